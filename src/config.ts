@@ -16,6 +16,7 @@ import {
   paymentVariables,
 } from "./payment-settings.ts";
 import { isFree, LOCAL_PLAN, type Plan, planFaults, plansFile } from "./plan.ts";
+import { redisAddress } from "./redis-address.ts";
 import { type TelemetrySettings, telemetrySettingsOf, telemetryVariables } from "./telemetry-settings.ts";
 
 const count = z.int().nonnegative();
@@ -150,6 +151,8 @@ export interface Config {
   readonly cell: string;
   /** Gateway processes on this machine and port; 1: this process alone. */
   readonly cells: number;
+  /** Undefined: no other gateway shares its rows, unless they start a server of their own. It may hold a password. */
+  readonly redisUrl: string | undefined;
   readonly settings: ServiceSettings;
   /** Of `plans.yaml`. The default plan is among them, and free. */
   readonly plans: readonly Plan[];
@@ -178,6 +181,15 @@ const setting = <T>(read: (text: string) => T) =>
     }
   });
 
+/** @throws Error with what is wrong */
+function checkedRedisUrl(text: string): string {
+  redisAddress(text);
+  return text;
+}
+
+/** `CELL` where it is not set. */
+export const DEFAULT_CELL = "local";
+
 const environment = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8787),
@@ -205,10 +217,10 @@ const environment = z.object({
   CELL: z
     .string()
     .regex(/^[\w.-]{1,64}$/)
-    .default("local"),
+    .default(DEFAULT_CELL),
   CELLS: z.coerce.number().int().min(1).max(64).default(1),
-  /** Shared by cells. Undefined: they start a server of their own. */
-  REDIS_URL: z.string().max(2000).optional(),
+  /** Makes the gateway a cell of an installation. Undefined, with several cells: they start a server of their own. */
+  REDIS_URL: z.string().max(2000).pipe(setting(checkedRedisUrl)).optional(),
 });
 
 type Environment = z.output<typeof environment>;
@@ -254,6 +266,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     telemetry: orConfigError(() => telemetrySettingsOf(parsed.data)),
     cell: CELL,
     cells: parsed.data.CELLS,
+    redisUrl: parsed.data.REDIS_URL,
     ...read,
   });
 }

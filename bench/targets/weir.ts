@@ -5,12 +5,12 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
-import { freePort, untilReady } from "../processes.ts";
-import { type Target, Unavailable } from "./target.ts";
+import { freePort, type Started, untilReady } from "../processes.ts";
+import { type Target, type TargetContext, Unavailable } from "./target.ts";
 
 const GRANT_USD = 1_000_000;
 /** Records are inserted every 2 s (`src/analytics/spool.ts`), and looked at ten times a second. */
-const LATER_MS = 2_200;
+export const LATER_MS = 2_200;
 
 /**
  * @param model of `config/models/weir.yaml`: it says which dialect the upstream speaks.
@@ -28,29 +28,10 @@ const product = (
   peer: false,
   onlyNamed,
   async start(context) {
-    const { processes, upstreamUrl, scratchDir } = context;
     const repoDir = checkout === undefined ? context.repoDir : checkout();
     if (repoDir === undefined) throw new Unavailable("WEIR_BEFORE does not name a checkout");
-    const script = join(repoDir, "src/main.ts");
-    if (!existsSync(script)) throw new Unavailable("src/main.ts does not exist");
-    const port = await freePort();
-    const dataDir = join(scratchDir, `${name}-data`);
-    const started = await processes.start(name, process.execPath, [...nodeFlags(repoDir), script], {
-      cwd: repoDir,
-      env: {
-        HOST: "127.0.0.1",
-        PORT: String(port),
-        DATA_DIR: dataDir,
-        CONFIG_DIR: configDir(name, repoDir, scratchDir),
-        SIMULATOR_URL: upstreamUrl,
-        // The embedded engine, whatever the environment of the bench says.
-        CLICKHOUSE_URL: "",
-      },
-    });
-    const baseUrl = `http://127.0.0.1:${port}`;
-    await untilReady(started, `${baseUrl}/readyz`, 30_000);
-    const secret = readFileSync(join(dataDir, "first-key"), "utf8").trim();
-    const headers = { authorization: `Bearer ${secret}` };
+    if (!existsSync(join(repoDir, "src/main.ts"))) throw new Unavailable("src/main.ts does not exist");
+    const { baseUrl, headers, started } = await startProduct({ ...context, repoDir }, name);
     return { baseUrl, headers, model, pid: started.pid, laterMs: LATER_MS };
   },
 });
@@ -70,6 +51,50 @@ export const before = product(
 export const translating: readonly Target[] = ["responses", "messages", "gemini", "converse"].map((dialect) =>
   product(`weir-${dialect}`, `the product, translating from ${dialect}`, `weir/sim-${dialect}`, true),
 );
+
+export interface StartedProduct {
+  readonly started: Started;
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly dataDir: string;
+}
+
+/** What the environment of the bench says of these is not for the product that is measured. */
+const UNSET = { CLICKHOUSE_URL: "", REDIS_URL: "", CELL: "", CELLS: "", WEIR_SECRETS_KEY: "" };
+
+export interface ProductRun {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+}
+
+/** Starts the product of a checkout with an empty data folder, or with the one that is there under this name. */
+export async function startProduct(
+  context: TargetContext,
+  name: string,
+  { env = {}, args = [] }: ProductRun = {},
+): Promise<StartedProduct> {
+  const { processes, repoDir } = context;
+  const port = await freePort();
+  const settings = { ...productEnv(context, name), PORT: String(port), ...env };
+  const script = join(repoDir, "src/main.ts");
+  const started = await processes.start(name, process.execPath, [...nodeFlags(repoDir), script, ...args], {
+    cwd: repoDir,
+    env: settings,
+  });
+  const baseUrl = `http://127.0.0.1:${port}`;
+  await untilReady(started, `${baseUrl}/readyz`, 60_000);
+  const secret = readFileSync(join(settings.DATA_DIR, "first-key"), "utf8").trim();
+  return { started, baseUrl, headers: { authorization: `Bearer ${secret}` }, dataDir: settings.DATA_DIR };
+}
+
+/** Environment of a product of this name: its folders, and the upstream. */
+export const productEnv = ({ upstreamUrl, scratchDir, repoDir }: TargetContext, name: string) => ({
+  ...UNSET,
+  HOST: "127.0.0.1",
+  DATA_DIR: join(scratchDir, `${name}-data`),
+  CONFIG_DIR: configDir(name, repoDir, scratchDir),
+  SIMULATOR_URL: upstreamUrl,
+});
 
 /** The flags with which the checkout's own `npm start` runs Node. */
 function nodeFlags(repoDir: string): readonly string[] {

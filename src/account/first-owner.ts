@@ -19,6 +19,8 @@ export interface FirstOwnerOptions {
   readonly clock: Clock;
   readonly trail: Trail;
   readonly dataDir: string;
+  /** Of a cell: any cell must know the secret that another one's file has, so it is derived from what all have. */
+  readonly shared: Uint8Array | undefined;
   /** The gateway listens on loopback only. */
   readonly isLoopback: boolean;
   readonly isOperator: (user: UserRow) => boolean;
@@ -31,12 +33,13 @@ export class FirstOwner {
   /** Writes the secret's file where it is needed and missing. */
   constructor(options: FirstOwnerOptions) {
     this.#options = options;
-    const { dataDir, isLoopback } = options;
+    const { dataDir, shared, isLoopback } = options;
     if (isLoopback || !this.#isMissing()) return;
     const path = join(dataDir, FIRST_OWNER_FILE);
     const kept = readSecret(path);
-    const secret = kept ?? randomBytes(32).toString("base64url");
-    if (kept === undefined) saveSecret(path, secret);
+    const made = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url");
+    const secret = shared === undefined ? (kept ?? made(randomBytes(32))) : made(shared);
+    if (kept !== secret) saveSecret(path, secret);
     this.#secret = Buffer.from(secret);
   }
 

@@ -15,6 +15,8 @@ export class LastUsed {
   #writing: ReadonlyMap<string, number> = new Map();
   #flushes: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
+  /** What other processes have not been told; undefined: there are none. */
+  #untold: Map<string, number> | undefined;
 
   constructor(accounts: AccountTables) {
     this.#accounts = accounts;
@@ -22,6 +24,25 @@ export class LastUsed {
 
   note(keyId: string, nowMs: number): void {
     this.#noted.set(keyId, nowMs);
+    this.#untold?.set(keyId, nowMs);
+  }
+
+  /** Other processes of the installation are told of uses from now on. */
+  share(): void {
+    this.#untold ??= new Map();
+  }
+
+  /** Uses that the others have not been told of. */
+  takeUntold(most: number): [keyId: string, atMs: number][] {
+    const untold = this.#untold ?? new Map<string, number>();
+    const taken = Array.from(untold).slice(0, most);
+    for (const [keyId] of taken) untold.delete(keyId);
+    return taken;
+  }
+
+  /** What another process noted. */
+  heardOf(keyId: string, atMs: number): void {
+    if (atMs > (this.at(keyId) ?? 0)) this.#noted.set(keyId, atMs);
   }
 
   /** Milliseconds since 1970; undefined for a key that was never used. Includes uses not yet flushed. */

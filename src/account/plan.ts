@@ -2,6 +2,8 @@
  * Ports: what an org's plan allows (catalog) and what a project has spent (limits).
  */
 
+import type { MaybePromise } from "../maybe-promise.ts";
+
 /** Limits of a plan: defaults and ceilings of a key, and how many keys and projects an org may have. */
 export interface PlanLimits {
   /** Requests per minute, tokens per minute, concurrent calls; each for one key. */
@@ -19,10 +21,10 @@ export interface PlanLimits {
 export type PlanPort = (planId: string) => PlanLimits;
 
 /** What a project has spent in the current local day and month, in micro-USD. */
-export type ProjectSpendPort = (projectId: string) => {
+export type ProjectSpendPort = (projectId: string) => MaybePromise<{
   readonly todayMicroUsd: number;
   readonly monthMicroUsd: number;
-};
+}>;
 
 /** What a plan has beside its limits. */
 export interface PlanFeatures {

@@ -51,9 +51,9 @@ export function projectOperations(deps: ProjectOperationDeps) {
       name: "listProjects",
       summary: "List the org's projects, newest first; not paged",
       output: z.object({ object: z.literal("list"), data: z.array(projectShape) }),
-      run: (_input, caller) => ({
+      run: async (_input, caller) => ({
         object: "list" as const,
-        data: deps.accounts.projectsOf(caller.orgId).map((row) => show(deps, row)),
+        data: await Promise.all(deps.accounts.projectsOf(caller.orgId).map((row) => show(deps, row))),
       }),
     }),
     getProject: operation({
@@ -94,7 +94,10 @@ export function projectOperations(deps: ProjectOperationDeps) {
   };
 }
 
-const show = (deps: ProjectOperationDeps, row: ProjectRow) => projectWire(row, deps.spend(row.id));
+const show = async (deps: ProjectOperationDeps, row: ProjectRow) =>
+  projectWire(row, await deps.spend(row.id));
+
+const NOTHING_SPENT = { todayMicroUsd: 0, monthMicroUsd: 0 };
 
 /** Projects of other orgs and deleted ones count as not found. */
 function ownProject({ accounts }: ProjectOperationDeps, caller: Caller, id: string): ProjectRow {
@@ -122,7 +125,7 @@ async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z
     }
     const made = newProject({ orgId: org.id, slug: body.slug, name: body.name, environment }, clock.now());
     accounts.addProject(made);
-    const wire = show(deps, made);
+    const wire = projectWire(made, NOTHING_SPENT);
     deps.trail.audit.note(caller, { act: "project.create", target: made.id, after: wire });
     return wire;
   });
@@ -135,6 +138,7 @@ async function updateProject(
   body: z.output<typeof patchBody>,
 ) {
   const { accounts } = deps;
+  const spend = await deps.spend(ownProject(deps, caller, id).id);
   return await accounts.act(() => {
     const old = ownProject(deps, caller, id);
     assertMayChange(caller, old.environment);
@@ -149,11 +153,11 @@ async function updateProject(
       budget: { monthlyMicroUsd: budget.microUsd, hard: budget.hard },
     };
     accounts.replaceProject(changed);
-    const wire = show(deps, changed);
+    const wire = projectWire(changed, spend);
     deps.trail.audit.note(caller, {
       act: "project.update",
       target: id,
-      before: show(deps, old),
+      before: projectWire(old, spend),
       after: wire,
     });
     return wire;
@@ -165,6 +169,7 @@ async function updateProject(
  */
 async function deleteProject(deps: ProjectOperationDeps, caller: Caller, id: string): Promise<undefined> {
   const { accounts, clock } = deps;
+  const spend = await deps.spend(ownProject(deps, caller, id).id);
   await accounts.act(() => {
     const project = ownProject(deps, caller, id);
     assertMayChange(caller, project.environment);
@@ -179,7 +184,7 @@ async function deleteProject(deps: ProjectOperationDeps, caller: Caller, id: str
     assertKeyMakerStays(accounts, project.orgId, revoked, nowMs);
     for (const key of revoked) accounts.replaceKey(key);
     accounts.retireProject(project);
-    const before = { ...show(deps, project), keys_revoked: 0 };
+    const before = { ...projectWire(project, spend), keys_revoked: 0 };
     const after = { ...before, status: "deleted", keys_revoked: revoked.length };
     deps.trail.audit.note(caller, { act: "project.delete", target: id, before, after });
   });

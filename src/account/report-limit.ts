@@ -1,6 +1,6 @@
 /**
- * How many secrets a client may report: enough for whoever has found some, too few to try or to load the store. In memory and
- * bounded; where clients are more than there is room for, those that came first are forgotten first.
+ * How many secrets a client may report: enough for whoever has found some, too few to try or to load the store. Each process counts for
+ * itself: several cells together take as many times more, which is still too few. In memory and bounded; where clients are more than there is room for, those that came first are forgotten first.
  */
 import ipaddr from "ipaddr.js";
 import type { Clock } from "../clock.ts";

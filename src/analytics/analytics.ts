@@ -17,17 +17,20 @@ import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
 import { type AnalyticsErasure, analyticsErasure } from "./erasure.ts";
 import { analyticsExportOperations } from "./export-operations.ts";
 import type { Finisher } from "./finisher.ts";
+import { InsertedUntil, type WaitForInserts } from "./inserted-until.ts";
+import { type AnalyticsLedger, openAnalyticsLedger } from "./ledger.ts";
 import { type Canonical, callRecord, lookupOperations } from "./lookup-operations.ts";
 import { TURN_TIMES } from "./migration-turns.ts";
 import { type ModelStatsReader, modelStats } from "./model-stats.ts";
 import { operatorUsageOperations } from "./operator-usage-operations.ts";
+import type { OtherCells } from "./other-cells.ts";
 import type { Outbox } from "./outbox.ts";
 import { PART_SETTINGS } from "./part-settings.ts";
 import { type PolicyReports, policyReports } from "./policy-reports.ts";
 import { type ProviderUsage, providerUsage } from "./provider-usage.ts";
 import { type PublicFigures, publicFigures } from "./public-figures.ts";
-import { queryBudget } from "./query-budget.ts";
-import { type RecordSpoolMetrics, startRecordSpool } from "./record-spool.ts";
+import { type QueryBudget, queryBudget } from "./query-budget.ts";
+import { type RecordSpool, type RecordSpoolMetrics, startRecordSpool } from "./record-spool.ts";
 import { recordsOf } from "./records-of-org.ts";
 import { requestsOperations } from "./request-operations.ts";
 import { RowFiles } from "./row-files.ts";
@@ -48,6 +51,8 @@ export interface AnalyticsOptions {
   readonly shared?: SharedEngine | undefined;
   /** Name of the cluster that the server belongs to. Without it the server alone has the tables. */
   readonly clickhouseCluster?: string | undefined;
+  /** Undefined: the gateway is alone. */
+  readonly others?: OtherCells | undefined;
   readonly clock: Clock;
   readonly cursors: Cursors;
   /** Port: the worker pool. */
@@ -99,6 +104,8 @@ export interface Analytics {
   readonly analystAccess: AnalystAccess;
   readonly statistics: Statistics;
   readonly shadowRuns: ShadowRuns;
+  /** The ledgers of orgs, of an installation of several cells. */
+  readonly ledger: AnalyticsLedger;
   /** Statistics of a model; undefined if ClickHouse does not answer within a second. */
   readonly modelStats: ModelStatsReader;
   readonly publicFigures: PublicFigures;
@@ -112,8 +119,15 @@ export interface Analytics {
   recordOf(caller: Caller, requestId: string): Promise<CallRecord>;
   /** All of an org's records with their payloads, oldest first, in pages. @throws WeirError `analytics_unavailable` */
   recordsOf(orgId: string): AsyncIterable<object>;
-  /** Resolves true once every record made before this call is in ClickHouse; false if that takes longer than `withinMs`. */
+  /**
+   * Resolves true once every record that any cell made before this call is in ClickHouse; false if that takes longer than
+   * `withinMs`.
+   */
   flush(withinMs?: number): Promise<boolean>;
+  /** Of this gateway's own records. */
+  readonly inserted: InsertedUntil;
+  /** The same of this gateway's own records, for another cell that asks. */
+  flushOwn(withinMs: number): Promise<boolean>;
   /** Whether the last request to ClickHouse succeeded. */
   live(): boolean;
   metrics(): AnalyticsMetrics;
@@ -128,7 +142,7 @@ const START_MS = 8000;
 const STOP_MS = 5000;
 
 export function openAnalytics(options: AnalyticsOptions): Analytics {
-  const { outbox, store, clock, pool, log, batchAgeMs: ageMs } = options;
+  const { outbox, store, clock, pool, log, others, batchAgeMs: ageMs } = options;
   const engine = engineOf(options);
   const server = engine === undefined ? serverOf(options.clickhouseUrl ?? "") : undefined;
   // Only the embedded engine needs time to start; a server is assumed to be running.
@@ -141,44 +155,41 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   });
   const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ageMs });
   const shadowRuns = openShadowRuns({ store, clickhouse, clock, log, ageMs });
+  const budget = queryBudget(clickhouse);
+  const ledger = openAnalyticsLedger({ store, clickhouse, budget, clock, log, ageMs });
+  const spools = [spool, shadowRuns, ledger];
   // `live` then has a value from the start, not only after the first query.
   const answered = () => {
     hasAnswered = true;
   };
   clickhouse.rows("SELECT 1").then(answered, () => {});
 
-  /**
-   * Waits until the records made so far are inserted. If they are not all inserted in time, the read is answered from those
-   * that are.
-   * @throws WeirError `analytics_unavailable` if ClickHouse does not answer
-   */
-  async function waitForInserts(): Promise<void> {
-    const caught = await spool.flush(hasAnswered ? CATCH_UP_MS : START_MS);
-    hasAnswered ||= clickhouse.live();
-    if (!caught && !clickhouse.live()) {
-      throw fail("analytics_unavailable", "Usage records cannot be read now; calls are not affected.", {
-        retryAfterMs: CATCH_UP_MS,
-      });
-    }
-  }
+  const inserted = new InsertedUntil(outbox, clock);
+  const waitForInserts = inserts({
+    ...{ spool, others, clickhouse, own: inserted },
+    waitMs: () => (hasAnswered ? CATCH_UP_MS : START_MS),
+    answered: () => {
+      hasAnswered ||= clickhouse.live();
+    },
+  });
 
   const analysts = new Analysts(store, clock);
   const analystAccess = openAnalystAccess({ ...options, analysts, clickhouse, engine, server });
   const { retentionDays = () => Number.POSITIVE_INFINITY, simulated = () => [] } = options;
-  const flush = (withinMs: number) => spool.flush(withinMs);
+  const flush = others === undefined ? (withinMs: number) => spool.flush(withinMs) : flushAll(spool, others);
   return {
-    operations: operationsOf(options, { clickhouse, retentionDays, waitForInserts, flush }),
-    statistics: statistics(clickhouse),
-    modelStats: modelStats({ clickhouse, clock, simulated }),
-    publicFigures: publicFigures({ clickhouse, clock, simulated }),
-    reports: policyReports({ clickhouse, clock, waitForInserts }),
-    traffic: traffic({ clickhouse, waitForInserts }),
+    operations: operationsOf(options, { clickhouse, budget, retentionDays, waitForInserts, flush }),
+    ...figuresOf({ clickhouse, clock, simulated, waitForInserts }),
     erasure: analyticsErasure({ clickhouse, clock, flush }),
-    copy: analyticsCopy({ clickhouse, spools: [spool, shadowRuns], isEmbedded: engine !== undefined }),
+    copy: analyticsCopy({ clickhouse, spools, isEmbedded: server === undefined }),
     recordsOf: (orgId) => recordsOf({ clickhouse, clock, retentionDays, waitForInserts }, orgId),
-    ...{ analysts, analystAccess, shadowRuns, usageOf: providerUsage({ clickhouse, waitForInserts }) },
-    recordOf: async (...asked) => (await callRecord({ outbox, clickhouse }, ...asked)).record,
-    flush: (withinMs = CATCH_UP_MS) => spool.flush(withinMs),
+    ...{ analysts, analystAccess, shadowRuns, ledger, inserted },
+    recordOf: async (...asked) => (await callRecord({ outbox, clickhouse, others }, ...asked)).record,
+    flush: (withinMs = CATCH_UP_MS) => flush(withinMs),
+    flushOwn: async (withinMs) => {
+      const flushed = await Promise.all(spools.map((each) => each.flush(withinMs)));
+      return flushed.every((isFlushed) => isFlushed);
+    },
     live: () => clickhouse.live(),
     metrics: () => ({
       ...spool.metrics(),
@@ -188,14 +199,53 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     }),
     async stop(withinMs = STOP_MS) {
       analystAccess.stop();
-      // `shadowRuns.stop` inserts its pending rows first.
-      await Promise.all([spool.flush(withinMs, { ifReachable: true }), shadowRuns.stop(withinMs)]);
+      // Shadow runs and ledger insert their pending rows before they stop.
+      const others = [shadowRuns.stop(withinMs), ledger.stop(withinMs)];
+      await Promise.all([spool.flush(withinMs, { ifReachable: true }), ...others]);
       await spool.stop(withinMs);
       await clickhouse.close();
       await engine?.stop();
     },
   };
 }
+
+interface InsertsDeps {
+  readonly spool: Pick<RecordSpool, "flush">;
+  readonly others: OtherCells | undefined;
+  readonly clickhouse: ClickHouse;
+  readonly own: InsertedUntil;
+  waitMs(): number;
+  answered(): void;
+}
+
+/**
+ * Waits until the records made so far are inserted. If they are not all inserted in time, the read is answered from those
+ * that are; so it is if another cell does not say in time that its records are.
+ * @returns since when calls may be missing, milliseconds since 1970; undefined: none is
+ * @throws WeirError `analytics_unavailable` if ClickHouse does not answer
+ */
+function inserts({ spool, others, clickhouse, own, waitMs, answered }: InsertsDeps): WaitForInserts {
+  return async () => {
+    own.untilMs();
+    const [caught, flushed] = await Promise.all([spool.flush(waitMs()), others?.flush(CATCH_UP_MS)]);
+    answered();
+    if (!caught && !clickhouse.live()) {
+      throw fail("analytics_unavailable", "Usage records cannot be read now; calls are not affected.", {
+        retryAfterMs: CATCH_UP_MS,
+      });
+    }
+    const since = [caught ? undefined : own.untilMs(), flushed?.missingSinceMs];
+    const known = since.filter((ms) => ms !== undefined);
+    return known.length === 0 ? undefined : Math.min(...known);
+  };
+}
+
+const flushAll =
+  (spool: Pick<RecordSpool, "flush">, others: OtherCells) =>
+  async (withinMs: number): Promise<boolean> => {
+    const [isFlushed, { isDone }] = await Promise.all([spool.flush(withinMs), others.flush(withinMs)]);
+    return isFlushed && isDone;
+  };
 
 /** Undefined: a server. */
 function engineOf({ shared, clickhouseUrl, dataDir, log }: AnalyticsOptions): Engine | undefined {
@@ -205,25 +255,40 @@ function engineOf({ shared, clickhouseUrl, dataDir, log }: AnalyticsOptions): En
 
 interface Reads {
   readonly clickhouse: ClickHouse;
+  readonly budget: QueryBudget;
   readonly retentionDays: (orgId: string) => number;
-  readonly waitForInserts: () => Promise<void>;
+  readonly waitForInserts: WaitForInserts;
   readonly flush: (withinMs: number) => Promise<boolean>;
 }
 
 function operationsOf(
-  { outbox, pool, canonical, clock, cursors, timers = systemTimers, largeRows }: AnalyticsOptions,
-  { clickhouse, retentionDays, waitForInserts, flush }: Reads,
+  { outbox, others, pool, canonical, clock, cursors, timers = systemTimers, largeRows }: AnalyticsOptions,
+  { clickhouse, budget, retentionDays, waitForInserts, flush }: Reads,
 ): AnalyticsOperations {
-  const budget = queryBudget(clickhouse);
   return {
-    ...lookupOperations({ outbox, clickhouse, finisher: pool, canonical, clock, retentionDays }),
+    ...lookupOperations({ outbox, others, clickhouse, finisher: pool, canonical, clock, retentionDays }),
     ...requestsOperations({ budget, cursors, waitForInserts, clickhouse, clock, largeRows }),
-    ...tailOperations({ outbox, clickhouse, budget, clock, timers, flush }),
+    ...tailOperations({ outbox, others, clickhouse, budget, clock, timers, flush }),
     ...usageOperations({ budget, clock, waitForInserts }),
     ...operatorUsageOperations({ clickhouse, clock, waitForInserts }),
     ...analyticsExportOperations({ clickhouse, budget, clock, waitForInserts }),
   };
 }
+
+interface FigureReads extends Pick<Reads, "clickhouse" | "waitForInserts"> {
+  readonly clock: Clock;
+  readonly simulated: () => readonly string[];
+}
+
+/** What other rooms ask for. */
+const figuresOf = ({ clickhouse, clock, simulated, waitForInserts }: FigureReads) => ({
+  statistics: statistics(clickhouse),
+  modelStats: modelStats({ clickhouse, clock, simulated }),
+  publicFigures: publicFigures({ clickhouse, clock, simulated }),
+  reports: policyReports({ clickhouse, clock, waitForInserts }),
+  traffic: traffic({ clickhouse, waitForInserts }),
+  usageOf: providerUsage({ clickhouse, waitForInserts }),
+});
 
 /** What only the embedded engine is given. */
 const embedded = ({ dataDir, shared }: AnalyticsOptions) => ({

@@ -18,7 +18,7 @@ export interface ExportDeps {
   /** For the count that precedes an export. */
   readonly budget: QueryBudget;
   readonly clock: Clock;
-  readonly waitForInserts: () => Promise<void>;
+  readonly waitForInserts: () => Promise<unknown>;
   /** Of one export. Default: 5,000,000. */
   readonly mostRows?: number;
 }

@@ -12,6 +12,7 @@ import type { CallRecord } from "../record.ts";
 import { bodyOf, candidatesOf } from "./answer.ts";
 import type { ClickHouse } from "./client.ts";
 import type { Finisher } from "./finisher.ts";
+import type { OtherCells } from "./other-cells.ts";
 import type { Outbox } from "./outbox.ts";
 import { mayReadPayload, maySeeRecord } from "./record-access.ts";
 import { flag } from "./request-filters.ts";
@@ -36,6 +37,8 @@ export type Canonical = (
 export interface LookupDeps {
   readonly outbox: Outbox;
   readonly clickhouse: ClickHouse;
+  /** Undefined: the gateway is alone. */
+  readonly others?: OtherCells | undefined;
   readonly finisher: Finisher;
   readonly canonical: Canonical;
   readonly clock: Clock;
@@ -44,6 +47,7 @@ export interface LookupDeps {
 }
 
 const DAY_MS = 86_400_000;
+const FLUSH_MS = 1000;
 
 const idPath = z.object({
   id: z.string().regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32"),
@@ -51,15 +55,30 @@ const idPath = z.object({
 
 /**
  * The record of a call; `pending`: it is not in ClickHouse yet.
- * @throws WeirError 404 where the reader may not see it, `analytics_unavailable`
+ * @throws WeirError 404 where the reader may not see it, `analytics_unavailable` also where another cell may have it and did not answer
  */
 export async function callRecord(
-  { outbox, clickhouse }: Pick<LookupDeps, "outbox" | "clickhouse">,
+  { outbox, clickhouse, others }: Pick<LookupDeps, "outbox" | "clickhouse" | "others">,
   reader: Caller,
   requestId: string,
 ): Promise<{ readonly record: CallRecord; readonly pending: boolean }> {
   const recent = outbox.recent(requestId);
-  const record = recent ?? (await storedRequest(clickhouse, reader.orgId, requestId));
+  const stored = () => storedRequest(clickhouse, reader.orgId, requestId);
+  let record = recent ?? (await stored());
+  // The cell that served it may not have inserted it yet.
+  if (record === undefined && others !== undefined) {
+    const isOut = await others.flush(FLUSH_MS);
+    record = await stored();
+    if (record === undefined && !isOut) {
+      throw fail(
+        "analytics_unavailable",
+        "Another gateway may have this request, and did not answer in time.",
+        {
+          retryAfterMs: FLUSH_MS,
+        },
+      );
+    }
+  }
   if (record !== undefined && maySeeRecord(reader, record)) return { record, pending: recent !== undefined };
   throw fail("not_found", `No request ${requestId}.`);
 }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type Clock, isoTime } from "../clock.ts";
 import { operation } from "../operation.ts";
 import type { ClickHouse, QueryLimits } from "./client.ts";
+import { INCOMPLETE_SINCE, incompleteSince, type WaitForInserts } from "./inserted-until.ts";
 import { type Key, ONE_SUM, SUMS, sumsSql } from "./usage-sums.ts";
 import {
   added,
@@ -17,7 +18,7 @@ import {
 export interface OperatorUsageDeps {
   readonly clickhouse: Pick<ClickHouse, "rows">;
   readonly clock: Clock;
-  readonly waitForInserts: () => Promise<void>;
+  readonly waitForInserts: WaitForInserts;
 }
 
 const LIMITS: QueryLimits = Object.freeze({
@@ -37,6 +38,7 @@ const storedSchema = z.object({
 const answer = z.object({
   object: z.literal("operator_usage"),
   range: z.object({ from: z.string(), to: z.string() }).describe("The period that is summed."),
+  ...INCOMPLETE_SINCE,
   totals: totalsSchema,
   tables: z
     .array(
@@ -121,7 +123,7 @@ export function operatorUsageOperations({ clickhouse, clock, waitForInserts }: O
       errors: ["query_too_large", "analytics_unavailable"],
       async run({ query: { sort, limit, ...range } }) {
         const period = periodOf(range, clock.now());
-        await waitForInserts();
+        const missingSinceMs = await waitForInserts();
         const tables = await ask<{ name: string; rows: number; bytes: number }>(TABLES);
         const bytesOf = (table: string) => tables.find(({ name }) => name === table)?.bytes ?? 0;
         const stored = { record_bytes: bytesOf("requests"), payload_bytes: bytesOf("payloads") };
@@ -132,6 +134,7 @@ export function operatorUsageOperations({ clickhouse, clock, waitForInserts }: O
         return {
           object: "operator_usage" as const,
           range: { from: isoTime(period.fromMs), to: isoTime(period.toMs) },
+          ...incompleteSince(missingSinceMs),
           ...{ totals: added(totals), tables, orgs: orgs.map(orgWire) },
         };
       },

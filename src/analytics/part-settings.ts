@@ -15,7 +15,7 @@ const ONE_FILE = `min_bytes_for_wide_part = ${100 * 1024 * 1024}`;
 /** Statements to run at each start, after the migrations. */
 export const PART_SETTINGS: readonly string[] = [
   `ALTER TABLE requests MODIFY SETTING ${MERGING}, ${ONE_FILE}`,
-  ...["payloads", "shadow_runs", ...ROLL_UPS.map(({ table }) => table)].map(
+  ...["payloads", "shadow_runs", "ledger", ...ROLL_UPS.map(({ table }) => table)].map(
     (table) => `ALTER TABLE ${table} MODIFY SETTING ${MERGING}`,
   ),
 ];

@@ -75,7 +75,7 @@ export interface PolicyReportsDeps {
   readonly clickhouse: ClickHouse;
   readonly clock: Clock;
   /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
-  readonly waitForInserts: () => Promise<void>;
+  readonly waitForInserts: () => Promise<unknown>;
 }
 
 const HOUR_MS = 3_600_000;

@@ -50,7 +50,7 @@ export const providerUsage =
     waitForInserts,
   }: {
     readonly clickhouse: Pick<ClickHouse, "rows">;
-    readonly waitForInserts: () => Promise<void>;
+    readonly waitForInserts: () => Promise<unknown>;
   }): ProviderUsage =>
   async (provider, from, until) => {
     await waitForInserts();

@@ -29,10 +29,16 @@ export type Reader = Pick<ClickHouse, "rows" | "bytes">;
 export interface QueryBudget {
   /**
    * Reads for an org, within its budget.
-   * @param waiting statements that may wait, of all of the org's
    * @throws WeirError `concurrency`, `query_too_large`, `analytics_unavailable`
    */
-  of(orgId: string, waiting?: number): Reader;
+  of(orgId: string, bounds?: ReadBounds): Reader;
+}
+
+interface ReadBounds {
+  /** Statements that may wait, of all of the org's. */
+  readonly waiting?: number;
+  /** Of each statement. Default: those of the budget. */
+  readonly limits?: QueryLimits;
 }
 
 export function queryBudget(
@@ -61,10 +67,10 @@ export function queryBudget(
   }
 
   return {
-    of: (orgId, waiting = WAITING_OF_ORG) => ({
+    of: (orgId, { waiting = WAITING_OF_ORG, limits: each = limits } = {}) => ({
       rows: <T>(sql: string, params?: Record<string, unknown>) =>
-        run(orgId, waiting, () => clickhouse.rows<T>(sql, params, limits)),
-      bytes: (sql, params) => run(orgId, waiting, () => clickhouse.bytes(sql, params, limits)),
+        run(orgId, waiting, () => clickhouse.rows<T>(sql, params, each)),
+      bytes: (sql, params) => run(orgId, waiting, () => clickhouse.bytes(sql, params, each)),
     }),
   };
 }

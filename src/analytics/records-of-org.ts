@@ -8,7 +8,7 @@ export interface RecordsDeps {
   /** Days for which an org keeps payloads now. */
   readonly retentionDays: (orgId: string) => number;
   /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
-  readonly waitForInserts: () => Promise<void>;
+  readonly waitForInserts: () => Promise<unknown>;
 }
 
 /** With payloads of 64 KB each way: 13 MB. */

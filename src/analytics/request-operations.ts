@@ -6,13 +6,13 @@ import { z } from "zod";
 import type { Cursors } from "../cursor.ts";
 import { operation } from "../operation.ts";
 import { type FeedDeps, type FeedPosition, feedPages } from "./feed-pages.ts";
+import { INCOMPLETE_SINCE, incompleteSince, type WaitForInserts } from "./inserted-until.ts";
 import { FILTERS } from "./request-filters.ts";
 import { listItem, requestSchema } from "./wire.ts";
 
 export interface RequestsDeps extends FeedDeps {
   readonly cursors: Cursors;
-  /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
-  readonly waitForInserts: () => Promise<void>;
+  readonly waitForInserts: WaitForInserts;
 }
 
 const query = z.object({
@@ -32,6 +32,7 @@ export function requestsOperations(deps: RequestsDeps) {
       object: z.literal("list"),
       data: z.array(requestSchema),
       next_cursor: z.string().describe("Empty on the last page."),
+      ...INCOMPLETE_SINCE,
     }),
     errors: ["query_too_large", "concurrency", "analytics_unavailable"],
     async run({ query: filters }, caller) {
@@ -39,13 +40,14 @@ export function requestsOperations(deps: RequestsDeps) {
       // Bound to the org: another org's cursor is refused.
       const list = `requests:${orgId}`;
       const after = cursors.read(list, filters.cursor);
-      await waitForInserts();
+      const missingSinceMs = await waitForInserts();
       const rows = await feed(caller, filters, positionOf(after), filters.limit + 1);
       const page = rows.slice(0, filters.limit);
       const last = rows.length > filters.limit ? page.at(-1) : undefined;
       return {
         object: "list" as const,
         data: page.map(listItem),
+        ...incompleteSince(missingSinceMs),
         next_cursor:
           last === undefined ? "" : cursors.write(list, [last.ts as number, last.request_id as string]),
       };

@@ -55,19 +55,18 @@ export interface IdentifiedRun extends RowIdentity {
   readonly run: Partial<ShadowRow>;
 }
 
-/** Rows that cannot be read are left out and counted: one damaged row must not hold up those behind it. */
-export function identified(rows: readonly Uint8Array[]): { rows: IdentifiedRun[]; damaged: number } {
-  const runs = rows.flatMap((bytes) => decoded(bytes) ?? []);
-  return {
-    rows: runs.map((run) => ({
+/** @returns undefined for a row that cannot be read */
+export function identified(bytes: Uint8Array): IdentifiedRun | undefined {
+  const run = decoded(bytes);
+  return (
+    run && {
       run,
       // The values that the writer puts into these columns, whatever the JSON contains.
       orgId: textOf(run.orgId),
       tsMs: typeof run.tsMs === "number" ? Math.max(0, Math.round(run.tsMs)) : 0,
       id: textOf(run.shadowRequestId),
-    })),
-    damaged: rows.length - runs.length,
-  };
+    }
+  );
 }
 
 /** The runs as `INSERT INTO shadow_runs (…) FORMAT RowBinary` takes them. */

@@ -46,8 +46,18 @@ const MAX_WAITING = 20_000;
 
 const valuesOf = valuesReader(LIST_COLUMNS);
 
+/** Port: the cells among which an org's calls are settled. */
+export interface Relay {
+  isWatched(orgId: string): boolean;
+  watch(orgId: string): Promise<void>;
+  leave(orgId: string): void;
+  pass(rows: readonly TailRow[]): void;
+  miss(orgId: string, count: number): void;
+}
+
 export class TailFeed implements OutboxObserver<TailRow> {
   readonly #outbox: Pick<Outbox, "committed">;
+  #relay: Relay | undefined;
   readonly #timers: Timers;
   readonly #watchers = new Map<string, Set<Watcher>>();
   /** By number, in the order of numbers. */
@@ -61,13 +71,25 @@ export class TailFeed implements OutboxObserver<TailRow> {
     outbox.observe(this);
   }
 
+  /** Calls of other cells are shown too, and they are passed those of this one. */
+  connect(relay: Relay): void {
+    this.#relay = relay;
+  }
+
+  /** Resolves once calls of other cells are shown too, or after a second. Only while somebody watches the org. */
+  async reachOthers(orgId: string): Promise<void> {
+    await this.#relay?.watch(orgId);
+  }
+
   /** Calls that are settled from now on. @returns ends it */
   watch(orgId: string, watcher: Watcher): () => void {
     const watchers = this.#watchers.get(orgId) ?? new Set();
     this.#watchers.set(orgId, watchers.add(watcher));
     return () => {
       watchers.delete(watcher);
-      if (watchers.size === 0 && this.#watchers.get(orgId) === watchers) this.#watchers.delete(orgId);
+      if (watchers.size > 0 || this.#watchers.get(orgId) !== watchers) return;
+      this.#watchers.delete(orgId);
+      this.#relay?.leave(orgId);
     };
   }
 
@@ -77,7 +99,7 @@ export class TailFeed implements OutboxObserver<TailRow> {
 
   look(record: CallRecord): TailRow | undefined {
     const { orgId, environment, settledAtUs } = record;
-    if (!this.#watchers.has(orgId)) return undefined;
+    if (!this.#watchers.has(orgId) && this.#relay?.isWatched(orgId) !== true) return undefined;
     return new TailRow({ orgId, environment, settledAtUs, item: listItem(valuesOf(record)) });
   }
 
@@ -91,6 +113,15 @@ export class TailFeed implements OutboxObserver<TailRow> {
     this.#waiting.delete(number);
   }
 
+  /** A committed call, of this cell or another. */
+  receive(row: TailRow): void {
+    for (const watcher of this.#watchers.get(row.orgId) ?? []) watcher.take(row);
+  }
+
+  miss(orgId: string, count: number): void {
+    for (const watcher of this.#watchers.get(orgId) ?? []) watcher.miss(count);
+  }
+
   #arm(): void {
     if (this.#isArmed) return;
     this.#isArmed = true;
@@ -99,15 +130,22 @@ export class TailFeed implements OutboxObserver<TailRow> {
 
   #passOn(): void {
     const committed = this.#outbox.committed();
-    let left = SLICE;
+    const passed: TailRow[] = [];
     for (const [number, row] of this.#waiting) {
       if (number > committed) break;
-      if (left-- === 0) return void this.#timers.after(0, () => this.#passOn());
+      if (passed.length === SLICE) {
+        this.#relay?.pass(passed);
+        return void this.#timers.after(0, () => this.#passOn());
+      }
       this.#waiting.delete(number);
-      for (const watcher of this.#watchers.get(row.orgId) ?? []) watcher.take(row);
+      passed.push(row);
+      this.receive(row);
     }
-    for (const [orgId, count] of this.#missed)
-      for (const watcher of this.#watchers.get(orgId) ?? []) watcher.miss(count);
+    this.#relay?.pass(passed);
+    for (const [orgId, count] of this.#missed) {
+      this.miss(orgId, count);
+      this.#relay?.miss(orgId, count);
+    }
     this.#missed.clear();
     this.#isArmed = false;
     if (this.#waiting.size > 0) this.#arm();

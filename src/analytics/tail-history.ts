@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { Caller } from "../operation.ts";
 import { readValues, type Values } from "../record/columns.ts";
 import type { ClickHouse } from "./client.ts";
+import type { OtherCells } from "./other-cells.ts";
 import type { Outbox } from "./outbox.ts";
 import type { QueryBudget, Reader } from "./query-budget.ts";
 import { environmentCondition, maySeeRecord } from "./record-access.ts";
@@ -14,6 +15,8 @@ import { LIST_COLUMNS, listItem } from "./wire.ts";
 export interface TailHistoryDeps {
   readonly clickhouse: ClickHouse;
   readonly outbox: Outbox;
+  /** Undefined: the gateway is alone. */
+  readonly others?: OtherCells | undefined;
   readonly budget: QueryBudget;
   readonly clock: Pick<Clock, "now">;
 }
@@ -22,6 +25,7 @@ export interface TailHistoryDeps {
 export type TailPosition = Pick<TailRow, "settledAtUs"> & { readonly requestId: string };
 
 const PAGE = 500;
+const FLUSH_MS = 1000;
 /** All listeners of an org may come back at once. */
 const LISTENERS = 1000;
 /** A call settled later has not arrived earlier than so long before: it is longer than any call may take. */
@@ -35,11 +39,17 @@ const COLUMNS = [...LIST_COLUMNS, "settled_at", "environment"];
 
 /** Undefined if the caller may not see such a call, or it is not kept any more. */
 export async function positionOf(
-  { clickhouse, outbox }: TailHistoryDeps,
+  { clickhouse, outbox, others }: TailHistoryDeps,
   caller: Caller,
   requestId: string,
 ): Promise<TailPosition | undefined> {
-  const record = outbox.recent(requestId) ?? (await storedRequest(clickhouse, caller.orgId, requestId));
+  const stored = () => storedRequest(clickhouse, caller.orgId, requestId);
+  let record = outbox.recent(requestId) ?? (await stored());
+  // The client may have seen it at the cell that served it, which has not inserted it yet.
+  if (record === undefined && others !== undefined) {
+    await others.flush(FLUSH_MS);
+    record = await stored();
+  }
   if (record === undefined || !maySeeRecord(caller, record)) return undefined;
   return { requestId, settledAtUs: record.settledAtUs };
 }
@@ -51,7 +61,7 @@ export async function rowsAfter(
   filters: RequestFilters,
   position: TailPosition,
 ): Promise<{ readonly rows: TailRow[]; readonly isLast: boolean }> {
-  const reader = budget.of(caller.orgId, LISTENERS);
+  const reader = budget.of(caller.orgId, { waiting: LISTENERS });
   const pastUs = clock.now() * 1000 - position.settledAtUs;
   // Most clients come back after seconds: one that reaches until now needs no end.
   for (const window of WINDOWS_US.filter((us) => us < pastUs)) {

@@ -5,11 +5,14 @@
 import type { Clock, Timers } from "../clock.ts";
 import { type EventSink, eventText } from "../event-stream.ts";
 import type { TailRow, Watcher } from "./tail-feed.ts";
+import type { TailPosition } from "./tail-history.ts";
 
 export interface ListenerOptions {
   readonly events: EventSink;
   readonly accepts: (row: TailRow) => boolean;
   readonly intervalMs: number;
+  /** Calls wait so long for others that were settled before them. */
+  readonly settleMs: number;
   readonly clock: Clock;
   readonly timers: Timers;
 }
@@ -17,9 +20,24 @@ export interface ListenerOptions {
 /** What waits for one client: what a stream of a thousand calls a second brings in a second, about 700 KB. */
 const MAX_WAITING = 1000;
 
+/** What was sent from ClickHouse may be handed on as news so long after. */
+const SENT_MS = 60_000;
+
+interface Waiting {
+  readonly row: TailRow;
+  /** Monotonic. */
+  readonly sinceMs: number;
+}
+
 export class TailListener implements Watcher {
   readonly #options: ListenerOptions;
-  #waiting: TailRow[] = [];
+  /** In the order of their arrival. */
+  #waiting: Waiting[] = [];
+  /** Ids of calls that the client has been sent already, until a time. */
+  #sent: ReadonlySet<string> = new Set();
+  #sentUntilMs = 0;
+  /** Calls up to this one are not for the client. */
+  #start: TailPosition | undefined;
   #sentMs = Number.NEGATIVE_INFINITY;
   /** Nothing is sent yet. */
   #isHeld = true;
@@ -68,14 +86,24 @@ export class TailListener implements Watcher {
     this.#options.events.onReady(() => this.#reading?.());
   }
 
+  /**
+   * The client has had this call and all before it: none of them is sent, though the feed may still pass some of them on. Before
+   * the listener watches.
+   */
+  startAfter(position: TailPosition): void {
+    this.#start = position;
+  }
+
   take(row: TailRow): void {
-    if (this.#isOver || !this.#options.accepts(row)) return;
+    if (this.#isOver || !this.#options.accepts(row) || !this.#isAfterStart(row)) return;
+    const sinceMs = this.#options.clock.monotonic();
+    if (this.#isSent(row, sinceMs)) return;
     // After a gap nothing is kept until it can be told: what comes later must not be sent before it.
     if (this.#missed > 0 || this.#waiting.length >= MAX_WAITING) {
       this.#missed += 1;
       this.#first ||= row.item.request_id;
       this.#last = row.item.request_id;
-    } else this.#waiting.push(row);
+    } else this.#waiting.push({ row, sinceMs });
     this.#arm();
   }
 
@@ -84,12 +112,25 @@ export class TailListener implements Watcher {
     this.#arm();
   }
 
-  /** Begins to send; rows up to this one have been sent already. */
-  begin(sent?: Pick<TailRow, "settledAtUs">): void {
+  /** Begins to send. @param sent ids of calls that have been sent already */
+  begin(sent: ReadonlySet<string> = new Set()): void {
+    const nowMs = this.#options.clock.monotonic();
     this.#isHeld = false;
-    const afterUs = sent?.settledAtUs ?? 0;
-    this.#waiting = this.#waiting.filter(({ settledAtUs }) => settledAtUs > afterUs);
+    this.#sent = sent;
+    this.#sentUntilMs = nowMs + SENT_MS;
+    this.#waiting = this.#waiting.filter(({ row }) => !this.#isSent(row, nowMs));
     this.#arm();
+  }
+
+  #isAfterStart({ settledAtUs, item }: TailRow): boolean {
+    const start = this.#start;
+    if (start === undefined || settledAtUs > start.settledAtUs) return true;
+    return settledAtUs === start.settledAtUs && item.request_id > start.requestId;
+  }
+
+  #isSent(row: TailRow, nowMs: number): boolean {
+    if (this.#sent.size > 0 && nowMs > this.#sentUntilMs) this.#sent = new Set();
+    return this.#sent.has(row.item.request_id);
   }
 
   #arm(): void {
@@ -97,8 +138,10 @@ export class TailListener implements Watcher {
     // Before calls are lost they are sent, whatever the interval.
     if (this.#waiting.length >= MAX_WAITING / 2) this.#send();
     else if (this.#cancelTimer === undefined) {
-      const { clock, timers, intervalMs } = this.#options;
-      const delayMs = Math.max(0, this.#sentMs + intervalMs - clock.monotonic());
+      const { clock, timers, intervalMs, settleMs } = this.#options;
+      const [oldest] = this.#waiting;
+      const settledMs = oldest === undefined ? 0 : oldest.sinceMs + settleMs;
+      const delayMs = Math.max(0, Math.max(this.#sentMs + intervalMs, settledMs) - clock.monotonic());
       this.#cancelTimer = timers.after(delayMs, () => this.#send());
     }
   }
@@ -109,15 +152,37 @@ export class TailListener implements Watcher {
     if (this.#isOver) return;
     const { events, clock } = this.#options;
     this.#sentMs = clock.monotonic();
-    const texts = this.#waiting.map(({ text }) => text);
-    this.#waiting = [];
+    const texts = this.#settled().map(({ text }) => text);
     if (this.#missed > 0) texts.push(this.#gap());
-    if (events.sendText(texts.join(""))) return;
+    if (events.sendText(texts.join(""))) {
+      this.#arm();
+      return;
+    }
     this.#isBehind = true;
     events.onReady(() => {
       this.#isBehind = false;
       this.#arm();
     });
+  }
+
+  /** Takes what has waited long enough, and what was settled before any of that; all of it where calls would be lost. */
+  #settled(): TailRow[] {
+    const { clock, settleMs } = this.#options;
+    const isAll = settleMs === 0 || this.#missed > 0 || this.#waiting.length >= MAX_WAITING / 2;
+    const waiting = this.#waiting;
+    if (isAll) {
+      this.#waiting = [];
+    } else {
+      const untilMs = clock.monotonic() - settleMs;
+      const lastUs = waiting.reduce(
+        (last, { row, sinceMs }) => (sinceMs <= untilMs ? Math.max(last, row.settledAtUs) : last),
+        0,
+      );
+      this.#waiting = waiting.filter(({ row }) => row.settledAtUs > lastUs);
+    }
+    const left = new Set(this.#waiting);
+    const rows = waiting.filter((one) => !left.has(one)).map(({ row }) => row);
+    return settleMs === 0 ? rows : rows.sort((a, b) => a.settledAtUs - b.settledAtUs);
   }
 
   #gap(): string {

@@ -14,6 +14,7 @@ import { FILTERS, type RequestFilters, testOf } from "./request-filters.ts";
 import { TailFeed, type TailRow } from "./tail-feed.ts";
 import { positionOf, rowsAfter, type TailHistoryDeps, type TailPosition } from "./tail-history.ts";
 import { TailListener } from "./tail-listener.ts";
+import { TailRelay } from "./tail-relay.ts";
 import { requestSchema } from "./wire.ts";
 
 export interface TailDeps extends TailHistoryDeps {
@@ -26,6 +27,9 @@ export interface TailDeps extends TailHistoryDeps {
 /** Streams of one org; the edge bounds connections as such. */
 const MOST_OF_ORG = 1000;
 const FLUSH_MS = 10_000;
+const MOST_NOTED = 20_000;
+/** Calls of other cells arrive later than those of this one: all wait so long, and are sent in the order of settling. */
+const SETTLE_MS = 300;
 /** Reads of what clients missed, at once: all of them come back together after a restart. */
 const MOST_READS = 4;
 
@@ -48,8 +52,9 @@ const query = z.object({
 });
 
 export function tailOperations(deps: TailDeps) {
-  const { outbox, clock, timers } = deps;
+  const { outbox, clock, timers, others } = deps;
   const feed = new TailFeed(outbox, timers);
+  if (others !== undefined) feed.connect(new TailRelay({ signals: others.signals, clock, timers }, feed));
   const limit = pLimit(MOST_READS);
   const tailRequests = streamOperation({
     name: "tailRequests",
@@ -70,11 +75,15 @@ export function tailOperations(deps: TailDeps) {
         );
       const isMatch = testOf(filters);
       const accepts = (row: TailRow) => maySeeRecord(caller, row) && isMatch(row.item);
-      const listener = new TailListener({ events, accepts, intervalMs, clock, timers });
-      const watch = () => listener.onOver(feed.watch(orgId, listener));
+      const settleMs = others === undefined ? 0 : SETTLE_MS;
+      const listener = new TailListener({ events, accepts, intervalMs, settleMs, clock, timers });
+      const watch = () => {
+        listener.onOver(feed.watch(orgId, listener));
+        return feed.reachOthers(orgId);
+      };
       const seen = head.header("last-event-id") || after;
       if (seen === undefined) {
-        watch();
+        await watch();
         listener.begin();
       } else await new Resumption(deps, limit, { caller, filters, events, listener, watch }).run(seen);
     },
@@ -87,7 +96,7 @@ interface Resumed {
   readonly filters: RequestFilters;
   readonly events: EventSink;
   readonly listener: TailListener;
-  readonly watch: () => void;
+  readonly watch: () => Promise<void>;
 }
 
 /** Sends what was settled since a call, then lets the listener begin where that ends. */
@@ -108,23 +117,26 @@ class Resumption {
       ? await this.#limit(() => positionOf(this.#deps, caller, seen))
       : undefined;
     if (start === undefined) {
-      watch();
+      await watch();
       events.send({ missed: null, first: "", last: "" }, { event: "gap" });
       return listener.begin();
     }
+    listener.startAfter(start);
+    const sent = new Set<string>();
     // Most of it before calls begin to wait for the listener: it may be a day's.
-    const near = await this.#sendAfter(start);
+    const near = await this.#sendAfter(start, sent);
     if (listener.isOver) return;
-    watch();
+    await watch();
     if (!(await this.#deps.flush(FLUSH_MS)))
       throw fail("analytics_unavailable", "What was missed cannot be read now; connect again.", {
         retryAfterMs: FLUSH_MS,
       });
-    listener.begin(await this.#sendAfter(near));
+    await this.#sendAfter(near, sent);
+    listener.begin(sent);
   }
 
-  /** @returns where it ended */
-  async #sendAfter(start: TailPosition): Promise<TailPosition> {
+  /** @param sent is given the ids of what was sent last. @returns where it ended */
+  async #sendAfter(start: TailPosition, sent: Set<string>): Promise<TailPosition> {
     const { caller, filters, events, listener } = this.#resumed;
     let position = start;
     while (!listener.isOver) {
@@ -133,10 +145,20 @@ class Resumption {
       if (last !== undefined) {
         position = { settledAtUs: last.settledAtUs, requestId: last.item.request_id };
         events.sendText(rows.map(({ text }) => text).join(""));
+        note(sent, rows);
         await new Promise<void>((ready) => listener.onReady(ready));
       }
       if (isLast) break;
     }
     return position;
+  }
+}
+
+/** Of a day's calls the newest are enough: what is older is handed on no more. */
+function note(sent: Set<string>, rows: readonly TailRow[]): void {
+  for (const { item } of rows) sent.add(item.request_id);
+  for (const id of sent) {
+    if (sent.size <= MOST_NOTED) return;
+    sent.delete(id);
   }
 }

@@ -55,7 +55,7 @@ export interface TrafficDeps {
     bytes(sql: string, params: Record<string, unknown>): Promise<Uint8Array<ArrayBuffer>[]>;
   };
   /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
-  readonly waitForInserts: () => Promise<void>;
+  readonly waitForInserts: () => Promise<unknown>;
 }
 
 export function traffic({ clickhouse, waitForInserts }: TrafficDeps): Traffic {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type Clock, isoTime } from "../clock.ts";
 import { fail } from "../errors.ts";
 import { type Caller, operation } from "../operation.ts";
+import { INCOMPLETE_SINCE, incompleteSince, type WaitForInserts } from "./inserted-until.ts";
 import type { QueryBudget } from "./query-budget.ts";
 import { environmentCondition } from "./record-access.ts";
 import { flag } from "./request-filters.ts";
@@ -31,7 +32,7 @@ import {
 export interface UsageDeps {
   readonly budget: QueryBudget;
   readonly clock: Clock;
-  readonly waitForInserts: () => Promise<void>;
+  readonly waitForInserts: WaitForInserts;
 }
 
 const query = z.object({
@@ -58,6 +59,7 @@ const usageSchema = z.object({
   totals: totalsSchema,
   series: z.array(totalsSchema.extend({ bucket: z.string() })),
   groups: z.array(totalsSchema.extend({ key: z.string() })),
+  ...INCOMPLETE_SINCE,
   compare: z
     .object({ range: z.object({ from: z.string(), to: z.string() }), totals: totalsSchema })
     .optional(),
@@ -87,7 +89,7 @@ export function usageOperations({ budget, clock, waitForInserts }: UsageDeps) {
       if (q.group_by === "tag" && q.tag === undefined) {
         throw fail("invalid_value", "group_by=tag needs the tag's key in `tag`.", { param: "/tag" });
       }
-      await waitForInserts();
+      const missingSinceMs = await waitForInserts();
       const before = { fromMs: 2 * period.fromMs - period.toMs, toMs: period.fromMs };
       const [series, groups, compared] = await Promise.all([
         sumsBy(caller, q, period, BUCKETS[granularity]),
@@ -101,6 +103,7 @@ export function usageOperations({ budget, clock, waitForInserts }: UsageDeps) {
         totals: added(series),
         series: filledSeries(series, period, granularity),
         groups: groups.map((row) => ({ key: row.k, ...totalsOf(row) })),
+        ...incompleteSince(missingSinceMs),
         ...(compared !== undefined && {
           compare: { range: { from: isoTime(before.fromMs), to: isoTime(before.toMs) }, totals: compared },
         }),

@@ -15,7 +15,7 @@ export interface RestoreRow {
 }
 
 /** Queues of rows for ClickHouse. */
-const QUEUES = ["outbox", "shadow_runs"];
+const QUEUES = ["outbox", "shadow_runs", "ledger_rows"];
 
 /** By time of the restore, milliseconds since 1970. */
 const restoresOf = (store: Store) => store.table<RestoreRow>("restores");

@@ -12,7 +12,7 @@ import { autoTopup, hastenLook, lookAtOrg, sweepAutoTopups } from "./auto-topup-
 import type { PlanDeps } from "./auto-topup-plan.ts";
 
 export interface AutoTopupWatchDeps extends Pick<PlanDeps, "autoTopups" | "mandates"> {
-  readonly book: Pick<Book, "balanceOnce">;
+  readonly book: Pick<Book, "balanceOnce" | "fresh">;
   readonly store: Pick<Store, "act">;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -98,7 +98,8 @@ export class AutoTopupWatch {
   }
 
   async #ask(heard: readonly string[]): Promise<void> {
-    const { store, jobs } = this.#deps;
+    const { store, jobs, book } = this.#deps;
+    await book.fresh(heard);
     const asked = heard.filter((orgId) => this.#isToBeAsked(orgId));
     if (asked.length === 0) return;
     await store.act(() => {
@@ -133,9 +134,10 @@ function sweepNow(jobs: Pick<Jobs, "enqueue" | "drop">): void {
  */
 export const autoTopupSweeper = (deps: AutoTopupWatchDeps): JobHandler<unknown> => ({
   async run(_payload, { signal }) {
-    const { autoTopups, store, jobs, clock } = deps;
+    const { autoTopups, store, jobs, clock, book } = deps;
     for (let after = ""; !signal.aborted; await setImmediate()) {
       const rows = autoTopups.liveSlice(SLICE, after);
+      await book.fresh(rows.map(({ orgId }) => orgId));
       const left = rows.filter(({ orgId }) => isLeft(deps, orgId));
       if (left.length > 0) {
         await store.act(() => {

@@ -3,7 +3,7 @@
  * whatever day we wrote it on; what we have of the day and the list lacks is asked for by its id. So nothing depends on whether two
  * clocks agree on midnight.
  */
-import type { Ledger } from "../credits/ledger.ts";
+import type { Book } from "../credits/book.ts";
 import { indianDay } from "../invoices/financial-year.ts";
 import type { InvoiceTables } from "../invoices/invoice-tables.ts";
 import {
@@ -31,7 +31,7 @@ export interface GatewayBooks {
   readonly disputes: DisputeTable;
   readonly parked: ParkedPayments;
   readonly invoices: Pick<InvoiceTables, "byReference">;
-  readonly ledger: Pick<Ledger, "byReference">;
+  readonly ledger: Pick<Book, "byReference">;
   /** Those that are configured. */
   readonly gateways: () => readonly PaymentGateway[];
   /** Reads what a payment gateway has of something, and follows it, as after a webhook. */

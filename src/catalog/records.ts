@@ -104,12 +104,16 @@ const endpointHealth = z
       .describe(
         "saturated: no credential is usable there now; failing: most recent calls failed, it is tried last; degraded: more than one in ten failed; unknown: not tried lately",
       ),
-    error_rate: z.number().describe("0 to 1, over roughly the last minute"),
+    error_rate: z
+      .number()
+      .describe("0 to 1, over roughly the last minute, of all gateways of the installation"),
     ttft_ms: z.int().nullable().describe("mean time to first token of the last minutes"),
     tokens_per_second: z.number().nullable().describe("mean output speed after the first token"),
     out_for_ms: z.int().describe("until it may be tried again; 0: now"),
   })
-  .describe("As this gateway sees it now; the figures beside it are of days.");
+  .describe(
+    "As the gateway that answers sees it now, but for the error rate; the figures beside it are of days.",
+  );
 
 export const endpointRecordSchema = z.object({
   id: z.string(),

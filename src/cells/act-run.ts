@@ -3,6 +3,7 @@
  * the dataset decides whether what was read is still so, and every cell then stores the writes.
  */
 import { keyText, type Range, type StoreKey } from "../store/table.ts";
+import { ActCredit, NO_FUNDS, type OrgFunds } from "./act-credit.ts";
 import { Draft } from "./draft.ts";
 import type { Blobs } from "./exchange.ts";
 import type { Change } from "./replica.ts";
@@ -10,14 +11,17 @@ import type { Change } from "./replica.ts";
 export class ActRun {
   readonly id: number;
   readonly draft = new Draft();
+  readonly credit: ActCredit;
   /** Table and key of each row that was read, once each. */
   readonly #reads = new Map<string, readonly [table: string, text: string]>();
   /** Table and first part of the keys of each range that was read; "" for the whole table. */
   readonly #ranges = new Map<string, readonly [table: string, part: string]>();
   readonly #undos: (() => void)[] = [];
 
-  constructor(id: number) {
+  /** @param funds of the orgs whose credit it may read */
+  constructor(id: number, funds: ReadonlyMap<string, OrgFunds> = NO_FUNDS) {
     this.id = id;
+    this.credit = new ActCredit(funds);
   }
 
   didRead(table: string, key: StoreKey): void {
@@ -47,12 +51,16 @@ export class ActRun {
     for (let undo = this.#undos.pop(); undo !== undefined; undo = this.#undos.pop()) undo();
   }
 
-  /** As the script takes it. @param isShared whether all cells have the table. @param blobs takes the rows */
-  asOperation(isShared: (table: string) => boolean, blobs: Blobs): readonly unknown[] {
+  /**
+   * As the script takes it.
+   * @param isShared whether all cells have the table @param blobs takes the rows @param isInsistent see `ActCredit.asOperation`
+   */
+  asOperation(isShared: (table: string) => boolean, blobs: Blobs, isInsistent: boolean): readonly unknown[] {
     const writes = this.#writes(isShared).flatMap(({ table, key, text, value }) => [
       ...[table, text, firstPart(key), value === undefined ? 0 : blobs.add(value)],
     ]);
-    return [String(this.id), [...this.#reads.values()].flat(), [...this.#ranges.values()].flat(), writes];
+    const [reads, ranges] = [[...this.#reads.values()].flat(), [...this.#ranges.values()].flat()];
+    return [String(this.id), reads, ranges, writes, this.credit.asOperation(isInsistent)];
   }
 
   /** Rows that it writes in shared tables, and their bytes. */

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Lane } from "./exchange.ts";
+import type { SharedClock } from "./shared-clock.ts";
 
 export interface Beat {
   /** Of the documents. */
@@ -12,13 +13,21 @@ export interface Beat {
   readonly least: number;
   /** Cells that have not said yet what they know in this term. */
   readonly restating: number;
+  /** In which cells write now: it never falls. */
+  readonly format: number;
 }
 
 export interface BeatsOptions {
   readonly lane: Lane;
   readonly clock: Clock;
+  /** Hears Redis's time. */
+  readonly time: SharedClock;
+  /** Called before a beat counts that is the first one after `STALE_MS`: changes may be behind it on their way. */
+  readonly onStale: () => void;
   /** What the cell has applied. */
   readonly applied: () => number;
+  /** Until when the cell's records are in ClickHouse, milliseconds since 1970; 0: not known. */
+  readonly insertedMs: () => number;
 }
 
 export const STALE_MS = 30_000;
@@ -28,7 +37,7 @@ const WAITING_MS = 5;
 
 export class Beats {
   readonly #options: BeatsOptions;
-  #latest: Beat = { version: 0, least: 0, restating: 0 };
+  #latest: Beat = { version: 0, least: 0, restating: 0, format: 0 };
   /** When the latest one was sent. */
   #heardMs = Number.NEGATIVE_INFINITY;
   #stopping = false;
@@ -52,7 +61,12 @@ export class Beats {
   }
 
   isFresh(): boolean {
-    return this.#options.clock.monotonic() - this.#heardMs < STALE_MS;
+    return this.ageMs() < STALE_MS;
+  }
+
+  /** Since the latest beat that was answered was sent. */
+  ageMs(): number {
+    return this.#options.clock.monotonic() - this.#heardMs;
   }
 
   get latest(): Beat {
@@ -61,11 +75,16 @@ export class Beats {
 
   /** One beat, sent after this call. @throws Error once this process may not go on */
   async now(): Promise<Beat> {
-    const { lane, clock, applied } = this.#options;
-    const sentMs = clock.monotonic();
-    const [[, version, least, restating] = []] = (await lane.send([["beat", applied()]])) as number[][];
-    this.#latest = { version: version ?? 0, least: least ?? 0, restating: restating ?? 0 };
+    const { lane, clock, time, applied, insertedMs } = this.#options;
+    const [sentMs, stampMs] = [clock.monotonic(), time.stamp()];
+    const beat = ["beat", applied(), insertedMs()] as const;
+    const [[redisMs, version = 0, least = 0, restating = 0, format = 0] = []] = (await lane.send([
+      beat,
+    ])) as number[][];
+    this.#latest = { version, least, restating, format };
+    if (this.#heardMs > Number.NEGATIVE_INFINITY && !this.isFresh()) this.#options.onStale();
     this.#heardMs = sentMs;
+    if (redisMs !== undefined) time.heard(redisMs, stampMs);
     for (const listener of this.#listeners.splice(0)) listener();
     return this.#latest;
   }

@@ -1,17 +1,25 @@
 /** Opens one cell: its folder's store, its connections to Redis, and the parts between them. */
 import type { Clock } from "../clock.ts";
+import type { Histogram } from "../histogram.ts";
 import type { Store } from "../store/store.ts";
 import { Beats } from "./beats.ts";
 import { Committer } from "./committer.ts";
 import { assertSettings, type Entered } from "./dataset.ts";
 import { type Lane, type Operation, Session, TERM_LANE } from "./exchange.ts";
+import { type Flushed, type FlushHook, Flushing } from "./flushing.ts";
 import { Follower } from "./follower.ts";
+import { FORMATS, type Formats } from "./formats.ts";
 import { DATASET_KEY } from "./keys.ts";
-import { connectRedis, type RedisLink, type RedisLog } from "./redis.ts";
-import { Replica } from "./replica.ts";
+import { MergedRows } from "./merged-rows.ts";
+import { Peers } from "./peers.ts";
+import { type RedisClient, type RedisLink, type RedisLog, SOCKETS } from "./redis.ts";
+import { type Registered, registeredCells, retire } from "./registry.ts";
+import { type AskPage, Replica } from "./replica.ts";
 import { RunJournal } from "./run-journal.ts";
 import { SCRIPTS } from "./scripts.ts";
+import { SharedClock } from "./shared-clock.ts";
 import { SharedStore } from "./shared-store.ts";
+import { Signals } from "./signals.ts";
 import { Wakefulness } from "./wakefulness.ts";
 
 export interface CellOptions {
@@ -26,23 +34,97 @@ export interface CellOptions {
   readonly log: RedisLog;
   /** Replicas of Redis that must have a change before it counts. Default: 0. */
   readonly replicas?: number;
+  /** Default: sockets. */
+  readonly redis?: RedisClient;
   /** This process may not go on: a newer one runs under the cell's name, the cell was retired, or Redis holds something else. */
   readonly onEnd: (reason: Error) => void;
+  /** Other cells write what this release cannot read: it admits nothing any more, and the process should end when its calls have. */
+  readonly onOutdated: (reason: Error) => void;
+  /** Default: those of this release. */
+  readonly formats?: Formats;
 }
 
 export interface Cell {
+  readonly name: string;
   readonly store: SharedStore;
   readonly entered: Entered;
+  /** Wall time of all cells, which is Redis's; see `shared-clock.ts`. */
+  readonly clock: Clock;
   /** The version of the shared rows here. */
   version(): number;
   /** A conversation with the dataset for another part of the cell. */
   lane(name: string): Lane;
-  /** What another part of the cell says at the beginning of each new term, before any cell is granted anything. */
-  restates(operations: () => readonly Operation[]): void;
+  /** A part of the cell says what others must know: see `Restating`. Before `opened`. */
+  restates(part: Restating): void;
+  /** All parts are open. A term that began meanwhile grants nothing before this. @throws Error once this process may not go on */
+  opened(): Promise<void>;
+  /** Values of keys of the dataset, named without their prefix; null where there is none. @throws Error where Redis cannot be asked */
+  look(names: readonly string[]): Promise<(Buffer | null)[]>;
+  /** Files of other cells' folders. */
+  readonly peers: Peers;
   /** Catches up with what is committed now. */
   caughtUp(): Promise<void>;
+  /** Another part of the cell found that the process may not go on. */
+  end(reason: Error): void;
+  /** Short messages to other cells. */
+  readonly signals: Signals;
+  /** Called when a read at another cell asks for what this one alone knows yet. */
+  onFlush(hook: FlushHook): void;
+  /** Resolves once the other cells have brought out what they had at this call, or could not within this time (default: 1 s). */
+  flushOthers(withinMs?: number): Promise<Flushed>;
+  /** The part that inserts this cell's records. */
+  inserts(part: Inserting): void;
+  /** Rows that all cells add to. */
+  readonly merged: MergedRows;
+  /** How the cell stands to the others now. */
+  standing(): CellStanding;
+  /** Resolves true if the cell is in touch, also where it stood still and catches up in a moment; false if that takes longer than 1 s. */
+  currentSoon(): Promise<boolean>;
+  /** Since the start. */
+  counts(): CellCounts;
+  /** The cells of the installation. @throws Error of Redis */
+  listed(): Promise<Registered>;
+  /** See `retire` of `registry.ts`. */
+  retire(cell: string): Promise<boolean | "alive">;
   /** Cuts the connections, as a fault of the network would. For tests. */
   cut(): void;
+}
+
+/** What a part of the cell knows that decides what other cells may be granted. */
+export interface Restating {
+  /** Said at the beginning of each new term, before any cell is granted anything. */
+  operations(): readonly Operation[];
+  /** Whether the dataset knows all of it, and has back what the part leased: no later term needs to wait for this process. */
+  isSettled(): boolean;
+}
+
+export interface Inserting {
+  /** Calls that ended before have their records in ClickHouse: milliseconds since 1970, 0 if that is not known. */
+  untilMs(): number;
+  /** Whether all records are there. */
+  isDone(): boolean;
+}
+
+export interface CellCounts {
+  /** From the first sending to the reply. */
+  readonly exchanges: Histogram;
+  readonly exchangeFailures: number;
+  /** Runs of acts on shared rows. */
+  readonly actsCommitted: number;
+  readonly actsRefused: number;
+  /** Not a count: acts under way now. */
+  readonly actsPending: number;
+}
+
+export interface CellStanding {
+  /** It hears the others, and may admit calls. */
+  readonly isInTouch: boolean;
+  readonly isConnected: boolean;
+  readonly version: number;
+  /** Versions that were committed, by the latest beat, and are not applied here. */
+  readonly lag: number;
+  /** Since the latest beat that Redis answered; infinite before the first. */
+  readonly beatAgeMs: number;
 }
 
 const CONNECT_MS = 10_000;
@@ -51,18 +133,15 @@ const LEAVE_MS = 1000;
 
 /** @throws Error with a line for the operator */
 export async function openCell(options: CellOptions): Promise<Cell> {
-  const { redisUrl: url, local, log } = options;
-  const link = connectRedis({ url, log });
-  const reading = connectRedis({ url, log });
-  const restating: (() => readonly Operation[])[] = [];
-  const close = () => {
-    for (const connection of [link, reading]) connection.close();
-  };
+  const { link, reading, signals, peers, close } = connectionsOf(options);
+  const { cell, datasetId, local } = options;
+  const parts = new Parts();
   try {
     await Promise.all([link.ready(CONNECT_MS), reading.ready(CONNECT_MS)]);
     await assertSettings(link);
-    const parts = partsOf(options, { link, reading, close, replica: new Replica(local), restating });
-    const { session, store, committer, follower, journal, beats, awake, caughtUp } = parts;
+    await signals.ready(CONNECT_MS);
+    const made = partsOf(options, { link, reading, close, replica: new Replica(local), parts });
+    const { session, store, committer, follower, journal, beats, awake, caughtUp } = made;
     const entered = await session.start();
     store.connect(committer);
     follower.start();
@@ -71,14 +150,38 @@ export async function openCell(options: CellOptions): Promise<Cell> {
     beats.start();
     await beats.now();
     awake.start();
+    const flushing = new Flushing(signals);
     return {
-      ...{ store, entered },
+      ...{ name: cell, store, entered, clock: made.time, signals, peers },
+      merged: new MergedRows({ lane: session.lane("merged"), term: () => session.term }),
+      counts: () => countsOf(session, committer),
+      onFlush: (hook) => flushing.onFlush(hook),
+      flushOthers: (withinMs) => flushing.others(withinMs),
+      inserts: (part) => {
+        parts.inserting = part;
+      },
+      standing: () => ({
+        ...{ isInTouch: made.isCurrent(), isConnected: link.isReady() && signals.isListening() },
+        ...{ version: follower.version, beatAgeMs: beats.ageMs() },
+        lag: Math.max(0, beats.latest.version - follower.version),
+      }),
+      currentSoon: made.currentSoon,
       version: () => follower.version,
       lane: (name) => session.lane(name),
       caughtUp,
-      restates: (operations) => void restating.push(operations),
+      look: async (names) =>
+        (await link.run(SCRIPTS.look, DATASET_KEY, datasetId, session.term, ...names)) as (Buffer | null)[],
+      end: (reason) => session.end(reason),
+      listed: () => registeredCells(link, datasetId),
+      retire: (cell) => retire(link, datasetId, cell),
+      restates: (part) => parts.add(part),
+      async opened() {
+        parts.areOpen = true;
+        await session.lane(TERM_LANE).send([...parts.operations(), ["restated"]]);
+      },
       cut() {
         for (const connection of [link, reading]) connection.renew();
+        signals.cut();
       },
     };
   } catch (error) {
@@ -87,64 +190,91 @@ export async function openCell(options: CellOptions): Promise<Cell> {
   }
 }
 
+/** Of one cell: for exchanges, for the stream, and for messages. */
+function connectionsOf({ redisUrl: url, cell, datasetId, clock, log, redis = SOCKETS }: CellOptions) {
+  const link = redis.connect({ url, log });
+  const reading = redis.connect({ url, log });
+  const signals = new Signals({ cell, datasetId, url, link, clock, listen: redis.listen });
+  const peers = new Peers({
+    ...{ cell, datasetId, link },
+    subscribe: (channel, heard) => redis.listen({ url, channels: [channel], heard, onListening() {} }),
+  });
+  const close = () => {
+    for (const connection of [peers, link, reading, signals]) connection.close();
+  };
+  return { link, reading, signals, peers, close };
+}
+
+function countsOf(
+  { counts: { failures }, times: exchanges }: Session,
+  { counts: { committed, refused }, pending }: Committer,
+): CellCounts {
+  const acts = { actsCommitted: committed, actsRefused: refused, actsPending: pending };
+  return { exchanges, exchangeFailures: failures, ...acts };
+}
+
 interface Ground {
   readonly link: RedisLink;
   readonly reading: RedisLink;
   readonly replica: Replica;
   readonly close: () => void;
-  /** What other parts say first in each term. */
-  readonly restating: readonly (() => readonly Operation[])[];
+  /** Those that have something to say first in each term. */
+  readonly parts: Parts;
+}
+
+class Parts {
+  readonly #parts: Restating[] = [];
+  /** None is added any more. */
+  areOpen = false;
+  inserting: Inserting = { untilMs: () => 0, isDone: () => false };
+
+  add(part: Restating): void {
+    if (this.areOpen) throw new Error("a part that restates was opened too late");
+    this.#parts.push(part);
+  }
+
+  operations(): Operation[] {
+    return this.#parts.flatMap((part) => part.operations());
+  }
+
+  /** Before all are open, what the folder holds is not known. */
+  areSettled(): boolean {
+    return this.areOpen && this.#parts.every((part) => part.isSettled());
+  }
 }
 
 /** Each part knows the one before it by a function: they need each other. */
-function partsOf(options: CellOptions, { link, reading, replica, close, restating }: Ground) {
-  const { cell, datasetId, local, isShared, clock, log, replicas, onEnd } = options;
-  const onTerm = async (session: Session) => {
-    const { version, origin } = replica.position;
-    const others = restating.flatMap((operations) => operations());
-    const answers = await session.lane(TERM_LANE).send([...others, ["restate", version, origin]]);
-    const [isSame, lastRun, newest] = answers.at(-1) ?? [];
-    // A new folder has nothing to follow on from: what a dataset began with is in no entry. And rows that were loaded ahead of
-    // the position may be of a past that is lost.
-    if (isSame !== 1 || version === 0 || replica.isMixed) follower.loadAnew();
-    follower.newTerm(Number(newest));
-    committer.restated(String(lastRun));
-  };
+function partsOf(options: CellOptions, { link, reading, replica, close, parts }: Ground) {
+  const { cell, datasetId, local, isShared, clock, log, replicas, onEnd, formats = FORMATS } = options;
+  const onTerm = (session: Session) => restate({ session, replica, parts, follower, committer });
   const session = new Session({
-    ...{ link, datasetId, cell, log, onTerm, ...(replicas !== undefined && { replicas }) },
+    ...{ link, datasetId, cell, log, clock, onTerm, formats, ...(replicas !== undefined && { replicas }) },
     onEnd(reason) {
-      follower.end(reason);
-      committer.end();
+      for (const part of [follower, committer]) part.end(reason);
       awake.stop();
       onEnd(reason);
     },
   });
-  const beats = new Beats({ lane: session.lane("beat"), clock, applied: () => follower.version });
+  const time = new SharedClock(clock);
+  const beats = new Beats({
+    ...{ lane: session.lane("beat"), clock, time },
+    ...{ applied: () => follower.version, onStale: () => awake.missed() },
+    insertedMs: () => parts.inserting.untilMs(),
+  });
+  const format = () => beats.latest.format;
   const caughtUp = async () => await follower.reached((await beats.now()).version);
   const awake = new Wakefulness({ clock, catchUp: caughtUp });
+  const isCurrent = () =>
+    !session.hasEnded && !follower.hasEnded && awake.isCurrent() && beats.isFresh() && !follower.isLoading;
+  const currentSoon = async () => (await awake.currentSoon()) && isCurrent();
   const store = new SharedStore({
-    ...{ local, isShared },
-    isCurrent: () => !session.hasEnded && awake.isCurrent() && beats.isFresh() && !follower.isLoading,
-    async leave() {
-      awake.stop();
-      await said(session.lane("leave").send([["leave"]]));
-      session.close();
-      close();
-      await Promise.all([beats.stop(), follower.stop()]);
-    },
+    ...{ local, isShared, isCurrent, currentSoon, format },
+    leave: () => leave({ session, beats, follower, awake, parts, close }),
   });
   const journal = new RunJournal(local, cell);
   const follower: Follower = new Follower({
-    ...{ link: reading, replica, isShared, log },
-    ask: (what, ...args) =>
-      reading.run(
-        SCRIPTS.page,
-        DATASET_KEY,
-        datasetId,
-        session.term,
-        what,
-        ...(args.length > 0 ? args : [cell]),
-      ),
+    ...{ link: reading, replica, log, formats },
+    ask: pagesOf(options, reading, session),
     also: (entry) => committer.also(entry),
     alsoUpTo: (lastRun) => journal.takeUpTo(lastRun),
     onApplied(entries) {
@@ -152,18 +282,73 @@ function partsOf(options: CellOptions, { link, reading, replica, close, restatin
       beats.soon();
     },
     onLoaded: (lastRun) => committer.loaded(lastRun),
+    onLater(reason) {
+      // Others need not wait for what it applies.
+      void beats.stop();
+      for (const part of [follower, committer]) part.end(reason);
+      options.onOutdated(reason);
+    },
     assured: async () => void (await beats.now()),
     heard: () => beats.latest.version,
   });
   const committer: Committer = new Committer({
-    ...{ lane: session.lane("documents"), beats, follower, journal, clock, isShared, cell },
+    ...{ lane: session.lane("documents"), beats, follower, journal, clock, isShared, cell, format },
     onRows: (read) => store.onRows(() => read(replica.positionInAct())),
     setRunning: (running) => store.setRunning(running),
     life: () => session.life,
     onFault: (error) => session.end(error),
   });
-  return { session, store, committer, follower, journal, beats, awake, caughtUp };
+  const made = { session, store, committer, follower, journal, beats, time, awake };
+  return { ...made, caughtUp, isCurrent, currentSoon };
 }
+
+interface Restated {
+  readonly session: Session;
+  readonly replica: Replica;
+  readonly parts: Parts;
+  readonly follower: Follower;
+  readonly committer: Committer;
+}
+
+/** What the cell says first in a new term. */
+async function restate({ session, replica, parts, follower, committer }: Restated): Promise<void> {
+  const { version, origin } = replica.position;
+  const restated: Operation[] = parts.areOpen ? [["restated"]] : [];
+  const operations: Operation[] = [["restate", version, origin], ...parts.operations(), ...restated];
+  const [[isSame, lastRun, newest] = []] = await session.lane(TERM_LANE).send(operations);
+  // A new folder has nothing to follow on from: what a dataset began with is in no entry. And rows that were loaded ahead of
+  // the position may be of a past that is lost.
+  if (isSame !== 1 || version === 0 || replica.isMixed) follower.loadAnew();
+  follower.newTerm(Number(newest));
+  committer.restated(String(lastRun));
+}
+
+interface Leaving {
+  readonly session: Session;
+  readonly beats: Beats;
+  readonly follower: Follower;
+  readonly awake: Wakefulness;
+  readonly parts: Parts;
+  readonly close: () => void;
+}
+
+async function leave({ session, beats, follower, awake, parts, close }: Leaving): Promise<void> {
+  awake.stop();
+  const operation = ["leave", parts.areSettled() ? 1 : 0, parts.inserting.isDone() ? 1 : 0] as const;
+  // A beat behind it would make this one a cell that fell silent.
+  await said(beats.stop().then(() => session.lane("leave").send([operation])));
+  session.close();
+  close();
+  await Promise.all([beats.stop(), follower.stop()]);
+}
+
+const pagesOf =
+  ({ cell, datasetId }: CellOptions, link: RedisLink, session: Session): AskPage =>
+  (what, ...args) =>
+    link.run(
+      ...([SCRIPTS.page, DATASET_KEY, datasetId, session.term, what] as const),
+      ...(args.length > 0 ? args : [cell]),
+    );
 
 /** Resolves once this is said, or cannot be within the time. */
 async function said(saying: Promise<unknown>): Promise<void> {

@@ -6,6 +6,7 @@
  */
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
+import { NO_FUNDS, type OrgFunds, readFunds } from "./act-credit.ts";
 import type { Beats } from "./beats.ts";
 import { Blobs, type Lane, NotSent, type Operation } from "./exchange.ts";
 import type { Follower } from "./follower.ts";
@@ -23,12 +24,16 @@ export interface CommitterDeps extends GroupDeps {
   readonly onRows: (read: (position: Position) => void) => void;
   readonly cell: string;
   readonly life: () => string;
+  /** In which cells write now: it never falls. */
+  readonly format: () => number;
   /** Nothing can be committed any more: the process may not go on. */
   readonly onFault: (error: Error) => void;
 }
 
 const REFUSALS_BEFORE_TICKET = 3;
 const RETRY_MS = 10;
+/** A cell that is away gives nothing back: a posting that may overdraw waits for it so many times. */
+const RECALLS_BEFORE_OVERDRAFT = 50;
 /** An act is answered at the latest so long after its commit, even if a cell has not applied it. */
 const EVERYWHERE_MS = 1000;
 /** An act that is not owed is refused when it was not committed after this long. */
@@ -61,6 +66,9 @@ export class Committer {
   /** Takes back the group that is on its way, if it was not sent. */
   #takeBack: AbortController | undefined;
 
+  /** Runs of acts. */
+  readonly counts = { committed: 0, refused: 0 };
+
   constructor(deps: CommitterDeps) {
     this.#deps = deps;
   }
@@ -78,7 +86,7 @@ export class Committer {
     return new Promise<T>((resolve, reject) => {
       const sinceMs = this.#deps.clock.monotonic();
       const settle = { resolve: resolve as (value: unknown) => void, reject };
-      this.#waiting.push({ act, ...settle, isOwed, sinceMs, refusals: 0 });
+      this.#waiting.push({ act, ...settle, isOwed, sinceMs, refusals: 0, recalls: 0, orgs: [] });
       this.#lookTimer ??= setInterval(() => this.#look(), LOOK_MS).unref();
       this.#work();
     });
@@ -110,7 +118,7 @@ export class Committer {
     const lost = [...this.#sent.values()].filter((sent) => sent.isCommitted && sent.run.id > upTo);
     for (const sent of lost.toReversed()) this.#drop(sent);
     this.#needed = 0;
-    this.#waiting.unshift(...lost.filter(({ isAnswered }) => !isAnswered).map((sent) => again(sent, 0)));
+    this.#waiting.unshift(...lost.filter(({ isAnswered }) => !isAnswered).map((sent) => again(sent)));
     this.#forgetting = this.#forget(lost);
     if (lost.length > 0) this.#work();
   }
@@ -186,27 +194,33 @@ export class Committer {
     while (this.#waiting.length > 0) {
       const hasTicket = this.#waiting.some(({ refusals }) => refusals >= REFUSALS_BEFORE_TICKET);
       if (hasTicket) await this.#takeTicket();
+      const funds = await this.#fundsOf(this.#waiting[0]?.orgs ?? []);
       await follower.reached(this.#needed);
       let base: Position | undefined;
       const items: Item[] = [];
       this.#deps.onRows((position) => {
         base = position;
-        items.push(...runGroup(this.#deps, this.#waiting, () => ++this.#runs));
+        items.push(...runGroup(this.#deps, this.#waiting, () => ++this.#runs, funds));
       });
       if (base === undefined) throw new Error("the cell's store is closed");
       if (items.some((item) => "run" in item)) await this.#send(base, items, hasTicket);
+      else if (funds.size > 0) await this.#deps.lane.send([["credit_thaw", ...funds.keys()]]);
     }
   }
 
   async #send(base: Position, items: readonly Item[], hasTicket: boolean): Promise<void> {
-    const { isShared, journal, lane, life } = this.#deps;
+    const { isShared, journal, lane, life, format } = this.#deps;
     const group = items.filter((item): item is Sent => "run" in item);
     await this.#forgetting;
     const own = group.map(({ run }) => [run.id, run.ownChanges(isShared)] as const);
     await journal.keep(life(), new Map(own.filter(([, changes]) => changes.length > 0)));
     const blobs = new Blobs();
-    const acts = group.map(({ run }) => run.asOperation(isShared, blobs));
-    const operations: Operation[] = [["acts", base.version, base.origin, acts]];
+    const acts = group.map(({ run, recalls }) =>
+      run.asOperation(isShared, blobs, recalls >= RECALLS_BEFORE_OVERDRAFT),
+    );
+    const operations: Operation[] = [["acts", base.version, base.origin, acts, format()]];
+    const orgs = group.flatMap(({ orgs }) => orgs);
+    if (orgs.length > 0) operations.push(["credit_thaw", ...orgs]);
     if (hasTicket) operations.push(["release"]);
     for (const sent of group) this.#sent.set(sent.run.id, sent);
     this.#takeBack = new AbortController();
@@ -240,6 +254,8 @@ export class Committer {
         this.#answerIfDone(item);
       }
     }
+    this.counts.committed += done;
+    if (why !== "" && first < items.length) this.counts.refused++;
     if (why === "past") this.#deps.follower.doubt(base.version, base.origin);
     if (first < items.length) await this.#putBack(items.slice(first), why);
   }
@@ -249,7 +265,7 @@ export class Committer {
     for (const sent of runs.toReversed()) this.#drop(sent);
     // Those after the first were refused for its sake.
     const waiting = refused.map((item, at) =>
-      again("run" in item ? item : item.waiting, at === 0 && why === "stale" ? 1 : 0),
+      again("run" in item ? item : item.waiting, at === 0 ? why : ""),
     );
     this.#waiting.unshift(...waiting.filter((_, at) => (refused[at] as Partial<Sent>).isAnswered !== true));
     await this.#forget(runs);
@@ -288,6 +304,20 @@ export class Committer {
     this.#lookTimer = undefined;
   }
 
+  /** The credit of orgs, which stays as it is until the act that reads it is committed or refused, at most some hundred ms. */
+  async #fundsOf(orgs: readonly string[]): Promise<ReadonlyMap<string, OrgFunds>> {
+    if (orgs.length === 0) return NO_FUNDS;
+    for (;;) {
+      const [answer = []] = (await this.#deps.lane.send([["credit_freeze", ...orgs]])) as number[][];
+      const [isFrozen, version = 0, ...values] = answer;
+      if (isFrozen === 1) {
+        this.#needed = Math.max(this.#needed, version);
+        return readFunds(orgs, values);
+      }
+      await pause();
+    }
+  }
+
   async #takeTicket(): Promise<void> {
     for (;;) {
       const [[has] = []] = await this.#deps.lane.send([["ticket"]]);
@@ -300,9 +330,13 @@ export class Committer {
 }
 
 /** An act that runs again, with nothing of its run. */
-const again = ({ act, resolve, reject, isOwed, sinceMs, refusals }: Waiting, more: number): Waiting => ({
-  ...{ act, resolve, reject, isOwed, sinceMs },
-  refusals: refusals + more,
-});
+const again = (waiting: Waiting, why = ""): Waiting => {
+  const { act, resolve, reject, isOwed, sinceMs, refusals, recalls, orgs } = waiting;
+  return {
+    ...{ act, resolve, reject, isOwed, sinceMs, orgs },
+    refusals: refusals + (why === "stale" ? 1 : 0),
+    recalls: recalls + (why === "recall" ? 1 : 0),
+  };
+};
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, RETRY_MS));

@@ -5,8 +5,9 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Store } from "../store/store.ts";
-import { DATASET_KEY } from "./keys.ts";
-import { joinDataset, membershipOf } from "./membership.ts";
+import { FORMATS, type Formats } from "./formats.ts";
+import { DATASET_KEY, KEY_PREFIX } from "./keys.ts";
+import { cellNameOf, joinDataset, membershipOf, nameCell } from "./membership.ts";
 import type { RedisLink, RedisValue } from "./redis.ts";
 import { SCRIPTS } from "./scripts.ts";
 
@@ -28,22 +29,39 @@ export interface Entered {
   readonly life: string;
   /** Of the documents, now. */
   readonly version: number;
+  /** In which cells write now. */
+  readonly format: number;
 }
 
 export const datasetId = (): string => randomBytes(12).toString("hex");
 
+/** Who fills a dataset before cells may use it: no cell has such a name. */
+export const FILLER = ":upload";
+
 /**
- * Makes the dataset of an empty Redis. @returns false where there is one already: nothing is changed then
- * @throws Error of Redis; a dataset that was not finished is of no use to anybody and must be deleted by hand
+ * Makes the dataset of an empty Redis of rows alone. @returns false where there is one already: nothing is changed then
+ * @throws Error of Redis; a dataset that was not finished is of no use to anybody: `clearUnfinished`
  */
 export async function createDataset(
   link: RedisLink,
   id: string,
   rows: Iterable<DatasetRow>,
 ): Promise<boolean> {
-  if ((await link.run(SCRIPTS.create, DATASET_KEY, id)) !== 1) return false;
+  if (!(await beginDataset(link, id))) return false;
+  await fillDataset(link, id, rows);
+  await openDataset(link, id);
+  return true;
+}
+
+/** @returns false where there is one already */
+export const beginDataset = async (link: RedisLink, id: string): Promise<boolean> =>
+  (await link.run(SCRIPTS.create, DATASET_KEY, id, FILLER, FORMATS.newest)) === 1;
+
+/** @returns how many rows there were */
+export async function fillDataset(link: RedisLink, id: string, rows: Iterable<DatasetRow>): Promise<number> {
   let batch: (string | Buffer)[] = [];
   let bytes = 0;
+  let count = 0;
   const send = async () => {
     if (batch.length > 0) await link.run(SCRIPTS.fill, DATASET_KEY, id, ...batch);
     batch = [];
@@ -52,11 +70,42 @@ export async function createDataset(
   for (const row of rows) {
     batch.push(row.table, row.text, Buffer.from(row.bytes));
     bytes += row.bytes.length;
+    count++;
     if (batch.length >= FILL_ROWS * 3 || bytes > FILL_BYTES) await send();
   }
   await send();
-  await link.run(SCRIPTS.open, DATASET_KEY, id);
-  return true;
+  return count;
+}
+
+/** Cells may use it from now on. @param lanes those that filled it */
+export async function openDataset(link: RedisLink, id: string, lanes: readonly string[] = []): Promise<void> {
+  await link.run(SCRIPTS.open, DATASET_KEY, id, ...lanes);
+}
+
+/** What Redis holds: a dataset, one that was not finished, or undefined. */
+export async function datasetIn(
+  link: RedisLink,
+): Promise<{ readonly id: string; readonly isFinished: boolean } | undefined> {
+  const [id, filling] = (await link.call("HMGET", DATASET_KEY, "id", "filling")) as (Buffer | null)[];
+  if (id === null || id === undefined) return undefined;
+  return { id: String(id), isFinished: filling === null };
+}
+
+/** Removes a dataset that was not finished; its upload must not run any more. */
+export async function clearUnfinished(link: RedisLink): Promise<void> {
+  let cursor = "0";
+  do {
+    const found = await datasetIn(link);
+    if (found === undefined || found.isFinished) return;
+    const [next, keys] = (await link.call("SCAN", cursor, "MATCH", `${KEY_PREFIX}*`, "COUNT", 1000)) as [
+      Buffer,
+      Buffer[],
+    ];
+    const others = keys.filter((key) => String(key) !== DATASET_KEY);
+    if (others.length > 0) await link.call("UNLINK", ...others);
+    cursor = String(next);
+  } while (cursor !== "0");
+  await link.call("DEL", DATASET_KEY);
 }
 
 /** Goes on with a life on a new connection, or begins one where it is "". @throws Error where the life is over */
@@ -65,16 +114,17 @@ export async function enterDataset(
   id: string,
   cell: string,
   ownLife: string,
+  { oldest, newest }: Formats = FORMATS,
 ): Promise<Entered> {
-  const [term, life, version] = (await link.run(SCRIPTS.enter, DATASET_KEY, id, cell, ownLife)) as [
-    Buffer,
-    Buffer,
-    Buffer,
-  ];
-  return { term: String(term), life: String(life), version: Number(String(version)) };
+  const answer = await link.run(SCRIPTS.enter, DATASET_KEY, id, cell, ownLife, oldest, newest);
+  const [term = "", life = "", version, format] = (answer as Buffer[]).map(String);
+  return { term, life, version: Number(version), format: Number(format) };
 }
 
-/** @returns false where the cell is not known. @throws Error where it gave a sign of life within `silentMs` */
+/** A cell may not be retired yet. */
+export class StillAlive extends Error {}
+
+/** @returns false where the cell is not known. @throws StillAlive where it gave a sign of life within `silentMs` */
 export async function retireCell(
   link: RedisLink,
   id: string,
@@ -82,7 +132,7 @@ export async function retireCell(
   silentMs: number,
 ): Promise<boolean> {
   const answer = await link.run(SCRIPTS.retire, DATASET_KEY, id, cell, silentMs);
-  if (answer === -1) throw new Error(`cell ${cell} is alive, or was until less than ${silentMs} ms ago`);
+  if (answer === -1) throw new StillAlive(`cell ${cell} is alive, or was until less than ${silentMs} ms ago`);
   return answer === 1;
 }
 
@@ -115,14 +165,48 @@ async function settingsOf(link: RedisLink): Promise<Map<string, string>> {
  */
 export async function datasetToJoin(local: Store, link: RedisLink, isNew: boolean): Promise<string> {
   const mine = membershipOf(local);
-  const found = await link.call("HGET", DATASET_KEY, "id");
-  if (found === null)
+  const found = await datasetIn(link);
+  if (found === undefined && mine === undefined)
     throw new Error("this Redis holds no installation: `weir cells init` makes one from a folder");
-  const theirs = String(found);
-  if (mine !== undefined && mine !== theirs)
+  if (found === undefined)
+    throw new Error(
+      "this Redis holds no installation, and the data folder belongs to one: give the Redis back that it had",
+    );
+  if (!found.isFinished)
+    throw new Error(
+      "the installation in this Redis is not finished: run `weir cells init` again on the folder that it is made from",
+    );
+  if (mine !== undefined && mine !== found.id)
     throw new Error("this Redis holds another installation than the one that the data folder belongs to");
   if (mine !== undefined) return mine;
   if (!isNew) throw new Error("the data folder holds a gateway of its own: start a cell on an empty folder");
-  await joinDataset(local, theirs);
-  return theirs;
+  await joinDataset(local, found.id);
+  return found.id;
 }
+
+const ALIVE_LOOK_MS = 1000;
+
+/**
+ * The folder's cell has one name for ever, and one process.
+ * @throws Error with a line for the operator where the name is another one's, or a process under it is alive
+ */
+export async function assertOwnName(local: Store, link: RedisLink, cell: string): Promise<void> {
+  const known = cellNameOf(local);
+  if (known !== undefined && known !== cell)
+    throw new Error(`CELL: the data folder is that of cell ${known}, and cannot be that of ${cell}`);
+  if (known === undefined) {
+    if ((await link.call("HEXISTS", `${KEY_PREFIX}lives`, cell)) === 1)
+      throw new Error(`CELL: there is a cell ${cell} already, on another data folder: choose another name`);
+    await nameCell(local, cell);
+  }
+  // A process that ended without a word is not heard of again.
+  const said = await signOfLife(link, cell);
+  if (said === null) return;
+  await new Promise((resolve) => setTimeout(resolve, ALIVE_LOOK_MS));
+  const now = await signOfLife(link, cell);
+  if (now !== null && !now.equals(said))
+    throw new Error(`CELL: a process runs as cell ${cell} on a copy of the data folder: stop it first`);
+}
+
+const signOfLife = async (link: RedisLink, cell: string) =>
+  (await link.call("HGET", `${KEY_PREFIX}applied`, cell)) as Buffer | null;

@@ -4,7 +4,10 @@
  * operation happens once, whatever the connection does.
  */
 import { Packr } from "msgpackr";
+import type { Clock } from "../clock.ts";
+import { Histogram } from "../histogram.ts";
 import { type Entered, enterDataset } from "./dataset.ts";
+import type { Formats } from "./formats.ts";
 import { DATASET_KEY } from "./keys.ts";
 import type { RedisLink, RedisLog, RedisValue, Script } from "./redis.ts";
 import { SCRIPTS } from "./scripts.ts";
@@ -42,8 +45,12 @@ export interface SessionOptions extends CellIdentity {
   /** Called once: this process may not go on (its cell has a newer life or was retired, or Redis holds something else). */
   readonly onEnd: (reason: Error) => void;
   readonly log?: RedisLog;
+  /** For how long exchanges take; without it they are only counted. */
+  readonly clock?: Pick<Clock, "monotonic">;
   /** Replicas that must have an exchange before its reply counts. Default: 0. */
   readonly replicas?: number;
+  /** Default: those of this release. */
+  readonly formats?: Formats;
   /** In place of `SCRIPTS.exchange`: one with another clock, for tests. */
   readonly script?: Script;
 }
@@ -77,6 +84,10 @@ export class Session {
   #ended: Error | undefined;
   /** Code of the refusal that the log has already. */
   #said = "";
+
+  /** Tries of exchanges that had no reply, and how long exchanges took that had one. */
+  readonly counts = { failures: 0 };
+  readonly times = new Histogram();
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -132,6 +143,7 @@ export class Session {
     takenBack?: AbortSignal,
   ): Promise<RedisValue[]> {
     const { link, replicas = 0, script = SCRIPTS.exchange } = this.#options;
+    const sinceMs = this.#options.clock?.monotonic() ?? 0;
     // Once it may have run, only its reply ends this.
     let mayHaveRun = false;
     for (;;) {
@@ -149,9 +161,12 @@ export class Session {
         const reached = replicas === 0 ? undefined : this.#replicasReached(replicas);
         const answer = (await reply) as RedisValue[];
         this.#said = "";
-        if (reached === undefined || (await reached)) return answer;
+        if (reached !== undefined && !(await reached)) continue;
+        this.times.observe((this.#options.clock?.monotonic() ?? 0) - sinceMs);
+        return answer;
       } catch (error) {
         if (error instanceof NotSent) throw error;
+        this.counts.failures++;
         // An error in place of a reply: this time it did not run.
         if ((error as Error).name === "ReplyError") mayHaveRun = ranBefore;
         await this.#afterFailure(error as Error);
@@ -195,10 +210,10 @@ export class Session {
   }
 
   async #enter(): Promise<Entered> {
-    const { link, datasetId, cell } = this.#options;
+    const { link, datasetId, cell, formats } = this.#options;
     const generation = link.generation();
     try {
-      const entered = await enterDataset(link, datasetId, cell, this.#life);
+      const entered = await enterDataset(link, datasetId, cell, this.#life, formats);
       this.#entered = entered;
       this.#enteredOn = generation;
       this.#life = entered.life;

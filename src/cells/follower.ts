@@ -2,6 +2,7 @@
  * Follows the stream of changes: reads it over a connection of its own, hands entries to the replica in their order, and has the
  * replica load anew where the stream was trimmed beyond the cell's position, or where the dataset has another past.
  */
+import { type Formats, LaterFormat } from "./formats.ts";
 import { KEY_PREFIX } from "./keys.ts";
 import type { RedisLink, RedisLog } from "./redis.ts";
 import { type AskPage, type Change, type Entry, OtherPast, type Replica, readEntry } from "./replica.ts";
@@ -10,7 +11,6 @@ export interface FollowerOptions {
   /** A connection for this alone: reads of the stream wait on it. */
   readonly link: RedisLink;
   readonly replica: Replica;
-  readonly isShared: (table: string) => boolean;
   readonly ask: AskPage;
   /** What the cell stores besides with an entry of its own. Called in the act that stores it. */
   readonly also: (entry: Entry) => Iterable<Change>;
@@ -24,6 +24,9 @@ export interface FollowerOptions {
   readonly assured: () => Promise<void>;
   /** The newest version that the cell has heard of. */
   readonly heard: () => number;
+  readonly formats: Formats;
+  /** Another cell wrote what this one cannot read. Nothing is followed any more. */
+  readonly onLater: (reason: LaterFormat) => void;
   readonly log: RedisLog;
 }
 
@@ -52,6 +55,11 @@ export class Follower {
 
   get version(): number {
     return this.#options.replica.position.version;
+  }
+
+  /** Nothing is followed any more. */
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
   }
 
   /** What the cell has is of different versions, or of another past than the dataset. */
@@ -117,6 +125,7 @@ export class Follower {
       } catch (error) {
         if (this.#stopping) return;
         const { message } = error as Error;
+        if (error instanceof LaterFormat) return void this.#options.onLater(error);
         if (error instanceof OtherPast) this.#mustLoad = true;
         else if (link.isReady() && message !== said)
           log.warn({ error: message }, "changes of other cells could not be applied");
@@ -127,7 +136,7 @@ export class Follower {
   }
 
   async #follow(generation: number): Promise<void> {
-    const { link, replica, also, onApplied, heard } = this.#options;
+    const { link, replica, also, onApplied, heard, formats } = this.#options;
     const from = `${this.version}-0`;
     const newest = heard();
     const found = (await link.call(
@@ -142,19 +151,21 @@ export class Follower {
       return;
     }
     if (first === undefined) return;
+    const later = entries.find(({ format }) => format > formats.newest);
+    if (later !== undefined) throw new LaterFormat(later.format, formats);
     await replica.apply(entries, also);
     onApplied(entries);
   }
 
   async #load(): Promise<void> {
-    const { ask, replica, isShared, log, alsoUpTo, onLoaded } = this.#options;
+    const { ask, replica, log, alsoUpTo, onLoaded } = this.#options;
     log.warn({ version: this.version }, "the cell loads all shared rows anew");
     // A past that is lost may have had greater versions: who waits for one of them waits for this load.
     const waiting = [...this.#waiters];
     this.#isLoading = true;
     this.#mustLoad = false;
     try {
-      const lastRun = await replica.load(ask, isShared, alsoUpTo);
+      const lastRun = await replica.load(ask, alsoUpTo);
       const { version, servesFrom = version } = replica.position;
       this.#waitFor(servesFrom, waiting);
       onLoaded(lastRun);

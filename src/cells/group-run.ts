@@ -1,5 +1,6 @@
 /** Runs acts that wait one on top of the other, without storing anything: a group, which goes to the dataset in one exchange. */
 import { fail } from "../errors.ts";
+import { NeedsCredit, type OrgFunds } from "./act-credit.ts";
 import { ActRun } from "./act-run.ts";
 import { Draft } from "./draft.ts";
 import type { Running } from "./shared-table.ts";
@@ -13,6 +14,10 @@ export interface Waiting {
   /** Monotonic. */
   readonly sinceMs: number;
   readonly refusals: number;
+  /** How often it was refused because cells had idle credit. */
+  readonly recalls: number;
+  /** Orgs whose credit it reads, as earlier runs have shown. */
+  readonly orgs: readonly string[];
 }
 
 /** A run that is on its way. */
@@ -52,17 +57,28 @@ const MOST_ROWS = 3000;
 const MOST_READS = 100_000;
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** @param waiting what is run is taken from it @param nextId numbers of runs rise */
-export function runGroup(deps: GroupDeps, waiting: Waiting[], nextId: () => number): Item[] {
+/**
+ * An act that reads the credit of orgs is a group of its own.
+ * @param waiting what is run is taken from it @param nextId numbers of runs rise @param funds for the first act
+ */
+export function runGroup(
+  deps: GroupDeps,
+  waiting: Waiting[],
+  nextId: () => number,
+  funds: ReadonlyMap<string, OrgFunds>,
+): Item[] {
   const before = new Draft();
   const items: Item[] = [];
   let [runs, rows, reads, bytes, taken] = [0, 0, 0, 0, 0];
   for (const next of waiting) {
     if (runs >= GROUP_ACTS || rows >= GROUP_ROWS || reads >= GROUP_READS || bytes >= GROUP_BYTES) break;
+    const isAlone = next.orgs.length > 0;
+    if (isAlone && taken > 0) break;
     taken++;
-    const run = new ActRun(nextId());
+    const run = new ActRun(nextId(), isAlone ? funds : undefined);
     try {
       const value = runOne(deps, next, run, before);
+      if (run.credit.needed.size > 0) throw new NeedsCredit();
       const size = run.sharedSize(deps.isShared);
       assertSize(size.rows, run.readCount, size.bytes);
       const state = { isCommitted: false, isApplied: false, isEverywhere: false, isAnswered: false };
@@ -72,8 +88,15 @@ export function runGroup(deps: GroupDeps, waiting: Waiting[], nextId: () => numb
       rows += size.rows;
       reads += run.readCount;
       bytes += size.bytes;
+      if (isAlone) break;
     } catch (error) {
       run.drop();
+      const { needed } = run.credit;
+      if (needed.size > 0) {
+        taken--;
+        waiting[taken] = { ...next, orgs: [...new Set([...next.orgs, ...needed])] };
+        break;
+      }
       if (runs === 0) next.reject(error);
       else items.push({ waiting: next, error });
     }

@@ -7,13 +7,35 @@ import type { Store } from "../store/store.ts";
 interface Membership {
   /** Id of the dataset. */
   readonly id: string;
+  /** Of the folder's cell, since its first start as one. */
+  readonly cell?: string;
 }
 
 const TABLE = "cells.membership";
 const KEY = "dataset";
+const UPLOAD = "upload";
 
 /** Id of the dataset that a folder belongs to; undefined: it belongs to no installation of several cells. */
 export const membershipOf = (local: Store): string | undefined => local.table<Membership>(TABLE).get(KEY)?.id;
+
+export const cellNameOf = (local: Store): string | undefined => local.table<Membership>(TABLE).get(KEY)?.cell;
+
+/** The folder is that of this cell from now on. */
+export async function nameCell(local: Store, cell: string): Promise<void> {
+  const table = local.table<Membership>(TABLE);
+  await local.act(() => {
+    const row = table.get(KEY);
+    if (row !== undefined) table.put(KEY, { ...row, cell });
+  });
+}
+
+/** Id of the dataset that was begun from this folder, until it is finished. */
+export const uploadOf = (local: Store): string | undefined => local.table<Membership>(TABLE).get(UPLOAD)?.id;
+
+export async function noteUpload(local: Store, id: string | undefined): Promise<void> {
+  const table = local.table<Membership>(TABLE);
+  await local.act(() => (id === undefined ? table.remove(UPLOAD) : table.put(UPLOAD, { id })));
+}
 
 export async function joinDataset(local: Store, id: string): Promise<void> {
   await local.act(() => local.table<Membership>(TABLE).put(KEY, { id }));

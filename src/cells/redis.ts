@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
+import { redisAddress } from "../redis-address.ts";
 
 /** What Redis answers: whole numbers, bytes, lists of those. */
 export type RedisValue = number | Buffer | null | RedisValue[];
@@ -13,7 +14,7 @@ export interface RedisLog {
 }
 
 export interface RedisOptions {
-  /** `redis://` or `rediss://` with user, password and database; or the path of a unix socket. */
+  /** As `redisAddress` reads it: a server, a socket, or Sentinels. */
   readonly url: string;
   readonly log: RedisLog;
   /** A command that has no reply after this long fails, and the connection is made anew. Default: 5 s. */
@@ -56,6 +57,99 @@ export function connectRedis(options: RedisOptions): RedisLink {
   return new Link(options);
 }
 
+export interface RedisListener {
+  /** Whether messages that are published now are heard. */
+  isListening(): boolean;
+  /** Gives the connection up and makes a new one: what is published meanwhile is not heard. */
+  renew(): void;
+  close(): void;
+}
+
+export interface ListenerOptions {
+  readonly url: string;
+  readonly channels: readonly string[];
+  readonly heard: (message: Buffer) => void;
+  /** Called each time that the channels are heard from now on. */
+  readonly onListening: () => void;
+}
+
+/** How a process reaches Redis: over sockets, or as a simulation has it. */
+export interface RedisClient {
+  connect(options: RedisOptions): RedisLink;
+  listen(options: ListenerOptions): RedisListener;
+}
+
+/** Hears channels over a connection of its own; the link that publishes says when Redis is away. */
+export function listenToRedis({ url, channels, heard, onListening }: ListenerOptions): RedisListener {
+  const redis = redisAt(url);
+  let isListening = false;
+  let isClosed = false;
+  const renew = () => {
+    if (!isClosed) redis.disconnect(true);
+  };
+  redis.on("error", () => {});
+  redis.on("close", () => {
+    isListening = false;
+  });
+  redis.on("messageBuffer", (_channel: Buffer, message: Buffer) => heard(message));
+  redis.on("ready", () => {
+    const listening = () => {
+      isListening = true;
+      onListening();
+    };
+    redis.subscribe(...channels).then(listening, renew);
+  });
+  // Nothing else is said here: without it, a connection that is dead would not be noticed.
+  const pings = setInterval(() => {
+    if (!isListening) return;
+    const late = setTimeout(renew, TIMEOUT_MS);
+    late.unref();
+    redis.ping().then(
+      () => clearTimeout(late),
+      () => clearTimeout(late),
+    );
+  }, TIMEOUT_MS);
+  pings.unref();
+  return {
+    isListening: () => isListening,
+    renew,
+    close() {
+      isClosed = true;
+      clearInterval(pings);
+      redis.disconnect();
+    },
+  };
+}
+
+export const SOCKETS: RedisClient = { connect: connectRedis, listen: listenToRedis };
+
+/** Of all connections. */
+const COMMON = {
+  // A script may have run although its reply was lost: only its sender knows whether it may be sent again.
+  // With 0 retries what waits for a reply fails when the connection ends; with any other setting it would never settle.
+  ...{ autoResendUnfulfilledCommands: false, enableOfflineQueue: false, maxRetriesPerRequest: 0 },
+  // A connection whose other end does not answer is given up at once.
+  disconnectTimeout: DISCONNECT_MS,
+  // Lists in place of maps, of every version of Redis.
+  protocol: 2 as const,
+  ...{ autoResubscribe: false, connectTimeout: CONNECT_MS, enableReadyCheck: true, noDelay: true },
+  retryStrategy: (tries: number) => Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 10), LONGEST_RETRY_MS),
+};
+
+function redisAt(url: string): Redis {
+  const address = redisAddress(url);
+  if (address.kind === "socket") return new Redis({ ...COMMON, path: address.path });
+  if (address.kind === "url") return new Redis(address.url, COMMON);
+  const { sentinels, master: name, username, password, db, isTls } = address;
+  return new Redis({
+    ...{ ...COMMON, sentinels: [...sentinels], name, db },
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(isTls && { tls: {}, enableTLSForSentinelMode: true }),
+    sentinelRetryStrategy: COMMON.retryStrategy,
+  });
+}
+
 class Link implements RedisLink {
   readonly #redis: Redis;
   readonly #timeoutMs: number;
@@ -65,18 +159,7 @@ class Link implements RedisLink {
 
   constructor({ url, log, timeoutMs = TIMEOUT_MS }: RedisOptions) {
     this.#timeoutMs = timeoutMs;
-    const common = {
-      // A script may have run although its reply was lost: only its sender knows whether it may be sent again.
-      // With 0 retries what waits for a reply fails when the connection ends; with any other setting it would never settle.
-      ...{ autoResendUnfulfilledCommands: false, enableOfflineQueue: false, maxRetriesPerRequest: 0 },
-      // A connection whose other end does not answer is given up at once.
-      disconnectTimeout: DISCONNECT_MS,
-      // Lists in place of maps, of every version of Redis.
-      protocol: 2 as const,
-      ...{ autoResubscribe: false, connectTimeout: CONNECT_MS, enableReadyCheck: true, noDelay: true },
-      retryStrategy: (tries: number) => Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 10), LONGEST_RETRY_MS),
-    };
-    this.#redis = url.startsWith("/") ? new Redis({ ...common, path: url }) : new Redis(url, common);
+    this.#redis = redisAt(url);
     // Each attempt of a Redis that is away makes one: said once, until it is back.
     let isSaid = false;
     this.#redis.on("error", (error: Error) => {

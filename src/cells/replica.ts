@@ -30,6 +30,8 @@ export interface Entry {
   readonly origin: string;
   /** Origin of the version before. */
   readonly before: string;
+  /** Of its rows, see `formats.ts`. */
+  readonly format: number;
   readonly changes: readonly Change[];
 }
 
@@ -43,7 +45,7 @@ const LOAD_ROWS = 200;
 /** An entry of the stream as Redis returns it: its id, then a flat list of fields and values. */
 export function readEntry([id, fields]: readonly [Buffer, Buffer[]]): Entry {
   const changes: Change[] = [];
-  for (let at = 4; at < fields.length; at += 2) {
+  for (let at = 6; at < fields.length; at += 2) {
     const field = String(fields[at]);
     const value = fields[at + 1] as Buffer;
     const nul = field.indexOf("\0");
@@ -53,9 +55,10 @@ export function readEntry([id, fields]: readonly [Buffer, Buffer[]]): Entry {
       value: value[0] === 0x2d ? undefined : value.subarray(1),
     });
   }
-  const [, origin, , before] = fields;
+  const [, origin, , before, , format] = fields;
   return {
     ...{ version: Number.parseInt(String(id), 10), origin: String(origin), before: String(before) },
+    format: Number(String(format)),
     changes,
   };
 }
@@ -117,7 +120,7 @@ export class Replica {
             throw new OtherPast(`the stream has ${entry.version} after ${entry.before}, not ${origin}`);
           origin = entry.origin;
           for (const change of entry.changes) this.#put(change);
-          for (const change of also(entry)) this.#put(change);
+          for (const change of also(entry)) this.#putRow(change);
         }
         this.#positions.put(KEY, position);
       },
@@ -132,26 +135,27 @@ export class Replica {
    * @param also what is stored besides with the position, given the cell's last run at it: `life:number`, or ""
    * @returns that run
    */
-  async load(
-    ask: AskPage,
-    isShared: (table: string) => boolean,
-    also: (lastRun: string) => Iterable<Change>,
-  ): Promise<string> {
+  async load(ask: AskPage, also: (lastRun: string) => Iterable<Change>): Promise<string> {
     const [version, origin, lastRun] = await positionOf(ask);
     await this.#keep({ ...this.#committed, isLoading: true });
     const tables = await this.#loadRows(ask);
-    for (const table of new Set([...tables, ...this.#known].filter(isShared)))
-      await this.#removeRest(ask, table);
+    for (const table of new Set([...tables, ...this.#known])) await this.#removeRest(ask, table);
     const [servesFrom] = await positionOf(ask);
     await this.#keep({ version, origin, servesFrom }, () => also(lastRun));
     return lastRun;
   }
 
-  #put({ table, text, value }: Change): void {
+  /** Of a shared table, which may be one that only a later release knows. */
+  #put(change: Change): void {
+    const { table } = change;
     if (!this.#known.has(table)) {
       this.#known.add(table);
       this.#tables.put(table, true);
     }
+    this.#putRow(change);
+  }
+
+  #putRow({ table, text, value }: Change): void {
     const key = JSON.parse(text) as StoreKey;
     const rows = this.#local.bytes(table);
     if (value === undefined) rows.remove(key);
@@ -160,7 +164,7 @@ export class Replica {
 
   async #keep(position: Position, also: () => Iterable<Change> = () => []): Promise<void> {
     const act = () => {
-      for (const change of also()) this.#put(change);
+      for (const change of also()) this.#putRow(change);
       this.#positions.put(KEY, position);
     };
     await this.#local.act(act, { isOwed: true });

@@ -15,11 +15,14 @@ const joined = (folder: string): string =>
     .join("\n");
 
 export const SCRIPTS = {
+  alive: new Script(read("alive.lua")),
   create: new Script(read("create.lua")),
   fill: new Script(read("fill.lua")),
   open: new Script(read("open.lua")),
   enter: new Script(read("enter.lua")),
   page: new Script(read("page.lua")),
+  look: new Script(read("look.lua")),
   retire: new Script(read("retire.lua")),
+  cells: new Script(read("cells.lua")),
   exchange: new Script(joined("exchange/")),
 } as const;

@@ -6,6 +6,7 @@
 import { fail } from "../errors.ts";
 import type { ActOptions } from "../store/journaled-store.ts";
 import type { Log, RowVersions, Store, Table } from "../store/store.ts";
+import type { ActCredit } from "./act-credit.ts";
 import { ActRun } from "./act-run.ts";
 import type { Committer } from "./committer.ts";
 import { type Running, sharedBytes, sharedTable } from "./shared-table.ts";
@@ -18,6 +19,10 @@ export interface SharedStoreDeps {
   readonly isShared: (table: string) => boolean;
   /** False while the cell has not heard of others for too long, or loads its rows. */
   readonly isCurrent: () => boolean;
+  /** In which cells write now. */
+  readonly format: () => number;
+  /** Resolves true if the cell is current in a moment: it stood still, and catches up. */
+  readonly currentSoon: () => Promise<boolean>;
   /** Before the cell's folder is closed. */
   readonly leave: () => Promise<void>;
 }
@@ -93,13 +98,14 @@ export class SharedStore implements Store {
       this.#running = { run: probe, before: undefined, isProbe: true };
       try {
         const value = act();
-        isShared = probe.draft.isWritten;
+        isShared = probe.draft.isWritten || probe.credit.needed.size > 0;
         if (isShared) throw DROPPED;
         return value;
       } catch (error) {
         // Perhaps it would not throw on what earlier acts do, which are being committed, or on rows that are current.
         const isCertain = (this.#committer?.pending ?? 0) === 0 && this.#deps.isCurrent();
         isShared ||= !isCertain && (probe.draft.isWritten || probe.readCount > 0);
+        isShared ||= probe.credit.needed.size > 0;
         throw error;
       } finally {
         this.#running = undefined;
@@ -113,6 +119,11 @@ export class SharedStore implements Store {
   ifDropped(undo: () => void): void {
     if (this.#running?.isProbe === false) this.#running.run.ifDropped(undo);
     else this.#deps.local.ifDropped(undo);
+  }
+
+  /** Orgs' credit, for what runs in an act; undefined outside. */
+  creditInAct(): ActCredit | undefined {
+    return this.#running?.run.credit;
   }
 
   healthy(): boolean {
@@ -144,11 +155,12 @@ export class SharedStore implements Store {
   #shared<T>(act: () => T, { isOwed = false }: ActOptions = {}): Promise<T> {
     const committer = this.#committer;
     if (committer === undefined) return Promise.reject(new Error("the store is not connected yet"));
-    if (!isOwed && !this.#deps.isCurrent()) {
+    if (isOwed || this.#deps.isCurrent()) return committer.commit(act, isOwed);
+    return this.#deps.currentSoon().then((isCurrent) => {
+      if (isCurrent) return committer.commit(act, isOwed);
       const message = "This cell is not in touch with the others.";
-      return Promise.reject(fail("storage_unavailable", message, { retryAfterMs: 1000 }));
-    }
-    return committer.commit(act, isOwed);
+      throw fail("storage_unavailable", message, { retryAfterMs: 1000 });
+    });
   }
 
   #context(name: string) {
@@ -156,6 +168,7 @@ export class SharedStore implements Store {
       local: this.#deps.local,
       isShared: this.#deps.isShared(name),
       running: () => this.#running,
+      format: this.#deps.format,
     };
   }
 }

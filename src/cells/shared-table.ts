@@ -19,6 +19,8 @@ export interface TableContext {
   readonly local: Store;
   readonly isShared: boolean;
   running(): Running | undefined;
+  /** In which cells write now, see `formats.ts`. */
+  format(): number;
 }
 
 interface Codec<V> {
@@ -32,9 +34,16 @@ export function sharedTable<V>(
   context: TableContext,
 ): Table<V> {
   return tableOf(name, context, context.local.table(name, versions), {
-    encode: (value) => packContent(value, versions?.version),
+    encode: (value) => encoded(value, versions, context.format()),
     decode: (bytes, key) => unpackContent(name, keyText(key), bytes, versions),
   });
+}
+
+/** In the version of the table's rows that all cells read. */
+function encoded<V>(value: V, versions: RowVersions<V> | undefined, format: number): Uint8Array {
+  const older = versions?.older;
+  if (older === undefined || format >= older.beforeFormat) return packContent(value, versions?.version);
+  return packContent(older.downgrade(value), older.version);
 }
 
 export function sharedBytes(name: string, context: TableContext): Table<Uint8Array> {

@@ -10,6 +10,8 @@ export interface WakefulnessOptions {
   readonly catchUp: () => Promise<void>;
 }
 
+/** What comes right after a gap waits so long at most. */
+const SOON_MS = 1000;
 const GAP_MS = 500;
 const TICK_MS = 100;
 
@@ -21,6 +23,10 @@ export class Wakefulness {
   /** Number of the latest gap, and of the one after which the cell has caught up. */
   #gaps = 0;
   #caughtUp = 0;
+  /** Ends when the cell has caught up after the latest gap, or may not go on. */
+  #catching: Promise<void> = Promise.resolve();
+  #hasFailed = false;
+  #soon: Promise<boolean> | undefined;
 
   constructor(options: WakefulnessOptions) {
     this.#options = options;
@@ -37,23 +43,52 @@ export class Wakefulness {
     return this.#gaps === this.#caughtUp;
   }
 
+  /** Resolves true once the cell has caught up, false if that takes longer than a second. */
+  currentSoon(): Promise<boolean> {
+    this.#soon ??= this.#waited().finally(() => {
+      this.#soon = undefined;
+    });
+    return this.#soon;
+  }
+
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+
+  async #waited(): Promise<boolean> {
+    let isLate = false;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        isLate = true;
+        resolve();
+      }, SOON_MS);
+    });
+    // Of a process that has little of its processor one gap may follow another.
+    while (!this.isCurrent() && !isLate && !this.#hasFailed) await Promise.race([this.#catching, late]);
+    clearTimeout(timer);
+    return this.isCurrent();
   }
 
   #look(): void {
     const { clock } = this.#options;
     const gapMs = Math.max(clock.monotonic() - this.#monotonicMs, Math.abs(clock.now() - this.#wallMs));
     this.#note();
-    if (gapMs <= GAP_MS) return;
+    if (gapMs > GAP_MS) this.missed();
+  }
+
+  /** What the cell has may be old: it is not current until it has caught up. */
+  missed(): void {
     const gap = ++this.#gaps;
-    this.#options.catchUp().then(
+    this.#catching = this.#options.catchUp().then(
       () => {
         this.#caughtUp = Math.max(this.#caughtUp, gap);
       },
       // The process may not go on, and is told so elsewhere.
-      () => {},
+      () => {
+        this.#hasFailed = true;
+      },
     );
   }
 

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { type BegunCopy, type Holder, makeBackup } from "../backup/make.ts";
 import type { Manifest } from "../backup/manifest.ts";
 import { engineEnded } from "../backup/records.ts";
@@ -27,6 +28,7 @@ export async function backup({ operand, options }: Given, shell: Shell): Promise
   const config = readConfig(shell.env);
   if (!existsSync(lmdbPath(config.dataDir)))
     throw new Error(`${config.dataDir} holds no gateway's data: DATA_DIR names the folder`);
+  await assertNotSupervised(config.dataDir);
   const withRecords = options["no-records"] !== true;
   const manifest = await makeBackup({
     ...{ dataDir: config.dataDir, to, nowMs: systemClock.now() },
@@ -62,6 +64,17 @@ export async function restore({ operand }: Given, shell: Shell): Promise<number>
       `Put secrets.key, or WEIR_SECRETS_KEY, back before the first start: the backup has no master key.\n`,
     );
   return 0;
+}
+
+/** Any cell would answer on the port that they share, about a folder of its own. @throws Error for the operator */
+async function assertNotSupervised(dataDir: string): Promise<void> {
+  const { supervisorStatus } = await import("../supervisor/supervisor.ts");
+  for (const folder of [dataDir, join(dataDir, "../..")]) {
+    if ((await supervisorStatus(folder)) === undefined) continue;
+    throw new Error(
+      `several cells run under the supervisor of ${folder}: stop it, then back up its redis folder and the folder of each cell`,
+    );
+  }
 }
 
 function tell(shell: Shell, { ledger }: Manifest): void {

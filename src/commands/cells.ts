@@ -1,116 +1,129 @@
-/** `weir --cells N`: several gateways on one port under a supervisor; `weir cells` lists them. */
-import { fork } from "node:child_process";
-import { type Logger, pino } from "pino";
-import { startEngine } from "../analytics/engine.ts";
-import { systemClock } from "../clock.ts";
+/** `weir cells`, `weir cells init`, `weir retire`: what an operator does with several gateways. */
+import { pino } from "pino";
+import { datasetIn } from "../cells/dataset.ts";
+import { connectRedis, type RedisLink } from "../cells/redis.ts";
+import { type RegisteredCell, registeredCells, retire } from "../cells/registry.ts";
 import { type Config, readConfig } from "../config.ts";
-import { endProcess } from "../process/ending.ts";
-import { Output } from "../process/output.ts";
-import { findRedisServer } from "../supervisor/redis-server.ts";
-import { type Supervisor, startSupervisor, supervisorStatus } from "../supervisor/supervisor.ts";
-import type { Shell } from "./command.ts";
+import { initDataset } from "../gateway/init-dataset.ts";
+import { redisSocketIn } from "../supervisor/asked-redis.ts";
+import { hasOwnRedis, redisFolder } from "../supervisor/cell-folders.ts";
+import { type SupervisorStatus, supervisorStatus } from "../supervisor/supervisor.ts";
+import type { Given, Shell } from "./command.ts";
+import { needed } from "./operate.ts";
+import { keyLine } from "./start-screen.ts";
 
-/** Time for unwritten lines when the process ends. */
-const FLUSH_MS = 1000;
+const CONNECT_MS = 5000;
 
-/** Resolves with the exit code once all cells have stopped. @throws Error with lines for the operator */
-export async function startCells(config: Config, cells: number, env: NodeJS.ProcessEnv): Promise<number> {
-  // The tests of the supervisor set it. Cells do not share credit, limits or keys yet: each would be an installation of its own.
-  if (env.WEIR_UNSHARED_CELLS !== "1")
-    throw new Error(
-      "several cells (--cells, CELLS) cannot share credit and limits in this release: start one",
+/** Lists processes of a supervisor on `DATA_DIR`, and the cells of the installation. Exit code 1 where there is neither. */
+export async function listCells(shell: Shell): Promise<number> {
+  const config = readConfig(shell.env);
+  const status = await supervisorStatus(config.dataDir);
+  if (status !== undefined) listProcesses(status, shell);
+  if (config.redisUrl === undefined && status === undefined) {
+    shell.err(
+      `no supervisor of several cells runs on DATA_DIR=${config.dataDir}, and REDIS_URL is not set\n`,
     );
-  const redisProgram = env.REDIS_URL ? undefined : findRedisServer(env.PATH);
-  const [out, err] = [new Output(1), new Output(2)];
-  process.once("exit", () => {
-    out.flushSync();
-    err.flushSync();
-  });
-  const log = pino({ level: config.logLevel }, err).child({ cell: "supervisor" });
-  const { host, port, dataDir, clickhouseUrl } = config;
-  const supervisor = await startSupervisor({
-    ...{ cells, dataDir, host, port, env, log, redisProgram, clock: systemClock },
-    name: config.cell,
-    shutdownMs: config.settings.timeouts.shutdown_ms,
-    // The program and flags of this process, so that a cell has the flags of measurements too. A session of its own: Ctrl-C is for the supervisor alone.
-    launch: (cellEnv) =>
-      fork(process.argv[1] ?? "", [], {
-        ...{ env: cellEnv, execArgv: process.execArgv, detached: true },
-        stdio: ["ignore", "inherit", "inherit", "ipc"],
-      }),
-    startEngine: clickhouseUrl === undefined ? () => startEngine(dataDir, log) : undefined,
-  });
-  const stopped = untilStopped(supervisor, log);
-  const isUp = await Promise.race([supervisor.up.then(() => true), stopped.then(() => false)]);
-  const screen = `\n  Weir is ready at ${supervisor.url} with ${cells} cells\n  List them: weir cells   Data: ${dataDir}/cells\n\n`;
-  if (isUp) out.write(screen);
-  const code = await stopped;
-  await Promise.all([out.flush(FLUSH_MS), err.flush(FLUSH_MS)]);
-  return code;
-}
-
-/** The terminal sends Ctrl-C, and a launcher forwards it: a repeat this soon is the same signal. */
-const SAME_SIGNAL_MS = 2000;
-/** The same for SIGHUP, where a second one shortly after has its own meaning: another restart follows. */
-const SAME_HANGUP_MS = 200;
-
-/** The first SIGTERM or SIGINT drains all cells, a later one ends them at once; SIGHUP restarts them one after the other. */
-function untilStopped(supervisor: Supervisor, log: Logger): Promise<number> {
-  return new Promise((resolve) => {
-    let askedMs: number | undefined;
-    let restartMs = Number.NEGATIVE_INFINITY;
-    const stop = (signal: NodeJS.Signals) => {
-      const nowMs = systemClock.monotonic();
-      if (askedMs !== undefined) {
-        if (nowMs - askedMs <= SAME_SIGNAL_MS) return;
-        log.warn({ signal }, `stopped at once by a second ${signal}`);
-        void supervisor.stopNow().finally(() => endProcess(130));
-        return;
-      }
-      askedMs = nowMs;
-      log.info({ signal }, `stopping: ${signal} came; all cells drain`);
-      supervisor.stop().then(
-        () => {
-          log.info({ signal }, `stopped by ${signal}: all cells have ended`);
-          resolve(0);
-        },
-        (error: unknown) => {
-          log.fatal({ err: error }, `stopped by ${signal}, but not cleanly`);
-          resolve(1);
-        },
-      );
-    };
-    process.on("SIGTERM", stop);
-    process.on("SIGINT", stop);
-    process.on("SIGHUP", () => {
-      const nowMs = systemClock.monotonic();
-      if (nowMs - restartMs <= SAME_HANGUP_MS) return;
-      restartMs = nowMs;
-      supervisor.restartAll();
-    });
-  });
-}
-
-/** Prints one line for each cell. Exit code 1 where no supervisor runs on `DATA_DIR`. */
-export async function listCells({ env, out, err }: Shell): Promise<number> {
-  const { dataDir } = readConfig(env);
-  const status = await supervisorStatus(dataDir);
-  if (status === undefined) {
-    err(`no supervisor of several cells runs on DATA_DIR=${dataDir}\n`);
     return 1;
   }
+  if (!hasRedis(config)) return 0;
+  return await withDataset(config, async (link, id) => {
+    const { version, cells } = await registeredCells(link, id);
+    shell.out(`${status === undefined ? "" : "\n"}Rows at version ${version}\n`);
+    const titles = ["NAME", "STATE", "LIFE", "VERSION", "HEARD", "ORGS LEASED", "USD LEASED"];
+    const lines = [titles, ...cells.map(fieldsOf)];
+    const widths = titles.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
+    for (const line of lines)
+      shell.out(
+        `${line
+          .map((text, i) => text.padEnd((widths[i] ?? 0) + 2))
+          .join("")
+          .trimEnd()}\n`,
+      );
+    return 0;
+  });
+}
+
+const fieldsOf = (cell: RegisteredCell): string[] => [
+  cell.cell,
+  cell.isAwaited ? `${cell.status}, awaited` : cell.status,
+  String(cell.life),
+  String(cell.version ?? "-"),
+  cell.silentMs === undefined ? "-" : `${(cell.silentMs / 1000).toFixed(1)} s ago`,
+  String(cell.leasedOrgs),
+  cell.leasedMicroUsd === undefined ? "-" : (cell.leasedMicroUsd / 1e6).toFixed(6),
+];
+
+function listProcesses({ pid, port, cells, redis, engine }: SupervisorStatus, { out }: Shell): void {
   const row = (...fields: unknown[]) =>
-    `${fields
-      .map((field) => String(field ?? "-").padEnd(12))
-      .join("")
-      .trimEnd()}\n`;
-  out(row("CELL", "PID", "STATE", "RESTARTS"));
-  out(row("supervisor", status.pid, status.cells.length === 0 ? "starting" : `port ${status.port}`));
-  for (const { cell, pid, state, restarts } of status.cells) out(row(cell, pid, state, restarts));
-  if (status.redis) {
-    const { pid, restarts, adopted } = status.redis;
-    out(row("redis", pid, adopted ? "taken over" : "own", restarts));
-  }
-  if (status.engine) out(row("engine", status.engine.pid));
+    out(
+      `${fields
+        .map((field) => String(field ?? "-").padEnd(12))
+        .join("")
+        .trimEnd()}\n`,
+    );
+  row("CELL", "PID", "STATE", "RESTARTS");
+  row("supervisor", pid, cells.length === 0 ? "starting" : `port ${port}`);
+  for (const { cell, pid, state, restarts } of cells) row(cell, pid, state, restarts);
+  if (redis) row("redis", redis.pid, redis.adopted ? "taken over" : "own", redis.restarts);
+  if (engine) row("engine", engine.pid);
+}
+
+/** Makes the installation in `REDIS_URL` from `DATA_DIR`. @throws Error with lines for the operator */
+export async function initCells({ options }: Given, shell: Shell): Promise<number> {
+  const config = readConfig(shell.env);
+  const { redisUrl, dataDir, secretsKey } = config;
+  if (redisUrl === undefined) throw new Error("REDIS_URL: names the Redis that shall hold the installation");
+  if (secretsKey === undefined)
+    throw new Error(
+      `WEIR_SECRETS_KEY: all cells need the same one: what ${dataDir}/secrets.key holds, or 32 new bytes of openssl rand -base64 32`,
+    );
+  const log = pino({ level: config.logLevel }, pino.destination(2));
+  const { first, rows } = await initDataset(config, { redisUrl, log, discards: options.discard === true });
+  if (rows === undefined) shell.out("This folder's installation is in this Redis already.\n");
+  else
+    shell.out(
+      `The installation is in Redis: ${rows} rows, of ${dataDir}, which is its first cell's folder.\n`,
+    );
+  if (first !== undefined) shell.out(`${keyLine(config, first, shell.isTerminal)}\n`);
+  shell.out(
+    "Start each cell with the same REDIS_URL and WEIR_SECRETS_KEY, and a CELL and DATA_DIR of its own.\n",
+  );
   return 0;
+}
+
+/** @returns exit code 1 where the cell is unknown or was not silent for long enough */
+export async function retireCell({ operand }: Given, shell: Shell): Promise<number> {
+  const cell = needed(operand, "CELL");
+  return await withDataset(readConfig(shell.env), async (link, id) => {
+    const outcome = await retire(link, id, cell);
+    if (outcome === true) {
+      shell.out(`${cell} is retired: no process of it is accepted, and its leases are given back\n`);
+      return 0;
+    }
+    if (outcome === "alive") shell.err(`${cell} is alive, or was until less than 35 s ago: stop it first\n`);
+    else shell.err(`there is no cell ${cell}: weir cells lists them\n`);
+    return 1;
+  });
+}
+
+const hasRedis = ({ redisUrl, dataDir }: Config): boolean => redisUrl !== undefined || hasOwnRedis(dataDir);
+
+/** The Redis of `REDIS_URL`, or that of the supervisor on `DATA_DIR`. @throws Error with a line for the operator */
+async function withDataset(
+  config: Config,
+  act: (link: RedisLink, id: string) => Promise<number>,
+): Promise<number> {
+  if (!hasRedis(config))
+    throw new Error(`REDIS_URL is not set, and DATA_DIR=${config.dataDir} has no Redis of its own`);
+  const own = config.redisUrl === undefined ? redisSocketIn(redisFolder(config.dataDir)) : undefined;
+  const link = connectRedis({ url: config.redisUrl ?? own?.path ?? "", log: { warn() {} } });
+  try {
+    await link.ready(CONNECT_MS);
+    const found = await datasetIn(link);
+    if (found?.isFinished !== true) throw new Error("this Redis holds no installation");
+    return await act(link, found.id);
+  } finally {
+    link.close();
+    own?.release();
+  }
 }

@@ -23,16 +23,34 @@ export const COMMANDS: readonly Command[] = [
       cells: {
         type: "string",
         value: "N",
-        summary: "Gateway processes on the port. Only 1 in this release: several do not share credit yet.",
+        summary:
+          "Gateway processes on the port; else what CELLS says, or 1. They share their state in Redis.",
       },
     },
     run: async ({ options }, shell) => (await import("./start.ts")).start(shell, options.cells),
   },
   {
     name: "cells",
-    summary: "List the gateway processes of a supervisor: pid, state, restarts.",
+    summary:
+      "List the processes of a supervisor on DATA_DIR, and the cells of the installation in REDIS_URL.",
     options: {},
     run: async (_, shell) => (await import("./cells.ts")).listCells(shell),
+  },
+  {
+    name: "cells init",
+    summary: "Make an installation of several cells in REDIS_URL from DATA_DIR, which may be empty.",
+    options: {
+      discard: { type: "boolean", summary: "First remove one that another folder began and did not finish." },
+    },
+    run: async (given, shell) => (await import("./cells.ts")).initCells(given, shell),
+  },
+  {
+    name: "retire",
+    operand: "CELL",
+    summary:
+      "End a cell that will not come back, and give back the credit that it leased. Asks for 35 s of silence.",
+    options: {},
+    run: async (given, shell) => (await import("./cells.ts")).retireCell(given, shell),
   },
   {
     name: "check",

@@ -1,15 +1,16 @@
 /** `weir start`: starts the gateway, prints its address, and stops it on a signal. Output never blocks it. */
-import { existsSync } from "node:fs";
-import { join, relative } from "node:path";
 import { type Logger, pino } from "pino";
-import { FIRST_KEY_FILES } from "../account/first-start.ts";
 import { systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config.ts";
-import { type CellPorts, type Gateway, startGateway } from "../gateway/gateway.ts";
+import { type CellPorts, sharedInstallation } from "../gateway/cell-settings.ts";
+import { type Gateway, startGateway } from "../gateway/gateway.ts";
 import { endProcess } from "../process/ending.ts";
 import { Output } from "../process/output.ts";
+import { isOnThisMachine, redisAddress } from "../redis-address.ts";
+import { hasOwnRedis, hasSupervisedCells } from "../supervisor/cell-folders.ts";
 import { type CellSide, cellNumber, cellSide } from "../supervisor/cell-side.ts";
 import type { Shell } from "./command.ts";
+import { startScreen } from "./start-screen.ts";
 
 /** Time for unwritten lines when the process ends. */
 const FLUSH_MS = 1000;
@@ -26,15 +27,15 @@ export async function start(
   const config = readConfig(env);
   const cell = cellNumber(env, process.channel !== undefined);
   const count = cellCount(cells, config);
-  if (cell === undefined && count > 1)
-    return await (await import("./cells.ts")).startCells(config, count, env);
-  if (cell === undefined && env.REDIS_URL)
+  const shared = sharedInstallation(config);
+  // Cells that ran here before need their Redis, also where one is left.
+  const isSupervisor =
+    cell === undefined && (count > 1 || (shared === undefined && hasOwnRedis(config.dataDir)));
+  if (isSupervisor)
+    return await (await import("./start-cells.ts")).startCells(config, count, env, isTerminal);
+  if (shared === undefined && hasSupervisedCells(config.dataDir))
     throw new Error(
-      "REDIS_URL: gateways cannot share credit and limits in this release, and each would spend the balance: unset it",
-    );
-  if (cell === undefined && existsSync(join(config.dataDir, "cells")))
-    throw new Error(
-      `DATA_DIR=${config.dataDir} holds the data of several cells: a gateway that runs alone needs a folder of its own`,
+      `DATA_DIR=${config.dataDir} holds the data of several cells: set the REDIS_URL that they had`,
     );
   const [out, err] = [new Output(1), new Output(2)];
   process.once("exit", () => {
@@ -45,11 +46,12 @@ export async function start(
   tellFaults(log);
   const side = cell === undefined ? undefined : cellSide(process);
   const facts = { droppedLogLines: () => out.dropped + err.dropped };
-  const gateway = await startGateway(config, log, { ...facts, cell: side && cellPorts(side, config) });
+  const cellFacts = { ...(shared && { shared }), cell: side && cellPorts(side, config, env) };
+  const gateway = await startGateway(config, log, { ...facts, ...cellFacts });
   // Installed before the start screen: a signal may follow it at once.
   const stopped = untilStopped(gateway, log, side);
   log.info(gateway.facts, "started");
-  if (side === undefined) out.write(screen(gateway, config, isTerminal));
+  if (side === undefined) out.write(startScreen(gateway.url, config, { first: gateway.first, isTerminal }));
   else tellSupervisor(gateway, side);
   const code = await stopped;
   await Promise.all([out.flush(FLUSH_MS), err.flush(FLUSH_MS)]);
@@ -65,12 +67,18 @@ function cellCount(given: string | boolean | undefined, config: Config): number 
   return count;
 }
 
-/** The folder of a cell is `cells/<number>` of the supervisor's, which has the engine. */
-const cellPorts = (side: CellSide, { clickhouseUrl, dataDir, cell }: Config): CellPorts => ({
+/** The engine is in the supervisor's folder. */
+const cellPorts = (
+  side: CellSide,
+  { clickhouseUrl, dataDir, cell, redisUrl }: Config,
+  { WEIR_CELLS_DIR: machineDir = dataDir }: NodeJS.ProcessEnv,
+): CellPorts => ({
   hurry: side.ordered.then(() => {}),
+  machineDir,
+  services: redisUrl !== undefined && isOnThisMachine(redisAddress(redisUrl)) ? side.services : undefined,
   engine:
     clickhouseUrl === undefined
-      ? { engine: side.engine, dataDir: join(dataDir, "../.."), inbox: `inbox-${cell}` }
+      ? { engine: side.engine, dataDir: machineDir, inbox: `inbox-${cell}` }
       : undefined,
 });
 
@@ -94,36 +102,6 @@ function tellFaults(log: Logger): void {
   });
   process.removeAllListeners("warning");
   process.on("warning", (err) => log.warn({ err }, "a warning of Node's"));
-}
-
-/** The start screen: address, key, a command that works when pasted, where to read on. */
-function screen(gateway: Gateway, config: Config, isTerminal: boolean): string {
-  const keyFile = join(config.dataDir, FIRST_KEY_FILES.live);
-  const key = existsSync(keyFile) ? `$(cat ${pasted(keyFile)})` : "$WEIR_API_KEY";
-  const grant = gateway.first === undefined ? "" : `, $${config.settings.grant_usd.toFixed(2)} granted`;
-  // Shown only at the first start, and only on a terminal: log files and collectors keep lines for longer than a key
-  // should be exposed.
-  const shown = gateway.first !== undefined && isTerminal ? `${gateway.first.liveSecret} (also ` : "";
-  return [
-    "",
-    `  Weir is ready at ${gateway.url}`,
-    `  Key: ${shown}in ${keyFile}${shown === "" ? "" : ")"}${grant}`,
-    "",
-    `  curl ${gateway.url}/v1/chat/completions \\`,
-    `    -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
-    `    -d '{"model": "weir/sim-small", "messages": [{"role": "user", "content": "Hello"}]}'`,
-    "",
-    `  API reference: ${gateway.url}/docs   Guide: README.md`,
-    "",
-    "",
-  ].join("\n");
-}
-
-/** The path quoted for a shell, relative to this folder if that is shorter. */
-function pasted(path: string): string {
-  const near = relative(process.cwd(), path);
-  const short = near.startsWith("..") || near.length > path.length ? path : near;
-  return /^[\w./@%+:,-]+$/.test(short) ? short : `'${short.replaceAll("'", "'\\''")}'`;
 }
 
 /**

@@ -7,7 +7,7 @@ import { codeOf, entryOf, type StoredEntry } from "./entry.ts";
 /** Tables of money, of all rooms, in the order in which a start checks them. */
 export const MONEY_TABLES = [
   ...["ledger", "ledger.references", "ledger.kinds", "spend", "spend.orgs"],
-  ...["credits.lots", "credits.grant_expiries"],
+  ...["credits.lots", "credits.grant_expiries", "credits.uncharged"],
   ...["billing.topups", "billing.orgs_of_topups", "billing.topups_by_checkout", "billing.topups_by_payment"],
   ...["billing.topups_by_key", "billing.topups_paid_on", "billing.topups_pending", "billing.orgs_that_paid"],
   ...["billing.refunds", "billing.orgs_of_refunds", "billing.refunds_of_topups", "billing.refunds_by_ref"],
@@ -31,6 +31,7 @@ export const MONEY_TABLES = [
   ...["invoices.rows", "invoices.references", "invoices.of_topups", "invoices.months"],
   ...["invoices.unregistered", "invoices.series"],
   ...["receipts.keys", "receipts.signing"],
+  ...["ledger.posted", "ledger.posted_references", "ledger.posted_kinds"],
 ] as const;
 
 export class LedgerAudit {

@@ -3,14 +3,15 @@
  * gaps, even after a crash: see docs/money.md.
  */
 import type { Clock } from "../clock.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
 import type { Store } from "../store/store.ts";
 import type { Account, Accounts } from "./accounts.ts";
-import type { CreditFall } from "./credit-events.ts";
+import { type CreditFall, fallOf } from "./credit-events.ts";
 import type { LedgerEntry, PostedEntry, SettleEntry } from "./entry.ts";
 import type { Ledger, LedgerPage } from "./ledger.ts";
-import { checkPosting, type Posted, type Posting } from "./posting.ts";
+import { checkPosting, earlierPosting, type Posted, type Posting } from "./posting.ts";
 
-interface Balance {
+export interface Balance {
   /** After the newest entry, committed or not. May be below zero. */
   readonly balanceMicroUsd: number;
   /** Sum of all `grant` entries ever posted. */
@@ -37,7 +38,24 @@ export interface Book {
    * @throws Error for an amount of the wrong sign or an invalid reference
    */
   post(orgId: string, posting: Posting): Posted;
-  /** Newest first; outside an act only committed entries. */
+  /** The entry that was posted with a reference; outside an act only a committed one. */
+  byReference(orgId: string, refType: string, refId: string): PostedEntry | undefined;
+  /** Newest first; outside an act only committed entries. A promise where charges are kept in another process. */
+  entries(orgId: string, page: LedgerPage): MaybePromise<LedgerEntry[]>;
+  /**
+   * Before credit of these orgs is read outside an act: it is then what it was after this call. A promise where balances are kept in
+   * another process.
+   */
+  fresh(orgIds: readonly string[]): MaybePromise<void>;
+  /**
+   * Before `fresh`, for who may know of calls that have just ended: the balance is then without what they cost. A promise where other
+   * processes charge too, which resolves after a second at the latest.
+   */
+  charged(): MaybePromise<void>;
+}
+
+/** A book within one process: it has all entries and balances, so it answers synchronously. */
+export interface LocalBook extends Book {
   entries(orgId: string, page: LedgerPage): LedgerEntry[];
 }
 
@@ -52,9 +70,9 @@ export interface BookDeps {
   readonly onFall: (fall: CreditFall) => void;
 }
 
-export const openBook = (deps: BookDeps): Book => new LedgerBook(deps);
+export const openBook = (deps: BookDeps): LocalBook => new LedgerBook(deps);
 
-class LedgerBook implements Book {
+class LedgerBook implements LocalBook {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #accounts: Accounts;
@@ -90,12 +108,7 @@ class LedgerBook implements Book {
     checkPosting(posting);
     const { kind, amountMicroUsd, refType, refId, mayOverdraw = false } = posting;
     const earlier = this.#ledger.byReference(orgId, refType, refId);
-    if (earlier !== undefined) {
-      const same = earlier.kind === kind && earlier.amountMicroUsd === amountMicroUsd;
-      return same
-        ? { outcome: "posted", entry: earlier, replay: true }
-        : { outcome: "reference_conflict", earlier };
-    }
+    if (earlier !== undefined) return earlierPosting(earlier, posting);
     const account = this.#accounts.of(orgId);
     const { availableMicroUsd } = account;
     if (amountMicroUsd < 0 && availableMicroUsd < -amountMicroUsd && !mayOverdraw) {
@@ -109,9 +122,17 @@ class LedgerBook implements Book {
     return { outcome: "posted", entry, replay: false };
   }
 
+  byReference(orgId: string, refType: string, refId: string): PostedEntry | undefined {
+    return this.#ledger.byReference(orgId, refType, refId);
+  }
+
   entries(orgId: string, page: LedgerPage): LedgerEntry[] {
     return this.#ledger.page(orgId, page);
   }
+
+  fresh(): undefined {}
+
+  charged(): undefined {}
 
   /** Number and running balance of the next entry. */
   #advance(orgId: string, amountMicroUsd: number, createdAtMs: number) {
@@ -132,12 +153,7 @@ class LedgerBook implements Book {
   }
 
   #lookAtFall(account: Account, beforeMicroUsd: number): void {
-    const { orgId, balanceMicroUsd, lowMicroUsd, watchedMicroUsd } = account;
-    const isLow = balanceMicroUsd < lowMicroUsd && beforeMicroUsd >= lowMicroUsd;
-    const isNegative = balanceMicroUsd < 0 && beforeMicroUsd >= 0;
-    const isWatched = balanceMicroUsd < watchedMicroUsd;
-    if (!isLow && !isNegative && !isWatched) return;
-    const crossedMicroUsd = isLow ? lowMicroUsd : undefined;
-    this.#onFall({ orgId, balanceMicroUsd, lowMicroUsd: crossedMicroUsd, isNegative, isWatched });
+    const fall = fallOf(account, beforeMicroUsd, account);
+    if (fall !== undefined) this.#onFall(fall);
   }
 }

@@ -35,6 +35,28 @@ export interface CreditFall {
   readonly isWatched: boolean;
 }
 
+/** Balances below which something follows; `-Infinity`: nothing does. */
+export interface FallBounds {
+  /** The org is told when its balance falls below. */
+  readonly lowMicroUsd: number;
+  /** Each entry that leaves the balance below is told of. */
+  readonly watchedMicroUsd: number;
+}
+
+/** @returns the fall that an entry makes; undefined where it makes none */
+export function fallOf(
+  { orgId, balanceMicroUsd }: Pick<CreditFall, "orgId" | "balanceMicroUsd">,
+  beforeMicroUsd: number,
+  { lowMicroUsd, watchedMicroUsd }: FallBounds,
+): CreditFall | undefined {
+  const isLow = balanceMicroUsd < lowMicroUsd && beforeMicroUsd >= lowMicroUsd;
+  const isNegative = balanceMicroUsd < 0 && beforeMicroUsd >= 0;
+  const isWatched = balanceMicroUsd < watchedMicroUsd;
+  if (!isLow && !isNegative && !isWatched) return undefined;
+  const crossedMicroUsd = isLow ? lowMicroUsd : undefined;
+  return { orgId, balanceMicroUsd, lowMicroUsd: crossedMicroUsd, isNegative, isWatched };
+}
+
 export interface CreditEventDeps {
   readonly events: Trail["events"];
   readonly onFailure: (error: unknown) => void;

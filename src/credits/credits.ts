@@ -2,7 +2,7 @@
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/store.ts";
 import { Accounts, type CreditBounds } from "./accounts.ts";
-import { type Book, openBook } from "./book.ts";
+import { type LocalBook, openBook } from "./book.ts";
 import type { CreditFall } from "./credit-events.ts";
 import { openLedger } from "./ledger.ts";
 import { CreditLots } from "./lots.ts";
@@ -21,13 +21,14 @@ const NO_BOUNDS: CreditBounds = { lowCredit: () => undefined, watchedBelow: () =
 
 export function openCredits({ store, clock, bounds, onFall = () => {} }: CreditsDeps): {
   readonly purse: LocalPurse;
-  readonly book: Book;
+  readonly book: LocalBook;
   readonly lots: CreditLots;
   /** What bounds the org's credit may have changed, committed. */
   readonly boundsChanged: (orgId: string) => void;
 } {
   const ledger = openLedger(store);
-  const lots = new CreditLots({ store, ledger });
+  const balanceOf = (orgId: string) => ledger.newest(orgId)?.balanceMicroUsd ?? 0;
+  const lots = new CreditLots({ store, ledger, balanceOf });
   const accounts = new Accounts({ ledger, lots }, { ...NO_BOUNDS, ...bounds });
   const remember = (orgId: string) => lots.remember(orgId);
   const book = openBook({ store, clock, ledger, accounts, remember, onFall });

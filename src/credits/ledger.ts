@@ -43,12 +43,21 @@ export interface Ledger {
 
 const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
-export function openLedger(store: Store): Ledger {
-  const entries = store.table<StoredEntry>("ledger");
+/** Names of the three tables. */
+export interface LedgerTables {
+  readonly entries: string;
+  readonly references: string;
+  readonly kinds: string;
+}
+
+const TABLES: LedgerTables = { entries: "ledger", references: "ledger.references", kinds: "ledger.kinds" };
+
+export function openLedger(store: Store, tables = TABLES): Ledger {
+  const entries = store.table<StoredEntry>(tables.entries);
   /** [org, refType, refId] → seq: detects repeated postings. */
-  const references = store.table<number>("ledger.references");
+  const references = store.table<number>(tables.references);
   /** [org, kind code, seq] → nothing: lists a rare kind without reading a million settles. */
-  const kinds = store.table<0>("ledger.kinds");
+  const kinds = store.table<0>(tables.kinds);
 
   /** An indexed entry; only posted entries are indexed. */
   const postedAt = (orgId: string, seq: number): PostedEntry => {

@@ -51,7 +51,9 @@ const NOTHING: Lots = { seq: 0, balanceMicroUsd: 0, paidMicroUsd: 0, grants: [],
 
 export interface LotsDeps {
   readonly store: Store;
-  readonly ledger: Pick<Ledger, "postedAfter" | "newest" | "sumOf">;
+  readonly ledger: Pick<Ledger, "postedAfter" | "sumOf">;
+  /** Port: the org's balance; outside an act, after its newest committed entry. */
+  readonly balanceOf: (orgId: string) => number;
 }
 
 export class CreditLots {
@@ -74,10 +76,10 @@ export class CreditLots {
 
   /** Outside an act, of committed entries. */
   of(orgId: string): Lots {
-    const { ledger } = this.#deps;
+    const { ledger, balanceOf } = this.#deps;
     const lots = this.#open(orgId, this.#rows.get([orgId]));
     this.#follow(orgId, lots, ledger.postedAfter(orgId, lots.seq));
-    lots.spendTo(ledger.newest(orgId)?.balanceMicroUsd ?? 0);
+    lots.spendTo(balanceOf(orgId));
     return lots.closed();
   }
 

@@ -64,7 +64,9 @@ export function creditOperations({ book, purse, cursors, orgMoney }: CreditOpera
     name: "getCredits",
     summary: "The org's credit balance",
     output: balanceSchema,
-    run(_input, { orgId }) {
+    async run(_input, { orgId }) {
+      await book.charged();
+      await book.fresh([orgId]);
       const { availableMicroUsd, heldMicroUsd } = purse.funds(orgId);
       const { currency, fxRate } = orgMoney(orgId);
       const rate = currency === "USD" ? USD_RATE : fxRate;
@@ -85,11 +87,11 @@ export function creditOperations({ book, purse, cursors, orgMoney }: CreditOpera
     query: ledgerQuery,
     output: ledgerSchema,
     otherTypes: ["text/csv"],
-    run({ query: { cursor, limit, kind, format } }, { orgId }) {
+    async run({ query: { cursor, limit, kind, format } }, { orgId }) {
       // Bound to the org: a cursor of another org is invalid.
       const list = `ledger:${orgId}`;
       const before = cursors.read(list, cursor)?.[1];
-      const rows = book.entries(orgId, {
+      const rows = await book.entries(orgId, {
         limit: limit + 1,
         kind,
         before: typeof before === "number" ? before : undefined,

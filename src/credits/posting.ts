@@ -43,3 +43,9 @@ export function checkPosting({ kind, amountMicroUsd, refType, refId }: Posting):
   }
   if (!isReference(refType) || !isReference(refId)) throw new Error("a posting needs a reference");
 }
+
+/** What comes of a posting whose reference was posted before. */
+export const earlierPosting = (earlier: PostedEntry, { kind, amountMicroUsd }: Posting): Posted =>
+  earlier.kind === kind && earlier.amountMicroUsd === amountMicroUsd
+    ? { outcome: "posted", entry: earlier, replay: true }
+    : { outcome: "reference_conflict", earlier };

@@ -14,6 +14,14 @@ export interface Hold {
   readonly amountMicroUsd: number;
 }
 
+/** What the budgets of several cells count a charge for: stored with it, so that both are counted together. */
+export interface ChargeSpend {
+  readonly keyId: string;
+  readonly projectId: string;
+  /** `YYYY-MM-DD`, of the org's time zone. */
+  readonly day: string;
+}
+
 export interface Settled {
   /** Undefined where the call cost nothing. */
   readonly entry: SettleEntry | undefined;
@@ -39,9 +47,10 @@ export interface Purse {
   extend(hold: Hold, moreMicroUsd: number): boolean | Promise<boolean>;
   /**
    * Only in an act: closes the hold and charges the call. A charge of zero writes no entry.
+   * @param spend as the budget's hold has it
    * @throws Error, with nothing changed, when the hold is closed or the amount is invalid.
    */
-  settle(hold: Hold, charge: Charge): Settled;
+  settle(hold: Hold, charge: Charge, spend?: ChargeSpend): Settled;
   /** Closes the hold without a charge. @throws Error when it is closed already. */
   release(hold: Hold): void;
   /** Open holds of all orgs: zero when idle. */

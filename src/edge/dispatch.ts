@@ -51,8 +51,17 @@ export interface DispatchDeps extends FaultDeps {
   readonly clock: Clock;
   readonly maxBodyBytes: number;
   readonly uploads: Uploads;
+  /** Undefined: no other process changes rows that this one has. */
+  readonly catchUp?: CatchUp | undefined;
   /** Told of an operation's refusals once its caller is known, those of the body included; for logs of their own. */
   readonly onRefused?: (route: Route, caller: Caller, path: string, error: WeirError) => void;
+}
+
+/** Rows of this process may be old: it stood still, or does not hear the others that change them. */
+export interface CatchUp {
+  isBehind(): boolean;
+  /** Resolves once the process has caught up, or after a second. */
+  soon(): Promise<unknown>;
 }
 
 /** Control-plane bodies are small; larger ones are mistakes. */
@@ -123,9 +132,34 @@ function callModel(
       trace,
       reply,
     };
-    if (inquiry === undefined) deps.exchange.run(incoming);
-    else void deps.inquire(inquiry, incoming);
+    const pass = (checked: Incoming) => {
+      if (inquiry === undefined) deps.exchange.run(checked);
+      else void deps.inquire(inquiry, checked);
+    };
+    if (deps.catchUp?.isBehind() !== true) pass(incoming);
+    else {
+      const keyNow = () => authorizeKey(deps.credentials.keyring, credential, route.access);
+      void afterCatchUp(deps, deps.catchUp, incoming, keyNow).then((checked) => checked && pass(checked));
+    }
   });
+}
+
+/** The call with its key as it is once the process has caught up; undefined, and refused, where the key may not call any more. */
+async function afterCatchUp(
+  deps: DispatchDeps,
+  catchUp: CatchUp,
+  incoming: Incoming,
+  keyNow: () => Incoming["key"],
+): Promise<Incoming | undefined> {
+  try {
+    await catchUp.soon();
+    return { ...incoming, key: keyNow() };
+  } catch (error) {
+    const { reply, requestId, format, release } = incoming;
+    release();
+    refuse(reply as SocketReply, reportedError(deps, error, requestId), requestId, format.errorBody);
+    return undefined;
+  }
 }
 
 function callOperation(

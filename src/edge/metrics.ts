@@ -28,8 +28,13 @@ export interface MetricSources {
   >;
 }
 
-export function openMetrics(sources: MetricSources): () => Promise<{ contentType: string; body: string }> {
+/** @param labels of all series: which of several gateways they are of */
+export function openMetrics(
+  sources: MetricSources,
+  labels: Readonly<Record<string, string>> = {},
+): () => Promise<{ contentType: string; body: string }> {
   const registry = new Registry();
+  registry.setDefaultLabels(labels);
   collectDefaultMetrics({ register: registry });
   for (const [name, { help, read }] of Object.entries(sources.gauges)) {
     new Gauge({
@@ -58,7 +63,7 @@ export function openMetrics(sources: MetricSources): () => Promise<{ contentType
   const histograms = Object.entries(sources.histograms);
   return async () => ({
     contentType: registry.contentType,
-    body: `${await registry.metrics()}\n${histograms.map(([name, source]) => histogramText(name, source)).join("\n")}`,
+    body: `${await registry.metrics()}\n${histograms.map(([name, source]) => histogramText(name, source, labels)).join("\n")}`,
   });
 }
 
@@ -66,10 +71,16 @@ export function openMetrics(sources: MetricSources): () => Promise<{ contentType
  * A histogram in Prometheus' text format. The library's own histogram cannot be set from counts: it must observe each
  * call, and each observation hashes its labels.
  */
-function histogramText(name: string, { help, bounds, read }: MetricSources["histograms"][string]): string {
+function histogramText(
+  name: string,
+  { help, bounds, read }: MetricSources["histograms"][string],
+  ofAll: Readonly<Record<string, string>>,
+): string {
   const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`];
   for (const { labels, counts, sum } of read()) {
-    const pairs = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+    const pairs = Object.entries({ ...labels, ...ofAll }).map(
+      ([label, value]) => `${label}=${JSON.stringify(value)}`,
+    );
     const line = (suffix: string, more: readonly string[], value: number) =>
       lines.push(`${name}_${suffix}{${[...pairs, ...more].join(",")}} ${value}`);
     let total = 0;

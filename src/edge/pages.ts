@@ -23,7 +23,9 @@ export interface PageDeps {
 
 const parts = z
   .record(z.string(), z.boolean())
-  .describe("By part of the gateway: `store` (commits), `analytics` (answers), `serving` (takes calls).");
+  .describe(
+    "By part of the gateway: `store` (commits), `analytics` (answers), `serving` (takes calls); among several cells also `shared` (hears of what the others change).",
+  );
 
 /** Entries in `/openapi.json` for the pages that machines read. */
 export const PAGE_ITEMS: readonly PageItem[] = [

@@ -215,8 +215,8 @@ export interface IdempotencyLock {
     last: Buffer,
     notKept: NotKeptReason | undefined,
   ): void;
-  /** The call is over: the key is answered by the stored answer, or free again. */
-  release(): void;
+  /** The call is over: the key is answered by the stored answer, or free again. A promise where other cells are told. */
+  release(): Promise<void> | undefined;
 }
 
 export interface AnswerBounds {

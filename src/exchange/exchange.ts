@@ -262,7 +262,7 @@ class LiveExchange implements Exchange {
     } finally {
       this.#settling.remove(call);
       if (call.reserveExceeded) this.#reserveExceeded++;
-      call.idempotencyLock?.release();
+      void call.idempotencyLock?.release();
       // If settlement failed, the shadow run does not know yet that the call has ended.
       call.shadow?.primaryEnded(undefined);
       if (call.runsWithoutClient) this.#draining--;

@@ -74,7 +74,7 @@ export function charging(
   const count = budgets.charging(budget, charge.amountMicroUsd);
   return () => {
     // The entry comes first: the org's spend remembers up to which one it has counted.
-    count(purse.settle(credit, charge).entry?.seq);
+    count(purse.settle(credit, charge, budget.spend).entry?.seq);
   };
 }
 

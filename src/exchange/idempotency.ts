@@ -2,7 +2,7 @@
  * `Idempotency-Key`: a repeated request gets the first one's answer, byte for byte, and is not charged again. An answer that
  * was charged or complete is stored in the commit that charges it, so a crash leaves both or neither. A call that failed
  * without a charge stores nothing, so that a retry may succeed. Keys in progress are in memory only: a crash ends the call
- * and frees the key.
+ * and frees the key. Cells of one installation claim a key for all of them, and share the answers.
  */
 
 import { createHash } from "node:crypto";
@@ -15,24 +15,16 @@ import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { Call, NotKeptReason } from "./call.ts";
 import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "./headers.ts";
+import type { Claimed, KeptAnswer, LostReason, SharedAnswers } from "./kept-rows.ts";
 
 /** How long an answer can be replayed: an hour more than promised, because answers are deleted by whole hours. */
 const KEEP_HOURS = 25;
 const HOUR_MS = 3_600_000;
-
-/** An answer as the client received it. */
-export interface KeptAnswer {
-  /** Absent in rows of release 0.1.0, which are gone after a day. */
-  readonly orgId?: string;
-  /** SHA-256 of the request's body. */
-  readonly fingerprint: string;
-  readonly requestId: string;
-  readonly status: number;
-  readonly isStream: boolean;
-  /** Why it cannot be replayed; undefined if it can. `large`: it exceeded the size limit. */
-  readonly lost?: NotKeptReason | "large";
-  readonly body: Uint8Array;
-}
+/** The table of answers, and that of the hours in which they were put. */
+export const ANSWER_TABLES = {
+  ...{ rows: "idempotent_answers", periods: "idempotent_hours" },
+  ...{ periodMs: HOUR_MS, keepPeriods: KEEP_HOURS },
+};
 
 export type Claim =
   | { readonly kind: "first"; readonly lock: IdempotencyLock }
@@ -46,6 +38,7 @@ class IdempotencyLock {
   readonly #orgId: string;
   readonly #id: string;
   readonly #fingerprint: string;
+  #isReleased = false;
 
   constructor(
     answers: IdempotentAnswers,
@@ -75,9 +68,14 @@ class IdempotencyLock {
     this.#answers.put(this.#id, { ...answer, ...kept, ...whose });
   }
 
-  /** From now on the key is answered by the stored answer, or free again. */
-  release(): void {
-    this.#answers.release(this.#id);
+  /**
+   * From now on the key is answered by the stored answer, or free again. Call it again without harm.
+   * @returns a promise where other cells are told; it resolves once they know, or soon, and never rejects
+   */
+  release(): Promise<void> | undefined {
+    if (this.#isReleased) return undefined;
+    this.#isReleased = true;
+    return this.#answers.release(this.#id);
   }
 }
 
@@ -88,6 +86,8 @@ export interface IdempotencyDeps {
   readonly clock: Clock;
   /** Maximum size of an answer; of a larger one only its existence is stored. */
   readonly maxBytes: number;
+  /** Keys of other cells; undefined in a gateway alone. */
+  readonly shared?: SharedAnswers | undefined;
   /** Called with the error of a failed sweep. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -109,18 +109,14 @@ export class IdempotentAnswers {
       onRemove: ([id = ""], { orgId }) => {
         if (orgId !== undefined) this.#byOrg.remove([orgId, id]);
       },
-      ...{
-        rows: "idempotent_answers",
-        periods: "idempotent_hours",
-        periodMs: HOUR_MS,
-        keepPeriods: KEEP_HOURS,
-      },
+      ...ANSWER_TABLES,
     });
   }
 
   /**
    * Whether this call must answer its key, a stored answer does, or neither is possible now. A promise if the body is large
-   * and must be hashed first.
+   * and must be hashed first, or other cells may have the key.
+   * @throws WeirError 503 (as a rejection) where other cells may have it and that cannot be known in time
    */
   claim(call: Call): Claim | Promise<Claim> {
     const fingerprint = sha256([call.incoming.body]);
@@ -129,20 +125,29 @@ export class IdempotentAnswers {
   }
 
   /** No await between check and claim: of simultaneous requests exactly one is the first. */
-  #claim(call: Call, fingerprint: string): Claim {
+  #claim(call: Call, fingerprint: string): Claim | Promise<Claim> {
     const id = idOf(call);
     const running = this.#running.get(id);
     const kept = running === undefined ? this.#answers.get([id]) : undefined;
-    const known = running ?? kept?.fingerprint;
-    if (known !== undefined && known !== fingerprint) {
-      return refused("idempotency_mismatch", "This Idempotency-Key was used with another request.");
-    }
-    if (running !== undefined) {
-      return refused("idempotency_in_progress", "The first request with this Idempotency-Key is under way.");
-    }
-    if (kept?.lost !== undefined) return refused("state", NOT_KEPT[kept.lost]);
-    if (kept !== undefined) return { kind: "replay", answer: kept };
+    if (running !== undefined) return repeated({ kind: "running", fingerprint: running }, fingerprint);
+    if (kept !== undefined) return repeated({ kind: "answered", answer: kept }, fingerprint);
     this.#running.set(id, fingerprint);
+    const { shared } = this.#deps;
+    if (shared === undefined) return this.#first(call, id, fingerprint);
+    return shared.claim(id, fingerprint).then(
+      (claimed) => {
+        if (claimed.kind === "first") return this.#first(call, id, fingerprint);
+        this.#running.delete(id);
+        return repeated(claimed, fingerprint);
+      },
+      (error: unknown) => {
+        this.#running.delete(id);
+        throw error;
+      },
+    );
+  }
+
+  #first(call: Call, id: string, fingerprint: string): Claim {
     const recorder = new RecordingReply(call.incoming.reply, this.#deps.maxBytes);
     return {
       kind: "first",
@@ -154,10 +159,22 @@ export class IdempotentAnswers {
   put(id: string, answer: KeptAnswer): void {
     this.#answers.put([id], answer, this.#deps.clock.now());
     if (answer.orgId !== undefined) this.#byOrg.put([answer.orgId, id], true);
+    this.#deps.shared?.willShare(id);
   }
 
-  /** Only in an act. @returns whether more of the org's answers are left */
+  /** An answer that this process stored; undefined if there is none. */
+  get(id: string): KeptAnswer | undefined {
+    return this.#answers.get([id]);
+  }
+
+  /** Only in an act: other cells forget theirs by themselves. @returns whether more of the org's answers are left */
   erase(orgId: string, most: number): boolean {
+    this.#deps.shared?.forget(orgId);
+    return this.eraseOwn(orgId, most);
+  }
+
+  /** Only in an act: those that this process stored. @returns whether more of them are left */
+  eraseOwn(orgId: string, most: number): boolean {
     const range = { start: [orgId], end: [orgId, PAST_IDS], limit: most + 1 };
     const ids = Array.from(this.#byOrg.range(range), ({ key }) => (key as [string, string])[1]);
     for (const id of ids.slice(0, most)) {
@@ -167,8 +184,16 @@ export class IdempotentAnswers {
     return ids.length > most;
   }
 
-  release(id: string): void {
+  release(id: string): Promise<void> | undefined {
+    const { shared } = this.#deps;
+    if (shared === undefined) {
+      this.#running.delete(id);
+      return undefined;
+    }
+    // A stored answer ends the claim when others have it; until then they are told that the call is under way.
+    const isKept = this.#answers.get([id]) !== undefined;
     this.#running.delete(id);
+    return isKept ? shared.shared(id) : shared.unclaim(id);
   }
 
   /** Deletes expired answers. */
@@ -181,10 +206,26 @@ export class IdempotentAnswers {
   }
 }
 
-const NOT_KEPT = {
+/** What a call gets whose key another one has, or had. */
+function repeated(claimed: Exclude<Claimed, { kind: "first" }>, fingerprint: string): Claim {
+  const known = claimed.kind === "running" ? claimed.fingerprint : claimed.answer.fingerprint;
+  if (known !== fingerprint)
+    return refused("idempotency_mismatch", "This Idempotency-Key was used with another request.");
+  if (claimed.kind === "running")
+    return refused("idempotency_in_progress", "The first request with this Idempotency-Key is under way.");
+  const { lost } = claimed.answer;
+  if (lost !== undefined) return refused("state", NOT_KEPT[lost]);
+  return { kind: "replay", answer: claimed.answer };
+}
+
+const NOT_KEPT: Readonly<Record<LostReason, string>> = {
   cut: "The first request with this Idempotency-Key was cancelled by its client; what it delivered was billed.",
   private: "The answer to the first request with this Idempotency-Key was not kept: zero data retention.",
   large: "The answer to the first request with this Idempotency-Key was too large to be kept.",
+  evicted:
+    "The answer to the first request with this Idempotency-Key is not kept any more: it was billed once.",
+  retired:
+    "The gateway with the first request with this Idempotency-Key was shut down for good: whether it was billed is not known.",
 };
 
 const refused = (

@@ -6,8 +6,9 @@
 import type { WeirError } from "../errors.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
 import type { Call } from "./call.ts";
+import type { StoredResponse } from "./kept-rows.ts";
 import type { Outcome } from "./outcome.ts";
-import { mayKeep, type StoredResponse, type StoredResponses } from "./stored-responses.ts";
+import { mayKeep, type StoredResponses } from "./stored-responses.ts";
 
 /**
  * Stores an answer that was charged or complete for repetitions of its request; after any other outcome a retry is a new
@@ -29,16 +30,24 @@ export function keepForReplay(
   call.idempotencyLock?.keep({ requestId: call.requestId, status, isStream }, bytes, notKept);
 }
 
+/** How an answer is stored that later requests may read or continue. */
+interface ResponseWriter {
+  /** Inside the commit. */
+  put(): void;
+  /** Behind it. A promise where other cells get the answer; resolves once they have it, or soon, and never rejects. */
+  shared(): Promise<void> | undefined;
+}
+
 /**
- * Prepares the storage of an answer that later requests may read or continue. @returns a function that stores it inside the
- * commit; undefined if it is not stored. Called before the commit, because an error inside it would undo the charge.
+ * Prepares the storage of an answer that later requests may read or continue. @returns undefined if it is not stored. Called
+ * before the commit, because an error inside it would undo the charge.
  */
 export function responseWriter(
   responses: StoredResponses,
   call: Call,
   outcome: Outcome,
   bytes: Buffer,
-): (() => void) | undefined {
+): ResponseWriter | undefined {
   const { history, idPrefix } = call.incoming.format;
   const { request, key } = call;
   if (history === undefined || request === undefined || !mayKeep(call, history, request)) return undefined;
@@ -61,7 +70,8 @@ export function responseWriter(
     provider: provider?.id ?? "",
     keyId: call.lane?.key.id ?? "",
   };
-  return () => responses.put(key, idPrefix + call.requestId, stored);
+  const id = idPrefix + call.requestId;
+  return { put: () => responses.put(key, id, stored), shared: () => responses.shared(key, id) };
 }
 
 /** Undefined if a provider's answer cannot be parsed: it is delivered all the same. */

@@ -25,8 +25,16 @@ export type Outcome =
   | { readonly kind: "streamed"; readonly stream: AnswerStream; readonly unsent: string }
   /** The stream broke after its first content was sent. */
   | { readonly kind: "broken"; readonly stream: AnswerStream; readonly failure: UpstreamFailure }
-  /** The credit ran out during the stream; the gateway had read more than it delivered. */
-  | { readonly kind: "exhausted"; readonly stream: AnswerStream; readonly delivered: Delivered }
+  /**
+   * The credit ran out during the stream; the gateway had read more than it delivered. `error`: whether there is more credit could not
+   * be known.
+   */
+  | {
+      readonly kind: "exhausted";
+      readonly stream: AnswerStream;
+      readonly delivered: Delivered;
+      readonly error?: WeirError;
+    }
   /** The client left. `stream` is set if one had begun. */
   | { readonly kind: "cancelled"; readonly stream: AnswerStream | undefined }
   /** No attempt answered; `failure` is undefined if none could be made. */

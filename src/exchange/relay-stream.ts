@@ -188,7 +188,9 @@ export class StreamRelay extends Relay {
       pass = () => this.#forward(isCovered, piece);
     } catch (error) {
       pass = () => {
-        throw error;
+        // Anything else is a fault of the gateway.
+        if (!(error instanceof WeirError)) throw error;
+        this.#exhausted(piece.before, error);
       };
     }
     this.#isWaiting = false;
@@ -203,8 +205,7 @@ export class StreamRelay extends Relay {
   #forward(isCovered: boolean, { out, isLast, before }: Piece): void {
     const { stream } = this;
     if (!isCovered) {
-      this.upstream?.cancel();
-      this.finish({ kind: "exhausted", stream, delivered: before });
+      this.#exhausted(before);
       return;
     }
     const isComplete = stream.error === undefined && (stream.done || (isLast && stream.complete));
@@ -294,6 +295,12 @@ export class StreamRelay extends Relay {
     const lacking = Math.max(0, tokens - reservation.outputTokens);
     const grows = (by: number) => extend(this.deps, reservation, this.#endpoint, by, this.#fee);
     return after(grows(lacking + extendTokens), (hasGrown) => hasGrown || lacking === 0 || grows(lacking));
+  }
+
+  /** @param error where it could not be known whether there is more credit */
+  #exhausted(delivered: Delivered, error?: WeirError): void {
+    this.upstream?.cancel();
+    this.finish({ kind: "exhausted", stream: this.stream, delivered, ...(error && { error }) });
   }
 
   #endOfError(): void {

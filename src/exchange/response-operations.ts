@@ -15,8 +15,8 @@ export const responseOperations = ({ responses }: { readonly responses: StoredRe
     path,
     output: responsesReplySchema,
     errors: ["not_found"],
-    run: ({ path: { id } }, caller) => {
-      const found = responses.get(caller, id);
+    run: async ({ path: { id } }, caller) => {
+      const found = await responses.get(caller, id);
       if (found === undefined) throw notFound(id);
       return raw("application/json", found.response);
     },

@@ -89,8 +89,10 @@ function settlementOf(deps: SettleDeps, call: Call, outcome: Outcome): Settlemen
 function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settlement): Promise<unknown> {
   const { error, facts, metered, kept, delivery } = settlement;
   const stream = streamOf(outcome);
-  if (error?.kind === "storage_unavailable") {
-    // Refused because the store fails: its record would wait in memory, as would those of all calls after it.
+  if (outcome.kind === "refused" && error?.kind === "storage_unavailable") {
+    // Refused because the store fails: its record would wait in memory, as would those of all calls after it. At a cell also because
+    // credit could not be looked up, when it had its slot already.
+    releaseAll(deps, call);
     delivery.send();
     return Promise.resolve();
   }
@@ -125,13 +127,29 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settl
   const committed = charge(deps, call, metered, () => {
     deps.outbox.put(prepared);
     if (answered) keepForReplay(call, outcome, error, delivery.bytes, gone);
-    storeResponse?.();
+    storeResponse?.put();
   });
   deps.onRecord?.(record, call.incoming.trace);
-  if (metered.cost.total_micro_usd > 0 || error === undefined) return committed.then(() => delivery.send());
+  const send = () => delivery.send();
+  if (metered.cost.total_micro_usd > 0 || error === undefined)
+    return committed.then(() =>
+      afterBoth(call.idempotencyLock?.release(), answered ? storeResponse?.shared() : undefined, send),
+    );
   // Nothing was charged and no part of an answer waits: an error is sent without waiting for the disk.
-  delivery.send();
+  const told = call.idempotencyLock?.release();
+  if (told === undefined) send();
+  else return Promise.all([committed, told.then(send)]);
   return committed;
+}
+
+/** Nobody repeats or continues a call before its last bytes: other cells are told first. Alone there is nothing to wait for. */
+function afterBoth(
+  first: Promise<void> | undefined,
+  second: Promise<void> | undefined,
+  send: () => void,
+): Promise<void> | void {
+  if (first === undefined && second === undefined) return send();
+  return Promise.all([first, second]).then(send);
 }
 
 /** Closes the holds, charges, and writes the record in one act, at once and in the order of the calls. */
@@ -181,7 +199,9 @@ function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
     case "broken":
       return callerError(outcome.failure, call);
     case "exhausted":
-      return fail("insufficient_credits", "The credit ran out while the answer was streamed.");
+      return (
+        outcome.error ?? fail("insufficient_credits", "The credit ran out while the answer was streamed.")
+      );
     case "shut_down":
       return fail("shutting_down", "The gateway is shutting down.", { retryAfterMs: 1000 });
     default:

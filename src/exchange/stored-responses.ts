@@ -1,32 +1,22 @@
 /**
  * Responses that clients may read or continue (`store`, `previous_response_id`). A response is stored in the commit that
- * settles its call, for its project and environment only, as long as the org keeps payloads, at most thirty days.
+ * settles its call, for its project and environment only, as long as the org keeps payloads, at most thirty days. Cells of one
+ * installation ask each other for those that they did not store themselves.
  */
 import type { KeyContext } from "../account/keyring.ts";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
+import { after, type MaybePromise } from "../maybe-promise.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
 import type { Call } from "./call.ts";
+import type { SharedResponses, StoredResponse } from "./kept-rows.ts";
 
 const DAY_MS = 86_400_000;
 const KEEP_DAYS = 30;
-
-export interface StoredResponse {
-  /** The response as delivered, JSON text. */
-  readonly response: string;
-  /** The endpoint that answered. */
-  readonly endpointId: string;
-  readonly provider: string;
-  /** Id of the provider key that it was made with: only with that key can its sealed content be read. */
-  readonly keyId: string;
-  /** Ids of the items of its output. */
-  readonly itemIds: readonly string[];
-  /** The conversation including this response: JSON text of items, without the brackets of the array. */
-  readonly items: string;
-  readonly expiresMs: number;
-}
+/** The table of responses, and that of the days on which they expire. */
+export const RESPONSE_TABLES = { rows: "responses", periods: "response_days", periodMs: DAY_MS };
 
 /** The owner of responses: a key's project, and whether it is a test key. */
 export type ResponseOwner = Pick<KeyContext, "projectId" | "environment">;
@@ -40,6 +30,8 @@ export interface StoredResponsesDeps {
   readonly clock: Clock;
   /** Maximum bytes of response and items together; larger ones are not stored. */
   readonly maxBytes: number;
+  /** Those of other cells; undefined in a gateway alone. */
+  readonly shared?: SharedResponses | undefined;
   /** Called with the error of a failed sweep. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -56,30 +48,72 @@ export class StoredResponses {
     const { store, clock, onFailure } = deps;
     this.#items = store.table("response_items");
     this.#responses = openExpiringTable({
-      ...{ store, clock, onFailure, rows: "responses", periods: "response_days", periodMs: DAY_MS },
+      ...{ store, clock, onFailure, ...RESPONSE_TABLES },
       onRemove: ([owner = ""], { itemIds }) => {
         for (const item of itemIds) this.#items.remove([owner, item]);
       },
     });
   }
 
-  get(owner: ResponseOwner, id: string): StoredResponse | undefined {
-    const found = this.#responses.get([ownerOf(owner), id]);
+  /** @throws WeirError 503 (as a rejection) where other cells may have it and cannot be asked */
+  get(owner: ResponseOwner, id: string): MaybePromise<StoredResponse | undefined> {
+    return this.#find(ownerOf(owner), id);
+  }
+
+  #find(owner: string, id: string): MaybePromise<StoredResponse | undefined> {
+    const { shared } = this.#deps;
+    if (shared === undefined) return this.#unexpired(this.own(owner, id));
+    if (shared.isForgotten(owner, id)) return undefined;
+    const own = this.own(owner, id);
+    if (own !== undefined) return this.#unexpired(own);
+    return shared.get(owner, id).then((found) => this.#unexpired(found));
+  }
+
+  #unexpired(found: StoredResponse | undefined): StoredResponse | undefined {
     return found === undefined || found.expiresMs <= this.#deps.clock.now() ? undefined : found;
   }
 
-  /** The response that a request continues. @throws WeirError 404 if there is none, or it has expired */
-  previous(owner: ResponseOwner, id: string): StoredResponse {
-    const found = this.get(owner, id);
-    if (found !== undefined) return found;
-    throw fail("not_found", `There is no stored response "${id.slice(0, 100)}".`, {
-      param: "/previous_response_id",
+  /** Stored by this process, and not forgotten yet. */
+  own(owner: string, id: string): StoredResponse | undefined {
+    return this.#responses.get([owner, id]);
+  }
+
+  /**
+   * The response that a request continues.
+   * @throws WeirError 404 if there is none, or it has expired; 503 as `get`
+   */
+  previous(owner: ResponseOwner, id: string): MaybePromise<StoredResponse> {
+    return after(this.get(owner, id), (found) => {
+      if (found !== undefined) return found;
+      throw fail("not_found", `There is no stored response "${id.slice(0, 100)}".`, {
+        param: "/previous_response_id",
+      });
     });
   }
 
-  /** Id of the response that has an item; undefined if none is stored. */
+  /** Id of the response that has an item, if this process stored it. */
   responseWith(owner: ResponseOwner, itemId: string): string | undefined {
     return this.#items.get([ownerOf(owner), itemId]);
+  }
+
+  /** Other cells may have what this process did not store. */
+  get isShared(): boolean {
+    return this.#deps.shared !== undefined;
+  }
+
+  /** Ids of the responses that have these items, of all cells. @throws as `get` */
+  async responsesWith(owner: ResponseOwner, itemIds: readonly string[]): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    const others: string[] = [];
+    for (const item of itemIds) {
+      const id = this.responseWith(owner, item);
+      if (id === undefined) others.push(item);
+      else found.set(item, id);
+    }
+    const { shared } = this.#deps;
+    if (shared === undefined || others.length === 0) return found;
+    for (const [item, id] of await shared.responsesWith(ownerOf(owner), others)) found.set(item, id);
+    return found;
   }
 
   /** Whether a conversation of so many bytes may be stored. */
@@ -96,18 +130,40 @@ export class StoredResponses {
     const owner = ownerOf(key);
     this.#responses.put([owner, id], { ...stored, expiresMs }, expiresMs);
     for (const item of stored.itemIds) this.#items.put([owner, item], id);
+    this.#deps.shared?.willShare(owner, id);
   }
 
-  /** @returns whether there was one */
+  /** Behind the commit of `put`. A promise where other cells get it: resolves once they can, or soon; never rejects. */
+  shared(key: KeyContext, id: string): Promise<void> | undefined {
+    return this.#deps.shared?.shared(ownerOf(key), id);
+  }
+
+  /** @returns whether there was one. @throws as `get` */
   async remove(owner: ResponseOwner, id: string): Promise<boolean> {
-    if (this.get(owner, id) === undefined) return false;
-    await this.#deps.store.act(() => this.#responses.remove([ownerOf(owner), id]));
+    if ((await this.get(owner, id)) === undefined) return false;
+    await this.#deps.store.act(() => {
+      this.#deps.shared?.forget(ownerOf(owner), id);
+      this.removeOwn(ownerOf(owner), id);
+    });
     return true;
   }
 
-  /** Only in an act: removes all responses of a project. @returns whether more are left */
+  /** Only in an act: of what this process stored. */
+  removeOwn(owner: string, id: string): void {
+    this.#responses.remove([owner, id]);
+  }
+
+  /** Only in an act: removes all responses of a project; other cells do by themselves. @returns whether more are left */
   erase(projectId: string, most: number): boolean {
-    return [projectId, `${projectId}/test`].some((owner) => this.#responses.removeMembers([owner], most));
+    return [projectId, `${projectId}/test`].some((owner) => {
+      this.#deps.shared?.forgetAll(owner);
+      return this.eraseOwn(owner, most);
+    });
+  }
+
+  /** Only in an act: of what this process stored. @returns whether more are left */
+  eraseOwn(owner: string, most: number): boolean {
+    return this.#responses.removeMembers([owner], most);
   }
 
   /** Deletes expired responses. */

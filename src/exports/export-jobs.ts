@@ -30,6 +30,8 @@ export interface ExportJobDeps {
   readonly jobs: Pick<JobQueue, "enqueue">;
   readonly folder: string;
   readonly mostBytes: number;
+  /** Undefined where there is one gateway alone. */
+  readonly cell?: string | undefined;
   /** Port: what an org's rooms hold. */
   readonly partsOf: (orgId: string) => readonly ExportPart[];
 }
@@ -37,7 +39,7 @@ export interface ExportJobDeps {
 export const exportPath = (folder: string, id: string): string => join(folder, `${id}.zip`);
 
 export function exportWriter(deps: ExportJobDeps): JobHandler<Payload> {
-  const { exports, clock, folder, jobs } = deps;
+  const { exports, clock, folder, jobs, cell } = deps;
   return {
     async run({ orgId, id }, { signal }) {
       const row = exports.get(orgId, id);
@@ -54,7 +56,7 @@ export function exportWriter(deps: ExportJobDeps): JobHandler<Payload> {
         act() {
           const now = exports.get(orgId, id);
           if (now === undefined) return;
-          exports.put({ ...now, status: "ready", bytes, expiresAtMs });
+          exports.put({ ...now, status: "ready", bytes, expiresAtMs, ...(cell !== undefined && { cell }) });
           jobs.enqueue(removeExport, { key: id, orgId, dueMs: expiresAtMs, payload: { orgId, id } });
         },
       };
@@ -86,6 +88,27 @@ export async function removeFilesOf({ exports, folder }: ExportJobDeps, orgId: s
     for (const path of [exportPath(folder, id), `${exportPath(folder, id)}.unfinished`])
       await rm(path, { force: true });
   }
+}
+
+/** Other cells ask this one for the files that were written here before there were others. */
+export async function nameOwnFiles({ exports, folder, cell }: ExportJobDeps): Promise<void> {
+  const files = new Set(await readdir(folder).catch(() => []));
+  if (cell !== undefined && files.size > 0) await exports.nameCell(cell, (id) => files.has(`${id}.zip`));
+}
+
+/** Removes the files of this folder whose exports another cell ended, also those that ended while this one was away. */
+export async function removeWhatEnds(
+  { exports, folder }: Pick<ExportJobDeps, "exports" | "folder">,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  exports.watchGone((id) => {
+    rm(exportPath(folder, id), { force: true }).catch(onFailure);
+  });
+  const files = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".zip"));
+  if (files.length === 0) return;
+  const ids = new Set(exports.ids());
+  for (const name of files)
+    if (!ids.has(name.slice(0, -".zip".length))) await rm(join(folder, name), { force: true });
 }
 
 /** Removes what a killed process left half written; call it before the jobs start. */

@@ -1,6 +1,6 @@
 /** `POST /v1/orgs/{org}/export` and what reads it: an org's owner takes the org's data along, from a closed org too. */
 import { z } from "zod";
-import { file } from "../answer.ts";
+import { download, file } from "../answer.ts";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
@@ -9,6 +9,7 @@ import { type Caller, operation } from "../operation.ts";
 import type { Store } from "../store/store.ts";
 import { type ExportRow, type Exports, exportShape, exportWire, newExport } from "./export.ts";
 import { exportPath, writeExport } from "./export-jobs.ts";
+import { type OtherFolders, streamOf } from "./other-folders.ts";
 
 export interface ExportOperationDeps {
   readonly store: Pick<Store, "act">;
@@ -17,6 +18,8 @@ export interface ExportOperationDeps {
   readonly jobs: Pick<JobQueue, "enqueue">;
   readonly trail: Trail;
   readonly folder: string;
+  /** Files of other cells; undefined where there is one gateway alone. */
+  readonly others?: OtherFolders | undefined;
 }
 
 const orgPath = z.object({ org: z.string().describe("Id or slug") });
@@ -55,10 +58,15 @@ export const exportOperations = (deps: ExportOperationDeps) => ({
     path: exportPathShape,
     output: z.undefined(),
     otherTypes: ["application/zip"],
-    errors: ["not_found", "state"],
-    run({ path }, caller) {
-      const { id, status } = found(deps, caller, path.id);
+    errors: ["not_found", "state", "gateway_unavailable"],
+    async run({ path }, caller) {
+      const { id, status, cell, bytes } = found(deps, caller, path.id);
       if (status !== "ready") throw fail("state", `The export is ${status}.`);
+      const { others } = deps;
+      if (others !== undefined && cell !== undefined && cell !== others.cell) {
+        const stream = await streamOf(others, { cell, name: `${id}.zip`, bytes });
+        return download({ type: "application/zip", ...stream }, { name: `${id}.zip` });
+      }
       return file("application/zip", exportPath(deps.folder, id), { name: `${id}.zip` });
     },
   }),

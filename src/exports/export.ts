@@ -14,6 +14,8 @@ export interface ExportRow {
   readonly createdAtMs: number;
   /** Of a file that is, or was, there. */
   readonly bytes: number;
+  /** The cell whose folder has the file; absent until it is there, and where there is one gateway alone. */
+  readonly cell?: string;
   /** When the file goes; `null` until it is there. */
   readonly expiresAtMs: number | null;
 }
@@ -28,7 +30,10 @@ export const newExport = (orgId: string, nowMs: number): ExportRow => ({
   ...{ id: newId("exp", nowMs), orgId, status: "pending", createdAtMs: nowMs, bytes: 0, expiresAtMs: null },
 });
 
+const ROWS = "exports.rows";
+
 export class Exports {
+  readonly #store: Store;
   /** [org id, export id]; ids sort by time. */
   readonly #rows: ExpiringTable<ExportRow>;
 
@@ -37,9 +42,10 @@ export class Exports {
     readonly clock: Clock;
     readonly onFailure: (error: unknown) => void;
   }) {
+    this.#store = options.store;
     this.#rows = openExpiringTable({
       ...options,
-      ...{ rows: "exports.rows", periods: "exports.days", periodMs: DAY_MS, keepPeriods: ROWS_KEPT_DAYS },
+      ...{ rows: ROWS, periods: "exports.days", periodMs: DAY_MS, keepPeriods: ROWS_KEPT_DAYS },
     });
   }
 
@@ -50,6 +56,35 @@ export class Exports {
   /** Newest first. */
   of(orgId: string): ExportRow[] {
     return [...this.#rows.members([orgId])];
+  }
+
+  /** Of all orgs. */
+  *ids(): Generator<string> {
+    for (const { value } of this.#store.table<ExportRow>(ROWS).range())
+      if (value.status === "pending" || value.status === "ready") yield value.id;
+  }
+
+  /** Says of exports of a gateway that was alone that this cell has the files. @param has whether its folder has that of an export */
+  async nameCell(cell: string, has: (id: string) => boolean): Promise<void> {
+    const isMine = ({ status, cell: known, id }: ExportRow) =>
+      status === "ready" && known === undefined && has(id);
+    const mine: ExportRow[] = [];
+    for (const { value } of this.#store.table<ExportRow>(ROWS).range()) if (isMine(value)) mine.push(value);
+    if (mine.length === 0) return;
+    const act = () => {
+      for (const { orgId, id } of mine) {
+        const row = this.get(orgId, id);
+        if (row !== undefined && isMine(row)) this.put({ ...row, cell });
+      }
+    };
+    await this.#store.act(act, { isOwed: true });
+  }
+
+  /** Tells of each export whose file has to go, whichever process decided it. */
+  watchGone(gone: (id: string) => void): void {
+    this.#store.table<ExportRow>(ROWS).watch((key, row) => {
+      if (row === undefined || row.status === "expired") gone((key as string[])[1] as string);
+    });
   }
 
   put(row: ExportRow): void {

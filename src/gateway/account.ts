@@ -22,6 +22,8 @@ import type { Store } from "../store/store.ts";
 
 interface AccountGround {
   readonly store: Store;
+  /** Of a cell among others. */
+  readonly cell: unknown;
   readonly clock: Clock;
   readonly installation: Installation;
   readonly trail: Trail;
@@ -29,7 +31,7 @@ interface AccountGround {
 
 /** Opens orgs, people, keys and orgs' own provider keys. */
 export async function openAccount(config: Config, log: Logger, ground: AccountGround, book: Book) {
-  const { store, clock, installation, trail } = ground;
+  const { store, cell, clock, installation, trail } = ground;
   const { dataDir, settings } = config;
   const plan = planPort(config);
   const accounts = new AccountTables(store);
@@ -57,7 +59,10 @@ export async function openAccount(config: Config, log: Logger, ground: AccountGr
   const invitations = new Invitations({ store, clock, people: accounts.people, onFailure });
   const invitationCounts = openInvitationCounts(store, clock, onFailure);
   const isLoopback = isLocalOnly(config);
-  const firstOwner = new FirstOwner({ accounts, clock, trail, dataDir, isLoopback, isOperator });
+  const firstOwner = new FirstOwner({
+    ...{ accounts, clock, trail, dataDir, isLoopback, isOperator },
+    shared: cell === undefined ? undefined : installation.secret("first-owner"),
+  });
   const tables = [invitations, invitationCounts];
   return {
     ...{
@@ -88,7 +93,7 @@ function operatorsOf(emails: readonly string[]): (user: UserRow) => boolean {
 }
 
 /** Runs in the act that creates the first org. */
-function grantFirst(book: Book, orgId: string, usd: number): void {
+export function grantFirst(book: Book, orgId: string, usd: number): void {
   const amountMicroUsd = Math.round(usd * 1e6);
   if (amountMicroUsd === 0) return;
   book.post(orgId, { kind: "grant", amountMicroUsd, refType: "first_start", refId: orgId });

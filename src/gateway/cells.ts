@@ -1,29 +1,22 @@
-/**
- * A gateway as one cell of several. Not reachable by a setting yet: credit and limits are still each cell's own, so the cap would
- * not be hard. Tests pass it to `startGateway`.
- */
+/** A gateway as one cell of several: joins the installation that its Redis holds. */
 import type { Logger } from "pino";
 import { AccountTables } from "../account/tables.ts";
 import { type Cell, openCell } from "../cells/cell.ts";
-import { datasetToJoin } from "../cells/dataset.ts";
+import { assertOwnName, datasetToJoin } from "../cells/dataset.ts";
+import { LONGEST_CALL_MS } from "../cells/limits/key-state.ts";
 import { connectRedis } from "../cells/redis.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Store } from "../store/store.ts";
+import type { SharedInstallation } from "./cell-settings.ts";
 import { tableClass } from "./table-classes.ts";
-
-/** What the cells of an installation share. */
-export interface SharedInstallation {
-  /** `redis://…`, `rediss://…`, or the path of a socket. */
-  readonly redisUrl: string;
-}
 
 const CONNECT_MS = 10_000;
 
 export const isSharedTable = (table: string): boolean => tableClass(table) === "shared";
 
 /**
- * Joins the other cells. @param onEnd this process may not go on
+ * Joins the other cells. @param onEnd this process may not go on @param onOutdated it should stop in good order
  * @throws Error with a line for the operator
  */
 export async function joinCells(
@@ -34,15 +27,18 @@ export async function joinCells(
     clock,
     log,
     onEnd,
-  }: { config: Config; local: Store; clock: Clock; log: Logger; onEnd: () => void },
+    onOutdated,
+  }: { config: Config; local: Store; clock: Clock; log: Logger; onEnd: () => void; onOutdated: () => void },
 ): Promise<Cell> {
   if (config.secretsKey === undefined)
     throw new Error("WEIR_SECRETS_KEY: all cells of an installation need the same one");
+  assertCallsEnd(config);
   const link = connectRedis({ url: redisUrl, log });
   let datasetId: string;
   try {
     await link.ready(CONNECT_MS);
     datasetId = await datasetToJoin(local, link, new AccountTables(local).oldestOrg() === undefined);
+    await assertOwnName(local, link, config.cell);
   } finally {
     link.close();
   }
@@ -52,5 +48,18 @@ export async function joinCells(
       log.fatal({ err: reason }, "this cell may not go on");
       onEnd();
     },
+    onOutdated(reason) {
+      log.fatal({ err: reason }, "this cell stops: its release is older than that of the others");
+      onOutdated();
+    },
   });
+}
+
+/** What a cell that says nothing has set aside for its calls is free for others after that time. @throws Error for the operator */
+function assertCallsEnd({ settings: { timeouts } }: Config): void {
+  const callMs = timeouts.total_ms + timeouts.drain_ms + timeouts.commit_ms;
+  if (callMs > LONGEST_CALL_MS)
+    throw new Error(
+      `timeouts: total_ms, drain_ms and commit_ms are ${callMs} ms together, with several cells at most ${LONGEST_CALL_MS}`,
+    );
 }

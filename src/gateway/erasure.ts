@@ -44,6 +44,10 @@ function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
       erase: (orgId, most) => analytics.analysts.erase(orgId, most),
     },
     { name: "stored responses", walk: (orgId, most, after) => eraseResponses(rooms, orgId, most, after) },
+    {
+      name: "answers and responses at other cells",
+      eraseOutside: () => rooms.forgotten().then(() => false),
+    },
     { name: "apps", erase: (orgId, most) => rooms.apps.tables.erase(orgId, most) },
     { name: "policies", erase: (orgId, most) => policies.tables.erase(orgId, most) },
     {

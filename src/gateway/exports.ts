@@ -1,5 +1,6 @@
 /** What an org's export holds: each room's rows, as the API shows them, one file a kind. */
 import { join } from "node:path";
+import type { Logger } from "pino";
 import { type KeyRow, keyWire } from "../account/key.ts";
 import { orgWire } from "../account/org-wire.ts";
 import { memberWire } from "../account/person.ts";
@@ -16,10 +17,13 @@ import {
   type ExportJobDeps,
   exportRemover,
   exportWriter,
+  nameOwnFiles,
   removeExport,
   removeUnfinished,
+  removeWhatEnds,
   writeExport,
 } from "../exports/export-jobs.ts";
+import { type OtherFolders, partOf } from "../exports/other-folders.ts";
 import { invoiceWire } from "../invoices/invoice-wire.ts";
 import type { Rooms } from "./rooms.ts";
 
@@ -27,14 +31,24 @@ export const exportFolder = ({ dataDir }: Pick<Config, "dataDir">): string => jo
 
 export const exportDeps = (rooms: Rooms, config: Config): ExportJobDeps => ({
   ...{ exports: rooms.exports, clock: rooms.clock, jobs: rooms.jobs, folder: exportFolder(config) },
+  cell: rooms.cell?.name,
   mostBytes: config.settings.limits.max_export_bytes,
   partsOf: (orgId) => partsOf(rooms, orgId),
 });
 
+/** Undefined in a gateway alone. */
+export const otherFolders = ({ cell }: Pick<Rooms, "cell">): OtherFolders | undefined =>
+  cell && { cell: cell.name, part: (of, name, offset) => cell.peers.part(of, name, offset) };
+
 /** Before the jobs start. */
-export async function handleExports(rooms: Rooms, config: Config): Promise<void> {
+export async function handleExports(rooms: Rooms, config: Config, log: Logger): Promise<void> {
   const deps = exportDeps(rooms, config);
   await removeUnfinished(deps.folder);
+  if (rooms.cell !== undefined) {
+    rooms.cell.peers.serve((name, offset) => partOf(deps.folder, name, offset));
+    await nameOwnFiles(deps);
+    await removeWhatEnds(deps, (err) => log.error({ err }, "the file of an export could not be removed"));
+  }
   rooms.jobs.handle(writeExport, exportWriter(deps));
   rooms.jobs.handle(removeExport, exportRemover(deps));
 }
@@ -56,7 +70,10 @@ function partsOf(rooms: Rooms, orgId: string): ExportPart[] {
     },
     {
       file: "projects.jsonl",
-      rows: () => accounts.projectsOf(orgId).map((row) => projectWire(row, spend(row.id))),
+      async *rows() {
+        const projects = accounts.projectsOf(orgId);
+        yield* await Promise.all(projects.map(async (row) => projectWire(row, await spend(row.id))));
+      },
     },
     {
       file: "keys.jsonl",
@@ -105,9 +122,9 @@ function* paged<R>(read: (after: R | undefined) => Iterable<R>, wire: (row: R) =
 
 const LEDGER_PAGE = 500;
 
-function* ledgerOf(book: Rooms["book"], orgId: string): Generator<object> {
+async function* ledgerOf(book: Rooms["book"], orgId: string): AsyncGenerator<object> {
   for (let before: number | undefined; ; ) {
-    const page = book.entries(orgId, { limit: LEDGER_PAGE, before });
+    const page = await book.entries(orgId, { limit: LEDGER_PAGE, before });
     for (const entry of page) yield entryWire(entry);
     before = page.at(-1)?.seq;
     if (page.length < LEDGER_PAGE) return;

@@ -5,10 +5,9 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { FirstStart } from "../account/first-start.ts";
-import type { SharedEngine } from "../analytics/analytics.ts";
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import { unconfigured, unconfiguredText } from "../catalog/unconfigured.ts";
-import type { Config } from "../config.ts";
+import { type Config, DEFAULT_CELL } from "../config.ts";
 import { problemText } from "../document/document.ts";
 import { clientAddress } from "../edge/client-address.ts";
 import { openMetrics } from "../edge/metrics.ts";
@@ -22,7 +21,7 @@ import { inquire } from "../exchange/inquire.ts";
 import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
 import { policyJsonSchema } from "../routing/policy-document.ts";
-import type { SharedInstallation } from "./cells.ts";
+import type { CellPorts, SharedInstallation } from "./cell-settings.ts";
 import { handleErasure } from "./erasure.ts";
 import { EVENT_ITEMS } from "./events.ts";
 import { exchangeOf, inquiriesOf } from "./exchange.ts";
@@ -68,13 +67,6 @@ interface Surroundings extends ProcessFacts {
   readonly cell?: CellPorts | undefined;
 }
 
-/** What differs in a gateway that is one of several on a machine, on one port. */
-export interface CellPorts {
-  readonly engine: SharedEngine | undefined;
-  /** Resolves when nobody else will take the calls: a stop then does not wait for clients to go elsewhere. */
-  readonly hurry: Promise<void>;
-}
-
 /** Long policies take a tenth of a second each to parse. */
 const POLICIES_WARM_MS = 2000;
 /** Share of the stop timeout reserved for flushing, at most FLUSH_MOST_MS; running calls get the rest. */
@@ -96,7 +88,7 @@ export async function startGateway(
     log.error({ err, requestId }, "a request failed on our side");
   const { shared, cell } = around;
   await assertStartable(config, cell);
-  const rooms = await openRooms(config, log, { shared, engine: cell?.engine });
+  const rooms = await openRooms(config, log, { shared, cell });
   const { clients, descriptors } = openDescriptors(rooms);
   const exchange = exchangeOf(config, rooms, {
     onFault,
@@ -110,10 +102,11 @@ export async function startGateway(
   let leaving = false;
   const readiness = () => {
     const parts = { store: rooms.store.healthy(), analytics: rooms.analytics.live(), serving: !leaving };
+    const shared = rooms.cell && { shared: rooms.cell.standing().isInTouch };
     // Analytics may be unreachable for hours without affecting calls.
-    return { ready: parts.store && parts.serving, parts };
+    return { ready: parts.store && parts.serving, parts: { ...parts, ...shared } };
   };
-  const metrics = openMetrics(metricSources(rooms, exchange, descriptors, around));
+  const metrics = openMetrics(metricSources(rooms, exchange, descriptors, around), labelsOf(config, rooms));
   const openApi = (address: string) =>
     openApiDocument({ routes: table, pages: PAGE_ITEMS, events: EVENT_ITEMS, version: VERSION, address });
   await rooms.policiesWarm(POLICIES_WARM_MS);
@@ -135,6 +128,7 @@ export async function startGateway(
       return change < 0 || descriptors.hasRoomForClient();
     },
     isCrowded: () => !descriptors.hasRoomForCall(exchange.counts().live + 1),
+    catchUp: catchUpOf(rooms),
     ...(cell !== undefined && { sharesPort: true, isLeaving: () => leaving }),
   });
   beginWork(rooms, config, server.port, log);
@@ -153,6 +147,13 @@ export async function startGateway(
     },
   };
 }
+
+const catchUpOf = ({ cell, store }: Rooms) =>
+  cell && { isBehind: () => !store.healthy(), soon: () => cell.currentSoon() };
+
+/** Of all metrics: a gateway alone needs no name, unless it was given one. */
+const labelsOf = ({ cell: name }: Config, { cell }: Rooms): Record<string, string> =>
+  cell === undefined && name === DEFAULT_CELL ? {} : { cell: name };
 
 interface Stoppable {
   readonly config: Config;
@@ -195,15 +196,15 @@ async function left(isEmpty: () => boolean, withinMs: number, hurry: Promise<voi
  * returns would find no handler.
  */
 function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): void {
-  const { lastUsed, identity, mail, payments, jobs, receipts } = rooms;
+  const { lastUsed, ownServices, mail, payments, jobs, receipts } = rooms;
   handleErasure(rooms, config, log);
   lastUsed.start();
-  identity.listensAt(port);
+  ownServices?.listensAt(port);
   mail.listensAt(port);
   receipts.listensAt(port);
   rooms.listensAt(port);
-  payments.listensAt(port);
-  const begun = handleExports(rooms, config)
+  payments.start();
+  const begun = handleExports(rooms, config, log)
     .then(() => handleRetention(rooms))
     .then(() => rooms.books.handleJobs())
     .then(() => mail.start())

@@ -1,6 +1,5 @@
 /** Opens the room of invoices: reads the supplier, draws documents in a thread, and says where documents are registered. */
 import type { Logger } from "pino";
-import { type InvoicePortal, startInvoicePortal } from "../../simulator/invoice-portal/invoice-portal.ts";
 import type { AccountTables } from "../account/tables.ts";
 import type { Tickets } from "../account/tickets.ts";
 import type { Clock } from "../clock.ts";
@@ -18,6 +17,7 @@ import type { Jobs } from "../jobs/jobs.ts";
 import { creditNote } from "../mail/templates/credit-note.ts";
 import { invoice } from "../mail/templates/invoice.ts";
 import type { Store } from "../store/store.ts";
+import type { Services } from "../supervisor/services.ts";
 import { openThread } from "../workers/thread.ts";
 import type { openMailRoom } from "./mail.ts";
 
@@ -30,6 +30,7 @@ interface InvoiceGround {
   readonly accounts: AccountTables;
   readonly tickets: Tickets;
   readonly mail: ReturnType<typeof openMailRoom>;
+  readonly services: Services;
 }
 
 /** @throws ConfigError where `supplier.yaml` is not valid; undefined where there is none */
@@ -42,11 +43,10 @@ export function supplierOf({ configDir }: Pick<Config, "configDir">): SupplierFi
 }
 
 export function openInvoiceRoom(config: Config, log: Logger, ground: InvoiceGround) {
-  const { mail, clock } = ground;
+  const { mail, services } = ground;
   const supplier = supplierOf(config);
   for (const line of supplier === undefined ? [] : supplierWarnings(supplier)) log.warn(line);
   const thread = openThread(new URL("../invoices/drawing-thread.ts", import.meta.url));
-  const portal = new RegistrationPortal(config, supplier, clock, log);
   const templateOf = ({ kind }: InvoiceRow) => (kind === "credit_note" ? creditNote : invoice);
   const invoices = openInvoices({
     ...ground,
@@ -55,7 +55,7 @@ export function openInvoiceRoom(config: Config, log: Logger, ground: InvoiceGrou
       put: (row) => void mail.toOrg.put(templateOf(row), { orgId: row.orgId, data: mailData(row) }),
       putTo: (row, to) => mail.put(templateOf(row), { orgId: row.orgId, to, data: mailData(row) }),
     },
-    portal: () => portal.ask(),
+    portal: () => portalOf(config, supplier, services),
     draw: {
       pdf: (row) => thread.run("drawPdf", row) as Promise<Uint8Array>,
       html: (row) => thread.run("drawHtml", row) as Promise<string>,
@@ -74,7 +74,7 @@ export function openInvoiceRoom(config: Config, log: Logger, ground: InvoiceGrou
     /** After the jobs have stopped. */
     async close(): Promise<void> {
       invoices.close();
-      await Promise.all([thread.close(), portal.close()]);
+      await thread.close();
     },
   };
 }
@@ -89,42 +89,15 @@ const mailData = (row: InvoiceRow) => ({
 });
 
 /**
- * Where documents are registered: the portal of `supplier.yaml`; without one the simulated one, started at the first document, and
- * only where nobody but this machine reaches the gateway: its numbers are worth nothing.
+ * Where documents are registered: the portal of `supplier.yaml`; without one the simulated one, and only where nobody but this
+ * machine reaches the gateway: its numbers are worth nothing.
  */
-class RegistrationPortal {
-  readonly #config: Config;
-  readonly #url: string | undefined;
-  readonly #clock: Clock;
-  readonly #log: Logger;
-  #simulated: Promise<InvoicePortal> | undefined;
-
-  constructor(config: Config, supplier: SupplierFile | undefined, clock: Clock, log: Logger) {
-    this.#config = config;
-    this.#url = supplier?.e_invoice_portal?.replace(/\/$/, "");
-    this.#clock = clock;
-    this.#log = log;
-  }
-
-  async ask(): Promise<EInvoicePortal | undefined> {
-    if (this.#url !== undefined) return httpPortal(this.#url);
-    if (!isLocalOnly(this.#config)) return undefined;
-    this.#simulated ??= this.#start();
-    return httpPortal((await this.#simulated).url);
-  }
-
-  async #start(): Promise<InvoicePortal> {
-    try {
-      const portal = await startInvoicePortal({ clock: this.#clock });
-      this.#log.info(`e-invoices are registered at the simulated portal, ${portal.url}`);
-      return portal;
-    } catch (error) {
-      this.#simulated = undefined;
-      throw error;
-    }
-  }
-
-  async close(): Promise<void> {
-    await (await this.#simulated?.catch(() => undefined))?.close();
-  }
+async function portalOf(
+  config: Config,
+  supplier: SupplierFile | undefined,
+  services: Services,
+): Promise<EInvoicePortal | undefined> {
+  const named = supplier?.e_invoice_portal?.replace(/\/$/, "");
+  const url = named ?? (isLocalOnly(config) ? await services.portal() : undefined);
+  return url === undefined ? undefined : httpPortal(url);
 }

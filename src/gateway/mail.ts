@@ -16,15 +16,18 @@ interface MailGround {
   readonly events: Events;
   readonly accounts: AccountTables;
   readonly invitations: Invitations;
+  /** Holds the folder of mails that are sent nowhere. */
+  readonly mailDir: string;
 }
 
 export function openMailRoom(config: Config, log: Logger, ground: MailGround) {
   const { store, clock, jobs, events, accounts, invitations } = ground;
-  const { smtp, mailFrom: from, dataDir, publicUrl, host } = config;
+  const { smtp, mailFrom: from, publicUrl, host } = config;
   let port = 0;
   let invoiceFile: MailOptions["invoiceFile"] = async () => undefined;
   const mail = openMail({
-    ...{ store, clock, jobs, events, accounts, invitations, smtp, from, dataDir },
+    ...{ store, clock, jobs, events, accounts, invitations, smtp, from },
+    dataDir: ground.mailDir,
     timers: systemTimers,
     // Without PUBLIC_URL people sign in on this machine only.
     address: () => publicUrl ?? `http://${host === "::1" ? "[::1]" : "127.0.0.1"}:${port}`,

@@ -1,8 +1,10 @@
 /** What `/metrics` reads, out of the rooms that are open. */
 import type { MetricSources } from "../edge/metrics.ts";
 import type { Exchange } from "../exchange/exchange.ts";
-import { BUCKETS_S, type Histogram, type Latencies, type LatencySeries } from "../exchange/latencies.ts";
+import type { Latencies, LatencySeries } from "../exchange/latencies.ts";
+import { BUCKETS_S, type Histogram } from "../histogram.ts";
 import type { Descriptors } from "../process/descriptors.ts";
+import { cellCounters, cellGauges, cellHistograms, leaseGauges } from "./cell-metrics.ts";
 import { endpointsOut } from "./health.ts";
 import type { Rooms } from "./rooms.ts";
 
@@ -17,29 +19,27 @@ export function metricSources(
   descriptors: Descriptors,
   facts: ProcessFacts,
 ): MetricSources {
-  const { store, purse, budgets, limits, outbox, analytics, health, catalog, bodyBudget, latencies } = rooms;
+  const { store, purse, budgets, limits, analytics, health, catalog, bodyBudget, latencies } = rooms;
   const calls = () => exchange.counts();
   return {
-    histograms: latencyHistograms(latencies),
+    histograms: { ...latencyHistograms(latencies), ...cellHistograms(rooms.cell) },
     gauges: {
       ...descriptorGauges(descriptors),
       ...jobGauges(rooms),
       ...invoiceGauges(rooms),
       ...webhookGauges(rooms),
       ...bookGauges(rooms),
+      ...cellGauges(rooms.cell),
+      ...leaseGauges(rooms),
       weir_calls_live: read("Model calls under way.", () => calls().live),
       weir_bodies_bytes: read("Memory that the bodies of requests under way take.", () => bodyBudget.bytes),
       weir_calls_draining: read("Calls read to their end for clients that left.", () => calls().draining),
       weir_shadows_live: read("Copies of calls under way at shadow endpoints.", () => calls().shadows.live),
-      weir_shadow_rows: read(
-        "Shadow runs not yet in ClickHouse.",
-        () => analytics.shadowRuns.metrics().pending,
-      ),
+      ...queueGauges(rooms),
       weir_holds_open: read("Credit holds open.", () => purse.open().holds),
       weir_held_micro_usd: read("Credit held for calls under way.", () => purse.open().heldMicroUsd),
       weir_budget_holds_open: read("Budget holds open.", () => budgets.openHolds()),
       weir_slots_taken: read("Concurrency slots taken.", () => limits.inFlight()),
-      weir_outbox_rows: read("Records not yet in ClickHouse.", () => outbox.pending()),
       weir_upstream_keys_cooling: read("Provider keys that cool down at one endpoint at least.", () =>
         health.keysCooling(),
       ),
@@ -53,6 +53,7 @@ export function metricSources(
       ...jobCounters(rooms),
       ...webhookCounters(rooms),
       ...spanCounters(rooms),
+      ...cellCounters(rooms.cell),
       weir_calls_total: {
         help: "Model calls by how they ended.",
         label: "outcome",
@@ -107,6 +108,15 @@ function latencyHistograms(latencies: Latencies): MetricSources["histograms"] {
     ),
   };
 }
+
+/** What waits on disk for ClickHouse. */
+const queueGauges = ({ outbox, analytics }: Rooms) => ({
+  weir_outbox_rows: read("Records not yet in ClickHouse.", () => outbox.pending()),
+  weir_shadow_rows: read("Shadow runs not yet in ClickHouse.", () => analytics.shadowRuns.metrics().pending),
+  weir_ledger_rows: read("Ledger entries not yet in ClickHouse; 0 at a gateway alone.", () =>
+    analytics.ledger.pending(),
+  ),
+});
 
 const shadowCounters = ({ analytics }: Rooms, exchange: Exchange) => ({
   weir_shadows_sent_total: read("Copies sent to shadow endpoints.", () => exchange.counts().shadows.sent),

@@ -29,7 +29,7 @@ import { policiesOperations } from "../policies/operations.ts";
 import { receiptOperations } from "../receipts/operations.ts";
 import { scimOperations } from "../scim/operations.ts";
 import { webhookOperations } from "../webhooks/operations.ts";
-import { exportFolder } from "./exports.ts";
+import { exportFolder, otherFolders } from "./exports.ts";
 import type { Rooms } from "./rooms.ts";
 import { VERSION } from "./version.ts";
 
@@ -41,12 +41,16 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...analystOperations({ ...rooms, ...rooms.analytics, access: rooms.analytics.analystAccess }),
     ...offeredBy(rooms, config),
     ...documentsOf(rooms, config),
-    ...exportOperations({ ...rooms, folder: exportFolder(config) }),
+    ...exportOperations({ ...rooms, folder: exportFolder(config), others: otherFolders(rooms) }),
     ...rooms.identity.operations,
     ...rooms.invoices.operations,
     ...rooms.planRoom.operations,
     ...billingOf(rooms),
-    ...operatorOperations({ ...rooms, approveCorrection: rooms.invoices.approveCorrection }),
+    ...operatorOperations({
+      ...rooms,
+      cells: rooms.cell,
+      approveCorrection: rooms.invoices.approveCorrection,
+    }),
     ...receiptsOf(rooms),
     ...backupOf(rooms),
     ...reconciliationOperations(rooms.books),

@@ -2,15 +2,22 @@
  * Opens the room of policies: its events go to the log, and long documents are parsed in a worker thread.
  */
 import type { Logger } from "pino";
+import type { Cell } from "../cells/cell.ts";
 import type { Clock } from "../clock.ts";
 import type { Trail } from "../events/trail.ts";
-import { openPolicies } from "../policies/policies.ts";
+import { openPolicies, type SharedPart } from "../policies/policies.ts";
 import { canaryRed } from "../policies/policy-events.ts";
 import type { PolicyReading } from "../routing/policy-reading.ts";
 import type { Store } from "../store/store.ts";
 import { openThread } from "../workers/thread.ts";
 
-export function openPolicyRoom(store: Store, clock: Clock, log: Logger, events: Trail["events"]) {
+export interface PolicyGround {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly cell: Cell | undefined;
+}
+
+export function openPolicyRoom({ store, clock, cell }: PolicyGround, log: Logger, events: Trail["events"]) {
   const thread = openThread(new URL("../policies/reading-thread.ts", import.meta.url));
   const policies = openPolicies({
     store,
@@ -26,6 +33,15 @@ export function openPolicyRoom(store: Store, clock: Clock, log: Logger, events: 
     onUnreadable: (version) =>
       log.error({ version }, "a policy can be read no more; where it is in force, calls are refused"),
     onFailure: (err) => log.error({ err }, "a canary's counts were not saved; its next result tries again"),
+    ...(cell && {
+      shareCanaries: (part: SharedPart) =>
+        cell.merged.add({
+          ...{ table: "policies.canaries", kind: "sum" },
+          take: (most) => part.take(most),
+          heard: (rows) => part.heard(rows),
+        }),
+      exchangeCanaries: () => Promise.race([cell.merged.flush(), after(EXCHANGE_MS)]),
+    }),
   });
   const warmed = policies
     .warm()
@@ -42,5 +58,8 @@ export function openPolicyRoom(store: Store, clock: Clock, log: Logger, events: 
     },
   };
 }
+
+/** A report does not wait longer for what other cells counted. */
+const EXCHANGE_MS = 1000;
 
 const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

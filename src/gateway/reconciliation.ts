@@ -12,7 +12,7 @@ import { reconcile, reconcileOrder, reconciler } from "../billing/reconciliation
 import { RefundTables } from "../billing/refund-tables.ts";
 import { TopupTables } from "../billing/topup-tables.ts";
 import type { Clock } from "../clock.ts";
-import { openLedger } from "../credits/ledger.ts";
+import type { Book } from "../credits/book.ts";
 import { InvoiceTables } from "../invoices/invoice-tables.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
@@ -22,15 +22,16 @@ interface Ground {
   readonly clock: Clock;
   readonly jobs: Jobs;
   readonly accounts: AccountTables;
+  readonly book: Book;
 }
 
 export function openReconciliation(
   log: Logger,
-  { store, clock, jobs, accounts }: Ground,
+  { store, clock, jobs, accounts, book }: Ground,
   payments: Pick<ReconciliationDeps, "gateways" | "follow">,
 ) {
   const reconciliation = new Reconciliation({
-    ...{ store, clock, ...payments, ledger: openLedger(store), invoices: new InvoiceTables(store) },
+    ...{ store, clock, ...payments, ledger: book, invoices: new InvoiceTables(store) },
     ...{ topups: new TopupTables(store), refunds: new RefundTables(store) },
     ...{ disputes: new DisputeTable(store), parked: new ParkedPayments(store) },
     *orgIds(after) {

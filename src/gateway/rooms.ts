@@ -3,21 +3,20 @@
  */
 import type { Logger } from "pino";
 import { startSimulator } from "../../simulator/simulator.ts";
+import type { LastUsed } from "../account/last-used.ts";
 import type { OwnKeys } from "../account/provider-keys.ts";
-import { AccountTables } from "../account/tables.ts";
-import { type Analytics, openAnalytics, type SharedEngine } from "../analytics/analytics.ts";
+import { type Analytics, openAnalytics } from "../analytics/analytics.ts";
 import { openOutbox } from "../analytics/outbox.ts";
 import { BackupMoment } from "../backup/moment.ts";
 import { type CatalogSnapshot, openCatalog } from "../catalog/catalog.ts";
 import { storedChangelog } from "../catalog/changelog.ts";
 import { storedPriceVersions } from "../catalog/price-versions.ts";
 import { simulatedModels } from "../catalog/stats-operations.ts";
+import type { Cell } from "../cells/cell.ts";
 import { assertAlone } from "../cells/membership.ts";
 import { type Clock, systemClock, systemRandom, systemTimers } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { MONEY_TABLES } from "../credits/audit.ts";
-import { creditEvents } from "../credits/credit-events.ts";
-import { openCredits } from "../credits/credits.ts";
 import { cursors as openCursors } from "../cursor.ts";
 import { BodyBudget } from "../edge/body-budget.ts";
 import { Uploads } from "../edge/uploads.ts";
@@ -26,36 +25,36 @@ import { Audit } from "../events/audit.ts";
 import { Events } from "../events/events.ts";
 import type { Trail } from "../events/trail.ts";
 import { openBodies } from "../exchange/bodies.ts";
-import { IdempotentAnswers } from "../exchange/idempotency.ts";
 import { Latencies } from "../exchange/latencies.ts";
-import { StoredResponses } from "../exchange/stored-responses.ts";
-import { Exports } from "../exports/export.ts";
 import { openInstallation } from "../installation/installation.ts";
 import { Jobs } from "../jobs/jobs.ts";
-import { budgetEvents } from "../limits/budget-events.ts";
-import { openBudgets } from "../limits/budgets.ts";
-import { openLimits } from "../limits/limits.ts";
 import { openReplays } from "../policies/replay.ts";
 import { endProcess } from "../process/ending.ts";
 import { keepPrivate } from "../process/private-folder.ts";
+import type { Health } from "../routing/health.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { openUpstreams } from "../upstream/upstreams.ts";
 import { openPool } from "../workers/pool.ts";
 import { openThread } from "../workers/thread.ts";
 import { openAccount } from "./account.ts";
 import { openAppRoom } from "./apps.ts";
-import { type AutoTopupHook, autoTopupHook } from "./auto-topup.ts";
-import { bootName } from "./boot.ts";
+import { autoTopupHook } from "./auto-topup.ts";
 import { openCanonical } from "./canonical.ts";
-import type { SharedInstallation } from "./cells.ts";
+import type { CellPorts, SharedInstallation } from "./cell-settings.ts";
+import { shareCoolDowns } from "./cool-downs.ts";
 import { openDirectory } from "./directory.ts";
 import { openEndpointDown } from "./endpoint-down.ts";
 import { openHealth } from "./health.ts";
 import { openIdentity } from "./identity.ts";
+import { openKept } from "./kept.ts";
+import { openLimitsRoom } from "./limits.ts";
 import { openMailRoom } from "./mail.ts";
+import { openMoney } from "./money.ts";
 import { openPolicyRoom } from "./policies.ts";
 import { openReceipts } from "./receipts.ts";
 import { openSales } from "./sales.ts";
+import { servicesOf } from "./services.ts";
+import { shareErrors } from "./shared-errors.ts";
 import type { Stopping } from "./stopping.ts";
 import { openTelemetryRoom, stopTelemetry } from "./telemetry.ts";
 import { openWebhookRoom } from "./webhooks.ts";
@@ -64,6 +63,9 @@ export type Rooms = Awaited<ReturnType<typeof openRooms>>;
 
 /** Time for records to reach ClickHouse, in each of two steps of the stop. */
 const ANALYTICS_STOP_MS = 5000;
+
+/** Time to tell the other cells what this one counted last. */
+const TELL_MS = 1000;
 
 /** The analysts of an org that closes or is suspended are let in no longer. */
 const orgPorts = (accounts: Awaited<ReturnType<typeof openAccount>>["accounts"]) => ({
@@ -75,26 +77,26 @@ const orgPorts = (accounts: Awaited<ReturnType<typeof openAccount>>["accounts"])
 interface RoomPorts {
   /** Rows are shared with other cells. */
   readonly shared: SharedInstallation | undefined;
-  /** The analytics' engine of all cells of the machine. */
-  readonly engine: SharedEngine | undefined;
+  readonly cell: CellPorts | undefined;
 }
 
 /** Opens all rooms that hold state, in the order of their dependencies. */
-export async function openRooms(config: Config, log: Logger, { shared, engine }: RoomPorts) {
+export async function openRooms(config: Config, log: Logger, { shared, cell }: RoomPorts) {
   closeFolder(config, log);
-  const ground = await openGround(config, log, shared);
+  const ground = await openGround(config, log, { shared, cell });
   const { clock, store, cursors, catalog } = ground;
   const trail = openTrail(ground, log);
   const topUpHook = autoTopupHook(store);
-  const money = openMoney(ground, trail, topUpHook, log);
+  const money = await openMoney({ ...ground, ...trail }, topUpHook, log);
+  const { closeLimits, ...limitsRoom } = await openLimitsRoom(ground, log);
   const account = await openAccount(config, log, { ...ground, ...trail }, money.book);
   const mail = openMailRoom(config, log, { ...ground, ...trail, ...account });
   const directory = openDirectory(config, log, { ...ground, ...trail, ...account });
   const identity = openIdentity(config, log, { ...ground, ...trail, ...account, directory });
   directory.handleJobs(trail.jobs, (personId) => void identity.sessions.endAllOf(personId));
-  const hooks = openWebhookRoom(config, log, { ...ground, ...trail, otherPorts: identity.ownPorts });
+  const hooks = openWebhookRoom(config, log, { ...ground, ...trail });
   const sales = await openSales(config, log, {
-    ...{ ...ground, ...trail, ...account, ...money, mail, topUpHook, keepFrom: hooks.listensAt },
+    ...{ ...ground, ...trail, ...account, ...money, mail, topUpHook, keepFrom: hooks.keepFrom },
   });
   const outbox = openOutbox(store);
   const pool = openPool();
@@ -104,13 +106,14 @@ export async function openRooms(config: Config, log: Logger, { shared, engine }:
   const telemetry = await openTelemetryRoom(config, log, { pool, canonical });
   const analytics = openAnalytics({
     ...{ store, outbox, pool, clock, cursors, log, simulated, canonical },
-    ...{ dataDir: config.dataDir, shared: engine },
+    ...{ dataDir: config.dataDir, shared: cell?.engine, others: othersOf(ground.cell) },
     ...{ clickhouseUrl: config.clickhouseUrl, clickhouseCluster: config.clickhouseCluster },
     ...orgPorts(account.accounts),
   });
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
-  const kept = openKept(config, store, clock, log);
-  const routing = openRouting(store, clock, trail, log);
+  const kept = await openKept(config, ground, log);
+  const routing = openRouting(ground, trail, log);
+  const stopSharing = await shareWith(ground.cell, { ...account, ...routing, analytics, money });
   const replays = openReplayRoom({ ...ground, ...account, ...routing, analytics });
   const upstreams = openUpstreams({ connectTimeoutMs: config.settings.timeouts.connect_ms });
   const { bodyBudget, uploads } = openUploads(config, clock);
@@ -119,33 +122,79 @@ export async function openRooms(config: Config, log: Logger, { shared, engine }:
     ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing, ...sales, ...apps },
     ...{ directory, identity, mail, telemetry, receipts: openReceipts(config, log, ground) },
     ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, backup, replays, upstreams },
-    ...{ bodies: openBodies(thread, pool), latencies: new Latencies() },
+    ...{ bodies: openBodies(thread, pool), latencies: new Latencies(), ...limitsRoom },
     /** Writes that would be lost if the process ended now, and rows that the next start inserts. */
     unsaved: () => ({ writes: ground.store.unsaved(), outboxRows: outbox.pending() }),
     /** In reverse order of opening: a room that writes is closed before the room it writes to. */
     async close(stopping: Stopping) {
-      for (const part of [uploads, catalog, backup]) part.close();
-      kept.closeKept();
+      for (const part of [uploads, catalog, backup, { close: stopSharing }]) part.close();
+      await stopping.wait("answers for other cells", kept.closeKept());
       await stopping.wait("jobs", hooks.stopJobs());
-      mail.close();
+      for (const room of [mail, identity]) room.close();
       await sales.closeSales(stopping);
-      await stopping.wait("sign-ins", identity.close());
+      await stopping.wait("services of its own", ground.ownServices?.close() ?? Promise.resolve());
+      await stopping.wait("what other cells are told", tellLast(ground.cell));
       await stopping.wait("times of last use", account.lastUsed.stop());
       await stopping.wait("what is known of endpoints", routing.healthMemory.stop());
       await stopping.wait("policies", routing.closePolicies());
       routing.endpointDown.close();
       await stopping.wait("replays", replays.close());
       await stopping.wait("telemetry", stopTelemetry(telemetry, stopping));
+      await stopping.wait("charges", money.closeCredits());
       // Rows that miss this timeout are inserted after the next start.
       await stopping.wait("analytics", analytics.stop(Math.min(ANALYTICS_STOP_MS, stopping.leftMs / 6)));
       await stopping.wait("worker threads", Promise.all([pool.close(), thread.close()]));
-      await stopping.wait("upstream connections", upstreams.close());
+      await stopping.wait("connections and limits", Promise.all([upstreams.close(), closeLimits()]));
       for (const room of [directory, account, money, trail]) room.closeTables();
       await stopping.wait("the simulator", ground.simulator?.close() ?? Promise.resolve());
       await stopping.wait("the store to commit", ground.store.close(), true);
     },
   };
 }
+
+/** What no act changes, and all cells need to know. Once all that restates is open. */
+async function shareWith(
+  cell: Cell | undefined,
+  { lastUsed, health, analytics, money }: WhatIsShared,
+): Promise<() => void> {
+  if (cell === undefined) return () => {};
+  const { signals, merged } = cell;
+  const flush = async (withinMs: number) =>
+    (await money.flushCharges(withinMs)) && (await analytics.flushOwn(withinMs));
+  cell.onFlush(flush);
+  cell.inserts(analytics.inserted);
+  money.connect({
+    ...analytics.ledger,
+    allListed: async () => void (await Promise.all([flush(LISTED_MS), cell.flushOthers(LISTED_MS)])),
+  });
+  shareCoolDowns({ signals, health, timers: systemTimers });
+  lastUsed.share();
+  merged.add({
+    ...{ table: "account.key_last_used", kind: "max" },
+    take: (most) => lastUsed.takeUntold(most),
+    heard: (rows) => {
+      for (const [keyId, atMs = 0] of rows) lastUsed.heardOf(keyId, atMs);
+    },
+  });
+  const stop = shareErrors(cell, health);
+  await cell.opened();
+  return stop;
+}
+
+interface WhatIsShared {
+  readonly lastUsed: LastUsed;
+  readonly health: Health;
+  readonly analytics: Analytics;
+  readonly money: Pick<Awaited<ReturnType<typeof openMoney>>, "connect" | "flushCharges">;
+}
+
+/** A list of the ledger waits so long for the newest entries of all cells. */
+const LISTED_MS = 1000;
+
+const tellLast = async (cell: Cell | undefined): Promise<void> => await cell?.merged.stop(TELL_MS);
+
+const othersOf = (cell: Cell | undefined) =>
+  cell && { signals: cell.signals, flush: (withinMs: number) => cell.flushOthers(withinMs) };
 
 /** At each start, because files may have been copied there. */
 function closeFolder({ dataDir }: Config, log: Logger): void {
@@ -182,14 +231,14 @@ function openUploads({ settings }: Config, clock: Clock) {
 }
 
 /** Clock, store, installation and catalog, which all other rooms need. */
-async function openGround(config: Config, log: Logger, shared: SharedInstallation | undefined) {
-  const clock = systemClock;
+async function openGround(config: Config, log: Logger, { shared, cell: ports }: RoomPorts) {
   const local = openStore(config.dataDir, {
     onFailure: (err) => log.error({ err }, "the store cannot commit; calls wait"),
     onNotice: (line) => log.warn(line),
     checkFirst: MONEY_TABLES,
   });
-  const { store, holder } = await openShared(config, { local, clock, log }, shared);
+  const { store, cell } = await openShared(config, { local, clock: systemClock, log }, shared);
+  const clock = cell?.clock ?? systemClock;
   const installation = openInstallation({ dataDir: config.dataDir, masterKey: config.secretsKey });
   const cursors = openCursors(installation.secret("cursors"));
   const simulator =
@@ -204,60 +253,48 @@ async function openGround(config: Config, log: Logger, shared: SharedInstallatio
     priceVersions,
     onFailure: (err) => log.error({ err }, "dated prices are due and not in force; it is tried again"),
   });
-  return { clock, store, holder, installation, cursors, simulator, changelog, catalog };
+  const isCell = cell !== undefined;
+  return {
+    ...{ clock, store, cell, installation, cursors, simulator, changelog, catalog },
+    ...servicesOf(config, { clock, log }, { isCell, ofMachine: ports?.services }),
+    /** Of mails that are sent nowhere. */
+    mailDir: ports?.machineDir ?? config.dataDir,
+  };
 }
 
-/** The store of one gateway alone, or of a cell among others, and the name under which it takes jobs. */
+/** The store of one gateway alone, or of a cell among others. */
 async function openShared(
   config: Config,
   { local, clock, log }: { readonly local: Store; readonly clock: Clock; readonly log: Logger },
   shared: SharedInstallation | undefined,
-): Promise<{ readonly store: Store; readonly holder: string | undefined }> {
+): Promise<{ readonly store: Store; readonly cell: Cell | undefined }> {
   try {
     if (shared === undefined) {
       assertAlone(local);
-      return { store: local, holder: undefined };
+      return { store: local, cell: undefined };
     }
     const onEnd = () => void endProcess(1);
+    // As an operator stops it: calls under way may end.
+    const onOutdated = () => void process.kill(process.pid, "SIGTERM");
     // A gateway alone loads nothing of Redis.
     const { joinCells } = await import("./cells.ts");
-    const { store, entered } = await joinCells(shared, { config, local, clock, log, onEnd });
-    return { store, holder: `${config.cell}:${entered.life}` };
+    const cell = await joinCells(shared, { config, local, clock, log, onEnd, onOutdated });
+    return { store: cell.store, cell };
   } catch (error) {
     await local.close();
     throw error;
   }
 }
 
-/** Opens answers that outlive their calls: for repeated Idempotency-Keys, and stored responses. */
-function openKept({ settings }: Config, store: Store, clock: Clock, log: Logger) {
-  const keeping = {
-    store,
-    clock,
-    maxBytes: settings.limits.max_stored_answer_bytes,
-    onFailure: (err: unknown) => log.error({ err }, "what is old could not be forgotten; it is tried again"),
-  };
-  const answers = new IdempotentAnswers(keeping);
-  const responses = new StoredResponses(keeping);
-  const exports = new Exports(keeping);
-  return {
-    ...{ answers, responses, exports },
-    closeKept() {
-      answers.close();
-      responses.close();
-      exports.close();
-    },
-  };
-}
-
 /** Jobs, events and the audit: what every act may put beside its change. */
-function openTrail({ store, clock, holder }: Pick<Ground, "store" | "clock" | "holder">, log: Logger) {
+function openTrail({ store, clock, cell }: Pick<Ground, "store" | "clock" | "cell">, log: Logger) {
   const onFailure = (err: unknown, what: string) => log.error({ err }, what);
   const events = new Events({ store, clock, onFailure });
   const audit = new Audit({ store, clock, onFailure });
   const jobs = new Jobs({
     ...{ store, clock, timers: systemTimers, random: systemRandom },
-    ...{ holder: holder ?? "local", isShared: holder !== undefined },
+    ...{ holder: cell === undefined ? "local" : `${cell.name}:${cell.entered.life}` },
+    isShared: cell !== undefined,
     onFailure: (err, what) => log.warn({ err }, what),
   });
   const trail: Trail = { events, audit };
@@ -271,53 +308,13 @@ function openTrail({ store, clock, holder }: Pick<Ground, "store" | "clock" | "h
 }
 
 /** Opens what routes calls. */
-function openRouting(store: Store, clock: Clock, { events }: Trail, log: Logger) {
+function openRouting(ground: Ground, { events }: Trail, log: Logger) {
+  const { store, clock } = ground;
   const known = openHealth(store, clock, log);
   return {
     ...known,
-    ...openPolicyRoom(store, clock, log, events),
+    ...openPolicyRoom(ground, log, events),
     endpointDown: openEndpointDown({ store, clock, events, health: known.health, log }),
-  };
-}
-
-/** Credit, budgets and rate limits. */
-function openMoney({ store, clock }: Ground, { events }: Trail, topUpHook: AutoTopupHook, log: Logger) {
-  const accounts = new AccountTables(store);
-  const exceeded = budgetEvents({
-    ...{ store, clock, events },
-    onFailure: (err) => log.error({ err }, "the event of a budget could not be stored"),
-  });
-  const tellOfFall = creditEvents({
-    events,
-    onFailure: (err) => log.error({ err }, "the event of low credit could not be stored"),
-  });
-  const credits = openCredits({
-    ...{ store, clock },
-    bounds: {
-      lowCredit: (orgId) => accounts.org(orgId)?.creditsLowMicroUsd ?? undefined,
-      watchedBelow: topUpHook.watchedBelow,
-    },
-    onFall(fall) {
-      topUpHook.onFall(fall);
-      tellOfFall(fall);
-    },
-  });
-  accounts.watch({ org: credits.boundsChanged });
-  return {
-    ...credits,
-    budgets: openBudgets({
-      ...{ store, clock, boot: bootName(), book: credits.book },
-      orgOf(projectId) {
-        const project = accounts.project(projectId);
-        const timeZone = accounts.org(project?.orgId ?? "")?.timeZone ?? "UTC";
-        return project && { orgId: project.orgId, timeZone };
-      },
-      onBudgetExceeded: (event) => log.warn({ event }, "a budget is used up"),
-      putExceeded: exceeded.put,
-      putSpike: exceeded.putSpike,
-    }),
-    limits: openLimits({ clock }),
-    closeTables: () => exceeded.close(),
   };
 }
 

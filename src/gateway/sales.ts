@@ -14,6 +14,7 @@ import type { Events } from "../events/events.ts";
 import type { Trail } from "../events/trail.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
+import type { KnownServices } from "../supervisor/services.ts";
 import type { AutoTopupHook } from "./auto-topup.ts";
 import { openBillingRoom } from "./billing.ts";
 import { openInvoiceRoom } from "./invoices.ts";
@@ -39,6 +40,7 @@ interface SalesGround {
   readonly mail: ReturnType<typeof openMailRoom>;
   readonly boundsChanged: (orgId: string) => void;
   readonly topUpHook: AutoTopupHook;
+  readonly services: KnownServices;
   /** Tenants' webhooks must not reach this port. */
   readonly keepFrom: (port: number) => void;
 }
@@ -62,7 +64,7 @@ export async function openSales(config: Config, log: Logger, ground: SalesGround
     async closeSales(stopping: Stopping): Promise<void> {
       billing.topUps.stop();
       await stopping.wait("invoices", invoices.close());
-      await stopping.wait("payments", payments.close());
+      payments.close();
       books.close();
     },
   };

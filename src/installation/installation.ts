@@ -3,7 +3,8 @@
  * folder. All of it is defined here or derived from it:
  * - the master key, from the environment or a file of the data folder: it encrypts orgs' credentials
  *   (`account/vault.ts`);
- * - the secrets that authenticate cursors and protect console sessions, and a cell's operator key: derived from the master key;
+ * - the secrets that authenticate cursors and protect console sessions, and a cell's operator key and secret of the first owner: derived
+ *   from the master key;
  * - the ids of price versions: derived from their content (`catalog/price-versions.ts`), so that processes need not
  *   coordinate;
  * - the first org: created once, at the first start on an empty store (`account/first-start.ts`), with all that belongs
@@ -18,7 +19,7 @@ export interface Installation {
   /** The first key encrypts; each decrypts what it encrypted. */
   readonly masterKeys: readonly [KeyObject, ...KeyObject[]];
   /** 32 bytes for one purpose, equal in every process and independent of those for other purposes (HKDF, RFC 5869). */
-  secret(purpose: "cursors" | "csrf" | "login" | "operator"): Uint8Array;
+  secret(purpose: "cursors" | "csrf" | "first-owner" | "login" | "operator"): Uint8Array;
 }
 
 /**

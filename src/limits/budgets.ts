@@ -4,7 +4,9 @@
  * A call counts in the period in which it settles, even if the clock that determined the period is corrected later.
  */
 import type { Clock } from "../clock.ts";
-import type { Book } from "../credits/book.ts";
+import type { LocalBook } from "../credits/book.ts";
+import type { ChargeSpend } from "../credits/purse.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
 import type { Store } from "../store/store.ts";
 import {
   type Budget,
@@ -27,6 +29,8 @@ import { WallClock } from "./wall-clock.ts";
 export interface BudgetHold {
   readonly admitted: true;
   readonly amountMicroUsd: number;
+  /** Since `charging`, where the spend of several cells is counted with the charge: the purse takes it. */
+  readonly spend?: ChargeSpend | undefined;
 }
 
 export interface PeriodSpend {
@@ -34,7 +38,7 @@ export interface PeriodSpend {
   readonly monthMicroUsd: number;
 }
 
-type KeyScope = Pick<BudgetScope, "keyId" | "projectId" | "orgId" | "timeZone">;
+export type KeyScope = Pick<BudgetScope, "keyId" | "projectId" | "orgId" | "timeZone">;
 
 export interface Budgets {
   /** Whether `hold` would admit it now; does not report a refusal. */
@@ -62,10 +66,11 @@ export interface Budgets {
   shrink(hold: BudgetHold, lessMicroUsd: number): void;
   /** @throws Error when the hold is closed. */
   release(hold: BudgetHold): void;
-  spendOfKey(scope: KeyScope): PeriodSpend;
-  spendOfProject(scope: Pick<BudgetScope, "projectId" | "timeZone">): PeriodSpend;
+  /** May return a promise, like `hold`; so may the next two. */
+  spendOfKey(scope: KeyScope): MaybePromise<PeriodSpend>;
+  spendOfProject(scope: Pick<BudgetScope, "projectId" | "timeZone">): MaybePromise<PeriodSpend>;
   /** Of all its projects, deleted ones included. */
-  spendOfOrg(scope: Pick<BudgetScope, "orgId" | "timeZone">): PeriodSpend;
+  spendOfOrg(scope: Pick<BudgetScope, "orgId" | "timeZone">): MaybePromise<PeriodSpend>;
   /** Number of open holds; zero when idle. */
   openHolds(): number;
 }
@@ -82,7 +87,7 @@ export interface BudgetDeps {
   /** Port, like `putExceeded`. */
   readonly putSpike?: ((event: SpendSpike) => void) | undefined;
   /** The ledger of the charges. Without it the row of an org's spend is written with every charge. */
-  readonly book?: Pick<Book, "entries"> | undefined;
+  readonly book?: Pick<LocalBook, "entries"> | undefined;
   /** Port, with `book`: for folders of releases that kept no spend of orgs. Also of deleted projects. */
   readonly orgOf?: ((projectId: string) => OrgOfProject | undefined) | undefined;
 }
@@ -91,6 +96,9 @@ export interface BudgetDeps {
 export interface LocalBudgets extends Budgets {
   hold(scope: BudgetScope, microUsd: number): BudgetHold | BudgetRefusal;
   extend(hold: BudgetHold, moreMicroUsd: number): boolean;
+  spendOfKey(scope: KeyScope): PeriodSpend;
+  spendOfProject(scope: Pick<BudgetScope, "projectId" | "timeZone">): PeriodSpend;
+  spendOfOrg(scope: Pick<BudgetScope, "orgId" | "timeZone">): PeriodSpend;
 }
 
 export const openBudgets = (deps: BudgetDeps): LocalBudgets => new PeriodBudgets(deps);

@@ -86,10 +86,10 @@ const overviewSchema = z.object({
 export function limitsOperations(deps: LimitsOperationDeps) {
   const { limits, budgets } = deps;
 
-  function keyWire(key: KeyInForce): z.input<typeof keySchema> {
+  async function keyWire(key: KeyInForce): Promise<z.input<typeof keySchema>> {
     const { rpm = 0, tpm = 0, concurrency = 0 } = key.limits;
     const live = limits.state(key);
-    const spend = budgets.spendOfKey(key);
+    const spend = await budgets.spendOfKey(key);
     return {
       key_id: key.keyId,
       name: key.name,
@@ -107,9 +107,9 @@ export function limitsOperations(deps: LimitsOperationDeps) {
     };
   }
 
-  function orgWire(orgId: string): z.input<typeof overviewSchema>["org"] {
+  async function orgWire(orgId: string): Promise<z.input<typeof overviewSchema>["org"]> {
     const { monthly, timeZone } = deps.orgOf(orgId);
-    const spend = budgets.spendOfOrg({ orgId, timeZone });
+    const spend = await budgets.spendOfOrg({ orgId, timeZone });
     return {
       budget: { monthly_micro: monthly?.limitMicroUsd ?? 0, hard: monthly?.hard ?? false },
       spend_today_micro: spend.todayMicroUsd,
@@ -135,8 +135,8 @@ export function limitsOperations(deps: LimitsOperationDeps) {
       const { rpm, tpm, concurrency, keys, projects } = deps.planOf(orgId);
       return {
         plan: { rpm, tpm, concurrency, keys, projects },
-        org: orgWire(orgId),
-        keys: deps.keysOf(orgId).map(keyWire),
+        org: await orgWire(orgId),
+        keys: await Promise.all(deps.keysOf(orgId).map(keyWire)),
         rejected_24h: { rpm: refusals?.rpm ?? 0, concurrency: refusals?.concurrency ?? 0 },
         upstream_capacity_24h: refusals?.upstreamCapacity ?? 0,
         live: true,

@@ -3,7 +3,7 @@
  * the first call, so nothing is charged meanwhile; if it is interrupted, the next start does it again.
  */
 import { localDay } from "../clock.ts";
-import type { Book } from "../credits/book.ts";
+import type { LocalBook } from "../credits/book.ts";
 import type { Store } from "../store/store.ts";
 import { ORG_DETAIL, type OrgSpendRow, orgSpendRows } from "./org-spend.ts";
 import type { Periods } from "./periods.ts";
@@ -21,7 +21,7 @@ export interface BuildDeps {
   readonly store: Pick<Store, "table" | "act">;
   readonly wall: WallClock;
   readonly periodOf: Periods;
-  readonly book: Pick<Book, "entries">;
+  readonly book: Pick<LocalBook, "entries">;
   /** Also of deleted projects. */
   readonly orgOf: (projectId: string) => OrgOfProject | undefined;
 }

@@ -10,7 +10,7 @@
  */
 
 import { isoTime, localDay } from "../clock.ts";
-import type { Book } from "../credits/book.ts";
+import type { LocalBook } from "../credits/book.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { Period } from "./periods.ts";
 import {
@@ -77,13 +77,19 @@ export class OrgSpend extends Sums {
     this.usualMicroUsd = this.#usual(period, wall);
   }
 
-  #usual({ day, timeZone }: Period, wall: WallClock): number {
+  /** Spend of those of the last seven days, without today, that had any. */
+  pastDays({ day, timeZone }: Period, wall: WallClock): Map<string, number> {
     const firstDay = isoTime(Date.parse(day) - USUAL_DAYS * DAY_MS).slice(0, day.length);
     const byDay = new Map<string, number>();
     for (const { span, lastMs, microUsd } of partsIn(this.parts)) {
       const at = localDay(wall.toCurrentTime(span, lastMs), timeZone);
       if (at >= firstDay && at < day && at >= this.knownFrom) byDay.set(at, (byDay.get(at) ?? 0) + microUsd);
     }
+    return byDay;
+  }
+
+  #usual(period: Period, wall: WallClock): number {
+    const byDay = this.pastDays(period, wall);
     if (byDay.size < LEAST_DAYS) return 0;
     let sum = 0;
     for (const microUsd of byDay.values()) sum += microUsd;
@@ -105,7 +111,7 @@ export interface OrgSpendDeps {
   readonly store: Pick<Store, "table">;
   readonly wall: WallClock;
   /** Without it every charge writes the row. */
-  readonly book: Pick<Book, "entries"> | undefined;
+  readonly book: Pick<LocalBook, "entries"> | undefined;
   /** Rows that were just made and may not be committed yet. */
   readonly built: ReadonlyMap<string, OrgSpendRow>;
 }
@@ -159,7 +165,7 @@ export function openOrgSpends({ store, wall, book, built }: OrgSpendDeps): OrgSp
 }
 
 /** What calls were charged since an entry of the org's ledger, newest first. */
-function* chargesAfter(book: Pick<Book, "entries">, orgId: string, seq: number) {
+function* chargesAfter(book: Pick<LocalBook, "entries">, orgId: string, seq: number) {
   for (let before: number | undefined; ; ) {
     const page = book.entries(orgId, { limit: ENTRIES_AT_ONCE, before });
     for (const entry of page) {

@@ -24,7 +24,7 @@ const KEY_DETAIL: Detail = { days: 1, mostParts: 12 };
 
 export type Spend = Sums;
 
-class KeySpend extends Sums {
+export class KeySpend extends Sums {
   /** The row after all acts, committed or not. */
   row: PartsRow;
 

@@ -90,7 +90,12 @@ function readOperations(deps: OperatorOrgDeps) {
       path: orgPath,
       output: seenShape,
       errors: ["not_found"],
-      run: ({ path }) => seen(deps, orgNamed(deps, path.id)),
+      async run({ path }) {
+        const org = orgNamed(deps, path.id);
+        await deps.book.charged();
+        await deps.book.fresh([org.id]);
+        return seen(deps, org);
+      },
     }),
   };
 }

@@ -16,6 +16,10 @@ export interface OutboundRules {
   readonly ownPorts: () => readonly number[];
   /** Addresses of this machine's interfaces, canonical; those of loopback need not be among them. */
   readonly ownAddresses: () => ReadonlySet<string>;
+  /** Whether another process of the installation listens there. Undefined: there is none. */
+  readonly isOfInstallation?: ((address: Address, port: number) => boolean) | undefined;
+  /** Host and port of the address under which others reach the installation, without brackets: refused by its name. */
+  readonly publicHost?: { readonly name: string; readonly port: number } | undefined;
 }
 
 /** A range of addresses, as in RFC 4632, 3.1 and RFC 4291, 2.3. */
@@ -71,8 +75,13 @@ function readCidr(text: string): Cidr | string {
 /** Whether the address may be called on this port. */
 export function isAllowed(address: Address, port: number, rules: OutboundRules): boolean {
   if (rules.ownPorts().includes(port) && isOwn(address, rules)) return false;
+  if (rules.isOfInstallation?.(address, port) === true) return false;
   return address.class === "public" || rules.allow.some((range) => covers(range, address));
 }
+
+/** Whether the URL's host and port are the installation's own as others know them; its addresses may be a proxy's for many. */
+export const isPublicHost = (name: string, port: number, { publicHost }: OutboundRules): boolean =>
+  publicHost?.port === port && publicHost.name === name;
 
 /** A wide range does not open metadata services: an operator who means one lists its address alone. */
 function covers({ base, prefix }: Cidr, { ip, class: kind }: Address): boolean {

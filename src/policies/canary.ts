@@ -7,6 +7,7 @@ import type { Clock } from "../clock.ts";
 import type { Canary, CanaryState } from "../routing/decision.ts";
 import { type CanaryResults, type CanaryRow, withResults } from "./canary-row.ts";
 import type { PolicyTables, VersionKey } from "./policy-tables.ts";
+import type { SharedCanaries } from "./shared-canaries.ts";
 
 export interface CanaryRed {
   readonly orgId: string;
@@ -27,6 +28,8 @@ export interface CanaryDeps {
   readonly putCanaryRed: (event: CanaryRed) => void;
   /** Called when results could not be saved; the next result tries again. */
   readonly onFailure: (error: unknown) => void;
+  /** Other processes count the same trials; undefined: there are none. */
+  readonly shared?: SharedCanaries | undefined;
 }
 
 /** The trial of one endpoint under one version of a policy. */
@@ -38,6 +41,8 @@ export class Trial {
   /** Results not yet in the store. */
   #unsaved: CanaryResults;
   #saving: Promise<void> | undefined;
+  /** Red by the results of all processes. */
+  #isJudged: boolean;
 
   constructor(deps: CanaryDeps, key: VersionKey, { endpoint, maxErrorRate, minSamples }: Canary) {
     const saved = deps.tables.canary(key, endpoint);
@@ -52,6 +57,7 @@ export class Trial {
       evaluatedAtMs: saved?.evaluatedAtMs ?? 0,
     };
     this.#row = { ...(saved ?? { ...this.#unsaved, state: "warming" }), maxErrorRate, minSamples };
+    this.#isJudged = this.#row.state === "red";
   }
 
   get row(): CanaryRow {
@@ -64,6 +70,7 @@ export class Trial {
 
   /** Resolves once the results are in the store, or saving them failed. */
   async save(): Promise<void> {
+    if (this.#deps.shared !== undefined) return await this.#deps.shared.settled();
     if (this.#unsaved.samples > 0) this.#saving ??= this.#save();
     await this.#saving;
   }
@@ -80,16 +87,30 @@ export class Trial {
   result(failed: boolean): void {
     if (this.#row.state === "red") {
       // The results that turned it red may still be unsaved.
-      void this.save();
+      if (this.#deps.shared === undefined) void this.save();
       return;
     }
     const { maxErrorRate, minSamples, endpointId } = this.#unsaved;
     const evaluatedAtMs = this.#deps.clock.now();
     const one = { endpointId, maxErrorRate, minSamples, samples: 1, failures: failed ? 1 : 0, evaluatedAtMs };
     this.#row = withResults(this.#row, one);
+    const { shared } = this.#deps;
+    // The verdict comes from the results of all: until then this process alone keeps to what it saw.
+    if (shared !== undefined) {
+      shared.add(this.#key, one, failed);
+      return;
+    }
     this.#unsaved = sum(this.#unsaved, one);
     void this.save();
     if (this.#row.state === "red") this.#deps.onCanaryRed(this.#redOf(this.#row));
+  }
+
+  /** Results of all processes. */
+  heard(row: CanaryRow): void {
+    const wasJudged = this.#isJudged;
+    this.#row = row;
+    this.#isJudged = row.state === "red";
+    if (this.#isJudged && !wasJudged) this.#deps.onCanaryRed(this.#redOf(row));
   }
 
   #redOf({ endpointId, samples, failures }: CanaryRow): CanaryRed {
@@ -126,6 +147,9 @@ const sum = (earlier: CanaryResults, later: CanaryResults): CanaryResults => ({
   failures: earlier.failures + later.failures,
 });
 
+const idOf = ({ orgId, policy, version }: VersionKey, endpointId: string): string =>
+  `${orgId} ${policy} ${version} ${endpointId}`;
+
 /** Above this number, trials without unsaved results are dropped from memory. */
 const MANY_TRIALS = 10_000;
 
@@ -136,10 +160,14 @@ export class Canaries {
 
   constructor(deps: CanaryDeps) {
     this.#deps = deps;
+    const heard = (key: VersionKey, row: CanaryRow) =>
+      this.#trials.get(idOf(key, row.endpointId))?.heard(row);
+    deps.shared?.onCounts(heard);
+    if (deps.shared !== undefined) deps.tables.watchReds(heard);
   }
 
   trial(key: VersionKey, canary: Canary): Trial {
-    const id = `${key.orgId} ${key.policy} ${key.version} ${canary.endpoint}`;
+    const id = idOf(key, canary.endpoint);
     let trial = this.#trials.get(id);
     if (trial === undefined) {
       if (this.#trials.size >= MANY_TRIALS) this.#dropResting();
@@ -151,6 +179,7 @@ export class Canaries {
 
   /** Resolves once every row is in the store. Call before the store closes. */
   async close(): Promise<void> {
+    if (this.#deps.shared !== undefined) return await this.#deps.shared.saved();
     await Promise.all(Array.from(this.#trials.values(), (trial) => trial.save()));
   }
 

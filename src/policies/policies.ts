@@ -15,6 +15,7 @@ import type { Store } from "../store/store.ts";
 import { Canaries, type CanaryRed, type Trial } from "./canary.ts";
 import { PolicyTables, type VersionKey, WHOLE_ORG } from "./policy-tables.ts";
 import type { ReadingTask } from "./reading-thread.ts";
+import { SharedCanaries } from "./shared-canaries.ts";
 
 /** What a call needs from its policy. */
 export interface ActivePolicy {
@@ -44,7 +45,14 @@ export interface PoliciesOptions {
   readonly onUnreadable: (version: VersionKey) => void;
   /** Called when a canary's counts could not be saved. */
   readonly onFailure: (error: unknown) => void;
+  /** Port: has other processes count the same canaries. Default: there are none. */
+  readonly shareCanaries?: ((part: SharedPart) => void) | undefined;
+  /** Port: resolves once what was counted so far counts for all. */
+  readonly exchangeCanaries?: () => Promise<void>;
 }
+
+/** What other processes are told of canaries, and what they say. */
+export type SharedPart = Pick<SharedCanaries, "take" | "heard">;
 
 /** A stored version that is still valid. */
 export interface ParsedVersion {
@@ -77,9 +85,22 @@ export class Policies {
     const { store, clock, onCanaryRed, putCanaryRed = () => {}, onFailure } = options;
     this.tables = new PolicyTables(store);
     this.tables.watchActivations((orgId) => this.#forget(orgId));
-    this.canaries = new Canaries({ tables: this.tables, clock, onCanaryRed, putCanaryRed, onFailure });
+    const shared = options.shareCanaries && this.#shared(options);
+    this.canaries = new Canaries({
+      ...{ tables: this.tables, clock, onCanaryRed, putCanaryRed, onFailure, shared },
+    });
+    if (shared !== undefined) options.shareCanaries?.(shared);
     this.#readInThread = options.readInThread;
     this.#onUnreadable = options.onUnreadable;
+  }
+
+  #shared({ clock, putCanaryRed = () => {}, onFailure, exchangeCanaries }: PoliciesOptions): SharedCanaries {
+    return new SharedCanaries({
+      ...{ tables: this.tables, now: () => clock.now(), onFailure },
+      exchange: exchangeCanaries ?? (() => Promise.resolve()),
+      turnedRed: ({ orgId, policy, version }, { endpointId, samples, failures }) =>
+        putCanaryRed({ orgId, policy, version, endpointId, errorRate: failures / samples, samples }),
+    });
   }
 
   /** The project's active policy, else the org's; undefined without one. Two map look-ups. */

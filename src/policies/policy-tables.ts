@@ -59,6 +59,8 @@ export class PolicyTables {
   readonly #activations: Table<Activation>;
   /** [org id, name, version, endpoint id] */
   readonly #canaries: MergedTable<CanaryRow, CanaryResults>;
+  /** The same key → the row by which it was judged, where several processes count. */
+  readonly #reds: Table<CanaryRow>;
 
   constructor(store: Store) {
     this.#store = store;
@@ -67,6 +69,7 @@ export class PolicyTables {
     this.#texts = store.table("policies.texts");
     this.#activations = store.table("policies.activations");
     this.#canaries = openMergedTable(store, "policies.canaries", withResults);
+    this.#reds = store.table("policies.canary_reds");
   }
 
   /** Atomic; what `act` checks still holds when its writes commit. */
@@ -159,7 +162,8 @@ export class PolicyTables {
   }
 
   canary({ orgId, policy, version }: VersionKey, endpointId: string): CanaryRow | undefined {
-    return this.#canaries.get([orgId, policy, version, endpointId]);
+    const key = [orgId, policy, version, endpointId];
+    return this.#reds.get(key) ?? this.#canaries.get(key);
   }
 
   /** Canaries of a version that have a result, by endpoint id. */
@@ -168,11 +172,49 @@ export class PolicyTables {
       start: [orgId, policy, version],
       end: [orgId, policy, version + 1],
     });
-    return Array.from(rows, ({ value }) => value);
+    return Array.from(rows, ({ key, value }) => this.#reds.get(key) ?? value);
   }
 
-  /** Adds results to a canary's row. Resolves with the new row once it is committed. */
-  /** @param turnedRed called in the act whose results turn the stored row red, which is final */
+  /** Calls `turned` for each canary that is judged red, where several processes count. */
+  watchReds(turned: (key: VersionKey, row: CanaryRow) => void): void {
+    this.#reds.watch((key) => {
+      const row = this.#reds.get(key);
+      const [orgId, policy, version] = key as [string, string, number];
+      if (row !== undefined) turned({ orgId, policy, version }, row);
+    });
+  }
+
+  /**
+   * Stores the results of all processes in place of those so far. Resolves with the row once it is committed.
+   * @param turnedRed called in the act that stores the verdict, which only one process does
+   */
+  setCanary(
+    { orgId, policy, version }: VersionKey,
+    totals: CanaryResults,
+    turnedRed: (row: CanaryRow) => void,
+  ): Promise<CanaryRow> {
+    const key = [orgId, policy, version, totals.endpointId];
+    const act = () => {
+      const judged = this.#reds.get(key);
+      if (judged !== undefined) return judged;
+      const before = this.#canaries.get(key);
+      // A process that counted alone before may have more.
+      const added = (now: number, then = 0) => Math.max(0, now - then);
+      const samples = added(totals.samples, before?.samples);
+      const failures = Math.min(samples, added(totals.failures, before?.failures));
+      const row = this.#canaries.add(key, { ...totals, samples, failures });
+      if (row.state !== "red") return row;
+      this.#reds.put(key, row);
+      turnedRed(row);
+      return row;
+    };
+    return this.#store.act(act, { isOwed: true });
+  }
+
+  /**
+   * Adds results to a canary's row. Resolves with the new row once it is committed.
+   * @param turnedRed called in the act whose results turn the stored row red, which is final
+   */
   addToCanary(
     { orgId, policy, version }: VersionKey,
     results: CanaryResults,

@@ -4,6 +4,8 @@
  * by halving, and the entries around it are read outwards.
  */
 
+import type { MaybePromise } from "../maybe-promise.ts";
+
 /** An entry of an org's ledger, as far as it matters here. */
 export interface LedgerLine {
   readonly seq: number;
@@ -13,11 +15,11 @@ export interface LedgerLine {
   readonly requestId?: string;
 }
 
-/** Port: the ledger, newest first, below a number. */
+/** Port: the ledger, newest first, below a number. A promise where it is kept in another process. */
 export type ReadLedger = (
   orgId: string,
   page: { readonly before?: number; readonly limit: number },
-) => readonly LedgerLine[];
+) => MaybePromise<readonly LedgerLine[]>;
 
 /** Entries read in one turn of the event loop. */
 const SLICE = 500;
@@ -31,16 +33,16 @@ export async function entryOfCall(
   requestId: string,
   aboutMs: number,
 ): Promise<LedgerLine | undefined> {
-  const [newest] = read(orgId, { limit: 1 });
+  const [newest] = await read(orgId, { limit: 1 });
   if (newest === undefined) return undefined;
   const isIt = (line: LedgerLine) => line.kind === "settle" && line.requestId === requestId;
-  const middle = firstAfter(read, orgId, newest.seq, aboutMs);
+  const middle = await firstAfter(read, orgId, newest.seq, aboutMs);
   let [below, above] = [middle, middle];
   for (let slice = 0; slice < MOST_SLICES; slice++) {
-    const older = below > 1 ? read(orgId, { before: below, limit: SLICE }) : [];
+    const older = below > 1 ? await read(orgId, { before: below, limit: SLICE }) : [];
     below -= older.length;
     const upTo = Math.min(newest.seq + 1, above + SLICE);
-    const newer = upTo > above ? read(orgId, { before: upTo, limit: upTo - above }) : [];
+    const newer = upTo > above ? await read(orgId, { before: upTo, limit: upTo - above }) : [];
     above = upTo;
     const found = older.find(isIt) ?? newer.find(isIt);
     if (found !== undefined || (older.length === 0 && newer.length === 0)) return found;
@@ -50,11 +52,11 @@ export async function entryOfCall(
 }
 
 /** Number of the first entry that is later than a time; one more than the newest where none is. */
-function firstAfter(read: ReadLedger, orgId: string, newestSeq: number, ms: number): number {
+async function firstAfter(read: ReadLedger, orgId: string, newestSeq: number, ms: number): Promise<number> {
   let [low, high] = [1, newestSeq + 1];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const [line] = read(orgId, { before: middle + 1, limit: 1 });
+    const [line] = await read(orgId, { before: middle + 1, limit: 1 });
     if ((line?.createdAtMs ?? 0) > ms) high = middle;
     else low = middle + 1;
   }

@@ -81,6 +81,21 @@ export class RowBinaryWriter {
     this.#at += 8;
   }
 
+  /** Int64 from a safe integer; anything else is limited to one. */
+  i64(value: unknown): void {
+    const n = Number(value);
+    if (!(n < 0)) {
+      this.u64(n);
+      return;
+    }
+    this.#ensureSpace(8);
+    const limited = Math.max(Math.round(n), Number.MIN_SAFE_INTEGER);
+    const low = ((limited % TWO_32) + TWO_32) % TWO_32;
+    this.#bytes.writeUInt32LE(low, this.#at);
+    this.#bytes.writeInt32LE((limited - low) / TWO_32, this.#at + 4);
+    this.#at += 8;
+  }
+
   /** Float64, not negative. */
   f64(value: unknown): void {
     this.#ensureSpace(8);

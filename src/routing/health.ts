@@ -5,8 +5,10 @@
 import type { Clock } from "../clock.ts";
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
 import type { ErrorClass } from "../record.ts";
+import type { DecayedMean } from "./decaying-mean.ts";
 import { type LaneLease, type LanePreference, type LaneResult, type LaneSnapshot, Lanes } from "./lanes.ts";
-import { type Observation, Observed, type ObservedSnapshot } from "./observed.ts";
+import { ERROR_HALF_LIFE_MS, type Observation, Observed, type ObservedSnapshot } from "./observed.ts";
+import { OthersErrors } from "./others-errors.ts";
 
 export type { LaneLease, LanePreference } from "./lanes.ts";
 
@@ -98,7 +100,9 @@ const NOT_OUT = { outForMs: 0, lastResortOutForMs: 0, isRefused: false } as cons
 
 export class Health implements HealthView {
   readonly #clock: Clock;
+  #onRefused: ((endpoint: Endpoint, key: ProviderKey) => void) | undefined;
   readonly #observed = new Map<string, Observed>();
+  readonly #others = new OthersErrors(ERROR_HALF_LIFE_MS);
   readonly #lanes = new Lanes();
   /** Endpoints with news since `takeChanged` was last called. */
   #changed = new Set<string>();
@@ -189,12 +193,51 @@ export class Health implements HealthView {
     else if (isEndpointsFault(result, key)) seen.failed(lane, nowMs, result.errorClass);
     else seen.endedOtherwise(lane);
     this.#changed.add(endpoint.id);
+    if (result.errorClass === "capacity" || result.errorClass === "auth") this.#onRefused?.(endpoint, key);
   }
 
-  /** For people: the figures with a one-word state. Undefined for an endpoint that was never observed. */
+  /** Calls it after each refusal of a key, once it is judged. One listener only. */
+  onRefused(listener: (endpoint: Endpoint, key: ProviderKey) => void): void {
+    this.#onRefused = listener;
+  }
+
+  /** How long a key is out there, for other processes; undefined where it is not. */
+  cooling(endpoint: Endpoint, key: ProviderKey): LaneSnapshot | undefined {
+    return this.#lanes.cooling(endpoint.id, key, this.#clock.monotonic());
+  }
+
+  /** What another process said of a key that is out. */
+  heardOf(endpointId: string, isByok: boolean, snapshot: LaneSnapshot): void {
+    this.#lanes.heardOf(endpointId, isByok, snapshot, this.#clock.monotonic());
+  }
+
+  /** What another process said of calls to an endpoint. */
+  heardErrors(from: string, endpointId: string, errors: DecayedMean): void {
+    this.#others.heard(from, endpointId, errors, this.#clock.monotonic());
+  }
+
+  /** Of endpoints that a call ended at within this time, at most so many. */
+  errorsWithin(ms: number, most: number): [endpointId: string, errors: DecayedMean][] {
+    const nowMs = this.#clock.monotonic();
+    const found: [string, DecayedMean][] = [];
+    for (const [id, { errors }] of this.#observed) {
+      if (errors.ageMs(nowMs) > ms) continue;
+      if (found.push([id, errors.faded(nowMs)]) === most) break;
+    }
+    return found;
+  }
+
+  /**
+   * For people: the figures with a one-word state, and the error rate over all processes of the installation. Undefined for an
+   * endpoint that was never observed.
+   */
   live(endpoint: Endpoint): LiveHealth | undefined {
-    const seen = this.of(endpoint);
-    return seen && { ...seen, state: this.#stateOf(endpoint.id, seen) };
+    const nowMs = this.#clock.monotonic();
+    const own = this.#observed.get(endpoint.id)?.errors;
+    const errorRate = this.#others.errorRate(endpoint.id, own, nowMs);
+    const seen = this.of(endpoint) ?? (errorRate === undefined ? undefined : { ...UNOBSERVED, ...NOT_OUT });
+    const shown = seen && { ...seen, errorRate: errorRate ?? 0 };
+    return shown && { ...shown, state: stateOf(shown, errorRate !== undefined) };
   }
 
   /** Call it after a failure there: it looks at each of the platform's keys. Undefined: calls get through, or may. */
@@ -260,14 +303,6 @@ export class Health implements HealthView {
     return slowestMs;
   }
 
-  #stateOf(endpointId: string, seen: EndpointHealth): HealthState {
-    if (seen.outForMs > 0) return "saturated";
-    if (seen.failing) return "failing";
-    if (seen.errorRate > DEGRADED_ERROR_RATE) return "degraded";
-    const hasResults = this.#observed.get(endpointId)?.errorRate(this.#clock.monotonic()) !== undefined;
-    return hasResults || seen.ttftMs !== undefined ? "healthy" : "unknown";
-  }
-
   #seen(
     endpoint: Endpoint,
     keys: readonly ProviderKey[],
@@ -306,6 +341,13 @@ export class Health implements HealthView {
     }
     return seen;
   }
+}
+
+function stateOf(seen: EndpointHealth, hasResults: boolean): HealthState {
+  if (seen.outForMs > 0) return "saturated";
+  if (seen.failing) return "failing";
+  if (seen.errorRate > DEGRADED_ERROR_RATE) return "degraded";
+  return hasResults || seen.ttftMs !== undefined ? "healthy" : "unknown";
 }
 
 /** A hedge hides a late endpoint from callers; it must not hide it from the plans. */

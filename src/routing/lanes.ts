@@ -3,8 +3,9 @@
  * model; a refused key is refused at every endpoint. O(keys) per call; each lease is given back exactly once.
  */
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
-import { Breaker, backoffMs, type Probe } from "./breaker.ts";
+import { backoffMs, type Probe } from "./breaker.ts";
 import { hashOf, mixed } from "./hash.ts";
+import { LaneState } from "./lane-state.ts";
 import { Recent } from "./recent.ts";
 import { type KeyProbe, type KeyResult, REFUSED_MS, RefusedKeys } from "./refused-keys.ts";
 
@@ -47,13 +48,6 @@ export interface LaneSnapshot {
 
 /** A daily quota may ask for hours; longer values are taken for a mistake. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
-/**
- * After a refusal for lack of capacity the lane is limited to the concurrency it handled before, for this long after
- * its pause.
- */
-const LIMITED_MS = 30_000;
-/** The known concurrency of a lane is forgotten after this long at lower concurrency. */
-const MOST_ANSWERED_MS = 60_000;
 /** 403 may also concern one prompt: this many in a row concern the key. */
 const FORBIDDEN_IN_A_ROW = 3;
 /**
@@ -62,56 +56,11 @@ const FORBIDDEN_IN_A_ROW = 3;
  */
 const SLACK_CALLS = 2;
 const SLACK_SHARE = 0.25;
+/** Processes that are refused together do not lengthen each other's pause by the time that their messages take. */
+const TOLD_TOGETHER_MS = 100;
 /** Lanes of orgs' own keys are forgotten after this idle time. */
 const OWN_IDLE_MS = 3_600_000;
 const MAX_OWN_LANES = 100_000;
-
-class LaneState {
-  readonly keyId: string;
-  /** Of the observed credential: another one under the same key id starts anew. */
-  readonly hint: string;
-  /** Of the key's id. */
-  readonly hash: number;
-  readonly breaker = new Breaker();
-  inFlight = 0;
-  /** 403 in a row. */
-  forbidden = 0;
-  /** It is out because of 403, not for lack of capacity. */
-  isForbidden = false;
-  /** Highest recent concurrency at which it answered every call. */
-  mostAnswered = 0;
-  #mostAnsweredAtMs = 0;
-  #limitedUntilMs = 0;
-
-  constructor({ id, hint }: ProviderKey) {
-    this.keyId = id;
-    this.hint = hint;
-    this.hash = hashOf(id);
-  }
-
-  /** It has as many calls in flight as it is known to take: other lanes are preferred. */
-  isFull(nowMs: number): boolean {
-    return nowMs < this.#limitedUntilMs && this.inFlight >= this.mostAnswered;
-  }
-
-  /** It answered a call that started at this concurrency. */
-  answered(atOnce: number, nowMs: number): void {
-    const isForgotten = nowMs - this.#mostAnsweredAtMs > MOST_ANSWERED_MS && nowMs >= this.#limitedUntilMs;
-    if (atOnce < this.mostAnswered && !isForgotten) return;
-    this.mostAnswered = atOnce;
-    this.#mostAnsweredAtMs = nowMs;
-  }
-
-  /**
-   * It refused a call that started at this concurrency, and is out until then. Above the known concurrency the cause is
-   * capacity, so the lane is limited to it. Otherwise the cause is another, perhaps a quota, and the lane's concurrency
-   * is unknown.
-   */
-  refusedAt(atOnce: number, untilMs: number): void {
-    const isForCapacity = this.mostAnswered > 0 && atOnce > this.mostAnswered;
-    this.#limitedUntilMs = isForCapacity ? untilMs + LIMITED_MS : 0;
-  }
-}
 
 class TakenLane implements LaneLease {
   readonly endpoint: Endpoint;
@@ -285,6 +234,38 @@ export class Lanes {
       if (streak > 0) breaker.open(nowMs, { forMs: bounded(outForMs), askedMs: bounded(askedForMs) });
       if (refusedForMs !== undefined) this.#refused.refuse(key, nowMs, refusedForMs);
     }
+  }
+
+  /** How long a key is out there, for another process; undefined where it is not. */
+  cooling(endpointId: string, key: ProviderKey, nowMs: number): LaneSnapshot | undefined {
+    const state = this.#known(endpointId, key, nowMs);
+    const breaker = state?.hint === key.hint && state.breaker.isOpen(nowMs) ? state.breaker : undefined;
+    const refused = this.#refused.of(key)?.breaker;
+    const refusedForMs = refused === undefined ? 0 : refused.untilMs - nowMs;
+    if (breaker === undefined && refusedForMs <= 0) return undefined;
+    return {
+      ...{ keyId: key.id, hint: key.hint, streak: breaker?.streak ?? 0 },
+      outForMs: breaker === undefined ? 0 : breaker.untilMs - nowMs,
+      ...(breaker && { askedForMs: Math.max(breaker.askedUntilMs - nowMs, 0) }),
+      ...(refusedForMs > 0 && { refusedForMs }),
+    };
+  }
+
+  /** Another process was refused: the key is out there at least as long as it says. */
+  heardOf(endpointId: string, isByok: boolean, snapshot: LaneSnapshot, nowMs: number): void {
+    const { keyId, hint, streak, outForMs, askedForMs = 0, refusedForMs = 0 } = snapshot;
+    const key = { id: keyId, hint, poolId: "", isByok, credential: undefined };
+    const known = this.#known(endpointId, key, nowMs);
+    // During a rollout processes may have different credentials.
+    if (known !== undefined && known.hint !== hint) return;
+    const { breaker } = this.#state(this.#at(endpointId), endpointId, key, nowMs);
+    const forMs = Math.min(outForMs, LONGEST_RETRY_AFTER_MS);
+    const knownUntilMs = breaker.isOpen(nowMs) ? breaker.untilMs + TOLD_TOGETHER_MS : nowMs;
+    if (streak > 0 && nowMs + forMs > knownUntilMs) {
+      breaker.streak = Math.max(breaker.streak, streak);
+      breaker.open(nowMs, { forMs, askedMs: Math.min(askedForMs, forMs) });
+    }
+    if (refusedForMs > this.#refused.waitMs(key, nowMs)) this.#refused.refuse(key, nowMs, refusedForMs);
   }
 
   #enter(endpoint: Endpoint, key: ProviderKey, state: LaneState, nowMs: number): LaneLease {

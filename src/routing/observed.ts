@@ -7,7 +7,7 @@ import { CoolDown } from "./cool-down.ts";
 import { type DecayedMean, DecayingMean } from "./decaying-mean.ts";
 import type { LaneLease } from "./lanes.ts";
 
-const ERROR_HALF_LIFE_MS = 30_000;
+export const ERROR_HALF_LIFE_MS = 30_000;
 /** Errors also decay by calls: ten thousand successes a minute ago say little about twenty failures since. */
 const ERROR_HALF_LIFE_CALLS = 20;
 const SPEED_HALF_LIFE_MS = 300_000;
@@ -66,6 +66,10 @@ export class Observed {
   /** The call that probes whether the endpoint has recovered. */
   #probe: LaneLease | undefined;
   #measuringUntilMs = 0;
+
+  get errors(): DecayingMean {
+    return this.#errors;
+  }
 
   /** Undefined without a recent result. */
   errorRate(nowMs: number): number | undefined {

@@ -57,6 +57,12 @@ export function assertReadable(
   });
 }
 
+/**
+ * Names of the tables of a store that was closed, which left nothing in the journal. The store's own are among them.
+ * @throws Error, in one line, where the file cannot be read or the folder is in use
+ */
+export const tableNames = (dataDir: string): string[] => withFile(dataDir, (file) => file.tableNames()) ?? [];
+
 /** Checks the journal. @throws JournalDamaged */
 export function assertJournal(dataDir: string): void {
   const folder = journalPath(dataDir);

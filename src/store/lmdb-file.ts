@@ -86,6 +86,12 @@ export class LmdbFile {
     closeSync(this.#fd);
   }
 
+  /** @throws DamagedLmdb */
+  tableNames(): string[] {
+    this.#seen.fill(0);
+    return this.#tables().map(([name]) => name);
+  }
+
   /** Rows of one table in their order. @throws DamagedLmdb where it cannot be read further. */
   *rows(table: string): Generator<LmdbRow> {
     this.#seen.fill(0);

@@ -35,6 +35,14 @@ export interface RowVersions<V> {
   readonly version: number;
   /** Converts a row of an earlier version. Pure. */
   upgrade(row: unknown, version: number): V;
+  /** The version in which rows are written while cells of an earlier release run beside this one (`src/cells/formats.ts`). */
+  readonly older?: {
+    /** The first format whose cells read the newest version. */
+    readonly beforeFormat: number;
+    readonly version: number;
+    /** Pure; what it leaves out, `upgrade` gives back. */
+    downgrade(row: V): unknown;
+  };
 }
 
 /** Reads are synchronous and see every committed act; inside an act also uncommitted ones, and its own puts. */

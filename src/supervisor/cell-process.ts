@@ -4,6 +4,7 @@ import type { Clock } from "../clock.ts";
 import { Backoff } from "./backoff.ts";
 import type { CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
 import type { CellsLog } from "./own-redis.ts";
+import type { ServiceCall, ServicesState } from "./services.ts";
 
 /** `waiting`: it died and is started again after a pause. */
 export type CellState = "starting" | "ready" | "leaving" | "waiting" | "stopped";
@@ -20,6 +21,8 @@ export interface CellOptions {
   readonly onReady: (url: string) => void;
   readonly onMigrated: () => void;
   readonly onAnalysts: (users: readonly EngineUserRow[]) => void;
+  /** It calls a service. @throws Error (as a rejection) of the service */
+  readonly onServiceCall: (call: ServiceCall) => Promise<unknown>;
   /** It ended, by itself or not. @param wasAsked it had been told to */
   readonly onEnded: (code: number | null, wasAsked: boolean) => void;
 }
@@ -29,7 +32,8 @@ export class CellProcess {
   readonly #backoff: Backoff;
   readonly number: number;
   #child: ChildProcess | undefined;
-  #state: CellState = "stopped";
+  // Before its start too: whoever waits for it must not take it for one that was stopped.
+  #state: CellState = "starting";
   #restarts = 0;
   #readyMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -71,7 +75,7 @@ export class CellProcess {
       // One that could not be started, for want of descriptors or memory, never exits.
       if (child.pid === undefined) ended(null, null);
     });
-    child.on("message", (message) => this.#heard(message as FromCell));
+    child.on("message", (message) => this.#heard(message as FromCell, child));
     this.#options.onStarted();
   }
 
@@ -91,6 +95,10 @@ export class CellProcess {
 
   tellEngine(engine: EngineAddress): void {
     this.#send({ engine });
+  }
+
+  tellServices(services: ServicesState): void {
+    this.#send({ services });
   }
 
   /** Resolves with true once it serves, with false once it is being stopped. */
@@ -128,14 +136,24 @@ export class CellProcess {
     else if ("order" in message) this.#child?.kill("SIGTERM");
   }
 
-  #heard(message: FromCell): void {
+  #heard(message: FromCell, child: ChildProcess): void {
     if ("ready" in message) {
       if (this.#state !== "starting") return;
       this.#readyMs = this.#options.clock.monotonic();
       this.#be("ready");
       this.#options.onReady(message.ready.url);
     } else if ("migrated" in message) this.#options.onMigrated();
-    else this.#options.onAnalysts(message.analysts);
+    else if ("asked" in message) {
+      const { asked: answered, call } = message;
+      const answer = (reply: { value: unknown } | { error: string }) => {
+        // A process that was started since counts its calls anew.
+        if (this.#child === child) this.#send({ answered, ...reply });
+      };
+      this.#options.onServiceCall(call).then(
+        (value) => answer({ value }),
+        (error: unknown) => answer({ error: error instanceof Error ? error.message : String(error) }),
+      );
+    } else this.#options.onAnalysts(message.analysts);
   }
 
   #ended(code: number | null, signal: NodeJS.Signals | null): void {

@@ -3,6 +3,7 @@
  * start it again or end it.
  */
 import type { CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
+import { type KnownServices, RemoteServices } from "./services.ts";
 
 /** The part of `process` that is used: a test gives another. */
 export interface Channel {
@@ -15,6 +16,8 @@ export interface Channel {
 export interface CellSide {
   /** The engine that the cells share. */
   readonly engine: CellEngine;
+  /** Those that the cells of the machine share. */
+  readonly services: KnownServices;
   /** Resolves with the first order: `stop` also when the supervisor has died. */
   readonly ordered: Promise<CellOrder>;
   /** Called at each order. */
@@ -58,18 +61,26 @@ export function cellSide(channel: Channel): CellSide {
       // The supervisor has died: "disconnect" follows.
     }
   };
+  const services = new RemoteServices((number, call) => say({ asked: number, call }));
   channel.on("message", (message) => {
     if ("order" in message) {
       obey(message.order);
       return;
     }
-    address = message.engine;
-    for (const resolve of waiting.splice(0)) resolve(address);
+    if ("services" in message) services.heardState(message.services);
+    else if ("answered" in message) services.heardAnswer(message.answered, message);
+    else {
+      address = message.engine;
+      for (const resolve of waiting.splice(0)) resolve(address);
+    }
   });
-  channel.on("disconnect", () => obey("stop"));
+  channel.on("disconnect", () => {
+    services.end();
+    obey("stop");
+  });
   if (channel.connected === false) obey("stop");
   return {
-    ordered,
+    ...{ ordered, services },
     onOrder(act) {
       heard = act;
       // One may have come while the gateway started.

@@ -83,7 +83,8 @@ const bound = (server: Server, folder: string, name: string): Promise<boolean> =
     within(folder, () => server.listen(name, () => resolve(true)));
   });
 
-const isAlive = (folder: string, name: string): Promise<boolean> =>
+/** Whether a living process listens on the socket. */
+export const isAlive = (folder: string, name: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connectIn(folder, name);
     socket.once("connect", () => {

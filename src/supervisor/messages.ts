@@ -2,6 +2,7 @@
  * What the supervisor and its cells say to each other over their IPC channel. The port is shared, so a probe by HTTP would reach
  * any cell: each says itself what it is.
  */
+import type { ServiceCall, ServicesState } from "./services.ts";
 
 /** How to reach the engine that the cells share. */
 export interface EngineAddress {
@@ -21,7 +22,13 @@ export interface EngineUserRow {
  */
 export type CellOrder = "stop" | "end";
 
-export type ToCell = { readonly order: CellOrder } | { readonly engine: EngineAddress };
+export type ToCell =
+  | { readonly order: CellOrder }
+  | { readonly engine: EngineAddress }
+  | { readonly services: ServicesState }
+  /** Of the cell's call with this number; `error` where it failed. */
+  | { readonly answered: number; readonly value: unknown }
+  | { readonly answered: number; readonly error: string };
 
 export type FromCell =
   /** It serves. */
@@ -29,4 +36,6 @@ export type FromCell =
   /** Its analytics have answered once: the database is migrated to this cell's release. */
   | { readonly migrated: true }
   /** The users that the engine shall let in, as this cell knows them. */
-  | { readonly analysts: readonly EngineUserRow[] };
+  | { readonly analysts: readonly EngineUserRow[] }
+  /** A call of a service that the supervisor runs. */
+  | { readonly asked: number; readonly call: ServiceCall };

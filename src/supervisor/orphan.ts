@@ -5,7 +5,7 @@
 import { readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Clock } from "../clock.ts";
-import { askRedis } from "./redis-asking.ts";
+import { askRedis } from "./asked-redis.ts";
 import { REDIS_PID, REDIS_SOCKET, REQUIRED } from "./redis-server.ts";
 
 export interface OrphanLog {
@@ -21,9 +21,16 @@ const LOOK_MS = 20;
  * Finds the server that runs on the folder. Resolves with its process id where it can be taken over, and with undefined where
  * none runs any more. @throws Error for the operator where one runs and cannot be ended
  */
-export async function adoptable(folder: string, clock: Clock, log: OrphanLog): Promise<number | undefined> {
-  const said = await askRedis(folder, REDIS_SOCKET, "INFO server", ANSWER_MS);
-  const answered = Number(/^process_id:(\d+)$/m.exec((said ?? []).join("\n"))?.[1]);
+export async function adoptable(
+  folder: string,
+  socket: string,
+  clock: Clock,
+  log: OrphanLog,
+): Promise<number | undefined> {
+  const said = await askRedis(folder, socket, ANSWER_MS, async (link) =>
+    String(await link.call("INFO", "server")),
+  );
+  const answered = Number(/^process_id:(\d+)\r?$/m.exec(said ?? "")?.[1]);
   const pid = Number.isInteger(answered) ? answered : writtenPid(folder);
   if (pid === undefined || !runsIn(pid, folder)) {
     if (said === undefined) return undefined;
@@ -31,7 +38,7 @@ export async function adoptable(folder: string, clock: Clock, log: OrphanLog): P
       `a server that is no process of this machine answers on ${join(folder, REDIS_SOCKET)}: stop it, two on one folder would destroy its files`,
     );
   }
-  const fault = said === undefined ? "it does not answer" : await settingFault(folder);
+  const fault = said === undefined ? "it does not answer" : await settingFault(folder, socket);
   if (fault === undefined) return pid;
   log.warn({ redisPid: pid, fault }, "a Redis server that an earlier start left is ended");
   await endProcess(pid, folder, clock);
@@ -63,10 +70,15 @@ async function gone(pid: number, folder: string, clock: Clock, withinMs: number)
 }
 
 /** What is not as it must be, or undefined. */
-async function settingFault(folder: string): Promise<string | undefined> {
-  for (const [name, value] of Object.entries(REQUIRED)) {
-    const said = await askRedis(folder, REDIS_SOCKET, `CONFIG GET ${name}`, ANSWER_MS);
-    if (said?.[1] !== value) return `${name} is ${said?.[1] ?? "not known"}, not ${value}`;
+async function settingFault(folder: string, socket: string): Promise<string | undefined> {
+  const wanted = Object.entries(REQUIRED);
+  const found = await askRedis(folder, socket, ANSWER_MS, (link) =>
+    Promise.all(wanted.map(([name]) => link.call("CONFIG", "GET", name))),
+  );
+  for (const [i, [name, value]] of wanted.entries()) {
+    const said = found?.[i];
+    const text = Array.isArray(said) ? String(said[1]) : "not known";
+    if (text !== value) return `${name} is ${text}, not ${value}`;
   }
   return undefined;
 }

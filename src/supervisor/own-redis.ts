@@ -3,17 +3,16 @@
  * started again when it dies, and outlives a supervisor that is killed: the next one takes it over. Never two on one folder.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { mkdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { type Clock, systemClock } from "../clock.ts";
+import { askRedis, type RedisSocket, redisSocketIn } from "./asked-redis.ts";
 import { Backoff } from "./backoff.ts";
+import { redisFolder } from "./cell-folders.ts";
 import { type HeldFolder, holdFolder } from "./folder-socket.ts";
 import { adoptable, endProcess, runsIn } from "./orphan.ts";
-import { askRedis } from "./redis-asking.ts";
-import { REDIS_ARGUMENTS, REDIS_SOCKET, redisLine } from "./redis-server.ts";
+import { REDIS_ARGUMENTS, redisLine } from "./redis-server.ts";
 
 export interface CellsLog {
   debug(fields: Record<string, unknown>, message: string): void;
@@ -32,7 +31,7 @@ export interface OwnRedisOptions {
 }
 
 export interface OwnRedis {
-  /** The socket's path for clients on this machine with the same working folder; short enough for a socket. */
+  /** The socket's path, short enough for a socket. */
   readonly socket: string;
   /** Undefined while it is started again. */
   pid(): number | undefined;
@@ -47,8 +46,6 @@ export interface OwnRedis {
 }
 
 const LOCK = "supervisor.sock";
-/** A socket's path may have 104 bytes (macOS) or 108 (Linux), its end included. */
-const MAX_SOCKET_BYTES = 100;
 const LOOK_MS = 100;
 const PING_MS = 2000;
 /** Its last lines are read after its end, if they come within this time: a child of it may keep the pipe open. */
@@ -56,19 +53,21 @@ const LAST_LINES_MS = 200;
 
 /** @throws Error for the operator where another supervisor has the folder, or a server on it cannot be ended */
 export async function startOwnRedis(options: OwnRedisOptions): Promise<OwnRedis> {
-  const folder = join(options.dataDir, "redis");
+  const folder = redisFolder(options.dataDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const held = await holdFolder(folder, LOCK);
   if (held === undefined)
     throw new Error(`another supervisor runs a Redis server on ${folder}: stop it first`);
   const clock = options.clock ?? systemClock;
+  const socket = redisSocketIn(folder);
   try {
-    const orphan = await adoptable(folder, clock, options.log);
-    const redis = new RunningRedis({ ...options, clock }, folder, held);
+    const orphan = await adoptable(folder, socket.path, clock, options.log);
+    const redis = new RunningRedis({ ...options, clock }, folder, held, socket);
     if (orphan === undefined) redis.start();
     else redis.adopt(orphan);
     return redis;
   } catch (error) {
+    socket.release();
     held.release();
     throw error;
   }
@@ -79,7 +78,7 @@ class RunningRedis implements OwnRedis {
   readonly #options: Required<OwnRedisOptions>;
   readonly #folder: string;
   readonly #held: HeldFolder;
-  readonly #shortcut: string | undefined;
+  readonly #reached: RedisSocket;
   readonly #backoff: Backoff;
   readonly #answered = Promise.withResolvers<void>();
   #child: ChildProcess | undefined;
@@ -91,12 +90,13 @@ class RunningRedis implements OwnRedis {
   #lastLine = "";
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: Required<OwnRedisOptions>, folder: string, held: HeldFolder) {
+  constructor(options: Required<OwnRedisOptions>, folder: string, held: HeldFolder, socket: RedisSocket) {
     this.#options = options;
     this.#folder = folder;
     this.#held = held;
     this.#backoff = new Backoff(options.clock);
-    ({ socket: this.socket, shortcut: this.#shortcut } = socketFor(folder));
+    this.#reached = socket;
+    this.socket = socket.path;
     // Whoever does not wait for it learns of its end by the log.
     this.#answered.promise.catch(() => {});
   }
@@ -165,7 +165,7 @@ class RunningRedis implements OwnRedis {
     const pid = this.pid();
     if (pid !== undefined) await endProcess(pid, this.#folder, this.#options.clock);
     this.#answered.reject(new Error("Redis was stopped"));
-    if (this.#shortcut !== undefined) rmSync(this.#shortcut, { recursive: true, force: true });
+    this.#reached.release();
     this.#held.release();
   }
 
@@ -174,8 +174,8 @@ class RunningRedis implements OwnRedis {
     const look = async () => {
       if (this.#stopping || !lives()) return;
       if (this.#readyMs === undefined) {
-        const said = await askRedis(this.#folder, REDIS_SOCKET, "PING", PING_MS);
-        if (said?.[0] === "+PONG" && !this.#stopping && lives()) this.#isReady();
+        const said = await askRedis(this.#folder, this.socket, PING_MS, (link) => link.call("PING"));
+        if (said !== undefined && !this.#stopping && lives()) this.#isReady();
       }
       if (this.#readyMs === undefined || this.#adopted !== undefined) this.#timer = setTimeout(look, LOOK_MS);
     };
@@ -216,15 +216,4 @@ class RunningRedis implements OwnRedis {
       else this.#options.log[level]({ redis: text }, meaning);
     });
   }
-}
-
-/** The shorter of the two paths, or one through a short link in a folder that only this user can enter. */
-function socketFor(folder: string): { readonly socket: string; readonly shortcut: string | undefined } {
-  const full = join(folder, REDIS_SOCKET);
-  const near = relative(process.cwd(), full);
-  const fitting = [full, near].find((path) => Buffer.byteLength(path) <= MAX_SOCKET_BYTES);
-  if (fitting !== undefined) return { socket: fitting, shortcut: undefined };
-  const shortcut = mkdtempSync(join(tmpdir(), "weir-"));
-  symlinkSync(folder, join(shortcut, "redis"));
-  return { socket: join(shortcut, "redis", REDIS_SOCKET), shortcut };
 }

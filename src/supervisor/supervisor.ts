@@ -3,23 +3,25 @@
  * system gives each cell its share of new connections. Nothing outlives it but a drain, and Redis, which its successor takes over.
  */
 import type { ChildProcess } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
 import { folderHolder } from "../process/folder-holder.ts";
 import { listenFault } from "../process/listening.ts";
 import { keepPrivate } from "../process/private-folder.ts";
+import { cellFolder, hasSupervisedCells, otherCells } from "./cell-folders.ts";
 import { CellProcess } from "./cell-process.ts";
 import { EngineSharing, type OwnEngine } from "./engine-sharing.ts";
 import { askHolder, type HeldFolder, holdFolder } from "./folder-socket.ts";
 import { type CellsLog, type OwnRedis, startOwnRedis } from "./own-redis.ts";
 import { RollingRestart } from "./rolling-restart.ts";
+import { called, type RunningServices } from "./services.ts";
 
 export interface SupervisorOptions {
   /** 1 to 64. */
   readonly cells: number;
-  /** Holds `cells/<number>` of each cell, `redis`, and the engine's `clickhouse`. */
+  /** The first cell's; holds `cells/<number>` of the others, `redis`, and the engine's `clickhouse`. */
   readonly dataDir: string;
   readonly host: string;
   /** 0: any free one. */
@@ -34,8 +36,15 @@ export interface SupervisorOptions {
   readonly launch: (env: NodeJS.ProcessEnv) => ChildProcess;
   /** Port: starts the embedded engine. Undefined: the cells use a ClickHouse server. */
   readonly startEngine: (() => OwnEngine) | undefined;
+  /** Port: services that the machine has once. They are started when a cell asks for them. */
+  readonly services: RunningServices;
   /** Path of the Redis program. Undefined: the cells use a server of the operator's. */
   readonly redisProgram: string | undefined;
+  /**
+   * Port: makes the installation in the Redis of its own at the first start, while no process has the first cell's folder.
+   * @returns what is added to the environment of each cell
+   */
+  readonly prepare: (redisUrl: string) => Promise<Readonly<Record<string, string>>>;
   readonly log: CellsLog;
   readonly clock: Clock;
 }
@@ -62,7 +71,7 @@ export interface Supervisor {
   /** One cell after the other leaves and starts anew. Asked during one, another follows it. */
   restartAll(): void;
   status(): SupervisorStatus;
-  /** All cells drain at once, then the engine ends, then Redis. */
+  /** All cells drain at once, then services and engine end, then Redis. */
   stop(): Promise<void>;
   /** The same without draining. */
   stopNow(): Promise<void>;
@@ -77,10 +86,6 @@ const LOOK_MS = 50;
 /** @throws Error with a line for the operator */
 export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
   const { dataDir, host, log } = options;
-  if (existsSync(join(dataDir, "weir.lmdb")))
-    throw new Error(
-      `DATA_DIR=${dataDir} holds the data of a gateway that runs alone: several cells need a folder of their own`,
-    );
   keepPrivate(dataDir);
   let running: RunningCells | undefined;
   const held = await holdFolder(dataDir, SOCKET, () => JSON.stringify(running?.status() ?? {}));
@@ -94,7 +99,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     const { redisProgram: program } = options;
     if (program !== undefined) redis = await startOwnRedis({ ...options, program });
     await redis?.ready();
-    running = new RunningCells(options, { port, held, redis });
+    const more = redis === undefined ? {} : await options.prepare(redis.socket);
+    running = new RunningCells({ ...options, env: { ...options.env, ...more } }, { port, held, redis });
     running.start();
     const shown = host.includes(":") ? `[${host}]` : host;
     log.info({ cells: options.cells, port, pid: process.pid }, "the supervisor has started its cells");
@@ -145,6 +151,9 @@ class RunningCells {
         this.#cells[cell - 1]?.tellEngine(address),
       );
     }
+    options.services.onChange(() => {
+      for (const cell of this.#cells) this.#tellServices(cell);
+    });
     this.#rolling = new RollingRestart(this.#cells, options.log);
     const all = Promise.all(this.#cells.map((cell) => cell.isUp()));
     // Those that are stopped before they serve say so too: then only a failure is left to wait for.
@@ -154,7 +163,12 @@ class RunningCells {
   }
 
   start(): void {
+    this.#options.services.listensAt(this.#port);
     for (const cell of this.#cells) cell.start();
+  }
+
+  #tellServices(cell: CellProcess | undefined): void {
+    cell?.tellServices(this.#options.services.state());
   }
 
   restartAll(): void {
@@ -198,6 +212,7 @@ class RunningCells {
   async #end(endCells: () => Promise<unknown>): Promise<void> {
     this.#rolling.end();
     await endCells();
+    await this.#options.services.close();
     // The cells' last records are in ClickHouse or in their outboxes by now, and their last postings in Redis or their journals.
     await (this.#sharing?.stop() ?? this.#engine?.stop());
     await this.#redis?.stop();
@@ -212,13 +227,18 @@ class RunningCells {
         launch({
           ...env,
           WEIR_CELL: String(number),
+          WEIR_CELLS_DIR: dataDir,
           CELL: `${name}-${number}`,
           CELLS: "1",
-          DATA_DIR: join(dataDir, "cells", String(number)),
+          DATA_DIR: cellFolder(dataDir, number),
           PORT: String(this.#port),
           ...(this.#redis && { REDIS_URL: this.#redis.socket }),
         }),
-      onStarted: () => this.#sharing?.started(number),
+      onStarted: () => {
+        this.#sharing?.started(number);
+        this.#tellServices(this.#cells[number - 1]);
+      },
+      onServiceCall: (call) => called(this.#options.services, call),
       onReady: () => {
         this.#hasServed = true;
         log.info({ cell: number, pid: this.#cells[number - 1]?.pid }, "a cell serves");
@@ -241,15 +261,16 @@ class RunningCells {
  * @throws Error that names what does not end
  */
 async function endedCells({ dataDir, cells, shutdownMs, clock, log }: SupervisorOptions): Promise<void> {
-  const folder = join(dataDir, "cells");
-  const numbers = existsSync(folder) ? readdirSync(folder).filter((name) => /^\d+$/.test(name)) : [];
-  const more = numbers.filter((number) => Number(number) > cells);
+  const numbers = [1, ...otherCells(dataDir)];
+  const more = numbers.filter((number) => number > cells);
   if (more.length > 0)
     log.warn(
       { cells: more },
-      "these cells ran here before and do not now: what they hold stays in their folders",
+      "these cells ran here before and do not now: what they hold stays in their folders. After a restart of Redis others wait for one that was killed. `weir retire` ends one for ever",
     );
-  const holders = () => numbers.flatMap((number) => folderHolder(join(folder, number)) ?? []);
+  const holders = () => numbers.flatMap((number) => folderHolder(cellFolder(dataDir, number)) ?? []);
+  if (!hasSupervisedCells(dataDir) && holders().length > 0)
+    throw new Error(`a gateway runs on DATA_DIR=${dataDir}, process ${holders()[0]}: stop it first`);
   const endMs = clock.monotonic() + shutdownMs + GRACE_MS;
   let told = false;
   for (let pids = holders(); pids.length > 0; pids = holders()) {

@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ClickHouse, openClickHouse } from "../../src/analytics/client.ts";
 import { type Engine, startEngine } from "../../src/analytics/engine.ts";
+import type { OrgEntry } from "../../src/analytics/ledger-rows.ts";
 import { openOutbox } from "../../src/analytics/outbox.ts";
 import { ROLL_UPS } from "../../src/analytics/rollups.ts";
 import { seededRandom } from "../../src/clock.ts";
@@ -19,6 +20,7 @@ import type { CallRecord } from "../../src/record.ts";
 import { openStore } from "../../src/store/store.ts";
 import { openPool, type WorkerPool } from "../../src/workers/pool.ts";
 import { amount } from "../support/effort.ts";
+import { settle } from "../unit/analytics/ledger.fixtures.ts";
 import {
   attempt,
   type Bench,
@@ -35,7 +37,7 @@ import {
 const ROUNDS = Number(process.env.WEIR_ENGINE_KILLS ?? amount(3, 1));
 /** Of all cases, each with orgs and an endpoint of its own: to make its tables takes the engine half a second. */
 const DATABASE = "cases";
-const TABLES = ["payloads", "requests", "shadow_runs", ...ROLL_UPS.map(({ table }) => table)];
+const TABLES = ["payloads", "requests", "shadow_runs", "ledger", ...ROLL_UPS.map(({ table }) => table)];
 
 const otherOrg = (org: string): string => `${org}_other`;
 
@@ -56,7 +58,9 @@ const someRecords = (org: string, count: number): CallRecord[] =>
     });
   });
 
-/** Puts records, and a shadow run of each. */
+let entriesMade = 0;
+
+/** Puts records, and of each a shadow run and a ledger entry. */
 async function put(bench: Bench, records: readonly CallRecord[]): Promise<void> {
   await bench.add(records);
   await bench.store.act(() => {
@@ -64,18 +68,21 @@ async function put(bench: Bench, records: readonly CallRecord[]): Promise<void> 
       bench.analytics.shadowRuns.prepare(
         shadowRow({ orgId, tsMs, requestId: id, shadowRequestId: requestId(tsMs) }),
       )();
+      bench.analytics.ledger.put([{ ...settle(orgId, ++entriesMade), requestId: id } as OrgEntry]);
     }
   });
 }
 
 const flushed = async (bench: Bench): Promise<boolean> =>
-  (await bench.analytics.flush(30_000)) && (await bench.analytics.shadowRuns.flush(30_000));
+  (await bench.analytics.flush(30_000)) &&
+  (await bench.analytics.shadowRuns.flush(30_000)) &&
+  (await bench.analytics.ledger.flush(30_000));
 
-/** Every record is there once, with its payload and its shadow run, and roll-ups say what the records sum up to. */
+/** Every record is there once, with its payload, shadow run and ledger entry, and roll-ups say what the records sum up to. */
 async function check(clickhouse: ClickHouse, org: string, records: readonly CallRecord[]): Promise<void> {
   const mine = `org_id IN ('${org}', '${otherOrg(org)}')`;
   const ids = records.map(({ requestId: id }) => id).sort();
-  for (const table of ["requests", "payloads", "shadow_runs"]) {
+  for (const table of ["requests", "payloads", "shadow_runs", "ledger"]) {
     const rows = await clickhouse.rows<{ id: string }>(
       `SELECT request_id AS id FROM ${table} WHERE ${mine} ORDER BY id`,
     );
@@ -200,6 +207,7 @@ async function newestPart({ org }: Loss, table: string): Promise<string> {
 const CASES: readonly LossCase[] = [
   { name: "payloads", inserted: "payloads", lost: ["payloads"] },
   { name: "shadow runs", inserted: "shadow_runs", lost: ["shadow_runs"] },
+  { name: "ledger entries", inserted: "ledger", lost: ["ledger"] },
   { name: "records", inserted: "requests", lost: ["requests"] },
   { name: "roll-ups", inserted: "requests", lost: ["usage_hourly", "attempts_hourly"] },
   {

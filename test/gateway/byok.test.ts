@@ -55,7 +55,7 @@ describe("a gateway", () => {
 
   beforeAll(async () => {
     process.env.BYOK_TEST_PLATFORM = PLATFORM;
-    await (await testGateway(options)).stop();
+    await (await testGateway({ ...options, cells: 0 })).stop();
     stranger = (await addOrgs(folder, { stranger: { creditMicroUsd: 5_000_000 } })).stranger;
     gateway = await testGateway(options);
   });

@@ -1,6 +1,6 @@
 /**
- * A whole gateway for tests: the real `startGateway` on a data folder of its own, in front of a simulator that the
- * test can instruct and watch. `spawnGateway` runs it as the process users run, for what only a process can show.
+ * A whole gateway for tests: the real `startGateway` on a data folder of its own, in front of a simulator that the test can instruct and
+ * watch. `spawnGateway` runs it as the process users run, for what only a process can show.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,11 +20,11 @@ import { type Gateway, startGateway } from "../../src/gateway/gateway.ts";
 import { openStore } from "../../src/store/store.ts";
 import { putAnalyticsTables } from "../support/analytics-folder.ts";
 import { httpCall } from "../support/http-client.ts";
-import { startCells } from "./cells/start-cells.ts";
+import { type OfCells, startCells } from "./cells/start-cells.ts";
 
 const REPO = join(import.meta.dirname, "../..");
 /** The project "cells" of the tests has each gateway be several behind a proxy. */
-const CELLS = process.env.WEIR_TEST_CELLS === undefined ? undefined : Number(process.env.WEIR_TEST_CELLS);
+const CELLS = Number(process.env.WEIR_TEST_CELLS ?? 0);
 
 /** An endpoint of the model `test/model`: what its upstream does to every call. */
 export interface TestEndpoint {
@@ -68,6 +68,9 @@ export interface GatewayOptions {
   readonly engine?: boolean;
   /** Keep using a folder of an earlier gateway. */
   readonly folder?: string;
+  /** So many cells behind a proxy, whatever the project of the tests asks for; 0: one alone. `between` says where they find Redis. */
+  readonly cells?: number;
+  readonly between?: Parameters<typeof startCells>[3];
   /** Lines of the operator's log are collected here. */
   readonly log?: string[];
 }
@@ -80,18 +83,16 @@ export interface Answer {
   readonly json: any;
 }
 
-export interface TestGateway {
+type CallOptions = { body?: unknown; key?: string | null; headers?: object };
+
+export interface TestGateway extends OfCells {
   readonly url: string;
   readonly folder: string;
   readonly simulator: Simulator;
   readonly liveKey: string;
   readonly testKey: string;
   /** Any route; the live key unless `key` says otherwise (null: none). */
-  call(
-    method: string,
-    path: string,
-    options?: { body?: unknown; key?: string | null; headers?: object },
-  ): Promise<Answer>;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** A chat completion of `weir/sim-small` unless the body says otherwise. */
   chat(body?: Record<string, unknown>, options?: { key?: string | null; headers?: object }): Promise<Answer>;
   openai(options?: { key?: string; maxRetries?: number; timeout?: number }): OpenAI;
@@ -101,25 +102,26 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-/** Starts a gateway in this process. `stop` also removes its folder, unless the folder was given. */
+/** In this process. `stop` also removes its folder, unless the folder was given. */
 export async function testGateway(options: GatewayOptions = {}): Promise<TestGateway> {
   const simulator = await startSimulator({});
-  const inProcess = { ...options, engine: options.engine === true };
+  const cells = options.cells ?? CELLS;
+  // Without ClickHouse cells cannot list their charges.
+  const inProcess = { ...options, engine: options.engine ?? cells > 0 };
   const folder = prepareFolder(inProcess, simulator.url);
-  const lines = options.log;
-  const log = lines
-    ? pino({ level: "debug" }, { write: (line: string) => void lines.push(line) })
-    : pino({ level: "silent" });
-  let gateway: Gateway;
+  const write = (line: string) => void options.log?.push(line);
+  const log = options.log ? pino({ level: "debug" }, { write }) : pino({ level: "silent" });
+  let gateway: Gateway & OfCells;
   try {
     const env = environment(inProcess, folder, simulator.url);
-    gateway =
-      CELLS === undefined ? await startGateway(readConfig(env), log) : await startCells(env, log, CELLS);
+    gateway = await (cells === 0
+      ? startGateway(readConfig(env), log)
+      : startCells(env, log, cells, options.between));
   } catch (error) {
     await simulator.close();
     throw error;
   }
-  return client(gateway.url, folder, simulator, {
+  const made = client(gateway.url, folder, simulator, {
     reload: () => gateway.reload(),
     stop: async () => {
       await gateway.stop();
@@ -127,6 +129,7 @@ export async function testGateway(options: GatewayOptions = {}): Promise<TestGat
       if (options.folder === undefined) removeFolder(folder);
     },
   });
+  return Object.assign(made, { cellUrls: gateway.cellUrls, redis: gateway.redis });
 }
 
 export interface SpawnedGateway extends TestGateway {
@@ -359,9 +362,8 @@ function client(
     });
     if (answer === undefined) {
       const open = `the simulator has ${simulator.openCalls} calls open`;
-      throw new Error(
-        `no answer within ${ANSWER_MS} ms to ${method} ${path} ${sent?.slice(0, 500)}; ${open}`,
-      );
+      const asked = `${method} ${path} ${sent?.slice(0, 500)}`;
+      throw new Error(`no answer within ${ANSWER_MS} ms to ${asked}; ${open}`);
     }
     const { status, text } = answer;
     const isJson = answer.headers.get("content-type")?.startsWith("application/json") === true;

@@ -7,7 +7,7 @@ export async function metric(gateway: TestGateway, name: string): Promise<number
   const { text } = await gateway.call("GET", "/metrics", { key: null });
   const line = text.split("\n").find((l) => l.startsWith(`${name} `));
   if (line === undefined) throw new Error(`there is no metric ${name}`);
-  return Number(line.slice(name.length + 1));
+  return Number(line.slice(line.lastIndexOf(" ") + 1));
 }
 
 const TAKEN = [

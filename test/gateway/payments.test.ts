@@ -8,6 +8,7 @@ import { startPaymentSimulator } from "../../simulator/payments/payment-simulato
 import { systemClock, systemRandom, systemTimers } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
 import { openPaymentRoom } from "../../src/gateway/payments.ts";
+import { openServices } from "../../src/gateway/services.ts";
 import { Jobs } from "../../src/jobs/jobs.ts";
 import { openStore } from "../../src/store/store.ts";
 import { testGateway, until } from "./fixtures.ts";
@@ -23,18 +24,20 @@ async function room(port: number) {
   const [clock, timers, random] = [systemClock, systemTimers, systemRandom];
   const jobs = new Jobs({ store, clock, timers, random, holder: "test", onFailure: () => {} });
   const config = readConfig({ DATA_DIR: dir });
-  const ports: number[] = [];
-  const keepFrom = (found: number) => void ports.push(found);
+  const log = pino({ level: "silent" });
+  const services = openServices(config, { clock, log });
   const accounts = { org: () => undefined };
-  const ground = { store, clock, jobs, accounts, keepFrom };
-  const opened = await openPaymentRoom(config, pino({ level: "silent" }), ground);
-  opened.listensAt(port);
+  const ground = { store, clock, jobs, accounts, services, keepFrom() {} };
+  const opened = await openPaymentRoom(config, log, ground);
+  services.listensAt(port);
+  opened.start();
   const close = async () => {
-    await opened.close();
+    opened.close();
+    await services.close();
     await jobs.stop();
     await store.close();
   };
-  return { ...opened, ports, close };
+  return { ...opened, ports: () => services.state().ports, close };
 }
 
 test("a payment on the built-in page is still known after a restart, at the same address", async () => {
@@ -50,7 +53,7 @@ test("a payment on the built-in page is still known after a restart, at the same
     call(),
   );
   const { ref = "", url = "" } = page ?? {};
-  expect(before.ports).toEqual([Number(new URL(url).port)]);
+  expect(before.ports()).toEqual([Number(new URL(url).port)]);
   await before.close();
   const after = await room(9);
   await until(

@@ -51,7 +51,7 @@ const orgs = {} as Record<"on" | "metadata" | "off" | "zdr", string>;
 
 beforeAll(async () => {
   process.env.PRIVACY_TEST_KEY = PROVIDER_KEY;
-  await (await testGateway(options)).stop();
+  await (await testGateway({ ...options, cells: 0 })).stop();
   const creditMicroUsd = 5_000_000;
   Object.assign(
     orgs,

@@ -13,7 +13,10 @@ let tables: string[] = [];
 /** The store's own: its progress, the ends of its logs, and which process has the folder. */
 const STORES_OWN = ["journal", "log_trims", "process"];
 /** Opened only by a cell, and where a folder was restored. */
-const RARE = ["cells", "restores"];
+const RARE = [
+  ...["cells", "forgotten", "restores", "ledger.posted", "ledger.posted_references", "ledger.posted_kinds"],
+  ...["cell_addresses", "ledger.former", "credits.told_falls", "credits.uncharged"],
+];
 
 beforeAll(async () => {
   await (await testGateway({ folder })).stop();

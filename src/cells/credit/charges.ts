@@ -4,28 +4,26 @@
  * of the last batch, so a process that was killed goes on where it was.
  */
 import { Packr } from "msgpackr";
+import type { ChargeSpend } from "../../credits/purse.ts";
+import type { UnchargedCall } from "../../credits/uncharged.ts";
 import type { Log, Store } from "../../store/store.ts";
+import { type Crossed, crossedIn, ScopeSums } from "../budgets/scopes.ts";
 
 /** A charge as the ledger has it. */
-export interface NumberedCharge {
-  readonly orgId: string;
-  readonly requestId: string;
-  readonly atMs: number;
-  /** Above zero. */
-  readonly amountMicroUsd: number;
+export interface NumberedCharge extends UnchargedCall {
   /** 1, 2, 3 … per org over all cells, without gaps. */
   readonly seq: number;
   /** The org's balance after this entry. */
   readonly balanceMicroUsd: number;
 }
 
-export type UnchargedCall = Omit<NumberedCharge, "seq" | "balanceMicroUsd">;
-
 /** Ports. A promise is waited for; where it rejects, the same rows come again, as they do after a kill. */
 export interface ChargesPorts {
   readonly onNumbered: (rows: readonly NumberedCharge[]) => Promise<void> | void;
   /** What a life of the cell that was retired had not sent: charged to nobody. */
   readonly onUncharged: (rows: readonly UnchargedCall[]) => Promise<void> | void;
+  /** A budget was exceeded, or a day is unusual, by these charges. */
+  readonly onCrossed?: ((crossed: readonly Crossed[]) => Promise<void> | void) | undefined;
 }
 
 /** Rows after `after` up to `last`. */
@@ -35,6 +33,7 @@ export interface Batch {
   /** Of the last row: two folders that were one differ in it. */
   readonly mark: string;
   readonly orgs: ReadonlyMap<string, { count: number; sumMicroUsd: number }>;
+  readonly scopes: ScopeSums;
 }
 
 /** Flat list of org, number of its first charge in a batch, balance before that. */
@@ -43,6 +42,7 @@ export type Numbering = readonly (string | number)[];
 export interface Row extends UnchargedCall {
   /** Of the cell, when it was written. */
   readonly life: number;
+  readonly spend: ChargeSpend | undefined;
 }
 
 const CHARGES = "cells.charges";
@@ -74,12 +74,14 @@ export class Charges {
   }
 
   /** Only in an act. */
-  add({ orgId, requestId, atMs, amountMicroUsd }: UnchargedCall): void {
+  add({ orgId, requestId, atMs, amountMicroUsd }: UnchargedCall, spend?: ChargeSpend): void {
     this.#written++;
     this.#store.ifDropped(() => {
       this.#written--;
     });
-    this.#rows.append(this.#written, packr.pack([this.#life, orgId, amountMicroUsd, requestId, atMs]));
+    const counted = spend === undefined ? [] : [spend.keyId, spend.projectId, spend.day];
+    const row = [this.#life, orgId, amountMicroUsd, requestId, atMs, ...counted];
+    this.#rows.append(this.#written, packr.pack(row));
   }
 
   /** The newest committed row. */
@@ -92,6 +94,11 @@ export class Charges {
     return this.#written > this.#rows.newest();
   }
 
+  /** The last row that was passed on. */
+  passedTo(): number {
+    return this.#rows.trimmed();
+  }
+
   /** The last row whose numbering is known here. */
   numberedTo(): number {
     const newest = this.#numberings.newest();
@@ -102,19 +109,25 @@ export class Charges {
   row(number: number): Row | undefined {
     const bytes = this.#rows.get(number);
     if (bytes === undefined) return undefined;
-    const [life, orgId, amountMicroUsd, requestId, atMs] = packr.unpack(bytes) as StoredRow;
-    return { life, orgId, amountMicroUsd, requestId, atMs };
+    const [life, orgId, amountMicroUsd, requestId, atMs, keyId, projectId = "", day = ""] = packr.unpack(
+      bytes,
+    ) as StoredRow;
+    const spend = keyId === undefined ? undefined : { keyId, projectId, day };
+    return { life, orgId, amountMicroUsd, requestId, atMs, spend };
   }
 
   /** The committed rows behind this one, as many as go at once; undefined where there are none. */
   batchAfter(after: number): Batch | undefined {
     const newest = Math.min(this.#rows.newest(), after + BATCH_ROWS);
     const orgs = new Map<string, { count: number; sumMicroUsd: number }>();
+    const scopes = new ScopeSums();
     let mark = "";
     let last = after;
     for (; last < newest; last++) {
       const row = this.row(last + 1);
       if (row === undefined) continue;
+      // One day of an org at once.
+      if (!scopes.takes(row)) break;
       let org = orgs.get(row.orgId);
       if (org === undefined) {
         if (orgs.size >= BATCH_ORGS) break;
@@ -123,17 +136,18 @@ export class Charges {
       }
       org.count++;
       org.sumMicroUsd += row.amountMicroUsd;
+      scopes.add(row);
       mark = row.requestId;
     }
-    return last === after ? undefined : { after, last, mark, orgs };
+    return last === after ? undefined : { after, last, mark, orgs, scopes };
   }
 
   /** Stores what Redis answered to a batch; then it is passed on. */
-  async keep(after: number, last: number, numbering: Numbering): Promise<void> {
-    await this.#store.act(
-      () => this.#numberings.append(this.#numberings.newest() + 1, packr.pack([after, last, numbering])),
-      { isOwed: true },
-    );
+  async keep(after: number, last: number, numbering: Numbering, crossed: Numbering = []): Promise<void> {
+    const kept = packr.pack([after, last, numbering, crossed]);
+    await this.#store.act(() => this.#numberings.append(this.#numberings.newest() + 1, kept), {
+      isOwed: true,
+    });
     this.passOn();
   }
 
@@ -158,11 +172,12 @@ export class Charges {
       const number = this.#numberings.trimmed() + 1;
       const kept = this.#numberings.get(number);
       if (kept === undefined) return;
-      const [after, last, numbering] = packr.unpack(kept) as [number, number, Numbering];
+      const [after, last, numbering, crossed] = packr.unpack(kept) as StoredNumbering;
       const { numbered, uncharged } = this.#numbered(after, last, numbering);
       try {
         if (numbered.length > 0) await this.#ports.onNumbered(numbered);
         if (uncharged.length > 0) await this.#ports.onUncharged(uncharged);
+        if (crossed.length > 0) await this.#ports.onCrossed?.(crossedIn(crossed, this.#between(after, last)));
       } catch {
         if (this.#isStopped) return;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
@@ -186,21 +201,30 @@ export class Charges {
     }
     const numbered: NumberedCharge[] = [];
     const uncharged: UnchargedCall[] = [];
-    for (let number = after + 1; number <= last; number++) {
-      const row = this.row(number);
-      if (row === undefined) continue;
-      const { life: _, ...charge } = row;
-      const org = next.get(row.orgId);
+    for (const { life: _, spend: __, ...charge } of this.#between(after, last)) {
+      const org = next.get(charge.orgId);
       if (org === undefined) {
         uncharged.push(charge);
         continue;
       }
-      org.balanceMicroUsd -= row.amountMicroUsd;
+      org.balanceMicroUsd -= charge.amountMicroUsd;
       numbered.push({ ...charge, seq: org.seq, balanceMicroUsd: org.balanceMicroUsd });
       org.seq++;
     }
     return { numbered, uncharged };
   }
+
+  /** Rows after `after` up to `last`. */
+  *#between(after: number, last: number): Generator<Row> {
+    for (let number = after + 1; number <= last; number++) {
+      const row = this.row(number);
+      if (row !== undefined) yield row;
+    }
+  }
 }
 
-type StoredRow = [life: number, orgId: string, amount: number, requestId: string, atMs: number];
+type StoredRow = [
+  ...[life: number, orgId: string, amount: number, requestId: string, atMs: number],
+  ...[keyId?: string, projectId?: string, day?: string],
+];
+type StoredNumbering = [after: number, last: number, numbering: Numbering, crossed: Numbering];

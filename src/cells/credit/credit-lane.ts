@@ -4,19 +4,27 @@
  */
 import type { Clock } from "../../clock.ts";
 import { fail } from "../../errors.ts";
+import type { BudgetScope } from "../../limits/budget.ts";
 import { Soon } from "../../store/soon.ts";
+import { ScopeLease } from "../budgets/scope-lease.ts";
+import { ScopeLeases } from "../budgets/scope-leases.ts";
 import type { Lane, Operation } from "../exchange.ts";
-import type { Batch, Charges, Numbering } from "./charges.ts";
+import type { Batch, Charges, Numbering, Row } from "./charges.ts";
 import { OrgLease } from "./org-lease.ts";
+import { asText } from "./recovery.ts";
 
 export interface CreditLaneOptions {
   readonly lane: Lane;
   readonly clock: Clock;
+  /** Of the cell. */
+  readonly life: string;
   readonly charges: Charges;
   /** How long a call waits for credit that other cells are asked for, or for a Redis that does not answer. Default: 1 s. */
   readonly waitMs?: number | undefined;
   /** An org's lease without calls is given back after this. Default: 3 s. */
   readonly idleMs?: number | undefined;
+  /** Port: the budgets of a key whose charges a former process made. */
+  readonly scopeOf?: ((keyId: string) => BudgetScope | undefined) | undefined;
   /** This process may not go on. */
   readonly onEnd: (reason: Error) => void;
 }
@@ -24,6 +32,7 @@ export interface CreditLaneOptions {
 interface Sent {
   readonly org: OrgLease;
   readonly sumMicroUsd: number;
+  readonly givesBack: boolean;
 }
 
 interface Turn {
@@ -47,6 +56,9 @@ const REPORT_MS = 500;
 /** A Redis that owes an answer for so long gets no more calls to wait for it. */
 const STALLED_MS = 500;
 const TURN_ORGS = 1000;
+/** The script's answer where it took nothing. */
+const FROZEN = 2;
+const FROZEN_RETRY_MS = 2;
 /** Beyond so many orgs leases go back as soon as they are idle. */
 const MANY_ORGS = 20_000;
 /** Values of an org in the answer. */
@@ -57,6 +69,8 @@ export class CreditLane {
   readonly #waitMs: number;
   readonly #idleMs: number;
   readonly #orgs = new Map<string, OrgLease>();
+  /** Of budgets: their leases go with those of credit. */
+  readonly scopes: ScopeLeases;
   #dirty = new Set<OrgLease>();
   /** The last row that is in Redis. */
   #chargedTo: number;
@@ -78,6 +92,7 @@ export class CreditLane {
     this.#waitMs = options.waitMs ?? WAIT_MS;
     this.#idleMs = options.idleMs ?? IDLE_MS;
     this.#chargedTo = chargedTo;
+    this.scopes = new ScopeLeases({ ...options, onNew: () => this.#sweepSoon.ask() });
   }
 
   /** Orgs in memory. */
@@ -101,6 +116,12 @@ export class CreditLane {
       this.#sweepSoon.ask();
     }
     return org;
+  }
+
+  /** A charge that a former process wrote, and Redis does not have: leases cover it. */
+  recovered(row: Row): void {
+    this.of(row.orgId).charge(row.amountMicroUsd);
+    this.scopes.recovered(row);
   }
 
   /** Whether leases may be spent: a cell that was silent for longer may have been retired, and its leases given to others. */
@@ -151,12 +172,13 @@ export class CreditLane {
       // A lease that was set aside anew may be more than the next answer says.
       this.changed(org);
     }
-    return [["credit_restate", this.#chargedTo, leases]];
+    for (const scope of this.scopes.all()) if (scope.leaseMicroUsd > 0) this.changed(scope);
+    return [["credit_restate", this.#chargedTo, leases], this.scopes.restating()];
   }
 
   /** Sends all committed charges, and gives all leases back that calls do not hold. */
   async settleAll(): Promise<void> {
-    for (const org of this.#orgs.values()) this.#giveBack(org);
+    for (const org of this.#each()) this.#giveBack(org);
     while (this.#ended === undefined && this.#hasMore()) {
       this.#workNow();
       await (this.#working ?? new Promise((resolve) => setImmediate(resolve)));
@@ -211,29 +233,53 @@ export class CreditLane {
     const [answer = []] = await lane.send([turn.operation]);
     this.#sentMs = undefined;
     this.#heard = heard;
-    const [isTaken, values, wanted] = answer as [number, number[], Buffer[]];
+    const [isTaken, values, wanted, ...ofBudgets] = answer as Answer;
+    if (isTaken === FROZEN) {
+      this.#putBack(turn);
+      await new Promise((resolve) => setTimeout(resolve, FROZEN_RETRY_MS));
+      return;
+    }
     if (isTaken !== 1)
       throw new Error(`Redis has this cell's charges up to row ${values}, not ${this.#chargedTo}`);
+    const [spends, wantedScopes, crossed, redisMs] = ofBudgets;
+    this.scopes.heard(redisMs);
     const { batch } = turn;
+    const numbering = this.#answered(turn, values);
+    for (const { scope, held, freeMicroUsd } of this.scopes.answered(turn.sent, spends)) {
+      if (scope.hardMicroUsd > 0) this.#afterAnswer(scope, held, freeMicroUsd);
+      else if (scope.isGone() && !this.#dirty.has(scope)) this.scopes.forget(scope);
+    }
     if (batch !== undefined) {
       this.#chargedTo = batch.last;
       // The next batch is sent when this answer is safe: Redis keeps the latest one only.
-      await charges.keep(batch.after, batch.last, this.#answered(turn, values));
-    } else this.#answered(turn, values);
-    for (const orgId of wanted) {
-      const org = this.of(String(orgId));
-      org.want(clock.monotonic());
-      this.#dirty.add(org);
-      this.#isUrgent = true;
+      await charges.keep(batch.after, batch.last, numbering, crossed.map(asText));
     }
+    for (const orgId of wanted) this.#wanted(this.of(String(orgId)));
+    for (const scope of wantedScopes) this.#wanted(this.scopes.of(String(scope)));
+  }
+
+  #wanted(org: OrgLease): void {
+    org.want(this.#options.clock.monotonic());
+    this.#dirty.add(org);
+    this.#isUrgent = true;
+  }
+
+  /** An act reads the credit of one of these orgs: the same goes with the next exchange. */
+  #putBack({ sent }: Turn): void {
+    for (const { org, givesBack } of sent) {
+      org.givesBack ||= givesBack;
+      this.#dirty.add(org);
+    }
+    this.#isUrgent = true;
   }
 
   #answered({ sent }: Turn, values: readonly number[]): Numbering {
-    const nowMs = this.#options.clock.monotonic();
     const numbering: (string | number)[] = [];
-    for (const [index, { org, sumMicroUsd }] of sent.entries()) {
-      const at = index * ANSWER_VALUES;
+    let at = 0;
+    for (const { org, sumMicroUsd } of sent) {
+      if (org instanceof ScopeLease) continue;
       const [first, before, lease, , free, available, outcome] = values.slice(at, at + ANSWER_VALUES);
+      at += ANSWER_VALUES;
       if (first) numbering.push(org.orgId, first, before as number);
       const held = org.usedMicroUsd;
       org.answered(
@@ -245,13 +291,18 @@ export class CreditLane {
         },
         sumMicroUsd,
       );
-      // Other cells' calls are refused, not kept waiting, once Redis knows that the last credit is held.
-      const isTaken = org.usedMicroUsd > held - sumMicroUsd;
-      if (isTaken && Number(free) < org.usedMicroUsd) this.#dirty.add(org);
-      if (org.needsMore(nowMs) && !this.#isClosed) this.changed(org);
-      if (org.waiters.length > 0) this.#retry.ask();
+      this.#afterAnswer(org, held - sumMicroUsd, Number(free));
     }
     return numbering;
+  }
+
+  /** @param held what was used before the answer, without the charges that it counted */
+  #afterAnswer(org: OrgLease, held: number, freeMicroUsd: number): void {
+    const nowMs = this.#options.clock.monotonic();
+    // Other cells' calls are refused, not kept waiting, once Redis knows that the last is held.
+    if (org.usedMicroUsd > held && freeMicroUsd < org.usedMicroUsd) this.#dirty.add(org);
+    if (org.needsMore(nowMs) && !this.#isClosed) this.changed(org);
+    if (org.waiters.length > 0) this.#retry.ask();
   }
 
   #compose(): Turn | undefined {
@@ -260,29 +311,39 @@ export class CreditLane {
     const batch = charges.batchAfter(this.#chargedTo);
     const sums = new Map<OrgLease, { count: number; sumMicroUsd: number }>();
     for (const [orgId, charged] of batch?.orgs ?? []) sums.set(this.of(orgId), charged);
+    for (const [name, { sumMicroUsd }] of batch?.scopes.sums ?? [])
+      sums.set(this.scopes.of(name), { count: 0, sumMicroUsd });
     for (const org of this.#dirty) {
       if (sums.size >= TURN_ORGS) break;
       if (!sums.has(org)) sums.set(org, NO_CHARGES);
     }
     // Orgs that other cells want credit of are told by answers: asked for while any lease is out.
-    const isDue = this.#orgs.size > 0 && nowMs - this.#heard.monotonicMs >= SWEEP_MS && !this.#isClosed;
+    const isDue =
+      this.#orgs.size + this.scopes.size > 0 &&
+      nowMs - this.#heard.monotonicMs >= SWEEP_MS &&
+      !this.#isClosed;
     if (sums.size === 0 && batch === undefined && !isDue) return undefined;
     const sent: Sent[] = [];
     const orgs: (string | number)[] = [];
+    const scopes: (string | number)[] = [];
     for (const [org, { count, sumMicroUsd }] of sums) {
       this.#dirty.delete(org);
       const { givesBack } = org;
+      if (givesBack && org.waiters.length > 0) this.#retry.ask();
+      sent.push({ org, sumMicroUsd, givesBack });
+      if (org instanceof ScopeLease) {
+        scopes.push(...this.scopes.part(org, batch?.scopes, nowMs));
+        continue;
+      }
       const { heldMicroUsd, targetMicroUsd, need } = org.ask(sumMicroUsd, nowMs);
       orgs.push(org.orgId, count, sumMicroUsd, heldMicroUsd, targetMicroUsd, need);
-      sent.push({ org, sumMicroUsd });
-      if (givesBack && org.waiters.length > 0) this.#retry.ask();
     }
     const { after, last, mark } = batch ?? { after: 0, last: 0, mark: "" };
-    return { batch, sent, operation: ["credit", after, last, mark, orgs] };
+    return { batch, sent, operation: ["credit", after, last, mark, orgs, scopes] };
   }
 
   #askAgain(): void {
-    for (const org of this.#orgs.values()) if (org.waiters.length > 0) this.#dirty.add(org);
+    for (const org of this.#each()) if (org.waiters.length > 0) this.#dirty.add(org);
     this.#workNow();
   }
 
@@ -293,16 +354,16 @@ export class CreditLane {
 
   #sweep(): void {
     const nowMs = this.#options.clock.monotonic();
-    const idleMs = this.#orgs.size > MANY_ORGS ? SWEEP_MS : this.#idleMs;
-    for (const org of this.#orgs.values()) {
-      if (org.waiters.length > 0) refuseLate(org, nowMs);
+    const idleMs = this.#orgs.size + this.scopes.size > MANY_ORGS ? SWEEP_MS : this.#idleMs;
+    for (const org of this.#each()) {
+      for (const { reject } of org.takeLate(nowMs)) reject(unavailable());
       if (org.isIdle() && nowMs - org.usedAtMs >= idleMs) {
         if (!org.isGone()) this.#giveBack(org);
-        else if (!this.#dirty.has(org)) this.#orgs.delete(org.orgId);
-      } else if (nowMs - org.reportedAtMs >= REPORT_MS && isStale(org, nowMs)) this.#dirty.add(org);
+        else if (!this.#dirty.has(org)) this.#forget(org);
+      } else if (nowMs - org.reportedAtMs >= REPORT_MS && org.isStale(nowMs)) this.#dirty.add(org);
     }
     this.#work();
-    if (this.#orgs.size > 0 && this.#ended === undefined) this.#sweepSoon.ask();
+    if (this.#orgs.size + this.scopes.size > 0 && this.#ended === undefined) this.#sweepSoon.ask();
   }
 
   #end(error: Error): void {
@@ -311,24 +372,29 @@ export class CreditLane {
     this.#options.onEnd(error);
   }
 
+  /** Leases of credit and of budgets. */
+  *#each(): Generator<OrgLease> {
+    yield* this.#orgs.values();
+    yield* this.scopes.all();
+  }
+
+  #forget(org: OrgLease): void {
+    if (org instanceof ScopeLease) this.scopes.forget(org);
+    else this.#orgs.delete(org.orgId);
+  }
+
   #rejectAll(): void {
-    for (const org of this.#orgs.values())
-      for (const { reject } of org.waiters.splice(0)) reject(unavailable());
+    for (const org of this.#each()) for (const { reject } of org.waiters.splice(0)) reject(unavailable());
   }
 }
 
+/** Of the operation "credit", where it was taken. */
+type Answer = [
+  ...[isTaken: number, values: number[], wanted: Buffer[]],
+  ...[spends: unknown[], wantedScopes: Buffer[], crossed: unknown[], redisMs: number],
+];
+
 const NO_CHARGES = { count: 0, sumMicroUsd: 0 };
-
-/** Redis thinks that the cell holds, or needs, something else than it does. */
-const isStale = (org: OrgLease, nowMs: number): boolean =>
-  org.usedMicroUsd !== org.reportedMicroUsd || org.headroomMicroUsd > 2 * org.slack(nowMs);
-
-function refuseLate(org: OrgLease, nowMs: number): void {
-  const late = org.waiters.filter(({ deadlineMs }) => deadlineMs <= nowMs);
-  if (late.length === 0) return;
-  org.waiters = org.waiters.filter(({ deadlineMs }) => deadlineMs > nowMs);
-  for (const { reject } of late) reject(unavailable());
-}
 
 const unavailable = () =>
   fail("storage_unavailable", "The org's credit could not be looked up in time.", { retryAfterMs: 1000 });

@@ -4,26 +4,20 @@
  */
 import type { Clock } from "../../clock.ts";
 import type { Charge } from "../../credits/book.ts";
-import type { Funds, Hold, Purse, Settled } from "../../credits/purse.ts";
+import type { ChargeSpend, Funds, Hold, Purse, Settled } from "../../credits/purse.ts";
 import type { Store } from "../../store/store.ts";
-import type { Lane } from "../exchange.ts";
+import type { Restating } from "../cell.ts";
 import { Charges, type ChargesPorts } from "./charges.ts";
 import { CreditLane, type CreditLaneOptions } from "./credit-lane.ts";
+import type { CreditView } from "./credit-view.ts";
 import type { OrgLease } from "./org-lease.ts";
 import { recoverCredit } from "./recovery.ts";
 
 export interface LeasedPurseOptions extends Omit<CreditLaneOptions, "charges">, ChargesPorts {
   readonly store: Store;
-  /** Of the cell. */
-  readonly life: string;
-  /** Registers what the cell says at the beginning of a term of Redis: `Cell.restates`. */
-  readonly restates: (operations: () => ReturnType<CreditLane["restating"]>) => void;
-}
-
-/** An org's credit as Redis knows it. */
-export interface SharedFunds extends Funds {
-  readonly seq: number;
-  readonly balanceMicroUsd: number;
+  readonly view: CreditView;
+  /** `Cell.restates` */
+  readonly restates: (part: Restating) => void;
 }
 
 /**
@@ -37,9 +31,9 @@ export async function openLeasedPurse(options: LeasedPurseOptions): Promise<Leas
   const credit = new CreditLane({ ...options, charges }, chargedTo);
   for (let number = chargedTo + 1; number <= charges.newest(); number++) {
     const row = charges.row(number);
-    if (row !== undefined) credit.of(row.orgId).charge(row.amountMicroUsd);
+    if (row !== undefined) credit.recovered(row);
   }
-  restates(() => credit.restating());
+  restates({ operations: () => credit.restating(), isSettled: () => isSettled(charges, credit) });
   charges.passOn();
   // Leases cover these charges until they are in.
   await credit.settleAll();
@@ -50,7 +44,14 @@ export async function openLeasedPurse(options: LeasedPurseOptions): Promise<Leas
   return new LeasedPurse(options, charges, credit);
 }
 
+/** Redis has all charges, and all leases back. */
+function isSettled(charges: Charges, credit: CreditLane): boolean {
+  if (charges.isWriting() || charges.numberedTo() < charges.newest()) return false;
+  return [...credit.all(), ...credit.scopes.all()].every((lease) => lease.isGone());
+}
+
 const RETURN_ORGS = 1000;
+const LOOK_MS = 5;
 
 class LeasedHold implements Hold {
   readonly org: OrgLease;
@@ -69,39 +70,31 @@ class LeasedHold implements Hold {
 export class LeasedPurse implements Purse {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #lane: Lane;
+  readonly #view: CreditView;
   readonly #charges: Charges;
   readonly #credit: CreditLane;
 
   /** @internal Use `openLeasedPurse`. */
-  constructor({ store, clock, lane }: LeasedPurseOptions, charges: Charges, credit: CreditLane) {
+  constructor({ store, clock, view }: LeasedPurseOptions, charges: Charges, credit: CreditLane) {
     this.#store = store;
     this.#clock = clock;
-    this.#lane = lane;
+    this.#view = view;
     this.#charges = charges;
     this.#credit = credit;
   }
 
-  /** As far as this cell knows; of an org without calls here in the last seconds nothing is known: zero. */
+  /** Of all cells: in an act, or where `Book.fresh` was called for the org. @throws Error otherwise */
   funds(orgId: string): Funds {
-    const org = this.#credit.find(orgId);
-    return { availableMicroUsd: org?.availableMicroUsd ?? 0, heldMicroUsd: org?.holdsMicroUsd ?? 0 };
+    const { balanceMicroUsd, heldMicroUsd } = this.#view.of(orgId);
+    return { availableMicroUsd: balanceMicroUsd - heldMicroUsd, heldMicroUsd };
   }
 
+  /** As far as this cell knows; of an org without calls here in the last seconds, what it knew then, or zero. */
   available(orgId: string): number {
-    return this.#credit.find(orgId)?.availableMicroUsd ?? 0;
-  }
-
-  /** Of all cells, at most some hundred milliseconds old. */
-  async sharedFunds(orgId: string): Promise<SharedFunds> {
-    const [[seq, balance, held] = []] = (await this.#lane.send([["credit_funds", orgId]])) as number[][];
-    const [balanceMicroUsd, heldMicroUsd] = [Number(balance), Number(held)];
-    return {
-      seq: Number(seq),
-      balanceMicroUsd,
-      heldMicroUsd,
-      availableMicroUsd: balanceMicroUsd - heldMicroUsd,
-    };
+    const org = this.#credit.find(orgId);
+    if (org !== undefined) return org.availableMicroUsd;
+    const { balanceMicroUsd = 0, heldMicroUsd = 0 } = this.#view.known(orgId) ?? {};
+    return balanceMicroUsd - heldMicroUsd;
   }
 
   /** @throws WeirError 503, as a rejection, where credit is neither had nor proven to be missing in time */
@@ -138,12 +131,12 @@ export class LeasedPurse implements Purse {
   }
 
   /** The entry is numbered later: `onNumbered` is told of it. */
-  settle(hold: Hold, { requestId, amountMicroUsd, atMs }: Charge): Settled {
+  settle(hold: Hold, { requestId, amountMicroUsd, atMs }: Charge, spend?: ChargeSpend): Settled {
     const mine = asOpen(hold);
     checkAmount(amountMicroUsd);
     const { org } = mine;
     if (amountMicroUsd > 0) {
-      this.#charges.add({ orgId: org.orgId, requestId, atMs, amountMicroUsd });
+      this.#charges.add({ orgId: org.orgId, requestId, atMs, amountMicroUsd }, spend);
       org.charge(amountMicroUsd);
     }
     this.#close(mine);
@@ -171,9 +164,36 @@ export class LeasedPurse implements Purse {
     return { holds, heldMicroUsd };
   }
 
+  /** What the cell has leased of orgs' credit, without budgets. */
+  leased(): { readonly orgs: number; readonly microUsd: number } {
+    let orgs = 0;
+    let microUsd = 0;
+    for (const { leaseMicroUsd } of this.#credit.all()) {
+      if (leaseMicroUsd > 0) orgs++;
+      microUsd += leaseMicroUsd;
+    }
+    return { orgs, microUsd };
+  }
+
   /** Orgs in memory. */
   size(): number {
     return this.#credit.size;
+  }
+
+  /** Carries what budgets lease, too. */
+  get lane(): CreditLane {
+    return this.#credit;
+  }
+
+  /** Resolves true once all charges so far have numbers and were passed on; false where that takes longer. */
+  async passed(withinMs: number): Promise<boolean> {
+    const last = this.#charges.newest();
+    const endMs = this.#clock.monotonic() + withinMs;
+    while (this.#charges.passedTo() < last) {
+      if (this.#clock.monotonic() >= endMs) return false;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+    return true;
   }
 
   /** Sends all charges and gives back all leases; nothing is admitted from then on. */

@@ -63,6 +63,8 @@ export class OrgLease {
   usedAtMs: number;
   /** The next exchange gives back all that is idle. */
   givesBack = false;
+  /** An exchange is under way: its answer may grant what is not leased yet. */
+  #isAsked = false;
   waiters: Waiter[] = [];
 
   constructor(orgId: string, nowMs: number) {
@@ -117,6 +119,11 @@ export class OrgLease {
     return nowMs < this.#scarceUntilMs;
   }
 
+  /** So little is free that other cells' calls are refused for what this cell holds by its last word. */
+  get isTight(): boolean {
+    return this.#freeMicroUsd < this.reportedMicroUsd;
+  }
+
   /** Other cells' calls, or a posting, need what is idle here. */
   want(nowMs: number): void {
     this.givesBack = true;
@@ -140,6 +147,7 @@ export class OrgLease {
    * @param sentMicroUsd charges that go with it
    */
   ask(sentMicroUsd: number, nowMs: number): { heldMicroUsd: number; targetMicroUsd: number; need: number } {
+    this.#isAsked = true;
     const heldMicroUsd = Math.max(0, this.usedMicroUsd - sentMicroUsd);
     let targetMicroUsd = heldMicroUsd;
     let need = -1;
@@ -165,6 +173,7 @@ export class OrgLease {
    * some from other cells goes on waiting.
    */
   answered(answer: LeaseAnswer, sentMicroUsd: number): void {
+    this.#isAsked = false;
     this.#pendingMicroUsd -= sentMicroUsd;
     this.leaseMicroUsd = answer.leaseMicroUsd;
     this.#ceilingMicroUsd = answer.leaseMicroUsd;
@@ -182,9 +191,21 @@ export class OrgLease {
     }
   }
 
+  /** Redis thinks that the cell holds, or needs, something else than it does. */
+  isStale(nowMs: number): boolean {
+    return this.usedMicroUsd !== this.reportedMicroUsd || this.headroomMicroUsd > 2 * this.slack(nowMs);
+  }
+
+  /** @returns who has waited too long */
+  takeLate(nowMs: number): Waiter[] {
+    const late = this.waiters.filter(({ deadlineMs }) => deadlineMs <= nowMs);
+    if (late.length > 0) this.waiters = this.waiters.filter(({ deadlineMs }) => deadlineMs > nowMs);
+    return late;
+  }
+
   /** Nothing of it is needed, here or in Redis. */
   isGone(): boolean {
-    return this.isIdle() && this.leaseMicroUsd === 0 && this.reportedMicroUsd === 0;
+    return this.isIdle() && !this.#isAsked && this.leaseMicroUsd === 0 && this.reportedMicroUsd === 0;
   }
 
   isIdle(): boolean {

@@ -11,7 +11,7 @@ import type { Charges, Numbering } from "./charges.ts";
  */
 export async function recoverCredit(lane: Lane, charges: Charges, life: number): Promise<number> {
   const [position = []] = await lane.send([["credit_position"]]);
-  const [after, last, mark, numbering, retired] = position as [number, number, Buffer, unknown[], number];
+  const [after, last, mark, numbering, retired, crossed] = position as Position;
   assertNotBehind(charges, last, String(mark));
   const numberedTo = charges.numberedTo();
   if (last < numberedTo)
@@ -23,7 +23,7 @@ export async function recoverCredit(lane: Lane, charges: Charges, life: number):
       throw new Error(
         `Redis knows what rows after ${after} are, but those after ${numberedTo} are asked for`,
       );
-    await charges.keep(after, last, numbering.map(asText));
+    await charges.keep(after, last, numbering.map(asText), crossed.map(asText));
   }
   return await skipRetired(lane, charges, { last, retired, life });
 }
@@ -60,4 +60,7 @@ async function skipRetired(
   return to;
 }
 
-const asText = (value: unknown): Numbering[number] => (typeof value === "number" ? value : String(value));
+type Position = [after: number, last: number, mark: Buffer, numbering: unknown[], retired: number, unknown[]];
+
+export const asText = (value: unknown): Numbering[number] =>
+  typeof value === "number" ? value : String(value);

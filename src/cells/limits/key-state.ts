@@ -132,6 +132,13 @@ export class KeyState {
     return this.#hasFresh(clock, renewMs) ? [0, 0, slots] : [calls * 2, Math.ceil(tokens) * 2, slots];
   }
 
+  /** The next request gives everything back, and asks for nothing. */
+  stop(): void {
+    this.surrenders = true;
+    this.freeSinceMs = Number.NEGATIVE_INFINITY;
+    this.#calls = [0, 0];
+  }
+
   /** Has a batch that is neither old nor half used. */
   #hasFresh(clock: Clock, renewMs: number): boolean {
     return this.batches.some((batch) => isMostlyLeft(batch) && elapsedMs(clock, batch.sent) < renewMs);

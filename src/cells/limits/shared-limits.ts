@@ -23,8 +23,12 @@ export interface SharedLimitsOptions {
 export interface SharedLimits extends Limits {
   /** Resolves once nothing is on its way to the dataset. */
   idle(): Promise<void>;
+  /** Once no call is in flight: gives back all that is set aside, and admits nothing any more. */
+  close(): Promise<void>;
   /** Calls that wait for the dataset. */
   waiting(): number;
+  /** Slots for calls that the cell has in the dataset, used or free. */
+  leasedSlots(): number;
 }
 
 /** A call waits so long for the dataset; when nothing was heard for so long, calls are not even asked for. */
@@ -73,6 +77,7 @@ class CellLimits implements SharedLimits {
   #replyMs = 0;
   #running: Promise<void> | undefined;
   #isLooking = false;
+  #isClosed = false;
   #ended: unknown;
 
   constructor({ lane, clock, timers = systemTimers }: SharedLimitsOptions) {
@@ -124,8 +129,27 @@ class CellLimits implements SharedLimits {
     return this.#waiting.filter(({ answer }) => answer !== undefined).length;
   }
 
+  leasedSlots(): number {
+    let slots = 0;
+    for (const { held } of this.#active) slots += held;
+    return slots;
+  }
+
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    // Once more where an answer that was on its way brought something.
+    for (let round = 0; round < 2; round++) {
+      await this.idle();
+      for (const state of this.#active) {
+        state.stop();
+        this.#isDue(state);
+      }
+    }
+    await this.idle();
   }
 
   /** Whole milliseconds of the monotonic clock, as the limits of one process have them. */
@@ -165,7 +189,7 @@ class CellLimits implements SharedLimits {
 
   #ask(state: KeyState, tokens: number): Promise<Admission | Refusal> {
     const isStalled = this.#underWay !== undefined && elapsedMs(this.#clock, this.#underWay) > PATIENCE_MS;
-    if (isStalled || this.#ended !== undefined) throw unavailable();
+    if (isStalled || this.#isClosed || this.#ended !== undefined) throw unavailable();
     return new Promise((resolve, reject) => {
       const ask: Ask = { tokens, asked: stampOf(this.#clock), answer: { resolve, reject } };
       state.asks.push(ask);
@@ -228,8 +252,11 @@ class CellLimits implements SharedLimits {
       // Where Redis takes its time, a batch is old when it comes: the next one is asked for with the next request.
       const isOld = isGranted && elapsedMs(this.#clock, sent) >= renewalMs(this.#replyMs);
       if (isOld || state.asks.length > 0 || state.undone.length > 0 || state.surrenders) this.#due.add(state);
-      if (!state.isActive) this.#active.delete(state);
+      // Also one that was granted something for calls that have given up meanwhile.
+      if (state.isActive) this.#active.add(state);
+      else this.#active.delete(state);
     });
+    if (this.#active.size > 0) this.#look();
     if (hasSlots) this.#wanted(results.at(-1) ?? []);
   }
 
@@ -264,7 +291,7 @@ class CellLimits implements SharedLimits {
 
   /** Looks again soon, as long as there is something to look after. */
   #look(): void {
-    if (this.#isLooking) return;
+    if (this.#isLooking || this.#isClosed) return;
     this.#isLooking = true;
     this.#timers.after(LOOK_MS, () => {
       this.#isLooking = false;

@@ -1,12 +1,16 @@
 -- Begins a term where Redis runs as another process than before, and a new life of a cell where it starts.
--- KEYS[1] the dataset's key; ARGV: id, cell, the life of the process or "" where it begins one.
--- Returns the term, the cell's life and the version now.
+-- KEYS[1] the dataset's key; ARGV: id, cell, the life of the process or "" where it begins one, oldest and newest format that the
+-- process reads and writes.
+-- Returns the term, the cell's life, the version now and the format in which cells write now.
 --
 -- A life is Redis's time at its start, or one more than the life before it: so a life that a failover has lost has another
 -- name than those that follow, and its process may go on if no newer one has started since.
 local prefix = string.match(KEYS[1], "^({[^}]*}:)")
-local known = redis.call("HMGET", KEYS[1], "id", "term", "filling")
-if not known[1] or known[3] then return redis.error_reply("WEIREMPTY this Redis holds no installation") end
+local known = redis.call("HMGET", KEYS[1], "id", "term", "filling", "format")
+-- A dataset that is being filled is for who fills it.
+if not known[1] or (known[3] and known[3] ~= ARGV[2]) then
+  return redis.error_reply("WEIREMPTY this Redis holds no installation")
+end
 if known[1] ~= ARGV[1] then return redis.error_reply("WEIRFOREIGN this Redis holds another installation") end
 local cell = ARGV[2]
 local life = tonumber(redis.call("HGET", prefix .. "lives", cell) or 0)
@@ -19,8 +23,22 @@ elseif tonumber(ARGV[3]) < life or tonumber(ARGV[3]) <= retired then
 else
   life = tonumber(ARGV[3])
 end
+-- Cells write in the newest format that each of them reads. It rises by beats, and never falls: others may have written in it.
+local format = tonumber(known[4] or 1)
+if tonumber(ARGV[5]) < format then
+  return redis.error_reply(
+    "WEIRFORMAT other cells write format " .. format .. ", and this release reads up to " .. ARGV[5] .. ": start theirs"
+  )
+end
+if tonumber(ARGV[4]) > format then
+  return redis.error_reply(
+    "WEIRFORMAT other cells need format " .. format .. ", and this release writes from " .. ARGV[4]
+      .. " on: start the release before this one at all cells first, and retire those that are gone"
+  )
+end
 local life_text = string.format("%.0f", life)
 redis.call("HSET", prefix .. "lives", cell, life_text)
+redis.call("HSET", prefix .. "formats", cell, ARGV[5])
 local term = string.match(redis.call("INFO", "server"), "run_id:(%x+)")
 if term ~= known[2] then
   redis.call("HSET", KEYS[1], "term", term)
@@ -28,7 +46,9 @@ if term ~= known[2] then
   local lives = redis.call("HGETALL", prefix .. "lives")
   for i = 1, #lives, 2 do
     local gone = tonumber(redis.call("HGET", prefix .. "retired", lives[i]) or 0)
-    if tonumber(lives[i + 1]) > gone then redis.call("SADD", prefix .. "restating", lives[i]) end
+    -- The life that left with nothing is over; one that began since is another.
+    local has_left = redis.call("HGET", prefix .. "left", lives[i]) == lives[i + 1]
+    if tonumber(lives[i + 1]) > gone and not has_left then redis.call("SADD", prefix .. "restating", lives[i]) end
   end
 end
-return { term, life_text, redis.call("HGET", KEYS[1], "version") }
+return { term, life_text, redis.call("HGET", KEYS[1], "version"), tostring(format) }

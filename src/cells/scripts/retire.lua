@@ -16,16 +16,34 @@ end
 -- One more than any process of it knows: an exchange is accepted from the newest life only.
 redis.call("HSET", prefix .. "retired", cell, redis.call("HINCRBY", prefix .. "lives", cell, 1))
 redis.call("HDEL", prefix .. "applied", cell)
+for _, hash in ipairs({ "left", "inserted", "formats" }) do redis.call("HDEL", prefix .. hash, cell) end
 redis.call("SREM", prefix .. "restating", cell)
--- Its leases of credit: what its folder still has to charge goes to the operator's list.
-local leased = redis.call("SMEMBERS", prefix .. "leases:" .. cell)
-for _, org in ipairs(leased) do
-  local credit = prefix .. "credit:" .. org
-  for _, what in ipairs({ "l", "h" }) do
-    local had = redis.call("HGET", credit, what .. ":" .. cell)
-    if had and had ~= "0" then redis.call("HINCRBY", credit, what, "-" .. had) end
+-- Its leases of credit and of budgets: what its folder still has to charge goes to the operator's list.
+local function take_back(set, hash)
+  for _, id in ipairs(redis.call("SMEMBERS", set)) do
+    local shared = prefix .. hash .. id
+    for _, what in ipairs({ "l", "h" }) do
+      local had = redis.call("HGET", shared, what .. ":" .. cell)
+      if had and had ~= "0" then redis.call("HINCRBY", shared, what, "-" .. had) end
+    end
+    redis.call("HDEL", shared, "l:" .. cell, "h:" .. cell)
   end
-  redis.call("HDEL", credit, "l:" .. cell, "h:" .. cell)
+  redis.call("DEL", set)
 end
-redis.call("DEL", prefix .. "leases:" .. cell, prefix .. "wanted:" .. cell)
+take_back(prefix .. "leases:" .. cell, "credit:")
+take_back(prefix .. "budget_leases:" .. cell, "spend:")
+redis.call("DEL", prefix .. "wanted:" .. cell, prefix .. "budget_wanted:" .. cell, prefix .. "slots:" .. cell)
+-- Calls that it may have charged and not shared the answers of: their keys are not free for a day. An answer without facts says so;
+-- what its folder still has takes its place (`exchange/70-answers.lua`).
+for _, id in ipairs(redis.call("SMEMBERS", prefix .. "claims:" .. cell)) do
+  local claim = redis.call("HGET", prefix .. "claims", id)
+  if claim then
+    claim = cmsgpack.unpack(claim)
+    if claim[1] == cell then
+      redis.call("SET", prefix .. "answer:" .. id, cmsgpack.pack({ claim[3], "" }), "PX", 25 * 3600000)
+      redis.call("HDEL", prefix .. "claims", id)
+    end
+  end
+end
+redis.call("DEL", prefix .. "claims:" .. cell)
 return 1

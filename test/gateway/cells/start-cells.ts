@@ -2,8 +2,7 @@
  * Several cells of one installation, in this process, behind a proxy that gives each request to the next one: tests of one gateway run
  * against them unchanged (`WEIR_TEST_CELLS`).
  */
-import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import {
   createServer,
   request as httpRequest,
@@ -11,114 +10,109 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { open } from "lmdb";
 import type { Logger } from "pino";
-import { startIdentityProvider } from "../../../simulator/identity/identity-provider.ts";
-import { createDataset, type DatasetRow, datasetId } from "../../../src/cells/dataset.ts";
-import { joinDataset, membershipOf } from "../../../src/cells/membership.ts";
-import { connectRedis } from "../../../src/cells/redis.ts";
-import { systemClock, systemRandom } from "../../../src/clock.ts";
+import { startEngine } from "../../../src/analytics/engine.ts";
+import { systemClock } from "../../../src/clock.ts";
 import { readConfig } from "../../../src/config.ts";
-import { isSharedTable } from "../../../src/gateway/cells.ts";
 import { type Gateway, startGateway } from "../../../src/gateway/gateway.ts";
-import { MASTER_KEY_FILE } from "../../../src/installation/master-key.ts";
-import { openStore } from "../../../src/store/store.ts";
-import { keyText } from "../../../src/store/table.ts";
-import { startRedis } from "../../unit/cells/redis-server.ts";
+import { initDataset, secretsKeyText } from "../../../src/gateway/init-dataset.ts";
+import { openServices } from "../../../src/gateway/services.ts";
+import type { KnownServices } from "../../../src/supervisor/services.ts";
+import { startRedis, type TestRedis } from "../../unit/cells/redis-server.ts";
 
 type Env = Readonly<Record<string, string>>;
 
-/** The store's own tables. */
-const STORES_OWN = ["journal", "log_trims", "process"];
+/** What a test can reach of cells beside their proxy. */
+export interface OfCells {
+  readonly cellUrls?: readonly string[] | undefined;
+  readonly redis?: TestRedis | undefined;
+}
 
 /**
- * Makes the dataset from the folder that the environment names, and starts `count` cells: the first on that folder, the others on
- * new ones. The gateway that is returned is all of them: its address is the proxy's.
+ * Makes the dataset from the folder that the environment names, and starts `count` cells: the first on that folder, the others and
+ * Redis on folders beside it, where a later start finds what they wrote. The gateway that is returned is all of them: its address is
+ * the proxy's.
+ * @param between gives the address at which the cells find Redis: of a proxy before it
  */
-export async function startCells(env: Env, log: Logger, count: number): Promise<Gateway> {
+export async function startCells(
+  env: Env,
+  log: Logger,
+  count: number,
+  between: (redis: TestRedis) => Promise<string> = async ({ url }) => url,
+): Promise<Gateway & OfCells> {
   const dataDir = env.DATA_DIR as string;
-  // A first start makes what the dataset begins with.
-  if (!existsSync(join(dataDir, "weir.lmdb"))) await (await startGateway(readConfig(env), log)).stop();
-  const redis = await startRedis();
-  const folders = mkdtempSync(join(tmpdir(), "weir-cells-"));
-  await makeDataset(dataDir, redis.url);
-  const proxy = await startProxy();
-  const identity =
-    env.OIDC_ISSUER === undefined ? await identityFor(proxy.url, join(dataDir, "identity")) : undefined;
-  const masterKey = env.WEIR_SECRETS_KEY ?? readFileSync(join(dataDir, MASTER_KEY_FILE), "utf8").trim();
-  const common = {
-    PUBLIC_URL: proxy.url,
-    WEIR_SECRETS_KEY: masterKey,
-    ...identity?.env,
-    ...env,
+  const folders = makeFolders(dataDir, count);
+  const ends: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const end of ends.splice(0).reverse()) await end();
   };
-  const shared = { redisUrl: redis.url };
-  const gateways: Gateway[] = [];
-  for (let at = 0; at < count; at++) {
-    const folder = at === 0 ? dataDir : join(folders, `cell-${at}`);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const config = readConfig({ ...common, DATA_DIR: folder, CELL: `cell-${at}` });
-    gateways.push(await startGateway(config, log, { droppedLogLines: () => 0, shared }));
+  try {
+    const redis = await startRedis([], folders.redis);
+    ends.push(() => redis.stop());
+    await initDataset(readConfig(env), { redisUrl: redis.url, log });
+    const proxy = await startProxy();
+    ends.push(() => proxy.close());
+    const services = openServices(readConfig(env), { clock: systemClock, log });
+    ends.push(() => services.close());
+    const engine = env.CLICKHOUSE_URL === undefined ? startEngine(dataDir, log) : undefined;
+    ends.push(() => engine?.stop());
+    const shared = { redisUrl: await between(redis) };
+    const common = { PUBLIC_URL: proxy.url, WEIR_SECRETS_KEY: secretsKeyText(readConfig(env)), ...env };
+    const shareOf = sharing(services);
+    const start = async (folder: string, at: number): Promise<Gateway> => {
+      const config = readConfig({ ...common, DATA_DIR: folder, CELL: `cell-${at}` });
+      const cell = {
+        engine: engine && { engine, dataDir, inbox: `inbox-${at}` },
+        ...{ services: shareOf(), machineDir: dataDir, hurry: Promise.resolve() },
+      };
+      const gateway = await startGateway(config, log, { droppedLogLines: () => 0, shared, cell });
+      ends.push(() => gateway.stop());
+      return gateway;
+    };
+    // All at once: a Redis that was started again lends nothing before every cell is there.
+    const started = await Promise.allSettled(folders.cells.map(start));
+    const failed = started.find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") throw failed.reason;
+    const gateways = started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    const cellUrls = gateways.map(({ url }) => url);
+    proxy.serve(cellUrls);
+    services.listensAt(Number(new URL(proxy.url).port));
+    return {
+      ...(gateways[0] as Gateway),
+      ...{ url: proxy.url, cellUrls, redis },
+      reload: async () => void (await Promise.all(gateways.map((gateway) => gateway.reload()))),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
   }
-  proxy.serve(gateways.map(({ url }) => url));
-  return {
-    ...(gateways[0] as Gateway),
-    url: proxy.url,
-    reload: async () => void (await Promise.all(gateways.map((gateway) => gateway.reload()))),
-    async stop() {
-      proxy.close();
-      for (const gateway of gateways) await gateway.stop();
-      await identity?.close();
-      await redis.stop();
-      rmSync(folders, { recursive: true, force: true });
-    },
-  };
 }
 
-async function makeDataset(dataDir: string, redisUrl: string): Promise<void> {
-  const file = open({ path: join(dataDir, "weir.lmdb"), maxDbs: 512, readOnly: true });
-  const tables = [...file.getKeys()].map(String).filter((name) => !STORES_OWN.includes(name));
-  await file.close();
-  const local = openStore(dataDir);
-  const link = connectRedis({ url: redisUrl, log: { warn() {} } });
-  await link.ready(5000);
-  const id = membershipOf(local) ?? datasetId();
-  function* rows(): Generator<DatasetRow> {
-    for (const table of tables.filter(isSharedTable)) {
-      for (const { key, value } of local.bytes(table).range())
-        yield { table, text: keyText(key), bytes: value };
-    }
-  }
-  await createDataset(link, id, rows());
-  await joinDataset(local, id);
-  link.close();
-  await local.close();
+function makeFolders(dataDir: string, count: number) {
+  const beside = join(dataDir, "../cells");
+  const cells = [dataDir];
+  for (let at = 1; at < count; at++) cells.push(join(beside, `cell-${at}`));
+  const redis = join(beside, "redis");
+  for (const folder of [...cells, redis]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return { cells, redis };
 }
 
-/** One identity provider for all cells: that of the simulator, which each gateway has for itself otherwise. */
-async function identityFor(publicUrl: string, folder: string) {
-  const [id, secret] = ["weir", randomBytes(32).toString("base64url")];
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const provider = await startIdentityProvider({
-    port: 0,
-    peopleFile: join(folder, "people.json"),
-    clients: [
-      {
-        ...{ id, secret },
-        redirectUris: [`${publicUrl}/auth/callback`],
-        postLogoutRedirectUris: [`${publicUrl}/auth/login`],
-        backchannelLogoutUri: `${publicUrl}/auth/backchannel-logout`,
-      },
-    ],
-    ...{ clock: systemClock, random: systemRandom },
-    report() {},
+/** Gives each cell the services that all have, as their supervisor would. */
+function sharing(services: KnownServices): () => KnownServices {
+  const heard: (() => void)[] = [];
+  services.onChange(() => {
+    for (const changed of heard) changed();
   });
-  return {
-    env: { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret },
-    close: () => provider.close(),
-  };
+  return () => ({
+    identity: () => services.identity(),
+    payments: () => services.payments(),
+    portal: () => services.portal(),
+    forgetPerson: (sub) => services.forgetPerson(sub),
+    state: () => services.state(),
+    onChange: (changed) => void heard.push(changed),
+  });
 }
 
 interface Proxy {
@@ -133,8 +127,11 @@ async function startProxy(): Promise<Proxy> {
   const server: Server = createServer((incoming, response) => {
     const url = urls[turn++ % urls.length];
     if (url === undefined) response.writeHead(503).end();
+    else if (incoming.url === "/metrics") void sums(urls, response);
     else pass(incoming, response, new URL(url));
   });
+  // A client that uses an idle connection in the moment in which it is closed fails.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
   return {
@@ -147,6 +144,29 @@ async function startProxy(): Promise<Proxy> {
       server.closeAllConnections();
     },
   };
+}
+
+/** Metrics are those of one gateway, so who watches several adds them up. */
+async function sums(urls: readonly string[], response: ServerResponse): Promise<void> {
+  const sum = new Map<string, number>();
+  const lines: string[] = [];
+  let head: Response | undefined;
+  for (const url of urls) {
+    const page = await fetch(`${url}/metrics`);
+    head ??= page;
+    for (const line of (await page.text()).split("\n")) {
+      const [, name, labels = "", value] = /^(\w+)(?:\{cell="[^"]*",?([^}]*)\})? (\S+)$/.exec(line) ?? [];
+      const series = name === undefined ? line : `${name}${labels && `{${labels}}`}`;
+      if (!sum.has(series)) lines.push(series);
+      sum.set(series, (sum.get(series) ?? 0) + Number(value ?? 0));
+    }
+  }
+  const headers = Object.fromEntries(head?.headers ?? []);
+  delete headers["content-length"];
+  response.writeHead(200, headers);
+  response.end(
+    lines.map((line) => (line === "" || line.startsWith("#") ? line : `${line} ${sum.get(line)}`)).join("\n"),
+  );
 }
 
 function pass(incoming: IncomingMessage, response: ServerResponse, { hostname: host, port }: URL): void {

@@ -28,7 +28,7 @@ let gateway: TestGateway;
 const keys = {} as Record<"zdr" | "brief" | "off" | "usual", string>;
 
 beforeAll(async () => {
-  await (await testGateway(options)).stop();
+  await (await testGateway({ ...options, cells: 0 })).stop();
   const creditMicroUsd = 50_000_000;
   Object.assign(
     keys,

@@ -32,7 +32,7 @@ let gateway: TestGateway;
 let poor: Record<(typeof WAYS)[number], string>;
 
 beforeAll(async () => {
-  await (await testGateway(options)).stop();
+  await (await testGateway({ ...options, cells: 0 })).stop();
   const few = { creditMicroUsd: 500 };
   poor = await addOrgs(folder, { responses: few, chat: few, messages: few });
   gateway = await testGateway(options);

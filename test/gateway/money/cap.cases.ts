@@ -59,9 +59,10 @@ export function capCases(prepare: () => void = () => {}): void {
 
   beforeAll(async () => {
     prepare();
-    // A first life tells what calls hold, so that the second can begin with orgs that have exactly so much.
-    gateway = await testGateway(options);
-    const { poor } = await restartWith({ poor: { creditMicroUsd: 1 } });
+    // A first life tells what calls hold, so that the second can begin with orgs that have exactly so much. Orgs are added to the
+    // folder of a gateway alone.
+    gateway = await testGateway({ ...options, cells: 0 });
+    const { poor } = await restartWith({ poor: { creditMicroUsd: 1 } }, { cells: 0 });
     for (const kind of Object.keys(bodies) as Body[]) {
       const { json } = await gateway.chat(bodies[kind], { key: poor });
       expect(json.error.code).toBe("insufficient_credits");
@@ -86,10 +87,13 @@ export function capCases(prepare: () => void = () => {}): void {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function restartWith<Name extends string>(specs: Parameters<typeof addOrgs<Name>>[1]) {
+  async function restartWith<Name extends string>(
+    specs: Parameters<typeof addOrgs<Name>>[1],
+    more: { readonly cells?: number } = {},
+  ) {
     await gateway.stop();
     const secrets = await addOrgs(folder, specs);
-    gateway = await testGateway(options);
+    gateway = await testGateway({ ...options, ...more });
     return secrets;
   }
 

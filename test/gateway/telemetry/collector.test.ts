@@ -108,7 +108,7 @@ describe("content", () => {
     const collector = await collect();
     const folder = mkdtempSync(join(tmpdir(), "weir-telemetry-"));
     ends.push(() => rmSync(folder, { recursive: true, force: true }));
-    await (await testGateway({ folder })).stop();
+    await (await testGateway({ folder, cells: 0 })).stop();
     const of = (dataPolicy: object) => ({ creditMicroUsd: 5_000_000, dataPolicy });
     const keys = await addOrgs(folder, {
       on: of({ logging: "on", redact: { presets: ["card"], patterns: [] } }),

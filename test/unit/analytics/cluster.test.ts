@@ -11,8 +11,13 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openClickHouse } from "../../../src/analytics/client.ts";
 import { forCluster, questionForCluster } from "../../../src/analytics/cluster.ts";
+import { openAnalyticsLedger } from "../../../src/analytics/ledger.ts";
 import { migrationFiles } from "../../../src/analytics/migrations.ts";
+import { queryBudget } from "../../../src/analytics/query-budget.ts";
 import { insertMonths, missingMonths, ROLL_UPS, USAGE_TAGS } from "../../../src/analytics/rollups.ts";
+import { systemClock } from "../../../src/clock.ts";
+import { tempStore } from "../credits/fixtures.ts";
+import { FakeEngine } from "./ledger.fixtures.ts";
 import { sumsOf, temporaryFolder } from "./records.ts";
 
 const CLUSTER = { name: "two", database: "weir" };
@@ -156,6 +161,32 @@ it("two shards are read as one: their rows together, and sums that equal the row
     expect(found.length).toBeGreaterThan(0);
   }
 });
+
+it("an org's ledger is listed over both shards, an entry that is on both of them once", async () => {
+  await rows("USE two");
+  const entry = "number + 1, 'settle', -1, 5, now64(3), toString(number), '', ''";
+  await rows(`INSERT INTO ledger_local SELECT 'org_a', ${entry} FROM numbers(50)`);
+  const temp = tempStore();
+  const reader = {
+    async rows<T>(sql: string, params: Record<string, unknown> = {}): Promise<T[]> {
+      const bound = Object.entries(params).map(([name, value]) => `param_${name} = '${paramText(value)}'`);
+      await rows(`SET ${bound.join(", ")}, output_format_json_quote_64bit_integers = 0`);
+      return await rows<T>(questionForCluster(sql, CLUSTER));
+    },
+    bytes: async () => [],
+  };
+  const ledger = openAnalyticsLedger({
+    ...{ store: temp.store, clickhouse: new FakeEngine(), budget: queryBudget(reader) },
+    ...{ clock: systemClock, log: { warn() {} } },
+  });
+  const seqs = (await ledger.entriesOf("org_a", { limit: 20, before: 50 })).map(({ seq }) => seq);
+  expect(seqs).toEqual(Array.from({ length: 20 }, (_, at) => 49 - at));
+  const all = await ledger.entriesOf("org_a", { limit: 1000, kind: "settle" });
+  expect(all.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, at) => 50 - at));
+  await temp.dispose();
+});
+
+const paramText = (value: unknown): string => (Array.isArray(value) ? `[${value.join(",")}]` : String(value));
 
 it("a batch whose sums are missing is completed on this server from the rows of all shards", async () => {
   await openShard("alone");

@@ -7,6 +7,7 @@ import { type Engine, startEngine } from "../../../src/analytics/engine.ts";
 import { openOutbox } from "../../../src/analytics/outbox.ts";
 import type { CallRecord } from "../../../src/record.ts";
 import { openStore } from "../../../src/store/store.ts";
+import { put, settles } from "./ledger.fixtures.ts";
 import { openBench, recordsOf, silentLog, temporaryFolder } from "./records.ts";
 
 const DATABASE = "copies";
@@ -73,6 +74,9 @@ test("while rows are held for a copy of the tables none goes there, and all do a
   expect(await bench.analytics.flush(30_000)).toBe(true);
   const release = await bench.analytics.copy.hold(10_000);
   await bench.add(many(10, record));
+  const { ledger } = bench.analytics;
+  await put(ledger, bench.store, settles("held", 1, 3));
+  expect(await ledger.flush(200)).toBe(false);
   expect(await bench.analytics.flush(200)).toBe(false);
   expect(await counted("held")).toEqual(all(10));
   release();

@@ -69,6 +69,7 @@ function rowsOf(org: string): string[] {
     `INSERT INTO requests (${names}, ${attempts}) SELECT ${values}, ${attempt} FROM numbers(200)`,
     `INSERT INTO payloads SELECT '${org}', ${TS}, concat('${id}', toString(number)), toDateTime('2099-01-01', 'UTC'), '${word}', '${word}' FROM numbers(50)`,
     `INSERT INTO shadow_runs (org_id, ts, request_id, policy) SELECT '${org}', ${TS}, concat('${id}', toString(number)), '${word}' FROM numbers(50)`,
+    `INSERT INTO ledger SELECT '${org}', number + 1, 'topup', 5, 5 * number, ${TS}, '', '${word}', '${word}' FROM numbers(50)`,
   ];
 }
 

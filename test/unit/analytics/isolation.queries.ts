@@ -43,7 +43,16 @@ const statement = (pick: Pick, targets: Targets): string => {
 };
 
 const SUMS = ["usage_hourly", "usage_tags_daily"];
-const TABLES = ["requests", "weir.requests", "payloads", "attempts", "shadow_runs", ...SUMS];
+const TABLES = [
+  "requests",
+  "weir.requests",
+  "payloads",
+  "attempts",
+  "shadow_runs",
+  "ledger",
+  "ledger FINAL",
+  ...SUMS,
+];
 const SETTINGS = [
   "log_comment = ''",
   "log_comment = 'org_b'",

@@ -7,6 +7,7 @@ import { TURN_TIMES } from "../../../src/analytics/migration-turns.ts";
 import { migrationFiles } from "../../../src/analytics/migrations.ts";
 import { USAGE_TAGS } from "../../../src/analytics/rollups.ts";
 import { COLUMNS, REQUEST_COLUMNS } from "../../../src/record/columns.ts";
+import { settle, shown } from "./ledger.fixtures.ts";
 import {
   type Bench,
   clickhouseOf,
@@ -79,6 +80,19 @@ it("what was recorded before a roll-up was made is summed up by its migration", 
   await next.ready();
   expect(await next.rows(sums)).toEqual(before);
   await next.close();
+});
+
+it("a database of the release before gets the table of ledgers, and lists what is put then", async () => {
+  await clickhouse.command("DROP TABLE ledger");
+  await clickhouse.command("ALTER TABLE migrations DELETE WHERE name >= '0011' SETTINGS mutations_sync = 2");
+  await clickhouse.close();
+  await bench.close();
+  bench = openBench({ dataDir });
+  const { ledger } = bench.analytics;
+  await bench.store.act(() => ledger.put([settle("org_before", 1)]));
+  expect(await ledger.flush(30_000)).toBe(true);
+  expect(await ledger.entriesOf("org_before", { limit: 2 })).toEqual([shown(settle("org_before", 1))]);
+  clickhouse = clickhouseOf(bench);
 });
 
 it("no two files set the query of a view, and none empties a table: a late statement of an earlier file spoils nothing", () => {

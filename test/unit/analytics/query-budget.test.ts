@@ -32,11 +32,11 @@ it("an org that asks much leaves places to others, and has its own answered in o
 it("refuses an org that has too many waiting, and no other", async () => {
   const { asked, reader } = answeredByHand();
   const budget = queryBudget(reader, LIMITS, { all: 3, org: 1 });
-  const first = budget.of("a", 1).rows("a1");
+  const first = budget.of("a", { waiting: 1 }).rows("a1");
   await tick();
-  const second = budget.of("a", 1).rows("a2");
-  await expect(budget.of("a", 1).rows("a3")).rejects.toMatchObject({ kind: "concurrency" });
-  const other = budget.of("b", 1).rows("b1");
+  const second = budget.of("a", { waiting: 1 }).rows("a2");
+  await expect(budget.of("a", { waiting: 1 }).rows("a3")).rejects.toMatchObject({ kind: "concurrency" });
+  const other = budget.of("b", { waiting: 1 }).rows("b1");
   while (asked.length < 3) {
     for (const { answer } of asked) answer();
     await tick();

@@ -1,5 +1,6 @@
 /** Clients of the tail: what each was sent, and clients that read slowly, leave and come back. */
 import { z } from "zod";
+import { systemTimers, type Timers } from "../../../src/clock.ts";
 import type { EventNames, EventSink } from "../../../src/event-stream.ts";
 import { eventText } from "../../../src/event-stream.ts";
 import type { HttpHead } from "../../../src/http-head.ts";
@@ -16,6 +17,28 @@ interface Gap {
   readonly missed: number | null;
   readonly first: string;
   readonly last: string;
+}
+
+/** The machine's timers. What is due while they are held happens when they are released. */
+export class HeldTimers implements Timers {
+  #isHeld = false;
+  #due: (() => void)[] = [];
+
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    for (const act of this.#due.splice(0)) act();
+  }
+
+  after(delayMs: number, act: () => void): () => void {
+    return systemTimers.after(delayMs, () => {
+      if (this.#isHeld) this.#due.push(act);
+      else act();
+    });
+  }
 }
 
 export class Client implements EventSink {

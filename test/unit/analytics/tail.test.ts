@@ -13,11 +13,13 @@ import { until } from "../../gateway/fixtures.ts";
 import { amount } from "../../support/effort.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { type Bench, caller, manyRecords, openBench, record } from "./records.ts";
-import { Client, openTail } from "./tail.fixtures.ts";
+import { Client, HeldTimers, openTail } from "./tail.fixtures.ts";
 
 let bench: Bench;
+/** While they are held, what is due waits. */
+const timers = new HeldTimers();
 beforeAll(() => {
-  bench = openBench();
+  bench = openBench({ timers });
 });
 afterAll(() => bench.close());
 
@@ -114,6 +116,18 @@ describe("GET /v1/requests/tail", () => {
     expect(client.gaps).toEqual([{ missed: 1301 - kept, first: ids[kept], last }]);
     const [next] = await settle(org, some(1));
     await shown(() => client.ids.at(-1) === next);
+  });
+
+  test("does not send again what a client has had while it is still passed on to others", async () => {
+    const org = newOrg();
+    const watching = await openTail(bench, org);
+    timers.hold();
+    const ids = await settle(org, some(3));
+    const client = await openTail(bench, org, { after: ids[1] as string });
+    timers.release();
+    const next = await settle(org, some(1));
+    await shown(() => watching.ids.length === 4 && client.ids.includes(next[0] as string));
+    expect(client.ids).toEqual([ids[2], ...next]);
   });
 
   test("puts no call of an act that was dropped", async () => {

@@ -102,6 +102,7 @@ test("the sweep reads orgs with automatic top-ups alone, in slices, and keeps no
       },
     }),
     book: {
+      fresh: () => undefined,
       balanceOnce(orgId) {
         loaded.push(orgId);
         return book.balanceOnce(orgId);

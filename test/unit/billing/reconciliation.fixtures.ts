@@ -3,13 +3,13 @@
 import type { OrgRow } from "../../../src/account/org.ts";
 import type { NoticeDeps } from "../../../src/billing/notices.ts";
 import { Reconciliation } from "../../../src/billing/reconciliation.ts";
+import type { OwnBooks } from "../../../src/billing/reconciliation-books.ts";
 import type { Finding, ReconciliationReport } from "../../../src/billing/reconciliation-finding.ts";
 import { followNow } from "../../../src/billing/reconciliation-job.ts";
 import { askRefund, settleRefund } from "../../../src/billing/refunding.ts";
 import { settle } from "../../../src/billing/settling.ts";
 import type { TopupRow } from "../../../src/billing/topup.ts";
 import { TopupTables } from "../../../src/billing/topup-tables.ts";
-import { openLedger } from "../../../src/credits/ledger.ts";
 import {
   type DayLine,
   type Dispute,
@@ -64,15 +64,23 @@ function gatewayOver(told: Told): PaymentGateway {
   return part as PaymentGateway;
 }
 
-export function openBooks(orgs: readonly OrgRow[]) {
+/** @param over what the ledger is read through */
+export function openBooks(
+  orgs: readonly OrgRow[],
+  over: (ledger: OwnBooks["ledger"]) => OwnBooks["ledger"] = (ledger) => ledger,
+) {
   const billing = openBilling();
   const { deps, store, clock } = billing;
   const told = new Told();
   const gateway = gatewayOver(told);
+  const ledger: OwnBooks["ledger"] = {
+    entries: (orgId, page) => billing.book.entries(orgId, page),
+    byReference: (orgId, refType, refId) => billing.book.byReference(orgId, refType, refId),
+  };
   const notices: NoticeDeps = { ...deps, gatewayOf: (id) => (id === "simulated" ? gateway : undefined) };
   const alarms: string[] = [];
   const reconciliation = new Reconciliation({
-    ...{ store, clock, ledger: openLedger(store), invoices: billing.invoiceTables },
+    ...{ store, clock, ledger: over(ledger), invoices: billing.invoiceTables },
     ...{ topups: deps.topups, refunds: deps.refunds, disputes: deps.disputes, parked: deps.parked },
     gateways: () => [gateway],
     follow: followNow(notices),

@@ -83,6 +83,22 @@ describe.skipIf(missing !== undefined)(`acts of cells${missing === undefined ? "
     },
   );
 
+  test("a row put by another cell refuses an act that read the range, also where the act before it in the group put one", async () => {
+    const things = a.store.table("things");
+    const first = put(a, ["x", "mine"]);
+    const counting = a.store.act(() => {
+      const seen = [...things.range({ start: ["x"], end: ["x", "~"] })].length;
+      a.store.table("counts").put("seen", seen);
+      return seen;
+    });
+    proxy.pause();
+    await put(b, ["x", "other"]);
+    proxy.resume();
+    await first;
+    expect(await counting).toBe(2);
+    expect(b.store.table("counts").get("seen")).toBe(2);
+  });
+
   test("an act's rows of its own cell are stored with its shared ones, though its entry was trimmed", async () => {
     const both = (n: number) =>
       a.store.act(() => {
@@ -159,6 +175,20 @@ describe.skipIf(missing !== undefined)(`acts of cells${missing === undefined ? "
     proxy.resume();
     await noted(() => a.store.healthy());
     expect(a.store.table("things").get("meanwhile")).toBe(1);
+  });
+
+  test("acts of a cell that stood still wait until it has caught up, and are refused where that takes long", async () => {
+    aheadMs += 600;
+    const soon = Promise.all([put(a, "one"), put(a, "two")]);
+    expect(a.store.healthy()).toBe(false);
+    await soon;
+    expect(b.store.table("things").get("two")).toBe(1);
+    proxy.pause();
+    aheadMs += 600;
+    await expect(put(a, "late")).rejects.toMatchObject({ kind: "storage_unavailable", retryable: true });
+    proxy.resume();
+    await noted(() => a.store.healthy());
+    expect(a.store.table("things").get("late")).toBeUndefined();
   });
 
   test("a row of 5 MB is stored, and an act of too many rows is refused for good", async () => {

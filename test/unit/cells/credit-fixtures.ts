@@ -1,10 +1,13 @@
 /** Purses of several cells at one Redis, and a ledger that hears what they charged. */
 import { expect } from "vitest";
-import type { NumberedCharge, UnchargedCall } from "../../../src/cells/credit/charges.ts";
+import type { ActCredit } from "../../../src/cells/act-credit.ts";
+import type { NumberedCharge } from "../../../src/cells/credit/charges.ts";
+import { CreditView } from "../../../src/cells/credit/credit-view.ts";
 import { type LeasedPurse, openLeasedPurse } from "../../../src/cells/credit/leased-purse.ts";
 import { systemClock } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
-import type { Bench, TestCell } from "./fixtures.ts";
+import type { UnchargedCall } from "../../../src/credits/uncharged.ts";
+import type { Bench, TestCell, TestCellOptions } from "./fixtures.ts";
 
 export interface CreditCell extends TestCell {
   readonly purse: LeasedPurse;
@@ -32,21 +35,30 @@ export class HeardLedger {
   }
 }
 
+interface CreditCellOptions extends TestCellOptions {
+  readonly waitMs?: number;
+  readonly idleMs?: number;
+}
+
 export async function openCreditCell(
   bench: Bench,
   name: string,
   ledger: HeardLedger,
-  times: { readonly waitMs?: number; readonly idleMs?: number } = {},
+  { waitMs, idleMs, ...options }: CreditCellOptions = {},
 ): Promise<CreditCell> {
-  const cell = await bench.cell(name);
+  const cell = await bench.cell(name, { ...options, hasParts: true });
+  const { clock = systemClock } = options;
   const purse = await openLeasedPurse({
-    ...{ store: cell.store, life: cell.entered.life, lane: cell.lane("credit"), clock: systemClock },
-    ...times,
-    restates: (operations) => cell.restates(operations),
+    ...{ store: cell.store, life: cell.entered.life, lane: cell.lane("credit"), clock },
+    ...(waitMs !== undefined && { waitMs }),
+    ...(idleMs !== undefined && { idleMs }),
+    view: new CreditView({ lane: cell.lane("credit_view"), inAct: () => cell.store.creditInAct() }),
+    restates: cell.restates,
     onNumbered: (rows) => ledger.hear(rows),
     onUncharged: (rows) => void ledger.uncharged.push(...rows),
     onEnd: (reason) => void bench.log.push(`${name}: ${reason.message}`),
   });
+  await cell.opened();
   return {
     ...cell,
     purse,
@@ -67,17 +79,20 @@ export async function charge(cell: CreditCell, hold: Hold, amountMicroUsd: numbe
   return requestId;
 }
 
-/** A posting, as an act's script makes it. */
-export async function post(
-  cell: Pick<TestCell, "lane">,
+/** An act that posts, if the org's credit allows it. */
+export function post(
+  { store }: Pick<TestCell, "store">,
   org: string,
   amount: number,
-  mayOverdraw = 0,
+  mayOverdraw = false,
 ): Promise<{ outcome: string; seq: number; balance: number }> {
-  const [[outcome, seq, balance] = []] = await cell
-    .lane("post")
-    .send([["credit_post", org, amount, mayOverdraw]]);
-  return { outcome: String(outcome), seq: Number(seq), balance: Number(balance) };
+  return store.act(() => {
+    const credit = store.creditInAct() as ActCredit;
+    const { seq, balanceMicroUsd: balance, heldMicroUsd } = credit.of(org);
+    if (!mayOverdraw && balance - heldMicroUsd < -amount) return { outcome: "insufficient", seq, balance };
+    credit.post(org, amount, mayOverdraw);
+    return { outcome: "posted", seq: seq + 1, balance: balance + amount };
+  });
 }
 
 /** An org's credit in Redis. */

@@ -165,14 +165,44 @@ describe.skipIf(missing !== undefined)(
       await post(at(0), "org_recall", 10_000);
       const held = (await at(1).purse.hold("org_recall", 4000)) as Hold;
       at(2).purse.release((await at(2).purse.hold("org_recall", 6000)) as Hold);
-      expect((await post(at(0), "org_recall", -6000)).outcome).toBe("recall");
       const posted = { outcome: "posted", seq: 2, balance: 4000 };
-      await expect.poll(() => post(at(0), "org_recall", -6000)).toEqual(posted);
+      expect(await post(at(0), "org_recall", -6000)).toEqual(posted);
       await expect.poll(async () => (await post(at(0), "org_recall", -1)).outcome).toBe("insufficient");
-      expect(await post(at(0), "org_recall", -1000, 1)).toEqual({ outcome: "posted", seq: 3, balance: 3000 });
+      expect(await post(at(0), "org_recall", -1000, true)).toEqual({
+        outcome: "posted",
+        seq: 3,
+        balance: 3000,
+      });
       await charge(at(1), held, 4000);
       await settled(bench, ledger, "org_recall", 3);
       expect((await creditOf(bench, "org_recall")).b).toBe(-1000);
+    });
+
+    test("postings and charges of an org at eight cells give one ledger, whose entries add up", async () => {
+      await post(at(0), "org_both", 10_000_000);
+      const posted: { seq: number; balance: number }[] = [];
+      const calls = cells.map(async (cell, n) => {
+        for (let call = 0; call < amount(500, 60); call++) {
+          const hold = (await cell.purse.hold("org_both", 1000)) as Hold;
+          await charge(cell, hold, 10 + n);
+        }
+      });
+      const postings = cells.map(async (cell, n) => {
+        for (let times = 0; times < amount(50, 6); times++)
+          posted.push(await post(cell, "org_both", n % 2 === 0 ? 500 : -300));
+      });
+      await Promise.all([...calls, ...postings]);
+      const { n = 0, b } = await (async () => {
+        await expect.poll(async () => (await creditOf(bench, "org_both")).l ?? 0).toBe(0);
+        return await creditOf(bench, "org_both");
+      })();
+      await expect.poll(() => ledger.of("org_both").length + posted.length).toBe(n - 1);
+      const entries = [
+        ...ledger.of("org_both").map(({ seq, balanceMicroUsd }) => ({ seq, balance: balanceMicroUsd })),
+        ...posted,
+      ].sort((one, other) => one.seq - other.seq);
+      expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 2));
+      expect(entries.at(-1)?.balance).toBe(b);
     });
 
     test("orgs that call once do not stay in memory", async () => {

@@ -115,15 +115,16 @@ class Model {
     return idle.length > 0;
   }
 
-  post(org: string, posted: number, mode: number): [string, number, number] {
-    if (posted < 0 && this.free < -posted && mode < 2) {
-      if (mode === 0 && this.available < -posted) return ["insufficient", this.available, 0];
+  /** Why it is refused: "" where it is not. */
+  post(org: string, posted: number, mode: number): string {
+    if (posted < 0 && this.free < -posted) {
+      if (mode === 0 && this.available < -posted) return "stale";
       const hasIdle = this.want(org);
-      if (hasIdle || mode === 0) return ["recall", 0, 0];
+      if (mode < 2 && (hasIdle || mode === 0)) return "recall";
     }
     this.seq++;
     this.balance += posted;
-    return ["posted", this.seq, this.balance];
+    return "";
   }
 }
 
@@ -164,6 +165,13 @@ describe.skipIf(missing !== undefined)(
           await bench.link.call("DEL", "{weir}:restating", ...left);
           for (const at of CELLS.keys())
             model.row[at] = ((await send(at, "credit_position")) as number[])[1] ?? 0;
+          const [version, origin] = (await bench.link.call(
+            "HMGET",
+            DATASET_KEY,
+            "version",
+            "origin",
+          )) as Buffer[];
+          const documents = { version: Number(String(version)), origin: String(origin) };
           const expected: unknown[] = [];
           let isOverdrawn = false;
           const found = steps.map((taken) => {
@@ -184,9 +192,16 @@ describe.skipIf(missing !== undefined)(
             if (taken.kind === "post") {
               if (Math.abs(model.balance + taken.amount) > 2 ** 52)
                 return Promise.resolve(expected.push("") && "");
-              expected.push(model.post(org, taken.amount, taken.mode));
+              const { version, origin } = documents;
+              const posted = [org, model.seq, taken.mode, taken.amount];
+              const why = model.post(org, taken.amount, taken.mode);
               isOverdrawn ||= model.free < 0;
-              return send(at, "credit_post", org, taken.amount, taken.mode);
+              if (why === "") {
+                documents.version++;
+                documents.origin = `${CELLS[at]}:${entered[at]?.life}:${documents.version}`;
+              }
+              expected.push([documents.version - version, documents.version, why]);
+              return send(at, "acts", version, origin, [[String(version + 1), [], [], [], [posted]]]);
             }
             const { count, sum: charged, held, target, need } = taken.ask;
             const row = model.row[at] ?? 0;

@@ -68,6 +68,8 @@ export async function startFaultProxy(redis: string): Promise<FaultProxy> {
       for (const socket of pair) socket.destroy();
     };
     let isDoomed = false;
+    let replies: Promise<unknown> = Promise.resolve();
+    let waiting = 0;
     client.on("data", (bytes) => {
       const order = orderFor(bytes);
       if (order?.isAfter === false) return end();
@@ -77,8 +79,16 @@ export async function startFaultProxy(redis: string): Promise<FaultProxy> {
     upstream.on("data", (bytes) => {
       if (isDoomed) return end();
       if (isDropping) return;
-      if (delayMs > 0) setTimeout(() => pass(client, bytes), delayMs);
-      else pass(client, bytes);
+      const dueMs = performance.now() + delayMs;
+      const late = () => new Promise((resolve) => setTimeout(resolve, dueMs - performance.now()));
+      // In their order, also when the delay ends.
+      if (delayMs > 0 || waiting > 0) {
+        waiting++;
+        replies = replies.then(late).then(() => {
+          waiting--;
+          pass(client, bytes);
+        });
+      } else pass(client, bytes);
     });
     for (const socket of pair) socket.on("error", end).on("close", end);
   });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Cell, openCell } from "../../../src/cells/cell.ts";
 import { createDataset, type DatasetRow, datasetId } from "../../../src/cells/dataset.ts";
+import type { Formats } from "../../../src/cells/formats.ts";
 import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
@@ -14,6 +15,8 @@ export interface TestCell extends Cell {
   readonly local: Store;
   /** Why the process may not go on, once it may not. */
   ended(): Error | undefined;
+  /** Why it drains, once it does. */
+  outdated(): Error | undefined;
   stop(): Promise<void>;
 }
 
@@ -23,6 +26,12 @@ export interface TestCellOptions {
   readonly clock?: Clock;
   /** The cell's folder, if it is not named like the cell. */
   readonly folder?: string;
+  /** Parts that restate are opened on it: then `opened` is to be called. */
+  readonly hasParts?: boolean;
+  /** Of another release. */
+  readonly formats?: Formats;
+  /** Of another release, which knows other tables. */
+  readonly isShared?: (table: string) => boolean;
 }
 
 export interface Bench {
@@ -39,9 +48,9 @@ export interface Bench {
   close(): Promise<void>;
 }
 
-/** Tables that begin with this are of one cell alone. */
-const LOCAL = "local.";
-export const isShared = (table: string): boolean => !table.startsWith(LOCAL);
+/** Tables whose names begin so are of one cell alone. */
+const LOCAL = /^(?:local\.|cells\.|idempotent_|response)/;
+export const isShared = (table: string): boolean => !LOCAL.test(table);
 
 export async function openBench(
   rows: Iterable<DatasetRow> = [],
@@ -57,19 +66,27 @@ export async function openBench(
   const open = new Set<TestCell>();
   return {
     ...{ folder, redis, link, id, log },
-    async cell(name, { url = redis.url, clock = systemClock, folder: own = name } = {}) {
+    async cell(name, more = {}) {
+      const { url = redis.url, clock = systemClock, folder: own = name, hasParts = false } = more;
+      const { formats, isShared: knows = isShared } = more;
       const local = openStore(join(folder, own));
       let ended: Error | undefined;
+      let outdated: Error | undefined;
       const cell = await openCell({
-        ...{ cell: name, datasetId: id, redisUrl: url, local, isShared, clock },
+        ...{ cell: name, datasetId: id, redisUrl: url, local, isShared: knows, clock },
         log: { warn: (fields, message) => void log.push(`${name}: ${message} ${JSON.stringify(fields)}`) },
         onEnd: (reason) => {
           ended = reason;
         },
+        onOutdated: (reason) => {
+          outdated = reason;
+        },
+        ...(formats && { formats }),
       });
+      if (!hasParts) await cell.opened();
       const made: TestCell = {
         ...cell,
-        ...{ name, local, ended: () => ended },
+        ...{ name, local, ended: () => ended, outdated: () => outdated },
         async stop() {
           open.delete(made);
           await cell.store.close();

@@ -44,8 +44,9 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
-export async function startRedis(more: readonly string[] = []): Promise<TestRedis> {
-  const folder = mkdtempSync(join(tmpdir(), "weir-redis-"));
+/** @param kept a folder that `stop` leaves: what an earlier Redis wrote there is read again */
+export async function startRedis(more: readonly string[] = [], kept?: string): Promise<TestRedis> {
+  const folder = kept ?? mkdtempSync(join(tmpdir(), "weir-redis-"));
   const url = join(folder, "redis.sock");
   let child: ChildProcess | undefined;
   const start = async () => {
@@ -76,7 +77,7 @@ export async function startRedis(more: readonly string[] = []): Promise<TestRedi
     resume: () => void child?.kill("SIGCONT"),
     async stop() {
       await kill();
-      rmSync(folder, { recursive: true, force: true });
+      if (kept === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

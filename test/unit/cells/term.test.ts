@@ -10,24 +10,46 @@ describe.skipIf(missing !== undefined)(`a term${missing === undefined ? "" : `: 
   let cell: TestCell;
   beforeAll(async () => {
     bench = await openBench();
-    cell = await bench.cell("a");
+    cell = await bench.cell("a", { hasParts: true });
   });
   afterAll(async () => await bench.close());
 
   test("begins with the first exchange at another process of Redis", async () => {
     const told: number[] = [];
-    cell.restates(() => {
-      told.push(bench.redis.pid());
-      return [];
+    cell.restates({
+      operations() {
+        told.push(bench.redis.pid());
+        return [];
+      },
+      isSettled: () => true,
     });
+    await cell.opened();
+    const first = bench.redis.pid();
     await bench.redis.kill();
     await bench.redis.start();
     await cell.caughtUp();
     await bench.link.ready(5000);
     const [id] = /run_id:(\w+)/.exec(String(await bench.link.call("INFO", "server")))?.slice(1) ?? [];
     expect(String(await bench.link.call("HGET", "{weir}:dataset", "term"))).toBe(id);
-    expect(told).toEqual([bench.redis.pid()]);
+    expect(told).toEqual([first, bench.redis.pid()]);
     expect(await bench.link.call("SCARD", "{weir}:restating")).toBe(0);
+  });
+
+  test("that begins while a cell opens its parts is restated by all of them", async () => {
+    const opening = await bench.cell("opening", { hasParts: true });
+    await bench.redis.kill();
+    await bench.redis.start();
+    await opening.caughtUp();
+    await cell.caughtUp();
+    await bench.link.ready(5000);
+    const waited = async () =>
+      ((await bench.link.call("SMEMBERS", "{weir}:restating")) as Buffer[]).map(String);
+    expect(await waited()).toEqual(["opening"]);
+    opening.restates({ operations: () => [["claims_mine", ["key_1", "print"]]], isSettled: () => true });
+    await opening.opened();
+    expect(await waited()).toEqual([]);
+    expect(await bench.link.call("HEXISTS", "{weir}:claims", "key_1")).toBe(1);
+    expect(() => opening.restates({ operations: () => [], isSettled: () => true })).toThrow(/too late/);
   });
 
   test("goes on over a lost connection", async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../../src/clock.ts";
-import type { Book, Charge } from "../../../src/credits/book.ts";
+import type { Charge, LocalBook } from "../../../src/credits/book.ts";
 import { type CreditsDeps, openCredits as openPurseAndBook } from "../../../src/credits/credits.ts";
 import type { LedgerEntry } from "../../../src/credits/entry.ts";
 import type { LedgerPage } from "../../../src/credits/ledger.ts";
@@ -100,7 +100,7 @@ interface Also {
 }
 
 /** The whole ledger, oldest first, read in pages as a client would. */
-export function wholeLedger(credits: Pick<Book, "entries">, orgId: string): LedgerEntry[] {
+export function wholeLedger(credits: Pick<LocalBook, "entries">, orgId: string): LedgerEntry[] {
   const all: LedgerEntry[] = [];
   for (;;) {
     const page = credits.entries(orgId, { limit: 100, before: all.at(-1)?.seq });

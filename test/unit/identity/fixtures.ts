@@ -51,7 +51,8 @@ export interface IdentityRig {
   invite(org: OrgRow, email: string, role?: Role): Promise<{ member: MemberRow; secret: string }>;
   /** Roles by slug of a person's orgs. */
   rolesOf(userId: string): Record<string, Role>;
-  firstOwner(isLoopback: boolean, operators?: readonly string[]): FirstOwner;
+  /** @param shared of a cell */
+  firstOwner(isLoopback: boolean, operators?: readonly string[], shared?: Uint8Array): FirstOwner;
   readonly dataDir: string;
 }
 
@@ -77,9 +78,9 @@ async function open(): Promise<IdentityRig & { close: () => Promise<void> }> {
   const { people } = accounts;
   await firstStart({ accounts, clock, dataDir, planId: "free" });
   const first = accounts.oldestOrg() as OrgRow;
-  const firstOwner = (isLoopback: boolean, operators: readonly string[] = []) =>
+  const firstOwner = (isLoopback: boolean, operators: readonly string[] = [], shared?: Uint8Array) =>
     new FirstOwner({
-      ...{ accounts, clock, trail: trail.trail, dataDir, isLoopback },
+      ...{ accounts, clock, trail: trail.trail, dataDir, isLoopback, shared },
       isOperator: ({ email, isEmailVerified }) => isEmailVerified && operators.includes(email),
     });
   const deps = {

@@ -199,3 +199,12 @@ describe("the owner of a new installation", () => {
     expect(await firstRoles(claimsOf("ada"), { firstOwner: secret() })).toEqual({ first: "owner" });
   });
 });
+
+test("the secret of the first owner is the same in the folder of each cell, also where a gateway alone had made one", () => {
+  const secret = () => readFileSync(join(rig.dataDir, FIRST_OWNER_FILE), "utf8").trim();
+  const alone = secret();
+  rig.firstOwner(false, [], Buffer.alloc(32, 1));
+  const ofCells = secret();
+  rig.firstOwner(false, [], Buffer.alloc(32, 1));
+  expect([ofCells === alone, secret()]).toEqual([false, Buffer.alloc(32, 1).toString("base64url")]);
+});

@@ -50,7 +50,8 @@ export function openRoom(options: RoomOptions = {}) {
     draw: { pdf: drawPdf, html: async (row) => drawHtml(row) },
     onOverdue: ({ number }) => overdue.push(number),
     onFailure: (error) => {
-      throw error;
+      // A table that a test left open sweeps on after its store was closed.
+      if (!String(error).includes("closed database")) throw error;
     },
   });
   return {

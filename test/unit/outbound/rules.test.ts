@@ -92,6 +92,16 @@ describe("the gateway's own ports", () => {
   });
 });
 
+test("where another process of the installation listens is refused, though it is allowed", () => {
+  const rules = rulesOf(["0.0.0.0/0"], {
+    isOfInstallation: ({ text }, port) => text === "10.1.1.2" && port === 8787,
+  });
+  expect(isAllowed(address("10.1.1.2"), 8787, rules)).toBe(false);
+  expect(isAllowed(address("::ffff:10.1.1.2"), 8787, rules)).toBe(false);
+  expect(isAllowed(address("10.1.1.2"), 8788, rules)).toBe(true);
+  expect(isAllowed(address("10.1.1.3"), 8787, rules)).toBe(true);
+});
+
 test("this machine's addresses are those of its interfaces, looked up again after five seconds", () => {
   let nowMs = 0;
   const own = ownAddresses({ now: () => 0, monotonic: () => nowMs });

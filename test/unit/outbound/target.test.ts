@@ -191,6 +191,14 @@ describe("where loopback is allowed", () => {
   });
 });
 
+test("the name under which others know the gateway is refused, in any spelling, on its port", () => {
+  const rules = rulesOf([], { publicHost: { name: "gateway.example.com", port: 443 } });
+  for (const host of ["gateway.example.com", "GATEWAY.Example.com.", "gateway.example.com:443"])
+    expect(refusal(`https://${host}/hook`, rules)).toContain("the gateway itself");
+  for (const host of ["gateway.example.com:8443", "other.gateway.example.com"])
+    expect(parseTarget(`https://${host}/hook`, rules)).toBe(`https://${host}/hook`);
+});
+
 describe("where a private range is allowed", () => {
   const rules = rulesOf(["10.0.0.0/8"]);
 

@@ -106,6 +106,36 @@ test("a cell waits for the engine's address, and hears of a new one", async () =
   expect((await shared.address(1)).url).toBe("b");
 });
 
+test("a cell's calls of services are answered by their numbers, and fail when the supervisor dies", async () => {
+  const supervisor = channel();
+  const { services } = cellSide(supervisor);
+  let changes = 0;
+  services.onChange(() => changes++);
+  const [portal, forgotten, payments] = [
+    services.portal(),
+    services.forgetPerson("a"),
+    services.payments().catch((error: Error) => error.message),
+  ];
+  expect(supervisor.said).toEqual([
+    { asked: 1, call: { name: "portal", args: [] } },
+    { asked: 2, call: { name: "forgetPerson", args: ["a"] } },
+    { asked: 3, call: { name: "payments", args: [] } },
+  ]);
+  supervisor.heard.message?.({ answered: 3, error: "no port is free" });
+  supervisor.heard.message?.({ answered: 1, value: "http://127.0.0.1:1" });
+  supervisor.heard.message?.({ answered: 2, value: undefined });
+  expect([await portal, await forgotten, await payments]).toEqual([
+    "http://127.0.0.1:1",
+    undefined,
+    "no port is free",
+  ]);
+  supervisor.heard.message?.({ services: { ports: [5], payments: undefined } });
+  expect([services.state().ports, changes]).toEqual([[5], 1]);
+  const waiting = services.identity();
+  supervisor.heard.disconnect?.();
+  await expect(waiting).rejects.toThrow("the supervisor has ended");
+});
+
 test("only a child of a supervisor is a cell", () => {
   expect([cellNumber({ WEIR_CELL: "3" }, true), cellNumber({ WEIR_CELL: "3" }, false)]).toEqual([
     3,

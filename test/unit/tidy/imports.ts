@@ -38,6 +38,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "receipts",
     "backup",
     "supervisor",
+    // What a Redis holds, without a gateway that runs.
+    "cells",
     // The supervisor of cells is given it.
     "src/analytics/engine.ts",
   ],
@@ -54,13 +56,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   simulator: ["vocabulary"],
   store: ["vocabulary", "process"],
   // What several processes of one installation share, through Redis.
-  cells: ["vocabulary", "store", "credits", "limits"],
+  cells: ["vocabulary", "store", "credits", "limits", "src/exchange/kept-rows.ts"],
   // Several processes on one machine and one port; the analytics' engine comes by a port.
-  supervisor: ["vocabulary", "process"],
+  supervisor: ["vocabulary", "process", "cells"],
   jobs: ["vocabulary", "store"],
   events: ["vocabulary", "store"],
   webhooks: ["vocabulary", "store", "events", "jobs", "account", "outbound"],
-  analytics: ["vocabulary", "record", "store", "events"],
+  // Of credits only the shape of a ledger entry.
+  analytics: ["vocabulary", "record", "store", "events", "src/credits/entry.ts"],
   credits: ["vocabulary", "store", "events"],
   limits: ["vocabulary", "store", "credits", "events"],
   catalog: ["vocabulary", "document", "store"],

@@ -6,7 +6,7 @@
 -- {…}:tombs           sorted set: table, NUL, key -> version of the removal; the oldest are dropped
 -- {…}:stream          one entry an act, its id is "<version>-0": versions have no gaps. Each names its origin, which is
 --                     "cell:life:number of the run", and the origin of the version before it: after a failover that
---                     lost writes the same versions come again with other origins
+--                     lost writes the same versions come again with other origins; and the format of its rows
 -- {…}:runs            hash: cell -> "life:number" of its last run that was committed
 -- {…}:ticket          who may commit alone for a moment, because its acts were refused too often
 
@@ -16,6 +16,8 @@ local TICKET_MS = 500
 
 -- Versions above this were given out by this exchange: its acts ran one on top of the other.
 local began_at
+-- Of ranges that this exchange has changed: version of the latest change before it. Its own changes must not hide one of another cell.
+local ranges_before
 
 local function version_now() return tonumber(redis.call("HGET", DATASET, "version")) end
 
@@ -33,6 +35,9 @@ local function is_past(version, origin)
   return entry ~= nil and entry[2][4] == origin
 end
 
+-- Of the file of credit: why what acts post cannot be posted now, or nothing; and posts it.
+local refusal_of_postings, make_postings
+
 local function is_unchanged(version, base) return version <= base or version > began_at end
 
 -- Whether an act that ran on the rows of version `base` would read the same today. `reads` and `ranges` are flat lists
@@ -44,10 +49,18 @@ local function is_current(base, reads, ranges)
     if not is_unchanged(version_of(row), base) then return false end
   end
   for i = 1, #ranges, 2 do
-    local version = redis.call("HGET", key("ranges:" .. ranges[i]), ranges[i + 1])
-    if not is_unchanged(tonumber(version or 0), base) then return false end
+    local version = ranges_before[ranges[i] .. "\0" .. ranges[i + 1]]
+      or redis.call("HGET", key("ranges:" .. ranges[i]), ranges[i + 1])
+    if tonumber(version or 0) > base then return false end
   end
   return true
+end
+
+local function change_range(name, part, version)
+  local id = name .. "\0" .. part
+  local ranges = key("ranges:" .. name)
+  ranges_before[id] = ranges_before[id] or redis.call("HGET", ranges, part) or "0"
+  redis.call("HSET", ranges, part, version)
 end
 
 -- Drops the oldest tombstones: acts that ran before their removal are refused from then on.
@@ -65,15 +78,15 @@ local function trim_tombs()
 end
 
 -- `writes`: flat list of table, key, first part ("" where the key has one part only), and the blob of the row or 0.
-local function write(version, writes, origin)
+local function write(version, writes, origin, format)
   local stamp = struct.pack(">I8", version)
   local text = decimal(version)
-  local fields = { "origin", origin, "before", redis.call("HGET", DATASET, "origin") }
+  local fields = { "origin", origin, "before", redis.call("HGET", DATASET, "origin"), "format", format }
   for i = 1, #writes, 4 do
     local name, row_key, part, row = writes[i], writes[i + 1], writes[i + 2], blob(writes[i + 3])
     redis.call("HSET", key("rows:" .. name), row_key, row and (stamp .. "+" .. row) or stamp)
-    redis.call("HSET", key("ranges:" .. name), "", text)
-    if part ~= "" then redis.call("HSET", key("ranges:" .. name), part, text) end
+    change_range(name, "", text)
+    if part ~= "" then change_range(name, part, text) end
     local member = name .. "\0" .. row_key
     if row then
       redis.call("ZREM", key("tombs"), member)
@@ -88,14 +101,14 @@ local function write(version, writes, origin)
   trim_tombs()
 end
 
--- { "acts", base, origin, acts }: commits acts that ran one after the other on the rows of version `base`, which `origin`
--- made, each of them { id, reads, ranges, writes }, up to the first one that would have read something else.
--- Returns how many were committed, the version now, and why the rest was not: "", "stale", "wait", or "past" where this
--- dataset has no such version.
+-- { "acts", base, origin, acts, format or none for 1 }: commits acts that ran one after the other on the rows of version `base`, which `origin`
+-- made, each of them { id, reads, ranges, writes, postings }, up to the first one that would have read something else.
+-- Returns how many were committed, the version now, and why the rest was not: "", "stale", "wait", "recall" where other cells
+-- were asked to give credit back first, or "past" where this dataset has no such version.
 operations.acts = function(operation)
   local base, acts = operation[2], operation[4]
   local holder = redis.call("GET", key("ticket"))
-  began_at = version_now()
+  began_at, ranges_before = version_now(), {}
   if holder and holder ~= CELL .. ":" .. LIFE then return { 0, began_at, "wait" } end
   if not is_past(base, operation[3]) then return { 0, began_at, "past" } end
   local version, why = began_at, ""
@@ -104,8 +117,11 @@ operations.acts = function(operation)
       why = "stale"
       break
     end
+    why = refusal_of_postings(act[5]) or ""
+    if why ~= "" then break end
+    make_postings(act[5])
     version = version + 1
-    write(version, act[4], CELL .. ":" .. LIFE .. ":" .. act[1])
+    write(version, act[4], CELL .. ":" .. LIFE .. ":" .. act[1], decimal(operation[5] or 1))
     redis.call("HSET", key("runs"), CELL, LIFE .. ":" .. act[1])
   end
   return { version - began_at, version, why }

@@ -4,6 +4,7 @@
 -- {…}:credit:<org>      hash: b balance, n number of the newest ledger entry, l sum of all leases, h sum of all holds;
 --                       l:<cell> lease of a cell; h:<cell> what of it the cell's open holds and unsent charges take, as it last said
 -- {…}:leases:<cell>     set: orgs of which the cell has a lease or holds
+-- {…}:frozen:<org>      cell: an act of it that reads the org's credit is under way
 -- {…}:wanted:<cell>     set: orgs whose idle credit the cell is asked to give back
 -- {…}:settled           hash: cell -> row before its latest batch of charges, last row of it, a mark of that row, its answer
 --
@@ -11,6 +12,7 @@
 
 local GRANTED, NONE, ELSEWHERE, RESTATING = 0, 1, 2, 3
 local WANTED_TOLD = 200
+local FROZEN_MS = 300
 
 local function credit_key(org) return key("credit:" .. org) end
 
@@ -20,10 +22,11 @@ local function credit_of(org, cell)
   return unpack(found)
 end
 
--- Asks every cell that seems to have idle credit of the org to give it back. Returns whether there is one.
-local function want(org)
+-- Asks every cell that seems to have something idle of what the hash `name` shares out to give it back: notes `id` in its set, whose
+-- name begins with `wanted`. Returns whether there is one.
+local function want_idle(name, wanted, id)
   local leases, holds, has_idle = {}, {}, false
-  local all = redis.call("HGETALL", credit_key(org))
+  local all = redis.call("HGETALL", name)
   for i = 1, #all, 2 do
     local what, cell = string.match(all[i], "^([lh]):(.+)$")
     if what == "l" then leases[cell] = tonumber(all[i + 1]) end
@@ -32,14 +35,17 @@ local function want(org)
   for cell, lease in pairs(leases) do
     if lease > (holds[cell] or 0) then
       has_idle = true
-      redis.call("SADD", key("wanted:" .. cell), org)
+      redis.call("SADD", key(wanted .. cell), id)
     end
   end
   return has_idle
 end
 
--- Writes what one cell has of an org, and the sums. `more`: other fields and values of the org, or nothing.
-local function write_lease(org, cell, leases, holds, lease, held, was_known, more)
+local function want(org) return want_idle(credit_key(org), "wanted:", org) end
+
+-- Writes what one cell has of what the hash `name` shares out, and the sums; notes `id` in the set `set` of those of which it has
+-- something. `more`: other fields and values of the hash, or nothing.
+local function write_part(name, set, id, cell, leases, holds, lease, held, was_known, more)
   local fields = more or {}
   local function add(name, value)
     fields[#fields + 1] = name
@@ -52,13 +58,33 @@ local function write_lease(org, cell, leases, holds, lease, held, was_known, mor
     add("l:" .. cell, lease)
     add("h:" .. cell, held)
   end
-  redis.call("HSET", credit_key(org), unpack(fields))
-  if is_known and not was_known then redis.call("SADD", key("leases:" .. cell), org) end
+  redis.call("HSET", name, unpack(fields))
+  if is_known and not was_known then redis.call("SADD", set, id) end
   if was_known and not is_known then
-    redis.call("HDEL", credit_key(org), "l:" .. cell, "h:" .. cell)
-    redis.call("SREM", key("leases:" .. cell), org)
+    redis.call("HDEL", name, "l:" .. cell, "h:" .. cell)
+    redis.call("SREM", set, id)
   end
 end
+
+local function write_lease(org, cell, leases, holds, lease, held, was_known, more)
+  write_part(credit_key(org), key("leases:" .. cell), org, cell, leases, holds, lease, held, was_known, more)
+end
+
+-- What a cell's lease becomes, of which `total` is shared out, and an outcome: for a need that the lease does not cover, why.
+local function lease_for(total, leases, holds, lease, held, target, need, is_restating)
+  local most = lease + total - leases
+  if is_restating then most = math.min(most, lease) end
+  local granted = math.min(math.max(target, held), most)
+  -- Less than the next call needs helps nobody: the rest goes to a call that it covers.
+  if need >= 0 and granted > lease and granted - held < need then granted = lease end
+  granted = math.max(granted, math.min(held, lease), 0)
+  if need < 0 or granted - held >= need then return granted, GRANTED end
+  if is_restating then return granted, RESTATING end
+  return granted, total - holds < need and NONE or ELSEWHERE
+end
+
+-- Of 60-budgets.lua.
+local exchange_budgets, return_budgets
 
 -- One org's part of an exchange. `held` is what the cell's lease must cover after these charges; `need` what its next call
 -- takes beyond that, -1 for none.
@@ -75,48 +101,37 @@ local function exchange_credit(org, count, sum, held, target, need, is_restating
     leases = leases - covered
     more = { "b", decimal(balance), "n", decimal(seq + count) }
   end
-  local most = lease + balance - leases
-  if is_restating then most = math.min(most, lease) end
-  local granted = math.min(math.max(target, held), most)
-  -- Less than the next call needs helps nobody: the rest of a balance goes to a call that it covers.
-  if need >= 0 and granted > lease and granted - held < need then granted = lease end
-  granted = math.max(granted, math.min(held, lease), 0)
-  leases = leases - lease + granted
   holds = holds - held_before + held
+  local granted, outcome = lease_for(balance, leases, holds, lease, held, target, need, is_restating)
+  leases = leases - lease + granted
   if more or granted ~= lease_before or held ~= held_before then
     local was_known = lease_before ~= 0 or held_before ~= 0
     write_lease(org, CELL, leases, holds, granted, held, was_known, more)
   end
-  local outcome = GRANTED
-  if need >= 0 and granted - held < need then
-    if is_restating then
-      outcome = RESTATING
-    elseif balance - holds < need then
-      outcome = NONE
-    else
-      outcome = ELSEWHERE
-      want(org)
-    end
-  end
+  if outcome == ELSEWHERE then want(org) end
   return first, before, granted, balance, balance - leases, balance - holds, outcome
 end
 
 local function settled_of(cell)
   local kept = redis.call("HGET", key("settled"), cell)
   if kept then return unpack(cmsgpack.unpack(kept)) end
-  return 0, 0, "", {}
+  return 0, 0, "", {}, {}
 end
 
--- { "credit", after, last, mark, orgs }: charges of the cell's log after row `after` up to `last`, whose mark is `mark` (both equal: there
--- are none), and what the cell wants of each org: a flat list of { org, count, sum, held, target, need }.
--- Returns 1, a flat list of what `exchange_credit` returns for each, and orgs of which the cell is asked to give idle credit back;
--- or 0 and the last row that is in, with nothing changed, where that is not `after`.
+-- { "credit", after, last, mark, orgs, budgets }: charges of the cell's log after row `after` up to `last`, whose mark is `mark` (both equal: there
+-- are none), and what the cell wants of each org: a flat list of { org, count, sum, held, target, need }. `budgets`: see
+-- `exchange_budgets`. Returns 1, a flat list of what `exchange_credit` returns for each, orgs of which the cell is asked to give idle
+-- credit back, and what `exchange_budgets` returns;
+-- or, with nothing changed, 0 and the last row that is in, where that is not `after`, or 2 where an org is frozen for a moment.
 operations.credit = function(operation)
   local after, last, mark, orgs = operation[2], operation[3], operation[4], operation[5]
   local has_charges = last > after
   if has_charges then
     local _, last_in = settled_of(CELL)
     if last_in ~= after then return { 0, last_in } end
+    for i = 1, #orgs, 6 do
+      if orgs[i + 1] > 0 and redis.call("EXISTS", key("frozen:" .. orgs[i])) == 1 then return { 2 } end
+    end
   end
   local is_restating = redis.call("EXISTS", key("restating")) == 1
   local answers, numbered = {}, {}
@@ -133,29 +148,34 @@ operations.credit = function(operation)
       numbered[#numbered + 1] = before
     end
   end
-  if has_charges then
-    redis.call("HSET", key("settled"), CELL, cmsgpack.pack({ after, last, mark, numbered }))
+  local spends, wanted_scopes, crossed, now
+  if operation[6] then
+    spends, wanted_scopes, crossed, now = exchange_budgets(operation[6], is_restating)
   end
-  return { 1, answers, redis.call("SPOP", key("wanted:" .. CELL), WANTED_TOLD) }
+  if has_charges then
+    redis.call("HSET", key("settled"), CELL, cmsgpack.pack({ after, last, mark, numbered, crossed or {} }))
+  end
+  local wanted = redis.call("SPOP", key("wanted:" .. CELL), WANTED_TOLD)
+  return { 1, answers, wanted, spends, wanted_scopes, crossed, now }
 end
 
 -- { "credit_position" }: what a new process of the cell must know: the row before the latest batch that is in, its last row, the mark of
--- that, a flat list of { org, first number, balance before }, and the newest life of the cell that was retired.
+-- that, a flat list of { org, first number, balance before }, the newest life of the cell that was retired, and what was crossed.
 operations.credit_position = function()
-  local after, last, mark, numbered = settled_of(CELL)
-  return { after, last, mark, numbered, tonumber(redis.call("HGET", key("retired"), CELL) or 0) }
+  local after, last, mark, numbered, crossed = settled_of(CELL)
+  return { after, last, mark, numbered, tonumber(redis.call("HGET", key("retired"), CELL) or 0), crossed }
 end
 
 -- { "credit_skip", after, last, mark }: rows of the cell's log that are not charged, because the life that wrote them was retired.
 operations.credit_skip = function(operation)
   local _, last_in = settled_of(CELL)
   if last_in ~= operation[2] then return { 0, last_in } end
-  redis.call("HSET", key("settled"), CELL, cmsgpack.pack({ operation[2], operation[3], operation[4], {} }))
+  redis.call("HSET", key("settled"), CELL, cmsgpack.pack({ operation[2], operation[3], operation[4], {}, {} }))
   return { 1 }
 end
 
--- { "credit_return", count }: gives back what the cell's former life had leased, of so many orgs; only before it leases anything.
--- Returns how many orgs are left.
+-- { "credit_return", count }: gives back what the cell's former life had leased, of so many orgs and as many budgets; only before it
+-- leases anything. Returns how many are left.
 operations.credit_return = function(operation)
   local name = key("leases:" .. CELL)
   for _, org in ipairs(redis.call("SRANDMEMBER", name, operation[2])) do
@@ -163,7 +183,7 @@ operations.credit_return = function(operation)
     write_lease(org, CELL, leases - lease, holds - held, 0, 0, true)
   end
   redis.call("DEL", key("wanted:" .. CELL))
-  return { redis.call("SCARD", name) }
+  return { redis.call("SCARD", name) + return_budgets(operation[2]) }
 end
 
 -- { "credit_restate", row, leases }: what the cell knows to be confirmed: the last row of its log that is in, and a flat list of org
@@ -182,10 +202,37 @@ operations.credit_restate = function(operation)
   return { last_in }
 end
 
--- { "credit_funds", org }: number of the newest entry, balance, sum of all holds as last said, sum of all leases.
-operations.credit_funds = function(operation)
-  local balance, seq, leases, holds = credit_of(operation[2], CELL)
-  return { seq, balance, holds, leases }
+-- Number of the newest entry, balance, and sum of all holds as last said, of each org from operation[2] on.
+local function add_funds(operation, answer)
+  for i = 2, #operation do
+    local balance, seq, _, holds = credit_of(operation[i], CELL)
+    for _, value in ipairs({ seq, balance, holds }) do answer[#answer + 1] = value end
+  end
+  return answer
+end
+
+-- { "credit_funds", org, … }: what `add_funds` says of each.
+operations.credit_funds = function(operation) return add_funds(operation, {}) end
+
+-- { "credit_freeze", org, … }: for a moment no charge of these orgs is taken and nobody posts to them but this cell, so that an act
+-- which reads their credit is not overtaken. Returns 1, the version now, and what `add_funds` says of each; or 0 where another cell has
+-- one of them.
+operations.credit_freeze = function(operation)
+  for i = 2, #operation do
+    local holder = redis.call("GET", key("frozen:" .. operation[i]))
+    if holder and holder ~= CELL then return { 0 } end
+  end
+  for i = 2, #operation do redis.call("SET", key("frozen:" .. operation[i]), CELL, "PX", FROZEN_MS) end
+  return add_funds(operation, { 1, version_now() })
+end
+
+-- { "credit_thaw", org, … }: the act is over.
+operations.credit_thaw = function(operation)
+  for i = 2, #operation do
+    local name = key("frozen:" .. operation[i])
+    if redis.call("GET", name) == CELL then redis.call("DEL", name) end
+  end
+  return {}
 end
 
 -- { "credit_begin", orgs }: balances a dataset begins with: a flat list of org, number of its newest entry, balance. What is there stays.
@@ -199,22 +246,37 @@ operations.credit_begin = function(operation)
   return {}
 end
 
--- For acts: adds `amount` to an org's balance as its next entry; call it once all that could refuse the act was checked.
--- `may_overdraw`: 0 only what no hold takes may go · 1 also more, once no cell has idle credit of the org · 2 at once, whatever is leased.
--- Returns "posted", number and balance; or, with nothing changed, "recall" (cells were asked to give idle credit back: try again in
--- a moment), or "insufficient" and what is available.
-local function post_credit(org, amount, may_overdraw)
-  local balance, seq, leases, holds = credit_of(org, CELL)
-  if amount < 0 and balance - leases < -amount and may_overdraw < 2 then
-    if may_overdraw == 0 and balance - holds < -amount then return "insufficient", balance - holds end
-    if want(org) or may_overdraw == 0 then return "recall" end
-  end
-  redis.call("HSET", credit_key(org), "n", decimal(seq + 1), "b", decimal(balance + amount))
-  return "posted", seq + 1, balance + amount
+-- Whether `amount` may be posted: "" or, with nothing changed, "recall" (cells were asked to give idle credit back: try again in a moment)
+-- or "stale" (no call may be refused credit that this would take). `may_overdraw`: see `ActCredit`.
+local function refusal_of(org, amount, free, available, may_overdraw)
+  if amount >= 0 or free >= -amount then return "" end
+  if may_overdraw == 0 and available < -amount then return "stale" end
+  local has_idle = want(org)
+  if may_overdraw < 2 and (has_idle or may_overdraw == 0) then return "recall" end
+  return ""
 end
 
--- { "credit_post", org, amount, may_overdraw }: a posting without an act.
-operations.credit_post = function(operation)
-  local outcome, first, balance = post_credit(operation[2], operation[3], operation[4])
-  return { outcome, first or 0, balance or 0 }
+-- `credit`: what an act read of credit and posts, lists of { org, number of the newest entry that it knew, may_overdraw, amounts… }.
+refusal_of_postings = function(credit)
+  for _, postings in ipairs(credit) do
+    local balance, seq, leases, holds = credit_of(postings[1], CELL)
+    if seq ~= postings[2] then return "stale" end
+    local sum = 0
+    for i = 4, #postings do
+      local refusal =
+        refusal_of(postings[1], postings[i], balance + sum - leases, balance + sum - holds, postings[3])
+      if refusal ~= "" then return refusal end
+      sum = sum + postings[i]
+    end
+  end
+end
+
+make_postings = function(credit)
+  for _, postings in ipairs(credit) do
+    local balance, seq = credit_of(postings[1], CELL)
+    for i = 4, #postings do balance = balance + postings[i] end
+    if #postings > 3 then
+      redis.call("HSET", credit_key(postings[1]), "n", decimal(seq + #postings - 3), "b", decimal(balance))
+    end
+  end
 end

@@ -4,7 +4,7 @@
 -- {…}:tokens:<key>    pair is the sum that has left the window. A weight counts for 60 s from its time.
 -- {…}:leased:<key>    hash: "w:<cell>:<life>" -> batches the cell may use, each "id milliseconds requests tokens";
 --                     "c:<cell>:<life>" -> "slots milliseconds": calls in flight it has or may begin, and when it said so
--- {…}:wanted:<cell>   set: keys of which another cell wants slots for calls
+-- {…}:slots:<cell>    set: keys of which another cell wants slots for calls
 --
 -- A batch is good at the cell for 500 ms, counted there from before it was asked for, so it counts here for 60.5 s. Slots for
 -- calls end with the cell's life, or when the cell says so, or so long after its last word that no call can last.
@@ -94,7 +94,8 @@ end
 
 -- Takes back what was added at this time, if that was lately.
 local function log_undo(log, at, weight)
-  if weight == 0 or at == 0 then return end
+  -- All of it may have left the window since.
+  if weight == 0 or at == 0 or log.pairs == 0 then return end
   local steps = math.min(log.pairs, UNDO_PAIRS)
   local newest = redis.call("LRANGE", log.key, -2 * steps, -1)
   local found
@@ -291,8 +292,8 @@ operations.limit = function(operation)
   end
   if wants_slots then
     for _, cell in ipairs(leased.holders) do
-      redis.call("SADD", key("wanted:" .. cell), key_id)
-      redis.call("PEXPIRE", key("wanted:" .. cell), WINDOW_MS)
+      redis.call("SADD", key("slots:" .. cell), key_id)
+      redis.call("PEXPIRE", key("slots:" .. cell), WINDOW_MS)
     end
   end
   local batch, more_requests, more_tokens = 0, 0, 0
@@ -322,4 +323,4 @@ operations.limit = function(operation)
 end
 
 -- { "wanted" }: keys of which other cells want slots that this one does not use.
-operations.wanted = function() return redis.call("SPOP", key("wanted:" .. CELL), 200) end
+operations.wanted = function() return redis.call("SPOP", key("slots:" .. CELL), 200) end

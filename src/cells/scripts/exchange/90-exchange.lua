@@ -1,12 +1,14 @@
 -- The exchange itself: who may speak, what was answered already, and then the operations in their order.
 --
--- {…}:dataset       hash: id, term, version, tombs_from; filling, while it is being made
+-- {…}:dataset       hash: id, term, version, tombs_from; filling, while it is being made: name of who fills it
 -- {…}:kept          hash: cell, lane -> life, number of the latest exchange, its answer (MessagePack)
 
 local function refuse(code, text) return redis.error_reply(code .. " " .. text) end
 
 local known = redis.call("HMGET", DATASET, "id", "term", "filling")
-if not known[1] or known[3] then return refuse("WEIREMPTY", "this Redis holds no installation") end
+if not known[1] or (known[3] and known[3] ~= CELL) then
+  return refuse("WEIREMPTY", "this Redis holds no installation")
+end
 if known[1] ~= ARGV[1] then return refuse("WEIRFOREIGN", "this Redis holds another installation") end
 if known[2] ~= ARGV[2] then return refuse("WEIRTERM", "Redis was restarted or replaced") end
 if redis.call("HGET", key("lives"), CELL) ~= LIFE then

@@ -1,0 +1,191 @@
+/**
+ * The ledgers of orgs in ClickHouse, of an installation of several cells: each cell puts the entries of its calls once it knows their
+ * numbers, and any cell lists an org's. An entry waits in a queue on disk until ClickHouse has it; nothing is dropped. An entry may
+ * be put twice, by two cells as well: the table keeps one row for each number of an org.
+ */
+import type { Clock } from "../clock.ts";
+import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from "../credits/entry.ts";
+import type { Store } from "../store/store.ts";
+import { BatchQueue } from "./batch-queue.ts";
+import type { ClickHouse } from "./client.ts";
+import {
+  decodedEntry,
+  encodeEntry,
+  entriesNotIn,
+  insertable,
+  LEDGER_COLUMNS,
+  type OrgEntry,
+} from "./ledger-rows.ts";
+import { LIMITS, type QueryBudget, type Reader } from "./query-budget.ts";
+import type { Spool, SpoolLog } from "./spool.ts";
+import { tableSpool } from "./table-spool.ts";
+
+export interface AnalyticsLedgerDeps {
+  readonly store: Store;
+  readonly clickhouse: Pick<ClickHouse, "insert" | "rows" | "ended" | "synced">;
+  readonly budget: QueryBudget;
+  readonly clock: Clock;
+  readonly log: SpoolLog;
+  /** An entry waits at most this long for others of its batch. Default: 2 s. */
+  readonly ageMs?: number | undefined;
+}
+
+export interface EntriesPage {
+  /** Only entries with a smaller `seq`. */
+  readonly before?: number | undefined;
+  /** One or more. */
+  readonly limit: number;
+  readonly kind?: LedgerKind | undefined;
+}
+
+interface AnalyticsLedgerMetrics {
+  readonly pending: number;
+  readonly inserted: number;
+  readonly insertFailures: number;
+  /** Rows that could not be read and were moved to a table of their own. */
+  readonly setApart: number;
+}
+
+export interface AnalyticsLedger extends Pick<Spool, "flush" | "hold"> {
+  /**
+   * Call it only inside an act that changes no shared rows. An entry that was put before may be put again, with the same values.
+   * @throws RangeError for an entry whose numbers are no safe integers, or without an org
+   */
+  put(entries: readonly OrgEntry[]): void;
+  /**
+   * Newest first: those that ClickHouse has. Entries that this cell put are waited for, a second at most; those of other cells are
+   * there once these have flushed.
+   * @throws WeirError `analytics_unavailable`, `query_too_large`, `concurrency`
+   */
+  entriesOf(orgId: string, page: EntriesPage): Promise<LedgerEntry[]>;
+  /** The number of entries that this cell put and ClickHouse has not acknowledged. */
+  pending(): number;
+  metrics(): AnalyticsLedgerMetrics;
+  /** Inserts pending entries for at most `withinMs` if ClickHouse is reachable, then stops. Others wait for the next start. */
+  stop(withinMs: number): Promise<void>;
+}
+
+/** Name of the queue's log. */
+const QUEUE = "ledger_rows";
+/** A list waits this long for entries that were put just before it. */
+const CATCH_UP_MS = 1000;
+/**
+ * ClickHouse counts all entries of the org against a bound of rows, also where it stops reading after a page: so there is none. A
+ * page of a rare kind reads the index of kinds, a few bytes for each 8192 entries.
+ */
+const PAGE_LIMITS = Object.freeze({ ...LIMITS, readRows: 0 });
+
+export function openAnalyticsLedger(deps: AnalyticsLedgerDeps): AnalyticsLedger {
+  const { store, clickhouse, budget } = deps;
+  const queue = new BatchQueue({ store, name: QUEUE });
+  const apart = store.bytes(`${QUEUE}_apart`);
+  let setApart = 0;
+  /** A batch is decoded again each time that it is tried. */
+  let lastApart = "";
+  const spool = tableSpool<OrgEntry>(
+    { ...deps, queue },
+    {
+      ...{ table: "ledger", columns: LEDGER_COLUMNS, what: "ledger entries", tokenPrefix: "weir-ledger" },
+      bounds: { rows: 10_000, bytes: 8 * 1024 * 1024 },
+      decoded: decodedEntry,
+      encoded: insertable,
+      missing: (entries) => entriesNotIn(clickhouse, entries),
+      async leftOut({ token }, rows) {
+        const act = () => {
+          for (const [at, bytes] of rows.entries()) apart.put([token, at], bytes);
+        };
+        await store.act(act, { isOwed: true });
+        if (token !== lastApart) setApart += rows.length;
+        lastApart = token;
+      },
+    },
+  );
+  // A gateway alone puts none: nothing looks for entries there.
+  if (queue.pending() > 0) spool.start();
+  return {
+    put(entries) {
+      for (const entry of entries) queue.put(encodeEntry(entry));
+      if (entries.length > 0) spool.start();
+    },
+    async entriesOf(orgId, page) {
+      // If they are not all inserted in time, the list has those that are.
+      await spool.flush(CATCH_UP_MS, { ifReachable: true });
+      return await entriesOf(budget.of(orgId, { limits: PAGE_LIMITS }), orgId, page);
+    },
+    pending: () => queue.pending(),
+    flush: (withinMs, options) => spool.flush(withinMs, options),
+    hold: (withinMs) => spool.hold(withinMs),
+    metrics() {
+      const { rows, failures } = spool.counts();
+      return { pending: queue.pending(), inserted: rows, insertFailures: failures, setApart };
+    },
+    async stop(withinMs) {
+      await spool.flush(withinMs, { ifReachable: true });
+      await spool.stop(withinMs);
+    },
+  };
+}
+
+/**
+ * Two statements for a page. With FINAL, ClickHouse would read all older entries of the org before it has the newest ones: so their
+ * numbers are read first, without it, in the order of the primary key. Of a number that is there twice only one remains, and as
+ * many more are read.
+ */
+async function entriesOf(
+  reader: Pick<Reader, "rows">,
+  org: string,
+  { before = Number.MAX_SAFE_INTEGER, limit, kind }: EntriesPage,
+): Promise<LedgerEntry[]> {
+  const seqs = new Set<number>();
+  let [below, isEnd] = [before, false];
+  while (seqs.size < limit && !isEnd) {
+    const asked = limit - seqs.size;
+    const params = { org, below, asked, ...(kind !== undefined && { kind }) };
+    const found = await reader.rows<{ seq: number }>(seqsBelow(kind), params);
+    for (const { seq } of found) seqs.add(seq);
+    isEnd = found.length < asked;
+    below = found.at(-1)?.seq ?? 0;
+  }
+  if (seqs.size === 0) return [];
+  const rows = await reader.rows<EntryRow>(ENTRIES, { org, seqs: [...seqs] });
+  return rows.map(entryOfRow);
+}
+
+/** `ORDER BY` is the primary key's, backwards: ClickHouse then begins with the newest and reads no more than it takes. */
+const seqsBelow = (kind: LedgerKind | undefined): string => `
+  SELECT seq FROM ledger
+  WHERE org_id = {org:String} AND seq < {below:UInt64} ${kind === undefined ? "" : "AND kind = {kind:String}"}
+  ORDER BY org_id DESC, seq DESC LIMIT {asked:UInt32}`;
+
+/** On a cluster a number may be on two shards, which FINAL does not see. */
+const ENTRIES = `
+  SELECT seq, kind, amount_micro, balance_micro, toUnixTimestamp64Milli(ts) AS at_ms, request_id, ref_type, ref_id
+  FROM ledger FINAL
+  WHERE org_id = {org:String} AND seq IN {seqs:Array(UInt64)}
+  ORDER BY seq DESC LIMIT 1 BY seq`;
+
+interface EntryRow {
+  readonly seq: number;
+  readonly kind: string;
+  readonly amount_micro: number;
+  readonly balance_micro: number;
+  readonly at_ms: number;
+  readonly request_id: string;
+  readonly ref_type: string;
+  readonly ref_id: string;
+}
+
+/** @throws Error for a kind that this release does not know */
+function entryOfRow(row: EntryRow): LedgerEntry {
+  const kind = LEDGER_KINDS.find((known) => known === row.kind);
+  if (kind === undefined) throw new Error(`ledger entry ${row.seq} has the unknown kind ${row.kind}`);
+  const base = {
+    seq: row.seq,
+    amountMicroUsd: row.amount_micro,
+    balanceMicroUsd: row.balance_micro,
+    createdAtMs: row.at_ms,
+  };
+  return kind === "settle"
+    ? { ...base, kind, requestId: row.request_id }
+    : { ...base, kind, refType: row.ref_type, refId: row.ref_id };
+}

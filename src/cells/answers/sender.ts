@@ -1,0 +1,182 @@
+/**
+ * Sends what this cell answered to Redis, where other cells find it. A row says what is still to be sent, and is written in the act that
+ * stores the answer: so a process that was killed goes on after its start, and only then end the claims of its former lives.
+ */
+import type { Clock } from "../../clock.ts";
+import type { OwnRows } from "../../exchange/kept-rows.ts";
+import type { Store, Table } from "../../store/store.ts";
+import { Blobs, type Lane, type Operation } from "../exchange.ts";
+import type { Forgotten } from "./forgotten.ts";
+import { ANSWER_MS, answerOperation, responseOperation } from "./operations.ts";
+
+export interface SenderOptions {
+  readonly store: Store;
+  /** Of this part alone. */
+  readonly lane: Pick<Lane, "send">;
+  readonly clock: Clock;
+  readonly forgotten: Forgotten;
+  /** Bytes of all answers, and of all responses, that Redis keeps. */
+  readonly mostBytes: number;
+  readonly onFailure: (error: unknown) => void;
+  /** Redis has the answer, or nobody will have it. */
+  readonly onShared: (id: string) => void;
+}
+
+/** `["a", id]` or `["r", owner, id]`. */
+type Key = readonly [kind: "a", id: string] | readonly [kind: "r", owner: string, id: string];
+
+const ROWS_AT_ONCE = 50;
+/** Where Redis is away for long, what is more is sent in the order of the table. */
+const MOST_WAITED = 10_000;
+const RETRY_MS = 1000;
+const BYTES_AT_ONCE = 2 * 1024 * 1024;
+
+export class Sender {
+  readonly #options: SenderOptions;
+  /** Key -> when it was answered. */
+  readonly #unsent: Table<number>;
+  #own: OwnRows | undefined;
+  /** By the key's text: what somebody waits for goes first. */
+  readonly #waited = new Map<string, { readonly key: Key; readonly done: (() => void)[] }>();
+  #running: Promise<void> | undefined;
+  #isRecovered = false;
+  #isStopped = false;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#unsent = options.store.table("cells.unshared");
+  }
+
+  /** Ids of answers that wait. */
+  *waiting(): Generator<string> {
+    for (const { key } of this.#unsent.range({ start: ["a"], end: ["b"] }))
+      yield String((key as string[])[1]);
+  }
+
+  /** Nothing is left to be sent. */
+  isEmpty(): boolean {
+    return this.#next().length === 0;
+  }
+
+  /** Sends what is left of former lives, and then ends their claims. */
+  start(own: OwnRows): void {
+    this.#own = own;
+    this.#work();
+  }
+
+  /** In the act that stores the row. */
+  willShare(key: Key): void {
+    this.#unsent.put([...key], this.#options.clock.now());
+  }
+
+  /** Behind that act. Resolves once Redis has it, or where too many wait; never where this process may not go on. */
+  shared(key: Key): Promise<void> {
+    const text = key.join("/");
+    return new Promise((resolve) => {
+      const waited = this.#waited.get(text);
+      if (waited === undefined && this.#waited.size >= MOST_WAITED) resolve();
+      else if (waited === undefined) this.#waited.set(text, { key, done: [resolve] });
+      else waited.done.push(resolve);
+      this.#work();
+    });
+  }
+
+  /** Resolves once all is sent, or Redis is away. What is left is sent after the next start. */
+  async stop(withinMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, withinMs);
+    });
+    await Promise.race([this.idle(), late]);
+    clearTimeout(timer);
+    this.#isStopped = true;
+  }
+
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  #work(): void {
+    if (this.#own === undefined || this.#isStopped) return;
+    this.#running ??= this.#run(this.#own).finally(() => {
+      this.#running = undefined;
+      if (this.#waited.size > 0) this.#work();
+    });
+  }
+
+  async #run(own: OwnRows): Promise<void> {
+    while (!this.#isStopped) {
+      // What is answered in one turn of the event loop goes together.
+      await new Promise((resolve) => setImmediate(resolve));
+      try {
+        const keys = this.#next();
+        if (keys.length > 0) await this.#send(own, keys);
+        else if (this.#isRecovered) return;
+        else {
+          await this.#options.lane.send([["claims_over"]]);
+          this.#isRecovered = true;
+        }
+      } catch (error) {
+        if (this.#isStopped) return;
+        this.#options.onFailure(error);
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
+      }
+    }
+  }
+
+  #next(): Key[] {
+    const keys: Key[] = [];
+    for (const { key } of this.#waited.values()) if (keys.push(key) === ROWS_AT_ONCE) return keys;
+    if (keys.length > 0) return keys;
+    return Array.from(this.#unsent.range({ limit: ROWS_AT_ONCE }), ({ key }) => key as unknown as Key);
+  }
+
+  async #send(own: OwnRows, keys: readonly Key[]): Promise<void> {
+    const blobs = new Blobs();
+    const operations: Operation[] = [];
+    const sent: Key[] = [];
+    let bytes = 0;
+    for (const key of keys) {
+      const atMs = this.#unsent.get([...key]);
+      // Sent already, or never stored.
+      const made = atMs === undefined ? undefined : this.#operation(own, key, atMs, blobs);
+      if (made !== undefined) operations.push(made);
+      sent.push(key);
+      bytes = blobs.list.reduce((sum, { length }) => sum + length, 0);
+      if (bytes > BYTES_AT_ONCE) break;
+    }
+    const { lane, store, onShared } = this.#options;
+    if (operations.length > 0) await lane.send(operations, blobs);
+    const left = sent.filter((key) => this.#unsent.get([...key]) !== undefined);
+    for (const key of sent) {
+      if (key[0] === "a") onShared(key[1]);
+      const text = key.join("/");
+      for (const done of this.#waited.get(text)?.done ?? []) done();
+      this.#waited.delete(text);
+    }
+    if (left.length === 0) return;
+    await store.act(
+      () => {
+        for (const key of left) this.#unsent.remove([...key]);
+      },
+      { isOwed: true },
+    );
+  }
+
+  #operation(own: OwnRows, key: Key, atMs: number, blobs: Blobs): Operation | undefined {
+    const { clock, forgotten, mostBytes } = this.#options;
+    if (key[0] === "a") {
+      const answer = own.answer(key[1]);
+      const leftMs = ANSWER_MS - Math.max(0, clock.now() - atMs);
+      if (answer === undefined || leftMs <= 0 || forgotten.hasOrg(answer.orgId ?? ""))
+        return ["unclaim_any", key[1]];
+      return answerOperation(key[1], answer, { blobs, leftMs, mostBytes });
+    }
+    const [, owner, id] = key;
+    const response = own.response(owner, id);
+    if (response === undefined || forgotten.hasResponse(owner, id)) return undefined;
+    const leftMs = Math.floor(response.expiresMs - clock.now());
+    if (leftMs <= 0) return undefined;
+    return responseOperation(owner, id, response, { blobs, leftMs, mostBytes });
+  }
+}

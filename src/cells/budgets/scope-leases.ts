@@ -1,0 +1,107 @@
+/** The scopes of budgets that a cell knows of now: those with a lease, with calls, or with charges that the dataset does not have. */
+import type { Clock } from "../../clock.ts";
+import type { BudgetScope } from "../../limits/budget.ts";
+import { openPeriods, type Period } from "../../limits/periods.ts";
+import type { Operation } from "../exchange.ts";
+import { RedisTime } from "./redis-time.ts";
+import { ANSWER_VALUES, ScopeLease } from "./scope-lease.ts";
+import { type ScopeSums, type SpentCharge, scopeNames } from "./scopes.ts";
+
+export interface ScopeLeasesOptions {
+  readonly clock: Clock;
+  /** Of the cell: Redis's time when it began, or up to a moment later. */
+  readonly life: string;
+  /** Port: the budgets of a key whose charges a former process made. */
+  readonly scopeOf?: ((keyId: string) => BudgetScope | undefined) | undefined;
+  /** A scope is new: somebody looks after it from now on. */
+  readonly onNew: () => void;
+}
+
+export class ScopeLeases {
+  readonly #options: ScopeLeasesOptions;
+  readonly #scopes = new Map<string, ScopeLease>();
+  readonly #time: RedisTime;
+  readonly #periods = openPeriods();
+
+  constructor(options: ScopeLeasesOptions) {
+    this.#options = options;
+    this.#time = new RedisTime(options.clock, Number(options.life));
+  }
+
+  get size(): number {
+    return this.#scopes.size;
+  }
+
+  all(): Iterable<ScopeLease> {
+    return this.#scopes.values();
+  }
+
+  find(name: string): ScopeLease | undefined {
+    return this.#scopes.get(name);
+  }
+
+  of(name: string): ScopeLease {
+    let scope = this.#scopes.get(name);
+    if (scope === undefined) {
+      scope = new ScopeLease(name, this.#options.clock.monotonic());
+      this.#scopes.set(name, scope);
+      this.#options.onNew();
+    }
+    return scope;
+  }
+
+  forget(scope: ScopeLease): void {
+    this.#scopes.delete(scope.orgId);
+  }
+
+  /** Redis's time, in an answer that was just received. */
+  heard(redisMs: number): void {
+    this.#time.heard(redisMs);
+  }
+
+  /** The period that Redis's time is in. */
+  periodOf(timeZone: string): Period {
+    return this.#periods(timeZone, this.#time.now());
+  }
+
+  /** A charge that a former process wrote, and the dataset does not have: its leases cover it. */
+  recovered(charge: SpentCharge): void {
+    const { orgId, amountMicroUsd, spend } = charge;
+    if (spend === undefined) return;
+    const budgets = this.#options.scopeOf?.(spend.keyId);
+    for (const name of Object.values(scopeNames({ ...spend, orgId }))) {
+      const scope = this.of(name);
+      scope.scope ??= budgets;
+      scope.charge(amountMicroUsd);
+    }
+  }
+
+  /** Leases, for a new term. */
+  restating(): Operation {
+    const leases: (string | number)[] = [];
+    for (const { orgId: name, leaseMicroUsd } of this.#scopes.values())
+      if (leaseMicroUsd > 0) leases.push(name, leaseMicroUsd);
+    return ["budget_restate", leases];
+  }
+
+  /** Takes in what the dataset answered to the scopes' parts, in their order. */
+  *answered(
+    sent: Iterable<{ readonly org: unknown; readonly sumMicroUsd: number }>,
+    values: readonly unknown[],
+  ): Generator<{ scope: ScopeLease; held: number; freeMicroUsd: number }> {
+    let at = 0;
+    for (const { org: scope, sumMicroUsd } of sent) {
+      if (!(scope instanceof ScopeLease)) continue;
+      const held = scope.usedMicroUsd - sumMicroUsd;
+      scope.told(values.slice(at, at + ANSWER_VALUES), sumMicroUsd);
+      yield { scope, held, freeMicroUsd: Number(values[at + 1]) };
+      at += ANSWER_VALUES;
+    }
+  }
+
+  /** A scope's part of an exchange, with its charges. */
+  part(scope: ScopeLease, charges: ScopeSums | undefined, nowMs: number): (string | number)[] {
+    const period = this.periodOf(scope.scope?.timeZone ?? "UTC");
+    return scope.part(charges?.sums.get(scope.orgId), nowMs, period);
+  }
+}

@@ -1,0 +1,121 @@
+/** `weir --cells N`: several gateways on one port under a supervisor. */
+import { fork } from "node:child_process";
+import { type Logger, pino } from "pino";
+import type { FirstStart } from "../account/first-start.ts";
+import { startEngine } from "../analytics/engine.ts";
+import { datasetIn } from "../cells/dataset.ts";
+import { connectRedis } from "../cells/redis.ts";
+import { systemClock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { initDataset, secretsKeyText } from "../gateway/init-dataset.ts";
+import { openServices } from "../gateway/services.ts";
+import { endProcess } from "../process/ending.ts";
+import { Output } from "../process/output.ts";
+import { findRedisServer } from "../supervisor/redis-server.ts";
+import { type Supervisor, startSupervisor } from "../supervisor/supervisor.ts";
+import { startScreen } from "./start-screen.ts";
+
+/** Time for unwritten lines when the process ends. */
+const FLUSH_MS = 1000;
+const REDIS_MS = 10_000;
+/** A cell's name has at most 64 characters. */
+const MOST_NAME = 60;
+
+/** Resolves with the exit code once all cells have stopped. @throws Error with lines for the operator */
+export async function startCells(
+  config: Config,
+  cells: number,
+  env: NodeJS.ProcessEnv,
+  isTerminal: boolean,
+): Promise<number> {
+  if (config.cell.length > MOST_NAME)
+    throw new Error(`CELL: at most ${MOST_NAME} characters with several cells, whose numbers are added`);
+  const redisProgram = config.redisUrl === undefined ? findRedisServer(env.PATH) : undefined;
+  const [out, err] = [new Output(1), new Output(2)];
+  process.once("exit", () => {
+    out.flushSync();
+    err.flushSync();
+  });
+  const log = pino({ level: config.logLevel }, err).child({ cell: "supervisor" });
+  const { host, port, dataDir, clickhouseUrl } = config;
+  let first: FirstStart | undefined;
+  const supervisor = await startSupervisor({
+    ...{ cells, dataDir, host, port, env, log, redisProgram, clock: systemClock },
+    name: config.cell,
+    shutdownMs: config.settings.timeouts.shutdown_ms,
+    services: openServices(config, { clock: systemClock, log }),
+    // The program and flags of this process, so that a cell has the flags of measurements too. A session of its own: Ctrl-C is for the supervisor alone.
+    launch: (cellEnv) =>
+      fork(process.argv[1] ?? "", [], {
+        ...{ env: cellEnv, execArgv: process.execArgv, detached: true },
+        stdio: ["ignore", "inherit", "inherit", "ipc"],
+      }),
+    startEngine: clickhouseUrl === undefined ? () => startEngine(dataDir, log) : undefined,
+    async prepare(redisUrl) {
+      first = await preparedOwn(config, redisUrl, log);
+      return { WEIR_SECRETS_KEY: secretsKeyText(config) };
+    },
+  });
+  const stopped = untilStopped(supervisor, log);
+  const isUp = await Promise.race([supervisor.up.then(() => true), stopped.then(() => false)]);
+  if (isUp) out.write(startScreen(supervisor.url, config, { first, isTerminal, cells }));
+  const code = await stopped;
+  await Promise.all([out.flush(FLUSH_MS), err.flush(FLUSH_MS)]);
+  return code;
+}
+
+/** Makes the installation in the supervisor's own Redis where it has none, of the folder as it is. */
+async function preparedOwn(config: Config, redisUrl: string, log: Logger): Promise<FirstStart | undefined> {
+  const link = connectRedis({ url: redisUrl, log });
+  try {
+    await link.ready(REDIS_MS);
+    if ((await datasetIn(link))?.isFinished === true) return undefined;
+  } finally {
+    link.close();
+  }
+  const { first, rows } = await initDataset(config, { redisUrl, log });
+  log.info({ rows }, "the installation of the data folder is in Redis now: its cells share it");
+  return first;
+}
+
+/** The terminal sends Ctrl-C, and a launcher forwards it: a repeat this soon is the same signal. */
+const SAME_SIGNAL_MS = 2000;
+/** The same for SIGHUP, where a second one shortly after has its own meaning: another restart follows. */
+const SAME_HANGUP_MS = 200;
+
+/** The first SIGTERM or SIGINT drains all cells, a later one ends them at once; SIGHUP restarts them one after the other. */
+function untilStopped(supervisor: Supervisor, log: Logger): Promise<number> {
+  return new Promise((resolve) => {
+    let askedMs: number | undefined;
+    let restartMs = Number.NEGATIVE_INFINITY;
+    const stop = (signal: NodeJS.Signals) => {
+      const nowMs = systemClock.monotonic();
+      if (askedMs !== undefined) {
+        if (nowMs - askedMs <= SAME_SIGNAL_MS) return;
+        log.warn({ signal }, `stopped at once by a second ${signal}`);
+        void supervisor.stopNow().finally(() => endProcess(130));
+        return;
+      }
+      askedMs = nowMs;
+      log.info({ signal }, `stopping: ${signal} came; all cells drain`);
+      supervisor.stop().then(
+        () => {
+          log.info({ signal }, `stopped by ${signal}: all cells have ended`);
+          resolve(0);
+        },
+        (error: unknown) => {
+          log.fatal({ err: error }, `stopped by ${signal}, but not cleanly`);
+          resolve(1);
+        },
+      );
+    };
+    process.on("SIGTERM", stop);
+    process.on("SIGINT", stop);
+    process.on("SIGHUP", () => {
+      const nowMs = systemClock.monotonic();
+      if (nowMs - restartMs <= SAME_HANGUP_MS) return;
+      restartMs = nowMs;
+      supervisor.restartAll();
+    });
+  });
+}

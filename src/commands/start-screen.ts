@@ -1,0 +1,56 @@
+/** What a start prints: address, key, a command that works when pasted, where to read on. */
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import { FIRST_KEY_FILES, type FirstStart } from "../account/first-start.ts";
+import type { Config } from "../config.ts";
+
+export interface ScreenFacts {
+  /** Of a data folder that was empty. */
+  readonly first: FirstStart | undefined;
+  readonly isTerminal: boolean;
+  /** Gateways behind the address, where they are several. */
+  readonly cells?: number;
+}
+
+export function startScreen(url: string, config: Config, { first, isTerminal, cells }: ScreenFacts): string {
+  const keyFile = join(config.dataDir, FIRST_KEY_FILES.live);
+  const key = existsSync(keyFile) ? `$(cat ${pasted(keyFile)})` : "$WEIR_API_KEY";
+  const many = cells === undefined ? "" : ` with ${cells} ${cells === 1 ? "cell" : "cells"}`;
+  return [
+    "",
+    `  Weir is ready at ${url}${many}`,
+    keyLine(config, first, isTerminal),
+    "",
+    `  curl ${url}/v1/chat/completions \\`,
+    `    -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
+    `    -d '{"model": "weir/sim-small", "messages": [{"role": "user", "content": "Hello"}]}'`,
+    "",
+    `  API reference: ${url}/docs   Guide: README.md`,
+    ...(cells === undefined
+      ? []
+      : [`  Cells: weir cells   Restart one after the other: kill -HUP ${process.pid}`]),
+    "",
+    "",
+  ].join("\n");
+}
+
+/** Where the first keys are. */
+export function keyLine(
+  { dataDir, settings }: Config,
+  first: FirstStart | undefined,
+  isTerminal: boolean,
+): string {
+  const keyFile = join(dataDir, FIRST_KEY_FILES.live);
+  const grant = first === undefined ? "" : `, $${settings.grant_usd.toFixed(2)} granted`;
+  // Shown only at the first start, and only on a terminal: log files and collectors keep lines for longer than a key
+  // should be exposed.
+  const shown = first !== undefined && isTerminal ? `${first.liveSecret} (also ` : "";
+  return `  Key: ${shown}in ${keyFile}${shown === "" ? "" : ")"}${grant}`;
+}
+
+/** The path quoted for a shell, relative to this folder if that is shorter. */
+function pasted(path: string): string {
+  const near = relative(process.cwd(), path);
+  const short = near.startsWith("..") || near.length > path.length ? path : near;
+  return /^[\w./@%+:,-]+$/.test(short) ? short : `'${short.replaceAll("'", "'\\''")}'`;
+}

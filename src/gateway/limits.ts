@@ -1,0 +1,40 @@
+/**
+ * The limits of keys: of this process alone, or over all cells of the installation. A gateway alone loads nothing of cells.
+ */
+import type { Logger } from "pino";
+import type { Cell } from "../cells/cell.ts";
+import type { Clock } from "../clock.ts";
+import { type Limits, openLimits } from "../limits/limits.ts";
+
+interface LimitsRoom {
+  readonly limits: Limits;
+  /** Once no call runs: gives back what this cell has of the keys' limits. */
+  closeLimits(): Promise<void>;
+  /** Slots of keys' concurrency that this cell has, used or free; 0 of a gateway alone. */
+  leasedSlots(): number;
+}
+
+/** Without Redis the stop does not wait longer: what the cell had counts until it has aged out. */
+const GIVE_BACK_MS = 2000;
+
+export async function openLimitsRoom(
+  { clock, cell }: { readonly clock: Clock; readonly cell: Cell | undefined },
+  log: Logger,
+): Promise<LimitsRoom> {
+  if (cell === undefined)
+    return { limits: openLimits({ clock }), closeLimits: async () => {}, leasedSlots: () => 0 };
+  const { openSharedLimits } = await import("../cells/limits/shared-limits.ts");
+  const limits = openSharedLimits({ lane: cell.lane("limits"), clock });
+  return {
+    limits,
+    leasedSlots: () => limits.leasedSlots(),
+    async closeLimits() {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<"late">((resolve) => {
+        timer = setTimeout(() => resolve("late"), GIVE_BACK_MS);
+      });
+      const outcome = await Promise.race([limits.close(), late]).finally(() => clearTimeout(timer));
+      if (outcome === "late") log.warn("Redis is away: what this cell has of keys' limits is not given back");
+    },
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * Services that a gateway runs itself, for people who try it on their machine: identity provider, simulated payments and e-invoices.
+ * Cells of one machine share those of their supervisor (`src/supervisor/services.ts`); a cell without one has none.
+ */
+import type { Logger } from "pino";
+import { type InvoicePortal, startInvoicePortal } from "../../simulator/invoice-portal/invoice-portal.ts";
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { fail } from "../errors.ts";
+import type { KnownServices, RunningServices, ServicesState } from "../supervisor/services.ts";
+import { BuiltInProvider } from "./built-in-identity.ts";
+import { BuiltInPayments } from "./built-in-payments.ts";
+
+type ServicesConfig = Pick<Config, "dataDir" | "host" | "publicUrl" | "payments">;
+
+interface ServicesGround {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The services of this process where it is a gateway alone; else those of the supervisor, or none. */
+export function servicesOf(
+  config: Config,
+  ground: ServicesGround,
+  { isCell, ofMachine }: { isCell: boolean; ofMachine: KnownServices | undefined },
+): { services: KnownServices; ownServices: RunningServices | undefined } {
+  if (isCell) return { services: ofMachine ?? noServices(config, ground), ownServices: undefined };
+  const ownServices = openServices(config, ground);
+  return { services: ownServices, ownServices };
+}
+
+/** Starts none of them yet. */
+export const openServices = (config: ServicesConfig, ground: ServicesGround): RunningServices =>
+  new OwnServices(config, ground);
+
+class OwnServices implements RunningServices {
+  readonly #identity: BuiltInProvider;
+  readonly #payments: BuiltInPayments;
+  readonly #portal: BuiltInPortal;
+  readonly #hasPayments: boolean;
+  #changed: () => void = () => {};
+
+  constructor(config: ServicesConfig, { clock, log }: ServicesGround) {
+    const changed = () => this.#changed();
+    this.#identity = new BuiltInProvider(config, { clock, log, onPorts: changed });
+    this.#payments = new BuiltInPayments(config, { clock, log, onUp: changed });
+    this.#portal = new BuiltInPortal(clock, log, changed);
+    this.#hasPayments = isPaidHere(config);
+  }
+
+  identity = () => this.#identity.address();
+  payments = () => this.#payments.address();
+  portal = () => this.#portal.url();
+  forgetPerson = (sub: string) => this.#identity.forget(sub);
+
+  state(): ServicesState {
+    const payments = this.#payments.running;
+    const urls = [payments?.url, this.#portal.running].filter((url) => url !== undefined);
+    return { payments, ports: [...this.#identity.ports, ...urls.map((url) => Number(new URL(url).port))] };
+  }
+
+  onChange(changed: () => void): void {
+    this.#changed = changed;
+  }
+
+  listensAt(port: number): void {
+    this.#identity.listensAt(port);
+    this.#payments.listensAt(port, this.#hasPayments);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#identity.close(), this.#payments.close(), this.#portal.close()]);
+  }
+}
+
+/** The simulated portal of e-invoices, started at the first document: its numbers are worth nothing. */
+class BuiltInPortal {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #onUp: () => void;
+  #started: Promise<InvoicePortal> | undefined;
+  #running: string | undefined;
+
+  constructor(clock: Clock, log: Logger, onUp: () => void) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#onUp = onUp;
+  }
+
+  get running(): string | undefined {
+    return this.#running;
+  }
+
+  async url(): Promise<string> {
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = undefined;
+      throw error;
+    });
+    return (await this.#started).url;
+  }
+
+  async #start(): Promise<InvoicePortal> {
+    const portal = await startInvoicePortal({ clock: this.#clock });
+    this.#running = portal.url;
+    this.#onUp();
+    this.#log.info(`e-invoices are registered at the simulated portal, ${portal.url}`);
+    return portal;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#started?.catch(() => undefined))?.close();
+  }
+}
+
+/**
+ * Of a cell that no supervisor started: what it started itself the other cells would not know. Logs what has to be set instead.
+ */
+function noServices(config: Config, { clock, log }: ServicesGround): KnownServices {
+  for (const line of missing(config)) log.warn(line);
+  // A list that the folder has from the time when it was a gateway's own.
+  const people = new BuiltInProvider(config, { clock, log, onPorts() {} });
+  return {
+    identity: () => Promise.reject(fail("identity_unavailable", NO_IDENTITY.join(" "), { retryable: false })),
+    payments: () => Promise.reject(new Error(NO_PAYMENTS)),
+    portal: async () => undefined,
+    forgetPerson: (sub) => people.forget(sub),
+    state: () => ({ ports: [], payments: undefined }),
+    onChange() {},
+  };
+}
+
+const NO_IDENTITY = ["No identity provider is configured.", "Set OIDC_ISSUER."] as const;
+const NO_PAYMENTS =
+  "PAYMENTS_SIMULATOR_URL: is not set, and payments are simulated: cells without a common supervisor need a simulated service of its own process";
+
+/** Whether payments are made at the built-in service. */
+const isPaidHere = ({ payments: { gateways, simulator } }: Pick<Config, "payments">): boolean =>
+  simulator === undefined && Object.values(gateways).includes("simulated");
+
+/** What a gateway alone has built in, and cells of several supervisors do not. */
+function missing(config: Config): string[] {
+  const { oidc, smtp } = config;
+  const lines: string[] = [];
+  if (oidc === undefined)
+    lines.push(
+      "OIDC_ISSUER: is not set, so nobody can sign in: the built-in identity provider is for a gateway alone and for `weir --cells`",
+    );
+  if (isPaidHere(config)) lines.push(NO_PAYMENTS);
+  if (smtp === undefined)
+    lines.push("SMTP_URL: is not set, so mails are files in the folder of the cell that wrote them");
+  return lines;
+}

@@ -1,0 +1,64 @@
+/** Budgets of a gateway that is one cell of several: beside its leased purse, whose exchanges carry them. */
+import type { Logger } from "pino";
+import type { AccountTables } from "../account/tables.ts";
+import { LeasedBudgets } from "../cells/budgets/leased-budgets.ts";
+import type { Crossed } from "../cells/budgets/scopes.ts";
+import { SharedSpend } from "../cells/budgets/shared-spend.ts";
+import type { Cell } from "../cells/cell.ts";
+import type { LeasedPurse } from "../cells/credit/leased-purse.ts";
+import type { Clock } from "../clock.ts";
+import type { BudgetScope } from "../limits/budget.ts";
+import type { Budgets } from "../limits/budgets.ts";
+import type { Store } from "../store/store.ts";
+import type { BudgetTellers } from "./money-ports.ts";
+
+const USED_UP = "a budget is used up";
+
+/** Port of the leased purse, `onCrossed`: what its charges crossed is told of in an act. */
+export const crossedTeller =
+  (store: Pick<Store, "act">, { put, putSpike }: BudgetTellers, log: Logger) =>
+  async (crossed: readonly Crossed[]): Promise<void> => {
+    await store.act(() => {
+      for (const event of crossed) {
+        if (event.what === "spike") putSpike(event);
+        else put(event);
+      }
+    });
+    for (const event of crossed) if (event.what === "budget") log.warn({ event }, USED_UP);
+  };
+
+/** Port of the leased purse: the budgets of a key by its row, also of one that was revoked. */
+export function budgetsOfKey(accounts: AccountTables, keyId: string): BudgetScope | undefined {
+  const key = accounts.key(keyId);
+  const project = key && accounts.project(key.projectId);
+  const org = key && accounts.org(key.orgId);
+  if (key === undefined || project === undefined || org === undefined) return undefined;
+  const budget = (microUsd: number | null, hard: boolean) =>
+    microUsd === null ? undefined : { limitMicroUsd: microUsd, hard };
+  return {
+    ...{ keyId, projectId: key.projectId, orgId: key.orgId, timeZone: org.timeZone },
+    keyDaily: budget(key.budget.dailyMicroUsd, key.budget.hard),
+    projectMonthly: budget(project.budget.monthlyMicroUsd, project.budget.hard),
+    orgMonthly: budget(org.budget?.monthlyMicroUsd ?? null, org.budget?.hard ?? false),
+    spikeAlertPct: org.budget?.spikeAlertPct ?? undefined,
+  };
+}
+
+interface SharedBudgetsDeps {
+  readonly cell: Cell;
+  readonly clock: Clock;
+  readonly purse: LeasedPurse;
+}
+
+export function openSharedBudgets(
+  { cell, clock, purse }: SharedBudgetsDeps,
+  { put }: BudgetTellers,
+  log: Logger,
+): Budgets {
+  const { lane: credit } = purse;
+  return new LeasedBudgets({
+    ...{ store: cell.store, clock, credit, putExceeded: put },
+    spend: new SharedSpend({ lane: cell.lane("spend"), scopes: credit.scopes }),
+    onBudgetExceeded: (event) => log.warn({ event }, USED_UP),
+  });
+}

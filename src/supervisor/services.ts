@@ -1,0 +1,126 @@
+/**
+ * Services that a machine has once, whatever number of cells: identity provider, simulated payments and e-invoices, for people who
+ * try the gateway without services of their own. The supervisor runs them, and each cell asks it how to reach them.
+ */
+
+/** How to reach the built-in identity provider. */
+export interface IdentityAddress {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** How to reach the simulated payment service. */
+export interface PaymentsAddress {
+  /** Base of its API; loopback. */
+  readonly url: string;
+  readonly key: string;
+  /** Signs its webhooks. */
+  readonly webhookSecret: string;
+}
+
+/** Each is started when it is first asked for. @throws Error (as a rejection) where it does not start */
+export interface Services {
+  identity(): Promise<IdentityAddress>;
+  payments(): Promise<PaymentsAddress>;
+  /** @returns base URL of the simulated portal of e-invoices; undefined: documents are not registered */
+  portal(): Promise<string | undefined>;
+  /** Removes a person from the list of the identity provider, if they are on it. */
+  forgetPerson(sub: string): Promise<void>;
+}
+
+/** What all cells know of the services without asking. */
+export interface ServicesState {
+  /** Ports of loopback on which they listen, or are about to. */
+  readonly ports: readonly number[];
+  /** Undefined: no payment was simulated since the start, nor left open before it. */
+  readonly payments: PaymentsAddress | undefined;
+}
+
+/** As the rooms of a gateway use them. */
+export interface KnownServices extends Services {
+  state(): ServicesState;
+  /** Calls `changed` at each change of the state. One listener. */
+  onChange(changed: () => void): void;
+}
+
+/** As the supervisor runs them. */
+export interface RunningServices extends KnownServices {
+  /** The port of the gateway is known, and they may send browsers and webhooks there. */
+  listensAt(port: number): void;
+  close(): Promise<void>;
+}
+
+/** A call of a service, from process to process. */
+export type ServiceCall = {
+  readonly [Name in keyof Services]: { readonly name: Name; readonly args: Parameters<Services[Name]> };
+}[keyof Services];
+
+/** Does what a cell asked for. @throws Error (as a rejection) of the service */
+export function called(services: Services, { name, args }: ServiceCall): Promise<unknown> {
+  if (name === "forgetPerson") return services.forgetPerson(...args);
+  return services[name]();
+}
+
+type Answer = { readonly value: unknown } | { readonly error: string };
+
+/** Starting one takes a second on a busy machine. */
+const ANSWER_MS = 20_000;
+
+/** The cell's side: each call is a message to the supervisor, answered by its number. */
+export class RemoteServices implements KnownServices {
+  readonly #send: (number: number, call: ServiceCall) => void;
+  readonly #waiting = new Map<number, (answer: Answer) => void>();
+  #number = 0;
+  #state: ServicesState = { ports: [], payments: undefined };
+  #changed: () => void = () => {};
+
+  constructor(send: (number: number, call: ServiceCall) => void) {
+    this.#send = send;
+  }
+
+  identity = () => this.#call({ name: "identity", args: [] }) as Promise<IdentityAddress>;
+  payments = () => this.#call({ name: "payments", args: [] }) as Promise<PaymentsAddress>;
+  portal = () => this.#call({ name: "portal", args: [] }) as Promise<string | undefined>;
+  forgetPerson = async (sub: string) => void (await this.#call({ name: "forgetPerson", args: [sub] }));
+
+  state(): ServicesState {
+    return this.#state;
+  }
+
+  onChange(changed: () => void): void {
+    this.#changed = changed;
+  }
+
+  /** The supervisor told the state. */
+  heardState(state: ServicesState): void {
+    this.#state = state;
+    this.#changed();
+  }
+
+  /** The supervisor answered a call. */
+  heardAnswer(number: number, answer: Answer): void {
+    this.#waiting.get(number)?.(answer);
+  }
+
+  /** The supervisor has died. */
+  end(): void {
+    for (const answer of this.#waiting.values()) answer({ error: "the supervisor has ended" });
+  }
+
+  #call(call: ServiceCall): Promise<unknown> {
+    const number = ++this.#number;
+    return new Promise((resolve, reject) => {
+      const answered = (answer: Answer) => {
+        clearTimeout(timer);
+        this.#waiting.delete(number);
+        if ("error" in answer) reject(new Error(answer.error));
+        else resolve(answer.value);
+      };
+      const timer = setTimeout(() => answered({ error: "the supervisor does not answer" }), ANSWER_MS);
+      timer.unref();
+      this.#waiting.set(number, answered);
+      this.#send(number, call);
+    });
+  }
+}

@@ -1,0 +1,55 @@
+/** The cell's questions about limits, with answers that come when the test says so, and time that passes when it does. */
+import { expect, test } from "vitest";
+import type { Operation } from "../../../src/cells/exchange.ts";
+import { openSharedLimits } from "../../../src/cells/limits/shared-limits.ts";
+import type { RedisValue } from "../../../src/cells/redis.ts";
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+test("slots that are granted after all calls have given up go back", async () => {
+  const sent: { operations: readonly Operation[]; answer: (...results: RedisValue[][]) => void }[] = [];
+  let nowMs = 0;
+  let timers: { atMs: number; act: () => void }[] = [];
+  const limits = openSharedLimits({
+    lane: {
+      send: (operations) =>
+        new Promise((resolve) => {
+          sent.push({ operations, answer: (...results) => resolve(results) });
+        }),
+    },
+    clock: { now: () => nowMs, monotonic: () => nowMs },
+    timers: {
+      after(delayMs, act) {
+        timers.push({ atMs: nowMs + delayMs, act });
+        return () => {};
+      },
+    },
+  });
+  const pass = async (ms: number) => {
+    nowMs += ms;
+    const due = timers.filter(({ atMs }) => atMs <= nowMs);
+    timers = timers.filter(({ atMs }) => atMs > nowMs);
+    for (const { act } of due) act();
+    await turn();
+    await turn();
+  };
+  const key = { keyId: "key", limits: { concurrency: 80 } };
+  const call = () => Promise.resolve(limits.admit(key, 0)).catch((error: unknown) => error);
+  const first = call();
+  await pass(0);
+  const calls = [first, ...Array.from({ length: 7 }, call)];
+  await pass(600);
+  expect((await Promise.all(calls)).map((error) => (error as { code?: string }).code)).toEqual(
+    calls.map(() => "gateway_unavailable"),
+  );
+  // The first call was refused: others had all slots. Then the cell asks for slots, since calls came lately.
+  sent[0]?.answer([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0]);
+  await pass(0);
+  const [, , , , , , , asks, wish] = sent[1]?.operations[0] ?? [];
+  expect({ asks, wish }).toEqual({ asks: [], wish: [16, 2, 8] });
+  sent[1]?.answer([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4]);
+  await pass(0);
+  for (let step = 0; step < 6; step++) await pass(100);
+  // Key, limits, batches, calls undone, calls that wait, wishes, slots that are kept.
+  expect(sent[2]?.operations[0]?.[9]).toBe(0);
+});
