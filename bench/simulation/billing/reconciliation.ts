@@ -46,7 +46,7 @@ export class ReconciliationModule implements SimulationModule {
         ...NO_LOG,
         warn: () => world.parts.figures.add("reconciliation: not healed at once"),
       } as typeof NO_LOG,
-      { store, clock: rooms.clock, accounts: rooms.accounts, jobs: watchedJobs(process) },
+      { store, clock: rooms.clock, accounts: rooms.accounts, book: rooms.book, jobs: watchedJobs(process) },
       {
         gateways: () => [readingOf(rooms.gateway, outside)],
         follow: (...given) => outside(() => follow(...given)),
