@@ -2,6 +2,10 @@
 declare module "autocannon" {
   import type { EventEmitter } from "node:events";
 
+  interface RequestParts {
+    readonly headers: Readonly<Record<string, string>>;
+  }
+
   interface Options {
     url: string;
     method: "POST";
@@ -16,6 +20,8 @@ declare module "autocannon" {
     /** Milliseconds between its samples, and between its checks for completion. */
     sampleInt: number;
     verifyBody: (body: string) => boolean;
+    /** Taken in turns by each connection; `setupRequest` is called before each call. */
+    requests?: readonly { readonly setupRequest: autocannon.SetupRequest }[];
   }
 
   interface Instance extends EventEmitter {
@@ -26,6 +32,10 @@ declare module "autocannon" {
       listener: (client: unknown, status: number, bytes: number, durationMs: number) => void,
     ): this;
     on(event: "reqError", listener: (error: Error) => void): this;
+  }
+
+  namespace autocannon {
+    type SetupRequest = (request: RequestParts) => RequestParts;
   }
 
   function autocannon(options: Options, done: (error: Error | null) => void): Instance;

@@ -25,6 +25,8 @@ export interface Case {
   readonly maxTokens: number;
   /** Latency is measured at fixed rates, too, and the first second after a start and after a pause. */
   readonly rates?: boolean;
+  /** Each call has an `Idempotency-Key` of its own. */
+  readonly hasKeys?: boolean;
   /** Goal for Weir's CPU per call, as a multiple of the bare pipe's. */
   readonly goalRatio?: number;
   /** Goal for Weir's resident memory, MB. */
@@ -89,6 +91,15 @@ export const CASES: readonly Case[] = [
     minText: 400,
     rates: true,
     goalRatio: 2.5,
+  },
+  {
+    name: "keys-1k",
+    onlyNamed: true,
+    ...json(1_024, 900),
+    about: "JSON call of 1 KB with an Idempotency-Key of its own",
+    connections: 32,
+    minText: 400,
+    hasKeys: true,
   },
   { name: "json-100k", ...json(102_400, 102_000), connections: 16, minText: 90_000 },
   { name: "burst-64", ...burst("chat"), goalRatio: 0.9 },

@@ -118,7 +118,8 @@ export class Driver {
     size: Pick<CallsJob, "seconds" | "amount">,
   ): Exclude<LoadJob, RateJob> {
     const job = this.#common(benchCase, target, size.seconds);
-    if (benchCase.paceMs === 0) return { kind: "calls", ...job, ...size };
+    if (benchCase.paceMs === 0)
+      return { kind: "calls", ...job, ...size, hasKeys: benchCase.hasKeys === true };
     const callsEach = Math.max(1, Math.round((size.seconds * 1_000) / benchCase.paceMs));
     const rampMs = Math.min(benchCase.paceMs, size.seconds * 1_000);
     return { kind: "streams", ...job, callsEach, rampMs };

@@ -1,4 +1,5 @@
 /** Drives JSON and burst calls with autocannon, and checks every answer's content. */
+import { randomUUID } from "node:crypto";
 import autocannon from "autocannon";
 import { isIntact } from "./fidelity.ts";
 import { type CallsJob, type LoadResult, percentiles } from "./load-job.ts";
@@ -21,6 +22,7 @@ export function runCalls(job: CallsJob): Promise<LoadResult> {
         body: job.body,
         connections: job.amount > 0 ? Math.min(job.connections, job.amount) : job.connections,
         ...(job.amount > 0 ? { amount: job.amount } : {}),
+        ...(job.hasKeys === true && { requests: [{ setupRequest: withKey }] }),
         duration: job.seconds,
         timeout: Math.ceil(job.timeoutMs / 1000),
         sampleInt: 50,
@@ -59,3 +61,8 @@ export function runCalls(job: CallsJob): Promise<LoadResult> {
     });
   });
 }
+
+const withKey: autocannon.SetupRequest = (request) => ({
+  ...request,
+  headers: { ...request.headers, "idempotency-key": randomUUID() },
+});

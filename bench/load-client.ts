@@ -17,6 +17,10 @@ export class LoadClient {
     return new LoadClient(await processes.start("load", process.execPath, [script], { ipc: true }));
   }
 
+  get pid(): number {
+    return this.#started.pid;
+  }
+
   /** @throws Error when the load process fails or ends; a failing target is reported in the result. */
   run(job: LoadJob): Promise<LoadResult> {
     const { child } = this.#started;

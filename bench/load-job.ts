@@ -19,6 +19,8 @@ export interface CallsJob extends Job {
   /** Calls to make; 0: as many as `seconds` allows. */
   readonly amount: number;
   readonly seconds: number;
+  /** Each call has an `Idempotency-Key` of its own. */
+  readonly hasKeys?: boolean;
 }
 
 /** Long streams: each connection takes `callsEach`, the connections starting evenly spread over `rampMs`. */

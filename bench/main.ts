@@ -8,16 +8,19 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ANALYTICS_USAGE, benchAnalytics } from "./analytics.ts";
 import { type Baseline, compare, readBaseline, saveBaseline } from "./baseline.ts";
+import { benchCells, CELLS_USAGE } from "./cells/main.ts";
+import { benchPaper, PAPER_USAGE } from "./cells/paper-report.ts";
 import { Driver } from "./driver.ts";
 import { LoadClient } from "./load-client.ts";
 import { MEASURABLE } from "./measure.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
 import { type FirstSecond, firstSeconds } from "./pauses.ts";
 import { measurePlanning, planningTable } from "./planning.ts";
-import { freePort, Processes, untilReady } from "./processes.ts";
+import { Processes } from "./processes.ts";
 import { measureRates, type RateFigure } from "./rates.ts";
 import { csv, goals, pauseLines, type Row, ratesTable, summarise, tables } from "./report.ts";
 import { Rounds } from "./rounds.ts";
+import { startSimulator } from "./simulator.ts";
 import { type RunningTarget, type TargetContext, Unavailable } from "./targets/target.ts";
 
 const repoDir = resolve(import.meta.dirname, "..");
@@ -37,7 +40,7 @@ interface Outcome {
 }
 
 async function runAll(options: Options, processes: Processes, scratchDir: string): Promise<Outcome> {
-  const upstreamUrl = await startSimulator(processes);
+  const { url: upstreamUrl } = await startSimulator(processes, repoDir);
   const context = {
     processes,
     upstreamUrl,
@@ -83,15 +86,6 @@ function capacities(rows: readonly Row[], caseName: string): Map<string, number>
     if (row.caseName === caseName && row.callsPerSecond !== undefined)
       found.set(row.target, row.callsPerSecond);
   return found;
-}
-
-async function startSimulator(processes: Processes): Promise<string> {
-  const port = await freePort();
-  const script = join(repoDir, "simulator/main.ts");
-  const started = await processes.start("simulator", process.execPath, [script, "--port", String(port)]);
-  const url = `http://127.0.0.1:${port}`;
-  await untilReady(started, `${url}/v1/models`, 10_000);
-  return url;
 }
 
 async function startTargets(options: Options, context: TargetContext) {
@@ -162,9 +156,14 @@ async function main(): Promise<number> {
     await benchAnalytics(args.slice(1));
     return 0;
   }
+  if (args[0] === "cells-paper") {
+    console.log(`${machine()}\n\n${await benchPaper(args.slice(1), say)}`);
+    return 0;
+  }
+  if (args[0] === "--cells") return await benchCells(args.slice(1), { repoDir, cacheDir, say, machine });
   const options = readOptions(args);
   if (options === "help") {
-    console.log(`${USAGE}\n\n${ANALYTICS_USAGE}`);
+    console.log(`${USAGE}\n\n${CELLS_USAGE}\n\n${PAPER_USAGE}\n\n${ANALYTICS_USAGE}`);
     return 0;
   }
   if (options === "planning") {
