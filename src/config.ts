@@ -153,6 +153,8 @@ export interface Config {
   readonly cells: number;
   /** Undefined: no other gateway shares its rows, unless they start a server of their own. It may hold a password. */
   readonly redisUrl: string | undefined;
+  /** Replicas of that Redis that must have a write before it counts. */
+  readonly redisReplicas: number;
   readonly settings: ServiceSettings;
   /** Of `plans.yaml`. The default plan is among them, and free. */
   readonly plans: readonly Plan[];
@@ -221,6 +223,7 @@ const environment = z.object({
   CELLS: z.coerce.number().int().min(1).max(64).default(1),
   /** Makes the gateway a cell of an installation. Undefined, with several cells: they start a server of their own. */
   REDIS_URL: z.string().max(2000).pipe(setting(checkedRedisUrl)).optional(),
+  REDIS_REPLICAS: z.coerce.number().int().min(0).max(16).default(0),
 });
 
 type Environment = z.output<typeof environment>;
@@ -267,8 +270,16 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     cell: CELL,
     cells: parsed.data.CELLS,
     redisUrl: parsed.data.REDIS_URL,
+    redisReplicas: redisReplicasOf(parsed.data),
     ...read,
   });
+}
+
+/** @throws ConfigError where no server is named: the one that cells start themselves has no replicas */
+function redisReplicasOf({ REDIS_URL, REDIS_REPLICAS }: Environment): number {
+  if (REDIS_REPLICAS > 0 && REDIS_URL === undefined)
+    throw new ConfigError("REDIS_REPLICAS: is for the server that REDIS_URL names");
+  return REDIS_REPLICAS;
 }
 
 /** @throws ConfigError where it is more than an origin: cookies and redirects are for whole hosts */

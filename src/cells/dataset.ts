@@ -14,6 +14,8 @@ import { SCRIPTS } from "./scripts.ts";
 /** Rows of one script while a dataset is made: some milliseconds of Redis. */
 const FILL_ROWS = 500;
 const FILL_BYTES = 1024 * 1024;
+/** For replicas to have what was written so far. */
+const REPLICAS_MS = 2000;
 
 export interface DatasetRow {
   readonly table: string;
@@ -149,6 +151,19 @@ export async function assertSettings(link: RedisLink): Promise<void> {
     if (found !== value)
       throw new Error(`Redis has ${name} ${found ?? "unknown"}: set it to ${value}, or money could be lost`);
   }
+}
+
+/**
+ * Refuses a Redis that lacks replicas: nothing that is written to it would count.
+ * @throws Error with a line for the operator
+ */
+export async function assertReplicas(link: RedisLink, replicas: number): Promise<void> {
+  if (replicas === 0) return;
+  const found = Number(await link.call("WAIT", replicas, REPLICAS_MS));
+  if (found < replicas)
+    throw new Error(
+      `REDIS_REPLICAS: ${replicas} must have each write, and Redis has ${found} that follow it: start them first`,
+    );
 }
 
 async function settingsOf(link: RedisLink): Promise<Map<string, string>> {

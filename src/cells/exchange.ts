@@ -63,7 +63,8 @@ export const TERM_LANE = "term";
 const RECONNECT_MS = 60_000;
 const START_MS = 5000;
 const START_TRIES = 5;
-const REPLICA_MS = 1000;
+/** What is sent meanwhile waits for this, too: of all lanes together it is less than a connection's patience. */
+const REPLICA_MS = 250;
 const RETRY_MS = 20;
 
 // Plain arrays and strings only: what Lua's MessagePack reads.
@@ -84,6 +85,7 @@ export class Session {
   #ended: Error | undefined;
   /** Code of the refusal that the log has already. */
   #said = "";
+  #lacksReplicas = false;
 
   /** Tries of exchanges that had no reply, and how long exchanges took that had one. */
   readonly counts = { failures: 0 };
@@ -156,12 +158,9 @@ export class Session {
         const { datasetId, cell } = this.#options;
         const head = [datasetId, term, cell, life, lane, number] as const;
         mayHaveRun = true;
-        const reply = link.run(script, DATASET_KEY, ...head, ...args);
-        // On the same connection: it counts replicas that have what this connection wrote.
-        const reached = replicas === 0 ? undefined : this.#replicasReached(replicas);
-        const answer = (await reply) as RedisValue[];
+        const answer = (await link.run(script, DATASET_KEY, ...head, ...args)) as RedisValue[];
         this.#said = "";
-        if (reached !== undefined && !(await reached)) continue;
+        if (replicas > 0 && !(await this.#replicasReached(replicas))) continue;
         this.times.observe((this.#options.clock?.monotonic() ?? 0) - sinceMs);
         return answer;
       } catch (error) {
@@ -186,10 +185,24 @@ export class Session {
     this.#ended ??= new Error("the cell was closed");
   }
 
-  /** False also where it cannot be known: the exchange is sent again, and its kept answer waits for replicas again. */
+  /**
+   * False also where it cannot be known: the exchange is sent again, and its kept answer waits for replicas again. WAIT counts
+   * the replicas that have all that the server had written when this connection last asked it something.
+   * Source: https://redis.io/docs/latest/commands/wait/
+   */
   async #replicasReached(replicas: number): Promise<boolean> {
+    // Behind a new connection may be a server that lacks the write.
+    if (this.#options.link.generation() !== this.#enteredOn) return false;
     try {
-      return Number(await this.#options.link.call("WAIT", replicas, REPLICA_MS)) >= replicas;
+      const found = Number(await this.#options.link.call("WAIT", replicas, REPLICA_MS));
+      const isReached = found >= replicas;
+      if (!isReached && !this.#lacksReplicas)
+        this.#options.log?.warn(
+          { found, replicas },
+          "too few replicas have what Redis wrote; it is tried again",
+        );
+      this.#lacksReplicas = !isReached;
+      return isReached;
     } catch {
       return false;
     }

@@ -7,6 +7,8 @@ import type { KnownServices } from "../supervisor/services.ts";
 export interface SharedInstallation {
   /** `redis://…`, `rediss://…`, `redis-sentinel://…`, or the path of a socket. */
   readonly redisUrl: string;
+  /** Replicas that must have a write before it counts. */
+  readonly redisReplicas: number;
 }
 
 /** What differs in a gateway that is one of several on a machine, on one port. */
@@ -25,7 +27,7 @@ export interface CellPorts {
  * @throws ConfigError where `REDIS_URL` is set and what a cell needs besides is not
  */
 export function sharedInstallation(config: Config): SharedInstallation | undefined {
-  const { redisUrl, cell, secretsKey } = config;
+  const { redisUrl, redisReplicas, cell, secretsKey } = config;
   if (redisUrl === undefined) return undefined;
   const faults: string[] = [];
   if (cell === DEFAULT_CELL)
@@ -37,5 +39,5 @@ export function sharedInstallation(config: Config): SharedInstallation | undefin
       "WEIR_SECRETS_KEY: is needed with REDIS_URL, and all cells of an installation need the same one",
     );
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
-  return { redisUrl };
+  return { redisUrl, redisReplicas };
 }

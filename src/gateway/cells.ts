@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import { AccountTables } from "../account/tables.ts";
 import { type Cell, openCell } from "../cells/cell.ts";
-import { assertOwnName, datasetToJoin } from "../cells/dataset.ts";
+import { assertOwnName, assertReplicas, datasetToJoin } from "../cells/dataset.ts";
 import { LONGEST_CALL_MS } from "../cells/limits/key-state.ts";
 import { connectRedis } from "../cells/redis.ts";
 import type { Clock } from "../clock.ts";
@@ -20,7 +20,7 @@ export const isSharedTable = (table: string): boolean => tableClass(table) === "
  * @throws Error with a line for the operator
  */
 export async function joinCells(
-  { redisUrl }: SharedInstallation,
+  { redisUrl, redisReplicas: replicas }: SharedInstallation,
   {
     config,
     local,
@@ -37,13 +37,14 @@ export async function joinCells(
   let datasetId: string;
   try {
     await link.ready(CONNECT_MS);
+    await assertReplicas(link, replicas);
     datasetId = await datasetToJoin(local, link, new AccountTables(local).oldestOrg() === undefined);
     await assertOwnName(local, link, config.cell);
   } finally {
     link.close();
   }
   return await openCell({
-    ...{ cell: config.cell, datasetId, redisUrl, local, isShared: isSharedTable, clock, log },
+    ...{ cell: config.cell, datasetId, redisUrl, replicas, local, isShared: isSharedTable, clock, log },
     onEnd(reason) {
       log.fatal({ err: reason }, "this cell may not go on");
       onEnd();

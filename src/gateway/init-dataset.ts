@@ -2,7 +2,7 @@
 
 import { type FirstStart, firstStart } from "../account/first-start.ts";
 import { AccountTables } from "../account/tables.ts";
-import { assertSettings } from "../cells/dataset.ts";
+import { assertReplicas, assertSettings } from "../cells/dataset.ts";
 import { membershipOf } from "../cells/membership.ts";
 import { connectRedis, type RedisLog } from "../cells/redis.ts";
 import { uploadFolder } from "../cells/upload.ts";
@@ -36,24 +36,27 @@ const STORES_OWN: readonly string[] = ["journal", "log_trims", "process"];
 
 /** @throws Error with a line for the operator; a second run goes on with what the first one left */
 export async function initDataset(config: Config, { redisUrl, discards = false, log }: InitOptions) {
-  const { dataDir } = config;
+  const { dataDir, redisReplicas } = config;
   const link = connectRedis({ url: redisUrl, log });
   try {
     await link.ready(CONNECT_MS);
     await assertSettings(link);
+    await assertReplicas(link, redisReplicas);
     const first = await withStore(dataDir, (store) => seeded(config, store));
     assertOneKey(config);
     // The store is closed here: all its rows are in its file.
     const own = new Set(STORES_OWN);
     const tables = tableNames(dataDir).filter((name) => !own.has(name));
-    const rows = await withStore(dataDir, (store) => {
+    const rows = await withStore(dataDir, async (store) => {
       const folder = { store, clock: systemClock, tables };
       const content = {
         rows: flat(DATASET_PARTS.map((part) => part.rows?.(folder) ?? [])),
         steps: flat(DATASET_PARTS.map((part) => part.steps?.(folder) ?? [])),
       };
-      return uploadFolder({ link, local: store, content, discards });
+      return await uploadFolder({ link, local: store, content, discards });
     });
+    // Before it is said to be done: a replica that takes over has it whole.
+    await assertReplicas(link, redisReplicas);
     return { first, rows } satisfies Initialised;
   } finally {
     link.close();

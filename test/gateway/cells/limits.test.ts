@@ -119,7 +119,7 @@ test("a cell whose calls may last longer than their slots are kept for it does n
   const log = pino({ level: "silent" });
   const local = openStore(folder);
   const joined = joinCells(
-    { redisUrl: join(folder, "nobody.sock") },
+    { redisUrl: join(folder, "nobody.sock"), redisReplicas: 0 },
     {
       config: { ...config, settings: { ...settings, timeouts } },
       local,

@@ -57,7 +57,7 @@ export async function startCells(
     ends.push(() => services.close());
     const engine = env.CLICKHOUSE_URL === undefined ? startEngine(dataDir, log) : undefined;
     ends.push(() => engine?.stop());
-    const shared = { redisUrl: await between(redis) };
+    const shared = { redisUrl: await between(redis), redisReplicas: 0 };
     const common = { PUBLIC_URL: proxy.url, WEIR_SECRETS_KEY: secretsKeyText(readConfig(env)), ...env };
     const shareOf = sharing(services);
     const start = async (folder: string, at: number): Promise<Gateway> => {

@@ -28,6 +28,8 @@ export interface TestCellOptions {
   readonly folder?: string;
   /** Parts that restate are opened on it: then `opened` is to be called. */
   readonly hasParts?: boolean;
+  /** Of Redis, that must have each write. */
+  readonly replicas?: number;
   /** Of another release. */
   readonly formats?: Formats;
   /** Of another release, which knows other tables. */
@@ -67,13 +69,19 @@ export async function openBench(
   return {
     ...{ folder, redis, link, id, log },
     async cell(name, more = {}) {
-      const { url = redis.url, clock = systemClock, folder: own = name, hasParts = false } = more;
+      const {
+        url = redis.url,
+        clock = systemClock,
+        folder: own = name,
+        hasParts = false,
+        replicas = 0,
+      } = more;
       const { formats, isShared: knows = isShared } = more;
       const local = openStore(join(folder, own));
       let ended: Error | undefined;
       let outdated: Error | undefined;
       const cell = await openCell({
-        ...{ cell: name, datasetId: id, redisUrl: url, local, isShared: knows, clock },
+        ...{ cell: name, datasetId: id, redisUrl: url, local, isShared: knows, clock, replicas },
         log: { warn: (fields, message) => void log.push(`${name}: ${message} ${JSON.stringify(fields)}`) },
         onEnd: (reason) => {
           ended = reason;

@@ -1,5 +1,6 @@
 /** A real Redis for tests: on a socket in a folder of its own, with the settings that cells ask for. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,8 +64,9 @@ export async function startRedis(more: readonly string[] = [], kept?: string): P
     probe.close();
   };
   const kill = async () => {
-    const ended = new Promise((resolve) => child?.once("exit", resolve));
-    child?.kill("SIGKILL");
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
     await ended;
   };
   await start();

@@ -1,21 +1,13 @@
 /** Addresses of Redis, and a master that Sentinels know. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { connectRedis } from "../../../src/cells/redis.ts";
 import { redisAddress } from "../../../src/redis-address.ts";
+import { freePort } from "../../support/free-port.ts";
 import { missingRedis, startRedis } from "./redis-server.ts";
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 test.skipIf(missingRedis() !== undefined)("the master is asked of the Sentinels", async () => {
   const [port, sentinelPort] = [await freePort(), await freePort()];

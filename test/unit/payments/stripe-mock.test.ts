@@ -4,13 +4,13 @@
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/clock.ts";
 import { GatewayError } from "../../../src/payments/gateway.ts";
 import { StripeGateway } from "../../../src/payments/stripe/stripe-gateway.ts";
+import { freePort } from "../../support/free-port.ts";
 
 const MOCK = "github.com/stripe/stripe-mock@latest";
 const MINUTE_MS = 60_000;
@@ -26,14 +26,6 @@ function whyNot(): string | undefined {
     return "there is no Go toolchain here";
   }
 }
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 
 describe.skipIf(missing !== undefined)(
   `stripe-mock${missing === undefined ? "" : ` (skipped: ${missing})`}`,

@@ -1,11 +1,12 @@
 /** The receivers of docs/webhooks.md, run as they stand there, against what the gateway sends. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { newWebhookSecret, signatures } from "../../../src/webhooks/signature.ts";
+import { freePort } from "../../support/free-port.ts";
 
 const text = readFileSync(join(import.meta.dirname, "../../../docs/webhooks.md"), "utf8");
 const exampleIn = (language: string): string =>
@@ -26,14 +27,6 @@ afterAll(() => {
   for (const child of children) child.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 const accepts = (port: number): Promise<boolean> =>
   new Promise((resolve) => {

@@ -1,0 +1,134 @@
+/** A Redis with a replica: nothing counts before the replica has it, so a failover loses nothing and stops no cell. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { connectRedis } from "../../../src/cells/redis.ts";
+import type { Hold } from "../../../src/credits/purse.ts";
+import { amount } from "../../support/effort.ts";
+import { freePort } from "../../support/free-port.ts";
+import { type CreditCell, charge, HeardLedger, openCreditCell, post } from "./credit-fixtures.ts";
+import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
+import { type Bench, openBench } from "./fixtures.ts";
+import { missingRedis, startRedis, type TestRedis } from "./redis-server.ts";
+
+const missing = missingRedis();
+const ORG = "org_a";
+const PAID = 10_000_000;
+const PATIENT = { timeout: 30_000, interval: 20 };
+
+/** One command to a server. */
+async function ask({ url }: Pick<TestRedis, "url">, command: string, ...args: string[]): Promise<string> {
+  const link = connectRedis({ url, log: { warn() {} } });
+  try {
+    await link.ready(10_000);
+    return String(await link.call(command, ...args));
+  } finally {
+    link.close();
+  }
+}
+
+/** A new replica gets its copy at once. */
+const SETTINGS = ["--repl-diskless-sync-delay", "0"];
+
+interface Server extends TestRedis {
+  readonly port: number;
+}
+
+async function replicaOf(master: number): Promise<Server> {
+  const port = await freePort();
+  const redis = await startRedis([...SETTINGS, "--port", String(port), "--replicaof", `127.0.0.1 ${master}`]);
+  await expect.poll(() => ask(redis, "INFO", "replication"), PATIENT).toContain("master_link_status:up");
+  return { ...redis, port };
+}
+
+describe.skipIf(missing !== undefined)(`replicas${missing === undefined ? "" : `: ${missing}`}`, () => {
+  let bench: Bench;
+  let proxy: FaultProxy;
+  let replica: Server;
+  const others: TestRedis[] = [];
+  const ledger = new HeardLedger();
+  const open = (name: string): Promise<CreditCell> =>
+    openCreditCell(bench, name, ledger, { url: proxy.url, replicas: 1, idleMs: 200, waitMs: 500 });
+  beforeEach(async () => {
+    const port = await freePort();
+    bench = await openBench([], [...SETTINGS, "--port", String(port)]);
+    proxy = await startFaultProxy(bench.redis.url);
+    replica = await replicaOf(port);
+  });
+  afterEach(async () => {
+    await bench.close();
+    await proxy.close();
+    for (const redis of [replica, ...others.splice(0)]) await redis.stop();
+  });
+
+  test("an act is answered, and credit leased, only once the replica has it", async () => {
+    const cell = await open("a");
+    await post(cell, ORG, PAID);
+    replica.pause();
+    let isAnswered = false;
+    const act = post(cell, ORG, 1).finally(() => {
+      isAnswered = true;
+    });
+    const holding = Promise.resolve(cell.purse.hold(ORG, PAID));
+    await expect(holding).rejects.toMatchObject({ kind: "storage_unavailable" });
+    await expect.poll(() => bench.log.join("\n"), PATIENT).toContain("too few replicas");
+    expect(isAnswered).toBe(false);
+    replica.resume();
+    expect(await act).toMatchObject({ outcome: "posted", seq: 2, balance: PAID + 1 });
+    cell.purse.release((await cell.purse.hold(ORG, PAID)) as Hold);
+    await cell.stop();
+  });
+
+  test("after each failover charges and acts go on, all that was answered is there once, and no cell ends", async () => {
+    let cells = await Promise.all(["a", "b"].map(open));
+    const [a] = cells as [CreditCell, CreditCell];
+    await post(a, ORG, PAID);
+    const charged = new Map<string, number>();
+    const seqs: number[] = [];
+    let isOver = false;
+    const calling = cells.map(async (cell, n) => {
+      while (!isOver) {
+        const hold = await Promise.resolve(cell.purse.hold(ORG, 100)).catch(() => undefined);
+        if (hold !== undefined) charged.set(await charge(cell, hold, 1 + n), 1 + n);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    });
+    const posting = cells.map(async (cell) => {
+      while (!isOver) {
+        // Refused while the cell is not in touch: then it did not happen.
+        const posted = await post(cell, ORG, 1000).catch(() => undefined);
+        if (posted !== undefined) seqs.push(posted.seq);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    });
+    let master: TestRedis = bench.redis;
+    for (let failover = 0; failover < amount(40, 3); failover++) {
+      const [calls, posts] = [charged.size, seqs.length];
+      await expect.poll(() => charged.size > calls + 20 && seqs.length > posts + 5, PATIENT).toBe(true);
+      await master.kill();
+      await ask(replica, "REPLICAOF", "NO", "ONE");
+      proxy.redirect(replica.url);
+      if (master !== bench.redis) others.push(master);
+      master = replica;
+      replica = await replicaOf(replica.port);
+    }
+    const posts = seqs.length;
+    await expect.poll(() => seqs.length > posts + 5, PATIENT).toBe(true);
+    isOver = true;
+    await Promise.all([...calling, ...posting]);
+    expect(cells.map((cell) => cell.ended())).toEqual([undefined, undefined]);
+    for (const cell of cells) await cell.stop();
+    cells = [];
+    for (const [request] of charged) expect(ledger.requests.get(request), request).toBe(1);
+    const rows = ledger.of(ORG);
+    expect(rows).toHaveLength(charged.size);
+    expect(new Set(seqs).size).toBe(seqs.length);
+    const taken = [...seqs, ...rows.map(({ seq }) => seq)].sort((x, y) => x - y);
+    const [n, b, l] = (await ask(master, "HMGET", `{weir}:credit:${ORG}`, "n", "b", "l"))
+      .split(",")
+      .map(Number);
+    // The first posting's, and those that were made although their caller was told that it is not known.
+    expect(Number(n)).toBeGreaterThanOrEqual(taken.length + 1);
+    const unknown = Number(n) - taken.length - 1;
+    const spent = [...charged.values()].reduce((sum, one) => sum + one, 0);
+    expect({ b, l }).toEqual({ b: PAID + 1000 * (seqs.length + unknown) - spent, l: 0 });
+  }, 300_000);
+});
