@@ -32,6 +32,13 @@ describe.skipIf(missing !== undefined)(
     };
     const call = (key: string, instruction = "", max_tokens = 5): Promise<Answer> =>
       gateway.chat({ max_tokens, messages: [{ role: "user", content: `Hi ${instruction}` }] }, { key });
+    /** Asks again where the cell could not know: one that stood still admits nothing before it has caught up. */
+    const decided = async (key: string): Promise<Answer> => {
+      for (;;) {
+        const answer = await call(key);
+        if (answer.status !== 503) return answer;
+      }
+    };
     const outcomes = (answers: readonly Answer[]) => {
       const codes = answers.map(({ status, json }) => (status === 200 ? "ok" : json.error.code));
       return Object.fromEntries(
@@ -41,7 +48,7 @@ describe.skipIf(missing !== undefined)(
 
     test.each([5, 100])("of 240 calls at once, %i requests a minute are admitted", async (rpm) => {
       const key = await newKey({ rpm });
-      const answers = await Promise.all(Array.from({ length: 240 }, () => call(key)));
+      const answers = await Promise.all(Array.from({ length: 240 }, () => decided(key)));
       expect(outcomes(answers)).toEqual({ ok: rpm, rpm: 240 - rpm });
     });
 
@@ -49,7 +56,7 @@ describe.skipIf(missing !== undefined)(
       const key = await newKey({ rpm: 300 });
       const answers: Answer[] = [];
       const asks = Array.from({ length: 12 }, async () => {
-        while (answers.length < 600) answers.push(await call(key));
+        while (answers.length < 600) answers.push(await decided(key));
       });
       await Promise.all(asks);
       const { ok = 0, rpm } = outcomes(answers);

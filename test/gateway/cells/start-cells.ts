@@ -19,7 +19,7 @@ import { type Gateway, startGateway } from "../../../src/gateway/gateway.ts";
 import { initDataset, secretsKeyText } from "../../../src/gateway/init-dataset.ts";
 import { openServices } from "../../../src/gateway/services.ts";
 import type { KnownServices } from "../../../src/supervisor/services.ts";
-import { startRedis, type TestRedis } from "../../unit/cells/redis-server.ts";
+import { missingRedis, startRedis, type TestRedis } from "../../unit/cells/redis-server.ts";
 
 type Env = Readonly<Record<string, string>>;
 
@@ -41,6 +41,8 @@ export async function startCells(
   count: number,
   between: (redis: TestRedis) => Promise<string> = async ({ url }) => url,
 ): Promise<Gateway & OfCells> {
+  const reason = missingRedis();
+  if (reason !== undefined) throw new Error(reason);
   const dataDir = env.DATA_DIR as string;
   const folders = makeFolders(dataDir, count);
   const ends: (() => unknown)[] = [];

@@ -3,11 +3,12 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { missingCommand } from "../../support/debian.ts";
 import { until } from "../fixtures.ts";
 import { run, testFolder } from "../process/fixtures.ts";
-import { DEPLOY, deployFile, missing, services } from "./fixtures.ts";
+import { DEPLOY, deployFile, services } from "./fixtures.ts";
 
-const reason = missing("docker-compose", "docker-compose");
+const reason = missingCommand("docker-compose", "docker-compose");
 const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
 
 /** `docker-compose config`, which needs no daemon, as in the file's folder after its first lines. */

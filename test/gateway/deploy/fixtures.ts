@@ -37,24 +37,6 @@ export function imageUserFolder(): string {
   return folder;
 }
 
-const INSTALL_MS = 240_000;
-
-/**
- * Has a command of a Debian package ready, installing it if need be.
- * @returns why it cannot be had; undefined where it can
- */
-export function missing(command: string, debianPackage: string): string | undefined {
-  const isThere = () => spawnSync("sh", ["-c", `command -v ${command}`]).status === 0;
-  if (isThere()) return undefined;
-  if (!isRoot) return `there is no ${command}, and only root can install it`;
-  const args = ["install", "-y", "--no-install-recommends", debianPackage];
-  spawnSync("apt-get", args, {
-    timeout: INSTALL_MS,
-    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-  });
-  return isThere() ? undefined : `there is no ${command}, and apt-get does not install ${debianPackage}`;
-}
-
 /** Node's flags in the start script of package.json. */
 export function startFlags(): string[] {
   const { scripts } = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));

@@ -3,11 +3,12 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { missingCommand } from "../../support/debian.ts";
 import { until } from "../fixtures.ts";
 import { place, REPO, run, testFolder } from "../process/fixtures.ts";
-import { asImageUser, deployFile, imageUserFolder, missing, unitSettings, unreadable } from "./fixtures.ts";
+import { asImageUser, deployFile, imageUserFolder, unitSettings, unreadable } from "./fixtures.ts";
 
-const reason = missing("systemd-analyze", "systemd");
+const reason = missingCommand("systemd-analyze", "systemd");
 /** Of 10. What is left is the network, which a gateway is for, and rights that Node needs. */
 const MOST_EXPOSURE = 1.5;
 

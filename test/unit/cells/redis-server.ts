@@ -1,35 +1,16 @@
 /** A real Redis for tests: on a socket in a folder of its own, with the settings that cells ask for. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectRedis } from "../../../src/cells/redis.ts";
+import { missingCommand } from "../../support/debian.ts";
 
 /** Of util-linux. */
 const SETPRIV = "/usr/bin/setpriv";
-const INSTALL_MS = 180_000;
-
-/** Installs Debian's redis-server where it is missing. @returns the reason where it cannot be had */
-export function missingRedis(): string | undefined {
-  const has = () => {
-    try {
-      execFileSync("redis-server", ["--version"], { stdio: "ignore" });
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  if (has()) return undefined;
-  try {
-    const options = { stdio: "ignore", timeout: INSTALL_MS, env: { ...process.env, RUNLEVEL: "1" } } as const;
-    execFileSync("apt-get", ["update", "-q"], options);
-    execFileSync("apt-get", ["install", "-y", "-q", "redis-server"], options);
-  } catch {
-    return "redis-server is not installed, and apt-get cannot install it";
-  }
-  return has() ? undefined : "redis-server is not installed, and apt-get cannot install it";
-}
+/** Has Debian's redis-server ready. @returns the reason where it cannot be had */
+export const missingRedis = (): string | undefined => missingCommand("redis-server", "redis-server");
 
 export interface TestRedis {
   /** Path of its socket. */
