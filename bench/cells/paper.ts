@@ -149,8 +149,8 @@ export interface Load {
   readonly bytesPerSecond: number;
 }
 
-/** A cell gathers charges for 10 ms: `GATHER_MS` of `src/cells/credit/credit-lane.ts`. */
-const GATHER_S = 0.01;
+/** A cell gathers charges for 50 ms: `CHARGES_GATHER_MS` of `src/cells/credit/credit-lane.ts`. */
+const GATHER_S = 0.05;
 /** A key in use renews its batch twice a second at each cell: `BATCH_MS` of `src/cells/limits/key-state.ts`. */
 const RENEWALS = 2;
 /** Beats of a cell a second: `EVERY_MS` of `src/cells/beats.ts`; and one exchange of merged rows. */

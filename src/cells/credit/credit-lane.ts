@@ -46,8 +46,10 @@ export const LEASE_VALID_MS = 30_000;
 
 const WAIT_MS = 1000;
 const IDLE_MS = 3000;
-/** Charges and refills gather for so long. */
+/** What a lease needs gathers for so long. */
 const GATHER_MS = 10;
+/** Charges do: leases cover them, so no call waits for them, and each exchange costs the same whatever it carries. */
+const CHARGES_GATHER_MS = 50;
 /** Between two exchanges for a call that waits for credit of other cells. */
 const RETRY_MS = 15;
 const SWEEP_MS = 100;
@@ -83,6 +85,7 @@ export class CreditLane {
   #isClosed = false;
   #isUrgent = false;
   readonly #soon = new Soon(GATHER_MS, () => this.#work());
+  readonly #chargesSoon = new Soon(CHARGES_GATHER_MS, () => this.#work());
   readonly #retry = new Soon(RETRY_MS, () => this.#askAgain());
   readonly #sweepSoon = new Soon(SWEEP_MS, () => this.#sweep());
 
@@ -140,9 +143,14 @@ export class CreditLane {
     this.#soon.ask();
   }
 
-  /** A charge was written: it goes with the next exchange, once it is committed. */
+  /** A charge was written: it goes with the next exchange once it is committed. */
   charged(): void {
-    this.#soon.ask();
+    this.#chargesSoon.ask();
+  }
+
+  /** Somebody waits for the charges so far to be numbered. */
+  sendCharges(): void {
+    if (this.#hasCharges()) this.#workNow();
   }
 
   /**
@@ -192,7 +200,7 @@ export class CreditLane {
     try {
       await this.settleAll();
     } finally {
-      for (const soon of [this.#soon, this.#retry, this.#sweepSoon]) soon.stop();
+      for (const soon of [this.#soon, this.#chargesSoon, this.#retry, this.#sweepSoon]) soon.stop();
     }
   }
 
@@ -218,12 +226,17 @@ export class CreditLane {
       if (turn === undefined) break;
       await this.#take(turn);
     } while (this.#isUrgent);
-    if (this.#hasMore()) this.#soon.ask();
+    if (this.#dirty.size > 0) this.#soon.ask();
+    else if (this.#hasCharges()) this.#chargesSoon.ask();
   }
 
   #hasMore(): boolean {
+    return this.#hasCharges() || this.#dirty.size > 0;
+  }
+
+  #hasCharges(): boolean {
     const { charges } = this.#options;
-    return charges.newest() > this.#chargedTo || charges.isWriting() || this.#dirty.size > 0;
+    return charges.newest() > this.#chargedTo || charges.isWriting();
   }
 
   async #take(turn: Turn): Promise<void> {

@@ -191,6 +191,7 @@ export class LeasedPurse implements Purse {
     const endMs = this.#clock.monotonic() + withinMs;
     while (this.#charges.passedTo() < last) {
       if (this.#clock.monotonic() >= endMs) return false;
+      this.#credit.sendCharges();
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
     return true;
