@@ -24,6 +24,8 @@ export interface BeatsOptions {
   readonly time: SharedClock;
   /** Called before a beat counts that is the first one after `STALE_MS`: changes may be behind it on their way. */
   readonly onStale: () => void;
+  /** Called with the version of each beat. */
+  readonly onVersion: (version: number) => void;
   /** What the cell has applied. */
   readonly applied: () => number;
   /** Until when the cell's records are in ClickHouse, milliseconds since 1970; 0: not known. */
@@ -85,6 +87,7 @@ export class Beats {
     if (this.#heardMs > Number.NEGATIVE_INFINITY && !this.isFresh()) this.#options.onStale();
     this.#heardMs = sentMs;
     if (redisMs !== undefined) time.heard(redisMs, stampMs);
+    this.#options.onVersion(version);
     for (const listener of this.#listeners.splice(0)) listener();
     return this.#latest;
   }

@@ -4,12 +4,13 @@ import type { Histogram } from "../histogram.ts";
 import type { Store } from "../store/store.ts";
 import { Beats } from "./beats.ts";
 import { Committer } from "./committer.ts";
-import { assertSettings, type Entered } from "./dataset.ts";
+import { assertSettings, type Entered, UnsafeSettings } from "./dataset.ts";
 import { type Lane, type Operation, Session, TERM_LANE } from "./exchange.ts";
 import { type Flushed, type FlushHook, Flushing } from "./flushing.ts";
 import { Follower } from "./follower.ts";
 import { FORMATS, type Formats } from "./formats.ts";
 import { DATASET_KEY } from "./keys.ts";
+import { Lag } from "./lag.ts";
 import { MergedRows } from "./merged-rows.ts";
 import { Peers } from "./peers.ts";
 import { type RedisClient, type RedisLink, type RedisLog, SOCKETS } from "./redis.ts";
@@ -161,7 +162,10 @@ export async function openCell(options: CellOptions): Promise<Cell> {
         parts.inserting = part;
       },
       standing: () => ({
-        ...{ isInTouch: made.isCurrent(), isConnected: link.isReady() && signals.isListening() },
+        ...{
+          isInTouch: made.isCurrent(),
+          isConnected: [link, reading].every((one) => one.isReady()) && signals.isListening(),
+        },
         ...{ version: follower.version, beatAgeMs: beats.ageMs() },
         lag: Math.max(0, beats.latest.version - follower.version),
       }),
@@ -246,7 +250,7 @@ class Parts {
 /** Each part knows the one before it by a function: they need each other. */
 function partsOf(options: CellOptions, { link, reading, replica, close, parts }: Ground) {
   const { cell, datasetId, local, isShared, clock, log, replicas, onEnd, formats = FORMATS } = options;
-  const onTerm = (session: Session) => restate({ session, replica, parts, follower, committer });
+  const onTerm = (session: Session) => restate({ link, session, replica, parts, follower, committer });
   const session = new Session({
     ...{ link, datasetId, cell, log, clock, onTerm, formats, ...(replicas !== undefined && { replicas }) },
     onEnd(reason) {
@@ -259,8 +263,10 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
   const beats = new Beats({
     ...{ lane: session.lane("beat"), clock, time },
     ...{ applied: () => follower.version, onStale: () => awake.missed() },
+    onVersion: (version) => lag.heard(version),
     insertedMs: () => parts.inserting.untilMs(),
   });
+  const lag = new Lag({ clock, applied: () => follower.version, onLate: () => awake.missed() });
   const format = () => beats.latest.format;
   const caughtUp = async () => await follower.reached((await beats.now()).version);
   const awake = new Wakefulness({ clock, catchUp: caughtUp });
@@ -303,6 +309,7 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
 }
 
 interface Restated {
+  readonly link: RedisLink;
   readonly session: Session;
   readonly replica: Replica;
   readonly parts: Parts;
@@ -311,7 +318,12 @@ interface Restated {
 }
 
 /** What the cell says first in a new term. */
-async function restate({ session, replica, parts, follower, committer }: Restated): Promise<void> {
+async function restate({ link, session, replica, parts, follower, committer }: Restated): Promise<void> {
+  // A failover may have led to a server with other settings.
+  await assertSettings(link).catch((error: unknown) => {
+    if (error instanceof UnsafeSettings) session.end(error);
+    throw error;
+  });
   const { version, origin } = replica.position;
   const restated: Operation[] = parts.areOpen ? [["restated"]] : [];
   const operations: Operation[] = [["restate", version, origin], ...parts.operations(), ...restated];

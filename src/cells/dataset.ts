@@ -138,10 +138,13 @@ export async function retireCell(
   return answer === 1;
 }
 
+/** Redis has settings with which it would lose what it acknowledged. */
+export class UnsafeSettings extends Error {}
+
 /**
  * Refuses a Redis whose settings would lose what it acknowledged.
  * Source: https://redis.io/docs/latest/operate/oss_and_stack/management/persistence/
- * @throws Error with a line for the operator that names the setting
+ * @throws UnsafeSettings with a line for the operator that names the setting
  */
 export async function assertSettings(link: RedisLink): Promise<void> {
   const settings = await settingsOf(link);
@@ -149,7 +152,9 @@ export async function assertSettings(link: RedisLink): Promise<void> {
   for (const [name, value] of Object.entries(wanted)) {
     const found = settings.get(name);
     if (found !== value)
-      throw new Error(`Redis has ${name} ${found ?? "unknown"}: set it to ${value}, or money could be lost`);
+      throw new UnsafeSettings(
+        `Redis has ${name} ${found ?? "unknown"}: set it to ${value}, or money could be lost`,
+      );
   }
 }
 

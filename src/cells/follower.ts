@@ -30,7 +30,8 @@ export interface FollowerOptions {
   readonly log: RedisLog;
 }
 
-const ENTRIES = 500;
+/** Entries that are read at once; fewer after a read that did not come in time, for they may be large. */
+const MOST_ENTRIES = 500;
 const BLOCK_MS = 1000;
 const RETRY_MS = 50;
 
@@ -45,6 +46,7 @@ export class Follower {
   #waiters: Waiter[] = [];
   #stopping = false;
   #ended: Error | undefined;
+  #entries = MOST_ENTRIES;
   #isLoading = false;
   #mustLoad = false;
   #running: Promise<void> | undefined;
@@ -137,11 +139,8 @@ export class Follower {
 
   async #follow(generation: number): Promise<void> {
     const { link, replica, also, onApplied, heard, formats } = this.#options;
-    const from = `${this.version}-0`;
     const newest = heard();
-    const found = (await link.call(
-      ...(["XREAD", "COUNT", ENTRIES, "BLOCK", BLOCK_MS, "STREAMS", `${KEY_PREFIX}stream`, from] as const),
-    )) as [Buffer, [Buffer, Buffer[]][]][] | null;
+    const found = await this.#read();
     if (this.#mustLoad || this.#stopping || link.generation() !== generation) return;
     const entries = (found?.[0]?.[1] ?? []).map(readEntry);
     const [first] = entries;
@@ -155,6 +154,18 @@ export class Follower {
     if (later !== undefined) throw new LaterFormat(later.format, formats);
     await replica.apply(entries, also);
     onApplied(entries);
+  }
+
+  async #read(): Promise<[Buffer, [Buffer, Buffer[]][]][] | null> {
+    const count = this.#entries;
+    const from = `${this.version}-0`;
+    // Holds until it is known that as many can be read.
+    this.#entries = Math.ceil(count / 2);
+    const found = await this.#options.link.call(
+      ...(["XREAD", "COUNT", count, "BLOCK", BLOCK_MS, "STREAMS", `${KEY_PREFIX}stream`, from] as const),
+    );
+    this.#entries = Math.min(MOST_ENTRIES, count * 2);
+    return found as [Buffer, [Buffer, Buffer[]][]][] | null;
   }
 
   async #load(): Promise<void> {

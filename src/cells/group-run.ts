@@ -52,8 +52,8 @@ const GROUP_ACTS = 200;
 const GROUP_ROWS = 3000;
 const GROUP_READS = 6000;
 const GROUP_BYTES = 4 * 1024 * 1024;
-/** Rows that one act may change: Lua passes them as arguments of one command. */
-const MOST_ROWS = 3000;
+/** Rows that one act may change: some ten milliseconds of Redis. */
+const MOST_ROWS = 20_000;
 const MOST_READS = 100_000;
 const MOST_BYTES = 32 * 1024 * 1024;
 

@@ -80,9 +80,16 @@ export class Peers {
   }
 
   #heard(message: Buffer): void {
-    const heard = packr.unpack(message) as Question | Part;
+    let heard: Question | Part;
+    try {
+      heard = packr.unpack(message);
+    } catch {
+      return;
+    }
+    // Whatever else comes is of another release, or of a stranger.
+    if (!Array.isArray(heard)) return;
     if (heard[0] === "part") this.#asked.get(heard[1])?.(heard[2] ?? undefined);
-    else void this.#answer(heard);
+    else if (heard[0] === "ask") void this.#answer(heard).catch(() => {});
   }
 
   async #answer([, id, from, name, offset]: Question): Promise<void> {

@@ -203,6 +203,10 @@ class Link implements RedisLink {
     const timer = setTimeout(() => this.renew(), this.#timeoutMs);
     try {
       return (await this.#redis.callBuffer(command, ...args)) as RedisValue;
+    } catch (error) {
+      // ioredis puts the command there, with rows and answers: a log would print them.
+      if (error instanceof Error) delete (error as Error & { command?: unknown }).command;
+      throw error;
     } finally {
       clearTimeout(timer);
     }

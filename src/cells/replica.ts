@@ -45,9 +45,12 @@ const LOAD_ROWS = 200;
 /** An entry of the stream as Redis returns it: its id, then a flat list of fields and values. */
 export function readEntry([id, fields]: readonly [Buffer, Buffer[]]): Entry {
   const changes: Change[] = [];
-  for (let at = 6; at < fields.length; at += 2) {
-    const field = String(fields[at]);
-    const value = fields[at + 1] as Buffer;
+  const [, origin, , before, , format, name, content] = fields;
+  // Names of rows have a NUL in them.
+  const rows = String(name) === "packed" ? unpacked(content as Buffer) : fields.slice(6);
+  for (let at = 0; at < rows.length; at += 2) {
+    const field = String(rows[at]);
+    const value = rows[at + 1] as Buffer;
     const nul = field.indexOf("\0");
     changes.push({
       table: field.slice(0, nul),
@@ -55,12 +58,22 @@ export function readEntry([id, fields]: readonly [Buffer, Buffer[]]): Entry {
       value: value[0] === 0x2d ? undefined : value.subarray(1),
     });
   }
-  const [, origin, , before, , format] = fields;
   return {
     ...{ version: Number.parseInt(String(id), 10), origin: String(origin), before: String(before) },
     format: Number(String(format)),
     changes,
   };
+}
+
+/** Fields of an act with very many rows, each behind its length: see `scripts/exchange/20-documents.lua`. */
+function unpacked(content: Buffer): Buffer[] {
+  const fields: Buffer[] = [];
+  for (let at = 0; at < content.length; ) {
+    const end = at + 8 + Number(content.readBigUInt64BE(at));
+    fields.push(content.subarray(at + 8, end));
+    at = end;
+  }
+  return fields;
 }
 
 /** Asks for a page of the dataset, see `scripts/page.lua`. @throws Error where it is not the cell's dataset any more */

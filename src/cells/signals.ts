@@ -224,7 +224,11 @@ export class Signals {
     const [topic, from, content] = heard as [string, string, unknown];
     // What is for all comes back to its sender too.
     if (this.#isClosed || from === this.#options.cell) return;
-    this.#topics.get(topic)?.(content, from);
+    try {
+      this.#topics.get(topic)?.(content, from);
+    } catch {
+      // A message of another release, or of a stranger: whoever tells something is right without it, only later.
+    }
   }
 
   #answered(content: unknown, from: string): void {

@@ -39,6 +39,7 @@ export async function startCells(
   const log = pino({ level: config.logLevel }, err).child({ cell: "supervisor" });
   const { host, port, dataDir, clickhouseUrl } = config;
   let first: FirstStart | undefined;
+  const early = new EarlySignals(log);
   const supervisor = await startSupervisor({
     ...{ cells, dataDir, host, port, env, log, redisProgram, clock: systemClock },
     name: config.cell,
@@ -56,7 +57,7 @@ export async function startCells(
       return { WEIR_SECRETS_KEY: secretsKeyText(config) };
     },
   });
-  const stopped = untilStopped(supervisor, log);
+  const stopped = untilStopped(supervisor, log, early);
   const isUp = await Promise.race([supervisor.up.then(() => true), stopped.then(() => false)]);
   if (isUp) out.write(startScreen(supervisor.url, config, { first, isTerminal, cells }));
   const code = await stopped;
@@ -83,11 +84,43 @@ const SAME_SIGNAL_MS = 2000;
 /** The same for SIGHUP, where a second one shortly after has its own meaning: another restart follows. */
 const SAME_HANGUP_MS = 200;
 
+/** Signals that come while Redis and the first cells are started: a process that ended then would leave Redis behind. */
+class EarlySignals {
+  /** The first one that asked for an end. */
+  asked: NodeJS.Signals | undefined;
+  readonly #listeners: readonly (readonly [NodeJS.Signals, () => void])[];
+
+  constructor(log: Logger) {
+    const note = (signal: NodeJS.Signals) => {
+      if (this.asked === undefined) log.info({ signal }, `${signal} came: it stops once it has started`);
+      this.asked ??= signal;
+    };
+    this.#listeners = [
+      ["SIGTERM", () => note("SIGTERM")],
+      ["SIGINT", () => note("SIGINT")],
+      // There is nothing to restart yet.
+      ["SIGHUP", () => {}],
+    ];
+    for (const [signal, listener] of this.#listeners) process.on(signal, listener);
+  }
+
+  end(): void {
+    for (const [signal, listener] of this.#listeners) process.off(signal, listener);
+  }
+}
+
 /** The first SIGTERM or SIGINT drains all cells, a later one ends them at once; SIGHUP restarts them one after the other. */
-function untilStopped(supervisor: Supervisor, log: Logger): Promise<number> {
+function untilStopped(supervisor: Supervisor, log: Logger, early: EarlySignals): Promise<number> {
   return new Promise((resolve) => {
     let askedMs: number | undefined;
     let restartMs = Number.NEGATIVE_INFINITY;
+    let isUp = false;
+    supervisor.up.then(
+      () => {
+        isUp = true;
+      },
+      () => {},
+    );
     const stop = (signal: NodeJS.Signals) => {
       const nowMs = systemClock.monotonic();
       if (askedMs !== undefined) {
@@ -113,9 +146,12 @@ function untilStopped(supervisor: Supervisor, log: Logger): Promise<number> {
     process.on("SIGINT", stop);
     process.on("SIGHUP", () => {
       const nowMs = systemClock.monotonic();
-      if (nowMs - restartMs <= SAME_HANGUP_MS) return;
+      // Cells that have not served yet are of this release.
+      if (!isUp || nowMs - restartMs <= SAME_HANGUP_MS) return;
       restartMs = nowMs;
       supervisor.restartAll();
     });
+    early.end();
+    if (early.asked !== undefined) stop(early.asked);
   });
 }

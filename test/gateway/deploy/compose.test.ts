@@ -9,7 +9,7 @@ import { run, testFolder } from "../process/fixtures.ts";
 import { DEPLOY, deployFile, services } from "./fixtures.ts";
 
 const reason = missingCommand("docker-compose", "docker-compose");
-const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
+const hasRedis = missingCommand("redis-server", "redis-server") === undefined;
 
 /** `docker-compose config`, which needs no daemon, as in the file's folder after its first lines. */
 function config(text: string, env: Record<string, string>) {

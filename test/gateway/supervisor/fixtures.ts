@@ -5,11 +5,13 @@ import { Agent, request } from "node:http";
 import { onTestFinished } from "vitest";
 import type { SupervisorStatus } from "../../../src/supervisor/supervisor.ts";
 import { supervisorStatus } from "../../../src/supervisor/supervisor.ts";
+import { missingRedis } from "../../unit/cells/redis-server.ts";
 import { until } from "../fixtures.ts";
 import { MAIN, type Placed, place, run } from "../process/fixtures.ts";
 
-export const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
-export const why = hasRedis ? "" : " (skipped: redis-server is not installed)";
+const missing = missingRedis();
+export const hasRedis = missing === undefined;
+export const why = hasRedis ? "" : ` (skipped: ${missing})`;
 
 export interface Running extends ReturnType<typeof run> {
   readonly where: Placed;

@@ -1,6 +1,6 @@
 /** Several gateways on one port: whatever dies, the others serve, and nothing is left behind. */
 import { spawnSync } from "node:child_process";
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -224,4 +224,14 @@ it(`a port that a stranger has is refused at the start, also one that shares it$
     expect(cells.output()).toContain(`port ${port} is in use on 127.0.0.1`);
     expect(processesOf(where.dataDir)).toEqual([]);
   }
+});
+
+it(`a signal that comes before anything serves is obeyed, and leaves no process behind${why}`, async () => {
+  const where = await place();
+  const cells = startAt(where, 2);
+  await until("Redis runs", () => existsSync(join(where.dataDir, "redis/appendonlydir")), 60_000);
+  cells.child.kill("SIGHUP");
+  cells.child.kill("SIGTERM");
+  expect((await cells.ended).code).toBe(0);
+  expect(processesOf(where.dataDir)).toEqual([]);
 });

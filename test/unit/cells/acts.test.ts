@@ -194,10 +194,19 @@ describe.skipIf(missing !== undefined)(`acts of cells${missing === undefined ? "
   test("a row of 5 MB is stored, and an act of too many rows is refused for good", async () => {
     await put(a, "large", "x".repeat(5 * 1024 * 1024));
     expect(b.store.table<string>("things").get("large")).toHaveLength(5 * 1024 * 1024);
-    const many = a.store.act(() => {
-      for (let i = 0; i <= 3000; i++) a.store.table("things").put(`key ${i}`, i);
-    });
-    await expect(many).rejects.toMatchObject({ kind: "payload_too_large", retryable: false });
+    const rows = (count: number) =>
+      a.store.act(() => {
+        for (let i = 0; i < count; i++) a.store.table("things").put(`key ${i}`, i);
+      });
+    await rows(20_000);
+    await b.caughtUp();
+    const found = Array.from(b.store.table("things").range({ start: "key" }), ({ key, value }) => [
+      key,
+      value,
+    ]);
+    expect(new Map(found as [string, number][]).get("key 19999")).toBe(19_999);
+    expect(found.filter(([key]) => String(key).startsWith("key "))).toHaveLength(20_000);
+    await expect(rows(20_001)).rejects.toMatchObject({ kind: "payload_too_large", retryable: false });
   });
 
   test("very many acts at once are all committed", async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Cell, openCell } from "../../../src/cells/cell.ts";
 import { createDataset, type DatasetRow, datasetId } from "../../../src/cells/dataset.ts";
 import type { Formats } from "../../../src/cells/formats.ts";
-import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
+import { connectRedis, type RedisClient, type RedisLink } from "../../../src/cells/redis.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { startRedis, type TestRedis } from "./redis-server.ts";
@@ -24,6 +24,8 @@ export interface TestCellOptions {
   /** Path of the socket of Redis, or of a proxy before it. */
   readonly url?: string;
   readonly clock?: Clock;
+  /** How it connects, if not by sockets alone. */
+  readonly client?: RedisClient;
   /** The cell's folder, if it is not named like the cell. */
   readonly folder?: string;
   /** Parts that restate are opened on it: then `opened` is to be called. */
@@ -69,14 +71,8 @@ export async function openBench(
   return {
     ...{ folder, redis, link, id, log },
     async cell(name, more = {}) {
-      const {
-        url = redis.url,
-        clock = systemClock,
-        folder: own = name,
-        hasParts = false,
-        replicas = 0,
-      } = more;
-      const { formats, isShared: knows = isShared } = more;
+      const { url = redis.url, clock = systemClock, folder: own = name, hasParts = false } = more;
+      const { formats, replicas = 0, isShared: knows = isShared, client } = more;
       const local = openStore(join(folder, own));
       let ended: Error | undefined;
       let outdated: Error | undefined;
@@ -90,6 +86,7 @@ export async function openBench(
           outdated = reason;
         },
         ...(formats && { formats }),
+        ...(client && { redis: client }),
       });
       if (!hasParts) await cell.opened();
       const made: TestCell = {

@@ -1,4 +1,5 @@
 /** A connection to Redis that is lost. */
+import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { connectRedis } from "../../../src/cells/redis.ts";
 import { missingRedis, startRedis } from "./redis-server.ts";
@@ -24,3 +25,14 @@ test.skipIf(missingRedis() !== undefined)(
     await redis.stop();
   },
 );
+
+test.skipIf(missingRedis() !== undefined)("an error of a command does not carry what was sent", async () => {
+  const redis = await startRedis();
+  const link = connectRedis({ url: redis.url, log: { warn() {} } });
+  await link.ready(5000);
+  const error: unknown = await link.call("HSET", "key", "of a customer").catch((reason) => reason);
+  expect(String(error)).toContain("wrong number of arguments");
+  expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("customer");
+  link.close();
+  await redis.stop();
+});

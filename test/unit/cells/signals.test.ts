@@ -1,4 +1,5 @@
 /** Messages between cells, and reads that have other cells bring out what they alone know. */
+import { pack } from "msgpackr";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Session } from "../../../src/cells/exchange.ts";
 import { type Bench, openBench } from "./fixtures.ts";
@@ -33,6 +34,32 @@ test.skipIf(missing)(
     await Promise.all([a, b, c].map((cell) => cell.stop()));
   },
 );
+
+test.skipIf(missing)("a message of another shape is passed over", async () => {
+  const cell = await bench.cell("shape");
+  const answered: unknown[] = [];
+  cell.signals.answers("odd", async (content) => answered.push((content as { at: number }).at) > 0);
+  const contents = [
+    null,
+    7,
+    "odd",
+    [],
+    ["odd"],
+    ["odd", "x"],
+    ["odd", "x", 5],
+    ["odd", "x", [1, null]],
+    ["flush", "x", "z"],
+  ];
+  const bytes = [...contents.map((content) => pack(content)), Buffer.from([0xc1]), Buffer.from([0xdd, 1])];
+  for (const channel of ["signals:", "signals:shape", `peer:${bench.id}:shape`])
+    for (const message of bytes) await bench.link.call("PUBLISH", `{weir}:${channel}`, message);
+  const heard: unknown[] = [];
+  cell.signals.on("last", (content) => heard.push(content));
+  await bench.link.call("PUBLISH", "{weir}:signals:shape", pack(["last", "x", 1]));
+  await until(() => heard.length === 1);
+  expect(answered).toEqual([]);
+  await cell.stop();
+});
 
 test.skipIf(missing)("a message that is too long, or that Redis cannot take, is refused", async () => {
   const cell = await bench.cell("long");

@@ -52,6 +52,18 @@ describe.skipIf(missing !== undefined)(`a term${missing === undefined ? "" : `: 
     expect(() => opening.restates({ operations: () => [], isSettled: () => true })).toThrow(/too late/);
   });
 
+  test("at a server that would lose what it acknowledged ends the cell, with the name of the setting", async () => {
+    const settings: string[] = [];
+    const other = await openBench([], settings);
+    const unsafe = await other.cell("a");
+    settings.push("--appendfsync", "everysec");
+    await other.redis.kill();
+    await other.redis.start();
+    await expect.poll(() => unsafe.ended()?.message, { timeout: 10_000 }).toContain("appendfsync everysec");
+    await expect(other.cell("b")).rejects.toThrow("appendfsync everysec");
+    await other.close();
+  });
+
   test("goes on over a lost connection", async () => {
     const before = String(await bench.link.call("HGET", "{weir}:dataset", "term"));
     cell.cut();

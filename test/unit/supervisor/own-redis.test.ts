@@ -9,9 +9,11 @@ import { holdFolder } from "../../../src/supervisor/folder-socket.ts";
 import { startOwnRedis } from "../../../src/supervisor/own-redis.ts";
 import { findRedisServer, REDIS_SOCKET, redisLine } from "../../../src/supervisor/redis-server.ts";
 import { removeFolder, until } from "../../gateway/fixtures.ts";
+import { missingRedis } from "../cells/redis-server.ts";
 
-const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
-const why = hasRedis ? "" : " (skipped: redis-server is not installed)";
+const missing = missingRedis();
+const hasRedis = missing === undefined;
+const why = hasRedis ? "" : ` (skipped: ${missing})`;
 
 function place(name = "data"): { dataDir: string; folder: string } {
   const root = mkdtempSync(join(tmpdir(), "weir-test-"));

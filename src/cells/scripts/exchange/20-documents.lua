@@ -13,6 +13,8 @@
 local MOST_TOMBS = 100000
 local STREAM_ENTRIES = 100000
 local TICKET_MS = 500
+-- Lua passes a few thousand arguments to a command: the rows of a larger act are packed into one.
+local MOST_FIELDS = 4000
 
 -- Versions above this were given out by this exchange: its acts ran one on top of the other.
 local began_at
@@ -77,11 +79,21 @@ local function trim_tombs()
   end
 end
 
+-- Fields behind each other, each behind its length.
+local function packed(fields)
+  local parts = {}
+  for _, field in ipairs(fields) do
+    parts[#parts + 1] = struct.pack(">I8", #field)
+    parts[#parts + 1] = field
+  end
+  return table.concat(parts)
+end
+
 -- `writes`: flat list of table, key, first part ("" where the key has one part only), and the blob of the row or 0.
 local function write(version, writes, origin, format)
   local stamp = struct.pack(">I8", version)
   local text = decimal(version)
-  local fields = { "origin", origin, "before", redis.call("HGET", DATASET, "origin"), "format", format }
+  local before, fields = redis.call("HGET", DATASET, "origin"), {}
   for i = 1, #writes, 4 do
     local name, row_key, part, row = writes[i], writes[i + 1], writes[i + 2], blob(writes[i + 3])
     redis.call("HSET", key("rows:" .. name), row_key, row and (stamp .. "+" .. row) or stamp)
@@ -96,7 +108,11 @@ local function write(version, writes, origin, format)
     fields[#fields + 1] = member
     fields[#fields + 1] = row and ("+" .. row) or "-"
   end
-  redis.call("XADD", key("stream"), "MAXLEN", "~", STREAM_ENTRIES, text .. "-0", unpack(fields))
+  if #fields > MOST_FIELDS then fields = { "packed", packed(fields) } end
+  redis.call(
+    "XADD", key("stream"), "MAXLEN", "~", STREAM_ENTRIES, text .. "-0",
+    "origin", origin, "before", before, "format", format, unpack(fields)
+  )
   redis.call("HSET", DATASET, "version", text, "origin", origin)
   trim_tombs()
 end
