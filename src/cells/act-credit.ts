@@ -8,7 +8,10 @@ export interface OrgFunds {
   /** Number of the newest entry of its ledger; 0 before the first. */
   readonly seq: number;
   readonly balanceMicroUsd: number;
-  /** What calls under way at all cells hold, at most some hundred milliseconds old. */
+  /**
+   * What calls under way at all cells hold, at most some hundred milliseconds old. Where a cell does not give back what it leased
+   * and does not use, that too: it may be away, and nobody knows what it spends.
+   */
   readonly heldMicroUsd: number;
 }
 
@@ -76,11 +79,20 @@ export class ActCredit {
   }
 }
 
-/** @param values three for each org: number of the newest entry, balance, what is held */
-export function readFunds(orgs: readonly string[], values: readonly number[]): Map<string, OrgFunds> {
+const VALUES = 4;
+
+/**
+ * @param values for each org: number of the newest entry, balance, what calls hold, what cells have leased
+ * @param isSetAside what cells have leased counts as held
+ */
+export function readFunds(
+  orgs: readonly string[],
+  values: readonly number[],
+  isSetAside = false,
+): Map<string, OrgFunds> {
   const funds = orgs.map((orgId, at): [string, OrgFunds] => {
-    const [seq = 0, balanceMicroUsd = 0, heldMicroUsd = 0] = values.slice(3 * at, 3 * at + 3);
-    return [orgId, { seq, balanceMicroUsd, heldMicroUsd }];
+    const [seq = 0, balanceMicroUsd = 0, held = 0, leased = 0] = values.slice(VALUES * at, VALUES * (at + 1));
+    return [orgId, { seq, balanceMicroUsd, heldMicroUsd: isSetAside ? Math.max(held, leased) : held }];
   });
   return new Map(funds);
 }

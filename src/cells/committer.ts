@@ -32,8 +32,11 @@ export interface CommitterDeps extends GroupDeps {
 
 const REFUSALS_BEFORE_TICKET = 3;
 const RETRY_MS = 10;
-/** A cell that is away gives nothing back: a posting that may overdraw waits for it so many times. */
-const RECALLS_BEFORE_OVERDRAFT = 50;
+/**
+ * A cell that is away gives nothing back. After so many tries a posting that may overdraw is made, and any other act sees what is
+ * leased as held.
+ */
+const MOST_RECALLS = 50;
 /** An act is answered at the latest so long after its commit, even if a cell has not applied it. */
 const EVERYWHERE_MS = 1000;
 /** An act that is not owed is refused when it was not committed after this long. */
@@ -194,7 +197,7 @@ export class Committer {
     while (this.#waiting.length > 0) {
       const hasTicket = this.#waiting.some(({ refusals }) => refusals >= REFUSALS_BEFORE_TICKET);
       if (hasTicket) await this.#takeTicket();
-      const funds = await this.#fundsOf(this.#waiting[0]?.orgs ?? []);
+      const funds = await this.#fundsOf(this.#waiting[0]);
       await follower.reached(this.#needed);
       let base: Position | undefined;
       const items: Item[] = [];
@@ -215,9 +218,7 @@ export class Committer {
     const own = group.map(({ run }) => [run.id, run.ownChanges(isShared)] as const);
     await journal.keep(life(), new Map(own.filter(([, changes]) => changes.length > 0)));
     const blobs = new Blobs();
-    const acts = group.map(({ run, recalls }) =>
-      run.asOperation(isShared, blobs, recalls >= RECALLS_BEFORE_OVERDRAFT),
-    );
+    const acts = group.map(({ run, recalls }) => run.asOperation(isShared, blobs, recalls >= MOST_RECALLS));
     const operations: Operation[] = [["acts", base.version, base.origin, acts, format()]];
     const orgs = group.flatMap(({ orgs }) => orgs);
     if (orgs.length > 0) operations.push(["credit_thaw", ...orgs]);
@@ -267,7 +268,10 @@ export class Committer {
     const waiting = refused.map((item, at) =>
       again("run" in item ? item : item.waiting, at === 0 ? why : ""),
     );
-    this.#waiting.unshift(...waiting.filter((_, at) => (refused[at] as Partial<Sent>).isAnswered !== true));
+    const left = waiting.filter((_, at) => (refused[at] as Partial<Sent>).isAnswered !== true);
+    // An act that waits for credit of other cells is a group of its own: the others need not wait for them, too.
+    if (why === "recall") this.#waiting.push(...left);
+    else this.#waiting.unshift(...left);
     await this.#forget(runs);
     if (why !== "stale") await pause();
   }
@@ -305,14 +309,15 @@ export class Committer {
   }
 
   /** The credit of orgs, which stays as it is until the act that reads it is committed or refused, at most some hundred ms. */
-  async #fundsOf(orgs: readonly string[]): Promise<ReadonlyMap<string, OrgFunds>> {
+  async #fundsOf(next: Waiting | undefined): Promise<ReadonlyMap<string, OrgFunds>> {
+    const { orgs = [], recalls = 0 } = next ?? {};
     if (orgs.length === 0) return NO_FUNDS;
     for (;;) {
       const [answer = []] = (await this.#deps.lane.send([["credit_freeze", ...orgs]])) as number[][];
       const [isFrozen, version = 0, ...values] = answer;
       if (isFrozen === 1) {
         this.#needed = Math.max(this.#needed, version);
-        return readFunds(orgs, values);
+        return readFunds(orgs, values, recalls >= MOST_RECALLS);
       }
       await pause();
     }

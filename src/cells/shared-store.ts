@@ -138,6 +138,10 @@ export class SharedStore implements Store {
     return this.#deps.local.caughtUp();
   }
 
+  synced(): Promise<void> {
+    return this.#deps.local.synced();
+  }
+
   forgetRemoved(): Promise<void> {
     return this.#deps.local.forgetRemoved();
   }

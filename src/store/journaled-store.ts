@@ -157,6 +157,10 @@ export class JournaledStore {
     return this.#group.size;
   }
 
+  synced(): Promise<void> {
+    return this.#journal.sync();
+  }
+
   caughtUp(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#closed) return;

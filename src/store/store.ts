@@ -44,6 +44,8 @@ export interface Store {
   healthy(): boolean;
   /** Writes that are not durable yet: lost if the process ends now. */
   unsaved(): number;
+  /** Resolves once a power failure loses nothing that is committed now. @throws Error of the disk, as a rejection */
+  synced(): Promise<void>;
   /** Resolves once LMDB has everything committed so far: for readers of its file outside the process. */
   caughtUp(): Promise<void>;
   /**

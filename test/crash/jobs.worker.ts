@@ -49,6 +49,7 @@ const jobs = new Jobs({
     healthy: () => store.healthy(),
     unsaved: () => store.unsaved(),
     caughtUp: () => store.caughtUp(),
+    synced: () => store.synced(),
     forgetRemoved: () => store.forgetRemoved(),
     still: (act) => store.still(act),
     close: () => store.close(),

@@ -208,6 +208,7 @@ export class GatewayProcess {
       healthy: () => raw.healthy(),
       unsaved: () => raw.unsaved(),
       caughtUp: () => raw.caughtUp(),
+      synced: () => raw.synced(),
       forgetRemoved: () => raw.forgetRemoved(),
       still: (act) => raw.still(act),
       close: () => raw.close(),

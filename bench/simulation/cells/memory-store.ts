@@ -199,6 +199,8 @@ export class MemoryStore implements Store {
 
   async caughtUp(): Promise<void> {}
 
+  async synced(): Promise<void> {}
+
   async forgetRemoved(): Promise<void> {}
 
   async still<T>(act: (frame: number) => Promise<T>): Promise<T> {

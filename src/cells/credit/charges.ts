@@ -26,6 +26,8 @@ export interface ChargesPorts {
   readonly onCrossed?: ((crossed: readonly Crossed[]) => Promise<void> | void) | undefined;
 }
 
+export type ChargesStore = Pick<Store, "act" | "log" | "ifDropped" | "synced">;
+
 /** Rows after `after` up to `last`. */
 export interface Batch {
   readonly after: number;
@@ -54,17 +56,19 @@ const RETRY_MS = 1000;
 const packr = new Packr({ useRecords: false });
 
 export class Charges {
-  readonly #store: Store;
+  readonly #store: ChargesStore;
   readonly #life: number;
   readonly #ports: ChargesPorts;
   readonly #rows: Log;
   readonly #numberings: Log;
   /** The newest row that was written, committed or not. */
   #written: number;
+  /** The newest row, and the newest answer of Redis, that a power failure does not lose. */
+  #safe = { row: 0, numbering: 0 };
   #passing: Promise<void> | undefined;
   #isStopped = false;
 
-  constructor(store: Store, life: string, ports: ChargesPorts) {
+  constructor(store: ChargesStore, life: string, ports: ChargesPorts) {
     this.#store = store;
     this.#life = Number(life);
     this.#ports = ports;
@@ -94,6 +98,16 @@ export class Charges {
     return this.#written > this.#rows.newest();
   }
 
+  /**
+   * What is committed now may go to Redis once this resolves: a folder that a power failure leaves behind what Redis knows, or
+   * without the answer before the latest, could not be started again. @throws Error of the disk, as a rejection
+   */
+  async secure(): Promise<void> {
+    const safe = { row: this.#rows.newest(), numbering: this.#numberings.newest() };
+    await this.#store.synced();
+    this.#safe = safe;
+  }
+
   /** The last row that was passed on. */
   passedTo(): number {
     return this.#rows.trimmed();
@@ -116,9 +130,10 @@ export class Charges {
     return { life, orgId, amountMicroUsd, requestId, atMs, spend };
   }
 
-  /** The committed rows behind this one, as many as go at once; undefined where there are none. */
+  /** The rows behind this one that are safe, as many as go at once; undefined where there are none. */
   batchAfter(after: number): Batch | undefined {
-    const newest = Math.min(this.#rows.newest(), after + BATCH_ROWS);
+    if (this.#numberings.newest() > this.#safe.numbering) return undefined;
+    const newest = Math.min(this.#safe.row, after + BATCH_ROWS);
     const orgs = new Map<string, { count: number; sumMicroUsd: number }>();
     const scopes = new ScopeSums();
     let mark = "";

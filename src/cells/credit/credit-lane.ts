@@ -53,6 +53,7 @@ const CHARGES_GATHER_MS = 50;
 /** Between two exchanges for a call that waits for credit of other cells. */
 const RETRY_MS = 15;
 const SWEEP_MS = 100;
+const LOOK_MS = 2;
 /** Holds that changed are told again after this: what is shown as available is at most so old. */
 const REPORT_MS = 500;
 /** A Redis that owes an answer for so long gets no more calls to wait for it. */
@@ -84,8 +85,9 @@ export class CreditLane {
   #ended: Error | undefined;
   #isClosed = false;
   #isUrgent = false;
+  #isSecuring = false;
   readonly #soon = new Soon(GATHER_MS, () => this.#work());
-  readonly #chargesSoon = new Soon(CHARGES_GATHER_MS, () => this.#work());
+  readonly #chargesSoon = new Soon(CHARGES_GATHER_MS, () => this.#workOnCharges());
   readonly #retry = new Soon(RETRY_MS, () => this.#askAgain());
   readonly #sweepSoon = new Soon(SWEEP_MS, () => this.#sweep());
 
@@ -143,14 +145,14 @@ export class CreditLane {
     this.#soon.ask();
   }
 
-  /** A charge was written: it goes with the next exchange once it is committed. */
+  /** A charge was written: it goes with the next exchange once it is safe. */
   charged(): void {
     this.#chargesSoon.ask();
   }
 
   /** Somebody waits for the charges so far to be numbered. */
   sendCharges(): void {
-    if (this.#hasCharges()) this.#workNow();
+    if (this.#hasCharges()) this.#workOnCharges();
   }
 
   /**
@@ -188,8 +190,11 @@ export class CreditLane {
   async settleAll(): Promise<void> {
     for (const org of this.#each()) this.#giveBack(org);
     while (this.#ended === undefined && this.#hasMore()) {
+      await this.#options.charges.secure().catch(() => {});
       this.#workNow();
-      await (this.#working ?? new Promise((resolve) => setImmediate(resolve)));
+      await this.#working;
+      // What is not committed yet, or not safe, takes timers and the disk.
+      if (this.#hasMore()) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
     if (this.#ended !== undefined) throw this.#ended;
   }
@@ -210,6 +215,22 @@ export class CreditLane {
       .catch((error: Error) => this.#end(error))
       .finally(() => {
         this.#working = undefined;
+      });
+  }
+
+  /** The next exchange carries all charges that are committed now. */
+  #workOnCharges(): void {
+    if (this.#isSecuring || this.#ended !== undefined) return;
+    this.#isSecuring = true;
+    this.#options.charges
+      .secure()
+      .then(
+        () => this.#workNow(),
+        // The store says why.
+        () => this.#chargesSoon.ask(),
+      )
+      .finally(() => {
+        this.#isSecuring = false;
       });
   }
 
@@ -326,10 +347,7 @@ export class CreditLane {
     for (const [orgId, charged] of batch?.orgs ?? []) sums.set(this.of(orgId), charged);
     for (const [name, { sumMicroUsd }] of batch?.scopes.sums ?? [])
       sums.set(this.scopes.of(name), { count: 0, sumMicroUsd });
-    for (const org of this.#dirty) {
-      if (sums.size >= TURN_ORGS) break;
-      if (!sums.has(org)) sums.set(org, NO_CHARGES);
-    }
+    for (const org of this.#next()) if (!sums.has(org)) sums.set(org, NO_CHARGES);
     // Orgs that other cells want credit of are told by answers: asked for while any lease is out.
     const isDue =
       this.#orgs.size + this.scopes.size > 0 &&
@@ -353,6 +371,17 @@ export class CreditLane {
     }
     const { after, last, mark } = batch ?? { after: 0, last: 0, mark: "" };
     return { batch, sent, operation: ["credit", after, last, mark, orgs, scopes] };
+  }
+
+  /** Those of which the next exchange tells; first those that calls wait for. */
+  #next(): OrgLease[] {
+    const next: OrgLease[] = [];
+    for (const hasWaiters of [true, false])
+      for (const org of this.#dirty) {
+        if (next.length >= TURN_ORGS) return next;
+        if (org.waiters.length > 0 === hasWaiters) next.push(org);
+      }
+    return next;
   }
 
   #askAgain(): void {

@@ -220,7 +220,7 @@ export class LeasedPurse implements Purse {
     org.free(hold.amountMicroUsd);
     const nowMs = this.#clock.monotonic();
     org.usedAtMs = nowMs;
-    if (org.isScarce(nowMs)) this.#credit.changed(org);
+    if (org.isScarce(nowMs) || org.isTight) this.#credit.changed(org);
   }
 }
 

@@ -187,6 +187,7 @@ export class PayProcess {
       healthy: () => raw.healthy(),
       unsaved: () => raw.unsaved(),
       caughtUp: () => raw.caughtUp(),
+      synced: () => raw.synced(),
       forgetRemoved: () => raw.forgetRemoved(),
       still: (act) => raw.still(act),
       close: () => raw.close(),

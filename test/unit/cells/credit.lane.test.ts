@@ -4,9 +4,70 @@ import type { Charges } from "../../../src/cells/credit/charges.ts";
 import { CreditLane } from "../../../src/cells/credit/credit-lane.ts";
 import type { Lane, Operation } from "../../../src/cells/exchange.ts";
 import type { RedisValue } from "../../../src/cells/redis.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { type Clock, systemClock } from "../../../src/clock.ts";
 
-const noCharges = { batchAfter: () => undefined, newest: () => 0, isWriting: () => false };
+const noCharges = {
+  secure: async () => {},
+  batchAfter: () => undefined,
+  newest: () => 0,
+  isWriting: () => false,
+};
+
+const open = (
+  send: (operations: readonly Operation[]) => Promise<RedisValue[][]>,
+  charges: object = noCharges,
+  clock: Clock = systemClock,
+) =>
+  new CreditLane(
+    {
+      ...{ lane: { send } as unknown as Lane, charges: charges as unknown as Charges, clock },
+      ...{ life: "1", waitMs: 60_000, idleMs: 60_000, onEnd: () => {} },
+    },
+    0,
+  );
+
+/** What the script answers that grants what is asked for. */
+const granting = ([operation]: readonly Operation[]): RedisValue[][] => {
+  const orgs = (operation as [string, number, number, string, number[]])[4];
+  const values: number[] = [];
+  for (let at = 0; at < orgs.length; at += 6) {
+    const target = orgs[at + 4] as number;
+    values.push(0, 100, target, 100, 100 - target, 100 - (orgs[at + 3] as number), 0);
+  }
+  return [[1, values, [], [], [], [], Date.now()] as RedisValue[]];
+};
+
+test("an org that a call waits for goes with the next exchange, however many have charges or changed", async () => {
+  const orgsOf = (count: number) =>
+    new Map(Array.from({ length: count }, (_, n) => [`charged_${n}`, { count: 1, sumMicroUsd: 1 }]));
+  let [isAnswered, sent] = [false, 0];
+  const charges = {
+    ...noCharges,
+    batchAfter: () => ({ after: 0, last: 1, mark: "", orgs: orgsOf(1000), scopes: { sums: new Map() } }),
+    keep: () => new Promise(() => {}),
+  };
+  const credit = open(async (operations) => {
+    sent++;
+    return granting(operations);
+  }, charges);
+  for (let n = 0; n < 2000; n++) credit.changed(credit.of(`changed_${n}`));
+  await credit.wait(credit.of("org"), 46, () => {
+    isAnswered = true;
+  });
+  expect([isAnswered, sent]).toEqual([true, 1]);
+});
+
+test("a stop waits for what is being written without keeping the event loop", async () => {
+  let isWriting = true;
+  const charges = { ...noCharges, isWriting: () => isWriting };
+  const credit = open(async (operations) => granting(operations), charges);
+  // As the store tries a write again on a disk that was full.
+  setTimeout(() => {
+    isWriting = false;
+  }, 20);
+  await credit.close();
+  expect(isWriting).toBe(false);
+});
 
 test("a lease that is granted after the call has given up goes back", async () => {
   const asked: { operations: readonly Operation[]; answer: (values: RedisValue[]) => void }[] = [];

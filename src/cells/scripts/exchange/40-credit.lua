@@ -202,11 +202,11 @@ operations.credit_restate = function(operation)
   return { last_in }
 end
 
--- Number of the newest entry, balance, and sum of all holds as last said, of each org from operation[2] on.
+-- Number of the newest entry, balance, sum of all holds as last said, and sum of all leases, of each org from operation[2] on.
 local function add_funds(operation, answer)
   for i = 2, #operation do
-    local balance, seq, _, holds = credit_of(operation[i], CELL)
-    for _, value in ipairs({ seq, balance, holds }) do answer[#answer + 1] = value end
+    local balance, seq, leases, holds = credit_of(operation[i], CELL)
+    for _, value in ipairs({ seq, balance, holds, leases }) do answer[#answer + 1] = value end
   end
   return answer
 end
