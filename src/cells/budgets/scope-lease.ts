@@ -35,6 +35,11 @@ export class ScopeLease extends OrgLease {
     return budget?.hard === true ? budget.limitMicroUsd : 0;
   }
 
+  /** Not where a call came with another budget since. */
+  protected override get isAnswerCurrent(): boolean {
+    return this.#leasedOfMicroUsd === this.hardMicroUsd;
+  }
+
   /** Whether a call of today fits in. */
   covers(microUsd: number, day: string): boolean {
     return (

@@ -36,6 +36,7 @@ const NEAR_CALLS = 4;
 const SCARCE_MS = 2000;
 
 export const RESTATING = 3;
+const NOBODY: ReadonlySet<Waiter> = new Set();
 
 export class OrgLease {
   readonly orgId: string;
@@ -65,6 +66,8 @@ export class OrgLease {
   givesBack = false;
   /** An exchange is under way: its answer may grant what is not leased yet. */
   #isAsked = false;
+  /** Calls that it asks for: its answer proves nothing to others. */
+  #asked: ReadonlySet<Waiter> = NOBODY;
   waiters: Waiter[] = [];
 
   constructor(orgId: string, nowMs: number) {
@@ -148,6 +151,7 @@ export class OrgLease {
    */
   ask(sentMicroUsd: number, nowMs: number): { heldMicroUsd: number; targetMicroUsd: number; need: number } {
     this.#isAsked = true;
+    this.#asked = this.givesBack || this.waiters.length === 0 ? NOBODY : new Set(this.waiters);
     const heldMicroUsd = Math.max(0, this.usedMicroUsd - sentMicroUsd);
     let targetMicroUsd = heldMicroUsd;
     let need = -1;
@@ -168,9 +172,14 @@ export class OrgLease {
     return { heldMicroUsd, targetMicroUsd, need: Math.min(need, MOST_MICRO_USD) };
   }
 
+  /** Whether the latest exchange asked for what is needed now. */
+  protected get isAnswerCurrent(): boolean {
+    return true;
+  }
+
   /**
-   * Takes the answer in and serves who waits, in their order. Credit that Redis knows to be taken is refused; who may still get
-   * some from other cells goes on waiting.
+   * Takes the answer in and serves the calls that wait, in their order. One is refused where Redis was asked for it and knows the
+   * credit to be taken; one that may still get some from other cells, or was not asked for, goes on waiting.
    */
   answered(answer: LeaseAnswer, sentMicroUsd: number): void {
     this.#isAsked = false;
@@ -181,11 +190,13 @@ export class OrgLease {
     this.#toldMicroUsd = answer.availableMicroUsd + this.reportedMicroUsd;
     const waiting = this.waiters;
     this.waiters = [];
+    const isCurrent = this.isAnswerCurrent;
+    const isProof = isCurrent && answer.outcome !== RESTATING;
     for (const waiter of waiting) {
-      if (this.fits(waiter.microUsd)) {
+      if (isCurrent && this.fits(waiter.microUsd)) {
         waiter.take();
         waiter.resolve(true);
-      } else if (answer.outcome !== RESTATING && this.availableMicroUsd < waiter.microUsd) {
+      } else if (isProof && this.#asked.has(waiter) && this.availableMicroUsd < waiter.microUsd) {
         waiter.resolve(false);
       } else this.waiters.push(waiter);
     }

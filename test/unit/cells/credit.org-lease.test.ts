@@ -1,6 +1,10 @@
 /** A lease, between an exchange and its answer. */
 import { expect, test } from "vitest";
+import { ScopeLease } from "../../../src/cells/budgets/scope-lease.ts";
+import { keyScope } from "../../../src/cells/budgets/scopes.ts";
 import { OrgLease } from "../../../src/cells/credit/org-lease.ts";
+import type { BudgetScope } from "../../../src/limits/budget.ts";
+import { openPeriods } from "../../../src/limits/periods.ts";
 
 const answer = (leaseMicroUsd: number) => ({
   ...{ leaseMicroUsd, freeMicroUsd: 0, availableMicroUsd: leaseMicroUsd, outcome: 0 },
@@ -31,4 +35,51 @@ test("a charge takes from the lease what its hold took, before and after Redis k
   expect(org.fits(51)).toBe(false);
   org.answered(answer(0), 50);
   expect([org.usedMicroUsd, org.fits(1)]).toEqual([0, false]);
+});
+
+/** A call that waits, and what became of it. */
+function waiting(org: OrgLease, microUsd: number): { isTaken: boolean | undefined } {
+  const call: { isTaken: boolean | undefined } = { isTaken: undefined };
+  const resolve = (isTaken: boolean) => {
+    call.isTaken = isTaken;
+  };
+  const take = () => org.take(microUsd, 0);
+  org.waiters.push({ microUsd, deadlineMs: 1000, resolve, reject: () => {}, take });
+  return call;
+}
+
+test("an answer refuses only calls that Redis was asked for", () => {
+  const org = new OrgLease("org", 0);
+  const first = waiting(org, 50);
+  org.ask(0, 0);
+  const second = waiting(org, 50);
+  // Whoever comes later may find more.
+  org.answered({ leaseMicroUsd: 0, freeMicroUsd: 0, availableMicroUsd: 10, outcome: 1 }, 0);
+  expect([first.isTaken, second.isTaken]).toEqual([false, undefined]);
+  org.ask(0, 0);
+  org.answered({ leaseMicroUsd: 50, freeMicroUsd: 0, availableMicroUsd: 50, outcome: 0 }, 0);
+  expect(second.isTaken).toBe(true);
+});
+
+test.each([
+  ["raised", 10, 1000],
+  ["lowered", 1000, 10],
+])("an answer of a budget that was %s since it was asked for decides nothing", (_, before, after) => {
+  const scope = (limitMicroUsd: number): BudgetScope => ({
+    ...{ keyId: "key", projectId: "prj", orgId: "org", timeZone: "UTC" },
+    keyDaily: { limitMicroUsd, hard: true },
+  });
+  const period = openPeriods()("UTC", Date.UTC(2026, 0, 5));
+  const lease = new ScopeLease(keyScope("key"), 0);
+  lease.scope = scope(before);
+  waiting(lease, 20);
+  lease.part(undefined, 0, period);
+  lease.scope = scope(after);
+  const call = waiting(lease, 20);
+  const told = before < after ? [0, 0, 0, 1] : [1000, 0, 1000, 0];
+  lease.told([...told, 0, 0, period.day], 0);
+  expect([call.isTaken, lease.waiters.length]).toEqual([undefined, 2]);
+  lease.part(undefined, 0, period);
+  lease.told([...(before < after ? [40, 0, 1000, 0] : [0, 0, 0, 1]), 0, 0, period.day], 0);
+  expect(call.isTaken).toBe(before < after);
 });
