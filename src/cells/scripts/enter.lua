@@ -38,7 +38,9 @@ if tonumber(ARGV[4]) > format then
 end
 local life_text = string.format("%.0f", life)
 redis.call("HSET", prefix .. "lives", cell, life_text)
-redis.call("HSET", prefix .. "formats", cell, ARGV[5])
+-- One that left comes once more where the reply to its leaving was lost: others must not wait for what it reads.
+local left = string.match(redis.call("HGET", prefix .. "left", cell) or "", "^%d+")
+if left ~= life_text then redis.call("HSET", prefix .. "formats", cell, ARGV[5]) end
 local term = string.match(redis.call("INFO", "server"), "run_id:(%x+)")
 if term ~= known[2] then
   redis.call("HSET", KEYS[1], "term", term)

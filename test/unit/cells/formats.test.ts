@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Session, TERM_LANE } from "../../../src/cells/exchange.ts";
 import { readEntry } from "../../../src/cells/replica.ts";
 import type { RowVersions } from "../../../src/store/store.ts";
+import { startFaultProxy } from "./fault-proxy.ts";
 import { type Bench, isShared, openBench, type TestCell } from "./fixtures.ts";
 import { missingRedis } from "./redis-server.ts";
 
@@ -73,6 +74,22 @@ describe.skipIf(missing !== undefined)(`releases${missing === undefined ? "" : `
     expect(await formatIn(a)).toBe(1);
     expect(await a.retire("b")).toBe(true);
     expect(await formatIn(a)).toBe(2);
+  });
+
+  test.each([
+    ["nothing", []],
+    ["a lease", ["org"]],
+  ])("a cell that left with %s is not counted, although the reply to that was lost", async (_, leased) => {
+    const proxy = await startFaultProxy(bench.redis.url);
+    const b = await bench.cell("b", { ...EARLIER, url: proxy.url });
+    for (const org of leased) await bench.link.call("SADD", "{weir}:leases:b", org);
+    const a = await bench.cell("a", LATER);
+    expect(await formatIn(a)).toBe(1);
+    proxy.cutAfter("leave");
+    await b.stop();
+    expect(proxy.cuts()).toBe(1);
+    expect(await formatIn(a)).toBe(2);
+    await proxy.close();
   });
 
   test("a cell that meets rows of a later release admits nothing, and ends in good order", async () => {

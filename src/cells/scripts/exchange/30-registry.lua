@@ -5,7 +5,7 @@
 -- {…}:applied    hash: cell -> "version milliseconds": how far it followed the stream, and when it said so
 -- {…}:restating  set: cells that have not said what they know since the term began
 -- {…}:inserted   hash: cell -> milliseconds: until when its records are in ClickHouse; none where it left with all of them there
--- {…}:left       hash: cell -> the life of it that stopped with nothing that others must know
+-- {…}:left       hash: cell -> the life of it that stopped, alone where it left nothing that others must know
 -- {…}:formats    hash: cell -> newest format that it reads, of cells that neither left nor were retired
 
 -- A cell that said nothing for this long is not waited for.
@@ -64,8 +64,9 @@ operations.leave = function(operation)
   if operation[3] == 1 then redis.call("HDEL", key("inserted"), CELL) end
   local has_parts =
     redis.call("EXISTS", key("leases:" .. CELL), key("budget_leases:" .. CELL), key("claims:" .. CELL)) > 0
-  if operation[2] ~= 1 or has_parts then return { 0 } end
-  redis.call("HSET", key("left"), CELL, LIFE)
+  local is_settled = operation[2] == 1 and not has_parts
+  redis.call("HSET", key("left"), CELL, is_settled and LIFE or LIFE .. " unsettled")
+  if not is_settled then return { 0 } end
   redis.call("SREM", key("restating"), CELL)
   return { 1 }
 end
