@@ -1,6 +1,6 @@
 /**
  * A network between cells and Redis that fails on purpose: a proxy on a unix socket. It cuts connections before or after Redis has
- * got a request, holds requests and replies back, and delays replies.
+ * got a request, amid its bytes or those of the reply, holds requests and replies back, and delays replies.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
@@ -14,6 +14,10 @@ export interface FaultProxy {
   cutBefore(text: string, times?: number): void;
   /** The next requests that hold this text reach Redis, but their connections are cut in place of the reply. */
   cutAfter(text: string, times?: number): void;
+  /** The next request that holds this text reaches Redis only up to the middle of the text, and its connection is cut. */
+  cutWithin(text: string): void;
+  /** The next request that holds this text reaches Redis; half of its reply's bytes come back, and the connection is cut. */
+  cutWithinReply(text: string): void;
   /** Connections that were cut by request. */
   cuts(): number;
   /** Replies come so much later. */
@@ -30,9 +34,11 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
+type Place = "before" | "within" | "after" | "within the reply";
+
 interface Order {
   readonly text: Buffer;
-  readonly isAfter: boolean;
+  readonly place: Place;
   left: number;
 }
 
@@ -67,17 +73,31 @@ export async function startFaultProxy(redis: string): Promise<FaultProxy> {
       pairs.delete(pair);
       for (const socket of pair) socket.destroy();
     };
-    let isDoomed = false;
+    /** Where the connection is to be cut. */
+    let doom: Place | undefined;
+    let isOver = false;
+    /** Cuts once the other end has this. */
+    const endWith = (to: Socket, bytes: Buffer) => {
+      isOver = true;
+      to.write(bytes, end);
+    };
     let replies: Promise<unknown> = Promise.resolve();
     let waiting = 0;
     client.on("data", (bytes) => {
+      if (isOver) return;
       const order = orderFor(bytes);
-      if (order?.isAfter === false) return end();
-      if (order !== undefined) isDoomed = true;
+      if (order?.place === "before") return end();
+      if (order?.place === "within") {
+        const { text } = order;
+        return endWith(upstream, bytes.subarray(0, bytes.indexOf(text) + text.length / 2));
+      }
+      doom ??= order?.place;
       pass(upstream, bytes);
     });
     upstream.on("data", (bytes) => {
-      if (isDoomed) return end();
+      if (isOver) return;
+      if (doom === "after") return end();
+      if (doom !== undefined) return endWith(client, bytes.subarray(0, bytes.length / 2));
       if (isDropping) return;
       const dueMs = performance.now() + delayMs;
       const late = () => new Promise((resolve) => setTimeout(resolve, dueMs - performance.now()));
@@ -96,12 +116,14 @@ export async function startFaultProxy(redis: string): Promise<FaultProxy> {
   const endAll = () => {
     for (const pair of [...pairs]) for (const socket of pair) socket.destroy();
   };
-  const order = (text: string, isAfter: boolean, times: number) =>
-    void orders.push({ text: Buffer.from(text), isAfter, left: times });
+  const order = (text: string, place: Place, times = 1) =>
+    void orders.push({ text: Buffer.from(text), place, left: times });
   return {
     url,
-    cutBefore: (text, times = 1) => order(text, false, times),
-    cutAfter: (text, times = 1) => order(text, true, times),
+    cutBefore: (text, times) => order(text, "before", times),
+    cutAfter: (text, times) => order(text, "after", times),
+    cutWithin: (text) => order(text, "within"),
+    cutWithinReply: (text) => order(text, "within the reply"),
     cuts: () => cuts,
     delay(ms) {
       delayMs = ms;
