@@ -173,7 +173,14 @@ export async function assertReplicas(link: RedisLink, replicas: number): Promise
 
 async function settingsOf(link: RedisLink): Promise<Map<string, string>> {
   const asked = ["appendonly", "appendfsync", "maxmemory-policy"];
-  const answers = await Promise.all(asked.map((name) => link.call("CONFIG", "GET", name)));
+  const answers = await Promise.all(asked.map((name) => link.call("CONFIG", "GET", name))).catch(
+    (error: Error) => {
+      if (error.name !== "ReplyError") throw error;
+      throw new Error(
+        `Redis does not tell its settings (${error.message.trim()}): allow this user CONFIG GET, so that a start can check them`,
+      );
+    },
+  );
   const texts = (answer: RedisValue) => (Array.isArray(answer) ? answer.map(String) : []);
   return new Map(answers.map((answer) => texts(answer) as [string, string]));
 }
