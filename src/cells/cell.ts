@@ -13,7 +13,7 @@ import { DATASET_KEY } from "./keys.ts";
 import { Lag } from "./lag.ts";
 import { MergedRows } from "./merged-rows.ts";
 import { Peers } from "./peers.ts";
-import { type RedisClient, type RedisLink, type RedisLog, SOCKETS } from "./redis.ts";
+import { type RedisClient, type RedisLink, type RedisLog, type RedisValue, SOCKETS } from "./redis.ts";
 import { type Registered, registeredCells, retire } from "./registry.ts";
 import { type AskPage, Replica } from "./replica.ts";
 import { RunJournal } from "./run-journal.ts";
@@ -95,6 +95,11 @@ export interface Cell {
 export interface Restating {
   /** Said at the beginning of each new term, before any cell is granted anything. */
   operations(): readonly Operation[];
+  /**
+   * Hears the answers to its operations. Where Redis lacks what it had confirmed, the process may not go on: why. Nothing is granted
+   * then until the newer data are back, or the cell is retired.
+   */
+  lacking?(answers: readonly RedisValue[][]): Error | undefined;
   /** Whether the dataset knows all of it, and has back what the part leased: no later term needs to wait for this process. */
   isSettled(): boolean;
 }
@@ -181,7 +186,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
       restates: (part) => parts.add(part),
       async opened() {
         parts.areOpen = true;
-        await session.lane(TERM_LANE).send([...parts.operations(), ["restated"]]);
+        await parts.say(session, [], [["restated"]]);
       },
       cut() {
         for (const connection of [link, reading]) connection.renew();
@@ -237,8 +242,27 @@ class Parts {
     this.#parts.push(part);
   }
 
-  operations(): Operation[] {
-    return this.#parts.flatMap((part) => part.operations());
+  /**
+   * Says what all parts know, between other operations. @returns all answers
+   * @throws Error where Redis lacks what a part knows to be confirmed: the process may not go on
+   */
+  async say(
+    session: Session,
+    before: readonly Operation[],
+    behind: readonly Operation[],
+  ): Promise<RedisValue[][]> {
+    const said = this.#parts.map((part) => ({ part, operations: part.operations() }));
+    const all = said.flatMap(({ operations }) => operations);
+    const answers = await session.lane(TERM_LANE).send([...before, ...all, ...behind]);
+    let at = before.length;
+    for (const { part, operations } of said) {
+      const reason = part.lacking?.(answers.slice(at, at + operations.length));
+      at += operations.length;
+      if (reason === undefined) continue;
+      session.end(reason);
+      throw reason;
+    }
+    return answers;
   }
 
   /** Before all are open, what the folder holds is not known. */
@@ -326,8 +350,7 @@ async function restate({ link, session, replica, parts, follower, committer }: R
   });
   const { version, origin } = replica.position;
   const restated: Operation[] = parts.areOpen ? [["restated"]] : [];
-  const operations: Operation[] = [["restate", version, origin], ...parts.operations(), ...restated];
-  const [[isSame, lastRun, newest] = []] = await session.lane(TERM_LANE).send(operations);
+  const [[isSame, lastRun, newest] = []] = await parts.say(session, [["restate", version, origin]], restated);
   // A new folder has nothing to follow on from: what a dataset began with is in no entry. And rows that were loaded ahead of
   // the position may be of a past that is lost.
   if (isSame !== 1 || version === 0 || replica.isMixed) follower.loadAnew();

@@ -11,7 +11,7 @@ import { Charges, type ChargesPorts } from "./charges.ts";
 import { CreditLane, type CreditLaneOptions } from "./credit-lane.ts";
 import type { CreditView } from "./credit-view.ts";
 import type { OrgLease } from "./org-lease.ts";
-import { recoverCredit } from "./recovery.ts";
+import { lackIn, recoverCredit } from "./recovery.ts";
 
 export interface LeasedPurseOptions extends Omit<CreditLaneOptions, "charges">, ChargesPorts {
   readonly store: Store;
@@ -33,7 +33,11 @@ export async function openLeasedPurse(options: LeasedPurseOptions): Promise<Leas
     const row = charges.row(number);
     if (row !== undefined) credit.recovered(row);
   }
-  restates({ operations: () => credit.restating(), isSettled: () => isSettled(charges, credit) });
+  restates({
+    operations: () => credit.restating(),
+    lacking: ([restated]) => lackIn(restated),
+    isSettled: () => isSettled(charges, credit),
+  });
   charges.passOn();
   // Leases cover these charges until they are in.
   await credit.settleAll();

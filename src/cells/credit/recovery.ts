@@ -3,6 +3,7 @@
  * process did not store that. A folder that is behind what Redis knows is a copy of an older state, and is refused.
  */
 import type { Lane } from "../exchange.ts";
+import type { RedisValue } from "../redis.ts";
 import type { Charges, Numbering } from "./charges.ts";
 
 /**
@@ -14,10 +15,7 @@ export async function recoverCredit(lane: Lane, charges: Charges, life: number):
   const [after, last, mark, numbering, retired, crossed] = position as Position;
   assertNotBehind(charges, last, String(mark));
   const numberedTo = charges.numberedTo();
-  if (last < numberedTo)
-    throw new Error(
-      `Redis has this cell's charges up to row ${last}, but had confirmed them to ${numberedTo}`,
-    );
+  if (last < numberedTo) throw lackOfCharges(last, numberedTo);
   if (last > numberedTo) {
     if (after !== numberedTo)
       throw new Error(
@@ -27,6 +25,15 @@ export async function recoverCredit(lane: Lane, charges: Charges, life: number):
   }
   return await skipRetired(lane, charges, { last, retired, life });
 }
+
+/** What `credit_restate` answers, where Redis came back with older data. */
+export function lackIn(answer: readonly RedisValue[] = []): Error | undefined {
+  const [last = 0, confirmedTo = 0] = answer.map(Number);
+  return last < confirmedTo ? lackOfCharges(last, confirmedTo) : undefined;
+}
+
+const lackOfCharges = (last: number, confirmedTo: number): Error =>
+  new Error(`Redis has this cell's charges up to row ${last}, but had confirmed them to ${confirmedTo}`);
 
 function assertNotBehind(charges: Charges, last: number, mark: string): void {
   const newest = charges.newest();

@@ -49,8 +49,13 @@ operations.restate = function(operation)
   return { is_same and 1 or 0, redis.call("HGET", key("runs"), CELL) or "", version_now() }
 end
 
--- { "restated" }: all parts of the cell have said what they know.
+-- Whether a part of the cell has said in this exchange that more was confirmed than the dataset has.
+local lacks_confirmed = false
+
+-- { "restated" }: all parts of the cell have said what they know. Where the dataset lacks some of it, the cell has not restated: no lease
+-- grows until the newer data are back, or the cell is retired.
 operations.restated = function()
+  if lacks_confirmed then return {} end
   redis.call("SREM", key("restating"), CELL)
   return {}
 end

@@ -188,9 +188,10 @@ end
 
 -- { "credit_restate", row, leases }: what the cell knows to be confirmed: the last row of its log that is in, and a flat list of org
 -- and lease. A dataset that lost its last writes sets these aside again, before any lease may grow.
--- Returns the last row that is in.
+-- Returns the last row that is in, and `row`.
 operations.credit_restate = function(operation)
   local _, last_in = settled_of(CELL)
+  if last_in < operation[2] then lacks_confirmed = true end
   local stated = operation[3]
   for i = 1, #stated, 2 do
     local _, _, leases, holds, lease, held = credit_of(stated[i], CELL)
@@ -199,7 +200,7 @@ operations.credit_restate = function(operation)
       write_lease(stated[i], CELL, leases - lease + stated[i + 1], holds, stated[i + 1], held, was_known)
     end
   end
-  return { last_in }
+  return { last_in, operation[2] }
 end
 
 -- Number of the newest entry, balance, sum of all holds as last said, and sum of all leases, of each org from operation[2] on.
