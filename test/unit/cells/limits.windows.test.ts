@@ -1,6 +1,6 @@
 /** Requests and tokens a minute over several cells of one real Redis, in virtual time. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openLimits } from "../../../src/limits/limits.ts";
+import { type LimitedKey, openLimits } from "../../../src/limits/limits.ts";
 import { type LimitsCell, type LimitsRig, mostInWindow, openLimitsRig } from "./limits-rig.ts";
 import { missingRedis } from "./redis-server.ts";
 
@@ -17,17 +17,29 @@ describe.skipIf(missing !== undefined)("requests and tokens a minute", () => {
   afterAll(async () => await rig.close());
   const at = (index: number) => cells[index] as LimitsCell;
 
-  /** Every cell tries `calls` calls in each step. @returns the times of those that were admitted */
-  async function demand(rpm: number, calls: number, stepMs: number, ms: number): Promise<[number, number][]> {
-    const key = { keyId: `steady-${rpm}`, limits: { rpm } };
+  interface Demand {
+    /** Of each cell in each step. */
+    readonly calls: number;
+    readonly stepMs: number;
+    readonly ms: number;
+  }
+
+  /** @param tokens of each call, by its number. @returns times and tokens of those that were admitted */
+  async function demand(
+    key: LimitedKey,
+    { calls, stepMs, ms }: Demand,
+    tokens: (call: number) => number,
+  ): Promise<[atMs: number, tokens: number][]> {
     const times: [number, number][] = [];
+    let made = 0;
     for (const endMs = rig.nowMs() + ms; rig.nowMs() < endMs; await rig.pass(stepMs, stepMs)) {
       for (const { limits } of cells)
         for (let i = 0; i < calls; i++) {
-          const answer = limits.admit(key, 0);
+          const weight = tokens(made++);
+          const answer = limits.admit(key, weight);
           const take = (value: Awaited<typeof answer>) => {
             if (!value.admitted) return;
-            times.push([rig.nowMs(), 1]);
+            times.push([rig.nowMs(), weight]);
             value.release();
           };
           if (answer instanceof Promise) void answer.then(take);
@@ -38,6 +50,10 @@ describe.skipIf(missing !== undefined)("requests and tokens a minute", () => {
     return times;
   }
 
+  /** What was used in the minute from then on. */
+  const usedFrom = (times: readonly [number, number][], fromMs: number): number =>
+    times.reduce((sum, [ms, weight]) => sum + (ms >= fromMs && ms < fromMs + 60_000 ? weight : 0), 0);
+
   test.each([
     [5, 1, 100],
     [100, 1, 100],
@@ -45,13 +61,36 @@ describe.skipIf(missing !== undefined)("requests and tokens a minute", () => {
   ])("of %i are used to 98 in a hundred by all cells, and never exceeded", async (rpm, calls, stepMs) => {
     const startMs = rig.nowMs();
     const before = cells.reduce((sum, { exchanges }) => sum + exchanges, 0);
-    const times = await demand(rpm, calls, stepMs, 125_000);
+    const key = { keyId: `steady-${rpm}`, limits: { rpm } };
+    const times = await demand(key, { calls, stepMs, ms: 125_000 }, () => 0);
     const exchanges = cells.reduce((sum, cell) => sum + cell.exchanges, 0) - before;
-    const used = times.filter(([ms]) => ms >= startMs + 62_000 && ms < startMs + 122_000).length;
+    const each = times.map(([ms]): [number, number] => [ms, 1]);
+    const used = usedFrom(each, startMs + 62_000);
     if (isThorough) console.log(JSON.stringify({ rpm, admitted: times.length, used, exchanges }));
-    expect(mostInWindow(times)).toBeLessThanOrEqual(rpm);
+    expect(mostInWindow(each)).toBeLessThanOrEqual(rpm);
     expect(used).toBeGreaterThanOrEqual(rpm * 0.98);
   });
+
+  test.each([
+    [5000, 1, 100, [10, 60, 25, 120, 75]],
+    [100_000, 1, 100, [40, 700, 250, 90, 410]],
+    [10_000_000, 4, 100, [900, 9000, 2500, 300, 1700]],
+  ])(
+    "of %i tokens are used to 98 in a hundred by calls of different weights, and never exceeded",
+    async (tpm, calls, stepMs, weights) => {
+      const startMs = rig.nowMs();
+      const key = { keyId: `tokens-${tpm}`, limits: { tpm } };
+      const times = await demand(
+        key,
+        { calls, stepMs, ms: 125_000 },
+        (n) => weights[n % weights.length] as number,
+      );
+      const used = usedFrom(times, startMs + 62_000);
+      if (isThorough) console.log(JSON.stringify({ tpm, admitted: times.length, used }));
+      expect(mostInWindow(times)).toBeLessThanOrEqual(tpm);
+      expect(used).toBeGreaterThanOrEqual(tpm * 0.98);
+    },
+  );
 
   test("are the same for a key at one cell alone as in one process, with all waits and headers", async () => {
     const clock = { now: () => 0, monotonic: rig.nowMs };
