@@ -100,6 +100,8 @@ export interface ErrorExtras {
   readonly status?: number;
   /** Overrides the table if a retry cannot help in this case. */
   readonly retryable?: boolean;
+  /** No row has the credential: another process may have stored it a moment ago. */
+  readonly isUnknown?: boolean;
   readonly cause?: unknown;
 }
 
@@ -113,6 +115,7 @@ export class WeirError extends Error {
   readonly param: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly isUnknown: boolean;
 
   constructor(kind: ErrorName, message: string, extras: ErrorExtras = {}) {
     super(cut(message), extras.cause === undefined ? undefined : { cause: extras.cause });
@@ -126,6 +129,7 @@ export class WeirError extends Error {
     this.param = extras.param === undefined ? undefined : cut(extras.param);
     this.retryAfterMs = extras.retryAfterMs;
     this.details = extras.details;
+    this.isUnknown = extras.isUnknown ?? false;
   }
 }
 

@@ -175,7 +175,7 @@ export class Keyring {
       );
     }
     const key = this.#accounts.keyByHash(hash);
-    if (key === undefined) throw fail("invalid_key", "There is no such API key.");
+    if (key === undefined) throw fail("invalid_key", "There is no such API key.", { isUnknown: true });
     const status = keyStatus(key, nowMs);
     if (status === "expired" || status === "revoked") throw ended(status);
     this.#assertWorks(key);

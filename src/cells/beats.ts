@@ -75,6 +75,11 @@ export class Beats {
     return this.#latest;
   }
 
+  /** Resolves once Redis has answered the next beat. */
+  heard(): Promise<void> {
+    return new Promise((resolve) => void this.#listeners.push(resolve));
+  }
+
   /** One beat, sent after this call. @throws Error once this process may not go on */
   async now(): Promise<Beat> {
     const { lane, clock, time, applied, insertedMs } = this.#options;
@@ -98,7 +103,7 @@ export class Beats {
     const end = clock.monotonic() + withinMs;
     while (this.#latest.least < version) {
       if (clock.monotonic() >= end || this.#stopping) return false;
-      const heard = new Promise<void>((resolve) => this.#listeners.push(resolve));
+      const heard = this.heard();
       this.soon();
       await Promise.race([heard, pause(end - clock.monotonic())]);
       if (this.#latest.least < version) await pause(WAITING_MS);

@@ -13,6 +13,7 @@ import { DATASET_KEY } from "./keys.ts";
 import { Lag } from "./lag.ts";
 import { MergedRows } from "./merged-rows.ts";
 import { Peers } from "./peers.ts";
+import { Reads } from "./reads.ts";
 import { type RedisClient, type RedisLink, type RedisLog, type RedisValue, SOCKETS } from "./redis.ts";
 import { type Registered, registeredCells, retire } from "./registry.ts";
 import { type AskPage, Replica } from "./replica.ts";
@@ -81,6 +82,8 @@ export interface Cell {
   standing(): CellStanding;
   /** Resolves true if the cell is in touch, also where it stood still and catches up in a moment; false if that takes longer than 1 s. */
   currentSoon(): Promise<boolean>;
+  /** When rows may be read. */
+  readonly reads: Reads;
   /** Since the start. */
   counts(): CellCounts;
   /** The cells of the installation. @throws Error of Redis */
@@ -174,7 +177,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
         ...{ version: follower.version, beatAgeMs: beats.ageMs() },
         lag: Math.max(0, beats.latest.version - follower.version),
       }),
-      currentSoon: made.currentSoon,
+      ...{ currentSoon: made.currentSoon, reads: made.reads },
       version: () => follower.version,
       lane: (name) => session.lane(name),
       caughtUp,
@@ -328,7 +331,8 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
     life: () => session.life,
     onFault: (error) => session.end(error),
   });
-  const made = { session, store, committer, follower, journal, beats, time, awake };
+  const reads = new Reads({ clock, beats, follower, isCurrent, currentSoon, caughtUp });
+  const made = { session, store, committer, follower, journal, beats, time, awake, reads };
   return { ...made, caughtUp, isCurrent, currentSoon };
 }
 

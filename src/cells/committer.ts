@@ -38,7 +38,7 @@ const RETRY_MS = 10;
  */
 const MOST_RECALLS = 50;
 /** An act is answered at the latest so long after its commit, even if a cell has not applied it. */
-const EVERYWHERE_MS = 1000;
+export const EVERYWHERE_MS = 1000;
 /** An act that is not owed is refused when it was not committed after this long. */
 const UNCOMMITTED_MS = 5000;
 /** An act that is not owed, and was sent, is answered after this long with the word that its outcome is not known. */

@@ -7,6 +7,7 @@ import type { Clock } from "../clock.ts";
 import { DATASET_KEY, KEY_PREFIX } from "./keys.ts";
 import { listenToRedis, type RedisClient, type RedisLink, type RedisListener } from "./redis.ts";
 import { SCRIPTS } from "./scripts.ts";
+import { within } from "./within.ts";
 
 export interface SignalsOptions {
   readonly cell: string;
@@ -242,14 +243,3 @@ export class Signals {
 }
 
 const channelOf = (cell: string): string => `${KEY_PREFIX}signals:${cell}`;
-
-/** Whether the promise was fulfilled within the time. */
-async function within(ms: number, promise: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), Math.max(0, ms));
-  });
-  const isDone = await Promise.race([promise.then(() => true), late]);
-  clearTimeout(timer);
-  return isDone;
-}

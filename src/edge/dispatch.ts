@@ -9,6 +9,7 @@ import type { Exchange } from "../exchange/exchange.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders } from "../exchange/headers.ts";
 import type { Inquiry } from "../exchange/inquire.ts";
+import { after, type MaybePromise } from "../maybe-promise.ts";
 import type { Caller } from "../operation.ts";
 import {
   asksAnthropic,
@@ -21,6 +22,8 @@ import {
   send,
 } from "./answers.ts";
 import { authorize, authorizeKey, type CredentialPorts, type Credentials } from "./authorize.ts";
+import type { BodyShare } from "./body-budget.ts";
+import { type CatchUp, whoCalls, whoReads } from "./catch-up.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { ReplyEvents } from "./events.ts";
 import { answerOf, inputsOf, perform } from "./perform.ts";
@@ -55,13 +58,6 @@ export interface DispatchDeps extends FaultDeps {
   readonly catchUp?: CatchUp | undefined;
   /** Told of an operation's refusals once its caller is known, those of the body included; for logs of their own. */
   readonly onRefused?: (route: Route, caller: Caller, path: string, error: WeirError) => void;
-}
-
-/** Rows of this process may be old: it stood still, or does not hear the others that change them. */
-export interface CatchUp {
-  isBehind(): boolean;
-  /** Resolves once the process has caught up, or after a second. */
-  soon(): Promise<unknown>;
 }
 
 /** Control-plane bodies are small; larger ones are mistakes. */
@@ -101,47 +97,95 @@ function callModel(
   const startMs = deps.clock.monotonic();
   const tsMs = deps.clock.now();
   const credential = bearer(head) ?? (format.habits.sendsApiKey === true ? apiKey(head) : undefined);
-  const key = authorizeKey(deps.credentials.keyring, credential, route.access);
+  const keyNow = () => authorizeKey(deps.credentials.keyring, credential, route.access);
+  const who = whoCalls(deps.catchUp, keyNow);
   requireJson(head);
   if (head.svcVersion !== "") svcVersion(head.svcVersion, "svc-version");
   const passing = passingHeaders(head, format.habits);
   const idempotent = idempotencyKey(head);
   const clientIpPrefix = ipPrefix(addressOf(deps, res, head));
   const trace = inquiry === undefined ? deps.beginTrace?.(head.traceparent, head.tracestate) : undefined;
-  deps.uploads.read(res, reply, head, key.orgId, deps.maxBodyBytes, (uploaded) => {
+  const refused = (error: WeirError) => refuseBody(reply, error, id, format.errorBody);
+  readFor(
+    deps,
+    { res, reply, head, id },
+    { who, maxBytes: deps.maxBodyBytes, refused },
+    (key, body, share) => {
+      const incoming: Incoming = {
+        requestId: id,
+        tsMs,
+        startMs,
+        format,
+        key,
+        body,
+        release: () => share.release(),
+        debug: head.debug === "1",
+        passing,
+        idempotencyKey: idempotent,
+        userAgent: head.userAgent,
+        appUrl: head.appUrl,
+        appTitle: head.appTitle,
+        clientIpPrefix,
+        trace,
+        reply,
+      };
+      const pass = (checked: Incoming) => {
+        if (inquiry === undefined) deps.exchange.run(checked);
+        else void deps.inquire(inquiry, checked);
+      };
+      if (deps.catchUp?.isBehind() !== true) pass(incoming);
+      else
+        void afterCatchUp(deps, deps.catchUp, incoming, keyNow).then((checked) => checked && pass(checked));
+    },
+  );
+}
+
+interface Sender<T> {
+  /** A promise while it is looked up once more who sends the request. */
+  readonly who: MaybePromise<T>;
+  readonly maxBytes: number;
+  /** @param who undefined where that is not known */
+  readonly refused: (error: WeirError, who: T | undefined) => void;
+}
+
+/** Whose share of the memory for bodies an unknown sender's body takes, a second at most if it stays unknown. */
+const UNKNOWN_ORG = "unknown";
+
+/** Reads the body, also while it is looked up who sends it. @param act not called where the request was refused */
+function readFor<T extends { readonly orgId: string }>(
+  deps: DispatchDeps,
+  { res, reply, head, id }: Pick<Received, "res" | "reply" | "head" | "id">,
+  { who, maxBytes, refused }: Sender<T>,
+  act: (who: T, body: Buffer, share: BodyShare) => void,
+): void {
+  if (!(who instanceof Promise)) {
+    deps.uploads.read(res, reply, head, who.orgId, maxBytes, (uploaded) => {
+      if (!("body" in uploaded)) refused(uploaded, who);
+      else act(who, uploaded.body, uploaded.share);
+    });
+    return;
+  }
+  let known: T | undefined;
+  const stop = deps.uploads.read(res, reply, head, UNKNOWN_ORG, maxBytes, (uploaded) => {
     if (!("body" in uploaded)) {
-      refuseBody(reply, uploaded, id, format.errorBody);
+      refused(uploaded, known);
       return;
     }
     const { body, share } = uploaded;
-    const incoming: Incoming = {
-      requestId: id,
-      tsMs,
-      startMs,
-      format,
-      key,
-      body,
-      release: () => share.release(),
-      debug: head.debug === "1",
-      passing,
-      idempotencyKey: idempotent,
-      userAgent: head.userAgent,
-      appUrl: head.appUrl,
-      appTitle: head.appTitle,
-      clientIpPrefix,
-      trace,
-      reply,
-    };
-    const pass = (checked: Incoming) => {
-      if (inquiry === undefined) deps.exchange.run(checked);
-      else void deps.inquire(inquiry, checked);
-    };
-    if (deps.catchUp?.isBehind() !== true) pass(incoming);
-    else {
-      const keyNow = () => authorizeKey(deps.credentials.keyring, credential, route.access);
-      void afterCatchUp(deps, deps.catchUp, incoming, keyNow).then((checked) => checked && pass(checked));
-    }
+    void who.then(
+      (found) => act(found, body, share),
+      (error: unknown) => {
+        share.release();
+        refused(asWeirError(error), undefined);
+      },
+    );
   });
+  who.then(
+    (found) => {
+      known = found;
+    },
+    (error: unknown) => stop(reportedError(deps, error, id)),
+  );
 }
 
 /** The call with its key as it is once the process has caught up; undefined, and refused, where the key may not call any more. */
@@ -169,18 +213,19 @@ function callOperation(
   params: Readonly<Record<string, string>>,
 ): void {
   const credential = bearer(head) ?? (route.anthropic === undefined ? undefined : apiKey(head));
-  const caller = authorize(deps.credentials, route, params, credentialsOf(deps, head, res, id, credential));
+  const credentials = credentialsOf(deps, head, res, id, credential);
+  const who = whoReads(deps.catchUp, () => authorize(deps.credentials, route, params, credentials));
   const operation = (asksAnthropic(head) ? route.anthropic : undefined) ?? route.operation;
   const errorBody = errorBodyOf(route, head);
   const query = req.getQuery() ?? "";
   const seen = httpHead(head, addressOf(deps, res, head));
   const { mediaType } = route.group;
   const path = query === "" ? req.getUrl() : `${req.getUrl()}?${query}`;
-  const told = (error: WeirError): WeirError => {
-    deps.onRefused?.(route, caller, path, error);
+  const told = (error: WeirError, caller: Caller | undefined): WeirError => {
+    if (caller !== undefined) deps.onRefused?.(route, caller, path, error);
     return error;
   };
-  const run = (body: Buffer) =>
+  const run = (caller: Caller, body: Buffer) =>
     perform(operation, { params, query, body }, caller, seen)
       .then((answer) =>
         answer.stream !== undefined
@@ -189,17 +234,21 @@ function callOperation(
             ? send(reply, id, answer, mediaType)
             : sendFile(reply, headerLines(answer.headers) + identityHeaders(id), answer.file),
       )
-      .catch((error: unknown) => refuse(reply, told(reportedError(deps, error, id)), id, errorBody));
+      .catch((error: unknown) => refuse(reply, told(reportedError(deps, error, id), caller), id, errorBody));
   if (route.method === "GET") {
-    void run(NO_BODY);
+    const refused = (error: unknown) => refuse(reply, reportedError(deps, error, id), id, errorBody);
+    if (who instanceof Promise) void who.then((caller) => run(caller, NO_BODY), refused);
+    else void run(who, NO_BODY);
     return;
   }
   // An absent body has no type.
-  if (head.isChunked || head.contentLength > 0) requireJsonOr(head, told);
+  if (head.isChunked || head.contentLength > 0)
+    requireJsonOr(head, (error) => told(error, who instanceof Promise ? undefined : who));
   const maxBytes = operation.maxBytes ?? MAX_CONTROL_BYTES;
-  deps.uploads.read(res, reply, head, caller.orgId, maxBytes, (uploaded) => {
-    if (!("body" in uploaded)) refuseBody(reply, told(uploaded), id, errorBody);
-    else void run(uploaded.body).finally(() => uploaded.share.release());
+  const refused = (error: WeirError, caller?: Caller) =>
+    refuseBody(reply, told(error, caller), id, errorBody);
+  readFor(deps, { res, reply, head, id }, { who, maxBytes, refused }, (caller, body, share) => {
+    void run(caller, body).finally(() => share.release());
   });
 }
 
@@ -219,11 +268,13 @@ function openEvents(
   params: Readonly<Record<string, string>>,
 ): void {
   const seen = credentialsOf(deps, head, res, id, bearer(head));
-  const caller = authorize(deps.credentials, route, params, seen);
+  const asked = httpHead(head, addressOf(deps, res, head));
+  const callerNow = () => authorize(deps.credentials, route, params, seen);
+  const who = whoReads(deps.catchUp, callerNow);
   const input = inputsOf(route.stream, { params, query: req.getQuery() ?? "", body: NO_BODY });
+  let orgId: string | undefined;
   const mayStillRead = () => {
-    const now = authorize(deps.credentials, route, params, seen);
-    if (now.orgId !== caller.orgId)
+    if (callerNow().orgId !== orgId)
       throw fail("session_expired", "The session acts in another organisation now.");
   };
   const events = new ReplyEvents(reply, identityHeaders(id), mayStillRead, (error) => failed(error));
@@ -236,11 +287,12 @@ function openEvents(
     events.send(JSON.parse(errorEnvelope(error, id)), { event: "error" });
     events.end();
   };
-  const opened = async () => {
-    await route.stream.open(input, caller, httpHead(head, addressOf(deps, res, head)), events);
+  const open = async (caller: Caller) => {
+    orgId = caller.orgId;
+    await route.stream.open(input, caller, asked, events);
     events.open();
   };
-  opened().catch(failed);
+  Promise.resolve(after(who, open)).catch(failed);
 }
 
 function callHook(

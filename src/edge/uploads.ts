@@ -58,7 +58,10 @@ export class Uploads {
     clearInterval(this.#timer);
   }
 
-  /** Calls `done` once, except where the client has disconnected: the memory is then returned to the budget. */
+  /**
+   * Calls `done` once, except where the client has disconnected: the memory is then returned to the budget.
+   * @returns a function that refuses a body that is still arriving: `done` gets the error; without effect later
+   */
   read(
     res: HttpResponse,
     reply: SocketReply,
@@ -66,7 +69,7 @@ export class Uploads {
     orgId: string,
     maxBytes: number,
     done: (uploaded: Uploaded) => void,
-  ): void {
+  ): (error: WeirError) => void {
     const share = new BodyShare(this.#budget, orgId);
     const upload = new Upload(res, share, (result) => {
       this.#slow.delete(upload);
@@ -91,6 +94,7 @@ export class Uploads {
       },
       taken: (bytes) => this.#taken(upload, bytes),
     });
+    return (error) => upload.refuse(error);
   }
 
   #taken(upload: Upload, bytes: number): void {
@@ -222,6 +226,7 @@ class Upload {
     if (this.#over) return;
     this.#over = true;
     this.#gathering = undefined;
+    this.#stopDecoding?.();
     this.#give(error);
   }
 

@@ -35,7 +35,10 @@ export function openDirectory(config: Config, log: Logger, ground: DirectoryGrou
   const callerOf: CredentialPorts["directoryOf"] = (secret, requestId, origin) => {
     if (secret === "") throw fail("missing_key", "Send the token of the org's directory.");
     const token = tokens.resolve(secret);
-    if (token === undefined) throw fail("invalid_key", "This is no token of a directory, or it was revoked.");
+    if (token === undefined) {
+      const message = "This is no token of a directory, or it was revoked.";
+      throw fail("invalid_key", message, { isUnknown: true });
+    }
     return {
       ...{ requestId, origin, orgId: token.orgId, projectId: "", environment: "live", scopes: new Set() },
       actor: { kind: "directory", id: token.id },

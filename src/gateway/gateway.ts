@@ -9,6 +9,7 @@ import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import { unconfigured, unconfiguredText } from "../catalog/unconfigured.ts";
 import { type Config, DEFAULT_CELL } from "../config.ts";
 import { problemText } from "../document/document.ts";
+import type { CatchUp } from "../edge/catch-up.ts";
 import { clientAddress } from "../edge/client-address.ts";
 import { openMetrics } from "../edge/metrics.ts";
 import { openApiDocument } from "../edge/openapi.ts";
@@ -148,8 +149,13 @@ export async function startGateway(
   };
 }
 
-const catchUpOf = ({ cell, store }: Rooms) =>
-  cell && { isBehind: () => !store.healthy(), soon: () => cell.currentSoon() };
+const catchUpOf = ({ cell, store }: Rooms): CatchUp | undefined =>
+  cell && {
+    isBehind: () => !store.healthy(),
+    soon: () => cell.currentSoon(),
+    current: () => cell.reads.current(),
+    look: () => cell.reads.look(),
+  };
 
 /** Of all metrics: a gateway alone needs no name, unless it was given one. */
 const labelsOf = ({ cell: name }: Config, { cell }: Rooms): Record<string, string> =>

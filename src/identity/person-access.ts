@@ -70,7 +70,9 @@ export function signedIn(
   const session = sessions.find(token);
   const user = session && accounts.people.user(session.row.userId);
   if (session === undefined || user?.status !== "active") {
-    throw fail("session_expired", "The session has ended. Sign in again at /auth/login.");
+    throw fail("session_expired", "The session has ended. Sign in again at /auth/login.", {
+      isUnknown: session === undefined,
+    });
   }
   return { session, user };
 }

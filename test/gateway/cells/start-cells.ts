@@ -33,13 +33,13 @@ export interface OfCells {
  * Makes the dataset from the folder that the environment names, and starts `count` cells: the first on that folder, the others and
  * Redis on folders beside it, where a later start finds what they wrote. The gateway that is returned is all of them: its address is
  * the proxy's.
- * @param between gives the address at which the cells find Redis: of a proxy before it
+ * @param between gives the address at which the cells find Redis, or that of each cell: of a proxy before it
  */
 export async function startCells(
   env: Env,
   log: Logger,
   count: number,
-  between: (redis: TestRedis) => Promise<string> = async ({ url }) => url,
+  between: (redis: TestRedis) => Promise<string | readonly string[]> = async ({ url }) => url,
 ): Promise<Gateway & OfCells> {
   const reason = missingRedis();
   if (reason !== undefined) throw new Error(reason);
@@ -59,7 +59,9 @@ export async function startCells(
     ends.push(() => services.close());
     const engine = env.CLICKHOUSE_URL === undefined ? startEngine(dataDir, log) : undefined;
     ends.push(() => engine?.stop());
-    const shared = { redisUrl: await between(redis), redisReplicas: 0 };
+    const addresses = await between(redis);
+    const redisUrlOf = (at: number) =>
+      typeof addresses === "string" ? addresses : (addresses[at] as string);
     const common = { PUBLIC_URL: proxy.url, WEIR_SECRETS_KEY: secretsKeyText(readConfig(env)), ...env };
     const shareOf = sharing(services);
     const start = async (folder: string, at: number): Promise<Gateway> => {
@@ -68,6 +70,7 @@ export async function startCells(
         engine: engine && { engine, dataDir, inbox: `inbox-${at}` },
         ...{ services: shareOf(), machineDir: dataDir, hurry: Promise.resolve() },
       };
+      const shared = { redisUrl: redisUrlOf(at), redisReplicas: 0 };
       const gateway = await startGateway(config, log, { droppedLogLines: () => 0, shared, cell });
       ends.push(() => gateway.stop());
       return gateway;

@@ -25,6 +25,11 @@ export interface FaultProxy {
   /** Nothing passes in either direction until `resume`, as with a paused process. */
   pause(): void;
   resume(): void;
+  /** Requests that hold this text wait until `letGo`; later ones of their connections may overtake them. */
+  hold(text: string): void;
+  /** Requests that wait because of `hold`. */
+  waiting(): number;
+  letGo(): void;
   /** Replies are thrown away from now on. */
   dropReplies(isDropped: boolean): void;
   /** New connections go to another Redis, and those that there are end. */
@@ -47,7 +52,9 @@ export async function startFaultProxy(redis: string): Promise<FaultProxy> {
   const url = join(folder, "proxy.sock");
   const pairs = new Set<readonly [Socket, Socket]>();
   const held: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
   let orders: Order[] = [];
+  let heldText: Buffer | undefined;
   let target = redis;
   let [cuts, delayMs] = [0, 0];
   let [isPaused, isDropping, isRefusing] = [false, false, false];
@@ -82,7 +89,7 @@ export async function startFaultProxy(redis: string): Promise<FaultProxy> {
       to.write(bytes, end);
     };
     let replies: Promise<unknown> = Promise.resolve();
-    let waiting = 0;
+    let late = 0;
     client.on("data", (bytes) => {
       if (isOver) return;
       const order = orderFor(bytes);
@@ -92,7 +99,8 @@ export async function startFaultProxy(redis: string): Promise<FaultProxy> {
         return endWith(upstream, bytes.subarray(0, bytes.indexOf(text) + text.length / 2));
       }
       doom ??= order?.place;
-      pass(upstream, bytes);
+      if (heldText !== undefined && bytes.includes(heldText)) waiting.push(() => pass(upstream, bytes));
+      else pass(upstream, bytes);
     });
     upstream.on("data", (bytes) => {
       if (isOver) return;
@@ -100,12 +108,12 @@ export async function startFaultProxy(redis: string): Promise<FaultProxy> {
       if (doom !== undefined) return endWith(client, bytes.subarray(0, bytes.length / 2));
       if (isDropping) return;
       const dueMs = performance.now() + delayMs;
-      const late = () => new Promise((resolve) => setTimeout(resolve, dueMs - performance.now()));
+      const due = () => new Promise((resolve) => setTimeout(resolve, dueMs - performance.now()));
       // In their order, also when the delay ends.
-      if (delayMs > 0 || waiting > 0) {
-        waiting++;
-        replies = replies.then(late).then(() => {
-          waiting--;
+      if (delayMs > 0 || late > 0) {
+        late++;
+        replies = replies.then(due).then(() => {
+          late--;
           pass(client, bytes);
         });
       } else pass(client, bytes);
@@ -134,6 +142,14 @@ export async function startFaultProxy(redis: string): Promise<FaultProxy> {
     resume() {
       isPaused = false;
       for (const write of held.splice(0)) write();
+    },
+    hold(text) {
+      heldText = Buffer.from(text);
+    },
+    waiting: () => waiting.length,
+    letGo() {
+      heldText = undefined;
+      for (const go of waiting.splice(0)) go();
     },
     dropReplies(isDropped) {
       isDropping = isDropped;
