@@ -1,4 +1,4 @@
-/** `weir cells`, `weir cells init`, `weir retire`: what an operator does with several gateways. */
+/** `weir cells`, `weir cells init`, `weir cells drain`, `weir cells start`, `weir retire`: what an operator does with several gateways. */
 import { pino } from "pino";
 import { datasetIn } from "../cells/dataset.ts";
 import { connectRedis, type RedisLink } from "../cells/redis.ts";
@@ -7,6 +7,7 @@ import { type Config, readConfig } from "../config.ts";
 import { initDataset } from "../gateway/init-dataset.ts";
 import { redisSocketIn } from "../supervisor/asked-redis.ts";
 import { hasOwnRedis, redisFolder } from "../supervisor/cell-folders.ts";
+import { askSupervisor } from "../supervisor/requests.ts";
 import { type SupervisorStatus, supervisorStatus } from "../supervisor/supervisor.ts";
 import type { Given, Shell } from "./command.ts";
 import { needed } from "./operate.ts";
@@ -88,6 +89,25 @@ export async function initCells({ options }: Given, shell: Shell): Promise<numbe
   shell.out(
     "Start each cell with the same REDIS_URL and WEIR_SECRETS_KEY, and a CELL and DATA_DIR of its own.\n",
   );
+  return 0;
+}
+
+/** More than a cell's stop may take, and a start that replays a long journal. */
+const DRAIN_MS = 600_000;
+
+/** Stops one cell of the supervisor on `DATA_DIR` in good order. @throws Error with a line for the operator */
+export async function drainCell({ operand }: Given, shell: Shell): Promise<number> {
+  const drain = needed(operand, "CELL");
+  await askSupervisor(readConfig(shell.env).dataDir, { drain }, DRAIN_MS);
+  shell.out(`cell ${drain} has stopped, and stays stopped until weir cells start ${drain}\n`);
+  return 0;
+}
+
+/** Starts a cell that was drained; resolves once it serves. @throws Error with a line for the operator */
+export async function startCell({ operand }: Given, shell: Shell): Promise<number> {
+  const start = needed(operand, "CELL");
+  await askSupervisor(readConfig(shell.env).dataDir, { start }, DRAIN_MS);
+  shell.out(`cell ${start} serves\n`);
   return 0;
 }
 

@@ -45,6 +45,20 @@ export const COMMANDS: readonly Command[] = [
     run: async (given, shell) => (await import("./cells.ts")).initCells(given, shell),
   },
   {
+    name: "cells drain",
+    operand: "CELL",
+    summary: "Stop one cell of the supervisor on DATA_DIR in good order, while the others serve.",
+    options: {},
+    run: async (given, shell) => (await import("./cells.ts")).drainCell(given, shell),
+  },
+  {
+    name: "cells start",
+    operand: "CELL",
+    summary: "Start a cell that was drained.",
+    options: {},
+    run: async (given, shell) => (await import("./cells.ts")).startCell(given, shell),
+  },
+  {
     name: "retire",
     operand: "CELL",
     summary:

@@ -2,8 +2,9 @@
 import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../clock.ts";
 import { Backoff } from "./backoff.ts";
-import type { CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
+import type { BackupCall, CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
 import type { CellsLog } from "./own-redis.ts";
+import { Questions } from "./questions.ts";
 import type { ServiceCall, ServicesState } from "./services.ts";
 
 /** `waiting`: it died and is started again after a pause. */
@@ -35,9 +36,11 @@ export class CellProcess {
   // Before its start too: whoever waits for it must not take it for one that was stopped.
   #state: CellState = "starting";
   #restarts = 0;
+  #isDrained = false;
   #readyMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #changed = Promise.withResolvers<void>();
+  #questions = new Questions<BackupCall>((backup, call) => this.#send({ backup, call }));
 
   constructor(options: CellOptions) {
     this.#options = options;
@@ -56,6 +59,11 @@ export class CellProcess {
   /** Starts that nobody asked for, because it had died. */
   get restarts(): number {
     return this.#restarts;
+  }
+
+  /** Whether it was told to stop and to stay stopped. */
+  get isDrained(): boolean {
+    return this.#isDrained;
   }
 
   start(): void {
@@ -84,9 +92,29 @@ export class CellProcess {
     await this.#end(() => this.#child?.kill("SIGTERM"));
   }
 
+  /** Like `leave`; it stays stopped until `resume`. */
+  async drain(): Promise<void> {
+    this.#isDrained = true;
+    await this.leave();
+  }
+
+  /** Starts a cell that was drained, once it has stopped. */
+  async resume(): Promise<void> {
+    this.#isDrained = false;
+    while (this.#state === "leaving") await this.#changed.promise;
+    // A rolling restart, or another command, may have been faster.
+    if (this.#state === "stopped") this.start();
+  }
+
   /** Like `leave`, when everything stops. A second time: the process ends at once. */
   async stop(order: CellOrder): Promise<void> {
     await this.#end(() => this.#send({ order }));
+  }
+
+  /** Asks the process, for a backup of its folder. @throws Error that it answers, or where it does not within the time */
+  backUp(call: BackupCall, withinMs: number): Promise<unknown> {
+    if (this.#state !== "ready") return Promise.reject(new Error(`cell ${this.number} is ${this.#state}`));
+    return this.#questions.ask(call, withinMs);
   }
 
   kill(): void {
@@ -143,6 +171,7 @@ export class CellProcess {
       this.#be("ready");
       this.#options.onReady(message.ready.url);
     } else if ("migrated" in message) this.#options.onMigrated();
+    else if ("backedUp" in message) this.#questions.heard(message.backedUp, message);
     else if ("asked" in message) {
       const { asked: answered, call } = message;
       const answer = (reply: { value: unknown } | { error: string }) => {
@@ -162,6 +191,7 @@ export class CellProcess {
     const pid = this.#child?.pid;
     this.#child = undefined;
     this.#readyMs = undefined;
+    this.#questions.fail(`cell ${this.number} has ended`);
     const wasAsked = this.#state === "leaving";
     if (wasAsked) this.#be("stopped");
     else {

@@ -2,7 +2,7 @@
  * The cell's end of the channel to its supervisor. A cell whose supervisor dies hears the channel close, and stops: nobody would
  * start it again or end it.
  */
-import type { CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
+import type { BackupCall, CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
 import { type KnownServices, RemoteServices } from "./services.ts";
 
 /** The part of `process` that is used: a test gives another. */
@@ -22,6 +22,8 @@ export interface CellSide {
   readonly ordered: Promise<CellOrder>;
   /** Called at each order. */
   onOrder(heard: (order: CellOrder) => void): void;
+  /** Does what a backup of the cell's folder asks for. */
+  onBackup(act: (call: BackupCall) => Promise<unknown>): void;
   isReady(url: string): void;
   isMigrated(): void;
 }
@@ -61,13 +63,15 @@ export function cellSide(channel: Channel): CellSide {
       // The supervisor has died: "disconnect" follows.
     }
   };
+  const backups = backupsOf(say);
   const services = new RemoteServices((number, call) => say({ asked: number, call }));
   channel.on("message", (message) => {
     if ("order" in message) {
       obey(message.order);
       return;
     }
-    if ("services" in message) services.heardState(message.services);
+    if ("backup" in message) backups.asked(message.backup, message.call);
+    else if ("services" in message) services.heardState(message.services);
     else if ("answered" in message) services.heardAnswer(message.answered, message);
     else {
       address = message.engine;
@@ -80,7 +84,7 @@ export function cellSide(channel: Channel): CellSide {
   });
   if (channel.connected === false) obey("stop");
   return {
-    ...{ ordered, services },
+    ...{ ordered, services, onBackup: backups.onBackup },
     onOrder(act) {
       heard = act;
       // One may have come while the gateway started.
@@ -110,3 +114,21 @@ export function cellSide(channel: Channel): CellSide {
     },
   };
 }
+
+/** What a backup of the folder asks of this cell. */
+function backupsOf(say: (message: FromCell) => void) {
+  let act = (_: BackupCall): Promise<unknown> => Promise.reject(new Error("the cell is starting"));
+  return {
+    onBackup(does: (call: BackupCall) => Promise<unknown>) {
+      act = does;
+    },
+    asked(backedUp: number, call: BackupCall) {
+      act(call).then(
+        (value) => say({ backedUp, value }),
+        (error: unknown) => say({ backedUp, error: textOf(error) }),
+      );
+    },
+  };
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

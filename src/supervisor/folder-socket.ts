@@ -12,22 +12,21 @@ export interface HeldFolder {
 
 const TRIES = 20;
 const ANSWER_MS = 5000;
+/** A question is one line. */
+const MAX_ASKED = 10_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
  * Takes the lock, or resolves with undefined where a living process has it.
- * @param answer what a reader of the socket is told
+ * @param answer what somebody who asks by the socket is told; `asked` is "" where only the state is asked for
  */
 export async function holdFolder(
   folder: string,
   name: string,
-  answer: () => string = () => "",
+  answer: (asked: string) => string | Promise<string> = () => "",
 ): Promise<HeldFolder | undefined> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const server = createServer((socket) => {
-      socket.on("error", () => {});
-      socket.end(answer());
-    });
+    const server = createServer({ allowHalfOpen: true }, (socket) => answerOn(socket, answer));
     if (await bound(server, folder, name)) {
       server.unref();
       // Closing the server removes the file, by the name it was bound to.
@@ -41,12 +40,37 @@ export async function holdFolder(
   return undefined;
 }
 
-/** What the holder answers; undefined where nobody holds the folder. @throws Error if the holder does not answer */
-export function askHolder(folder: string, name: string): Promise<string | undefined> {
+/** Reads the question to its end, and answers. */
+function answerOn(socket: Socket, answer: (asked: string) => string | Promise<string>): void {
+  let asked = "";
+  socket.setEncoding("utf8").setTimeout(ANSWER_MS, () => socket.destroy());
+  socket.on("error", () => {});
+  socket.on("data", (chunk: string) => {
+    asked += chunk;
+    if (asked.length > MAX_ASKED) socket.destroy();
+  });
+  socket.once("end", () => {
+    socket.setTimeout(0);
+    void Promise.resolve(answer(asked)).then((text) => socket.end(text));
+  });
+}
+
+/**
+ * What the holder answers; undefined where nobody holds the folder.
+ * @param asked "" asks for its state
+ * @throws Error if the holder does not answer within the time
+ */
+export function askHolder(
+  folder: string,
+  name: string,
+  asked = "",
+  withinMs = ANSWER_MS,
+): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connectIn(folder, name);
     let text = "";
-    socket.setEncoding("utf8").setTimeout(ANSWER_MS, () => {
+    socket.end(asked);
+    socket.setEncoding("utf8").setTimeout(withinMs, () => {
       socket.destroy();
       reject(new Error(`the process that holds ${folder} does not answer`));
     });

@@ -22,8 +22,15 @@ export interface EngineUserRow {
  */
 export type CellOrder = "stop" | "end";
 
+/** What a cell does for a backup of its folder: see `BackupMoment`. */
+export type BackupCall =
+  | { readonly name: "begin"; readonly records: boolean }
+  | { readonly name: "freeze"; readonly id: string };
+
 export type ToCell =
   | { readonly order: CellOrder }
+  /** Answered by `backedUp` with this number. */
+  | { readonly backup: number; readonly call: BackupCall }
   | { readonly engine: EngineAddress }
   | { readonly services: ServicesState }
   /** Of the cell's call with this number; `error` where it failed. */
@@ -37,5 +44,8 @@ export type FromCell =
   | { readonly migrated: true }
   /** The users that the engine shall let in, as this cell knows them. */
   | { readonly analysts: readonly EngineUserRow[] }
+  /** Of the backup's call with this number; `error` where it failed. */
+  | { readonly backedUp: number; readonly value: unknown }
+  | { readonly backedUp: number; readonly error: string }
   /** A call of a service that the supervisor runs. */
   | { readonly asked: number; readonly call: ServiceCall };

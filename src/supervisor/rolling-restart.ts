@@ -11,6 +11,8 @@ const LOOK_MS = 50;
 export interface Restartable {
   readonly number: number;
   readonly restarts: number;
+  /** It shall stay stopped. */
+  readonly isDrained: boolean;
   leave(): Promise<void>;
   start(): void;
   isUp(): Promise<boolean>;
@@ -51,11 +53,13 @@ export class RollingRestart {
   async #once(): Promise<void> {
     this.#log.info({ cells: this.#cells.length }, "a rolling restart begins");
     for (const cell of this.#cells) {
+      if (cell.isDrained) continue;
       await cell.leave();
       // The whole installation stops meanwhile: nothing is started any more.
       if (this.#isEnded) return;
+      if (cell.isDrained) continue;
       cell.start();
-      if (!(await isUp(cell)) && !this.#isEnded) {
+      if (!(await comesUp(cell)) && !this.#isEnded && !cell.isDrained) {
         this.#log.error(
           { cell: cell.number },
           "the rolling restart ends here: this cell does not come up; the cells behind it go on as they are",
@@ -68,7 +72,8 @@ export class RollingRestart {
   }
 }
 
-async function isUp(cell: Restartable): Promise<boolean> {
+/** Whether a cell that was started serves; false once it died too often, or was told to stop. */
+export async function comesUp(cell: Restartable): Promise<boolean> {
   const before = cell.restarts;
   const { promise: late, resolve } = Promise.withResolvers<false>();
   const end = setTimeout(() => resolve(false), UP_MS);

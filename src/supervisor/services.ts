@@ -3,6 +3,8 @@
  * try the gateway without services of their own. The supervisor runs them, and each cell asks it how to reach them.
  */
 
+import { type Answer, Questions } from "./questions.ts";
+
 /** How to reach the built-in identity provider. */
 export interface IdentityAddress {
   readonly issuer: string;
@@ -62,21 +64,17 @@ export function called(services: Services, { name, args }: ServiceCall): Promise
   return services[name]();
 }
 
-type Answer = { readonly value: unknown } | { readonly error: string };
-
 /** Starting one takes a second on a busy machine. */
 const ANSWER_MS = 20_000;
 
 /** The cell's side: each call is a message to the supervisor, answered by its number. */
 export class RemoteServices implements KnownServices {
-  readonly #send: (number: number, call: ServiceCall) => void;
-  readonly #waiting = new Map<number, (answer: Answer) => void>();
-  #number = 0;
+  readonly #questions: Questions<ServiceCall>;
   #state: ServicesState = { ports: [], payments: undefined };
   #changed: () => void = () => {};
 
   constructor(send: (number: number, call: ServiceCall) => void) {
-    this.#send = send;
+    this.#questions = new Questions(send);
   }
 
   identity = () => this.#call({ name: "identity", args: [] }) as Promise<IdentityAddress>;
@@ -100,27 +98,15 @@ export class RemoteServices implements KnownServices {
 
   /** The supervisor answered a call. */
   heardAnswer(number: number, answer: Answer): void {
-    this.#waiting.get(number)?.(answer);
+    this.#questions.heard(number, answer);
   }
 
   /** The supervisor has died. */
   end(): void {
-    for (const answer of this.#waiting.values()) answer({ error: "the supervisor has ended" });
+    this.#questions.fail("the supervisor has ended");
   }
 
   #call(call: ServiceCall): Promise<unknown> {
-    const number = ++this.#number;
-    return new Promise((resolve, reject) => {
-      const answered = (answer: Answer) => {
-        clearTimeout(timer);
-        this.#waiting.delete(number);
-        if ("error" in answer) reject(new Error(answer.error));
-        else resolve(answer.value);
-      };
-      const timer = setTimeout(() => answered({ error: "the supervisor does not answer" }), ANSWER_MS);
-      timer.unref();
-      this.#waiting.set(number, answered);
-      this.#send(number, call);
-    });
+    return this.#questions.ask(call, ANSWER_MS);
   }
 }

@@ -15,7 +15,8 @@ import { CellProcess } from "./cell-process.ts";
 import { EngineSharing, type OwnEngine } from "./engine-sharing.ts";
 import { askHolder, type HeldFolder, holdFolder } from "./folder-socket.ts";
 import { type CellsLog, type OwnRedis, startOwnRedis } from "./own-redis.ts";
-import { RollingRestart } from "./rolling-restart.ts";
+import { answerTo, type Request, SUPERVISOR_SOCKET } from "./requests.ts";
+import { comesUp, RollingRestart } from "./rolling-restart.ts";
 import { called, type RunningServices } from "./services.ts";
 
 export interface SupervisorOptions {
@@ -77,7 +78,6 @@ export interface Supervisor {
   stopNow(): Promise<void>;
 }
 
-const SOCKET = "supervisor.sock";
 /** More than a cell's stop may take: it ends by itself, with a line that says what was late. */
 const GRACE_MS = 10_000;
 const AT_ONCE_MS = 1500;
@@ -88,7 +88,16 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const { dataDir, host, log } = options;
   keepPrivate(dataDir);
   let running: RunningCells | undefined;
-  const held = await holdFolder(dataDir, SOCKET, () => JSON.stringify(running?.status() ?? {}));
+  const held = await holdFolder(dataDir, SUPERVISOR_SOCKET, (asked) =>
+    answerTo(
+      asked,
+      () => running?.status() ?? {},
+      async (request) => {
+        if (running === undefined) throw new Error("the supervisor is starting: try again in a moment");
+        return await running.act(request);
+      },
+    ),
+  );
   if (held === undefined) throw new Error(`another supervisor runs on DATA_DIR=${dataDir}: stop it first`);
   let redis: OwnRedis | undefined;
   try {
@@ -114,8 +123,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
 
 /** What the supervisor of this folder says; undefined where none runs. @throws Error if it does not answer */
 export async function supervisorStatus(dataDir: string): Promise<SupervisorStatus | undefined> {
-  if (!existsSync(join(dataDir, SOCKET))) return undefined;
-  const text = await askHolder(dataDir, SOCKET);
+  if (!existsSync(join(dataDir, SUPERVISOR_SOCKET))) return undefined;
+  const text = await askHolder(dataDir, SUPERVISOR_SOCKET);
   return text === undefined ? undefined : { ...NOTHING, ...JSON.parse(text) };
 }
 
@@ -194,6 +203,36 @@ class RunningCells {
     };
   }
 
+  /** What a command asks for. @throws Error with a line for the operator */
+  async act(request: Request): Promise<unknown> {
+    if (this.#ending !== undefined) throw new Error("the supervisor is stopping");
+    if ("drain" in request) return await this.#drain(this.#named(request.drain));
+    if ("start" in request) return await this.#startAgain(this.#named(request.start));
+    return await this.#named(String(request.backup)).backUp(request.call, request.withinMs);
+  }
+
+  #named(asked: string): CellProcess {
+    const found = this.#cells.find(({ number }) => [String(number), this.#nameOf(number)].includes(asked));
+    if (found === undefined) throw new Error(`there is no cell ${asked} here: weir cells lists them`);
+    return found;
+  }
+
+  async #drain(cell: CellProcess): Promise<void> {
+    if (!this.#cells.some((other) => other !== cell && other.state === "ready"))
+      throw new Error(`no cell but ${cell.number} serves: stop the supervisor if all shall stop`);
+    this.#options.log.info(
+      { cell: cell.number },
+      "a cell is drained, and stays stopped until it is told to start",
+    );
+    await cell.drain();
+  }
+
+  async #startAgain(cell: CellProcess): Promise<void> {
+    if (!cell.isDrained) throw new Error(`cell ${cell.number} was not drained: it is ${cell.state}`);
+    await cell.resume();
+    if (!(await comesUp(cell))) throw new Error(`cell ${cell.number} does not come up: the log says why`);
+  }
+
   stop(): Promise<void> {
     this.#ending ??= this.#end(() => Promise.all(this.#cells.map((cell) => cell.stop("stop"))));
     return this.#ending;
@@ -219,8 +258,12 @@ class RunningCells {
     this.#held.release();
   }
 
+  #nameOf(number: number): string {
+    return `${this.#options.name}-${number}`;
+  }
+
   #cell(number: number): CellProcess {
-    const { dataDir, env, name, launch, log, clock, shutdownMs } = this.#options;
+    const { dataDir, env, launch, log, clock, shutdownMs } = this.#options;
     return new CellProcess({
       ...{ number, log, clock, patienceMs: shutdownMs + GRACE_MS },
       launch: () =>
@@ -228,7 +271,7 @@ class RunningCells {
           ...env,
           WEIR_CELL: String(number),
           WEIR_CELLS_DIR: dataDir,
-          CELL: `${name}-${number}`,
+          CELL: this.#nameOf(number),
           CELLS: "1",
           DATA_DIR: cellFolder(dataDir, number),
           PORT: String(this.#port),

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { amount } from "../../support/effort.ts";
 import { removeFolder, seededFolder, until } from "../fixtures.ts";
-import { MAIN, place } from "../process/fixtures.ts";
+import { MAIN, place, run } from "../process/fixtures.ts";
 import {
   faultsOf,
   hasRedis,
@@ -110,6 +110,50 @@ it(`a rolling restart under steady load costs no connection and no call${why}`, 
   expect((await cells.status())?.cells.map(({ restarts }) => restarts)).toEqual([0, 0]);
   await leavesNothing(cells);
 }, 180_000);
+
+it(`one of two cells is drained and started again: no call fails, and it stays stopped in between${why}`, async () => {
+  const where = await place();
+  const key = await usedAlone(where.dataDir);
+  const cells = startAt(where, 2);
+  await cells.allReady();
+  const [first = 0, second = 0] = await cells.pids();
+  const weir = (...words: string[]) => {
+    const child = run(process.execPath, [MAIN, ...words], {
+      env: where.env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    return child.ended.then(({ code }) => ({ code, said: child.output() }));
+  };
+  expect(await weir("cells", "start", "2")).toEqual({
+    code: 1,
+    said: "cell 2 was not drained: it is ready\n",
+  });
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const call = { headers, body: HELLO };
+  const url = `${where.url}/v1/chat/completions`;
+  const calls = [
+    load(url, { ...call, everyMs: 10, atOnce: 2 }),
+    load(url, { ...call, everyMs: 1, atOnce: 8, keepAlive: true }),
+  ];
+  await until("calls are answered", () => calls.every(({ good }) => good > 5));
+  expect((await weir("cells", "drain", "local-2")).code).toBe(0);
+  expect([lives(first), lives(second)]).toEqual([true, false]);
+  expect((await cells.status())?.cells.map(({ state }) => state)).toEqual(["ready", "stopped"]);
+  const refused = await weir("cells", "drain", "1");
+  expect(refused).toEqual({ code: 1, said: expect.stringContaining("no cell but 1 serves") });
+  expect(await weir("cells", "drain", "7")).toMatchObject({
+    code: 1,
+    said: expect.stringContaining("there is no cell 7 here"),
+  });
+  expect((await weir("cells", "start", "2")).code).toBe(0);
+  await cells.allReady();
+  const before = calls.map(({ good }) => good);
+  await until("calls go on", () => calls.every(({ good }, at) => good > (before[at] ?? 0) + 5));
+  await Promise.all(calls.map((each) => each.end()));
+  expect(calls.map(faultsOf)).toEqual([[], []]);
+  expect((await cells.status())?.cells.map(({ restarts }) => restarts)).toEqual([0, 0]);
+  await leavesNothing(cells);
+}, 120_000);
 
 it(`a crash loop is said once, stops a rolling restart, and ends when its cause does${why}`, async () => {
   const cells = await startCells(2);

@@ -4,7 +4,7 @@ import { Backoff } from "../../../src/supervisor/backoff.ts";
 import { cellNumber, cellSide } from "../../../src/supervisor/cell-side.ts";
 import { EngineSharing } from "../../../src/supervisor/engine-sharing.ts";
 import type { EngineUserRow, FromCell, ToCell } from "../../../src/supervisor/messages.ts";
-import { RollingRestart } from "../../../src/supervisor/rolling-restart.ts";
+import { type Restartable, RollingRestart } from "../../../src/supervisor/rolling-restart.ts";
 import { until } from "../../gateway/fixtures.ts";
 
 test("a crash loop pauses longer and longer, and is told at once and then once a minute", () => {
@@ -150,6 +150,7 @@ function restartable(number: number, acts: string[], comesUp: () => boolean) {
   const cell = {
     number,
     restarts: 0,
+    isDrained: false,
     leave: async () => void acts.push(`${number} left`),
     start: () => void acts.push(`${number} started`),
     isUp: async () => {
@@ -191,4 +192,33 @@ test("a rolling restart goes no further than a cell that does not come up, and e
   stopped.end();
   await over;
   expect(ended).toEqual(["1 left"]);
+});
+
+test("a rolling restart leaves a cell that was drained as it is", async () => {
+  const acts: string[] = [];
+  const [first, second, third] = [1, 2, 3].map((number) => restartable(number, acts, () => true));
+  const drained = { ...first, isDrained: true } as Restartable;
+  await new RollingRestart([drained, second, third] as Restartable[], QUIET).begin();
+  expect(acts).toEqual(["2 left", "2 started", "3 left", "3 started"]);
+});
+
+test("a backup's questions are answered by their numbers, refused before the gateway is open, and told what failed", async () => {
+  const supervisor = channel();
+  const side = cellSide(supervisor);
+  const ask = (backup: number, records: boolean) =>
+    supervisor.heard.message?.({ backup, call: { name: "begin", records } });
+  ask(1, false);
+  await until("it is refused", () => supervisor.said.length === 1);
+  side.onBackup(async (call) => {
+    if (call.name === "begin" && call.records) throw new Error("no records here");
+    return { frame: 7 };
+  });
+  ask(2, true);
+  ask(3, false);
+  await until("both are answered", () => supervisor.said.length === 3);
+  expect(supervisor.said).toEqual([
+    { backedUp: 1, error: "the cell is starting" },
+    { backedUp: 2, error: "no records here" },
+    { backedUp: 3, value: { frame: 7 } },
+  ]);
 });
