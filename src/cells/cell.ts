@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { Histogram } from "../histogram.ts";
 import type { Store } from "../store/store.ts";
 import { Beats } from "./beats.ts";
-import { Committer } from "./committer.ts";
+import { Committer, EVERYWHERE_MS } from "./committer.ts";
 import { assertSettings, type Entered, UnsafeSettings } from "./dataset.ts";
 import { type Lane, type Operation, Session, TERM_LANE } from "./exchange.ts";
 import { type Flushed, type FlushHook, Flushing } from "./flushing.ts";
@@ -302,6 +302,7 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
   const currentSoon = async () => (await awake.currentSoon()) && isCurrent();
   const store = new SharedStore({
     ...{ local, isShared, isCurrent, currentSoon, format },
+    forget: () => forget({ link, session, replica, beats }),
     leave: () => leave({ session, beats, follower, awake, parts, close }),
   });
   const journal = new RunJournal(local, cell);
@@ -314,7 +315,7 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
       committer.applied(entries);
       beats.soon();
     },
-    onLoaded: (lastRun) => committer.loaded(lastRun),
+    onLoaded: (lastRun, version) => committer.loaded(lastRun, version),
     onLater(reason) {
       // Others need not wait for what it applies.
       void beats.stop();
@@ -360,6 +361,28 @@ async function restate({ link, session, replica, parts, follower, committer }: R
   if (isSame !== 1 || version === 0 || replica.isMixed) follower.loadAnew();
   follower.newTerm(Number(newest));
   committer.restated(String(lastRun));
+}
+
+interface Forgetting extends Pick<Ground, "link" | "replica"> {
+  readonly session: Session;
+  readonly beats: Beats;
+}
+
+/**
+ * Removed rows leave the dataset, and then the append-only file of Redis, which writes it anew in the background.
+ * @throws Error once this process may not go on
+ */
+async function forget({ link, session, replica, beats }: Forgetting): Promise<void> {
+  const { version } = replica.position;
+  // A cell that lacks entries which go loads all rows anew.
+  await beats.everyoneHas(version, EVERYWHERE_MS);
+  let left = 1;
+  while (left > 0) {
+    const [[answer] = []] = await session.lane("forget").send([["forget", version, replica.tables]]);
+    left = Number(answer);
+  }
+  // It may be at work on it already, or be told by its operator alone.
+  await link.call("BGREWRITEAOF").catch(() => {});
 }
 
 interface Leaving {

@@ -108,10 +108,10 @@ export class Committer {
   }
 
   /** All rows were loaded, with the runs of this cell up to this one: their entries will not come. */
-  loaded(lastRun: string): void {
+  loaded(lastRun: string, version: number): void {
     this.#needed = 0;
     const upTo = this.#numberOf(lastRun);
-    for (const { run } of [...this.#sent.values()]) if (run.id <= upTo) this.#applied(run.id, 0);
+    for (const { run } of [...this.#sent.values()]) if (run.id <= upTo) this.#applied(run.id, version);
   }
 
   /** A new term: runs behind the dataset's last one that were committed in an earlier term are lost, and run again. */

@@ -18,8 +18,8 @@ export interface FollowerOptions {
   readonly alsoUpTo: (lastRun: string) => Iterable<Change>;
   /** Entries are applied, and durable. */
   readonly onApplied: (entries: readonly Entry[]) => void;
-  /** All rows are loaded, with every run of this cell up to this one. */
-  readonly onLoaded: (lastRun: string) => void;
+  /** All rows are loaded, with every run of this cell up to this one; they are of this version at the latest. */
+  readonly onLoaded: (lastRun: string, version: number) => void;
   /** Resolves once the dataset is known to be the cell's own, and the cell has entered its term. */
   readonly assured: () => Promise<void>;
   /** The newest version that the cell has heard of. */
@@ -179,7 +179,7 @@ export class Follower {
       const lastRun = await replica.load(ask, alsoUpTo);
       const { version, servesFrom = version } = replica.position;
       this.#waitFor(servesFrom, waiting);
-      onLoaded(lastRun);
+      onLoaded(lastRun, servesFrom);
     } catch (error) {
       this.#mustLoad = true;
       throw error;

@@ -103,6 +103,11 @@ export class Replica {
     return this.#committed;
   }
 
+  /** Names of tables that ever had shared rows here. */
+  get tables(): readonly string[] {
+    return [...this.#known];
+  }
+
   /** Rows are of different versions: being loaded, or not followed on from there to where all of them are. */
   get isMixed(): boolean {
     const { isLoading = false, version, servesFrom = 0 } = this.#committed;

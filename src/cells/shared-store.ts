@@ -23,6 +23,8 @@ export interface SharedStoreDeps {
   readonly format: () => number;
   /** Resolves true if the cell is current in a moment: it stood still, and catches up. */
   readonly currentSoon: () => Promise<boolean>;
+  /** Removed rows leave the dataset. */
+  readonly forget: () => Promise<void>;
   /** Before the cell's folder is closed. */
   readonly leave: () => Promise<void>;
 }
@@ -142,7 +144,14 @@ export class SharedStore implements Store {
     return this.#deps.local.synced();
   }
 
-  forgetRemoved(): Promise<void> {
+  /** Also in the dataset. Other cells do it for their folders: `forgetRemovedHere`. */
+  async forgetRemoved(): Promise<void> {
+    await this.#deps.local.forgetRemoved();
+    await this.#deps.forget();
+  }
+
+  /** In this cell's folder alone. */
+  forgetRemovedHere(): Promise<void> {
     return this.#deps.local.forgetRemoved();
   }
 

@@ -12,6 +12,8 @@ import { ownerPart } from "./names.ts";
 
 export interface ForgottenOptions {
   readonly store: Store;
+  /** Port: rows that were removed leave the cell's folder. */
+  readonly forgetRemoved: () => Promise<void>;
   /** Of this part alone. */
   readonly lane: Pick<Lane, "send">;
   readonly clock: Clock;
@@ -19,6 +21,8 @@ export interface ForgottenOptions {
 }
 
 const ROWS = "forgotten.rows";
+/** Of this cell: orgs that were erased, of which its folder has been told to keep nothing. */
+const ERASED_HERE = "cells.erased";
 const DAY_MS = 86_400_000;
 /** Longer than anything is kept. */
 const KEEP_DAYS = 32;
@@ -127,6 +131,21 @@ export class Forgotten {
         (await lane.send([[operation, kind === "org" ? whose : ownerPart(whose), ROWS_AT_ONCE]]))[0]?.[0] ===
         1
       );
+      if (kind === "org") await this.#eraseHere(whose);
     }
+  }
+
+  /** The cell that erases an org does it for its own folder: the others by this row, also one that was away. */
+  async #eraseHere(orgId: string): Promise<void> {
+    const { store, clock, forgetRemoved } = this.#options;
+    const erased = store.table<number>(ERASED_HERE);
+    if (erased.get(orgId) !== undefined) return;
+    await forgetRemoved();
+    const nowMs = clock.now();
+    const old = Array.from(erased.range()).filter(({ value }) => value < nowMs - 2 * KEEP_DAYS * DAY_MS);
+    await store.act(() => {
+      erased.put(orgId, nowMs);
+      for (const { key } of old) erased.remove(key);
+    });
   }
 }

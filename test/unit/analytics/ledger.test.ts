@@ -296,7 +296,13 @@ describe("entries that wait", () => {
   test("are rows of a cell's folder: no other cell is asked for the act that puts them", async () => {
     const temp = tempStore();
     const cell = new SharedStore({
-      ...{ local: temp.store, isShared: isSharedTable, isCurrent: () => true, leave: async () => {} },
+      ...{
+        local: temp.store,
+        isShared: isSharedTable,
+        isCurrent: () => true,
+        forget: async () => {},
+        leave: async () => {},
+      },
       ...{ currentSoon: async () => true, format: () => 1 },
     });
     const engine = new FakeEngine();

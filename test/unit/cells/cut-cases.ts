@@ -54,6 +54,13 @@ const DOCUMENTS: Readonly<Record<string, OperationCase>> = {
   restated: { send: ["restated"], isNewTerm: true },
   leave: { before: [["beat", 1, 5]], send: ["leave", 1, 1] },
   merge: { before: [ADDED], send: ADDED },
+  forget: {
+    before: [
+      ["acts", 1, DATASET_ID, [["1", [], [], WRITES, []]], 1],
+      ["acts", 2, `${CELL}:1:1`, [["2", [], [], ["keys", '"key"', "", 0], []]], 1],
+    ],
+    send: ["forget", 3, ["keys"]],
+  },
 };
 
 const MONEY: Readonly<Record<string, OperationCase>> = {

@@ -12,6 +12,7 @@
 
 local MOST_TOMBS = 100000
 local STREAM_ENTRIES = 100000
+local FORGET_TOMBS = 2000
 local TICKET_MS = 500
 -- Lua passes a few thousand arguments to a command: the rows of a larger act are packed into one.
 local MOST_FIELDS = 4000
@@ -65,11 +66,9 @@ local function change_range(name, part, version)
   redis.call("HSET", ranges, part, version)
 end
 
--- Drops the oldest tombstones: acts that ran before their removal are refused from then on.
-local function trim_tombs()
-  local above = redis.call("ZCARD", key("tombs")) - MOST_TOMBS
-  if above <= 0 then return end
-  local oldest = redis.call("ZPOPMIN", key("tombs"), math.min(above, 200))
+-- Drops the oldest tombstones, so many of them: acts that ran before their removal are refused from then on.
+local function drop_tombs(count)
+  local oldest = redis.call("ZPOPMIN", key("tombs"), count)
   for i = 1, #oldest, 2 do
     local at = string.find(oldest[i], "\0", 1, true)
     local rows, text = key("rows:" .. string.sub(oldest[i], 1, at - 1)), string.sub(oldest[i], at + 1)
@@ -77,6 +76,11 @@ local function trim_tombs()
     if row and #row == 8 and version_of(row) == tonumber(oldest[i + 1]) then redis.call("HDEL", rows, text) end
     redis.call("HSET", DATASET, "tombs_from", oldest[i + 1])
   end
+end
+
+local function trim_tombs()
+  local above = redis.call("ZCARD", key("tombs")) - MOST_TOMBS
+  if above > 0 then drop_tombs(math.min(above, 200)) end
 end
 
 -- Fields behind each other, each behind its length.
@@ -155,4 +159,17 @@ end
 operations.release = function()
   if redis.call("GET", key("ticket")) == CELL .. ":" .. LIFE then redis.call("DEL", key("ticket")) end
   return {}
+end
+
+-- { "forget", version, tables }: what acts removed leaves the dataset: tombstones, a few thousand at once; with the last of them the names
+-- in ranges of these tables, and entries of the stream up to `version`, which all cells have applied. Returns how many tombstones are left.
+operations.forget = function(operation)
+  drop_tombs(FORGET_TOMBS)
+  local left = redis.call("ZCARD", key("tombs"))
+  if left > 0 then return { left } end
+  -- Acts that ran before are refused, so no range has to tell them of a change.
+  redis.call("HSET", DATASET, "tombs_from", decimal(version_now()))
+  for _, name in ipairs(operation[3]) do redis.call("DEL", key("ranges:" .. name)) end
+  redis.call("XTRIM", key("stream"), "MINID", decimal(operation[2] + 1) .. "-0")
+  return { 0 }
 end
