@@ -1,4 +1,5 @@
 /** A cell that hears Redis late, beside one at which something is changed: what it does not know yet, it does not answer. */
+import { type IncomingMessage, request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newSecret } from "../../../src/account/secret.ts";
 import { httpCall } from "../../support/http-client.ts";
@@ -145,6 +146,23 @@ test.skipIf(missing)(
     const usual = await flood(mistyped);
     expect(usual).toBeLessThan(10);
     expect(await flood(() => newSecret("live"))).toBeLessThan(usual + 6);
+  },
+);
+
+test.skipIf(missing)(
+  "the body of an unknown sender is not waited for, and takes no memory then",
+  async () => {
+    await isWell();
+    const call = request(`${gateway.cellUrls?.[1]}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${newSecret("live")}`, "content-length": "1000000" },
+    });
+    call.on("error", () => {});
+    call.write(" ".repeat(300_000));
+    const answer = await new Promise<IncomingMessage>((resolve) => call.on("response", resolve));
+    expect(answer.statusCode).toBe(401);
+    expect(await series("weir_bodies_bytes")).toBe(0);
+    call.destroy();
   },
 );
 
