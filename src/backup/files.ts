@@ -9,10 +9,11 @@ const PIECE_BYTES = 1024 * 1024;
 /** Small files wait for the disk more than for anything else. */
 const AT_ONCE = 8;
 
-/** Copies one file; the new one is only this user's. @throws Error of the disk */
+/** Copies one file, or its first `most` bytes; the new one is only this user's. @throws Error of the disk */
 export async function copyFile(
   from: string,
   to: string,
+  most = Number.MAX_SAFE_INTEGER,
 ): Promise<{ readonly bytes: number; readonly sha256: string }> {
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
   const source = await open(from, "r");
@@ -23,7 +24,7 @@ export async function copyFile(
       const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, Math.max(1, (await source.stat()).size)));
       let bytes = 0;
       for (;;) {
-        const { bytesRead } = await source.read(piece, 0, piece.length, bytes);
+        const { bytesRead } = await source.read(piece, 0, Math.min(piece.length, most - bytes), bytes);
         if (bytesRead === 0) break;
         const part = piece.subarray(0, bytesRead);
         hash.update(part);
@@ -62,13 +63,15 @@ export interface FileToCopy {
   readonly from: string;
   /** In the backup. */
   readonly path: string;
+  /** Only so many of its first bytes: the file is being appended to. */
+  readonly bytes?: number;
 }
 
 /** Copies files into a folder. @returns their entries, in order */
 export async function copyFiles(files: readonly FileToCopy[], folder: string): Promise<ManifestFile[]> {
   const copied: ManifestFile[] = [];
-  await eachOf(files, async ({ from, path }, at) => {
-    copied[at] = { path, ...(await copyFile(from, join(folder, path))) };
+  await eachOf(files, async ({ from, path, bytes }, at) => {
+    copied[at] = { path, ...(await copyFile(from, join(folder, path), bytes)) };
   });
   return copied;
 }

@@ -61,6 +61,20 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   }
 }
 
+/** Copies the store of one of several folders, without records, into a folder. */
+export async function copyStore(dataDir: string, folder: string, holder: Holder): Promise<BegunCopy> {
+  const begun = await holder.begin();
+  const lmdb = copyLmdb(dataDir, lmdbPath(folder));
+  try {
+    assertMoment(begun, await lmdb.begun);
+    await holder.freeze(begun);
+    await lmdb.done;
+    return begun;
+  } finally {
+    await lmdb.stop();
+  }
+}
+
 async function made(options: BackupOptions, { folder }: Target): Promise<Manifest> {
   const { dataDir, holder } = options;
   const begun = await holder.begin();
@@ -75,6 +89,14 @@ async function made(options: BackupOptions, { folder }: Target): Promise<Manifes
     if (frozen !== undefined) unfreeze(dataDir, frozen);
   }
 }
+
+/** Files of the folder beside the store and the records. */
+export const filesBeside = ({ dataDir, withMasterKey }: BesideOptions): FileToCopy[] =>
+  [...(withMasterKey ? [MASTER_KEY_FILE] : []), ...BESIDE]
+    .filter((path) => existsSync(join(dataDir, path)))
+    .map((path) => ({ from: join(dataDir, path), path }));
+
+type BesideOptions = Pick<BackupOptions, "dataDir" | "withMasterKey">;
 
 /** A hold that ended too early would leave a copy without the last records. */
 function assertMoment({ frame }: BegunCopy, moment: { applied: number; kept: number }): void {
@@ -94,10 +116,7 @@ async function copied(options: BackupOptions, folder: string, at: At): Promise<M
   const records =
     begun.records === "embedded" ? recordFiles(dataDir, frozen) : { files: [], links: [], bytes: 0 };
   assertRoom(folder, records.bytes);
-  const beside = [...(options.withMasterKey ? [MASTER_KEY_FILE] : []), ...BESIDE]
-    .filter((path) => existsSync(join(dataDir, path)))
-    .map((path): FileToCopy => ({ from: join(dataDir, path), path }));
-  const copying = copyFiles([...beside, ...records.files], folder);
+  const copying = copyFiles([...filesBeside(options), ...records.files], folder);
   // Whichever fails: nothing may go on writing when the folder is emptied.
   await Promise.allSettled([copying, lmdb.done]);
   const [files] = await Promise.all([copying, lmdb.done]);
@@ -115,7 +134,8 @@ async function copied(options: BackupOptions, folder: string, at: At): Promise<M
   return manifest;
 }
 
-function withReason(error: unknown, folder: string): unknown {
+/** An error that says so where the disk is full. */
+export function withReason(error: unknown, folder: string): unknown {
   if ((error as NodeJS.ErrnoException).code !== "ENOSPC") return error;
   return new Error(`the disk of ${folder} is full; nothing of the backup is left there`, { cause: error });
 }

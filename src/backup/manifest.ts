@@ -8,8 +8,9 @@ import { join } from "node:path";
 import { z } from "zod";
 
 export const MANIFEST = "manifest.json";
-/** Raised when an older release could not restore what a newer one wrote. */
-const FORMAT = 1;
+/** Raised when an older release could not restore what a newer one wrote: 2 has the folders of several cells. */
+const FORMAT = 2;
+const FORMAT_OF_ONE = 1;
 /** Some hundred bytes a file. */
 const MOST_BYTES = 512 * 1024 * 1024;
 
@@ -29,6 +30,11 @@ const manifestSchema = z.strictObject({
   records: z.enum(["embedded", "server", "none"]),
   /** The master key is in it. */
   has_master_key: z.boolean(),
+  /** Folders of cells in it beside the first: `cells/2`. */
+  cells: z.array(pathSchema).optional(),
+  /** Folder of Redis's append-only file in it. */
+  redis: pathSchema.optional(),
+  /** Of all folders together. */
   ledger: z.strictObject({ orgs: z.int(), entries: z.int(), sum_micro_usd: z.int() }),
   files: z.array(
     z.strictObject({
@@ -44,7 +50,7 @@ export type Manifest = z.output<typeof manifestSchema>;
 export type ManifestFile = Manifest["files"][number];
 
 export const newManifest = (manifest: Omit<Manifest, "format">): Manifest => ({
-  format: FORMAT,
+  format: manifest.cells === undefined ? FORMAT_OF_ONE : FORMAT,
   ...manifest,
 });
 

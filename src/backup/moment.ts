@@ -20,6 +20,8 @@ export interface MomentDeps {
     hold(withinMs: number): Promise<() => void>;
     freeze(name: string): Promise<void>;
   };
+  /** Of a cell among several: all of them bring records and entries out to ClickHouse, or as many as they can in a moment. */
+  readonly bringOut?: () => Promise<void>;
   /** A hold ends after that. Default: 15 s. */
   readonly holdMs?: number;
 }
@@ -58,6 +60,7 @@ export class BackupMoment {
     this.#isBusy = true;
     let releaseRecords = () => {};
     try {
+      if (withRecords) await this.#deps.bringOut?.();
       if (withRecords) releaseRecords = await this.#holdRecords();
       const { frame, release } = await this.#holdStore();
       const id = randomBytes(12).toString("hex");

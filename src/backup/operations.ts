@@ -10,7 +10,15 @@ export interface BackupDeps {
   readonly isEmbedded: boolean;
 }
 
-export const backupOperations = ({ moment, version, isEmbedded }: BackupDeps) => ({
+/** Holds the files still. @throws WeirError of `BackupMoment.begin` */
+export async function beginBackup({ moment, version: release, isEmbedded }: BackupDeps, records: boolean) {
+  const withRecords = records && isEmbedded;
+  const { id, frame } = await moment.begin(withRecords);
+  const found = withRecords ? "embedded" : isEmbedded ? "none" : "server";
+  return { id, frame, release, records: found } as const;
+}
+
+export const backupOperations = (deps: BackupDeps) => ({
   operatorBeginBackup: operation({
     name: "operatorBeginBackup",
     summary: "Hold the files still for the command `weir backup`, for some seconds at most",
@@ -26,12 +34,7 @@ export const backupOperations = ({ moment, version, isEmbedded }: BackupDeps) =>
         .describe("Where the records are that are copied with it"),
     }),
     errors: ["state", "analytics_unavailable", "storage_unavailable"],
-    async run({ body }) {
-      const withRecords = body.records && isEmbedded;
-      const { id, frame } = await moment.begin(withRecords);
-      const records = withRecords ? "embedded" : isEmbedded ? "none" : "server";
-      return { id, frame, release: version, records } as const;
-    },
+    run: ({ body }) => beginBackup(deps, body.records),
   }),
   operatorFreezeBackup: operation({
     name: "operatorFreezeBackup",
@@ -45,6 +48,6 @@ export const backupOperations = ({ moment, version, isEmbedded }: BackupDeps) =>
         .describe("Name of the folder under `clickhouse/shadow`; null without records"),
     }),
     errors: ["not_found", "analytics_unavailable"],
-    run: async ({ path: { id } }) => ({ id, frozen: (await moment.freeze(id)) ?? null }),
+    run: async ({ path: { id } }) => ({ id, frozen: (await deps.moment.freeze(id)) ?? null }),
   }),
 });

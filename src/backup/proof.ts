@@ -23,3 +23,11 @@ export function prove(dataDir: string): LedgerSum {
 
 export const isSame = (a: LedgerSum, b: LedgerSum): boolean =>
   a.orgs === b.orgs && a.entries === b.entries && a.sum_micro_usd === b.sum_micro_usd;
+
+/** Proves each of several folders. @returns what they have together. @throws Error with a line for each finding */
+export const proveAll = (folders: readonly string[]): LedgerSum =>
+  folders.map(prove).reduce((sum, one) => ({
+    orgs: sum.orgs + one.orgs,
+    entries: sum.entries + one.entries,
+    sum_micro_usd: sum.sum_micro_usd + one.sum_micro_usd,
+  }));

@@ -21,7 +21,8 @@ import { openStore } from "../store/store.ts";
 import { copyFile, eachOf, flushFolders } from "./files.ts";
 import { flushFolder, type Manifest, type ManifestFile, readManifest } from "./manifest.ts";
 import { markRestored } from "./marker.ts";
-import { isSame, prove } from "./proof.ts";
+import { isSame, proveAll } from "./proof.ts";
+import { markRedisRestored } from "./redis-files.ts";
 
 export interface RestoreOptions {
   readonly from: string;
@@ -53,7 +54,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     closeSync(openSync(diskPath(dataDir), "wx", 0o600));
     mkdirSync(building, { mode: 0o700 });
     await build(from, building, manifest);
-    const copyId = await marked(building, manifest, options.nowMs);
+    const copyId = randomBytes(12).toString("hex");
+    for (const folder of storesIn(building, manifest)) await mark(folder, copyId, manifest, options.nowMs);
+    if (manifest.redis !== undefined) markRedisRestored(join(building, manifest.redis));
     flushFolders(building);
     moveUp(building, dataDir);
     return { manifest, copyId };
@@ -96,20 +99,29 @@ async function build(from: string, building: string, manifest: Manifest): Promis
     mkdirSync(dirname(join(building, path)), { recursive: true, mode: 0o700 });
     symlinkSync(to, join(building, path));
   }
-  const ledger = prove(building);
+  const ledger = proveAll(storesIn(building, manifest));
   if (!isSame(ledger, manifest.ledger))
     throw new Error(`${lmdbPath(from)} is not the one that the backup was made with: its ledger differs`);
 }
 
-async function marked(building: string, { id, made_at, release }: Manifest, nowMs: number): Promise<string> {
-  const copyId = randomBytes(12).toString("hex");
-  const store = openStore(building);
+/** Folders with a store of their own: that of the first cell is the data folder. */
+const storesIn = (building: string, { cells = [] }: Manifest): string[] => [
+  building,
+  ...cells.map((path) => join(building, path)),
+];
+
+async function mark(
+  folder: string,
+  copyId: string,
+  { id, made_at, release }: Manifest,
+  nowMs: number,
+): Promise<void> {
+  const store = openStore(folder);
   try {
     await markRestored(store, nowMs, { copyId, backupId: id, madeAt: made_at, release });
   } finally {
     await store.close();
   }
-  return copyId;
 }
 
 function moveUp(building: string, dataDir: string): void {

@@ -123,6 +123,14 @@ export async function enterDataset(
   return { term, life, version: Number(version), format: Number(format) };
 }
 
+/**
+ * The dataset and the folders of its cells were restored from one backup, in which a folder may be somewhat older: each cell may start
+ * on such a folder once. Call before any cell starts. @throws Error of Redis
+ */
+export async function noteRestored(link: RedisLink, id: string): Promise<void> {
+  await link.run(SCRIPTS.restored, DATASET_KEY, id);
+}
+
 /** A cell may not be retired yet. */
 export class StillAlive extends Error {}
 

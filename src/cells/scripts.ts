@@ -24,5 +24,6 @@ export const SCRIPTS = {
   look: new Script(read("look.lua")),
   retire: new Script(read("retire.lua")),
   cells: new Script(read("cells.lua")),
+  restored: new Script(read("restored.lua")),
   exchange: new Script(joined("exchange/")),
 } as const;

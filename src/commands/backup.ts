@@ -1,26 +1,20 @@
 /**
- * `weir backup TO` and `weir restore FROM`. A backup of a running gateway is asked for with the operator's secret; where no gateway
+ * `weir backup TO`, of one gateway or of all cells under a supervisor, and `weir restore FROM`. A backup of a running gateway is asked for with the operator's secret; where no gateway
  * answers, this process opens the store itself, which is refused while another has it.
  */
-import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type BegunCopy, type Holder, makeBackup } from "../backup/make.ts";
 import type { Manifest } from "../backup/manifest.ts";
-import { engineEnded } from "../backup/records.ts";
 import { restoreBackup } from "../backup/restore.ts";
 import { systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config.ts";
 import { VERSION } from "../gateway/version.ts";
 import { lmdbPath } from "../store/inspection.ts";
-import { openStore, type Store } from "../store/store.ts";
+import { hasSupervisedCells } from "../supervisor/cell-folders.ts";
+import { BEGIN_MS, FREEZE_MS, stoppedHolder } from "./backup-holder.ts";
 import type { Given, Shell } from "./command.ts";
 import { ask, NoGateway, needed } from "./operate.ts";
-
-/** The gateway waits for a batch on its way to ClickHouse. */
-const BEGIN_MS = 60_000;
-/** One statement for each table. */
-const FREEZE_MS = 120_000;
 
 /** @returns exit code. @throws Error with lines for the operator */
 export async function backup({ operand, options }: Given, shell: Shell): Promise<number> {
@@ -28,16 +22,19 @@ export async function backup({ operand, options }: Given, shell: Shell): Promise
   const config = readConfig(shell.env);
   if (!existsSync(lmdbPath(config.dataDir)))
     throw new Error(`${config.dataDir} holds no gateway's data: DATA_DIR names the folder`);
-  await assertNotSupervised(config.dataDir);
+  assertWhole(config.dataDir);
   const withRecords = options["no-records"] !== true;
-  const manifest = await makeBackup({
+  const asked = {
     ...{ dataDir: config.dataDir, to, nowMs: systemClock.now() },
     withMasterKey: options["no-master-key"] !== true,
-    holder: holderOf(shell, config, withRecords),
-  });
+  };
+  const manifest = hasSupervisedCells(config.dataDir)
+    ? await (await import("./backup-cells.ts")).backUpCells(asked, config, withRecords)
+    : await makeBackup({ ...asked, holder: holderOf(shell, config, withRecords) });
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
   shell.out(`${to}: ${manifest.files.length} files, ${Math.ceil(bytes / 1_000_000)} MB\n`);
   tell(shell, manifest);
+  if (manifest.cells !== undefined) tellCells(shell, manifest);
   if (manifest.records === "server")
     shell.out("Records of calls are on the server of CLICKHOUSE_URL: back it up now, after this backup.\n");
   if (manifest.records === "none") shell.out("Records of calls in ClickHouse are not in it.\n");
@@ -66,15 +63,20 @@ export async function restore({ operand }: Given, shell: Shell): Promise<number>
   return 0;
 }
 
-/** Any cell would answer on the port that they share, about a folder of its own. @throws Error for the operator */
-async function assertNotSupervised(dataDir: string): Promise<void> {
-  const { supervisorStatus } = await import("../supervisor/supervisor.ts");
-  for (const folder of [dataDir, join(dataDir, "../..")]) {
-    if ((await supervisorStatus(folder)) === undefined) continue;
-    throw new Error(
-      `several cells run under the supervisor of ${folder}: stop it, then back up its redis folder and the folder of each cell`,
+/** A folder of one cell is no installation. @throws Error for the operator */
+function assertWhole(dataDir: string): void {
+  const machine = resolve(dataDir, "../..");
+  if (resolve(dataDir, "..") === join(machine, "cells") && existsSync(lmdbPath(machine)))
+    throw new Error(`DATA_DIR=${dataDir} is that of one cell: DATA_DIR=${machine} has all of them`);
+}
+
+function tellCells(shell: Shell, { cells = [], redis }: Manifest): void {
+  shell.out(`${cells.length + 1} cells\n`);
+  if (redis === undefined)
+    shell.out(
+      "Balances and what the cells share are in the Redis of REDIS_URL: back its append-only file up now, after this backup.\n",
     );
-  }
+  else shell.out("Balances and what the cells share are in the Redis that is in it.\n");
 }
 
 function tell(shell: Shell, { ledger }: Manifest): void {
@@ -111,35 +113,3 @@ const runningHolder = (shell: Shell, withRecords: boolean): Holder => ({
   // It ends by itself.
   end: async () => {},
 });
-
-/** Holds the store itself, to the end: nobody can start on it meanwhile. */
-function stoppedHolder({ dataDir, clickhouseUrl }: Config, withRecords: boolean): Holder {
-  let store: Store | undefined;
-  let still: Promise<void> | undefined;
-  let release = () => {};
-  return {
-    async begin() {
-      const opened = openStore(dataDir);
-      store = opened;
-      await engineEnded(dataDir);
-      const frame = await new Promise<number>((resolve, reject) => {
-        still = opened.still((reached) => {
-          resolve(reached);
-          return new Promise<void>((ended) => {
-            release = ended;
-          });
-        });
-        still.catch(reject);
-      });
-      const isEmbedded = clickhouseUrl === undefined;
-      const records = !isEmbedded ? "server" : withRecords ? "embedded" : "none";
-      return { id: randomBytes(12).toString("hex"), frame, release: VERSION, records };
-    },
-    freeze: async () => undefined,
-    async end() {
-      release();
-      await still?.catch(() => {});
-      await store?.close();
-    },
-  };
-}

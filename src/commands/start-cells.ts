@@ -3,14 +3,16 @@ import { fork } from "node:child_process";
 import { type Logger, pino } from "pino";
 import type { FirstStart } from "../account/first-start.ts";
 import { startEngine } from "../analytics/engine.ts";
-import { datasetIn } from "../cells/dataset.ts";
-import { connectRedis } from "../cells/redis.ts";
+import { forgetRedisRestored, isRedisRestored } from "../backup/redis-files.ts";
+import { datasetIn, noteRestored } from "../cells/dataset.ts";
+import { connectRedis, type RedisLink } from "../cells/redis.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { initDataset, secretsKeyText } from "../gateway/init-dataset.ts";
 import { openServices } from "../gateway/services.ts";
 import { endProcess } from "../process/ending.ts";
 import { Output } from "../process/output.ts";
+import { redisFolder } from "../supervisor/cell-folders.ts";
 import { findRedisServer } from "../supervisor/redis-server.ts";
 import { type Supervisor, startSupervisor } from "../supervisor/supervisor.ts";
 import { startScreen } from "./start-screen.ts";
@@ -70,13 +72,24 @@ async function preparedOwn(config: Config, redisUrl: string, log: Logger): Promi
   const link = connectRedis({ url: redisUrl, log });
   try {
     await link.ready(REDIS_MS);
-    if ((await datasetIn(link))?.isFinished === true) return undefined;
+    const found = await datasetIn(link);
+    if (found?.isFinished === true) {
+      await restored(link, found.id, redisFolder(config.dataDir));
+      return undefined;
+    }
   } finally {
     link.close();
   }
   const { first, rows } = await initDataset(config, { redisUrl, log });
   log.info({ rows }, "the installation of the data folder is in Redis now: its cells share it");
   return first;
+}
+
+/** At the first start after `weir restore`. */
+async function restored(link: RedisLink, id: string, folder: string): Promise<void> {
+  if (!isRedisRestored(folder)) return;
+  await noteRestored(link, id);
+  forgetRedisRestored(folder);
 }
 
 /** The terminal sends Ctrl-C, and a launcher forwards it: a repeat this soon is the same signal. */

@@ -85,6 +85,8 @@ const cellPorts = (
 const ANALYTICS_LOOK_MS = 200;
 
 function tellSupervisor(gateway: Gateway, side: CellSide): void {
+  const { backup } = gateway;
+  side.onBackup((call) => (call.name === "begin" ? backup.begin(call.records) : backup.freeze(call.id)));
   side.isReady(gateway.url);
   const timer = setInterval(() => {
     if (!gateway.hasAnalytics()) return;

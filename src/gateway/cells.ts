@@ -1,7 +1,9 @@
 /** A gateway as one cell of several: joins the installation that its Redis holds. */
 import type { Logger } from "pino";
 import { AccountTables } from "../account/tables.ts";
+import { lastRestore } from "../backup/marker.ts";
 import { type Cell, openCell } from "../cells/cell.ts";
+import { assertProven } from "../cells/credit/proof.ts";
 import { assertOwnName, assertReplicas, datasetToJoin } from "../cells/dataset.ts";
 import { LONGEST_CALL_MS } from "../cells/limits/key-state.ts";
 import { connectRedis } from "../cells/redis.ts";
@@ -43,7 +45,7 @@ export async function joinCells(
   } finally {
     link.close();
   }
-  return await openCell({
+  const cell = await openCell({
     ...{ cell: config.cell, datasetId, redisUrl, replicas, local, isShared: isSharedTable, clock, log },
     onEnd(reason) {
       log.fatal({ err: reason }, "this cell may not go on");
@@ -54,6 +56,9 @@ export async function joinCells(
       onOutdated();
     },
   });
+  const restore = lastRestore(local);
+  if (restore !== undefined) await assertProven({ cell, local, redisUrl, copyId: restore.copyId, log });
+  return cell;
 }
 
 /** What a cell that says nothing has set aside for its calls is free for others after that time. @throws Error for the operator */

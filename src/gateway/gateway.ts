@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { FirstStart } from "../account/first-start.ts";
+import { beginBackup } from "../backup/operations.ts";
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import { unconfigured, unconfiguredText } from "../catalog/unconfigured.ts";
 import { type Config, DEFAULT_CELL } from "../config.ts";
@@ -29,7 +30,7 @@ import { exchangeOf, inquiriesOf } from "./exchange.ts";
 import { handleExports } from "./exports.ts";
 import { supplierOf } from "./invoices.ts";
 import { metricSources, type ProcessFacts } from "./metric-sources.ts";
-import { operationsOf } from "./operations.ts";
+import { backupDeps, operationsOf } from "./operations.ts";
 import { handleRetention } from "./retention.ts";
 import { openRooms, type Rooms } from "./rooms.ts";
 import { Stopping } from "./stopping.ts";
@@ -51,6 +52,11 @@ export interface Gateway {
    * (`outboxRows`).
    */
   unsaved(): Readonly<Record<string, number>>;
+  /** For a backup of this cell's folder: what the routes of `backup/operations.ts` do, whichever cells share the port. */
+  readonly backup: {
+    begin(records: boolean): Promise<unknown>;
+    freeze(id: string): Promise<string | undefined>;
+  };
   /** Whether the last question to the analytics was answered. */
   hasAnalytics(): boolean;
   /**
@@ -142,12 +148,18 @@ export async function startGateway(
     reload: () => reloadCatalog(rooms, log),
     unsaved: () => ({ calls: exchange.counts().live, ...rooms.unsaved() }),
     hasAnalytics: () => rooms.analytics.live(),
+    backup: backupOf(rooms),
     async stop() {
       leaving = true;
       await stopAll({ config, rooms, exchange, server, cell, isEmpty: () => clients.open === 0 });
     },
   };
 }
+
+const backupOf = (rooms: Rooms): Gateway["backup"] => ({
+  begin: (records) => beginBackup(backupDeps(rooms), records),
+  freeze: (id) => rooms.backup.freeze(id),
+});
 
 const catchUpOf = ({ cell, store }: Rooms): CatchUp | undefined =>
   cell && {

@@ -52,7 +52,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
       approveCorrection: rooms.invoices.approveCorrection,
     }),
     ...receiptsOf(rooms),
-    ...backupOf(rooms),
+    ...backupOperations(backupDeps(rooms)),
     ...reconciliationOperations(rooms.books),
     ...providerBillOperations({ usage: rooms.analytics.usageOf }),
     ...scimOf(rooms),
@@ -150,8 +150,9 @@ function accountOf(rooms: Rooms, { settings }: Config) {
   });
 }
 
-const backupOf = ({ backup, analytics }: Rooms) =>
-  backupOperations({ moment: backup, version: VERSION, isEmbedded: analytics.copy.isEmbedded });
+export const backupDeps = ({ backup: moment, analytics }: Pick<Rooms, "backup" | "analytics">) => ({
+  ...{ moment, version: VERSION, isEmbedded: analytics.copy.isEmbedded },
+});
 
 const receiptsOf = ({ receipts, clock, analytics, book }: Rooms) =>
   receiptOperations({

@@ -113,11 +113,11 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
   const kept = await openKept(config, ground, log);
   const routing = openRouting(ground, trail, log);
-  const stopSharing = await shareWith(ground.cell, { ...account, ...routing, analytics, money });
+  const sharing = await shareWith(ground.cell, { ...account, ...routing, analytics, money });
   const replays = openReplayRoom({ ...ground, ...account, ...routing, analytics });
   const upstreams = openUpstreams({ connectTimeoutMs: config.settings.timeouts.connect_ms });
   const { bodyBudget, uploads } = openUploads(config, clock);
-  const backup = new BackupMoment({ store, analytics: analytics.copy });
+  const backup = new BackupMoment({ store, analytics: analytics.copy, bringOut: sharing.bringOut });
   return {
     ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing, ...sales, ...apps },
     ...{ directory, identity, mail, telemetry, receipts: openReceipts(config, log, ground) },
@@ -127,7 +127,7 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
     unsaved: () => ({ writes: ground.store.unsaved(), outboxRows: outbox.pending() }),
     /** In reverse order of opening: a room that writes is closed before the room it writes to. */
     async close(stopping: Stopping) {
-      for (const part of [uploads, catalog, backup, { close: stopSharing }]) part.close();
+      for (const part of [uploads, catalog, backup, sharing]) part.close();
       await stopping.wait("answers for other cells", kept.closeKept());
       await stopping.wait("jobs", hooks.stopJobs());
       for (const room of [mail, identity]) room.close();
@@ -156,17 +156,15 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
 async function shareWith(
   cell: Cell | undefined,
   { lastUsed, health, analytics, money }: WhatIsShared,
-): Promise<() => void> {
-  if (cell === undefined) return () => {};
+): Promise<{ close(): void; bringOut(): Promise<void> }> {
+  if (cell === undefined) return { close() {}, bringOut: () => Promise.resolve() };
   const { signals, merged } = cell;
   const flush = async (withinMs: number) =>
     (await money.flushCharges(withinMs)) && (await analytics.flushOwn(withinMs));
   cell.onFlush(flush);
   cell.inserts(analytics.inserted);
-  money.connect({
-    ...analytics.ledger,
-    allListed: async () => void (await Promise.all([flush(LISTED_MS), cell.flushOthers(LISTED_MS)])),
-  });
+  const bringOut = async () => void (await Promise.all([flush(LISTED_MS), cell.flushOthers(LISTED_MS)]));
+  money.connect({ ...analytics.ledger, allListed: bringOut });
   shareCoolDowns({ signals, health, timers: systemTimers });
   lastUsed.share();
   merged.add({
@@ -176,9 +174,9 @@ async function shareWith(
       for (const [keyId, atMs = 0] of rows) lastUsed.heardOf(keyId, atMs);
     },
   });
-  const stop = shareErrors(cell, health);
+  const close = shareErrors(cell, health);
   await cell.opened();
-  return stop;
+  return { close, bringOut };
 }
 
 interface WhatIsShared {

@@ -41,6 +41,9 @@ export interface Batch {
 /** Flat list of org, number of its first charge in a batch, balance before that. */
 export type Numbering = readonly (string | number)[];
 
+/** In place of a numbering: rows that another process has charged and listed, so that nothing is passed on. */
+export const LISTED = null;
+
 export interface Row extends UnchargedCall {
   /** Of the cell, when it was written. */
   readonly life: number;
@@ -158,7 +161,12 @@ export class Charges {
   }
 
   /** Stores what Redis answered to a batch; then it is passed on. */
-  async keep(after: number, last: number, numbering: Numbering, crossed: Numbering = []): Promise<void> {
+  async keep(
+    after: number,
+    last: number,
+    numbering: Numbering | typeof LISTED,
+    crossed: Numbering = [],
+  ): Promise<void> {
     const kept = packr.pack([after, last, numbering, crossed]);
     await this.#store.act(() => this.#numberings.append(this.#numberings.newest() + 1, kept), {
       isOwed: true,
@@ -208,7 +216,8 @@ export class Charges {
     }
   }
 
-  #numbered(after: number, last: number, numbering: Numbering) {
+  #numbered(after: number, last: number, numbering: Numbering | typeof LISTED) {
+    if (numbering === LISTED) return { numbered: [], uncharged: [] };
     const next = new Map<string, { seq: number; balanceMicroUsd: number }>();
     for (let at = 0; at < numbering.length; at += 3) {
       const [orgId, seq, balanceMicroUsd] = numbering.slice(at, at + 3) as [string, number, number];
@@ -242,4 +251,9 @@ type StoredRow = [
   ...[life: number, orgId: string, amount: number, requestId: string, atMs: number],
   ...[keyId?: string, projectId?: string, day?: string],
 ];
-type StoredNumbering = [after: number, last: number, numbering: Numbering, crossed: Numbering];
+type StoredNumbering = [
+  after: number,
+  last: number,
+  numbering: Numbering | typeof LISTED,
+  crossed: Numbering,
+];

@@ -1,10 +1,11 @@
 /**
  * The start of a cell's charges: learns which rows of the log are in Redis, and what Redis answered to the last batch if the former
- * process did not store that. A folder that is behind what Redis knows is a copy of an older state, and is refused.
+ * process did not store that. A folder that is behind what Redis knows is a copy of an older state, and is refused; but for the first
+ * start on a restored Redis, whose copy was made a moment after those of the folders.
  */
 import type { Lane } from "../exchange.ts";
 import type { RedisValue } from "../redis.ts";
-import type { Charges, Numbering } from "./charges.ts";
+import { type Charges, LISTED, type Numbering } from "./charges.ts";
 
 /**
  * @returns the last row that is in Redis
@@ -12,7 +13,11 @@ import type { Charges, Numbering } from "./charges.ts";
  */
 export async function recoverCredit(lane: Lane, charges: Charges, life: number): Promise<number> {
   const [position = []] = await lane.send([["credit_position"]]);
-  const [after, last, mark, numbering, retired, crossed] = position as Position;
+  const [after, last, mark, numbering, retired, crossed, isRestored] = position as Position;
+  if (isRestored === 1) {
+    const to = await recoverRestored(lane, charges, { after, last, numbering, crossed }, String(mark));
+    return await skipRetired(lane, charges, { last: to, retired, life });
+  }
   assertNotBehind(charges, last, String(mark));
   const numberedTo = charges.numberedTo();
   if (last < numberedTo) throw lackOfCharges(last, numberedTo);
@@ -34,6 +39,39 @@ export function lackIn(answer: readonly RedisValue[] = []): Error | undefined {
 
 const lackOfCharges = (last: number, confirmedTo: number): Error =>
   new Error(`Redis has this cell's charges up to row ${last}, but had confirmed them to ${confirmedTo}`);
+
+interface Latest {
+  readonly after: number;
+  readonly last: number;
+  readonly numbering: readonly unknown[];
+  readonly crossed: readonly unknown[];
+}
+
+/**
+ * What Redis has of this cell and the folder lacks was charged by the process that was copied, and that one has listed it. Redis is told
+ * that the cell goes on from what the folder has: only once, and stored here first, so that a start that is cut off goes on.
+ */
+async function recoverRestored(
+  lane: Lane,
+  charges: Charges,
+  { after, last, numbering, crossed }: Latest,
+  mark: string,
+): Promise<number> {
+  const row = charges.row(last);
+  if (row !== undefined && row.requestId !== mark) throw new Error(OLDER);
+  const [numberedTo, newest] = [charges.numberedTo(), charges.newest()];
+  if (last < numberedTo)
+    throw new Error(`the restored Redis has charges up to row ${last}, and this folder had ${numberedTo}`);
+  const to = Math.min(last, newest);
+  if (to === last && after === numberedTo && last > numberedTo)
+    await charges.keep(after, last, numbering.map(asText), crossed.map(asText));
+  else if (to > numberedTo) await charges.keep(numberedTo, to, LISTED);
+  await lane.send([["credit_rewind", to, charges.row(to)?.requestId ?? ""]]);
+  return to;
+}
+
+const OLDER =
+  "this folder and Redis have different charges of the cell under the same number: they are not of one backup";
 
 function assertNotBehind(charges: Charges, last: number, mark: string): void {
   const newest = charges.newest();
@@ -67,7 +105,10 @@ async function skipRetired(
   return to;
 }
 
-type Position = [after: number, last: number, mark: Buffer, numbering: unknown[], retired: number, unknown[]];
+type Position = [
+  ...[after: number, last: number, mark: Buffer, numbering: unknown[]],
+  ...[retired: number, crossed: unknown[], isRestored: number],
+];
 
 export const asText = (value: unknown): Numbering[number] =>
   typeof value === "number" ? value : String(value);

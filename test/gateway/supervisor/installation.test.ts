@@ -76,8 +76,6 @@ it(`a first start makes one installation, prints it once, and any cell knows wha
     status: 1,
     stderr: expect.stringContaining("alive"),
   });
-  const backup = weir(where, "backup", join(where.dataDir, "../backup"));
-  expect(backup.stderr).toContain("several cells run under the supervisor");
   await stopped(cells);
 });
 

@@ -3,7 +3,7 @@ import { cpSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Charges } from "../../../src/cells/credit/charges.ts";
-import { retireCell } from "../../../src/cells/dataset.ts";
+import { noteRestored, retireCell } from "../../../src/cells/dataset.ts";
 import { seededRandom } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { amount } from "../../support/effort.ts";
@@ -105,6 +105,62 @@ describe.skipIf(missing !== undefined)(
       expect(ledger.of("org_copy")).toHaveLength(3);
     });
 
+    test("after a restore a folder that is behind is taken once: what Redis has stays charged, and charges go on", async () => {
+      await post(other, "org_back", 10_000);
+      const folder = join(bench.folder, "back");
+      const spend = async () => {
+        const cell = await open("back");
+        await charge(cell, (await cell.purse.hold("org_back", 10)) as Hold, 10);
+        await cell.stop();
+      };
+      await spend();
+      cpSync(folder, `${folder}.old`, { recursive: true });
+      for (let n = 0; n < 2; n++) await spend();
+      await settled(bench, ledger, "org_back");
+      const restore = () => {
+        rmSync(folder, { recursive: true });
+        cpSync(`${folder}.old`, folder, { recursive: true });
+      };
+      restore();
+      await noteRestored(bench.link, bench.id);
+      for (let n = 0; n < 2; n++) await spend();
+      await settled(bench, ledger, "org_back");
+      expect(ledger.of("org_back").map(({ balanceMicroUsd }) => balanceMicroUsd)).toEqual([
+        9990, 9980, 9970, 9960, 9950,
+      ]);
+      restore();
+      await expect(open("back")).rejects.toThrow(/copy of an older state/);
+      await closeCells(bench, "back");
+      expect(await creditOf(bench, "org_back")).toMatchObject({ n: 6, b: 9950 });
+      await bench.link.call("DEL", "{weir}:restored");
+    });
+
+    test("after a restore rows that the copied process charged later are neither charged again nor said to be uncharged", async () => {
+      await post(other, "org_sent", 10_000);
+      const cell = await bench.cell("sent");
+      const ports = { onNumbered() {}, onUncharged() {} };
+      const charges = new Charges(cell.store, cell.entered.life, ports);
+      for (const n of [1, 2, 3, 4]) {
+        const row = { orgId: "org_sent", requestId: `req_sent_${n}`, atMs: n, amountMicroUsd: 100 };
+        await cell.store.act(() => charges.add(row));
+      }
+      // The folder was copied here; two batches followed, the last row is still to be sent.
+      const of = (count: number) => ["org_sent", count, 100 * count, 0, 0, -1];
+      await cell.lane("credit").send([["credit", 0, 1, "req_sent_1", of(1)]]);
+      await cell.lane("credit").send([["credit", 1, 3, "req_sent_3", of(2)]]);
+      await cell.stop();
+      await noteRestored(bench.link, bench.id);
+      const uncharged = ledger.uncharged.length;
+      const again = await open("sent");
+      await expect
+        .poll(() => ledger.of("org_sent").map(({ requestId }) => requestId))
+        .toEqual(["req_sent_4"]);
+      expect(await creditOf(bench, "org_sent")).toMatchObject({ n: 5, b: 9600 });
+      expect(ledger.uncharged).toHaveLength(uncharged);
+      await again.stop();
+      await bench.link.call("DEL", "{weir}:restored");
+    });
+
     test("a retired cell's leases come back, and what it had not sent is charged to nobody", async () => {
       await post(other, "org_retired", 10_000);
       const cell = await open("retired");
@@ -137,7 +193,7 @@ describe.skipIf(missing !== undefined)(
       // The link may not have heard yet that the connection it had is gone.
       const answers = () => bench.link.call("PING").then(String, () => "");
       await expect.poll(answers, { timeout: 10_000 }).toBe("PONG");
-      for (const name of ["lost", "died", "copied", "retired", "silent"])
+      for (const name of ["lost", "died", "copied", "back", "sent", "retired", "silent"])
         await retireCell(bench.link, bench.id, name, 0);
       await expect.poll(() => bench.link.call("SCARD", "{weir}:restating")).toBe(0);
       // On a busy machine the exchange that was under way may take its time yet.

@@ -22,6 +22,8 @@ export interface OperationCase {
   readonly other?: Operation;
   /** The term is new: nobody has restated. */
   readonly isNewTerm?: boolean;
+  /** The dataset comes from a backup. */
+  readonly isRestored?: boolean;
   /** It only reads. */
   readonly isRead?: boolean;
   readonly send: Operation;
@@ -66,6 +68,7 @@ const DOCUMENTS: Readonly<Record<string, OperationCase>> = {
 const MONEY: Readonly<Record<string, OperationCase>> = {
   credit: { before: [BEGUN], send: ["credit", 0, 2, "req_2", ["org", 2, 300, 100, 500, -1], SPENT] },
   credit_position: { before: [BEGUN, LEASED], send: ["credit_position"], isRead: true },
+  credit_rewind: { send: ["credit_rewind", 3, "req_3"], isRestored: true },
   credit_skip: { send: ["credit_skip", 0, 3, "req_3"] },
   credit_return: { before: [BEGUN, LEASED], send: ["credit_return", 10] },
   credit_restate: { before: [BEGUN, LEASED], send: ["credit_restate", 0, ["org", 700]] },
@@ -129,5 +132,6 @@ export const OTHER_SCRIPTS: Readonly<Record<Exclude<keyof typeof SCRIPTS, "excha
   fill: { stage: "filling", calls: () => [["keys", '"key"', "row"]] },
   open: { stage: "filling", calls: () => [["upload"]] },
   enter: { hasLife: true, calls: () => [[CELL, "", 1, 1]] },
+  restored: { calls: () => [[]] },
   retire: { hasLife: true, calls: () => [[CELL, -NOW_MS]] },
 };

@@ -4,7 +4,13 @@
  * befell. Exchanges run at one instant, so that what Redis holds can be compared to the last byte.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { beginDataset, createDataset, enterDataset, fillDataset } from "../../../src/cells/dataset.ts";
+import {
+  beginDataset,
+  createDataset,
+  enterDataset,
+  fillDataset,
+  noteRestored,
+} from "../../../src/cells/dataset.ts";
 import { Blobs, type Operation, Session } from "../../../src/cells/exchange.ts";
 import { DATASET_KEY, KEY_PREFIX } from "../../../src/cells/keys.ts";
 import { connectRedis, type RedisLink, type RedisValue, Script } from "../../../src/cells/redis.ts";
@@ -112,12 +118,13 @@ describe.skipIf(missing !== undefined)(`cuts${missing === undefined ? "" : `: ${
     plain(await of.lane(lane).send(operations, bytes()));
 
   /** A dataset as the operation needs it. */
-  async function prepared({ formerly, before = [], other, isNewTerm = false }: OperationCase) {
+  async function prepared({ formerly, before = [], other, isNewTerm, isRestored }: OperationCase) {
     await link.call("FLUSHALL");
     await createDataset(link, DATASET_ID, ROWS);
     for (const cell of [CELL, OTHER]) await link.call("HSET", `${KEY_PREFIX}lives`, cell, FORMER_LIFE);
     const [former, beside] = [await session(CELL, link), await session(OTHER, link)];
-    if (!isNewTerm) for (const each of [former, beside]) await run(each, "term", [["restated"]]);
+    if (isRestored === true) await noteRestored(link, DATASET_ID);
+    if (isNewTerm !== true) for (const each of [former, beside]) await run(each, "term", [["restated"]]);
     if (formerly !== undefined) await run(former, "formerly", [formerly]);
     const made = await session(CELL, cutLink);
     if (before.length > 0) await run(made, "before", before);

@@ -7,6 +7,7 @@
 -- {…}:frozen:<org>      cell: an act of it that reads the org's credit is under way
 -- {…}:wanted:<cell>     set: orgs whose idle credit the cell is asked to give back
 -- {…}:settled           hash: cell -> row before its latest batch of charges, last row of it, a mark of that row, its answer
+-- {…}:restored          set: cells whose folders may be behind `settled` once, because all was restored from one backup
 --
 -- Free is the balance without all leases. It is below zero where an upstream reported more than was held.
 
@@ -160,10 +161,20 @@ operations.credit = function(operation)
 end
 
 -- { "credit_position" }: what a new process of the cell must know: the row before the latest batch that is in, its last row, the mark of
--- that, a flat list of { org, first number, balance before }, the newest life of the cell that was retired, and what was crossed.
+-- that, a flat list of { org, first number, balance before }, the newest life of the cell that was retired, what was crossed, and 1 where
+-- its folder may be behind.
 operations.credit_position = function()
   local after, last, mark, numbered, crossed = settled_of(CELL)
-  return { after, last, mark, numbered, tonumber(redis.call("HGET", key("retired"), CELL) or 0), crossed }
+  local retired = tonumber(redis.call("HGET", key("retired"), CELL) or 0)
+  return { after, last, mark, numbered, retired, crossed, redis.call("SISMEMBER", key("restored"), CELL) }
+end
+
+-- { "credit_rewind", row, mark }: the rows of a restored cell's log are counted from this one on, once. Charges behind it stay charged.
+operations.credit_rewind = function(operation)
+  if redis.call("SREM", key("restored"), CELL) == 1 then
+    redis.call("HSET", key("settled"), CELL, cmsgpack.pack({ operation[2], operation[2], operation[3], {}, {} }))
+  end
+  return {}
 end
 
 -- { "credit_skip", after, last, mark }: rows of the cell's log that are not charged, because the life that wrote them was retired.
