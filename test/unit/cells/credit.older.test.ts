@@ -1,0 +1,102 @@
+/** Redis comes back without what it had confirmed: nobody is granted what another cell has spent. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Hold } from "../../../src/credits/purse.ts";
+import {
+  type CreditCell,
+  charge,
+  creditOf,
+  HeardLedger,
+  openCreditCell,
+  post,
+  settled,
+} from "./credit-fixtures.ts";
+import { type Bench, openBench } from "./fixtures.ts";
+import { restoreRedis, saveRedis } from "./redis-copy.ts";
+import { missingRedis } from "./redis-server.ts";
+
+const missing = missingRedis();
+const ORG = "org";
+const PAID = 100;
+const LACKING = "Redis has this cell's charges up to row 0, but had confirmed them to 1";
+
+describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? "" : `: ${missing}`}`, () => {
+  let bench: Bench;
+  let ledger: HeardLedger;
+  const open = (name: string): Promise<CreditCell> =>
+    openCreditCell(bench, name, ledger, { idleMs: 200, waitMs: 500 });
+  beforeEach(async () => {
+    bench = await openBench();
+    ledger = new HeardLedger();
+  });
+  afterEach(async () => await bench.close());
+
+  const waitedFor = async () =>
+    ((await bench.link.call("SMEMBERS", "{weir}:restating")) as Buffer[]).map(String);
+  const isBack = async (cell: CreditCell) => {
+    await cell.caughtUp();
+    await bench.link.ready(5000);
+  };
+
+  /** A cell that has spent all of it, another one, and what Redis had before. */
+  async function spent() {
+    const [cell, other] = [await open("spent"), await open("other")];
+    await post(other, ORG, PAID);
+    const copy = saveRedis(bench.redis);
+    await charge(cell, (await cell.purse.hold(ORG, PAID)) as Hold, PAID);
+    // It forgets the org: no lease says any more that something was spent.
+    await settled(bench, ledger, ORG);
+    await expect.poll(() => cell.purse.size()).toBe(0);
+    return { cell, other, copy };
+  }
+
+  async function end(cell: CreditCell): Promise<void> {
+    await cell.purse.close().catch(() => {});
+    for (const opened of bench.opened()) if (opened.name === cell.name) await opened.stop();
+  }
+
+  test("ends the cell whose confirmed charges it lacks, and no lease grows before Redis has them again", async () => {
+    const { cell, other, copy } = await spent();
+    const newest = saveRedis(bench.redis);
+    await restoreRedis(bench.redis, copy);
+    await isBack(other);
+    await expect.poll(() => cell.ended()?.message).toBe(LACKING);
+    expect(await waitedFor()).toEqual(["spent"]);
+    expect(await creditOf(bench, ORG)).toMatchObject({ b: PAID, n: 1 });
+    await expect(other.purse.hold(ORG, PAID)).rejects.toMatchObject({ kind: "storage_unavailable" });
+    await end(cell);
+    await expect(open("spent")).rejects.toThrow(LACKING);
+    await end(cell);
+    expect(await waitedFor()).toEqual(["spent"]);
+    await restoreRedis(bench.redis, newest);
+    await isBack(other);
+    const again = await open("spent");
+    expect(await waitedFor()).toEqual([]);
+    expect(await other.purse.hold(ORG, 1)).toBeUndefined();
+    expect(ledger.of(ORG).map(({ seq }) => seq)).toEqual([2]);
+    for (const opened of [again, other]) await opened.stop();
+  });
+
+  test("lets leases grow again once that cell is retired: what it had charged is lost", async () => {
+    const { cell, other, copy } = await spent();
+    await restoreRedis(bench.redis, copy);
+    await isBack(other);
+    await expect.poll(() => cell.ended()?.message).toBe(LACKING);
+    await end(cell);
+    await bench.link.call("HDEL", "{weir}:applied", "spent");
+    expect(await other.retire("spent")).toBe(true);
+    expect(await waitedFor()).toEqual([]);
+    other.purse.release((await other.purse.hold(ORG, PAID)) as Hold);
+    await other.stop();
+  });
+
+  test("is found out by a cell that opens its last part, too", async () => {
+    const cell = await bench.cell("opening", { hasParts: true });
+    cell.restates({ operations: () => [["credit_restate", 1, []]], isSettled: () => true });
+    await expect(cell.opened()).rejects.toThrow(LACKING);
+    expect(cell.ended()?.message).toBe(LACKING);
+    expect(await waitedFor()).toEqual(["opening"]);
+    // It takes its leave only as what it is.
+    await cell.stop();
+    expect(await waitedFor()).toEqual(["opening"]);
+  });
+});
