@@ -57,6 +57,8 @@ const outcomeUnknown = () =>
 export class Committer {
   readonly #deps: CommitterDeps;
   #waiting: Waiting[] = [];
+  /** They take credit that cells may hold who have not said so yet, which may take long: the others go on meanwhile. */
+  #aside: Waiting[] = [];
   /** By number: runs whose entry has not come by the stream yet. */
   readonly #sent = new Map<number, Sent>();
   #runs = 0;
@@ -77,7 +79,7 @@ export class Committer {
   }
 
   get pending(): number {
-    return this.#waiting.length + this.#sent.size;
+    return this.#waiting.length + this.#aside.length + this.#sent.size;
   }
 
   /**
@@ -132,7 +134,7 @@ export class Committer {
     this.#ended = true;
     clearInterval(this.#lookTimer);
     this.#takeBack?.abort();
-    for (const { reject } of this.#waiting.splice(0)) reject(notCommitted());
+    for (const { reject } of [...this.#waiting.splice(0), ...this.#aside.splice(0)]) reject(notCommitted());
     for (const sent of [...this.#sent.values()].toReversed()) {
       this.#sent.delete(sent.run.id);
       if (sent.isCommitted || sent.isApplied) sent.resolve(sent.value);
@@ -269,8 +271,9 @@ export class Committer {
       again("run" in item ? item : item.waiting, at === 0 ? why : ""),
     );
     const left = waiting.filter((_, at) => (refused[at] as Partial<Sent>).isAnswered !== true);
-    // An act that waits for credit of other cells is a group of its own: the others need not wait for them, too.
-    if (why === "recall") this.#waiting.push(...left);
+    // An act that takes credit is a group of its own: others need not wait for what it waits for.
+    if (why === "awaited") this.#aside.push(...left);
+    else if (why === "recall") this.#waiting.push(...left);
     else this.#waiting.unshift(...left);
     await this.#forget(runs);
     if (why !== "stale") await pause();
@@ -293,9 +296,12 @@ export class Committer {
   #look(): void {
     const nowMs = this.#deps.clock.monotonic();
     const isLate = ({ isOwed, sinceMs }: Waiting, ms: number) => !isOwed && nowMs - sinceMs > ms;
-    const late = this.#waiting.filter((waiting) => isLate(waiting, UNCOMMITTED_MS));
+    if (this.#deps.beats.latest.restating === 0) this.#waiting.push(...this.#aside.splice(0));
+    const late = [...this.#waiting, ...this.#aside].filter((waiting) => isLate(waiting, UNCOMMITTED_MS));
     this.#waiting = this.#waiting.filter((waiting) => !late.includes(waiting));
+    this.#aside = this.#aside.filter((waiting) => !late.includes(waiting));
     for (const { reject } of late) reject(notCommitted());
+    if (this.#waiting.length > 0) this.#work();
     for (const sent of this.#sent.values()) {
       if (isLate(sent, UNCOMMITTED_MS)) this.#takeBack?.abort();
       if (!isLate(sent, UNKNOWN_MS) || sent.isAnswered) continue;

@@ -1,5 +1,9 @@
 /** Redis comes back without what it had confirmed: nobody is granted what another cell has spent. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ActCredit } from "../../../src/cells/act-credit.ts";
+import { lackIn } from "../../../src/cells/credit/recovery.ts";
+import type { Operation } from "../../../src/cells/exchange.ts";
+import { type Clock, systemClock } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import {
   type CreditCell,
@@ -10,6 +14,7 @@ import {
   post,
   settled,
 } from "./credit-fixtures.ts";
+import { startFaultProxy } from "./fault-proxy.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 import { restoreRedis, saveRedis } from "./redis-copy.ts";
 import { missingRedis } from "./redis-server.ts";
@@ -89,9 +94,49 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     await other.stop();
   });
 
+  test("pays nothing back of what a cell may hold that is not heard of, and holds no other act up", async () => {
+    let aheadMs = 0;
+    const clock: Clock = {
+      now: () => systemClock.now() + aheadMs,
+      monotonic: () => systemClock.monotonic() + aheadMs,
+    };
+    const proxy = await startFaultProxy(bench.redis.url);
+    const other = await openCreditCell(bench, "other", ledger, { idleMs: 200, clock });
+    const cell = await openCreditCell(bench, "holding", ledger, { idleMs: 200, url: proxy.url });
+    await post(other, ORG, PAID);
+    const copy = saveRedis(bench.redis);
+    const hold = (await cell.purse.hold(ORG, PAID)) as Hold;
+    proxy.refuse(true);
+    await restoreRedis(bench.redis, copy);
+    await isBack(other);
+    expect(await waitedFor()).toEqual(["holding"]);
+    let isAnswered = false;
+    const refund = post(other, ORG, -PAID).finally(() => {
+      isAnswered = true;
+    });
+    const refused = expect(refund).rejects.toMatchObject({ kind: "storage_unavailable", status: 503 });
+    const owed = other.store.act(() => (other.store.creditInAct() as ActCredit).post(ORG, -PAID / 2, false), {
+      isOwed: true,
+    });
+    await other.store.act(() => other.store.table("things").put("beside", 1));
+    expect(await post(other, ORG, 10)).toMatchObject({ outcome: "posted", balance: PAID + 10 });
+    expect(await post(other, ORG, -20, true)).toMatchObject({ outcome: "posted", balance: PAID - 10 });
+    expect(isAnswered).toBe(false);
+    aheadMs += 5000;
+    await refused;
+    expect(await creditOf(bench, ORG)).toMatchObject({ b: PAID - 10, n: 3 });
+    proxy.refuse(false);
+    await charge(cell, hold, PAID / 4);
+    await owed;
+    expect(await creditOf(bench, ORG)).toMatchObject({ b: PAID / 4 - 10, n: 5 });
+    for (const opened of [cell, other]) await opened.stop();
+    await proxy.close();
+  });
+
   test("is found out by a cell that opens its last part, too", async () => {
     const cell = await bench.cell("opening", { hasParts: true });
-    cell.restates({ operations: () => [["credit_restate", 1, []]], isSettled: () => true });
+    const operations = (): Operation[] => [["credit_restate", 1, []]];
+    cell.restates({ operations, lacking: ([restated]) => lackIn(restated), isSettled: () => true });
     await expect(cell.opened()).rejects.toThrow(LACKING);
     expect(cell.ended()?.message).toBe(LACKING);
     expect(await waitedFor()).toEqual(["opening"]);

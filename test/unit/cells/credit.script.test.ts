@@ -117,6 +117,7 @@ class Model {
 
   /** Why it is refused: "" where it is not. */
   post(org: string, posted: number, mode: number): string {
+    if (posted < 0 && mode === 0 && this.isRestating) return "awaited";
     if (posted < 0 && this.free < -posted) {
       if (mode === 0 && this.available < -posted) return "stale";
       const hasIdle = this.want(org);

@@ -124,7 +124,8 @@ end
 -- { "acts", base, origin, acts, format or none for 1 }: commits acts that ran one after the other on the rows of version `base`, which `origin`
 -- made, each of them { id, reads, ranges, writes, postings }, up to the first one that would have read something else.
 -- Returns how many were committed, the version now, and why the rest was not: "", "stale", "wait", "recall" where other cells
--- were asked to give credit back first, or "past" where this dataset has no such version.
+-- were asked to give credit back first, "awaited" where cells must say first what they hold of it, or "past" where this dataset has no
+-- such version.
 operations.acts = function(operation)
   local base, acts = operation[2], operation[4]
   local holder = redis.call("GET", key("ticket"))

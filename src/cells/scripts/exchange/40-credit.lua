@@ -258,10 +258,13 @@ operations.credit_begin = function(operation)
   return {}
 end
 
--- Whether `amount` may be posted: "" or, with nothing changed, "recall" (cells were asked to give idle credit back: try again in a moment)
--- or "stale" (no call may be refused credit that this would take). `may_overdraw`: see `ActCredit`.
+-- Whether `amount` may be posted: "" or, with nothing changed, "recall" (cells were asked to give idle credit back: try again in a moment),
+-- "stale" (no call may be refused credit that this would take) or "awaited" (cells have not said yet what they hold). `may_overdraw`: see
+-- `ActCredit`.
 local function refusal_of(org, amount, free, available, may_overdraw)
-  if amount >= 0 or free >= -amount then return "" end
+  if amount >= 0 then return "" end
+  if may_overdraw == 0 and redis.call("EXISTS", key("restating")) == 1 then return "awaited" end
+  if free >= -amount then return "" end
   if may_overdraw == 0 and available < -amount then return "stale" end
   local has_idle = want(org)
   if may_overdraw < 2 and (has_idle or may_overdraw == 0) then return "recall" end
