@@ -110,15 +110,23 @@ export async function clearUnfinished(link: RedisLink): Promise<void> {
   await link.call("DEL", DATASET_KEY);
 }
 
-/** Goes on with a life on a new connection, or begins one where it is "". @throws Error where the life is over */
-export async function enterDataset(
-  link: RedisLink,
-  id: string,
-  cell: string,
-  ownLife: string,
-  { oldest, newest }: Formats = FORMATS,
-): Promise<Entered> {
-  const answer = await link.run(SCRIPTS.enter, DATASET_KEY, id, cell, ownLife, oldest, newest);
+export interface Entering {
+  readonly datasetId: string;
+  readonly cell: string;
+  /** Default: it begins one. */
+  readonly life?: string;
+  /** Default: those of this release. */
+  readonly formats?: Formats | undefined;
+  /** That must have what a reply says. Default: 0. */
+  readonly replicas?: number | undefined;
+}
+
+/** Goes on with a life on a new connection, or begins one. @throws Error where the life is over */
+export async function enterDataset(link: RedisLink, entering: Entering): Promise<Entered> {
+  const { datasetId, cell, life: ownLife = "", formats = FORMATS, replicas = 0 } = entering;
+  const { oldest, newest } = formats;
+  const args = [datasetId, cell, ownLife, oldest, newest, replicas] as const;
+  const answer = await link.run(SCRIPTS.enter, DATASET_KEY, ...args);
   const [term = "", life = "", version, format] = (answer as Buffer[]).map(String);
   return { term, life, version: Number(version), format: Number(format) };
 }

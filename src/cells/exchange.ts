@@ -223,10 +223,10 @@ export class Session {
   }
 
   async #enter(): Promise<Entered> {
-    const { link, datasetId, cell, formats } = this.#options;
+    const { link, datasetId, cell, formats, replicas } = this.#options;
     const generation = link.generation();
     try {
-      const entered = await enterDataset(link, datasetId, cell, this.#life, formats);
+      const entered = await enterDataset(link, { datasetId, cell, life: this.#life, formats, replicas });
       this.#entered = entered;
       this.#enteredOn = generation;
       this.#life = entered.life;

@@ -1,10 +1,15 @@
 -- Begins a term where Redis runs as another process than before, and a new life of a cell where it starts.
 -- KEYS[1] the dataset's key; ARGV: id, cell, the life of the process or "" where it begins one, oldest and newest format that the
--- process reads and writes.
+-- process reads and writes, how many replicas it waits for.
 -- Returns the term, the cell's life, the version now and the format in which cells write now.
 --
 -- A life is Redis's time at its start, or one more than the life before it: so a life that a failover has lost has another
 -- name than those that follow, and its process may go on if no newer one has started since.
+--
+-- A replica that was promoted may lack what its master had confirmed, so also a cell that had just begun, with what that leased: nobody
+-- knows to wait for it. Until a lease is over that such a cell may have (`unsure_until`, milliseconds of Redis's time) the term grants
+-- nothing. Not so where cells wait for replicas: then each lease is behind the beginning of its cell. A master that is restarted on its own
+-- append-only file has all that it had confirmed, and has no second replication id, which a promotion alone gives, until the process ends.
 local prefix = string.match(KEYS[1], "^({[^}]*}:)")
 local known = redis.call("HMGET", KEYS[1], "id", "term", "filling", "format")
 -- A dataset that is being filled is for who fills it.
@@ -36,6 +41,8 @@ if tonumber(ARGV[4]) > format then
       .. " on: start the release before this one at all cells first, and retire those that are gone"
   )
 end
+-- As long as `RETIRE_SILENCE_MS`.
+local UNSURE_MS = 35000
 local life_text = string.format("%.0f", life)
 redis.call("HSET", prefix .. "lives", cell, life_text)
 -- One that left comes once more where the reply to its leaving was lost: others must not wait for what it reads.
@@ -44,6 +51,12 @@ if left ~= life_text then redis.call("HSET", prefix .. "formats", cell, ARGV[5])
 local term = string.match(redis.call("INFO", "server"), "run_id:(%x+)")
 if term ~= known[2] then
   redis.call("HSET", KEYS[1], "term", term)
+  local second_id = string.match(redis.call("INFO", "replication"), "master_replid2:(%x+)")
+  -- A dataset that had no term yet had no cell.
+  if known[2] and ARGV[6] == "0" and second_id and string.match(second_id, "[^0]") then
+    local time = redis.call("TIME")
+    redis.call("HSET", KEYS[1], "unsure_until", string.format("%.0f", tonumber(time[1]) * 1000 + UNSURE_MS))
+  end
   redis.call("DEL", prefix .. "ticket", prefix .. "restating")
   local lives = redis.call("HGETALL", prefix .. "lives")
   for i = 1, #lives, 2 do

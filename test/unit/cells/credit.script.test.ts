@@ -142,7 +142,9 @@ describe.skipIf(missing !== undefined)(
     const numbers = CELLS.map(() => 0);
     beforeAll(async () => {
       bench = await openBench();
-      entered = await Promise.all(CELLS.map((name) => enterDataset(bench.link, bench.id, name, "")));
+      entered = await Promise.all(
+        CELLS.map((cell) => enterDataset(bench.link, { datasetId: bench.id, cell })),
+      );
       await bench.link.call("DEL", "{weir}:restating");
     });
     afterAll(async () => await bench.close());

@@ -1,6 +1,7 @@
 /** A Redis with a replica: nothing counts before the replica has it, so a failover loses nothing and stops no cell. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { connectRedis } from "../../../src/cells/redis.ts";
+import { RETIRE_SILENCE_MS } from "../../../src/cells/registry.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { amount } from "../../support/effort.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -74,6 +75,60 @@ describe.skipIf(missing !== undefined)(`replicas${missing === undefined ? "" : `
     replica.resume();
     expect(await act).toMatchObject({ outcome: "posted", seq: 2, balance: PAID + 1 });
     cell.purse.release((await cell.purse.hold(ORG, PAID)) as Hold);
+    await cell.stop();
+  });
+
+  test("promoted without knowing of a cell that leased credit: others are granted none for 35 s", async () => {
+    const lone = await startFaultProxy(bench.redis.url);
+    const options = { idleMs: 200, waitMs: 500 };
+    const heard = new HeardLedger();
+    const other = await openCreditCell(bench, "other", heard, { url: proxy.url, ...options });
+    await post(other, ORG, PAID);
+    await expect.poll(() => ask(replica, "HGET", `{weir}:credit:${ORG}`, "b"), PATIENT).toBe(String(PAID));
+    // From now on it lags, for ever.
+    await ask(replica, "REPLICAOF", "NO", "ONE");
+    const cell = await openCreditCell(bench, "unknown", heard, { url: lone.url, ...options });
+    const hold = (await cell.purse.hold(ORG, PAID)) as Hold;
+    lone.refuse(true);
+    await bench.redis.kill();
+    proxy.redirect(replica.url);
+    await other.caughtUp();
+    expect(await ask(replica, "HEXISTS", "{weir}:lives", "unknown")).toBe("0");
+    expect(await ask(replica, "SCARD", "{weir}:restating")).toBe("0");
+    await expect(other.purse.hold(ORG, PAID)).rejects.toMatchObject({ kind: "storage_unavailable" });
+    const refunded = post(other, ORG, -PAID).catch((error: { kind?: string }) => error.kind);
+    lone.redirect(replica.url);
+    lone.refuse(false);
+    await charge(cell, hold, PAID);
+    expect(await refunded).not.toMatchObject({ outcome: "posted" });
+    await expect.poll(() => ask(replica, "HGET", `{weir}:credit:${ORG}`, "b"), PATIENT).toBe("0");
+    const [until, seconds] = await Promise.all([
+      ask(replica, "HGET", "{weir}:dataset", "unsure_until"),
+      ask(replica, "TIME"),
+    ]);
+    const leftMs = Number(until) - Number(seconds.split(",")[0]) * 1000;
+    expect(leftMs).toBeGreaterThan(15_000);
+    expect(leftMs).toBeLessThanOrEqual(RETIRE_SILENCE_MS + 1000);
+    await post(other, ORG, PAID);
+    await expect(other.purse.hold(ORG, PAID)).rejects.toMatchObject({ kind: "storage_unavailable" });
+    await ask(replica, "HSET", "{weir}:dataset", "unsure_until", "1");
+    other.purse.release((await other.purse.hold(ORG, PAID)) as Hold);
+    for (const opened of [cell, other]) await opened.stop();
+    await lone.close();
+  });
+
+  test("that cells wait for know of every lease when they are promoted: others are granted credit at once", async () => {
+    const cell = await open("a");
+    await post(cell, ORG, PAID);
+    await bench.redis.kill();
+    await ask(replica, "REPLICAOF", "NO", "ONE");
+    proxy.redirect(replica.url);
+    others.push(replica);
+    const promoted = replica;
+    replica = await replicaOf(promoted.port);
+    await cell.caughtUp();
+    cell.purse.release((await cell.purse.hold(ORG, PAID)) as Hold);
+    expect(await ask(promoted, "HEXISTS", "{weir}:dataset", "unsure_until")).toBe("0");
     await cell.stop();
   });
 

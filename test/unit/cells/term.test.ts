@@ -33,6 +33,8 @@ describe.skipIf(missing !== undefined)(`a term${missing === undefined ? "" : `: 
     expect(String(await bench.link.call("HGET", "{weir}:dataset", "term"))).toBe(id);
     expect(told).toEqual([first, bench.redis.pid()]);
     expect(await bench.link.call("SCARD", "{weir}:restating")).toBe(0);
+    // It has all that it had confirmed: no cell can be unknown to it.
+    expect(await bench.link.call("HEXISTS", "{weir}:dataset", "unsure_until")).toBe(0);
   });
 
   test("that begins while a cell opens its parts is restated by all of them", async () => {

@@ -9,6 +9,8 @@ export interface CommandContext {
   readonly database: Database;
   /** Id of the process. */
   readonly runId: string;
+  /** Of the master that the process was a replica of; zeros where it was none. */
+  readonly formerReplicationId: string;
   readonly settings: Readonly<Record<string, string>>;
   /** Rows of a page of SCAN and HSCAN at most: small pages are interrupted more often. */
   readonly pageRows: number;
@@ -119,7 +121,8 @@ const KEYS: Record<string, Command> = {
     const ms = Math.floor(database.now());
     return [String(Math.floor(ms / 1000)), String((ms % 1000) * 1000)];
   },
-  INFO: ({ runId }) => `# Server\r\nrun_id:${runId}\r\n`,
+  INFO: ({ runId, formerReplicationId }) =>
+    `# Server\r\nrun_id:${runId}\r\n# Replication\r\nmaster_replid2:${formerReplicationId}\r\n`,
   CONFIG: ({ settings }, [, name = ""]) => [name, settings[name] ?? ""],
 };
 

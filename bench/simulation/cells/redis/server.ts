@@ -83,7 +83,7 @@ export class Server {
   failOver(): void {
     this.kill();
     const { database } = this.#replica;
-    this.#context = this.#contextOf(database.copy());
+    this.#context = this.#contextOf(database.copy(), shaOf("replication"));
     this.#replica = { writes: this.#writes, database };
     this.isUp = true;
   }
@@ -101,10 +101,11 @@ export class Server {
     else answer(this.#run(name, args));
   }
 
-  #contextOf(database: Database): CommandContext {
+  #contextOf(database: Database, formerReplicationId = "0".repeat(40)): CommandContext {
     const { pageRows, streamEntries, onEntry } = this.#options;
     const runId = shaOf(String(++this.#starts));
-    return { database, runId, settings: SETTINGS, pageRows, streamEntries, onEntry, cursors: [] };
+    const ids = { runId, formerReplicationId };
+    return { database, ...ids, settings: SETTINGS, pageRows, streamEntries, onEntry, cursors: [] };
   }
 
   #run(name: string, args: readonly string[]): Reply | RedisError {

@@ -21,6 +21,9 @@ local function now_ms()
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
+-- Of the dataset, 0 for none: see `enter.lua`.
+local unsure_until
+
 -- A whole number as decimal text: `tostring` would write large ones with an exponent.
 local function decimal(number) return string.format("%.0f", number) end
 

@@ -11,6 +11,12 @@
 -- A cell that said nothing for this long is not waited for.
 local SILENT_MS = 2000
 
+-- Whether there may be leases that the dataset does not know: of cells that have not said yet what they know, or, for a while after a
+-- replica was promoted, of cells that it has not heard of.
+local function is_awaiting()
+  return redis.call("EXISTS", key("restating")) == 1 or (unsure_until > 0 and now_ms() < unsure_until)
+end
+
 -- The format in which cells write: the newest that each of them reads. It never falls. In a new term it waits for those who have
 -- not said yet what they know: the term before may have known of more cells.
 local function format_now()

@@ -134,7 +134,7 @@ operations.credit = function(operation)
       if orgs[i + 1] > 0 and redis.call("EXISTS", key("frozen:" .. orgs[i])) == 1 then return { 2 } end
     end
   end
-  local is_restating = redis.call("EXISTS", key("restating")) == 1
+  local is_restating = is_awaiting()
   local answers, numbered = {}, {}
   for i = 1, #orgs, 6 do
     local org = orgs[i]
@@ -263,7 +263,7 @@ end
 -- `ActCredit`.
 local function refusal_of(org, amount, free, available, may_overdraw)
   if amount >= 0 then return "" end
-  if may_overdraw == 0 and redis.call("EXISTS", key("restating")) == 1 then return "awaited" end
+  if may_overdraw == 0 and is_awaiting() then return "awaited" end
   if free >= -amount then return "" end
   if may_overdraw == 0 and available < -amount then return "stale" end
   local has_idle = want(org)

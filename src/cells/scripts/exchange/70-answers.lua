@@ -95,7 +95,7 @@ operations.claim = function(operation)
   end
   local claimed = redis.call("HGET", key("claims"), id)
   if claimed then return { 0, cmsgpack.unpack(claimed)[3] } end
-  if redis.call("EXISTS", key("restating")) == 1 then return { 3 } end
+  if is_awaiting() then return { 3 } end
   if answers_now() >= most then return { 4 } end
   redis.call("HSET", key("claims"), id, cmsgpack.pack({ CELL, LIFE, fingerprint }))
   redis.call("SADD", key("claims:" .. CELL), id)

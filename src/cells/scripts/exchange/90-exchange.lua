@@ -1,11 +1,11 @@
 -- The exchange itself: who may speak, what was answered already, and then the operations in their order.
 --
--- {…}:dataset       hash: id, term, version, tombs_from; filling, while it is being made: name of who fills it
+-- {…}:dataset       hash: id, term, version, tombs_from; filling, while it is being made: name of who fills it; unsure_until (`enter.lua`)
 -- {…}:kept          hash: cell, lane -> life, number of the latest exchange, its answer (MessagePack)
 
 local function refuse(code, text) return redis.error_reply(code .. " " .. text) end
 
-local known = redis.call("HMGET", DATASET, "id", "term", "filling")
+local known = redis.call("HMGET", DATASET, "id", "term", "filling", "unsure_until")
 if not known[1] or (known[3] and known[3] ~= CELL) then
   return refuse("WEIREMPTY", "this Redis holds no installation")
 end
@@ -15,6 +15,7 @@ if redis.call("HGET", key("lives"), CELL) ~= LIFE then
   return refuse("WEIRFENCED", "a newer process runs under this cell's name, or the cell was retired")
 end
 
+unsure_until = tonumber(known[4] or 0)
 local number = tonumber(ARGV[6])
 local kept_field = CELL .. ":" .. LANE
 local kept = redis.call("HGET", key("kept"), kept_field)
