@@ -1,18 +1,20 @@
 -- Ends a cell for ever: no exchange of its lives so far is accepted again, and nobody waits for it.
 -- KEYS[1] the dataset's key; ARGV: id, cell, milliseconds of silence that are asked for.
--- Returns 1; 0 where no such cell is known; -1 where it gave a sign of life too recently.
+-- Returns 1; 0 where no such cell is known; -1 where it gave a sign of life, or began, too recently.
 local prefix = string.match(KEYS[1], "^({[^}]*}:)")
 if redis.call("HGET", KEYS[1], "id") ~= ARGV[1] then
   return redis.error_reply("WEIRFOREIGN this Redis holds another installation")
 end
 local cell = ARGV[2]
-if redis.call("HEXISTS", prefix .. "lives", cell) == 0 then return 0 end
+local life = redis.call("HGET", prefix .. "lives", cell)
+if not life then return 0 end
+local time = redis.call("TIME")
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local function is_recent(at) return now - tonumber(at) < tonumber(ARGV[3]) end
 local said = redis.call("HGET", prefix .. "applied", cell)
-if said then
-  local time = redis.call("TIME")
-  local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-  if now - tonumber(string.match(said, " (%d+)$")) < tonumber(ARGV[3]) then return -1 end
-end
+if said and is_recent(string.match(said, " (%d+)$")) then return -1 end
+-- A life is the time at which it began: a cell that is starting has not said anything yet.
+if redis.call("HGET", prefix .. "left", cell) ~= life and is_recent(life) then return -1 end
 -- One more than any process of it knows: an exchange is accepted from the newest life only.
 redis.call("HSET", prefix .. "retired", cell, redis.call("HINCRBY", prefix .. "lives", cell, 1))
 redis.call("HDEL", prefix .. "applied", cell)

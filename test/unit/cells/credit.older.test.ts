@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ActCredit } from "../../../src/cells/act-credit.ts";
 import { lackIn } from "../../../src/cells/credit/recovery.ts";
+import { retireCell } from "../../../src/cells/dataset.ts";
 import type { Operation } from "../../../src/cells/exchange.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
@@ -87,8 +88,7 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     await isBack(other);
     await expect.poll(() => cell.ended()?.message).toBe(LACKING);
     await end(cell);
-    await bench.link.call("HDEL", "{weir}:applied", "spent");
-    expect(await other.retire("spent")).toBe(true);
+    expect(await retireCell(bench.link, bench.id, "spent", 0)).toBe(true);
     expect(await waitedFor()).toEqual([]);
     other.purse.release((await other.purse.hold(ORG, PAID)) as Hold);
     await other.stop();

@@ -1,5 +1,6 @@
 /** Releases beside each other: cells write what each of them reads, and one that meets more than that drains. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { retireCell } from "../../../src/cells/dataset.ts";
 import { Session, TERM_LANE } from "../../../src/cells/exchange.ts";
 import { readEntry } from "../../../src/cells/replica.ts";
 import type { RowVersions } from "../../../src/store/store.ts";
@@ -72,7 +73,7 @@ describe.skipIf(missing !== undefined)(`releases${missing === undefined ? "" : `
     await killed.start();
     const a = await bench.cell("a", LATER);
     expect(await formatIn(a)).toBe(1);
-    expect(await a.retire("b")).toBe(true);
+    expect(await retireCell(bench.link, bench.id, "b", 0)).toBe(true);
     expect(await formatIn(a)).toBe(2);
   });
 

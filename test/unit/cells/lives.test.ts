@@ -1,8 +1,9 @@
 /** Lives of cells at a real Redis: one process at a time speaks for a cell, and nothing it says happens twice. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createDataset, datasetId, retireCell } from "../../../src/cells/dataset.ts";
+import { createDataset, datasetId, retireCell, StillAlive } from "../../../src/cells/dataset.ts";
 import { Session } from "../../../src/cells/exchange.ts";
 import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
+import { RETIRE_SILENCE_MS } from "../../../src/cells/registry.ts";
 import { restoreRedis, saveRedis } from "./redis-copy.ts";
 import { missingRedis, startRedis, type TestRedis } from "./redis-server.ts";
 
@@ -50,6 +51,18 @@ describe.skipIf(missing !== undefined)(`lives${missing === undefined ? "" : `: $
     await redis.start();
     await expect(older.beat()).rejects.toThrow(/WEIRFENCED/);
     await newer.beat();
+  });
+
+  test("that began a moment ago are not ended by a retirement, unless they left", async () => {
+    const starting = await session("a");
+    const asked = retireCell(await link(), id, "a", RETIRE_SILENCE_MS);
+    await expect(asked).rejects.toThrow(StillAlive);
+    expect(await retireCell(await link(), id, "a", 0)).toBe(true);
+    await expect(starting.beat()).rejects.toThrow(/WEIRFENCED/);
+    const leaving = await session("a");
+    await leaving.beat();
+    await leaving.session.lane("leave").send([["leave", 1, 1]]);
+    expect(await retireCell(await link(), id, "a", RETIRE_SILENCE_MS)).toBe(true);
   });
 
   test("go on at a dataset that lacks what they were answered last", async () => {
