@@ -20,6 +20,10 @@ redis.call("HSET", prefix .. "retired", cell, redis.call("HINCRBY", prefix .. "l
 redis.call("HDEL", prefix .. "applied", cell)
 for _, hash in ipairs({ "left", "inserted", "formats" }) do redis.call("HDEL", prefix .. hash, cell) end
 redis.call("SREM", prefix .. "restating", cell)
+-- The latest answer of each of its lanes. Names of cells have no colon.
+for _, field in ipairs(redis.call("HKEYS", prefix .. "kept")) do
+  if string.match(field, "^([^:]*):") == cell then redis.call("HDEL", prefix .. "kept", field) end
+end
 -- Its leases of credit and of budgets: what its folder still has to charge goes to the operator's list.
 local function take_back(set, hash)
   for _, id in ipairs(redis.call("SMEMBERS", set)) do

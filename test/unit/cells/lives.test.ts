@@ -65,6 +65,18 @@ describe.skipIf(missing !== undefined)(`lives${missing === undefined ? "" : `: $
     expect(await retireCell(await link(), id, "a", RETIRE_SILENCE_MS)).toBe(true);
   });
 
+  test("that were retired leave no answers behind, and those of other cells stay", async () => {
+    const [mine, others] = await Promise.all(["a", "a-2"].map(session));
+    for (const made of [mine, others]) await made?.beat();
+    await mine?.session.lane("documents").send([["ticket"], ["release"]]);
+    expect(await retireCell(await link(), id, "a", 0)).toBe(true);
+    expect(((await (await link()).call("HKEYS", "{weir}:kept")) as Buffer[]).map(String)).toEqual([
+      "a-2:beat",
+    ]);
+    await others?.beat();
+    await (await session("a")).beat();
+  });
+
   test("go on at a dataset that lacks what they were answered last", async () => {
     const { beat, ends } = await session("a");
     await beat();

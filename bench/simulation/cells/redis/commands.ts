@@ -136,6 +136,7 @@ const HASHES: Record<string, Command> = {
     return fields.map((field) => orNull(hash.get(field)));
   },
   HGETALL: ({ database }, [key = ""]) => [...database.hash(key)].flat(),
+  HKEYS: ({ database }, [key = ""]) => [...database.hash(key).keys()],
   HEXISTS: ({ database }, [key = "", field = ""]) => Number(database.hash(key).has(field)),
   HSTRLEN: ({ database }, [key = "", field = ""]) => database.hash(key).get(field)?.length ?? 0,
   HSET({ database }, [key = "", ...pairs]) {
