@@ -5,16 +5,17 @@ import type { Store } from "../store/store.ts";
 import { Beats } from "./beats.ts";
 import { Committer, EVERYWHERE_MS } from "./committer.ts";
 import { assertSettings, type Entered, UnsafeSettings } from "./dataset.ts";
-import { type Lane, type Operation, Session, TERM_LANE } from "./exchange.ts";
+import { type Lane, type Operation, Session } from "./exchange.ts";
 import { type Flushed, type FlushHook, Flushing } from "./flushing.ts";
 import { Follower } from "./follower.ts";
 import { FORMATS, type Formats } from "./formats.ts";
 import { DATASET_KEY } from "./keys.ts";
 import { Lag } from "./lag.ts";
 import { MergedRows } from "./merged-rows.ts";
+import { type Inserting, Parts, type Restating } from "./parts.ts";
 import { Peers } from "./peers.ts";
 import { Reads } from "./reads.ts";
-import { type RedisClient, type RedisLink, type RedisLog, type RedisValue, SOCKETS } from "./redis.ts";
+import { type RedisClient, type RedisLink, type RedisLog, SOCKETS } from "./redis.ts";
 import { type Registered, registeredCells, retire } from "./registry.ts";
 import { type AskPage, Replica } from "./replica.ts";
 import { RunJournal } from "./run-journal.ts";
@@ -92,26 +93,6 @@ export interface Cell {
   retire(cell: string): Promise<boolean | "alive">;
   /** Cuts the connections, as a fault of the network would. For tests. */
   cut(): void;
-}
-
-/** What a part of the cell knows that decides what other cells may be granted. */
-export interface Restating {
-  /** Said at the beginning of each new term, before any cell is granted anything. */
-  operations(): readonly Operation[];
-  /**
-   * Hears the answers to its operations. Where Redis lacks what it had confirmed, the process may not go on: why. Nothing is granted
-   * then until the newer data are back, or the cell is retired.
-   */
-  lacking?(answers: readonly RedisValue[][]): Error | undefined;
-  /** Whether the dataset knows all of it, and has back what the part leased: no later term needs to wait for this process. */
-  isSettled(): boolean;
-}
-
-export interface Inserting {
-  /** Calls that ended before have their records in ClickHouse: milliseconds since 1970, 0 if that is not known. */
-  untilMs(): number;
-  /** Whether all records are there. */
-  isDone(): boolean;
 }
 
 export interface CellCounts {
@@ -232,46 +213,6 @@ interface Ground {
   readonly close: () => void;
   /** Those that have something to say first in each term. */
   readonly parts: Parts;
-}
-
-class Parts {
-  readonly #parts: Restating[] = [];
-  /** None is added any more. */
-  areOpen = false;
-  inserting: Inserting = { untilMs: () => 0, isDone: () => false };
-
-  add(part: Restating): void {
-    if (this.areOpen) throw new Error("a part that restates was opened too late");
-    this.#parts.push(part);
-  }
-
-  /**
-   * Says what all parts know, between other operations. @returns all answers
-   * @throws Error where Redis lacks what a part knows to be confirmed: the process may not go on
-   */
-  async say(
-    session: Session,
-    before: readonly Operation[],
-    behind: readonly Operation[],
-  ): Promise<RedisValue[][]> {
-    const said = this.#parts.map((part) => ({ part, operations: part.operations() }));
-    const all = said.flatMap(({ operations }) => operations);
-    const answers = await session.lane(TERM_LANE).send([...before, ...all, ...behind]);
-    let at = before.length;
-    for (const { part, operations } of said) {
-      const reason = part.lacking?.(answers.slice(at, at + operations.length));
-      at += operations.length;
-      if (reason === undefined) continue;
-      session.end(reason);
-      throw reason;
-    }
-    return answers;
-  }
-
-  /** Before all are open, what the folder holds is not known. */
-  areSettled(): boolean {
-    return this.areOpen && this.#parts.every((part) => part.isSettled());
-  }
 }
 
 /** Each part knows the one before it by a function: they need each other. */

@@ -381,10 +381,7 @@ export class JournaledStore {
     }
   }
 
-  /**
-   * Moves a slice of every log that waits for LMDB. Returns false when none does, or when it failed: the journal still
-   * has it.
-   */
+  /** Moves a slice of every log that waits for LMDB. @returns false when none does, or it failed: the journal has it still */
   async #moveLogs(all: boolean): Promise<boolean> {
     if (!this.#logs.wait(all)) return false;
     try {

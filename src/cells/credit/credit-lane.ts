@@ -9,9 +9,10 @@ import { Soon } from "../../store/soon.ts";
 import { ScopeLease } from "../budgets/scope-lease.ts";
 import { ScopeLeases } from "../budgets/scope-leases.ts";
 import type { Lane, Operation } from "../exchange.ts";
-import type { Batch, Charges, Numbering, Row } from "./charges.ts";
+import type { Charges, Numbering, Row } from "./charges.ts";
 import { OrgLease } from "./org-lease.ts";
 import { asText } from "./recovery.ts";
+import { answersOf, type Sum, type Turn, type TurnAnswer, turnOf } from "./turn.ts";
 
 export interface CreditLaneOptions {
   readonly lane: Lane;
@@ -27,18 +28,6 @@ export interface CreditLaneOptions {
   readonly scopeOf?: ((keyId: string) => BudgetScope | undefined) | undefined;
   /** This process may not go on. */
   readonly onEnd: (reason: Error) => void;
-}
-
-interface Sent {
-  readonly org: OrgLease;
-  readonly sumMicroUsd: number;
-  readonly givesBack: boolean;
-}
-
-interface Turn {
-  readonly batch: Batch | undefined;
-  readonly sent: readonly Sent[];
-  readonly operation: Operation;
 }
 
 /** A lease is spent at most so long after the cell last heard of Redis: `retireCell` must ask for a longer silence. */
@@ -64,8 +53,6 @@ const FROZEN = 2;
 const FROZEN_RETRY_MS = 2;
 /** Beyond so many orgs leases go back as soon as they are idle. */
 const MANY_ORGS = 20_000;
-/** Values of an org in the answer. */
-const ANSWER_VALUES = 7;
 
 export class CreditLane {
   readonly #options: CreditLaneOptions;
@@ -267,7 +254,7 @@ export class CreditLane {
     const [answer = []] = await lane.send([turn.operation]);
     this.#sentMs = undefined;
     this.#heard = heard;
-    const [isTaken, values, wanted, ...ofBudgets] = answer as Answer;
+    const [isTaken, values, wanted, ...ofBudgets] = answer as TurnAnswer;
     if (isTaken === FROZEN) {
       this.#putBack(turn);
       await new Promise((resolve) => setTimeout(resolve, FROZEN_RETRY_MS));
@@ -307,25 +294,13 @@ export class CreditLane {
     this.#isUrgent = true;
   }
 
-  #answered({ sent }: Turn, values: readonly number[]): Numbering {
+  #answered(turn: Turn, values: readonly number[]): Numbering {
     const numbering: (string | number)[] = [];
-    let at = 0;
-    for (const { org, sumMicroUsd } of sent) {
-      if (org instanceof ScopeLease) continue;
-      const [first, before, lease, , free, available, outcome] = values.slice(at, at + ANSWER_VALUES);
-      at += ANSWER_VALUES;
-      if (first) numbering.push(org.orgId, first, before as number);
+    for (const { org, sumMicroUsd, first, balanceBeforeMicroUsd, lease } of answersOf(turn, values)) {
+      if (first > 0) numbering.push(org.orgId, first, balanceBeforeMicroUsd);
       const held = org.usedMicroUsd;
-      org.answered(
-        {
-          leaseMicroUsd: lease as number,
-          freeMicroUsd: free as number,
-          availableMicroUsd: available as number,
-          outcome: outcome as number,
-        },
-        sumMicroUsd,
-      );
-      this.#afterAnswer(org, held - sumMicroUsd, Number(free));
+      org.answered(lease, sumMicroUsd);
+      this.#afterAnswer(org, held - sumMicroUsd, lease.freeMicroUsd);
     }
     return numbering;
   }
@@ -343,7 +318,7 @@ export class CreditLane {
     const { charges, clock } = this.#options;
     const nowMs = clock.monotonic();
     const batch = charges.batchAfter(this.#chargedTo);
-    const sums = new Map<OrgLease, { count: number; sumMicroUsd: number }>();
+    const sums = new Map<OrgLease, Sum>();
     for (const [orgId, charged] of batch?.orgs ?? []) sums.set(this.of(orgId), charged);
     for (const [name, { sumMicroUsd }] of batch?.scopes.sums ?? [])
       sums.set(this.scopes.of(name), { count: 0, sumMicroUsd });
@@ -354,23 +329,11 @@ export class CreditLane {
       nowMs - this.#heard.monotonicMs >= SWEEP_MS &&
       !this.#isClosed;
     if (sums.size === 0 && batch === undefined && !isDue) return undefined;
-    const sent: Sent[] = [];
-    const orgs: (string | number)[] = [];
-    const scopes: (string | number)[] = [];
-    for (const [org, { count, sumMicroUsd }] of sums) {
+    for (const org of sums.keys()) {
       this.#dirty.delete(org);
-      const { givesBack } = org;
-      if (givesBack && org.waiters.length > 0) this.#retry.ask();
-      sent.push({ org, sumMicroUsd, givesBack });
-      if (org instanceof ScopeLease) {
-        scopes.push(...this.scopes.part(org, batch?.scopes, nowMs));
-        continue;
-      }
-      const { heldMicroUsd, targetMicroUsd, need } = org.ask(sumMicroUsd, nowMs);
-      orgs.push(org.orgId, count, sumMicroUsd, heldMicroUsd, targetMicroUsd, need);
+      if (org.givesBack && org.waiters.length > 0) this.#retry.ask();
     }
-    const { after, last, mark } = batch ?? { after: 0, last: 0, mark: "" };
-    return { batch, sent, operation: ["credit", after, last, mark, orgs, scopes] };
+    return turnOf(batch, sums, this.scopes, nowMs);
   }
 
   /** Those of which the next exchange tells; first those that calls wait for. */
@@ -430,13 +393,7 @@ export class CreditLane {
   }
 }
 
-/** Of the operation "credit", where it was taken. */
-type Answer = [
-  ...[isTaken: number, values: number[], wanted: Buffer[]],
-  ...[spends: unknown[], wantedScopes: Buffer[], crossed: unknown[], redisMs: number],
-];
-
-const NO_CHARGES = { count: 0, sumMicroUsd: 0 };
+const NO_CHARGES: Sum = { count: 0, sumMicroUsd: 0 };
 
 const unavailable = () =>
   fail("storage_unavailable", "The org's credit could not be looked up in time.", { retryAfterMs: 1000 });

@@ -6,7 +6,7 @@ import type { Clock } from "../../clock.ts";
 import type { Charge } from "../../credits/book.ts";
 import type { ChargeSpend, Funds, Hold, Purse, Settled } from "../../credits/purse.ts";
 import type { Store } from "../../store/store.ts";
-import type { Restating } from "../cell.ts";
+import type { Restating } from "../parts.ts";
 import { Charges, type ChargesPorts } from "./charges.ts";
 import { CreditLane, type CreditLaneOptions } from "./credit-lane.ts";
 import type { CreditView } from "./credit-view.ts";

@@ -172,7 +172,7 @@ describe.skipIf(missing !== undefined)(`cuts${missing === undefined ? "" : `: ${
     await fillDataset(link, DATASET_ID, ROWS);
     await link.run(SCRIPTS.open, DATASET_KEY, DATASET_ID);
     await link.call("HSET", `${KEY_PREFIX}lives`, CELL, FORMER_LIFE);
-    const { term } = await enterDataset(link, DATASET_ID, CELL, "");
+    const { term } = await enterDataset(link, { datasetId: DATASET_ID, cell: CELL });
     await link.call("HSET", `${KEY_PREFIX}applied`, CELL, `1 ${NOW_MS}`);
     return term;
   }

@@ -1,0 +1,85 @@
+/** One exchange about credit: what is sent of each org and budget, and what is answered. */
+import { ScopeLease } from "../budgets/scope-lease.ts";
+import type { ScopeLeases } from "../budgets/scope-leases.ts";
+import type { Operation } from "../exchange.ts";
+import type { Batch } from "./charges.ts";
+import type { LeaseAnswer, OrgLease } from "./org-lease.ts";
+
+export interface Sent {
+  readonly org: OrgLease;
+  /** Of its charges that went along. */
+  readonly sumMicroUsd: number;
+  readonly givesBack: boolean;
+}
+
+export interface Turn {
+  readonly batch: Batch | undefined;
+  readonly sent: readonly Sent[];
+  readonly operation: Operation;
+}
+
+/** Charges of an org. */
+export interface Sum {
+  readonly count: number;
+  readonly sumMicroUsd: number;
+}
+
+/** What the operation "credit" answers, where it was taken. */
+export type TurnAnswer = [
+  ...[isTaken: number, values: number[], wanted: Buffer[]],
+  ...[spends: unknown[], wantedScopes: Buffer[], crossed: unknown[], redisMs: number],
+];
+
+/** Values of an org in the answer. */
+const ANSWER_VALUES = 7;
+
+/** @param sums every org and budget that goes along, with its charges of the batch */
+export function turnOf(
+  batch: Batch | undefined,
+  sums: ReadonlyMap<OrgLease, Sum>,
+  budgets: ScopeLeases,
+  nowMs: number,
+): Turn {
+  const sent: Sent[] = [];
+  const orgs: (string | number)[] = [];
+  const scopes: (string | number)[] = [];
+  for (const [org, { count, sumMicroUsd }] of sums) {
+    sent.push({ org, sumMicroUsd, givesBack: org.givesBack });
+    if (org instanceof ScopeLease) {
+      scopes.push(...budgets.part(org, batch?.scopes, nowMs));
+      continue;
+    }
+    const { heldMicroUsd, targetMicroUsd, need } = org.ask(sumMicroUsd, nowMs);
+    orgs.push(org.orgId, count, sumMicroUsd, heldMicroUsd, targetMicroUsd, need);
+  }
+  const { after, last, mark } = batch ?? { after: 0, last: 0, mark: "" };
+  return { batch, sent, operation: ["credit", after, last, mark, orgs, scopes] };
+}
+
+/** What was answered of one org. */
+export interface OrgAnswer {
+  readonly org: OrgLease;
+  readonly sumMicroUsd: number;
+  /** Number of its first charge; 0: it had none. */
+  readonly first: number;
+  readonly balanceBeforeMicroUsd: number;
+  readonly lease: LeaseAnswer;
+}
+
+/** Of the orgs, in their order; budgets have values of their own. */
+export function* answersOf({ sent }: Turn, values: readonly number[]): Generator<OrgAnswer> {
+  let at = 0;
+  for (const { org, sumMicroUsd } of sent) {
+    if (org instanceof ScopeLease) continue;
+    const of = values.slice(at, at + ANSWER_VALUES) as OrgValues;
+    const [first, balanceBeforeMicroUsd, leaseMicroUsd, , freeMicroUsd, availableMicroUsd, outcome] = of;
+    at += ANSWER_VALUES;
+    const lease = { leaseMicroUsd, freeMicroUsd, availableMicroUsd, outcome };
+    yield { org, sumMicroUsd, first, balanceBeforeMicroUsd, lease };
+  }
+}
+
+type OrgValues = [
+  ...[first: number, before: number, lease: number, balance: number],
+  ...[free: number, available: number, outcome: number],
+];
