@@ -11,6 +11,7 @@ import { type Answer, type TestGateway, testGateway, until } from "../fixtures.t
 const missing = missingRedis();
 const CELLS = 2;
 const SLOW_MS = 200;
+const AT_ONCE = 8;
 
 describe.skipIf(missing !== undefined)(`Redis${missing === undefined ? "" : `: ${missing}`}`, () => {
   let gateway: TestGateway;
@@ -27,6 +28,7 @@ describe.skipIf(missing !== undefined)(`Redis${missing === undefined ? "" : `: $
   beforeAll(async () => {
     gateway = await testGateway({
       cells: CELLS,
+      plans: [{ id: "local", limits: { rpm: 0, tpm: 0, concurrency: 0, keys: 0, projects: 0 } }],
       async between(made) {
         redis = made;
         proxy = await startFaultProxy(made.url);
@@ -37,7 +39,7 @@ describe.skipIf(missing !== undefined)(`Redis${missing === undefined ? "" : `: $
     await link.ready(5000);
     const newKey = async (more: object) =>
       (await gateway.call("POST", "/v1/keys", { body: { name: "k", ...more } })).json.secret;
-    limited = await newKey({ limits: { rpm: 1_000_000 } });
+    limited = await newKey({ limits: { rpm: 1_000_000, tpm: 1_000_000_000 } });
     budgeted = await newKey({ budget: { daily_micro: 10_000_000, hard: true } });
     const before = await atRest();
     expect((await gateway.chat()).status).toBe(200);
@@ -105,20 +107,47 @@ describe.skipIf(missing !== undefined)(`Redis${missing === undefined ? "" : `: $
     for (let n = 0; n < 10; n++) expect((await chat()).status).toBe(200);
   }
 
-  test("that takes 200 ms to reply leaves calls as fast as they were while leases last", async () => {
-    const count = amount(2000, 60);
-    await latencies(count);
-    const before = await latencies(count);
-    proxy.delay(SLOW_MS);
-    const during = await latencies(count);
-    proxy.delay(0);
-    const p99 = (sorted: readonly number[]) => sorted[Math.ceil(sorted.length * 0.99) - 1] as number;
-    console.log(`p99 of calls: ${p99(before).toFixed(1)} ms; with a slow Redis ${p99(during).toFixed(1)} ms`);
-    // One that waited for a reply took that long; on a busy machine others do too.
-    const long = (sorted: readonly number[]) => sorted.filter((ms) => ms >= SLOW_MS).length;
-    expect(long(during) - long(before)).toBeLessThanOrEqual(Math.ceil(count / 100));
-    await assertPaid();
-  });
+  /** Milliseconds that 99 of 100 calls took at most, several under way at once. */
+  async function p99(key: string, count: number): Promise<number> {
+    const tookMs: number[] = [];
+    let left = count;
+    const calling = Array.from({ length: AT_ONCE }, async () => {
+      while (left-- > 0) {
+        const sentMs = performance.now();
+        const answer = await chat(key);
+        assertHonest(answer);
+        // Who is told to come again later waited for ever.
+        tookMs.push(answer.status === 200 ? performance.now() - sentMs : Number.POSITIVE_INFINITY);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    });
+    await Promise.all(calling);
+    return tookMs.sort((a, b) => a - b)[Math.ceil(count * 0.99) - 1] as number;
+  }
+
+  test.each([
+    ["no limits", () => gateway.liveKey],
+    ["a large limit", () => limited],
+    ["a large budget", () => budgeted],
+  ])(
+    "that takes 200 ms to reply leaves calls of a key with %s as fast as they were while leases last",
+    async (what, key) => {
+      const count = amount(1000, 240);
+      const [before, during]: [number[], number[]] = [[], []];
+      await p99(key(), count);
+      // By turns: what else this machine does slows both.
+      for (let round = 0; round < amount(9, 4); round++) {
+        before.push(await p99(key(), count));
+        proxy.delay(SLOW_MS);
+        during.push(await p99(key(), count));
+        proxy.delay(0);
+      }
+      const shown = [before, during].map((all) => all.map((ms) => ms.toFixed(0)).join(", "));
+      console.log(`p99 of calls with ${what}: ${shown[0]} ms; with a slow Redis ${shown[1]} ms`);
+      expect(typical(during)).toBeLessThanOrEqual(1.5 * typical(before) + 20);
+      await assertPaid();
+    },
+  );
 
   test.each(["acts", "beat", "credit", "limit", "spend", "merge", "claim", "answer", "unclaim"])(
     "that is cut off amid an exchange of %s, before it has it and after, charges each call once",
@@ -204,3 +233,7 @@ describe.skipIf(missing !== undefined)(`Redis${missing === undefined ? "" : `: $
     },
   );
 });
+
+/** The median; of few rounds beside other tests the least, for a wait for Redis is in every round, and one for a processor is not. */
+const typical = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[amount(values.length >> 1, 0)] as number;
