@@ -1,10 +1,13 @@
 /** Limits of keys where cells, their clocks, the network or Redis fail; at one real Redis, in virtual time. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Admission } from "../../../src/limits/limits.ts";
+import { amount } from "../../support/effort.ts";
 import { type LimitsCell, type LimitsRig, mostInWindow, openLimitsRig } from "./limits-rig.ts";
 import { missingRedis } from "./redis-server.ts";
 
 const missing = missingRedis();
+/** Nearly the hour after which calls under way are given up. */
+const AWAY_MINUTES = amount(59, 4);
 
 describe.skipIf(missing !== undefined)("limits of keys", () => {
   let rig: LimitsRig;
@@ -218,5 +221,54 @@ describe.skipIf(missing !== undefined)("limits of keys", () => {
     await rig.pass(61_000, 20_000);
     for (let i = 0; i < KEYS; i++) cell.limits.admit({ keyId: "other", limits: {} }, 0);
     expect(cell.limits.tracked()).toBeLessThan(10);
+  });
+
+  test("of a cell that is without Redis for long are what it had set aside, then 503, and whole again afterwards", async () => {
+    const [away, other] = await Promise.all([newCell(), newCell()]);
+    const key = { keyId: "hour slots", limits: { concurrency: 5 } };
+    const underWay = [await rig.admit(away, key), await rig.admit(away, key)];
+    expect(underWay.map((call) => call?.admitted)).toEqual([true, true]);
+    const times: [number, number][] = [];
+    const call = async (cell: LimitsCell) => {
+      let answer: string | undefined;
+      const asked = Promise.resolve(outcome(cell, "hour", 200)).then((said) => {
+        answer = said;
+        if (said === "admitted") times.push([rig.nowMs(), 1]);
+      });
+      do await rig.pass(25);
+      while (answer === undefined);
+      await asked;
+      return answer;
+    };
+    for (let n = 0; n < 20; n++) for (const cell of [away, other]) await call(cell);
+    away.isCut = true;
+    const cutMs = rig.nowMs();
+    let lastMs = cutMs;
+    for (let minute = 0; minute < AWAY_MINUTES; minute++) {
+      for (let n = 0; n < (minute === 0 ? 40 : 4); n++) {
+        if ((await call(away)) === "admitted") lastMs = rig.nowMs();
+        await call(other);
+      }
+      await rig.pass(59_500, 5000);
+    }
+    // A batch is good for half a second.
+    expect(lastMs - cutMs).toBeLessThanOrEqual(600);
+    const refused = expect.objectContaining({ status: 503, retryAfterMs: 1000 });
+    expect(() => away.limits.admit({ keyId: "hour", limits: { rpm: 200 } }, 0)).toThrow(refused);
+    // Its calls under way count all the time.
+    const others = await Promise.all([1, 2, 3, 4].map(() => rig.admit(other, key)));
+    expect(others.filter((answer) => answer?.admitted === true)).toHaveLength(3);
+    for (const answer of [...others, ...underWay]) if (answer?.admitted === true) answer.release();
+    away.isCut = false;
+    await rig.pass(61_000, 500);
+    expect(away.ended).toBeUndefined();
+    const again: string[] = [];
+    for (let n = 0; n < 150; n++) for (const cell of [away, other]) again.push((await call(cell)) as string);
+    expect(again.slice(-20)).not.toContain("503");
+    expect(again.filter((answer) => answer === "admitted").length).toBeGreaterThan(150);
+    expect(mostInWindow(times)).toBeLessThanOrEqual(200);
+    const slots = await Promise.all([1, 2, 3].map(() => rig.admit(away, key)));
+    expect(slots.every((answer) => answer?.admitted === true)).toBe(true);
+    for (const answer of slots) if (answer?.admitted === true) answer.release();
   });
 });
