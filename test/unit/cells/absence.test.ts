@@ -3,6 +3,17 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STALE_MS } from "../../../src/cells/beats.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
+import { keptCell, said } from "./answers-rig.ts";
+import {
+  type BudgetCell,
+  begin,
+  ENOUGH,
+  hard,
+  type OpenCall,
+  openTimedBench,
+  scopeOf,
+  settle,
+} from "./budgets-fixtures.ts";
 import { type CreditCell, charge, HeardLedger, openCreditCell, post } from "./credit-fixtures.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 import { type Bench, openBench } from "./fixtures.ts";
@@ -109,4 +120,106 @@ describe.skipIf(missing !== undefined)(`absence${missing === undefined ? "" : `:
     expect([...ledger.requests.values()].every((count) => count === 1)).toBe(true);
     expect(ledger.of("org").at(-1)?.balanceMicroUsd).toBe(100_000_000 - 41 * 900 - 1000);
   });
+
+  test("an hour: an Idempotency-Key that the cell had claimed stays its own, no other is claimed there, and its answer comes when it is back", async () => {
+    const [away, near] = [
+      await keptCell(bench, "kept", { url: proxy.url, clock }),
+      await keptCell(bench, "near"),
+    ];
+    const claim = await away.claim("held");
+    expect(said(claim)).toBe("first");
+    proxy.refuse(true);
+    for (let minute = 0; minute < 60; minute += 10) {
+      expect(said(await away.claim("held"))).toBe("idempotency_in_progress");
+      const unavailable = { status: 503, retryAfterMs: 1000 };
+      await expect(away.claim(`new ${minute}`)).rejects.toMatchObject(unavailable);
+      expect(said(await near.claim("held"))).toBe("idempotency_in_progress");
+      pass(HOUR_MS / 6);
+    }
+    // Its call ended meanwhile.
+    const answered = away.answer(claim, "the answer");
+    proxy.refuse(false);
+    await answered;
+    await expect.poll(async () => said(await near.claim("held")), { timeout: 10_000 }).toBe("the answer");
+    // What was refused was not claimed by anybody.
+    for (let minute = 0; minute < 60; minute += 10)
+      await expect.poll(async () => said(await near.claim(`new ${minute}`))).toBe("first");
+    for (const each of [away, near]) await each.stop();
+  });
 });
+
+const errorOf = (error: unknown) => error;
+
+describe.skipIf(missing !== undefined)(
+  `absence over midnight${missing === undefined ? "" : `: ${missing}`}`,
+  () => {
+    const MIDNIGHT_MS = Date.UTC(2027, 3, 2);
+    const DAILY = 1_000_000;
+
+    test("a cell that is away spends nothing of the day that is over or the one that began, and both add up when it is back", async () => {
+      const bench = await openTimedBench();
+      const proxy = await startFaultProxy(bench.url);
+      try {
+        let nowMs = MIDNIGHT_MS - 10_000;
+        const timed: Clock = { now: () => nowMs, monotonic: () => systemClock.monotonic() + nowMs };
+        const setTime = async (ms: number) => {
+          nowMs = ms;
+          await bench.set(ms);
+        };
+        await setTime(nowMs);
+        const scope = scopeOf("away", { keyDaily: hard(DAILY) });
+        await bench.link.call("HSET", `{weir}:credit:${scope.orgId}`, "n", 0, "b", ENOUGH);
+        const known = { scopeOf: () => scope, clock: timed, waitMs: 1000 };
+        const away = await bench.cell("away", { ...known, url: proxy.url });
+        const other = await bench.cell("other", known);
+        const spent = new Map<string, number>();
+        const pay = async (call: OpenCall, microUsd: number) => {
+          const day = await settle(call, microUsd);
+          spent.set(day, (spent.get(day) ?? 0) + microUsd);
+        };
+        for (let n = 0; n < 40; n++) await pay((await begin(away, scope, 1000)) as OpenCall, 1000);
+        const long = (await begin(away, scope, 5000)) as OpenCall;
+        proxy.refuse(true);
+        /** Calls of 1,000 until there is no more. @returns how the last one was refused */
+        const exhaust = async (cell: BudgetCell) => {
+          for (;;) {
+            const call = await begin(cell, scope, 1000).catch(errorOf);
+            if (!isCall(call)) return call;
+            await pay(call, 1000);
+          }
+        };
+        const unavailable = { status: 503, retryAfterMs: 1000 };
+        // Of what it has leased, most of which it keeps.
+        await pay((await begin(away, scope, 1000)) as OpenCall, 1000);
+        expect(await exhaust(other)).toMatchObject(unavailable);
+        // Its leases would be good for half a minute, but are of the day that is over; an hour later they are not good for any.
+        for (const ms of [5000, HOUR_MS]) {
+          await setTime(MIDNIGHT_MS + ms);
+          expect(await begin(away, scope, 1).catch(errorOf)).toMatchObject(unavailable);
+        }
+        expect(await exhaust(other)).toMatchObject(unavailable);
+        proxy.refuse(false);
+        await pay(long, 5000);
+        await expect.poll(() => exhaust(away), { timeout: 10_000 }).toMatchObject({ admitted: false });
+        for (const [day, microUsd] of spent) expect(microUsd, day).toBeLessThanOrEqual(DAILY);
+        // With what the call that ran over midnight cost.
+        expect(spent.get(new Date(MIDNIGHT_MS).toISOString().slice(0, 10))).toBe(DAILY);
+        const total = [...spent.values()].reduce((a, b) => a + b);
+        await expect
+          .poll(async () =>
+            Number(
+              ((await bench.link.call("HGET", `{weir}:credit:${scope.orgId}`, "b")) as Buffer).toString(),
+            ),
+          )
+          .toBe(ENOUGH - total);
+      } finally {
+        proxy.refuse(false);
+        await bench.close();
+        await proxy.close();
+      }
+    });
+  },
+);
+
+const isCall = (call: unknown): call is OpenCall =>
+  typeof call === "object" && call !== null && "credit" in call;

@@ -42,16 +42,18 @@ interface Parts {
   readonly restates: Cell["restates"];
   readonly clock: Clock;
   readonly idleMs?: number;
+  /** A call waits so long for Redis; by default long enough for a busy machine. */
+  readonly waitMs?: number;
   readonly scopeOf?: (keyId: string) => BudgetScope | undefined;
   readonly stop: () => Promise<void>;
 }
 
 async function openParts(parts: Parts): Promise<BudgetCell> {
-  const { name, store, life, lane, restates, clock, idleMs = 200, scopeOf, stop } = parts;
+  const { name, store, life, lane, restates, clock, idleMs = 200, waitMs = 5000, scopeOf, stop } = parts;
   const crossed: Crossed[] = [];
   const refusals: BudgetExceeded[] = [];
   const purse = await openLeasedPurse({
-    ...{ store, life, lane: lane("credit"), clock, idleMs, waitMs: 5000, restates, scopeOf },
+    ...{ store, life, lane: lane("credit"), clock, idleMs, waitMs, restates, scopeOf },
     view: new CreditView({ lane: lane("credit_view"), inAct: () => undefined }),
     onNumbered() {},
     onUncharged() {},
@@ -148,13 +150,21 @@ export async function spendRow(link: Bench["link"], scope: string): Promise<Reco
   return row;
 }
 
+type TimedCellOptions = Pick<Parts, "scopeOf" | "waitMs"> & {
+  readonly clock?: Clock;
+  /** Path of the socket of a proxy before Redis. */
+  readonly url?: string;
+};
+
 export interface TimedBench {
+  /** Path of the socket of Redis. */
+  readonly url: string;
   readonly link: Bench["link"];
   /** Of a cell that only the test speaks for. */
   readonly lane: Lane;
   /** Sets Redis's time. */
   set(ms: number): Promise<void>;
-  cell(name: string, options?: Pick<Parts, "scopeOf"> & { readonly clock?: Clock }): Promise<BudgetCell>;
+  cell(name: string, options?: TimedCellOptions): Promise<BudgetCell>;
   close(): Promise<void>;
 }
 
@@ -177,12 +187,12 @@ export async function openTimedBench(): Promise<TimedBench> {
   await test.start();
   await test.lane("term").send([["restate", 0, ""], ["restated"]]);
   return {
-    ...{ link, lane: test.lane("test") },
+    ...{ url: redis.url, link, lane: test.lane("test") },
     async set(ms) {
       await link.call("SET", CLOCK, ms);
     },
-    async cell(name, { clock = systemClock, ...options } = {}) {
-      const own = connectRedis({ url: redis.url, log: { warn() {} } });
+    async cell(name, { clock = systemClock, url = redis.url, ...options } = {}) {
+      const own = connectRedis({ url, log: { warn() {} } });
       await own.ready(5000);
       const store = openStore(join(folder, name));
       const session = new Session({
