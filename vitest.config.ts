@@ -13,15 +13,23 @@ const STATELESS = ["wire", "routing", "catalog", "fuzz", "simulator"].map(
 );
 /** What replaces a module of the product finds it loaded in a process that others share. */
 const OWN_PROCESS = ["test/unit/store/journal.test.ts"];
+/** Of those, the slowest: three cells answer each test's questions for all records of all cells. */
+const ANY_CELL_SLOW = [
+  ...["chat", "completions", "responses", "messages", "generate"].map((format) => `conformance/${format}`),
+  ...["routes/document", "routes/lists", "routes/separation", "inquire/inquire", "tail", "idempotency"],
+  ...["analytics/exports.readers", "analytics/request-forms", "responses.history", "money/books"],
+  ...["money/org-limits", "privacy", "policies/e2e", "policies/replay.e2e"],
+];
 /**
  * Run once more against three cells behind a proxy: what these tests ask of one gateway, any cell must do. See test/README.md. Tests
  * that move the clock of their gateway are not among them: cells go by the clock of Redis.
  */
 const ANY_CELL = [
-  ...["scim", "scim.members", "sign-in", "sign-out", "locked-orgs", "operator", "operator-key"],
-  ...["billing", "billing.bad-input", "payments", "payment-webhooks"],
-  ...["plans", "limits", "context"],
-  ...(process.env.WEIR_THOROUGH === undefined ? [] : ["privacy", "policies/e2e", "policies/replay.e2e"]),
+  ...["scim", "scim.members", "scim.published", "sign-in", "sign-out", "locked-orgs", "clients.references"],
+  ...["operator", "operator-key", "billing", "billing.bad-input", "payments", "payment-webhooks"],
+  ...["plans", "plans.unlimited", "limits", "context", "analytics/exports", "erasure/dpa"],
+  ...["routes/specification", "openapi.fields", "conformance/bytes"],
+  ...(process.env.WEIR_THOROUGH === undefined ? [] : ANY_CELL_SLOW),
 ].map((name) => `test/gateway/${name}.test.ts`);
 /** Tests of the cells' own are skipped where Redis cannot be had; those of one gateway do not know of it. */
 const mayHaveRedis = ["redis-server", "apt-get"].some((program) =>
