@@ -248,7 +248,7 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
   });
   const journal = new RunJournal(local, cell);
   const follower: Follower = new Follower({
-    ...{ link: reading, replica, log, formats },
+    ...{ link: reading, replica, log, formats, replicas: replicas ?? 0 },
     ask: pagesOf(options, reading, session),
     also: (entry) => committer.also(entry),
     alsoUpTo: (lastRun) => journal.takeUpTo(lastRun),

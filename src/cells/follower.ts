@@ -6,11 +6,14 @@ import { type Formats, LaterFormat } from "./formats.ts";
 import { KEY_PREFIX } from "./keys.ts";
 import type { RedisLink, RedisLog } from "./redis.ts";
 import { type AskPage, type Change, type Entry, OtherPast, type Replica, readEntry } from "./replica.ts";
+import { replicasHave } from "./replicas.ts";
 
 export interface FollowerOptions {
   /** A connection for this alone: reads of the stream wait on it. */
   readonly link: RedisLink;
   readonly replica: Replica;
+  /** Replicas of Redis that must have an entry before it is applied. */
+  readonly replicas: number;
   readonly ask: AskPage;
   /** What the cell stores besides with an entry of its own. Called in the act that stores it. */
   readonly also: (entry: Entry) => Iterable<Change>;
@@ -34,6 +37,7 @@ export interface FollowerOptions {
 const MOST_ENTRIES = 500;
 const BLOCK_MS = 1000;
 const RETRY_MS = 50;
+const REPLICA_MS = 250;
 
 interface Waiter {
   version: number;
@@ -138,7 +142,7 @@ export class Follower {
   }
 
   async #follow(generation: number): Promise<void> {
-    const { link, replica, also, onApplied, heard, formats } = this.#options;
+    const { link, replica, replicas, also, onApplied, heard, formats } = this.#options;
     const newest = heard();
     const found = await this.#read();
     if (this.#mustLoad || this.#stopping || link.generation() !== generation) return;
@@ -152,6 +156,8 @@ export class Follower {
     if (first === undefined) return;
     const later = entries.find(({ format }) => format > formats.newest);
     if (later !== undefined) throw new LaterFormat(later.format, formats);
+    // What a failover could lose is not stored: with an entry go rows of this cell that nothing takes back.
+    if (!(await replicasHave(link, replicas, REPLICA_MS)) || link.generation() !== generation) return;
     await replica.apply(entries, also);
     onApplied(entries);
   }
