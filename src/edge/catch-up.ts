@@ -9,8 +9,8 @@ import type { MaybePromise } from "../maybe-promise.ts";
 export interface CatchUp {
   /** No call may be admitted by what the process knows now. */
   isBehind(): boolean;
-  /** Resolves once the process has caught up, or after a second. */
-  soon(): Promise<unknown>;
+  /** Resolves true once the process has caught up, false if that takes longer than a second. */
+  soon(): Promise<boolean>;
   /** Undefined: no change that was answered is missing here. Otherwise, after a second at most, whether that is so now. */
   current(): Promise<boolean> | undefined;
   /** After a second at most: whether the process has all that was stored before the call. However many ask, it costs a few questions a second. */
@@ -40,12 +40,17 @@ export function whoReads<T>(catchUp: CatchUp | undefined, find: () => T): MaybeP
   return waiting === undefined ? whoCalls(catchUp, find) : then<T>(waiting, () => whoCalls(catchUp, find));
 }
 
+/** The process knows that its rows are old. */
+export const outOfTouch = () =>
+  fail("storage_unavailable", "This gateway does not hear the others now. Try again.", {
+    retryAfterMs: 1000,
+  });
+
 /** A request may be refused for another reason before: then nobody hears of the rejection. */
 function then<T>(isDone: Promise<boolean>, find: () => MaybePromise<T>): Promise<T> {
   const found = isDone.then((done) => {
     if (done) return find();
-    const message = "This gateway does not hear the others now. Try again.";
-    throw fail("storage_unavailable", message, { retryAfterMs: 1000 });
+    throw outOfTouch();
   });
   found.catch(() => {});
   return found;

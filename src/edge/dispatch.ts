@@ -23,7 +23,7 @@ import {
 } from "./answers.ts";
 import { authorize, authorizeKey, type CredentialPorts, type Credentials } from "./authorize.ts";
 import type { BodyShare } from "./body-budget.ts";
-import { type CatchUp, whoCalls, whoReads } from "./catch-up.ts";
+import { type CatchUp, outOfTouch, whoCalls, whoReads } from "./catch-up.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { ReplyEvents } from "./events.ts";
 import { answerOf, inputsOf, perform } from "./perform.ts";
@@ -60,6 +60,8 @@ export interface DispatchDeps extends FaultDeps {
   readonly onRefused?: (route: Route, caller: Caller, path: string, error: WeirError) => void;
 }
 
+/** A key may have been revoked while a body took so long to arrive. */
+const SLOW_BODY_MS = 100;
 /** Control-plane bodies are small; larger ones are mistakes. */
 const MAX_CONTROL_BYTES = 256 * 1024;
 
@@ -133,9 +135,9 @@ function callModel(
         if (inquiry === undefined) deps.exchange.run(checked);
         else void deps.inquire(inquiry, checked);
       };
-      if (deps.catchUp?.isBehind() !== true) pass(incoming);
-      else
-        void afterCatchUp(deps, deps.catchUp, incoming, keyNow).then((checked) => checked && pass(checked));
+      const isSlow = deps.clock.monotonic() - startMs > SLOW_BODY_MS;
+      if (!isSlow && deps.catchUp?.isBehind() !== true) pass(incoming);
+      else void lookedUpAgain(deps, incoming, keyNow).then((checked) => checked && pass(checked));
     },
   );
 }
@@ -188,15 +190,15 @@ function readFor<T extends { readonly orgId: string }>(
   );
 }
 
-/** The call with its key as it is once the process has caught up; undefined, and refused, where the key may not call any more. */
-async function afterCatchUp(
+/** The call with its key as it is now, and as the others have it; undefined, and refused, where the key may not call any more. */
+async function lookedUpAgain(
   deps: DispatchDeps,
-  catchUp: CatchUp,
   incoming: Incoming,
   keyNow: () => Incoming["key"],
 ): Promise<Incoming | undefined> {
+  const { catchUp } = deps;
   try {
-    await catchUp.soon();
+    if (catchUp?.isBehind() === true && !(await catchUp.soon())) throw outOfTouch();
     return { ...incoming, key: keyNow() };
   } catch (error) {
     const { reply, requestId, format, release } = incoming;

@@ -247,3 +247,21 @@ describe("pace", () => {
     await until("it is gone", async () => (await metric(gateway, "weir_bodies_bytes")) === 0);
   });
 });
+
+test("a key that is revoked while the body of its call arrives admits no call", async () => {
+  const gateway = await testGateway();
+  const { json } = await gateway.call("POST", "/v1/keys", { body: { name: "short-lived" } });
+  const client = new Client(gateway);
+  const body = JSON.stringify({ model: "weir/sim-small", messages: [{ role: "user", content: "Hello" }] });
+  const head = ["Content-Type: application/json", `Content-Length: ${body.length}`];
+  await client.send(headOf({ ...gateway, liveKey: json.secret }, ...head));
+  await client.send(body.slice(0, 20));
+  const sentMs = performance.now();
+  expect((await gateway.call("DELETE", `/v1/keys/${json.id}`)).status).toBeLessThan(300);
+  await until("the body was slow", () => performance.now() - sentMs > 150);
+  await client.send(body.slice(20));
+  await until("it is answered", () => client.status !== undefined);
+  expect(client.status).toBe(401);
+  client.leave();
+  await gateway.stop();
+});
