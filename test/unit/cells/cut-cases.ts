@@ -133,5 +133,5 @@ export const OTHER_SCRIPTS: Readonly<Record<Exclude<keyof typeof SCRIPTS, "excha
   open: { stage: "filling", calls: () => [["upload"]] },
   enter: { hasLife: true, calls: () => [[CELL, "", 1, 1]] },
   restored: { calls: () => [[]] },
-  retire: { hasLife: true, calls: () => [[CELL, -NOW_MS]] },
+  retire: { hasLife: true, calls: () => [[CELL, -Number.MAX_SAFE_INTEGER]] },
 };
