@@ -4,7 +4,7 @@
  * have it. An act that changes tables of this cell alone is committed by its folder, as in one process.
  */
 import { fail } from "../errors.ts";
-import type { ActOptions } from "../store/journaled-store.ts";
+import type { ActOptions } from "../store/group.ts";
 import type { Log, RowVersions, Store, Table } from "../store/store.ts";
 import type { ActCredit } from "./act-credit.ts";
 import { ActRun } from "./act-run.ts";
@@ -138,6 +138,10 @@ export class SharedStore implements Store {
 
   caughtUp(): Promise<void> {
     return this.#deps.local.caughtUp();
+  }
+
+  onClose(ending: () => void): void {
+    this.#deps.local.onClose(ending);
   }
 
   synced(): Promise<void> {

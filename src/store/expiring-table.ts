@@ -79,6 +79,11 @@ export function openExpiringTable<V>(options: ExpiringTableOptions<V>): Expiring
   const timer = setInterval(() => {
     if (isSteady()) void sweep().catch(onFailure);
   }, SWEEP_MS).unref();
+  const close = () => {
+    closed = true;
+    clearInterval(timer);
+  };
+  store.onClose(close);
   return {
     get: rows.get,
     put(key, row, ms) {
@@ -97,9 +102,6 @@ export function openExpiringTable<V>(options: ExpiringTableOptions<V>): Expiring
       return keys.length > most;
     },
     sweep,
-    close() {
-      closed = true;
-      clearInterval(timer);
-    },
+    close,
   };
 }

@@ -1,6 +1,11 @@
 /** A group: the acts that one append to the journal makes durable; they are committed together or not at all. */
 import type { LogWrite, Write } from "./frame.ts";
 
+export interface ActOptions {
+  /** The write was promised and must not be refused: the charge of an admitted call, or a fact the disk must record. */
+  readonly isOwed?: boolean;
+}
+
 export class Group {
   readonly writes: Write[] = [];
   readonly logWrites: LogWrite[] = [];

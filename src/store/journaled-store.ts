@@ -7,7 +7,7 @@ import { fail } from "../errors.ts";
 import { attempt } from "./attempt.ts";
 import { openBytes, packChecked, sealBytes, unpackChecked } from "./checked.ts";
 import { FrameWriter } from "./frame.ts";
-import { Group } from "./group.ts";
+import { type ActOptions, Group } from "./group.ts";
 import type { Journal } from "./journal.ts";
 import type { Lmdb } from "./lmdb.ts";
 import type { Log } from "./log.ts";
@@ -29,11 +29,6 @@ const SYNC_MS = 50;
 const APPLY_WRITES = 4000;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 1000;
-
-export interface ActOptions {
-  /** The write was promised and must not be refused: the charge of an admitted call, or a fact the disk must record. */
-  readonly isOwed?: boolean;
-}
 
 export class JournaledStore {
   readonly #lmdb: Lmdb;
@@ -63,6 +58,7 @@ export class JournaledStore {
   #applyAsked = false;
   #closed = false;
   #idle: (() => void)[] = [];
+  readonly #endings: (() => void)[] = [];
   readonly #syncSoon = new Soon(SYNC_MS, () => this.#sync());
   readonly #applySoon = new Soon(APPLY_MS, () => void this.#apply());
   readonly #watchers: Watchers;
@@ -193,7 +189,12 @@ export class JournaledStore {
     this.#reached = await keptAll(this.#lmdb, this.#logs, this.#reached);
   }
 
+  onClose(ending: () => void): void {
+    this.#endings.push(ending);
+  }
+
   async close(): Promise<void> {
+    for (const ending of this.#endings.splice(0)) ending();
     if (this.#scheduled) await new Promise<void>((resolve) => this.#idle.push(resolve));
     for (const soon of [this.#syncSoon, this.#applySoon]) soon.stop();
     await this.#inTurn(async () => {

@@ -7,8 +7,9 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { open } from "lmdb";
 import { Disk } from "./disk.ts";
+import type { ActOptions } from "./group.ts";
 import { assertJournal, assertReadable, diskPath, journalPath, lmdbPath, MOST_TABLES } from "./inspection.ts";
-import { type ActOptions, JournaledStore } from "./journaled-store.ts";
+import { JournaledStore } from "./journaled-store.ts";
 import { Lmdb } from "./lmdb.ts";
 import { claimDirectory } from "./lock.ts";
 import type { Log, LogMemory } from "./log.ts";
@@ -44,6 +45,8 @@ export interface Store {
   healthy(): boolean;
   /** Writes that are not durable yet: lost if the process ends now. */
   unsaved(): number;
+  /** Calls it once the store is asked to close, before anything else happens: what works on its rows by itself ends then. */
+  onClose(ending: () => void): void;
   /** Resolves once a power failure loses nothing that is committed now. @throws Error of the disk, as a rejection */
   synced(): Promise<void>;
   /** Resolves once LMDB has everything committed so far: for readers of its file outside the process. */

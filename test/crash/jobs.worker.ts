@@ -49,6 +49,7 @@ const jobs = new Jobs({
     healthy: () => store.healthy(),
     unsaved: () => store.unsaved(),
     caughtUp: () => store.caughtUp(),
+    onClose: (ending) => store.onClose(ending),
     synced: () => store.synced(),
     forgetRemoved: () => store.forgetRemoved(),
     still: (act) => store.still(act),

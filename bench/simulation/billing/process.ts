@@ -208,6 +208,7 @@ export class GatewayProcess {
       healthy: () => raw.healthy(),
       unsaved: () => raw.unsaved(),
       caughtUp: () => raw.caughtUp(),
+      onClose: (ending) => raw.onClose(ending),
       synced: () => raw.synced(),
       forgetRemoved: () => raw.forgetRemoved(),
       still: (act) => raw.still(act),

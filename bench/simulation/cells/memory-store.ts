@@ -6,8 +6,8 @@ import { compareKeys } from "lmdb";
 import { fail } from "../../../src/errors.ts";
 import { packContent, unpackContent } from "../../../src/store/checked.ts";
 import type { LogWrite, Write } from "../../../src/store/frame.ts";
+import type { ActOptions } from "../../../src/store/group.ts";
 import { Group } from "../../../src/store/group.ts";
-import type { ActOptions } from "../../../src/store/journaled-store.ts";
 import { overlaid, type Row } from "../../../src/store/overlay.ts";
 import { decoded, first } from "../../../src/store/rows.ts";
 import type { Log, Store } from "../../../src/store/store.ts";
@@ -198,6 +198,8 @@ export class MemoryStore implements Store {
   }
 
   async caughtUp(): Promise<void> {}
+
+  onClose(): void {}
 
   async synced(): Promise<void> {}
 

@@ -187,6 +187,7 @@ export class PayProcess {
       healthy: () => raw.healthy(),
       unsaved: () => raw.unsaved(),
       caughtUp: () => raw.caughtUp(),
+      onClose: (ending) => raw.onClose(ending),
       synced: () => raw.synced(),
       forgetRemoved: () => raw.forgetRemoved(),
       still: (act) => raw.still(act),

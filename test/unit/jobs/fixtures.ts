@@ -115,6 +115,7 @@ const storeMethods = (store: Store): Store => ({
   healthy: () => store.healthy(),
   unsaved: () => store.unsaved(),
   caughtUp: () => store.caughtUp(),
+  onClose: (ending) => store.onClose(ending),
   synced: () => store.synced(),
   forgetRemoved: () => store.forgetRemoved(),
   still: (act) => store.still(act),
