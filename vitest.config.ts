@@ -13,12 +13,12 @@ const STATELESS = ["wire", "routing", "catalog", "fuzz", "simulator"].map(
 );
 /** What replaces a module of the product finds it loaded in a process that others share. */
 const OWN_PROCESS = ["test/unit/store/journal.test.ts"];
-/** Of those, the slowest: three cells answer each test's questions for all records of all cells. */
+/** The slowest of `ANY_CELL`: three cells answer each test's questions for all records of all cells. */
 const ANY_CELL_SLOW = [
   ...["chat", "completions", "responses", "messages", "generate"].map((format) => `conformance/${format}`),
   ...["routes/document", "routes/lists", "routes/separation", "inquire/inquire", "tail", "idempotency"],
   ...["analytics/exports.readers", "analytics/request-forms", "responses.history", "money/books"],
-  ...["money/org-limits", "privacy", "policies/e2e", "policies/replay.e2e"],
+  ...["money/org-limits", "money/exact", "byok", "privacy", "policies/e2e", "policies/replay.e2e"],
 ];
 /**
  * Run once more against three cells behind a proxy: what these tests ask of one gateway, any cell must do. See test/README.md. Tests
