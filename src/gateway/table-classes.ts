@@ -38,7 +38,7 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   ...{ "account.key_last_used": "merged", "policies.canaries": "merged", "routing.health": "merged" },
   ...{ idempotent_answers: "fetched", idempotent_answers_of_orgs: "fetched", idempotent_hours: "fetched" },
   ...{ responses: "fetched", response_items: "fetched", response_days: "fetched" },
-  // Which of those no cell has any more.
+  // Names of answers and responses that were deleted or erased: each cell removes its own of them.
   forgotten: "shared",
   // Records and ledger entries on their way to ClickHouse.
   ...{ outbox: "local", outbox_apart: "local", outbox_ids: "local", outbox_spills: "local" },
