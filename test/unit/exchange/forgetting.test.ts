@@ -98,7 +98,8 @@ test("a sweep that fails is told, does not end the process, and is tried again",
       throw fault;
     },
   });
-  const away = { ...deps, store: { ...temp.store, table } as unknown as Store };
+  const onClose: Store["onClose"] = (ending) => temp.store.onClose(ending);
+  const away = { ...deps, store: { table, onClose } as unknown as Store };
   const kept = [new IdempotentAnswers(away), new StoredResponses(away)];
   // The first turn only looks at the clock.
   await vi.advanceTimersByTimeAsync(3 * 10 * 60_000);
