@@ -54,6 +54,8 @@ const CHARGES = "cells.charges";
 const NUMBERINGS = "cells.charges_numbered";
 const BATCH_ROWS = 10_000;
 const BATCH_ORGS = 1000;
+/** Rows that are kept decoded: some seconds of calls. */
+const MOST_RECENT = 20_000;
 const RETRY_MS = 1000;
 
 const packr = new Packr({ useRecords: false });
@@ -64,6 +66,8 @@ export class Charges {
   readonly #ports: ChargesPorts;
   readonly #rows: Log;
   readonly #numberings: Log;
+  /** Rows that this process wrote and has not passed on, as they were written: each is read twice soon. */
+  readonly #recent = new Map<number, Row>();
   /** The newest row that was written, committed or not. */
   #written: number;
   /** The newest row, and the newest answer of Redis, that a power failure does not lose. */
@@ -82,13 +86,16 @@ export class Charges {
 
   /** Only in an act. */
   add({ orgId, requestId, atMs, amountMicroUsd }: UnchargedCall, spend?: ChargeSpend): void {
-    this.#written++;
+    const number = ++this.#written;
     this.#store.ifDropped(() => {
       this.#written--;
+      this.#recent.delete(number);
     });
+    const life = this.#life;
     const counted = spend === undefined ? [] : [spend.keyId, spend.projectId, spend.day];
-    const row = [this.#life, orgId, amountMicroUsd, requestId, atMs, ...counted];
-    this.#rows.append(this.#written, packr.pack(row));
+    this.#rows.append(number, packr.pack([life, orgId, amountMicroUsd, requestId, atMs, ...counted]));
+    if (this.#recent.size < MOST_RECENT)
+      this.#recent.set(number, { life, orgId, amountMicroUsd, requestId, atMs, spend });
   }
 
   /** The newest committed row. */
@@ -123,7 +130,10 @@ export class Charges {
     return kept === undefined ? this.#rows.trimmed() : (packr.unpack(kept) as [number, number])[1];
   }
 
+  /** @param number of a committed row */
   row(number: number): Row | undefined {
+    const recent = this.#recent.get(number);
+    if (recent !== undefined) return recent;
     const bytes = this.#rows.get(number);
     if (bytes === undefined) return undefined;
     const [life, orgId, amountMicroUsd, requestId, atMs, keyId, projectId = "", day = ""] = packr.unpack(
@@ -213,6 +223,10 @@ export class Charges {
         },
         { isOwed: true },
       );
+      for (const recent of this.#recent.keys()) {
+        if (recent > last) break;
+        this.#recent.delete(recent);
+      }
     }
   }
 
@@ -225,13 +239,14 @@ export class Charges {
     }
     const numbered: NumberedCharge[] = [];
     const uncharged: UnchargedCall[] = [];
-    for (const { life: _, spend: __, ...charge } of this.#between(after, last)) {
-      const org = next.get(charge.orgId);
+    for (const { orgId, requestId, atMs, amountMicroUsd } of this.#between(after, last)) {
+      const charge = { orgId, requestId, atMs, amountMicroUsd };
+      const org = next.get(orgId);
       if (org === undefined) {
         uncharged.push(charge);
         continue;
       }
-      org.balanceMicroUsd -= charge.amountMicroUsd;
+      org.balanceMicroUsd -= amountMicroUsd;
       numbered.push({ ...charge, seq: org.seq, balanceMicroUsd: org.balanceMicroUsd });
       org.seq++;
     }
