@@ -32,6 +32,8 @@ export interface SharedStoreDeps {
 export class SharedStore implements Store {
   readonly #deps: SharedStoreDeps;
   #running: Running | undefined;
+  /** Of an act that touched no shared rows, as that of a call does not: it serves the next one. */
+  #unused: ActRun | undefined;
   #committer: Committer | undefined;
 
   constructor(deps: SharedStoreDeps) {
@@ -94,14 +96,16 @@ export class SharedStore implements Store {
    *   `details.outcome` "unknown" where it was sent and its fate is not known
    */
   act<T>(act: () => T, options?: ActOptions): Promise<T> {
-    const probe = new ActRun(0);
     let isShared = false;
     const done = this.#deps.local.act(() => {
+      const probe = this.#unused ?? new ActRun(0);
+      this.#unused = undefined;
       this.#running = { run: probe, before: undefined, isProbe: true };
       try {
         const value = act();
         isShared = probe.draft.isWritten || probe.credit.needed.size > 0;
         if (isShared) throw DROPPED;
+        if (probe.readCount === 0) this.#unused = probe;
         return value;
       } catch (error) {
         // Perhaps it would not throw on what earlier acts do, which are being committed, or on rows that are current.
