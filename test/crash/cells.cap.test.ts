@@ -5,11 +5,12 @@
  */
 import { Agent } from "undici";
 import { expect, test } from "vitest";
-import { type Random, seededRandom } from "../../src/clock.ts";
+import { seededRandom } from "../../src/clock.ts";
 import { until } from "../gateway/fixtures.ts";
 import { hasRedis, why } from "../gateway/supervisor/fixtures.ts";
 import { amount } from "../support/effort.ts";
-import { AGENT, type CellsWorld, OUTPUT_PRICE, signal, startWorld } from "./cells.world.ts";
+import { FAULTS } from "./cells.faults.ts";
+import { AGENT, type CellsWorld, OUTPUT_PRICE, startWorld } from "./cells.world.ts";
 
 const isSlow = process.env.WEIR_CRASH_ROUNDS !== undefined;
 const ROUNDS = Number(process.env.WEIR_CRASH_ROUNDS ?? amount(20, 4));
@@ -29,39 +30,6 @@ const CREDIT = ROOM * (COST + MARGIN);
 const BODY = {
   ...{ model: "test/model", messages: [{ role: "user", content: "Let me in." }], max_tokens: TOKENS },
   simulator: { tokens: TOKENS },
-};
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** In each round another fault; the first has none. */
-const FAULTS: Record<string, (world: CellsWorld, random: Random) => Promise<void>> = {
-  async none() {},
-  async "kill -9 of cells"(world, random) {
-    for (let n = 0; n < 2; n++) {
-      await sleep(random() * 400);
-      const up = await world.pidsUp();
-      signal(up[Math.floor(random() * up.length)] ?? 0, "SIGKILL");
-    }
-  },
-  async "cells that stop for a while"(world, random) {
-    const up = await world.pidsUp();
-    const stopped = up.filter(() => random() < 0.4);
-    await sleep(random() * 300);
-    for (const pid of stopped) signal(pid, "SIGSTOP");
-    await sleep(200 + random() * 1500);
-    for (const pid of stopped) signal(pid, "SIGCONT");
-  },
-  async "a restart of Redis"(world, random) {
-    await sleep(random() * 400);
-    signal(await world.redisPid(), "SIGKILL");
-  },
-  async "all of it"(world, random) {
-    await Promise.all([
-      FAULTS["kill -9 of cells"]?.(world, random),
-      FAULTS["cells that stop for a while"]?.(world, random),
-      FAULTS["a restart of Redis"]?.(world, random),
-    ]);
-  },
 };
 
 /** So many calls by a key, each once. @returns how many were answered well, and the other statuses */
@@ -139,6 +107,7 @@ test.skipIf(!hasRedis)(
     const names = Array.from({ length: ROUNDS }, (_, n) => `cap_${n}`);
     const orgs = Object.fromEntries(names.map((name) => [name, { creditMicroUsd: CREDIT }]));
     const { world, secrets } = await startWorld(CELLS, { engine: false, orgs });
+    // In each round another one; the first has none.
     const faults = Object.keys(FAULTS);
     const orgIds = [world.orgId];
     for (let round = 0; round < ROUNDS; round++) {

@@ -104,15 +104,25 @@ export class CellsWorld {
     return json as T;
   }
 
-  /** A page of metrics of each cell, by its name: connections are made until all have been met. */
+  /** A page of metrics of each cell, by its name. */
   async metrics(): Promise<Map<string, string>> {
-    const pages = new Map<string, string>();
-    for (let tries = 0; pages.size < this.count && tries < 50 * this.count; tries++) {
-      const { text } = await this.ask("GET", "/metrics").catch(() => ({ text: "" }));
-      const cell = /cell="([^"]+)"/.exec(text)?.[1];
-      if (cell !== undefined) pages.set(cell, text);
+    return await this.atEach(async (_, page) => page);
+  }
+
+  /**
+   * What `look` finds at each cell, by the cell's name: connections are made until all have been met.
+   * @param look gets a connection to the cell, and its page of metrics
+   */
+  async atEach<Found>(look: (agent: Agent, page: string) => Promise<Found>): Promise<Map<string, Found>> {
+    const found = new Map<string, Found>();
+    for (let tries = 0; found.size < this.count && tries < 50 * this.count; tries++) {
+      const agent = new Agent(AGENT);
+      const { text } = await this.ask("GET", "/metrics", {}, agent).catch(() => ({ text: "" }));
+      const cell = cellOf(text);
+      if (cell !== undefined && !found.has(cell)) found.set(cell, await look(agent, text));
+      await agent.destroy();
     }
-    return pages;
+    return found;
   }
 
   /** Redis's answer to a question about a hash, list or set; undefined while Redis is away. */
@@ -247,6 +257,9 @@ export function figureOf(page: string, name: string): number {
   return Number(line.slice(line.lastIndexOf(" ")));
 }
 
+/** Name of the cell whose page of metrics this is. */
+export const cellOf = (page: string): string | undefined => /cell="([^"]+)"/.exec(page)?.[1];
+
 /** One connection at a time, so that a client stays with a cell until it asks for another connection. */
 export const AGENT = { connections: 1, pipelining: 1, headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS };
 
@@ -254,10 +267,17 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   if (pid > 0 && lives(pid)) process.kill(pid, name);
 }
 
+export interface WorldOptions<Name extends string> {
+  readonly engine: boolean;
+  readonly orgs: Readonly<Record<Name, OrgSpec>>;
+  /** The list of `plans.yaml`; without it there is only the plan `local`. */
+  readonly plans?: readonly object[];
+}
+
 /** Starts `count` cells on a folder that a gateway alone has used, with the orgs of `specs`. */
 export async function startWorld<Name extends string>(
   count: number,
-  { engine, orgs }: { readonly engine: boolean; readonly orgs: Readonly<Record<Name, OrgSpec>> },
+  { engine, orgs, plans }: WorldOptions<Name>,
 ): Promise<{ readonly world: CellsWorld; readonly secrets: Readonly<Record<Name, string>> }> {
   const simulator = await startSimulator({ keepBodyBytes: 0 });
   onTestFinished(() => simulator.close());
@@ -266,7 +286,9 @@ export async function startWorld<Name extends string>(
     SIMULATOR_URL: simulator.url,
     ...(engine && { CLICKHOUSE_URL: "" }),
   });
-  addModel(where.env.CONFIG_DIR as string);
+  const configDir = where.env.CONFIG_DIR as string;
+  addModel(configDir);
+  if (plans !== undefined) writeFileSync(join(configDir, "plans.yaml"), stringify({ plans }));
   let orgId = "";
   const seeded = await seededFolder((_, first) => {
     orgId = first.orgId;

@@ -17,8 +17,8 @@ interface InForce {
   readonly project_id?: string;
 }
 
-/** The body with which an act was asked for: the audit names a policy's scope only where it differs. */
-export type BodyOf = (requestId: string) => Readonly<Record<string, unknown>> | undefined;
+/** The body with which the client of this name asked for an act: the audit names a policy's scope only where it differs. */
+export type BodyOf = (userAgent: string) => Readonly<Record<string, unknown>> | undefined;
 
 const AUDIT = "audit.rows";
 const WHOLE_ORG = "";
@@ -133,8 +133,8 @@ export class RoomsModel {
     this.policies.set(target, version as number);
   }
 
-  #activate({ target, changes, act, requestId }: AuditRow, hint: string): void {
-    const { version, scope } = (this.#bodyOf(requestId) ?? {}) as {
+  #activate({ target, changes, act, userAgent }: AuditRow, hint: string): void {
+    const { version, scope } = (this.#bodyOf(userAgent) ?? {}) as {
       version: number;
       scope?: { project_id?: string };
     };
