@@ -194,4 +194,35 @@ describe.skipIf(missing !== undefined)(`absence: jobs${missing === undefined ? "
     const byNear = Object.fromEntries(expected.map((key) => [`${key} by near`, 1]));
     expect(effects(near)).toEqual({ "long by away": 1, ...byNear });
   });
+
+  test.each([
+    ["by the cell itself where it is alone", false],
+    ["by either where there is another", true],
+  ])(
+    "a claim that Redis has, and whose cell never heard of it for an hour, is run once its lease has ended: %s",
+    async (_, hasOther) => {
+      const [away, near] = [await openJobCell("away", true), await openJobCell("near", false)];
+      await away.jobs.start();
+      await enqueue(near, short, "lost", time.now() + 10 * SECOND);
+      await until(() => rowOf(away, short, "lost")).toBeDefined();
+      proxies[0]?.dropReplies(true);
+      await pass(11 * SECOND, away);
+      await until(() => rowOf(near, short, "lost")?.state).toBe("running");
+      refuse(true);
+      if (hasOther) await near.jobs.start();
+      // The act of the claim has been answered: nobody knows whether it was done.
+      await pass(HOUR, away);
+      await until(() => away.failures.join()).toContain("It is not known whether this was stored");
+      expect(away.begun).toEqual([]);
+      proxies[0]?.dropReplies(false);
+      refuse(false);
+      await until(async () => {
+        await pass(SECOND, away);
+        for (const cell of [away, near]) cell.endRuns("lost");
+        return rows(near);
+      }).toBe(0);
+      expect(away.begun.length > 0 || hasOther).toBe(true);
+      expect(Object.values(effects(near))).toEqual([1]);
+    },
+  );
 });
