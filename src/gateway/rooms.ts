@@ -107,7 +107,7 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
     ...{ store, outbox, pool, clock, cursors, log, simulated, canonical },
     ...{ dataDir: config.dataDir, shared: cell?.engine, others: othersOf(ground.cell) },
     ...{ clickhouseUrl: config.clickhouseUrl, clickhouseCluster: config.clickhouseCluster },
-    ...orgPorts(account.accounts),
+    ...{ ...orgPorts(account.accounts), takePlace: limitsRoom.takePlace },
   });
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
   const kept = await openKept(config, ground, log);
