@@ -16,8 +16,8 @@ const OWN_PROCESS = ["test/unit/store/journal.test.ts"];
 /** The slowest of `ANY_CELL`: three cells answer each test's questions for all records of all cells. */
 const ANY_CELL_SLOW = [
   ...["chat", "completions", "responses", "messages", "generate"].map((format) => `conformance/${format}`),
-  ...["routes/document", "routes/lists", "routes/separation", "inquire/inquire", "tail", "idempotency"],
-  ...["analytics/exports.readers", "analytics/request-forms", "responses.history", "money/books"],
+  ...["routes/access", "routes/document", "routes/lists", "routes/separation", "inquire/inquire", "tail"],
+  ...["idempotency", "analytics/exports.readers", "analytics/request-forms", "responses.history", "money/books"],
   ...["money/org-limits", "money/exact", "byok", "privacy", "policies/e2e", "policies/replay.e2e"],
 ];
 /**

@@ -15,7 +15,7 @@ import { type ClickHouse, openClickHouse } from "./client.ts";
 import { type AnalyticsCopy, analyticsCopy } from "./copy.ts";
 import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
 import { type AnalyticsErasure, analyticsErasure } from "./erasure.ts";
-import { analyticsExportOperations } from "./export-operations.ts";
+import { analyticsExportOperations, type TakePlace } from "./export-operations.ts";
 import type { Finisher } from "./finisher.ts";
 import { InsertedUntil, type WaitForInserts } from "./inserted-until.ts";
 import { type AnalyticsLedger, openAnalyticsLedger } from "./ledger.ts";
@@ -64,6 +64,8 @@ export interface AnalyticsOptions {
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
   /** Port: days for which an org keeps payloads now; older ones are not shown, whatever is still stored. Default: all are. */
   readonly retentionDays?: (orgId: string) => number;
+  /** Port: places of exports under way. Default: there is always one. */
+  readonly takePlace?: TakePlace;
   /** Models that only the simulator serves: their test calls count in public figures. Default: none. */
   readonly simulated?: () => readonly string[];
   /** Port: converts a stored request of any format to the native format. */
@@ -262,16 +264,18 @@ interface Reads {
 }
 
 function operationsOf(
-  { outbox, others, pool, canonical, clock, cursors, timers = systemTimers, largeRows }: AnalyticsOptions,
+  options: AnalyticsOptions,
   { clickhouse, budget, retentionDays, waitForInserts, flush }: Reads,
 ): AnalyticsOperations {
+  const { outbox, others, pool, canonical, clock, cursors, timers = systemTimers, largeRows } = options;
+  const { takePlace = () => () => {} } = options;
   return {
     ...lookupOperations({ outbox, others, clickhouse, finisher: pool, canonical, clock, retentionDays }),
     ...requestsOperations({ budget, cursors, waitForInserts, clickhouse, clock, largeRows }),
     ...tailOperations({ outbox, others, clickhouse, budget, clock, timers, flush }),
     ...usageOperations({ budget, clock, waitForInserts }),
     ...operatorUsageOperations({ clickhouse, clock, waitForInserts }),
-    ...analyticsExportOperations({ clickhouse, budget, clock, waitForInserts }),
+    ...analyticsExportOperations({ clickhouse, budget, clock, waitForInserts, takePlace }),
   };
 }
 

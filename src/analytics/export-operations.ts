@@ -6,6 +6,7 @@ import { z } from "zod";
 import { download } from "../answer.ts";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
 import { type Caller, operation } from "../operation.ts";
 import { type ClickHouse, STREAM_MS, type StreamAs } from "./client.ts";
 import { EXPORT_LIMITS, type QueryBudget } from "./query-budget.ts";
@@ -13,12 +14,21 @@ import { environmentCondition } from "./record-access.ts";
 import { FILTERS, sqlOf } from "./request-filters.ts";
 import { USAGE_QUERY, type UsageExport, usageExport } from "./usage-operations.ts";
 
+/**
+ * A place among what runs at once under a name, over all gateways of the installation.
+ * @param most places of that name
+ * @returns a function that gives it back; undefined where all are taken
+ * @throws WeirError 503 where that cannot be known
+ */
+export type TakePlace = (name: string, most: number) => MaybePromise<(() => void) | undefined>;
+
 export interface ExportDeps {
   readonly clickhouse: Pick<ClickHouse, "stream">;
   /** For the count that precedes an export. */
   readonly budget: QueryBudget;
   readonly clock: Clock;
   readonly waitForInserts: () => Promise<unknown>;
+  readonly takePlace: TakePlace;
   /** Of one export. Default: 5,000,000. */
   readonly mostRows?: number;
 }
@@ -45,7 +55,7 @@ const usageQuery = USAGE_QUERY.extend({ format });
 const shared = {
   output: z.undefined(),
   otherTypes: Object.values(FORMATS).map(({ type }) => type.split(";")[0] as string),
-  errors: ["query_too_large", "concurrency", "analytics_unavailable"],
+  errors: ["query_too_large", "concurrency", "analytics_unavailable", "gateway_unavailable"],
 } as const;
 
 /** Fields of the request record of the specification, with those of its detail that are plain values. */
@@ -110,24 +120,23 @@ interface Query {
 }
 
 export function analyticsExportOperations(deps: ExportDeps) {
-  const { clickhouse, budget, clock, waitForInserts, mostRows = MOST_ROWS } = deps;
-  const running = new Map<string, number>();
-  let all = 0;
+  const { clickhouse, budget, clock, waitForInserts, takePlace, mostRows = MOST_ROWS } = deps;
 
-  /** @returns a function that gives the place back */
-  function enter(orgId: string): () => void {
-    const ofOrg = running.get(orgId) ?? 0;
-    if (ofOrg >= AT_ONCE_OF_ORG || all >= AT_ONCE) {
-      const message = `At most ${AT_ONCE_OF_ORG} exports of an organisation, and ${AT_ONCE} of all, run at once.`;
-      throw fail("concurrency", message, { retryAfterMs: 5000 });
+  /** @returns a function that gives the places back */
+  async function enter(orgId: string): Promise<() => void> {
+    const ofOrg = await takePlace(`exports:${orgId}`, AT_ONCE_OF_ORG);
+    if (ofOrg === undefined) throw tooMany();
+    let ofAll: Awaited<ReturnType<TakePlace>>;
+    try {
+      ofAll = await takePlace("exports", AT_ONCE);
+      if (ofAll === undefined) throw tooMany();
+    } catch (error) {
+      ofOrg();
+      throw error;
     }
-    running.set(orgId, ofOrg + 1);
-    all++;
     return () => {
-      all--;
-      const left = (running.get(orgId) ?? 1) - 1;
-      if (left === 0) running.delete(orgId);
-      else running.set(orgId, left);
+      ofOrg();
+      ofAll?.();
     };
   }
 
@@ -142,7 +151,7 @@ export function analyticsExportOperations(deps: ExportDeps) {
     const leaving = new AbortController();
     /** Takes its place once it is read, so that it gives the place back however it ends. */
     async function* body() {
-      const exit = enter(caller.orgId);
+      const exit = await enter(caller.orgId);
       try {
         yield* await clickhouse.stream(sql, params, {
           ...{ format: written, signal: leaving.signal, limits: EXPORT_LIMITS },
@@ -179,6 +188,13 @@ export function analyticsExportOperations(deps: ExportDeps) {
     }),
   };
 }
+
+const tooMany = () =>
+  fail(
+    "concurrency",
+    `At most ${AT_ONCE_OF_ORG} exports of an organisation, and ${AT_ONCE} of all, run at once.`,
+    { retryAfterMs: 5000 },
+  );
 
 function requestsOf(caller: Caller, filters: Parameters<typeof sqlOf>[0], of: Format): Query {
   const { conditions, params } = sqlOf(filters);

@@ -11,6 +11,7 @@ import { readCatalogFiles } from "./files.ts";
 import { knownModels } from "./known-models.ts";
 import type { CurrentVersion, PriceVersions } from "./price-versions.ts";
 import type { Environment } from "./providers.ts";
+import type { Readings } from "./readings.ts";
 import { announcedPrices, pricedAt, pricesAt, Schedule, type ScheduledPrice } from "./schedule.ts";
 
 export interface CatalogOptions extends Environment {
@@ -23,6 +24,10 @@ export interface CatalogOptions extends Environment {
   readonly timers?: Timers;
   /** Dated prices could not be put in force; it is tried again every second. */
   readonly onFailure?: (error: unknown) => void;
+  /** What the gateways of one installation tell each other. Default: there is one alone. */
+  readonly readings?: Readings;
+  /** Told of each time that the files are read because another gateway has read its own. */
+  readonly onFollowing?: (followed: Promise<Followed>) => void;
 }
 
 export interface CatalogSnapshot {
@@ -39,7 +44,17 @@ export interface CatalogSnapshot {
   scheduledPrices(endpointId: string): readonly ScheduledPrice[];
 }
 
-type ReloadResult = { readonly ok: true } | { readonly ok: false; readonly problems: readonly Problem[] };
+export type ReloadResult =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+export interface Followed {
+  readonly result: ReloadResult;
+  /** Its files were other ones than before, and are in force. */
+  readonly hasChanged: boolean;
+  /** What is in force has the content that the other gateway read. */
+  readonly isSame: boolean;
+}
 
 export interface Catalog {
   current(): CatalogSnapshot;
@@ -65,43 +80,58 @@ export class CatalogError extends Error {
  * @throws CatalogError with all problems.
  */
 export async function loadCatalog(options: CatalogOptions): Promise<CatalogSnapshot> {
-  return priced(await readDraft(options), (options.clock ?? systemClock).now(), options);
+  const { draft } = await readDraft(options);
+  return priced(draft, (options.clock ?? systemClock).now(), options);
+}
+
+/** The files as they were read. */
+interface Read {
+  readonly draft: CatalogDraft;
+  /** Digest of the files. */
+  readonly content: string;
 }
 
 /** @throws CatalogError with all problems. */
-async function readDraft(options: CatalogOptions): Promise<CatalogDraft> {
+async function readDraft(options: CatalogOptions): Promise<Read> {
   const files = await readCatalogFiles(options.configDir);
   if (!files.ok) throw new CatalogError(files.problems);
   const draft = await buildDraft(files.value, options);
   if (!draft.ok) throw new CatalogError(draft.problems);
-  return draft.value;
+  return { draft: draft.value, content: files.value.content };
 }
 
-/** The draft with the prices in force at `nowMs`, whose versions and changes are stored in one act. */
+/**
+ * The draft with the prices in force at `nowMs`, whose versions and changes are stored in one act.
+ * @param also runs in that act
+ */
 async function priced(
   draft: CatalogDraft,
   nowMs: number,
   { priceVersions, changelog }: CatalogOptions,
+  also = () => {},
 ): Promise<CatalogSnapshot> {
   const endpoints = draft.models.flatMap((model) => model.endpoints.map((e) => pricedAt(e, nowMs)));
-  const note = (added: ReadonlySet<string>) => changelog?.note(knownModels(draft, nowMs), added);
-  return snapshotOf(draft, await priceVersions.assign(endpoints, note), nowMs);
+  const beside = (added: ReadonlySet<string>) => {
+    changelog?.note(knownModels(draft, nowMs), added);
+    also();
+  };
+  return snapshotOf(draft, await priceVersions.assign(endpoints, beside), nowMs);
 }
 
 /** Loads the catalog and keeps it replaceable. @throws CatalogError when the first load fails. */
 export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
-  const { clock = systemClock, timers = systemTimers, onFailure = () => {} } = options;
-  let draft = await readDraft(options);
+  const { clock = systemClock, timers = systemTimers, onFailure = () => {}, readings } = options;
+  let read = await readDraft(options);
   let current: CatalogSnapshot;
   const schedule = new Schedule({
     ...{ clock, timers, onFailure },
-    reprice: () => inTurn(() => putInForce(draft)),
+    reprice: () => inTurn(() => putInForce(read)),
   });
-  const putInForce = async (next: CatalogDraft): Promise<void> => {
+  const putInForce = async (next: Read, also = () => {}): Promise<void> => {
     const nowMs = schedule.now();
-    current = await priced(next, nowMs, options);
-    draft = next;
-    schedule.watch(draft, nowMs);
+    current = await priced(next.draft, nowMs, options, also);
+    read = next;
+    schedule.watch(read.draft, nowMs);
   };
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
@@ -109,19 +139,35 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
     last = turn;
     return turn;
   };
-  await putInForce(draft);
-  const reloadNow = async (): Promise<ReloadResult> => {
+  const reloadBy = async (load: (next: Read) => Promise<void>): Promise<ReloadResult> => {
     try {
-      await putInForce(await readDraft(options));
+      await load(await readDraft(options));
       return { ok: true };
     } catch (error) {
       if (error instanceof CatalogError) return { ok: false, problems: error.problems };
       throw error;
     }
   };
+  // Others look at their files where these are not what was read last; a start tells of nothing else.
+  await putInForce(read, () => readings?.note(read.content, false));
+  const follow = async (content: string): Promise<Followed> => {
+    const before = read.content;
+    const load = async (next: Read) => {
+      if (next.content !== before) await putInForce(next);
+    };
+    const result: ReloadResult = content === before ? { ok: true } : await reloadBy(load);
+    return { result, hasChanged: read.content !== before, isSame: read.content === content };
+  };
+  readings?.watch((content) => {
+    // Of this gateway itself: by its turn that is in force.
+    const followed = inTurn(() => follow(content));
+    followed.catch(() => {});
+    options.onFollowing?.(followed);
+  });
   return {
     current: () => current,
-    reload: () => inTurn(reloadNow),
+    reload: () =>
+      inTurn(() => reloadBy((next) => putInForce(next, () => readings?.note(next.content, true)))),
     close: () => schedule.close(),
   };
 }

@@ -2,8 +2,9 @@
  * Reads the catalog's files into checked documents. All problems of all files are collected, so that one run shows
  * everything to fix. Files are read one at a time, yielding to the event loop in between.
  */
+import { createHash, type Hash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { z } from "zod";
 import { type Problem, readDocument } from "../document/document.ts";
 import { type ModelsFile, modelsFile, type ProvidersFile, providersFile } from "./schema.ts";
@@ -18,6 +19,8 @@ export interface ConfigDocument<T> {
 export interface CatalogFiles {
   readonly providers: ConfigDocument<ProvidersFile>;
   readonly vendors: readonly ConfigDocument<ModelsFile>[];
+  /** Digest of names and texts: equal where the files are. */
+  readonly content: string;
 }
 
 /** A value, or all problems found. */
@@ -28,14 +31,16 @@ export type Checked<T> =
 /** Reads `<configDir>/providers.yaml` and every `<configDir>/models/*.yaml`. */
 export async function readCatalogFiles(configDir: string): Promise<Checked<CatalogFiles>> {
   const problems: Problem[] = [];
-  const providers = await readFileAs(join(configDir, "providers.yaml"), providersFile, problems);
+  const content = createHash("sha256");
+  const into = { problems, content };
+  const providers = await readFileAs(join(configDir, "providers.yaml"), providersFile, into);
   const vendors: ConfigDocument<ModelsFile>[] = [];
   for (const file of await yamlFiles(join(configDir, "models"), problems)) {
-    const document = await readFileAs(file, modelsFile, problems);
+    const document = await readFileAs(file, modelsFile, into);
     if (document !== undefined) vendors.push(document);
   }
   if (providers === undefined || problems.length > 0) return { ok: false, problems };
-  return { ok: true, value: { providers, vendors } };
+  return { ok: true, value: { providers, vendors, content: content.digest("base64url") } };
 }
 
 async function yamlFiles(dir: string, problems: Problem[]): Promise<string[]> {
@@ -52,7 +57,7 @@ async function yamlFiles(dir: string, problems: Problem[]): Promise<string[]> {
 async function readFileAs<S extends z.ZodType>(
   file: string,
   schema: S,
-  problems: Problem[],
+  { problems, content }: { readonly problems: Problem[]; readonly content: Hash },
 ): Promise<ConfigDocument<z.output<S>> | undefined> {
   let text: string;
   try {
@@ -61,6 +66,7 @@ async function readFileAs<S extends z.ZodType>(
     problems.push(aboutFile(file, `cannot be read (${codeOf(error)})`));
     return undefined;
   }
+  content.update(JSON.stringify([basename(file), text]));
   const document = readDocument(text, file, schema);
   if (document.ok) return { file, value: document.value, at: document.at };
   problems.push(...document.problems);

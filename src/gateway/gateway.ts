@@ -6,10 +6,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { FirstStart } from "../account/first-start.ts";
 import { beginBackup } from "../backup/operations.ts";
-import type { CatalogSnapshot } from "../catalog/catalog.ts";
-import { unconfigured, unconfiguredText } from "../catalog/unconfigured.ts";
 import { type Config, DEFAULT_CELL } from "../config.ts";
-import { problemText } from "../document/document.ts";
 import type { CatchUp } from "../edge/catch-up.ts";
 import { clientAddress } from "../edge/client-address.ts";
 import { openMetrics } from "../edge/metrics.ts";
@@ -23,6 +20,7 @@ import { inquire } from "../exchange/inquire.ts";
 import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
 import { policyJsonSchema } from "../routing/policy-document.ts";
+import { reloadCatalog, tellUnconfigured } from "./catalog.ts";
 import type { CellPorts, SharedInstallation } from "./cell-settings.ts";
 import { handleErasure } from "./erasure.ts";
 import { EVENT_ITEMS } from "./events.ts";
@@ -145,7 +143,7 @@ export async function startGateway(
     url,
     first: rooms.first,
     facts: factsOf(config, rooms, url, descriptors),
-    reload: () => reloadCatalog(rooms, log),
+    reload: () => reloadCatalog(rooms.catalog, log),
     unsaved: () => ({ calls: exchange.counts().live, ...rooms.unsaved() }),
     hasAnalytics: () => rooms.analytics.live(),
     backup: backupOf(rooms),
@@ -229,22 +227,6 @@ function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): voi
     .then(() => rooms.billing.topUps.start())
     .then(() => jobs.start());
   begun.catch((err: unknown) => log.error({ err }, "jobs do not run: no mail or webhook is sent"));
-}
-
-async function reloadCatalog({ catalog }: Rooms, log: Logger): Promise<void> {
-  const result = await catalog.reload();
-  if (!result.ok) {
-    for (const p of result.problems) log.error(`${problemText(p)}; the last good catalog stays in force`);
-    return;
-  }
-  log.info("the catalog was read again");
-  tellUnconfigured(catalog.current(), log);
-}
-
-/** Logs which variables are missing. Clients only learn that a provider is not configured. */
-function tellUnconfigured(snapshot: CatalogSnapshot, log: Logger): void {
-  const missing = unconfigured(snapshot);
-  if (missing.length > 0) log.info(`not configured, so they take no calls: ${unconfiguredText(missing)}`);
 }
 
 /**

@@ -2,17 +2,27 @@
  * The limits of keys: of this process alone, or over all cells of the installation. A gateway alone loads nothing of cells.
  */
 import type { Logger } from "pino";
+import type { TakePlace } from "../analytics/export-operations.ts";
 import type { Cell } from "../cells/cell.ts";
 import type { Clock } from "../clock.ts";
 import { type Limits, openLimits } from "../limits/limits.ts";
 
 interface LimitsRoom {
   readonly limits: Limits;
+  /** Kept as calls in flight of a key of the name, whose bound holds over all cells. */
+  readonly takePlace: TakePlace;
   /** Once no call runs: gives back what this cell has of the keys' limits. */
   closeLimits(): Promise<void>;
   /** Slots of keys' concurrency that this cell has, used or free; 0 of a gateway alone. */
   leasedSlots(): number;
 }
+
+const placesOf =
+  (limits: Limits): TakePlace =>
+  async (name, most) => {
+    const admission = await limits.admit({ keyId: name, limits: { concurrency: most } }, 0);
+    return admission.admitted ? () => admission.release() : undefined;
+  };
 
 /** Without Redis the stop does not wait longer: what the cell had counts until it has aged out. */
 const GIVE_BACK_MS = 2000;
@@ -21,12 +31,15 @@ export async function openLimitsRoom(
   { clock, cell }: { readonly clock: Clock; readonly cell: Cell | undefined },
   log: Logger,
 ): Promise<LimitsRoom> {
-  if (cell === undefined)
-    return { limits: openLimits({ clock }), closeLimits: async () => {}, leasedSlots: () => 0 };
+  if (cell === undefined) {
+    const limits = openLimits({ clock });
+    return { limits, takePlace: placesOf(limits), closeLimits: async () => {}, leasedSlots: () => 0 };
+  }
   const { openSharedLimits } = await import("../cells/limits/shared-limits.ts");
   const limits = openSharedLimits({ lane: cell.lane("limits"), clock });
   return {
     limits,
+    takePlace: placesOf(limits),
     leasedSlots: () => limits.leasedSlots(),
     async closeLimits() {
       let timer: NodeJS.Timeout | undefined;

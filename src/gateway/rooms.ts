@@ -8,9 +8,7 @@ import type { OwnKeys } from "../account/provider-keys.ts";
 import { type Analytics, openAnalytics } from "../analytics/analytics.ts";
 import { openOutbox } from "../analytics/outbox.ts";
 import { BackupMoment } from "../backup/moment.ts";
-import { type CatalogSnapshot, openCatalog } from "../catalog/catalog.ts";
-import { storedChangelog } from "../catalog/changelog.ts";
-import { storedPriceVersions } from "../catalog/price-versions.ts";
+import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import { simulatedModels } from "../catalog/stats-operations.ts";
 import type { Cell } from "../cells/cell.ts";
 import { assertAlone } from "../cells/membership.ts";
@@ -40,6 +38,7 @@ import { openAccount } from "./account.ts";
 import { openAppRoom } from "./apps.ts";
 import { autoTopupHook } from "./auto-topup.ts";
 import { openCanonical } from "./canonical.ts";
+import { openCatalogRoom } from "./catalog.ts";
 import type { CellPorts, SharedInstallation } from "./cell-settings.ts";
 import { shareCoolDowns } from "./cool-downs.ts";
 import { openDirectory } from "./directory.ts";
@@ -108,7 +107,7 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
     ...{ store, outbox, pool, clock, cursors, log, simulated, canonical },
     ...{ dataDir: config.dataDir, shared: cell?.engine, others: othersOf(ground.cell) },
     ...{ clickhouseUrl: config.clickhouseUrl, clickhouseCluster: config.clickhouseCluster },
-    ...orgPorts(account.accounts),
+    ...{ ...orgPorts(account.accounts), takePlace: limitsRoom.takePlace },
   });
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
   const kept = await openKept(config, ground, log);
@@ -241,19 +240,11 @@ async function openGround(config: Config, log: Logger, { shared, cell: ports }: 
   const cursors = openCursors(installation.secret("cursors"));
   const simulator =
     config.simulatorUrl === undefined ? await startSimulator({ keepBodyBytes: 0 }) : undefined;
-  const priceVersions = storedPriceVersions(store, clock);
-  const changelog = storedChangelog(store, clock, priceVersions);
-  const catalog = await openCatalog({
-    ...{ clock, changelog },
-    configDir: config.configDir,
-    env: process.env,
-    simulatorUrl: config.simulatorUrl ?? simulator?.url ?? "",
-    priceVersions,
-    onFailure: (err) => log.error({ err }, "dated prices are due and not in force; it is tried again"),
-  });
   const isCell = cell !== undefined;
+  const simulatorUrl = config.simulatorUrl ?? simulator?.url ?? "";
+  const known = await openCatalogRoom(config, log, { store, clock, simulatorUrl, isCell });
   return {
-    ...{ clock, store, cell, installation, cursors, simulator, changelog, catalog },
+    ...{ clock, store, cell, installation, cursors, simulator, ...known },
     ...servicesOf(config, { clock, log }, { isCell, ofMachine: ports?.services }),
     /** Of mails that are sent nowhere. */
     mailDir: ports?.machineDir ?? config.dataDir,

@@ -302,7 +302,7 @@ export class Jobs {
     });
   }
 
-  /** Renews this process's leases, and takes back the jobs of processes whose leases have ended. Never rejects. */
+  /** Renews this process's leases, and takes back jobs that nobody runs whose leases have ended. Never rejects. */
   async #tend(): Promise<void> {
     const { store, clock, holder, onFailure } = this.#options;
     const nowMs = clock.now();
@@ -311,9 +311,11 @@ export class Jobs {
       for (const runner of this.#runners.values()) await runner.renew();
       // Behind a jump of the wall clock all leases look ended: those who live have until the next time to renew theirs.
       if (this.#isStopped || !isSteady) return;
-      const others = this.#tables.running((name) => name !== holder);
-      this.#isOthersLeft = others.length > 0;
-      const left = others.filter((row) => row.leaseEndsAtMs <= nowMs);
+      const running = this.#tables.running(() => true);
+      this.#isOthersLeft = running.some((row) => row.holder !== holder);
+      const isHeldHere = (row: JobRow) =>
+        row.holder === holder && this.#runners.get(row.kind)?.holds(row) === true;
+      const left = running.filter((row) => row.leaseEndsAtMs <= nowMs && !isHeldHere(row));
       if (left.length > 0) await store.act(() => this.#release(left));
     } catch (error) {
       onFailure(error, "leases of jobs could not be renewed");

@@ -68,8 +68,8 @@ export class Runner {
   readonly #stop = new AbortController();
   /** Each until its end is committed; two of one key where another process has taken the first one over and ended it. */
   readonly #running = new Set<Run>();
-  /** Slots for claims that are not committed yet. */
-  #claiming = 0;
+  /** Jobs whose claims are not committed yet. */
+  readonly #claiming = new Set<DueJob>();
   /** The newest claim. */
   #claimed: Promise<boolean> = Promise.resolve(true);
 
@@ -127,13 +127,22 @@ export class Runner {
   }
 
   get #room(): number {
-    return this.kind.atOnce - this.#running.size - this.#claiming;
+    return this.kind.atOnce - this.#running.size - this.#claiming.size;
+  }
+
+  /**
+   * Whether this process runs what it has claimed, or may in a moment. It does not where the store could not say in time whether the
+   * claim was committed, and it was.
+   */
+  holds({ key, fence }: Pick<JobRow, "key" | "fence">): boolean {
+    const isRun = [...this.#running].some(({ row }) => row.key === key && row.fence === fence);
+    return isRun || [...this.#claiming].some((job) => job.key === key);
   }
 
   /** @returns false where the store refused it; never rejects */
   async #claim(due: readonly DueJob[]): Promise<boolean> {
     const { store } = this.#deps;
-    this.#claiming += due.length;
+    for (const job of due) this.#claiming.add(job);
     try {
       const rows = await store.act(() => due.map((job) => this.#claimRow(job)));
       rows.forEach((row, i) => {
@@ -149,7 +158,7 @@ export class Runner {
       }
       return false;
     } finally {
-      this.#claiming -= due.length;
+      for (const job of due) this.#claiming.delete(job);
     }
   }
 

@@ -129,7 +129,8 @@ export async function testGateway(options: GatewayOptions = {}): Promise<TestGat
       if (options.folder === undefined) removeFolder(folder);
     },
   });
-  return Object.assign(made, { cellUrls: gateway.cellUrls, redis: gateway.redis });
+  const { cellUrls, redis, reloadAt } = gateway;
+  return Object.assign(made, { cellUrls, redis, ...(reloadAt && { reloadAt }) });
 }
 
 export interface SpawnedGateway extends TestGateway {

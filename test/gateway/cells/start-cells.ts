@@ -27,6 +27,8 @@ type Env = Readonly<Record<string, string>>;
 export interface OfCells {
   readonly cellUrls?: readonly string[] | undefined;
   readonly redis?: TestRedis | undefined;
+  /** Has one of the cells read its catalog again. */
+  reloadAt?(cell: number): Promise<void>;
 }
 
 /**
@@ -87,6 +89,7 @@ export async function startCells(
       ...(gateways[0] as Gateway),
       ...{ url: proxy.url, cellUrls, redis },
       reload: async () => void (await Promise.all(gateways.map((gateway) => gateway.reload()))),
+      reloadAt: async (cell) => await gateways[cell]?.reload(),
       stop,
     };
   } catch (error) {

@@ -133,8 +133,8 @@ function outcome({ status, json, text }: Answer): string | undefined {
   const isOrg =
     error?.code === "not_found" && /organisation/.test(error.message) && error.param === undefined;
   const isOwn = [400, 404, 409].includes(status) && !isOrg;
-  // No analytics engine runs here.
-  if (isOwn || error?.code === "analytics_unavailable") return undefined;
+  // A gateway alone has no analytics engine here; cells have one, which does not write exports for all callers at once.
+  if (isOwn || ["analytics_unavailable", "concurrency"].includes(error?.code)) return undefined;
   return error === undefined ? text : `${status} ${error.code}`;
 }
 

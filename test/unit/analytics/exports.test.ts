@@ -22,7 +22,15 @@ afterAll(async () => {
 
 const exported = (mostRows: number) => {
   const budget = queryBudget(clickhouse);
-  const deps = { clickhouse, budget, clock: systemClock, waitForInserts: async () => {}, mostRows };
+  const takePlace = () => () => {};
+  const deps = {
+    clickhouse,
+    budget,
+    clock: systemClock,
+    waitForInserts: async () => {},
+    takePlace,
+    mostRows,
+  };
   const { exportRequests } = analyticsExportOperations(deps);
   const live = { ...caller(), environment: "live" as const };
   return exportRequests.run(
