@@ -5,6 +5,9 @@
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
 import { redisAddress } from "../redis-address.ts";
+import { keepStringsFast } from "./fast-strings.ts";
+
+keepStringsFast();
 
 /** What Redis answers: whole numbers, bytes, lists of those. */
 export type RedisValue = number | Buffer | null | RedisValue[];
