@@ -50,9 +50,9 @@ export type ReloadResult =
 
 export interface Followed {
   readonly result: ReloadResult;
-  /** Its files were other ones than before, and are in force. */
+  /** The files of this gateway had changed, and are in force now. */
   readonly hasChanged: boolean;
-  /** What is in force has the content that the other gateway read. */
+  /** The files in force here are equal to those that the other gateway read. */
   readonly isSame: boolean;
 }
 
@@ -148,7 +148,7 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
       throw error;
     }
   };
-  // Others look at their files where these are not what was read last; a start tells of nothing else.
+  // A gateway that starts tells the others only where its files differ from those that any gateway read last.
   await putInForce(read, () => readings?.note(read.content, false));
   const follow = async (content: string): Promise<Followed> => {
     const before = read.content;
@@ -159,7 +159,7 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
     return { result, hasChanged: read.content !== before, isSame: read.content === content };
   };
   readings?.watch((content) => {
-    // Of this gateway itself: by its turn that is in force.
+    // What this gateway noted itself is in force once this turn runs, so its files are not read again.
     const followed = inTurn(() => follow(content));
     followed.catch(() => {});
     options.onFollowing?.(followed);

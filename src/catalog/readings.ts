@@ -8,7 +8,8 @@ export interface Readings {
   /**
    * Only in an act.
    * @param content digest of the files that are in force with it
-   * @param isAsked somebody wants files to be read; else it is noted only where it differs from what was noted last
+   * @param isAsked an operator asked this gateway to read its files. Where nobody did, the digest is noted only if it differs from the
+   *   newest one that is noted
    */
   note(content: string, isAsked: boolean): void;
   /** Calls with each content that was noted, after the act, by this gateway too. */

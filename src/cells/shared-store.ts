@@ -32,7 +32,7 @@ export interface SharedStoreDeps {
 export class SharedStore implements Store {
   readonly #deps: SharedStoreDeps;
   #running: Running | undefined;
-  /** Of an act that touched no shared rows, as that of a call does not: it serves the next one. */
+  /** The run of the latest act that touched no shared rows, as acts of calls do not. It is still empty, and the next act takes it. */
   #unused: ActRun | undefined;
   #committer: Committer | undefined;
 
