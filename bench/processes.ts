@@ -85,8 +85,9 @@ export class Processes {
     }
   }
 
+  /** The latest first: what was started earlier may be what it needs to end well, as a cell needs its Redis. */
   async stopAll(): Promise<void> {
-    await Promise.all([...this.#live].map((started) => this.stop(started)));
+    for (const started of [...this.#live].reverse()) await this.stop(started);
   }
 
   #killAll(): void {

@@ -25,14 +25,17 @@ export interface Group extends RunningTarget {
   close(): void;
 }
 
+/** The gateway without Redis: what all others are held against, in the same round. */
+export const REFERENCE = "alone";
+
 const MODEL = "weir/sim-small";
 const START_MS = 60_000;
 const SILENT = { warn() {} };
 
 export async function startAlone(context: TargetContext): Promise<Group> {
-  const { started, baseUrl, headers } = await startProduct(context, "alone");
+  const { started, baseUrl, headers } = await startProduct(context, REFERENCE);
   return {
-    ...{ name: "alone", cells: 1, baseUrl, headers, model: MODEL, pid: undefined, laterMs: LATER_MS },
+    ...{ name: REFERENCE, cells: 1, baseUrl, headers, model: MODEL, pid: undefined, laterMs: LATER_MS },
     ...{ gateways: [started.pid], engines: childrenOf(started.pid) },
     close() {},
   };

@@ -1,5 +1,5 @@
 /** `npm run bench -- --cells`: what it costs a gateway to share its installation with others through Redis. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,18 +10,20 @@ import { MEASURABLE } from "../measure.ts";
 import { Processes } from "../processes.ts";
 import { startSimulator } from "../simulator.ts";
 import { type TargetContext, Unavailable } from "../targets/target.ts";
+import type { Spent } from "./cost.ts";
 import { type Group, startAlone, startCells, startOneCell } from "./groups.ts";
 import { cellsGoals, cellsTables, summariseCells } from "./report.ts";
-import { type CellsOptions, CellsRounds } from "./rounds.ts";
+import { type CellsOptions, CellsRounds, type CellsSample } from "./rounds.ts";
 
 export const CELLS_USAGE = `npm run bench -- --cells [options]
   one gateway without Redis, one cell with it, two cells: CPU a call, calls a second, latency, memory
 
-  --rounds N      (default 5)
+  --pairs N       times that all gateways are started anew; which is started and warmed first takes turns (default 1)
+  --rounds N      of each pair (default 5)
   --seconds S     load in a round, for each case and group (default 4)
   --warm-up S     load before the first round (default 10)
   --cases A,B     (default json-1k,burst-64,keys-1k)
-  --cells N       of the group of several (default 2)
+  --cells N       of the group of several; 1: without that group (default 2)
   --quick         one short round: shows that everything works
   --json FILE     writes every figure of every round`;
 
@@ -34,8 +36,18 @@ export interface CellsContext {
 }
 
 interface Given extends CellsOptions {
+  readonly pairs: number;
   readonly cells: number;
   readonly jsonFile: string | undefined;
+}
+
+/** Of all pairs. */
+interface Measured {
+  readonly samples: CellsSample[];
+  /** By name of a group: what it costs while nothing is asked of it, of the latest pair. */
+  readonly atRest: Map<string, Spent>;
+  /** Why some were not measured. */
+  readonly missing: Set<string>;
 }
 
 /** @returns exit code: 1 where an answer was lost. @throws Error that names what is wrong */
@@ -43,57 +55,76 @@ export async function benchCells(args: readonly string[], context: CellsContext)
   const options = readCellsOptions(args);
   if (!MEASURABLE) throw new Error("the bench reads CPU and memory from /proc: it needs Linux");
   const scratchDir = mkdtempSync(join(tmpdir(), "weir-bench-"));
-  const processes = new Processes(scratchDir);
   process.on("exit", () => rmSync(scratchDir, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.once(signal, () => process.exit(130));
+  const processes = new Processes(scratchDir);
+  const measured: Measured = { samples: [], atRest: new Map(), missing: new Set() };
+  for (let pair = 1; pair <= options.pairs; pair++) {
+    if (options.pairs > 1) context.say(`pair ${pair} of ${options.pairs}`);
+    const pairDir = join(scratchDir, `pair-${pair}`);
+    mkdirSync(pairDir);
+    await measurePair(pair, options, { ...context, processes, scratchDir: pairDir }, measured);
+  }
+  return print(options, measured, context);
+}
+
+async function measurePair(
+  pair: number,
+  options: Given,
+  context: CellsContext & Pick<TargetContext, "processes" | "scratchDir">,
+  measured: Measured,
+): Promise<void> {
+  const { processes } = context;
   const groups: Group[] = [];
   try {
     const simulator = await startSimulator(processes, context.repoDir);
-    const target = { ...context, processes, scratchDir, upstreamUrl: simulator.url };
-    const missing = await startGroups(groups, target, options.cells);
+    const target = { ...context, upstreamUrl: simulator.url };
+    await startGroups(groups, target, options.cells, pair % 2 === 0, measured.missing);
     const load = await LoadClient.start(processes, context.repoDir);
     const driver = await Driver.start(load, options.cases, simulator.url);
     const others = [simulator.pid, load.pid];
-    const rounds = new CellsRounds(driver, options, groups, others, context.say);
+    const rounds = new CellsRounds(driver, options, pair, groups, others, context.say);
     await rounds.run();
-    return print(options, rounds, missing, context);
+    measured.samples.push(...rounds.samples);
+    for (const [{ name }, spent] of rounds.atRest) measured.atRest.set(name, spent);
   } finally {
     for (const group of groups) group.close();
     await processes.stopAll();
   }
 }
 
-/** @returns why some could not be started */
-async function startGroups(groups: Group[], context: TargetContext, cells: number): Promise<string[]> {
-  const missing: string[] = [];
-  for (const start of [startAlone, startOneCell, (one: TargetContext) => startCells(one, cells)]) {
+/** @param isReversed the last group is started, and so warmed, first @param missing is told why some could not be started */
+async function startGroups(
+  groups: Group[],
+  context: TargetContext,
+  cells: number,
+  isReversed: boolean,
+  missing: Set<string>,
+): Promise<void> {
+  const several = cells > 1 ? [(one: TargetContext) => startCells(one, cells)] : [];
+  const starts = [startAlone, startOneCell, ...several];
+  for (const start of isReversed ? starts.reverse() : starts) {
     try {
       groups.push(await start(context));
       context.say(`started: ${groups.at(-1)?.name}`);
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      missing.push(`cells were not measured: ${error.message}`);
-      return missing;
+      missing.add(`cells were not measured: ${error.message}`);
     }
   }
-  return missing;
 }
 
-function print(
-  options: Given,
-  { samples, atRest }: CellsRounds,
-  missing: readonly string[],
-  { machine }: CellsContext,
-): number {
+function print(options: Given, { samples, atRest, missing }: Measured, { machine }: CellsContext): number {
   const rows = summariseCells(samples, cpus().length);
   const rest = [...atRest].map(
-    ([{ name }, { gatewayUs, redisUs }]) =>
+    ([name, { gatewayUs, redisUs }]) =>
       `${name}, at rest: ${gatewayUs.toFixed(1)} ms of CPU a second, Redis ${redisUs.toFixed(1)}`,
   );
   if (options.jsonFile !== undefined)
     writeFileSync(options.jsonFile, `${JSON.stringify({ machine: machine(), rows, samples }, null, 2)}\n`);
-  console.log(`\n${machine()}, median of ${options.rounds} rounds of ${options.seconds} s\n`);
+  const ofPairs = options.pairs > 1 ? `${options.pairs} pairs of ` : "";
+  console.log(`\n${machine()}, median of ${ofPairs}${options.rounds} rounds of ${options.seconds} s\n`);
   console.log(cellsTables(rows));
   console.log(`\n${[...cellsGoals(rows), ...rest, ...missing].map((note) => `- ${note}`).join("\n")}`);
   return rows.every(({ fidelity }) => fidelity === "exact") ? 0 : 1;
@@ -104,7 +135,7 @@ function readCellsOptions(args: readonly string[]): Given {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      ...{ rounds: text, seconds: text, "warm-up": text, cases: text, cells: text, json: text },
+      ...{ pairs: text, rounds: text, seconds: text, "warm-up": text, cases: text, cells: text, json: text },
       quick: { type: "boolean", default: false },
     },
   });
@@ -121,6 +152,7 @@ function readCellsOptions(args: readonly string[]): Given {
   const seconds = number("seconds", values.seconds, quick ? 0.5 : 4);
   return {
     cases: CASES.filter(({ name }) => names.includes(name)),
+    pairs: Math.ceil(number("pairs", values.pairs, 1)),
     rounds: Math.ceil(number("rounds", values.rounds, quick ? 1 : 5)),
     seconds,
     warmUpSeconds: number("warm-up", values["warm-up"], quick ? seconds : 10),

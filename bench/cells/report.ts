@@ -1,10 +1,9 @@
 /** The tables of `npm run bench -- --cells`. */
 import { median, spread } from "../figures.ts";
 import { type Spent, total } from "./cost.ts";
+import { REFERENCE } from "./groups.ts";
 import type { CellsSample } from "./rounds.ts";
 
-/** The gateway without Redis: what all others are held against, in the same round. */
-const REFERENCE = "alone";
 /** Goal for one cell's CPU a call, over that of a gateway without Redis. */
 const GOAL_RATIO = 1.15;
 const GOAL_P99_MS = 1;
@@ -18,6 +17,8 @@ export interface CellsRow {
   readonly othersUs: number | undefined;
   /** CPU of the gateways over the reference's: the median of the rounds' own ratios. */
   readonly ratio: number | undefined;
+  /** The same of each pair. */
+  readonly pairRatios: readonly (number | undefined)[];
   readonly spread: number | undefined;
   /** The same, of gateways, Redis and engine. */
   readonly totalRatio: number | undefined;
@@ -43,14 +44,15 @@ function rowOf(
   const [{ caseName, group, cells }] = all;
   // An error is cheap to serve: a round with many has no figures.
   const valid = all.filter(delivered);
-  const over = (read: (sample: CellsSample) => number | undefined, join: (a: number, b: number) => number) =>
-    valid.map((sample) => {
+  const over = (
+    read: (sample: CellsSample) => number | undefined,
+    join: (a: number, b: number) => number,
+    of = valid,
+  ) =>
+    of.map((sample) => {
+      const isBeside = ({ pair, round }: CellsSample) => pair === sample.pair && round === sample.round;
       const other = samples.find(
-        (one) =>
-          one.group === REFERENCE &&
-          one.caseName === caseName &&
-          one.round === sample.round &&
-          delivered(one),
+        (one) => one.group === REFERENCE && one.caseName === caseName && isBeside(one) && delivered(one),
       );
       const [mine, theirs] = [read(sample), other && read(other)];
       return mine === undefined || theirs === undefined ? undefined : join(mine, theirs);
@@ -66,6 +68,9 @@ function rowOf(
     spent: mediansOf(valid),
     othersUs: of((sample) => sample.othersUs),
     ...{ ratio: median(ratios), spread: spread(ratios) },
+    pairRatios: [...Map.groupBy(valid, ({ pair }) => pair).values()].map((ofPair) =>
+      median(over(({ spent }) => spent.gatewayUs, divided, ofPair)),
+    ),
     totalRatio: median(over(({ spent }) => total(spent), divided)),
     onOwnCores: of(({ spent }) => 1e6 * Math.min(cells / spent.mainUs, cores / total(spent))),
     added: [
@@ -142,8 +147,11 @@ const line = (fields: readonly string[]): string => `| ${fields.join(" | ")} |`;
 export function cellsGoals(rows: readonly CellsRow[]): string[] {
   return rows
     .filter(({ group }) => group === "1 cell")
-    .flatMap(({ caseName, ratio, added }) => [
+    .flatMap(({ caseName, ratio, pairRatios, added }) => [
       goal(`${caseName}, CPU a call of one cell over alone`, ratio, GOAL_RATIO),
+      pairRatios.length > 1
+        ? `${caseName}, of each pair: ${pairRatios.map((of) => number(of, 2)).join(", ")}`
+        : "",
       goal(`${caseName}, added p99 at a fixed rate, ms`, added[3], GOAL_P99_MS),
     ])
     .filter((text) => text !== "");

@@ -5,10 +5,11 @@ import type { Driver } from "../driver.ts";
 import type { LoadResult, Percentiles } from "../load-job.ts";
 import { cpuTime } from "../measure.ts";
 import { NOTHING, plus, residentMb, type Spent, settled, spentBy } from "./cost.ts";
-import type { Group } from "./groups.ts";
+import { type Group, REFERENCE } from "./groups.ts";
 
 export interface CellsOptions {
   readonly cases: readonly Case[];
+  /** Of each pair. */
   readonly rounds: number;
   /** Of load, for each case, group and round. */
   readonly seconds: number;
@@ -18,6 +19,8 @@ export interface CellsOptions {
 }
 
 export interface CellsSample {
+  /** Number of the processes: the gateways of a pair are the same ones. */
+  readonly pair: number;
   readonly round: number;
   readonly caseName: string;
   readonly group: string;
@@ -45,6 +48,7 @@ const REST_MS = 10_000;
 export class CellsRounds {
   readonly #driver: Driver;
   readonly #options: CellsOptions;
+  readonly #pair: number;
   readonly #groups: readonly Group[];
   /** Generator and simulator. */
   readonly #others: readonly number[];
@@ -58,12 +62,14 @@ export class CellsRounds {
   constructor(
     driver: Driver,
     options: CellsOptions,
+    pair: number,
     groups: readonly Group[],
     others: readonly number[],
     say: (line: string) => void,
   ) {
     this.#driver = driver;
     this.#options = options;
+    this.#pair = pair;
     this.#groups = groups;
     this.#others = others;
     this.#say = say;
@@ -77,7 +83,8 @@ export class CellsRounds {
     for (let round = 1; round <= rounds; round++) {
       for (const benchCase of cases) {
         this.#say(`round ${round} of ${rounds}: ${benchCase.name}`);
-        for (const group of this.#groups) await this.#measure(round, benchCase, group);
+        const inTurn = round % 2 === 0 ? this.#groups.toReversed() : this.#groups;
+        for (const group of inTurn) await this.#measure(round, benchCase, group);
       }
     }
   }
@@ -115,7 +122,7 @@ export class CellsRounds {
     const spent = plus(await spentBy(group), before, -1);
     const own = plus(spent, this.atRest.get(group) ?? NOTHING, -ms);
     this.samples.push({
-      ...{ round, caseName: benchCase.name, group: group.name, cells: group.cells },
+      ...{ pair: this.#pair, round, caseName: benchCase.name, group: group.name, cells: group.cells },
       ...{ calls: result.calls, intact: result.intact, failed: result.failed, fault: result.fault },
       callsPerSecond: result.calls / result.seconds,
       spent: plus(NOTHING, own, 1 / result.calls),
@@ -135,7 +142,7 @@ export class CellsRounds {
   /** The generator of fixed rates sends all calls alike: not those that need a key each. */
   async #atRate(benchCase: Case, group: Group): Promise<LoadResult | undefined> {
     if (benchCase.hasKeys === true) return undefined;
-    const alone = this.#warm.get(`${benchCase.name} ${this.#groups[0]?.name}`) ?? 0;
+    const alone = this.#warm.get(`${benchCase.name} ${REFERENCE}`) ?? 0;
     const perSecond = Math.max(1, alone * RATE_SHARE);
     return await this.#driver.run(this.#driver.rate(benchCase, group, perSecond, this.#options.seconds / 2));
   }
