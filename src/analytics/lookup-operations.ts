@@ -47,7 +47,10 @@ export interface LookupDeps {
 }
 
 const DAY_MS = 86_400_000;
-const FLUSH_MS = 1000;
+/** A busy ClickHouse takes its time to insert a record: rather a late answer than none. */
+const FLUSH_MS = 5000;
+/** After it a record that did not come in time may well be there. */
+const RETRY_MS = 1000;
 
 const idPath = z.object({
   id: z.string().regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32"),
@@ -73,9 +76,7 @@ export async function callRecord(
       throw fail(
         "analytics_unavailable",
         "Another gateway may have this request, and did not answer in time.",
-        {
-          retryAfterMs: FLUSH_MS,
-        },
+        { retryAfterMs: RETRY_MS },
       );
     }
   }

@@ -5,6 +5,7 @@
 import type { Clock } from "../clock.ts";
 import type { Lane } from "./exchange.ts";
 import type { SharedClock } from "./shared-clock.ts";
+import { within } from "./within.ts";
 
 export interface Beat {
   /** Of the documents. */
@@ -33,6 +34,8 @@ export interface BeatsOptions {
 }
 
 export const STALE_MS = 30_000;
+/** A cell that said nothing for so long is taken to be away, by other cells and by the script of beats (`30-registry.lua`). */
+export const SILENT_MS = 2000;
 const EVERY_MS = 250;
 /** Between two beats while somebody waits for other cells. */
 const WAITING_MS = 5;
@@ -105,7 +108,7 @@ export class Beats {
       if (clock.monotonic() >= end || this.#stopping) return false;
       const heard = this.heard();
       this.soon();
-      await Promise.race([heard, pause(end - clock.monotonic())]);
+      await within(end - clock.monotonic(), heard);
       if (this.#latest.least < version) await pause(WAITING_MS);
     }
     return true;

@@ -24,6 +24,7 @@ import { SharedClock } from "./shared-clock.ts";
 import { SharedStore } from "./shared-store.ts";
 import { Signals } from "./signals.ts";
 import { Wakefulness } from "./wakefulness.ts";
+import { within } from "./within.ts";
 
 export interface CellOptions {
   /** The cell's name: of its folder for ever. */
@@ -355,6 +356,5 @@ const pagesOf =
 
 /** Resolves once this is said, or cannot be within the time. */
 async function said(saying: Promise<unknown>): Promise<void> {
-  saying.catch(() => {});
-  await Promise.race([saying, new Promise((resolve) => setTimeout(resolve, LEAVE_MS))]).catch(() => {});
+  await within(LEAVE_MS, saying).catch(() => {});
 }

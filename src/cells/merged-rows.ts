@@ -3,6 +3,7 @@
  * numbered lane, so it counts once; what a cell that is killed had not sent yet is lost.
  */
 import type { Lane, Operation } from "./exchange.ts";
+import { within } from "./within.ts";
 
 /** A row's name, then its whole numbers. */
 export type MergedRow = readonly [name: string, ...numbers: number[]];
@@ -62,12 +63,7 @@ export class MergedRows {
   /** Sends what is left, if Redis answers. */
   async stop(withinMs: number): Promise<void> {
     clearInterval(this.#timer);
-    let late: NodeJS.Timeout | undefined;
-    const isLate = new Promise<void>((resolve) => {
-      late = setTimeout(resolve, withinMs);
-    });
-    if (this.#parts.length > 0) await Promise.race([this.flush().catch(() => {}), isLate]);
-    clearTimeout(late);
+    if (this.#parts.length > 0) await within(withinMs, this.flush()).catch(() => {});
     this.#isClosed = true;
   }
 

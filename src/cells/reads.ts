@@ -4,7 +4,7 @@
  * that says so, waits before it reads.
  */
 import type { Clock } from "../clock.ts";
-import type { Beats } from "./beats.ts";
+import { type Beats, SILENT_MS } from "./beats.ts";
 import { EVERYWHERE_MS } from "./committer.ts";
 import type { Follower } from "./follower.ts";
 import { within } from "./within.ts";
@@ -23,8 +23,6 @@ export interface ReadsDeps {
 
 /** Who reads waits so long at most. */
 const MOST_MS = 1000;
-/** From this age of its latest beat on the cell is away from Redis, and reads what it has. */
-const AWAY_MS = 2000;
 /** Between the beginnings of two looks. */
 const LOOK_EVERY_MS = 250;
 
@@ -66,7 +64,7 @@ export class Reads {
     const endMs = clock.monotonic() + MOST_MS;
     if (!(await currentSoon())) return false;
     while (this.#isLate() && clock.monotonic() < endMs)
-      await within(Math.min(endMs - clock.monotonic(), AWAY_MS - beats.ageMs()), beats.heard());
+      await within(Math.min(endMs - clock.monotonic(), SILENT_MS - beats.ageMs()), beats.heard());
     // Later ones are not waited for: where changes follow each other, that would not end.
     const { version } = beats.latest;
     const leftMs = endMs - clock.monotonic();
@@ -77,7 +75,8 @@ export class Reads {
   /** The cell should have heard from Redis again: there may be changes that were answered without it. */
   #isLate(): boolean {
     const ageMs = this.#deps.beats.ageMs();
-    return ageMs >= EVERYWHERE_MS && ageMs < AWAY_MS;
+    // Of a cell that is away from Redis nobody can know more: it reads what it has.
+    return ageMs >= EVERYWHERE_MS && ageMs < SILENT_MS;
   }
 
   #reached(version: number): Promise<void> {

@@ -1,4 +1,5 @@
 /** The cells of an installation, as its dataset knows them. */
+import { SILENT_MS } from "./beats.ts";
 import { LEASE_VALID_MS } from "./credit/credit-lane.ts";
 import { retireCell, StillAlive } from "./dataset.ts";
 import { DATASET_KEY } from "./keys.ts";
@@ -28,8 +29,6 @@ export interface Registered {
   readonly cells: readonly RegisteredCell[];
 }
 
-/** Beats come four times a second. */
-const ALIVE_MS = 2000;
 /** Some milliseconds of Redis. */
 const MOST_ORGS = 1000;
 const FIELDS = 8;
@@ -64,7 +63,7 @@ type Numbers = [number, number, number, number, number, number, number];
 function statusOf(life: number, retired: number, silentMs: number): RegisteredCell["status"] {
   if (life <= retired) return "retired";
   if (silentMs < 0) return "left";
-  return silentMs < ALIVE_MS ? "alive" : "silent";
+  return silentMs < SILENT_MS ? "alive" : "silent";
 }
 
 const known = (number: number): number | undefined => (number < 0 ? undefined : number);

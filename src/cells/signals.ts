@@ -4,6 +4,7 @@
  */
 import { Packr } from "msgpackr";
 import type { Clock } from "../clock.ts";
+import { SILENT_MS } from "./beats.ts";
 import { DATASET_KEY, KEY_PREFIX } from "./keys.ts";
 import { listenToRedis, type RedisClient, type RedisLink, type RedisListener } from "./redis.ts";
 import { SCRIPTS } from "./scripts.ts";
@@ -52,8 +53,6 @@ interface Question {
   readonly done: () => void;
 }
 
-/** A cell that said nothing for this long is not asked: the script of beats does not wait for it either. */
-const SILENT_MS = 2000;
 /** A longer message is not sent. */
 const MESSAGE_BYTES = 1_000_000;
 /** Of messages that Redis has not taken yet. */

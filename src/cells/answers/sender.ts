@@ -6,6 +6,7 @@ import type { Clock } from "../../clock.ts";
 import type { OwnRows } from "../../exchange/kept-rows.ts";
 import type { Store, Table } from "../../store/store.ts";
 import { Blobs, type Lane, type Operation } from "../exchange.ts";
+import { within } from "../within.ts";
 import type { Forgotten } from "./forgotten.ts";
 import { ANSWER_MS, answerOperation, responseOperation } from "./operations.ts";
 
@@ -83,12 +84,7 @@ export class Sender {
 
   /** Resolves once all is sent, or Redis is away. What is left is sent after the next start. */
   async stop(withinMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, withinMs);
-    });
-    await Promise.race([this.idle(), late]);
-    clearTimeout(timer);
+    await within(withinMs, this.idle());
     this.#isStopped = true;
   }
 
