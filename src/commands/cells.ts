@@ -79,8 +79,10 @@ export async function initCells({ options }: Given, shell: Shell): Promise<numbe
       `WEIR_SECRETS_KEY: all cells need the same one: what ${dataDir}/secrets.key holds, or 32 new bytes of openssl rand -base64 32`,
     );
   const log = pino({ level: config.logLevel }, pino.destination(2));
-  const { first, rows } = await initDataset(config, { redisUrl, log, discards: options.discard === true });
-  if (rows === undefined) shell.out("This folder's installation is in this Redis already.\n");
+  const [discards, once] = [options.discard === true, options.once === true];
+  const { first, rows } = await initDataset(config, { redisUrl, log, discards, once });
+  if (rows === undefined)
+    shell.out(`${once ? "An" : "This folder's"} installation is in this Redis already.\n`);
   else
     shell.out(
       `The installation is in Redis: ${rows} rows, of ${dataDir}, which is its first cell's folder.\n`,

@@ -41,6 +41,10 @@ export const COMMANDS: readonly Command[] = [
     summary: "Make an installation of several cells in REDIS_URL from DATA_DIR, which may be empty.",
     options: {
       discard: { type: "boolean", summary: "First remove one that another folder began and did not finish." },
+      once: {
+        type: "boolean",
+        summary: "Do nothing where REDIS_URL holds an installation already, also while cells run.",
+      },
     },
     run: async (given, shell) => (await import("./cells.ts")).initCells(given, shell),
   },

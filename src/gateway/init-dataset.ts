@@ -2,7 +2,7 @@
 
 import { type FirstStart, firstStart } from "../account/first-start.ts";
 import { AccountTables } from "../account/tables.ts";
-import { assertReplicas, assertSettings } from "../cells/dataset.ts";
+import { assertReplicas, assertSettings, datasetIn } from "../cells/dataset.ts";
 import { membershipOf } from "../cells/membership.ts";
 import { connectRedis, type RedisLog } from "../cells/redis.ts";
 import { uploadFolder } from "../cells/upload.ts";
@@ -20,13 +20,18 @@ export interface InitOptions {
   readonly redisUrl: string;
   /** Removes what another folder's `init` left unfinished in this Redis. */
   readonly discards?: boolean;
+  /**
+   * Nothing is done where this Redis holds an installation, of whatever folder. The folder is not even opened: a cell may run on it in another
+   * container, whose processes cannot be seen from here.
+   */
+  readonly once?: boolean;
   readonly log: RedisLog;
 }
 
 export interface Initialised {
   /** Of a new installation: `DATA_DIR` was empty. */
   readonly first: FirstStart | undefined;
-  /** Undefined: this folder's installation was in this Redis already. */
+  /** Undefined: this folder's installation was in this Redis already; with `once`, any folder's. */
   readonly rows: number | undefined;
 }
 
@@ -35,13 +40,15 @@ const CONNECT_MS = 10_000;
 const STORES_OWN: readonly string[] = ["journal", "log_trims", "process"];
 
 /** @throws Error with a line for the operator; a second run goes on with what the first one left */
-export async function initDataset(config: Config, { redisUrl, discards = false, log }: InitOptions) {
+export async function initDataset(config: Config, options: InitOptions): Promise<Initialised> {
+  const { redisUrl, discards = false, once = false, log } = options;
   const { dataDir, redisReplicas } = config;
   const link = connectRedis({ url: redisUrl, log });
   try {
     await link.ready(CONNECT_MS);
     await assertSettings(link);
     await assertReplicas(link, redisReplicas);
+    if (once && (await datasetIn(link))?.isFinished === true) return { first: undefined, rows: undefined };
     const first = await withStore(dataDir, (store) => seeded(config, store));
     assertOneKey(config);
     // The store is closed here: all its rows are in its file.
@@ -57,7 +64,7 @@ export async function initDataset(config: Config, { redisUrl, discards = false, 
     });
     // Before it is said to be done: a replica that takes over has it whole.
     await assertReplicas(link, redisReplicas);
-    return { first, rows } satisfies Initialised;
+    return { first, rows };
   } finally {
     link.close();
   }

@@ -1,5 +1,5 @@
 /** An installation is made from a folder: all of it once, whatever ends the process in between. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -123,6 +123,29 @@ describe.skipIf(missing !== undefined)(
       expect(await init(dataDir)).toEqual({ first: undefined, rows: undefined });
       expect(await creditOf(org)).toBe("1,24999000,");
       await expect(init(emptyFolder())).rejects.toThrow("holds an installation already");
+    });
+
+    test("that shall be made once only is left alone where there is one, and so is the folder, which a cell may use", async () => {
+      await emptyRedis();
+      const dataDir = emptyFolder();
+      const once = async (folder: string) =>
+        await initDataset(configOf(folder), { redisUrl: redis.url, once: true, log });
+      await link.call("HSET", "{weir}:dataset", "id", "other", "filling", ":upload");
+      await expect(once(dataDir)).rejects.toThrow("--discard");
+      await emptyRedis();
+      expect((await once(dataDir)).rows).toBeGreaterThan(5);
+      const others = emptyFolder();
+      await opened(dataDir, async () => {
+        // In a container of its own the command could not see the process that has the folder.
+        expect(await once(dataDir)).toEqual({ first: undefined, rows: undefined });
+        expect(await once(others)).toEqual({ first: undefined, rows: undefined });
+      });
+      expect(existsSync(others)).toBe(false);
+      await link.call("CONFIG", "SET", "appendfsync", "everysec");
+      await expect(once(dataDir)).rejects.toThrow("appendfsync everysec");
+      await link.call("CONFIG", "SET", "appendfsync", "always");
+      await emptyRedis();
+      await expect(once(dataDir)).rejects.toThrow("give that back");
     });
 
     test("is finished by a second run wherever the first one ended", async () => {
