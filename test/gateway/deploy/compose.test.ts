@@ -1,15 +1,13 @@
-/** The compose file: Docker's own tool reads it, and Redis takes the settings that it gives. */
+/** The compose file of one gateway: Docker's own tool reads it. */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { missingCommand } from "../../support/debian.ts";
-import { until } from "../fixtures.ts";
-import { run, testFolder } from "../process/fixtures.ts";
-import { DEPLOY, deployFile, services } from "./fixtures.ts";
+import { testFolder } from "../process/fixtures.ts";
+import { DEPLOY, deployFile } from "./fixtures.ts";
 
 const reason = missingCommand("docker-compose", "docker-compose");
-const hasRedis = missingCommand("redis-server", "redis-server") === undefined;
 
 /** `docker-compose config`, which needs no daemon, as in the file's folder after its first lines. */
 function config(text: string, env: Record<string, string>) {
@@ -50,35 +48,4 @@ test("without a password for ClickHouse nothing starts, and the message names th
   const { status, stderr } = config(deployFile("compose.yaml"), {});
   expect(status).not.toBe(0);
   expect(stderr).toContain("CLICKHOUSE_PASSWORD");
-});
-
-test("Redis starts for the profile `cells` alone, and nothing depends on it", () => {
-  const all = services();
-  expect(all.redis.profiles).toEqual(["cells"]);
-  for (const [name, service] of Object.entries(all)) {
-    if (name === "redis") continue;
-    expect(service.profiles, name).toBeUndefined();
-    expect(JSON.stringify(service), name).not.toContain("redis");
-  }
-});
-
-test("Redis started as the compose file says keeps every acknowledged write and refuses rather than evicts", async ({
-  skip,
-}) => {
-  skip(!hasRedis, "there is no redis-server on this machine");
-  const folder = testFolder();
-  const socket = join(folder, "redis.sock");
-  const [program = "", ...args] = (services().redis.command ?? []).map((word) =>
-    word.replace("/data", folder),
-  );
-  run(program, [...args, "--port", "0", "--unixsocket", socket], { stdio: "ignore" });
-  const ask = (...words: string[]) =>
-    spawnSync("redis-cli", ["-s", socket, ...words], { encoding: "utf8", timeout: 10_000 }).stdout.trim();
-  await until("Redis answers", () => ask("PING") === "PONG");
-  const wanted = { appendonly: "yes", appendfsync: "always", "maxmemory-policy": "noeviction", dir: folder };
-  for (const [name, value] of Object.entries(wanted)) {
-    expect(ask("CONFIG", "GET", name).split("\n")).toEqual([name, value]);
-  }
-  // Kept across containers only if it writes where the volume is.
-  expect(services().redis.volumes).toEqual(["redis-data:/data"]);
 });

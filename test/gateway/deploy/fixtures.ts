@@ -134,9 +134,8 @@ export function statefulSet() {
   return { set, pod, container: there(pod.containers[0]) };
 }
 
-interface Service {
+export interface Service {
   readonly image?: string;
-  readonly profiles?: readonly string[];
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
@@ -145,8 +144,8 @@ interface Service {
   readonly ulimits?: { readonly nofile: number };
 }
 
-/** Services of the compose file. */
-export const services = (): Record<"weir" | "clickhouse" | "redis", Service> =>
+/** Services of the compose file of one gateway. */
+export const services = (): Record<"weir" | "clickhouse", Service> =>
   parse(deployFile("compose.yaml")).services;
 
 /** Variables that an environment file has, also those in comments. */

@@ -65,7 +65,7 @@ export interface Placed {
  * A free loopback port below those that systems give to outgoing connections: it stays free until the gateway has it,
  * however long its start takes.
  */
-async function quietPort(): Promise<number> {
+export async function quietPort(): Promise<number> {
   const port = 10_000 + Math.floor(Math.random() * 20_000);
   return (await listenFault("127.0.0.1", port)) === undefined ? port : await quietPort();
 }
