@@ -26,6 +26,7 @@ export interface CellService extends Service {
   readonly networks?: { readonly default: { readonly aliases: readonly string[] } };
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly restart?: string;
+  readonly user?: string;
 }
 
 /** compose.cells.yaml, its anchors followed. */

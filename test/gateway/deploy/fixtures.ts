@@ -6,8 +6,11 @@ import { spawnSync } from "node:child_process";
 import { chownSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { IStatefulSet } from "kubernetes-models/apps/v1/StatefulSet";
+import type { IJob } from "kubernetes-models/batch/v1/Job";
+import type { INetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
 import type { IPodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
 import type { IConfigMap } from "kubernetes-models/v1/ConfigMap";
+import type { IPersistentVolumeClaim } from "kubernetes-models/v1/PersistentVolumeClaim";
 import type { ISecret } from "kubernetes-models/v1/Secret";
 import type { IService } from "kubernetes-models/v1/Service";
 import { onTestFinished } from "vitest";
@@ -91,13 +94,16 @@ export const imageEnvironment = (): Record<string, string> =>
       .map((pair) => pair.split("=") as [string, string]),
   );
 
-/** What the manifests hold, one of each but of services. */
+/** What the manifests hold. */
 interface Kinds {
   readonly ConfigMap: IConfigMap;
   readonly Secret: ISecret;
   readonly Service: IService;
   readonly StatefulSet: IStatefulSet;
   readonly PodDisruptionBudget: IPodDisruptionBudget;
+  readonly Job: IJob;
+  readonly NetworkPolicy: INetworkPolicy;
+  readonly PersistentVolumeClaim: IPersistentVolumeClaim;
 }
 export type Manifest = Kinds[keyof Kinds];
 
@@ -105,9 +111,14 @@ export const MANIFEST_FILES = [
   ...["config.yaml", "secret.example.yaml", "service.yaml", "statefulset.yaml", "disruption-budget.yaml"],
 ].map((name) => join("kubernetes", name));
 
-/** All objects of the Kubernetes manifests. Their types are checked by a test of their own. */
-export const manifests = (): Manifest[] =>
-  MANIFEST_FILES.flatMap((name) =>
+/** Of several cells, beside those of one gateway but its StatefulSet. */
+export const CELL_MANIFEST_FILES = [
+  ...["secret.example.yaml", "redis.yaml", "init.yaml", "statefulset.yaml"],
+].map((name) => join("kubernetes/cells", name));
+
+/** All objects of Kubernetes manifests. Their types are checked by a test of their own. */
+export const manifests = (files: readonly string[] = MANIFEST_FILES): Manifest[] =>
+  files.flatMap((name) =>
     parseAllDocuments(deployFile(name), { strict: true }).map((document) => {
       if (document.errors.length > 0) throw document.errors[0];
       return document.toJS() as Manifest;
@@ -115,11 +126,12 @@ export const manifests = (): Manifest[] =>
   );
 
 /** All objects of a kind. */
-export const manifestsOf = <K extends keyof Kinds>(kind: K): Kinds[K][] =>
-  manifests().filter((one): one is Kinds[K] => one.kind === kind);
+export const manifestsOf = <K extends keyof Kinds>(kind: K, files = MANIFEST_FILES): Kinds[K][] =>
+  manifests(files).filter((one): one is Kinds[K] => one.kind === kind);
 
 /** The first object of a kind. */
-export const manifest = <K extends keyof Kinds>(kind: K): Kinds[K] => there(manifestsOf(kind)[0]);
+export const manifest = <K extends keyof Kinds>(kind: K, files = MANIFEST_FILES): Kinds[K] =>
+  there(manifestsOf(kind, files)[0]);
 
 /** @throws Error where nothing is there */
 export function there<T>(value: T | undefined): T {
@@ -127,9 +139,9 @@ export function there<T>(value: T | undefined): T {
   return value;
 }
 
-/** The StatefulSet, its pod and the pod's only container. */
-export function statefulSet() {
-  const set = there(manifest("StatefulSet").spec);
+/** A StatefulSet, its pod and the pod's only container. Default: that of one gateway. */
+export function statefulSet(given = manifest("StatefulSet")) {
+  const set = there(given.spec);
   const pod = there(set.template.spec);
   return { set, pod, container: there(pod.containers[0]) };
 }
