@@ -105,9 +105,10 @@ export class Trial {
     if (this.#row.state === "red") this.#deps.onCanaryRed(this.#redOf(this.#row));
   }
 
-  /** Results of all processes. */
+  /** Results of all processes. An act may end behind the news of another process's verdict, which is final: its row counts no more. */
   heard(row: CanaryRow): void {
     const wasJudged = this.#isJudged;
+    if (wasJudged && row.state !== "red") return;
     this.#row = row;
     this.#isJudged = row.state === "red";
     if (this.#isJudged && !wasJudged) this.#deps.onCanaryRed(this.#redOf(row));

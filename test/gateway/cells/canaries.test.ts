@@ -65,6 +65,16 @@ test.skipIf(missing)(
   },
 );
 
+test.skipIf(missing)("a verdict that is heard before results from which there was none stays", async () => {
+  const [room] = (await openCells(["v1"])).rooms;
+  const trial = room?.policies.canaries.trial({ ...key, policy: "late" }, canary);
+  const { row } = trial ?? {};
+  if (trial === undefined || row === undefined) throw new Error("no trial");
+  trial.heard({ ...row, state: "red", samples: 36, failures: 36 });
+  trial.heard({ ...row, samples: 24, failures: 24 });
+  expect(trial.row).toMatchObject({ state: "red", samples: 36 });
+});
+
 test.skipIf(missing)(
   "results of all cells are shown at each, and a canary that is good stays green",
   async () => {
