@@ -47,7 +47,7 @@ export interface LookupDeps {
 }
 
 const DAY_MS = 86_400_000;
-/** A busy ClickHouse takes its time to insert a record: rather a late answer than none. */
+/** A busy ClickHouse takes its time to insert a record: a late answer is better than none. */
 const FLUSH_MS = 5000;
 /** After it a record that did not come in time may well be there. */
 const RETRY_MS = 1000;
@@ -70,9 +70,9 @@ export async function callRecord(
   let record = recent ?? (await stored());
   // The cell that served it may not have inserted it yet.
   if (record === undefined && others !== undefined) {
-    const isOut = await others.flush(FLUSH_MS);
+    const { isDone } = await others.flush(FLUSH_MS);
     record = await stored();
-    if (record === undefined && !isOut) {
+    if (record === undefined && !isDone) {
       throw fail(
         "analytics_unavailable",
         "Another gateway may have this request, and did not answer in time.",

@@ -3,18 +3,30 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { retireCell } from "../../../src/cells/dataset.ts";
 import { Session } from "../../../src/cells/exchange.ts";
 import { connectRedis } from "../../../src/cells/redis.ts";
+import { type FaultProxy, startFaultProxy } from "../../unit/cells/fault-proxy.ts";
 import { missingRedis } from "../../unit/cells/redis-server.ts";
 import { type TestGateway, testGateway, until } from "../fixtures.ts";
 
 const missing = missingRedis();
 let gateway: TestGateway;
 let cells: readonly string[] = [];
+/** Between the last cell and Redis. */
+let proxy: FaultProxy;
 beforeAll(async () => {
   if (missing !== undefined) return;
-  gateway = await testGateway({ engine: true, cells: 3 });
+  gateway = await testGateway({
+    ...{ engine: true, cells: 3 },
+    async between({ url }) {
+      proxy = await startFaultProxy(url);
+      return [url, url, proxy.url];
+    },
+  });
   cells = gateway.cellUrls ?? [];
 });
-afterAll(() => gateway?.stop());
+afterAll(async () => {
+  await gateway?.stop();
+  await proxy?.close();
+});
 
 const headers = (key = gateway.testKey) => ({ authorization: `Bearer ${key}` });
 
@@ -53,6 +65,36 @@ test.skipIf(missing)("a call is found at every cell right after it ended", async
     expect(new Set(found.map(({ cell }) => cell)).size).toBe(1);
   }
 });
+
+test.skipIf(missing)(
+  "a call is waited for where its cell needs more than a second to bring it out",
+  async () => {
+    const id = await call(cells[2] as string);
+    proxy.pause();
+    const found = read(cells[0] as string, `/v1/requests/${id}`);
+    // Longer than reads of lists wait, and shorter than the silence after which a cell is not asked.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    proxy.resume();
+    expect(await found).toMatchObject({ http: 200, request_id: id });
+  },
+);
+
+test.skipIf(missing)(
+  "an id that a cell which does not answer may know is not said to be unknown",
+  async () => {
+    const path = "/v1/requests/01KAAAAAAAAAAAAAAAAAAAAAAA";
+    const ask = async (cell = "") => await fetch(`${cell}${path}`, { headers: headers() });
+    proxy.pause();
+    const answer = await ask(cells[0]);
+    proxy.resume();
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(await answer.json()).toMatchObject({ error: { code: "analytics_unavailable" } });
+    await until("all cells say that nobody knows it", async () => {
+      const answers = await Promise.all(cells.map(ask));
+      return answers.every(({ status }) => status === 404);
+    });
+  },
+);
 
 test.skipIf(missing)("the list at any cell has the calls of all", async () => {
   const ids = await Promise.all(cells.map((cell) => call(cell)));
