@@ -85,7 +85,7 @@ export class Processes {
     }
   }
 
-  /** The latest first: what was started earlier may be what it needs to end well, as a cell needs its Redis. */
+  /** Stops the processes one by one, in the reverse order of their starts: a cell still needs its Redis, which was started before it. */
   async stopAll(): Promise<void> {
     for (const started of [...this.#live].reverse()) await this.stop(started);
   }

@@ -91,13 +91,13 @@ test("an export whose client reads nothing is held back, and goes on whole once 
   let lines = 0;
   for await (const part of slow as AsyncIterable<Buffer>) {
     bytes += part.length;
-    for (const byte of part) if (byte === 10) lines++;
+    for (let at = part.indexOf(10); at >= 0; at = part.indexOf(10, at + 1)) lines++;
     most = Math.max(most, residentKb());
   }
   expect([slow.complete, lines]).toEqual([true, ROWS]);
   expect(bytes).toBeGreaterThan(LEAST_BYTES);
   expect(most - before).toBeLessThan(MOST_KB);
-});
+}, 60_000);
 
 test("a client that leaves ends the statement", async () => {
   const one = await open();

@@ -65,7 +65,7 @@ test.skipIf(missing)(
   },
 );
 
-test.skipIf(missing)("a verdict that is heard before results from which there was none stays", async () => {
+test.skipIf(missing)("a verdict stays where an older result comes behind it", async () => {
   const [room] = (await openCells(["v1"])).rooms;
   const trial = room?.policies.canaries.trial({ ...key, policy: "late" }, canary);
   const { row } = trial ?? {};

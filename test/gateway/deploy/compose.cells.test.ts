@@ -1,6 +1,6 @@
 /** The compose file of several cells: what Docker's own tool says of it, what it says of the product, and cells that run as it says. */
 import { spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { assertSettings, datasetIn } from "../../../src/cells/dataset.ts";
@@ -19,7 +19,8 @@ import {
   startNames,
   startNginx,
 } from "./cells.fixtures.ts";
-import { DEPLOY, deployFile, imageEnvironment, secondsOf, services } from "./fixtures.ts";
+import { composeConfig } from "./compose.fixtures.ts";
+import { deployFile, imageEnvironment, secondsOf, services } from "./fixtures.ts";
 
 const { services: all, networks, volumes } = cellsFile();
 const cells = CELL_NAMES.map((name) => all[name]);
@@ -29,16 +30,8 @@ const PASSWORDS = { CLICKHOUSE_PASSWORD: "0123abcd", REDIS_PASSWORD: "4567cdef" 
 describe("docker-compose", () => {
   const reason = missingCommand("docker-compose", "docker-compose");
 
-  function config(text: string, env: Record<string, string>) {
-    const folder = testFolder();
-    writeFileSync(join(folder, "compose.cells.yaml"), text);
-    copyFileSync(join(DEPLOY, "weir.env.example"), join(folder, "weir.env"));
-    const { PATH = "" } = process.env;
-    return spawnSync("docker-compose", ["--file", "compose.cells.yaml", "config"], {
-      ...{ cwd: folder, encoding: "utf8" },
-      env: { PATH, HOME: folder, ...env },
-    });
-  }
+  const config = (text: string, env: Record<string, string>) =>
+    composeConfig("compose.cells.yaml", text, env);
 
   test("reads the file without a complaint, and refuses what is misspelled", { timeout: 300_000 }, ({
     skip,

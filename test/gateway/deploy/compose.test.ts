@@ -1,27 +1,12 @@
 /** The compose file of one gateway: Docker's own tool reads it. */
-import { spawnSync } from "node:child_process";
-import { copyFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { missingCommand } from "../../support/debian.ts";
-import { testFolder } from "../process/fixtures.ts";
-import { DEPLOY, deployFile } from "./fixtures.ts";
+import { composeConfig } from "./compose.fixtures.ts";
+import { deployFile } from "./fixtures.ts";
 
 const reason = missingCommand("docker-compose", "docker-compose");
 
-/** `docker-compose config`, which needs no daemon, as in the file's folder after its first lines. */
-function config(text: string, env: Record<string, string>) {
-  const folder = testFolder();
-  writeFileSync(join(folder, "compose.yaml"), text);
-  copyFileSync(join(DEPLOY, "weir.env.example"), join(folder, "weir.env"));
-  const { PATH = "" } = process.env;
-  const { status, stdout, stderr } = spawnSync("docker-compose", ["--file", "compose.yaml", "config"], {
-    cwd: folder,
-    env: { PATH, HOME: folder, ...env },
-    encoding: "utf8",
-  });
-  return { status, stdout, stderr };
-}
+const config = (text: string, env: Record<string, string>) => composeConfig("compose.yaml", text, env);
 
 test("docker-compose reads the file without a complaint, and refuses what is misspelled", {
   timeout: 300_000,
