@@ -26,6 +26,13 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
+/** It ends with the process of the tests, however that ends: nobody else would end it. */
+export function spawnRedis(settings: readonly string[]): ChildProcess {
+  const bound = existsSync(SETPRIV) ? [SETPRIV, "--pdeathsig", "KILL", "redis-server"] : ["redis-server"];
+  const [program, ...before] = bound as [string, ...string[]];
+  return spawn(program, [...before, ...settings], { stdio: "ignore" });
+}
+
 /** @param kept a folder that `stop` leaves: what an earlier Redis wrote there is read again */
 export async function startRedis(more: readonly string[] = [], kept?: string): Promise<TestRedis> {
   const folder = kept ?? mkdtempSync(join(tmpdir(), "weir-redis-"));
@@ -36,10 +43,7 @@ export async function startRedis(more: readonly string[] = [], kept?: string): P
       ...["--port", "0", "--unixsocket", url, "--dir", folder, "--save", "", "--daemonize", "no"],
       ...["--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"],
     ];
-    // It ends with the process of the tests, however that ends: nobody else would end it.
-    const bound = existsSync(SETPRIV) ? [SETPRIV, "--pdeathsig", "KILL", "redis-server"] : ["redis-server"];
-    const [program, ...before] = bound as [string, ...string[]];
-    child = spawn(program, [...before, ...settings, ...more], { stdio: "ignore" });
+    child = spawnRedis([...settings, ...more]);
     const probe = connectRedis({ url, log: { warn() {} } });
     await probe.ready(10_000);
     probe.close();

@@ -1,6 +1,5 @@
 /** A Redis with a replica: nothing counts before the replica has it, so a failover loses nothing and stops no cell. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { connectRedis } from "../../../src/cells/redis.ts";
 import { RETIRE_SILENCE_MS } from "../../../src/cells/registry.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { amount } from "../../support/effort.ts";
@@ -8,37 +7,12 @@ import { freePort } from "../../support/free-port.ts";
 import { type CreditCell, charge, HeardLedger, openCreditCell, post } from "./credit-fixtures.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 import { type Bench, openBench } from "./fixtures.ts";
-import { missingRedis, startRedis, type TestRedis } from "./redis-server.ts";
+import { missingRedis, type TestRedis } from "./redis-server.ts";
+import { ask, PATIENT, REPLICATED, replicaOf, type Server } from "./replicas-fixtures.ts";
 
 const missing = missingRedis();
 const ORG = "org_a";
 const PAID = 10_000_000;
-const PATIENT = { timeout: 30_000, interval: 20 };
-
-/** One command to a server. */
-async function ask({ url }: Pick<TestRedis, "url">, command: string, ...args: string[]): Promise<string> {
-  const link = connectRedis({ url, log: { warn() {} } });
-  try {
-    await link.ready(10_000);
-    return String(await link.call(command, ...args));
-  } finally {
-    link.close();
-  }
-}
-
-/** A new replica gets its copy at once. */
-const SETTINGS = ["--repl-diskless-sync-delay", "0"];
-
-interface Server extends TestRedis {
-  readonly port: number;
-}
-
-async function replicaOf(master: number): Promise<Server> {
-  const port = await freePort();
-  const redis = await startRedis([...SETTINGS, "--port", String(port), "--replicaof", `127.0.0.1 ${master}`]);
-  await expect.poll(() => ask(redis, "INFO", "replication"), PATIENT).toContain("master_link_status:up");
-  return { ...redis, port };
-}
 
 describe.skipIf(missing !== undefined)(`replicas${missing === undefined ? "" : `: ${missing}`}`, () => {
   let bench: Bench;
@@ -50,7 +24,7 @@ describe.skipIf(missing !== undefined)(`replicas${missing === undefined ? "" : `
     openCreditCell(bench, name, ledger, { url: proxy.url, replicas: 1, idleMs: 200, waitMs: 500 });
   beforeEach(async () => {
     const port = await freePort();
-    bench = await openBench([], [...SETTINGS, "--port", String(port)]);
+    bench = await openBench([], [...REPLICATED, "--port", String(port)]);
     proxy = await startFaultProxy(bench.redis.url);
     replica = await replicaOf(port);
   });
