@@ -55,6 +55,8 @@ const LONGEST_RETRY_MS = 1000;
 const TIMEOUT_MS = 5000;
 const CONNECT_MS = 3000;
 const DISCONNECT_MS = 100;
+/** One that is reached and does not answer is passed over after this. */
+const SENTINEL_MS = 1000;
 
 export function connectRedis(options: RedisOptions): RedisLink {
   return new Link(options);
@@ -149,7 +151,7 @@ function redisAt(url: string): Redis {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(isTls && { tls: {}, enableTLSForSentinelMode: true }),
-    sentinelRetryStrategy: COMMON.retryStrategy,
+    ...{ sentinelRetryStrategy: COMMON.retryStrategy, sentinelCommandTimeout: SENTINEL_MS },
   });
 }
 

@@ -26,8 +26,12 @@ export interface Sentinel {
   stop(): Promise<void>;
 }
 
-/** @param lines of its file besides */
-async function startSentinel(master: number, quorum: number, lines: readonly string[]): Promise<Sentinel> {
+/** @param lines of its file besides. It may not answer yet: clients ask again */
+export async function startSentinel(
+  master: number,
+  quorum = 1,
+  lines: readonly string[] = [],
+): Promise<Sentinel> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "weir-sentinel-"));
   const file = join(folder, "sentinel.conf");
@@ -66,7 +70,7 @@ export interface Sentinels {
 
 /** Resolves once each knows the others and the replicas, so that a majority can promote one. */
 export async function startSentinels(master: number, count: number, replicas: number): Promise<Sentinels> {
-  const starting = Array.from({ length: count }, () => startSentinel(master, Math.floor(count / 2) + 1, []));
+  const starting = Array.from({ length: count }, () => startSentinel(master, Math.floor(count / 2) + 1));
   const all = await Promise.all(starting);
   for (const sentinel of all) {
     await ask(sentinel, "SENTINEL", "DEBUG", ...PERIODS);
