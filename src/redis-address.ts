@@ -1,6 +1,11 @@
 /** Addresses of Redis, as `REDIS_URL` has them. Errors never repeat the value, which may hold a password. */
 import { LOOPBACK_HOST } from "./mail-settings.ts";
 
+interface RedisLogin {
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+}
+
 export type RedisAddress =
   /** A server, by `redis://` or `rediss://`, with user, password and database. */
   | { readonly kind: "url"; readonly url: string }
@@ -11,15 +16,19 @@ export type RedisAddress =
       readonly kind: "sentinels";
       readonly sentinels: readonly { readonly host: string; readonly port: number }[];
       readonly master: string;
-      readonly username: string | undefined;
-      readonly password: string | undefined;
+      /** At the master. */
+      readonly login: RedisLogin;
+      /** At the Sentinels, which know nothing of the master's users. */
+      readonly sentinelLogin: RedisLogin;
       readonly db: number;
+      /** Of both. */
       readonly isTls: boolean;
     };
 
 const FORMS =
-  "use redis://host:6379, rediss://host:6380, /path/of/socket, or redis-sentinel://host:26379,host:26379/name-of-master";
-const SENTINEL = /^rediss?-sentinel:\/\/(?:([^@/]*)@)?([^/@]+)\/([\w.-]{1,200})(?:\/(\d{1,4}))?$/;
+  "use redis://host:6379, rediss://host:6380, /path/of/socket, or redis-sentinel://host:26379,host:26379/name-of-master, behind which ?sentinel=user:password may follow";
+const SENTINEL =
+  /^rediss?-sentinel:\/\/(?:([^@/]*)@)?([^/@]+)\/([\w.-]{1,200})(?:\/(\d{1,4}))?(?:\?sentinel=([^&#]+))?$/;
 const SENTINEL_PORT = 26_379;
 const MOST_SENTINELS = 32;
 
@@ -48,7 +57,7 @@ export const isOnThisMachine = (address: RedisAddress): boolean =>
   (address.kind === "url" && LOOPBACK_HOST.test(new URL(address.url).hostname.toLowerCase()));
 
 function sentinelsOf(text: string): RedisAddress {
-  const [, login, list = "", master = "", db = "0"] = SENTINEL.exec(text) ?? [];
+  const [, login, list = "", master = "", db = "0", sentinelLogin] = SENTINEL.exec(text) ?? [];
   const hosts = list.split(",").filter((host) => host !== "");
   if (
     hosts.length === 0 ||
@@ -56,23 +65,22 @@ function sentinelsOf(text: string): RedisAddress {
     !hosts.every((host) => URL.canParse(`tcp://${host}`))
   )
     throw new Error(FORMS);
-  const [username, password] = loginOf(login);
   return {
     kind: "sentinels",
     sentinels: hosts.map((text) => {
       const { hostname, port } = new URL(`tcp://${text}`);
       return { host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? SENTINEL_PORT : Number(port) };
     }),
-    ...{ master, username, password, db: Number(db), isTls: text.startsWith("rediss") },
+    ...{ login: loginOf(login), sentinelLogin: loginOf(sentinelLogin) },
+    ...{ master, db: Number(db), isTls: text.startsWith("rediss") },
   };
 }
 
 /** `user:password`, `:password` or `password`; each part may be escaped as in URLs. */
-function loginOf(login: string | undefined): [string | undefined, string | undefined] {
-  if (login === undefined || login === "") return [undefined, undefined];
-  const at = login.indexOf(":");
+function loginOf(text = ""): RedisLogin {
+  const at = text.indexOf(":");
   const part = (value: string) => (value === "" ? undefined : decoded(value));
-  return [at < 0 ? undefined : part(login.slice(0, at)), part(login.slice(at + 1))];
+  return { username: at < 0 ? undefined : part(text.slice(0, at)), password: part(text.slice(at + 1)) };
 }
 
 function decoded(text: string): string {

@@ -145,12 +145,14 @@ function redisAt(url: string): Redis {
   const address = redisAddress(url);
   if (address.kind === "socket") return new Redis({ ...COMMON, path: address.path });
   if (address.kind === "url") return new Redis(address.url, COMMON);
-  const { sentinels, master: name, username, password, db, isTls } = address;
+  const { sentinels, master: name, login, sentinelLogin, db, isTls } = address;
   return new Redis({
     ...{ ...COMMON, sentinels: [...sentinels], name, db },
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    ...(isTls && { tls: {}, enableTLSForSentinelMode: true }),
+    ...(login.username !== undefined && { username: login.username }),
+    ...(login.password !== undefined && { password: login.password }),
+    ...(sentinelLogin.username !== undefined && { sentinelUsername: sentinelLogin.username }),
+    ...(sentinelLogin.password !== undefined && { sentinelPassword: sentinelLogin.password }),
+    ...(isTls && { tls: {}, enableTLSForSentinelMode: true, sentinelTLS: {} }),
     ...{ sentinelRetryStrategy: COMMON.retryStrategy, sentinelCommandTimeout: SENTINEL_MS },
   });
 }
