@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectRedis, type RedisLink } from "../../src/cells/redis.ts";
+import { REQUIRED_SETTINGS, redisArguments } from "../../src/cells/required-settings.ts";
 import { redisSocketIn } from "../../src/supervisor/asked-redis.ts";
 import { redisFolder } from "../../src/supervisor/cell-folders.ts";
 import { findRedisServer } from "../../src/supervisor/redis-server.ts";
@@ -116,8 +117,7 @@ export async function startBenchRedis(processes: Processes, scratchDir: string) 
   mkdirSync(folder, { recursive: true });
   const url = join(folder, "redis.sock");
   const { pid } = await processes.start("redis", program, [
-    ...["--port", "0", "--unixsocket", url, "--dir", folder, "--save", ""],
-    ...["--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"],
+    ...redisArguments({ port: "0", unixsocket: url, dir: folder, save: "", ...REQUIRED_SETTINGS }),
   ]);
   const link = connectRedis({ url, log: SILENT });
   await link.ready(START_MS);

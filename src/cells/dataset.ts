@@ -9,6 +9,7 @@ import { FORMATS, type Formats } from "./formats.ts";
 import { DATASET_KEY, KEY_PREFIX } from "./keys.ts";
 import { cellNameOf, joinDataset, membershipOf, nameCell } from "./membership.ts";
 import type { RedisLink, RedisValue } from "./redis.ts";
+import { REQUIRED_SETTINGS } from "./required-settings.ts";
 import { SCRIPTS } from "./scripts.ts";
 
 /** Rows of one script while a dataset is made: some milliseconds of Redis. */
@@ -164,8 +165,7 @@ export class UnsafeSettings extends Error {}
  */
 export async function assertSettings(link: RedisLink): Promise<void> {
   const settings = await settingsOf(link);
-  const wanted = { appendonly: "yes", appendfsync: "always", "maxmemory-policy": "noeviction" };
-  for (const [name, value] of Object.entries(wanted)) {
+  for (const [name, value] of Object.entries(REQUIRED_SETTINGS)) {
     const found = settings.get(name);
     if (found !== value)
       throw new UnsafeSettings(
@@ -188,7 +188,7 @@ export async function assertReplicas(link: RedisLink, replicas: number): Promise
 }
 
 async function settingsOf(link: RedisLink): Promise<Map<string, string>> {
-  const asked = ["appendonly", "appendfsync", "maxmemory-policy"];
+  const asked = Object.keys(REQUIRED_SETTINGS);
   const answers = await Promise.all(asked.map((name) => link.call("CONFIG", "GET", name))).catch(
     (error: Error) => {
       if (error.name !== "ReplyError") throw error;

@@ -4,9 +4,10 @@
  */
 import { readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
+import { REQUIRED_SETTINGS } from "../cells/required-settings.ts";
 import type { Clock } from "../clock.ts";
 import { askRedis } from "./asked-redis.ts";
-import { REDIS_PID, REDIS_SOCKET, REQUIRED } from "./redis-server.ts";
+import { REDIS_PID, REDIS_SOCKET } from "./redis-server.ts";
 
 export interface OrphanLog {
   warn(fields: Record<string, unknown>, message: string): void;
@@ -71,7 +72,7 @@ async function gone(pid: number, folder: string, clock: Clock, withinMs: number)
 
 /** What is not as it must be, or undefined. */
 async function settingFault(folder: string, socket: string): Promise<string | undefined> {
-  const wanted = Object.entries(REQUIRED);
+  const wanted = Object.entries(REQUIRED_SETTINGS);
   const found = await askRedis(folder, socket, ANSWER_MS, (link) =>
     Promise.all(wanted.map(([name]) => link.call("CONFIG", "GET", name))),
   );

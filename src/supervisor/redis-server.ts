@@ -1,19 +1,13 @@
 /** The Redis server that a supervisor starts for its own cells: the program, its settings, and what its log lines mean. */
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
+import { REQUIRED_SETTINGS, redisArguments } from "../cells/required-settings.ts";
 
 export const REDIS_SOCKET = "redis.sock";
 export const REDIS_PID = "redis.pid";
 
 /** Redis's own, or its free successor. The first that is found is taken. */
 const PROGRAMS = ["redis-server", "valkey-server"];
-
-/** Settings that a server must have to be trusted with money. Checked where one that already runs is taken over. */
-export const REQUIRED: Readonly<Record<string, string>> = {
-  appendonly: "yes",
-  appendfsync: "always",
-  "maxmemory-policy": "noeviction",
-};
 
 /** Path of the program. @throws Error for the operator where there is none */
 export function findRedisServer(path: string | undefined = process.env.PATH): string {
@@ -37,8 +31,8 @@ function isProgram(file: string): boolean {
 }
 
 /** Arguments of the server, which runs in its folder: paths are relative, because that of a socket must be short. */
-export const REDIS_ARGUMENTS: readonly string[] = Object.entries({
-  ...REQUIRED,
+export const REDIS_ARGUMENTS: readonly string[] = redisArguments({
+  ...REQUIRED_SETTINGS,
   // A line cut off by a power failure was never acknowledged: it is dropped, and the start says so.
   "aof-load-truncated": "yes",
   save: "",
@@ -53,7 +47,7 @@ export const REDIS_ARGUMENTS: readonly string[] = Object.entries({
   logfile: "",
   loglevel: "notice",
   "always-show-logo": "no",
-}).flatMap(([name, value]) => [`--${name}`, value]);
+});
 
 export interface RedisLine {
   readonly level: "debug" | "warn" | "error";

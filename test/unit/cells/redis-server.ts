@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectRedis } from "../../../src/cells/redis.ts";
+import { REQUIRED_SETTINGS, redisArguments } from "../../../src/cells/required-settings.ts";
 import { missingCommand } from "../../support/debian.ts";
 
 /** Of util-linux. */
@@ -40,8 +41,8 @@ export async function startRedis(more: readonly string[] = [], kept?: string): P
   let child: ChildProcess | undefined;
   const start = async () => {
     const settings = [
-      ...["--port", "0", "--unixsocket", url, "--dir", folder, "--save", "", "--daemonize", "no"],
-      ...["--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"],
+      ...redisArguments({ port: "0", unixsocket: url, dir: folder, save: "", daemonize: "no" }),
+      ...redisArguments(REQUIRED_SETTINGS),
     ];
     child = spawnRedis([...settings, ...more]);
     const probe = connectRedis({ url, log: { warn() {} } });

@@ -3,6 +3,7 @@
  * and be replaced by a replica, which may lack the latest ones.
  */
 import { createHash } from "node:crypto";
+import { REQUIRED_SETTINGS } from "../../../../src/cells/required-settings.ts";
 import type { VirtualTime } from "../../virtual-time.ts";
 import { type CommandContext, entriesBehind, type Reply, run } from "./commands.ts";
 import { Database, RedisError } from "./database.ts";
@@ -31,8 +32,6 @@ interface Blocked {
 
 /** Of a text of bytes. */
 const shaOf = (text: string): string => createHash("sha1").update(text, "latin1").digest("hex");
-
-const SETTINGS = { appendonly: "yes", appendfsync: "always", "maxmemory-policy": "noeviction" };
 
 export class Server {
   readonly #options: ServerOptions;
@@ -105,7 +104,7 @@ export class Server {
     const { pageRows, streamEntries, onEntry } = this.#options;
     const runId = shaOf(String(++this.#starts));
     const ids = { runId, formerReplicationId };
-    return { database, ...ids, settings: SETTINGS, pageRows, streamEntries, onEntry, cursors: [] };
+    return { database, ...ids, settings: REQUIRED_SETTINGS, pageRows, streamEntries, onEntry, cursors: [] };
   }
 
   #run(name: string, args: readonly string[]): Reply | RedisError {
