@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import type { Store } from "../store/store.ts";
 import { FORMATS, type Formats } from "./formats.ts";
 import { DATASET_KEY, KEY_PREFIX } from "./keys.ts";
-import { cellNameOf, joinDataset, membershipOf, nameCell } from "./membership.ts";
+import { joinDataset, membershipOf } from "./membership.ts";
 import type { RedisLink, RedisValue } from "./redis.ts";
 import { REQUIRED_SETTINGS } from "./required-settings.ts";
 import { SCRIPTS } from "./scripts.ts";
@@ -226,30 +226,3 @@ export async function datasetToJoin(local: Store, link: RedisLink, isNew: boolea
   await joinDataset(local, found.id);
   return found.id;
 }
-
-const ALIVE_LOOK_MS = 1000;
-
-/**
- * The folder's cell has one name for ever, and one process.
- * @throws Error with a line for the operator where the name is another one's, or a process under it is alive
- */
-export async function assertOwnName(local: Store, link: RedisLink, cell: string): Promise<void> {
-  const known = cellNameOf(local);
-  if (known !== undefined && known !== cell)
-    throw new Error(`CELL: the data folder is that of cell ${known}, and cannot be that of ${cell}`);
-  if (known === undefined) {
-    if ((await link.call("HEXISTS", `${KEY_PREFIX}lives`, cell)) === 1)
-      throw new Error(`CELL: there is a cell ${cell} already, on another data folder: choose another name`);
-    await nameCell(local, cell);
-  }
-  // A process that ended without a word is not heard of again.
-  const said = await signOfLife(link, cell);
-  if (said === null) return;
-  await new Promise((resolve) => setTimeout(resolve, ALIVE_LOOK_MS));
-  const now = await signOfLife(link, cell);
-  if (now !== null && !now.equals(said))
-    throw new Error(`CELL: a process runs as cell ${cell} on a copy of the data folder: stop it first`);
-}
-
-const signOfLife = async (link: RedisLink, cell: string) =>
-  (await link.call("HGET", `${KEY_PREFIX}applied`, cell)) as Buffer | null;

@@ -4,8 +4,9 @@ import { AccountTables } from "../account/tables.ts";
 import { lastRestore } from "../backup/marker.ts";
 import { type Cell, openCell } from "../cells/cell.ts";
 import { assertProven } from "../cells/credit/proof.ts";
-import { assertOwnName, assertReplicas, datasetToJoin } from "../cells/dataset.ts";
+import { assertReplicas, datasetToJoin } from "../cells/dataset.ts";
 import { LONGEST_CALL_MS } from "../cells/limits/key-state.ts";
+import { ownName } from "../cells/own-name.ts";
 import { connectRedis } from "../cells/redis.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
@@ -37,16 +38,17 @@ export async function joinCells(
   assertCallsEnd(config);
   const link = connectRedis({ url: redisUrl, log });
   let datasetId: string;
+  let name: string;
   try {
     await link.ready(CONNECT_MS);
     await assertReplicas(link, replicas);
     datasetId = await datasetToJoin(local, link, new AccountTables(local).oldestOrg() === undefined);
-    await assertOwnName(local, link, config.cell);
+    name = await ownName(local, link, config.cell);
   } finally {
     link.close();
   }
   const cell = await openCell({
-    ...{ cell: config.cell, datasetId, redisUrl, replicas, local, isShared: isSharedTable, clock, log },
+    ...{ cell: name, datasetId, redisUrl, replicas, local, isShared: isSharedTable, clock, log },
     onEnd(reason) {
       log.fatal({ err: reason }, "this cell may not go on");
       onEnd();

@@ -57,7 +57,7 @@ export function exchangeOf(
       byokFee,
       onFault: host.onFault,
       onRecord: host.onRecord,
-      cell: config.cell,
+      cell: rooms.cell?.name ?? config.cell,
       settledAtUs: risingMicros(clock),
       maxPayloadBytes: bounds.max_payload_bytes,
     },

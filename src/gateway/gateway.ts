@@ -169,7 +169,7 @@ const catchUpOf = ({ cell, store }: Rooms): CatchUp | undefined =>
 
 /** Of all metrics: a gateway alone needs no name, unless it was given one. */
 const labelsOf = ({ cell: name }: Config, { cell }: Rooms): Record<string, string> =>
-  cell === undefined && name === DEFAULT_CELL ? {} : { cell: name };
+  cell === undefined && name === DEFAULT_CELL ? {} : { cell: cell?.name ?? name };
 
 interface Stoppable {
   readonly config: Config;

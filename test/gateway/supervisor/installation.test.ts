@@ -1,6 +1,6 @@
 /** Several cells on one folder are one installation: new, or that of a gateway that ran there alone. */
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connectRedis } from "../../../src/cells/redis.ts";
@@ -110,6 +110,28 @@ it(`a gateway that ran alone becomes several on its folder, and one again, with 
   expect(weir(where, "retire", "local-2").stdout).toContain("local-2 is retired");
   expect(weir(where, "cells").stdout).toMatch(/^local-2 +retired /m);
   await stopped(one);
+});
+
+it(`a cell whose folder is lost starts on an empty one under a numbered name, once it is retired${why}`, async () => {
+  const cells = await startCells(2);
+  const { where } = cells;
+  await cells.allReady();
+  await stopped(cells);
+  rmSync(join(where.dataDir, "cells/2"), { recursive: true });
+  const one = startAt(where, 1);
+  await one.allReady();
+  expect(weir(where, "retire", "local-2").stdout).toContain("local-2 is retired");
+  await stopped(one);
+  const again = startAt(where, 2);
+  await again.allReady();
+  const listed = weir(where, "cells").stdout;
+  for (const line of [/^local-1 +alive /m, /^local-2 +retired /m, /^local-2\.2 +alive /m])
+    expect(listed).toMatch(line);
+  await until("metrics have the name", async () => {
+    const answer = await fetch(`${where.url}/metrics`, { headers: { connection: "close" } });
+    return (await answer.text()).includes('cell="local-2.2"');
+  });
+  await stopped(again);
 });
 
 test("a cell needs a name, a key and an address that can be read", async () => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { firstStart } from "../../../src/account/first-start.ts";
 import type { OrgRow } from "../../../src/account/org.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
-import { assertOwnName, datasetIn, datasetToJoin } from "../../../src/cells/dataset.ts";
+import { datasetIn, datasetToJoin } from "../../../src/cells/dataset.ts";
 import { assertAlone, membershipOf, noteUpload, uploadOf } from "../../../src/cells/membership.ts";
 import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
 import { type UploadStep, uploadFolder } from "../../../src/cells/upload.ts";
@@ -284,40 +284,6 @@ describe.skipIf(missing !== undefined)(
       );
       const same = configOf(dataDir, { WEIR_SECRETS_KEY: made });
       expect((await initDataset(same, { redisUrl: redis.url, log })).rows).toBeGreaterThan(5);
-    });
-
-    test("knows each cell by one name, on one folder", async () => {
-      await emptyRedis();
-      const [one, two] = [emptyFolder(), emptyFolder()];
-      await init(one);
-      await opened(one, async (store) => {
-        await assertOwnName(store, link, "a");
-        await assertOwnName(store, link, "a");
-        await expect(assertOwnName(store, link, "b")).rejects.toThrow("is that of cell a");
-      });
-      await link.call("HSET", "{weir}:lives", "a", "1");
-      await opened(two, async (store) => {
-        await datasetToJoin(store, link, true);
-        await expect(assertOwnName(store, link, "a")).rejects.toThrow("on another data folder");
-      });
-    });
-
-    test("lets no second process of a cell in while the first one is alive", async () => {
-      await emptyRedis();
-      const dataDir = emptyFolder();
-      await init(dataDir);
-      let beats = 0;
-      const beat = () => link.call("HSET", "{weir}:applied", "a", `1 ${++beats}`);
-      await beat();
-      await opened(dataDir, async (store) => {
-        const beating = setInterval(beat, 100);
-        try {
-          await expect(assertOwnName(store, link, "a")).rejects.toThrow("a process runs as cell a");
-        } finally {
-          clearInterval(beating);
-        }
-        await assertOwnName(store, link, "a");
-      });
     });
   },
 );
