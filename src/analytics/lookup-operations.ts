@@ -12,6 +12,7 @@ import type { CallRecord } from "../record.ts";
 import { bodyOf, candidatesOf } from "./answer.ts";
 import type { ClickHouse } from "./client.ts";
 import type { Finisher } from "./finisher.ts";
+import { incompleteSince } from "./inserted-until.ts";
 import type { OtherCells } from "./other-cells.ts";
 import type { Outbox } from "./outbox.ts";
 import { mayReadPayload, maySeeRecord } from "./record-access.ts";
@@ -58,7 +59,8 @@ const idPath = z.object({
 
 /**
  * The record of a call; `pending`: it is not in ClickHouse yet.
- * @throws WeirError 404 where the reader may not see it, `analytics_unavailable` also where another cell may have it and did not answer
+ * @throws WeirError 404 where the reader may not see it, with `incomplete_since` where a cell that is gone may have it;
+ *   `analytics_unavailable` also where a cell that runs may have it and did not answer
  */
 export async function callRecord(
   { outbox, clickhouse, others }: Pick<LookupDeps, "outbox" | "clickhouse" | "others">,
@@ -68,11 +70,13 @@ export async function callRecord(
   const recent = outbox.recent(requestId);
   const stored = () => storedRequest(clickhouse, reader.orgId, requestId);
   let record = recent ?? (await stored());
+  let missingSinceMs: number | undefined;
   // The cell that served it may not have inserted it yet.
   if (record === undefined && others !== undefined) {
-    const { isDone } = await others.flush(FLUSH_MS);
+    const flushed = await others.flush(FLUSH_MS);
     record = await stored();
-    if (record === undefined && !isDone) {
+    if (record === undefined) missingSinceMs = flushed.missingSinceMs;
+    if (record === undefined && !flushed.isDone) {
       throw fail(
         "analytics_unavailable",
         "Another gateway may have this request, and did not answer in time.",
@@ -81,7 +85,9 @@ export async function callRecord(
     }
   }
   if (record !== undefined && maySeeRecord(reader, record)) return { record, pending: recent !== undefined };
-  throw fail("not_found", `No request ${requestId}.`);
+  if (missingSinceMs === undefined) throw fail("not_found", `No request ${requestId}.`);
+  const reason = "Calls that ended lately at a gateway which is gone may be missing.";
+  throw fail("not_found", `No request ${requestId}. ${reason}`, { details: incompleteSince(missingSinceMs) });
 }
 
 export function lookupOperations(deps: LookupDeps) {

@@ -47,6 +47,7 @@ interface Read {
   readonly request_id?: string;
   readonly cell?: string;
   readonly incomplete_since?: string;
+  readonly error?: { readonly code: string; readonly details?: { readonly incomplete_since?: string } };
   readonly cost_micro?: number;
   readonly available_micro_usd?: number;
   readonly data?: readonly { readonly request_id: string }[];
@@ -122,7 +123,14 @@ test.skipIf(missing)(
     };
     for (const path of ["/v1/usage?range=24h", "/v1/requests"])
       expect(await since(path)).toMatch(/^2026-01-02T03:04:05/);
+    const unknown = async () => {
+      const { http, error } = await read(cell, "/v1/requests/01KAAAAAAAAAAAAAAAAAAAAAAA");
+      return [http, error?.code, error?.details?.incomplete_since];
+    };
+    await until("it is not taken to run any more", async () => (await unknown())[0] === 404);
+    expect(await unknown()).toEqual([404, "not_found", "2026-01-02T03:04:05.000Z"]);
     expect(await retireCell(link, id, "killed", 0)).toBe(true);
+    expect(await unknown()).toEqual([404, "not_found", undefined]);
     for (const path of ["/v1/usage?range=24h", "/v1/requests"]) expect(await since(path)).toBeUndefined();
     link.close();
   },
