@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import { fail, type WeirError } from "../errors.ts";
 import { REQUEST_ID } from "../ids.ts";
 import { type Caller, operation } from "../operation.ts";
 import type { CallRecord } from "../record.ts";
@@ -13,7 +13,7 @@ import { bodyOf, candidatesOf } from "./answer.ts";
 import type { ClickHouse } from "./client.ts";
 import type { Finisher } from "./finisher.ts";
 import { incompleteSince } from "./inserted-until.ts";
-import type { OtherCells } from "./other-cells.ts";
+import type { OtherCells, OthersFlushed } from "./other-cells.ts";
 import type { Outbox } from "./outbox.ts";
 import { mayReadPayload, maySeeRecord } from "./record-access.ts";
 import { flag } from "./request-filters.ts";
@@ -70,24 +70,29 @@ export async function callRecord(
   const recent = outbox.recent(requestId);
   const stored = () => storedRequest(clickhouse, reader.orgId, requestId);
   let record = recent ?? (await stored());
-  let missingSinceMs: number | undefined;
   // The cell that served it may not have inserted it yet.
   if (record === undefined && others !== undefined) {
     const flushed = await others.flush(FLUSH_MS);
     record = await stored();
-    if (record === undefined) missingSinceMs = flushed.missingSinceMs;
-    if (record === undefined && !flushed.isDone) {
-      throw fail(
-        "analytics_unavailable",
-        "Another gateway may have this request, and did not answer in time.",
-        { retryAfterMs: RETRY_MS },
-      );
-    }
+    if (record === undefined) throw notAtOthers(requestId, flushed);
   }
   if (record !== undefined && maySeeRecord(reader, record)) return { record, pending: recent !== undefined };
-  if (missingSinceMs === undefined) throw fail("not_found", `No request ${requestId}.`);
+  throw fail("not_found", `No request ${requestId}.`);
+}
+
+/** What is said of a request that is in no outbox of this cell, and not in ClickHouse after the others were asked. */
+function notAtOthers(requestId: string, { isDone, missingSinceMs }: OthersFlushed): WeirError {
+  if (!isDone)
+    return fail(
+      "analytics_unavailable",
+      "Another gateway may have this request, and did not answer in time.",
+      { retryAfterMs: RETRY_MS },
+    );
+  if (missingSinceMs === undefined) return fail("not_found", `No request ${requestId}.`);
   const reason = "Calls that ended lately at a gateway which is gone may be missing.";
-  throw fail("not_found", `No request ${requestId}. ${reason}`, { details: incompleteSince(missingSinceMs) });
+  return fail("not_found", `No request ${requestId}. ${reason}`, {
+    details: incompleteSince(missingSinceMs),
+  });
 }
 
 export function lookupOperations(deps: LookupDeps) {

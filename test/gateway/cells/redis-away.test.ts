@@ -25,6 +25,8 @@ afterAll(async () => {
 });
 
 const common = { model: "test/model", messages: [{ role: "user", content: "Hold on." }] };
+/** Without a bound a whole answer holds 100,000 tokens, and a cell that has not given them back has credit for minutes of a stream. */
+const short = { ...common, max_tokens: 20 };
 const NAMES = ["weir_slots_taken", "weir_holds_open", "weir_budget_holds_open", "weir_calls_live"];
 
 /** Of each cell, the gauges that are not 0 with no call under way. */
@@ -44,7 +46,7 @@ test.skipIf(missing)(
   async () => {
     redis.pause();
     for (let n = 0; n < 4; n++) {
-      const { status, json } = await gateway.chat(common);
+      const { status, json } = await gateway.chat(short);
       expect([status, json.error.code]).toEqual([503, "storage_unavailable"]);
     }
     redis.resume();
@@ -57,7 +59,7 @@ test.skipIf(missing)(
 test.skipIf(missing)(
   "a stream whose credit cannot be extended ends, and what was delivered is charged",
   async () => {
-    const answered = async () => (await gateway.chat(common)).status === 200;
+    const answered = async () => (await gateway.chat(short)).status === 200;
     await until("both cells admit calls again", async () => (await answered()) && (await answered()));
     const before = chargesOf(await auditedLedger(gateway)).size;
     const body = { ...common, stream: true, simulator: { tokens: 100_000, gap_ms: 2 } };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
+import { redisArguments } from "../../../src/cells/required-settings.ts";
 import { redisAddress } from "../../../src/redis-address.ts";
 import { missingCommand } from "../../support/debian.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -113,14 +114,10 @@ describe.skipIf(missing !== undefined)(`Sentinels${missing === undefined ? "" : 
         "tls-auth-clients": "no",
       };
       const [port, sentinelPort] = [await freePort(), await freePort()];
-      const settings = Object.entries(tls);
-      const redis = await startRedis([
-        "--tls-port",
-        `${port}`,
-        ...settings.flatMap(([name, value]) => [`--${name}`, value]),
-      ]);
+      const redis = await startRedis(redisArguments({ "tls-port": String(port), ...tls }));
       onTestFinished(() => redis.stop());
-      const lines = [...settings.map((setting) => setting.join(" ")), "port 0", `tls-port ${sentinelPort}`];
+      const settings = Object.entries(tls).map((setting) => setting.join(" "));
+      const lines = [...settings, "port 0", `tls-port ${sentinelPort}`];
       await sentinelOf(port, [...lines, "tls-replication yes"]);
       const url = `rediss-sentinel://127.0.0.1:${sentinelPort}/${MASTER}`;
       const asked = async (trusted: string, withinMs: number) => {
