@@ -2,7 +2,7 @@
  * Claims of Idempotency-Keys: which call of all cells answers one. Claims of one moment share an exchange. A call that has no answer in
  * time is refused, and what was claimed for it meanwhile is given back: nobody guesses.
  */
-import { type Clock, systemTimers, type Timers } from "../../clock.ts";
+import { systemTimers, type Timers } from "../../clock.ts";
 import { fail } from "../../errors.ts";
 import type { Claimed, KeptAnswer } from "../../exchange/kept-rows.ts";
 import type { Lane, Operation } from "../exchange.ts";
@@ -12,7 +12,6 @@ export interface ClaimsOptions {
   /** Of this part alone. */
   readonly lane: Pick<Lane, "send">;
   readonly look: (names: readonly string[]) => Promise<(Buffer | null)[]>;
-  readonly clock: Clock;
   readonly timers?: Timers;
   /** Answers of all cells that are remembered: beyond them no key is claimed. */
   readonly mostAnswers: number;
@@ -29,7 +28,7 @@ interface Ask {
   cancel: () => void;
 }
 
-/** A call waits so long for Redis; when an exchange has no answer for so long, calls are refused at once. */
+/** A call waits so long for Redis. Once one waited in vain, calls are refused at once until Redis answers. */
 export const PATIENCE_MS = 500;
 const RETRY_AFTER_MS = 1000;
 const MOST_ASKS = 500;
@@ -50,7 +49,8 @@ export class Claims {
    * would be found taken then, by nobody.
    */
   readonly #held = new Map<string, string>();
-  #sentMs: number | undefined;
+  /** A call waited in vain, and the exchange under way has no answer yet. */
+  #isStalled = false;
   #running: Promise<void> | undefined;
   #hasEnded = false;
 
@@ -61,13 +61,12 @@ export class Claims {
 
   /** @throws WeirError 503 (as a rejection) */
   claim(id: string, fingerprint: string): Promise<Claimed> {
-    const isStalled =
-      this.#sentMs !== undefined && this.#options.clock.monotonic() - this.#sentMs > PATIENCE_MS;
-    if (isStalled || this.#hasEnded) return Promise.reject(unavailable());
+    if (this.#isStalled || this.#hasEnded) return Promise.reject(unavailable());
     return new Promise((resolve, reject) => {
       const ask: Ask = { id, fingerprint, answer: { resolve, reject }, cancel: () => {} };
       ask.cancel = this.#timers.after(PATIENCE_MS, () => {
         ask.answer = undefined;
+        this.#isStalled = true;
         reject(unavailable());
       });
       this.#asks.push(ask);
@@ -118,6 +117,7 @@ export class Claims {
         // Calls of one turn of the event loop go together.
         await new Promise((resolve) => setImmediate(resolve));
         await this.#exchange();
+        this.#isStalled = false;
       }
     } catch {
       // The session has told whoever must know that this process may not go on.
@@ -130,13 +130,12 @@ export class Claims {
   }
 
   async #exchange(): Promise<void> {
-    const { lane, clock, mostAnswers } = this.#options;
+    const { lane, mostAnswers } = this.#options;
     const ends = this.#ends.splice(0, MOST_ASKS);
     // One that waited too long is not asked for any more.
     const asks = this.#asks.splice(0, MOST_ASKS).filter(({ answer }) => answer !== undefined);
     if (ends.length === 0 && asks.length === 0) return;
     for (const { id } of ends) this.#held.delete(id);
-    this.#sentMs = clock.monotonic();
     try {
       const results = await lane.send([
         ...ends.map(({ id }) => ["unclaim", id] as const),
@@ -150,8 +149,6 @@ export class Claims {
       for (const ask of asks) refuse(ask);
       for (const { done } of ends) done();
       throw error;
-    } finally {
-      this.#sentMs = undefined;
     }
   }
 

@@ -43,7 +43,7 @@ export class SharedKept {
     const { cell, clock, timers, onFailure } = options;
     const { store } = cell;
     const { mostBytes = MOST_BYTES, mostAnswers = MOST_ANSWERS } = options;
-    this.#claims = new Claims({ lane: cell.lane("claims"), look: cell.look, clock, timers, mostAnswers });
+    this.#claims = new Claims({ lane: cell.lane("claims"), look: cell.look, timers, mostAnswers });
     this.#forgotten = new Forgotten({
       ...{ store, lane: cell.lane("forgotten"), clock, onFailure },
       forgetRemoved: () => cell.store.forgetRemovedHere(),
