@@ -2,6 +2,7 @@
  * Which installation a folder belongs to. A folder that joined one is a copy of part of it: a gateway that took it for its own, or gave
  * it to another installation, would lose what the others wrote, or spend their credit again.
  */
+import { randomUUID } from "node:crypto";
 import type { Store } from "../store/store.ts";
 
 interface Membership {
@@ -9,6 +10,8 @@ interface Membership {
   readonly id: string;
   /** Of the folder's cell, since its first start as one. */
   readonly cell?: string;
+  /** Tells the folder from others that want the same name; since it wanted one. */
+  readonly folder?: string;
 }
 
 const TABLE = "cells.membership";
@@ -21,11 +24,22 @@ export const membershipOf = (local: Store): string | undefined => local.table<Me
 export const cellNameOf = (local: Store): string | undefined => local.table<Membership>(TABLE).get(KEY)?.cell;
 
 /** The folder is that of this cell from now on. */
-export async function nameCell(local: Store, cell: string): Promise<void> {
+export const nameCell = (local: Store, cell: string): Promise<void> => change(local, { cell });
+
+/** Id of the folder itself: made when it is first asked for, and the same from then on. */
+export async function folderIdOf(local: Store): Promise<string> {
+  const known = local.table<Membership>(TABLE).get(KEY)?.folder;
+  if (known !== undefined) return known;
+  const folder = randomUUID();
+  await change(local, { folder });
+  return folder;
+}
+
+async function change(local: Store, part: Partial<Membership>): Promise<void> {
   const table = local.table<Membership>(TABLE);
   await local.act(() => {
     const row = table.get(KEY);
-    if (row !== undefined) table.put(KEY, { ...row, cell });
+    if (row !== undefined) table.put(KEY, { ...row, ...part });
   });
 }
 

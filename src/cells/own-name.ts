@@ -1,7 +1,7 @@
 /** The name of a folder's cell: it has one for ever, no other folder has it, and one process at a time runs under it. */
 import type { Store } from "../store/store.ts";
 import { KEY_PREFIX } from "./keys.ts";
-import { cellNameOf, nameCell } from "./membership.ts";
+import { cellNameOf, folderIdOf, nameCell } from "./membership.ts";
 import type { RedisLink } from "./redis.ts";
 
 /** As in `CELL`. */
@@ -18,7 +18,7 @@ export async function ownName(local: Store, link: RedisLink, wanted: string): Pr
   const known = cellNameOf(local);
   if (known !== undefined && !isNameFor(wanted, known))
     throw new Error(`CELL: the data folder is that of cell ${known}, and cannot be that of ${wanted}`);
-  const name = known ?? (await freeName(link, wanted));
+  const name = known ?? (await freeName(link, wanted, await folderIdOf(local)));
   if (known === undefined) await nameCell(local, name);
   await assertNobody(link, name);
   return name;
@@ -31,10 +31,18 @@ function isNameFor(wanted: string, name: string): boolean {
   );
 }
 
-async function freeName(link: RedisLink, wanted: string): Promise<string> {
+/** The first name that is free, taken for the folder: of several that start at once each has its own, also after a crash right here. */
+async function freeName(link: RedisLink, wanted: string, folderId: string): Promise<string> {
   for (let name = wanted, count = 2; name.length <= LONGEST_NAME; name = `${wanted}.${count++}`) {
     const life = await link.call("HGET", `${KEY_PREFIX}lives`, name);
-    if (life === null) return name;
+    if (life === null) {
+      const taken = `${KEY_PREFIX}folders`;
+      await link.call("HSETNX", taken, name, folderId);
+      if (String(await link.call("HGET", taken, name)) === folderId) return name;
+      throw new Error(
+        `CELL: another data folder is about to be cell ${name}: choose another name, or retire it if that folder is lost`,
+      );
+    }
     const retired = await link.call("HGET", `${KEY_PREFIX}retired`, name);
     // It may be started again on its own folder, and is not retired then.
     if (Number(retired ?? 0) < Number(life))

@@ -7,7 +7,11 @@ if redis.call("HGET", KEYS[1], "id") ~= ARGV[1] then
 end
 local cell = ARGV[2]
 local life = redis.call("HGET", prefix .. "lives", cell)
-if not life then return 0 end
+if not life then
+  -- A folder took the name (`own-name.ts`), and its first start is still to come.
+  if redis.call("HEXISTS", prefix .. "folders", cell) == 0 then return 0 end
+  life = "0"
+end
 local time = redis.call("TIME")
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local function is_recent(at) return now - tonumber(at) < tonumber(ARGV[3]) end

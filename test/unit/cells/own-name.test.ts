@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createDataset, datasetToJoin, enterDataset, retireCell } from "../../../src/cells/dataset.ts";
+import { folderIdOf } from "../../../src/cells/membership.ts";
 import { ownName } from "../../../src/cells/own-name.ts";
 import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
 import { openStore } from "../../../src/store/store.ts";
@@ -73,6 +74,41 @@ describe.skipIf(missing !== undefined)(`a cell's name${missing === undefined ? "
     for (const other of ["a.2", "a.3.1", "b"])
       await expect(begin(three, other)).rejects.toThrow("is that of cell a.3");
     expect(await begin(three, "a.3")).toBe("a.3");
+  });
+
+  test("is that of one of the folders that want it at once", async () => {
+    const [one, two] = [emptyFolder(), emptyFolder()];
+    const [first, second] = await Promise.allSettled([begin(one, "a"), begin(two, "a")]);
+    const isFirst = first.status === "fulfilled";
+    expect(isFirst ? first.value : (second as PromiseFulfilledResult<string>).value).toBe("a");
+    expect(isFirst ? second : first).toMatchObject({ status: "rejected" });
+    const other = isFirst ? two : one;
+    await expect(begin(other, "a")).rejects.toThrow("there is a cell a already, on another data folder");
+    expect(await begin(other, "b")).toBe("b");
+  });
+
+  test("taken by a folder whose process was killed before it began is still that folder's", async () => {
+    const [one, two] = [emptyFolder(), emptyFolder()];
+    const local = openStore(one);
+    await datasetToJoin(local, link, true);
+    await link.call("HSET", "{weir}:folders", "a", await folderIdOf(local));
+    await local.close();
+    await expect(begin(two, "a")).rejects.toThrow("another data folder is about to be cell a");
+    expect(await begin(one, "a")).toBe("a");
+    expect(await begin(one, "a")).toBe("a");
+  });
+
+  test("taken by a folder that was lost before it began can be retired", async () => {
+    const [one, two] = [emptyFolder(), emptyFolder()];
+    const local = openStore(one);
+    await datasetToJoin(local, link, true);
+    expect(await ownName(local, link, "a")).toBe("a");
+    await local.close();
+    await expect(begin(two, "a")).rejects.toThrow("retire it if that folder is lost");
+    expect(await retire("a")).toBe(true);
+    expect(await retire("unknown")).toBe(false);
+    expect(await begin(two, "a")).toBe("a.2");
+    expect(await begin(one, "a")).toBe("a");
   });
 
   test("of 64 characters gets none", async () => {
