@@ -39,7 +39,10 @@ export function metricSources(
       weir_holds_open: read("Credit holds open.", () => purse.open().holds),
       weir_held_micro_usd: read("Credit held for calls under way.", () => purse.open().heldMicroUsd),
       weir_budget_holds_open: read("Budget holds open.", () => budgets.openHolds()),
-      weir_slots_taken: read("Concurrency slots taken.", () => limits.inFlight()),
+      weir_slots_taken: read(
+        "Slots of concurrency taken: one by each model call of a key, two by each export that runs.",
+        () => limits.inFlight(),
+      ),
       weir_upstream_keys_cooling: read("Provider keys that cool down at one endpoint at least.", () =>
         health.keysCooling(),
       ),

@@ -1,9 +1,10 @@
-/** Downloads of requests and usage: so many of an organisation run at once, at whichever of three cells. */
+/** Downloads of requests and usage: so many of an organisation, and of all, run at once, at whichever of three cells. */
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { missingRedis } from "../../unit/cells/redis-server.ts";
+import { signInAt } from "../console.fixtures.ts";
 import { type TestGateway, testGateway, until } from "../fixtures.ts";
 import { recorded } from "../observations.ts";
 
@@ -16,10 +17,8 @@ beforeAll(async () => {
   gateway = await testGateway({ cells: 3, engine: true });
   expect((await gateway.chat()).status).toBe(200);
   await recorded(gateway);
-  const [org] = (await ask("SELECT org_id FROM requests LIMIT 1")).split("\n");
-  await ask(`INSERT INTO requests (request_id, ts, org_id, environment, model, status, route_trace)
-    SELECT concat('large', toString(number)), now64(3) - number / 1000, '${org}', 'live', 'large', 'ok', repeat('x', 1000)
-    FROM numbers(${ROWS})`);
+  const [org = ""] = (await ask("SELECT org_id FROM requests LIMIT 1")).split("\n");
+  await fill(org);
 });
 afterAll(() => gateway?.stop());
 
@@ -35,11 +34,17 @@ async function ask(sql: string): Promise<string> {
   return text;
 }
 
-/** The head of an export at one of the cells; its body waits until it is read. */
-function open(cell: number): Promise<IncomingMessage> {
+/** The org has rows whose export does not end before it is read. */
+const fill = (org: string) =>
+  ask(`INSERT INTO requests (request_id, ts, org_id, environment, model, status, route_trace)
+    SELECT concat('large', toString(number)), now64(3) - number / 1000, '${org}', 'live', 'large', 'ok', repeat('x', 1000)
+    FROM numbers(${ROWS})`);
+
+/** The head of an export at one of the cells; its body waits until it is read. @param key of the org */
+function open(cell: number, key = gateway.liveKey): Promise<IncomingMessage> {
   const call = request(`${gateway.cellUrls?.[cell]}/v1/requests/export?model=large&format=jsonl`, {
     agent: false,
-    headers: { authorization: `Bearer ${gateway.liveKey}` },
+    headers: { authorization: `Bearer ${key}` },
   });
   call.end();
   return new Promise((resolve, reject) => void call.once("response", resolve).once("error", reject));
@@ -70,3 +75,31 @@ test.skipIf(missing)(
     });
   },
 );
+
+test.skipIf(missing)("eight of all organisations run at once over all cells", async () => {
+  const owner = await signInAt(gateway.url, { email: "owner@example.com" });
+  const keys: string[] = [];
+  for (const slug of ["one", "two", "three", "four", "five"]) {
+    const org = await owner.call("POST", "/v1/orgs", { body: { slug, name: slug, billing_country: "US" } });
+    const main = { org: slug, body: { slug: "main", name: "Main" } };
+    const project = await owner.call("POST", "/v1/projects", main);
+    const body = { name: "reads", project_id: project.json.id, scopes: ["read:usage"] };
+    keys.push((await owner.call("POST", "/v1/keys", { org: slug, body })).json.secret);
+    await fill(org.json.id);
+  }
+  const [last = "", ...others] = keys;
+  const eight = await Promise.all(others.flatMap((key, i) => [open(i % 3, key), open((i + 1) % 3, key)]));
+  expect(eight.map(({ statusCode }) => statusCode)).toEqual(Array(8).fill(200));
+  for (const cell of [0, 1, 2]) {
+    const ninth = await open(cell, last);
+    ninth.resume();
+    expect([ninth.statusCode, ninth.headers["retry-after"]]).toEqual([429, "5"]);
+  }
+  eight[0]?.destroy();
+  await until("another organisation has the place", async () => {
+    const next = await open(2, last);
+    next.destroy();
+    return next.statusCode === 200;
+  });
+  for (const one of eight) one.destroy();
+});
