@@ -2,8 +2,8 @@
  * `npm run bench`: starts the simulator, the load process and every target, runs the rounds, prints the tables.
  * Loopback only, bounded in time, and all processes end with it.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, homedir, release, tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
+import { cpus, homedir, release } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ANALYTICS_USAGE, benchAnalytics } from "./analytics.ts";
@@ -11,12 +11,12 @@ import { type Baseline, compare, readBaseline, saveBaseline } from "./baseline.t
 import { benchCells, CELLS_USAGE } from "./cells/main.ts";
 import { benchPaper, PAPER_USAGE } from "./cells/paper-report.ts";
 import { Driver } from "./driver.ts";
+import { benchInstructions, INSTRUCTIONS_USAGE } from "./instructions.ts";
 import { LoadClient } from "./load-client.ts";
-import { MEASURABLE } from "./measure.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
 import { type FirstSecond, firstSeconds } from "./pauses.ts";
 import { measurePlanning, planningTable } from "./planning.ts";
-import { Processes } from "./processes.ts";
+import { type Processes, withProcesses } from "./processes.ts";
 import { measureRates, type RateFigure } from "./rates.ts";
 import { csv, goals, pauseLines, type Row, ratesTable, summarise, tables } from "./report.ts";
 import { Rounds } from "./rounds.ts";
@@ -160,10 +160,16 @@ async function main(): Promise<number> {
     console.log(`${machine()}\n\n${await benchPaper(args.slice(1), say)}`);
     return 0;
   }
+  if (args[0] === "instructions") {
+    console.log(`${machine()}\n\n${await benchInstructions(args.slice(1), { repoDir, cacheDir, say })}`);
+    return 0;
+  }
   if (args[0] === "--cells") return await benchCells(args.slice(1), { repoDir, cacheDir, say, machine });
   const options = readOptions(args);
   if (options === "help") {
-    console.log(`${USAGE}\n\n${CELLS_USAGE}\n\n${PAPER_USAGE}\n\n${ANALYTICS_USAGE}`);
+    console.log(
+      `${USAGE}\n\n${CELLS_USAGE}\n\n${PAPER_USAGE}\n\n${INSTRUCTIONS_USAGE}\n\n${ANALYTICS_USAGE}`,
+    );
     return 0;
   }
   if (options === "planning") {
@@ -171,23 +177,14 @@ async function main(): Promise<number> {
     return 0;
   }
   const baseline = options.baseline === "check" ? readBaseline() : undefined;
-  if (!MEASURABLE) throw new Error("the bench reads CPU and memory from /proc: it needs Linux");
-  const scratchDir = mkdtempSync(join(tmpdir(), "weir-bench-"));
-  const processes = new Processes(scratchDir);
-  // Registered after the handler that ends the processes, which may still be writing.
-  process.on("exit", () => rmSync(scratchDir, { recursive: true, force: true }));
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.once(signal, () => process.exit(130));
-  try {
+  return await withProcesses(async (processes, scratchDir) => {
     const outcome = await runAll(options, processes, scratchDir);
     await processes.stopAll();
     if (options.jsonFile !== undefined) writeJson(options.jsonFile, options, outcome, processes);
     if (options.csvFile !== undefined) writeFileSync(options.csvFile, csv(outcome.rounds.samples));
     if (options.baseline === "save") saveBaseline(machine(), outcome.rows);
     return print(options, outcome, baseline);
-  } finally {
-    await processes.stopAll();
-  }
+  });
 }
 
 try {

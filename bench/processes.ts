@@ -3,8 +3,9 @@
  * process id only, with their children.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { descendants, MEASURABLE, processStat } from "./measure.ts";
 
@@ -103,6 +104,27 @@ function kill(pid: number): void {
     process.kill(pid, "SIGKILL");
   } catch {
     // It has ended by itself.
+  }
+}
+
+/**
+ * Runs with a folder for this run, and processes that end with it, however it ends.
+ * @throws Error where costs cannot be read on this system, and what `act` throws
+ */
+export async function withProcesses<T>(
+  act: (processes: Processes, scratchDir: string) => Promise<T>,
+): Promise<T> {
+  if (!MEASURABLE) throw new Error("the bench reads CPU and memory from /proc: it needs Linux");
+  const scratchDir = mkdtempSync(join(tmpdir(), "weir-bench-"));
+  const processes = new Processes(scratchDir);
+  // Registered after the handler that ends the processes, which may still be writing.
+  process.on("exit", () => rmSync(scratchDir, { recursive: true, force: true }));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(signal, () => process.exit(130));
+  try {
+    return await act(processes, scratchDir);
+  } finally {
+    await processes.stopAll();
   }
 }
 

@@ -1,13 +1,12 @@
 /** `npm run bench -- --cells`: what it costs a gateway to share its installation with others through Redis. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { CASES } from "../cases.ts";
 import { Driver } from "../driver.ts";
 import { LoadClient } from "../load-client.ts";
-import { MEASURABLE } from "../measure.ts";
-import { Processes } from "../processes.ts";
+import { withProcesses } from "../processes.ts";
 import { startSimulator } from "../simulator.ts";
 import { type TargetContext, Unavailable } from "../targets/target.ts";
 import type { Spent } from "./cost.ts";
@@ -53,19 +52,15 @@ interface Measured {
 /** @returns exit code: 1 where an answer was lost. @throws Error that names what is wrong */
 export async function benchCells(args: readonly string[], context: CellsContext): Promise<number> {
   const options = readCellsOptions(args);
-  if (!MEASURABLE) throw new Error("the bench reads CPU and memory from /proc: it needs Linux");
-  const scratchDir = mkdtempSync(join(tmpdir(), "weir-bench-"));
-  process.on("exit", () => rmSync(scratchDir, { recursive: true, force: true }));
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.once(signal, () => process.exit(130));
-  const processes = new Processes(scratchDir);
   const measured: Measured = { samples: [], atRest: new Map(), missing: new Set() };
-  for (let pair = 1; pair <= options.pairs; pair++) {
-    if (options.pairs > 1) context.say(`pair ${pair} of ${options.pairs}`);
-    const pairDir = join(scratchDir, `pair-${pair}`);
-    mkdirSync(pairDir);
-    await measurePair(pair, options, { ...context, processes, scratchDir: pairDir }, measured);
-  }
+  await withProcesses(async (processes, scratchDir) => {
+    for (let pair = 1; pair <= options.pairs; pair++) {
+      if (options.pairs > 1) context.say(`pair ${pair} of ${options.pairs}`);
+      const pairDir = join(scratchDir, `pair-${pair}`);
+      mkdirSync(pairDir);
+      await measurePair(pair, options, { ...context, processes, scratchDir: pairDir }, measured);
+    }
+  });
   return print(options, measured, context);
 }
 

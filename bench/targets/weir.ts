@@ -65,24 +65,31 @@ const UNSET = { CLICKHOUSE_URL: "", REDIS_URL: "", CELL: "", CELLS: "", WEIR_SEC
 export interface ProductRun {
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
+  /** A program with its arguments that runs Node. */
+  readonly under?: readonly string[];
+  /** Of Node, beside those of `npm start`. */
+  readonly flags?: readonly string[];
+  /** The start may take so long. */
+  readonly readyMs?: number;
 }
+
+export const PRODUCT_HOST = "127.0.0.1";
 
 /** Starts the product of a checkout with an empty data folder, or with the one that is there under this name. */
 export async function startProduct(
   context: TargetContext,
   name: string,
-  { env = {}, args = [] }: ProductRun = {},
+  { env = {}, args = [], under = [], flags = [], readyMs = 60_000 }: ProductRun = {},
 ): Promise<StartedProduct> {
   const { processes, repoDir } = context;
   const port = await freePort();
   const settings = { ...productEnv(context, name), PORT: String(port), ...env };
   const script = join(repoDir, "src/main.ts");
-  const started = await processes.start(name, process.execPath, [...nodeFlags(repoDir), script, ...args], {
-    cwd: repoDir,
-    env: settings,
-  });
-  const baseUrl = `http://127.0.0.1:${port}`;
-  await untilReady(started, `${baseUrl}/readyz`, 60_000);
+  const node = [process.execPath, ...flags, ...nodeFlags(repoDir), script, ...args];
+  const [command = "", ...words] = [...under, ...node];
+  const started = await processes.start(name, command, words, { cwd: repoDir, env: settings });
+  const baseUrl = `http://${PRODUCT_HOST}:${port}`;
+  await untilReady(started, `${baseUrl}/readyz`, readyMs);
   const secret = readFileSync(join(settings.DATA_DIR, "first-key"), "utf8").trim();
   return { started, baseUrl, headers: { authorization: `Bearer ${secret}` }, dataDir: settings.DATA_DIR };
 }
@@ -90,7 +97,7 @@ export async function startProduct(
 /** Environment of a product of this name: its folders, and the upstream. */
 export const productEnv = ({ upstreamUrl, scratchDir, repoDir }: TargetContext, name: string) => ({
   ...UNSET,
-  HOST: "127.0.0.1",
+  HOST: PRODUCT_HOST,
   DATA_DIR: join(scratchDir, `${name}-data`),
   CONFIG_DIR: configDir(name, repoDir, scratchDir),
   SIMULATOR_URL: upstreamUrl,

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type Baseline, compare } from "../../../bench/baseline.ts";
 import { type Content, isIntact, readContent } from "../../../bench/fidelity.ts";
+import { readInstructionsOptions } from "../../../bench/instructions.ts";
 import { percentiles } from "../../../bench/load-job.ts";
 import { readOptions } from "../../../bench/options.ts";
 import { GOAL_US, measurePlanning, planningTable } from "../../../bench/planning.ts";
@@ -183,6 +184,22 @@ describe("planning", () => {
 
   test("is asked for by name, alone", () => {
     expect(readOptions(["planning"])).toBe("planning");
+  });
+});
+
+describe("instructions", () => {
+  test("are counted of calls in a closed loop, 20,000 of warm-up before", () => {
+    const { benchCase, ...others } = readInstructionsOptions(["--calls", "9"]);
+    expect([benchCase.name, others]).toEqual(["json-1k", { warmUp: 20_000, calls: 9, windows: 6 }]);
+  });
+
+  test.each([
+    [["--case", "streams-100"], 'streams-100" is none of json-1k'],
+    [["--warm-up", "0"], '--warm-up: "0"'],
+    [["--windows", "1.5"], '--windows: "1.5"'],
+    [["--rounds", "2"], "'--rounds'"],
+  ])("%j is refused by name", (args, message) => {
+    expect(() => readInstructionsOptions(args)).toThrow(message);
   });
 });
 
