@@ -118,6 +118,31 @@ describe.skipIf(missing !== undefined)(`acts of cells${missing === undefined ? "
     expect(b.store.table("local.things").get("own")).toBeUndefined();
   });
 
+  test("the oldest changes leave the stream once those after them have 256 MiB", async () => {
+    const { link } = bench;
+    const megabyte = "x".repeat(1024 * 1024);
+    const marks = async () => Number(await link.call("LLEN", "{weir}:marks"));
+    const versions = async () =>
+      ((await link.call("XRANGE", "{weir}:stream", "-", "+")) as [Buffer, Buffer[]][]).map(([id]) =>
+        Number.parseInt(String(id), 10),
+      );
+    for (let n = 0; n < 5; n++) await put(a, "small", n);
+    const [kept = 0, newest = 0] = (await versions()).slice(-2);
+    await put(a, "large", megabyte);
+    expect(await marks()).toBe(1);
+    await put(a, "large", megabyte.repeat(3));
+    expect(await marks()).toBe(4);
+    // As if 252 MiB had come before these: in all but one of them with the second newest of the small acts.
+    await link.call("LPUSH", "{weir}:marks", ...Array(251).fill(newest), kept);
+    expect((await versions())[0]).toBeLessThan(kept);
+    await put(a, "large", megabyte);
+    expect(await marks()).toBe(256);
+    expect((await versions())[0]).toBe(kept);
+    await put(a, "large", megabyte);
+    expect((await versions())[0]).toBe(newest);
+    expect(b.store.table("things").get("large")).toBe(megabyte);
+  });
+
   test("an act is refused after 5 s while Redis is away, and an owed one is committed when it is back", async () => {
     await bench.redis.kill();
     // Sent before the connection is known to have ended, an act may have been committed.

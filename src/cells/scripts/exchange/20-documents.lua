@@ -7,11 +7,16 @@
 -- {…}:stream          one entry an act, its id is "<version>-0": versions have no gaps. Each names its origin, which is
 --                     "cell:life:number of the run", and the origin of the version before it: after a failover that
 --                     lost writes the same versions come again with other origins; and the format of its rows
+-- {…}:marks           list: for each MARK_BYTES that came into the stream, the version with which they did; of the dataset,
+--                     `unmarked` counts the bytes since the last one
 -- {…}:runs            hash: cell -> "life:number" of its last run that was committed
 -- {…}:ticket          who may commit alone for a moment, because its acts were refused too often
 
 local MOST_TOMBS = 100000
 local STREAM_ENTRIES = 100000
+-- Beside the entries: a cell that lacks more than 256 MiB of them loads all rows anew.
+local MARK_BYTES = 1048576
+local MOST_MARKS = 256
 local FORGET_TOMBS = 2000
 local TICKET_MS = 500
 -- Lua passes a few thousand arguments to a command: the rows of a larger act are packed into one.
@@ -93,11 +98,24 @@ local function packed(fields)
   return table.concat(parts)
 end
 
+-- Drops the oldest entries, so that those that are left have so many bytes at most; the newest, of this version, always stays.
+local function trim_stream(version, bytes)
+  local unmarked = redis.call("HINCRBY", DATASET, "unmarked", bytes)
+  if unmarked < MARK_BYTES then return end
+  local marks = key("marks")
+  for _ = 1, math.min(math.floor(unmarked / MARK_BYTES), MOST_MARKS) do redis.call("RPUSH", marks, version) end
+  redis.call("HSET", DATASET, "unmarked", unmarked % MARK_BYTES)
+  local above = redis.call("LLEN", marks) - MOST_MARKS
+  if above <= 0 then return end
+  local passed = redis.call("LPOP", marks, above)
+  redis.call("XTRIM", key("stream"), "MINID", passed[above] .. "-0")
+end
+
 -- `writes`: flat list of table, key, first part ("" where the key has one part only), and the blob of the row or 0.
 local function write(version, writes, origin, format)
   local stamp = struct.pack(">I8", version)
   local text = decimal(version)
-  local before, fields = redis.call("HGET", DATASET, "origin"), {}
+  local before, fields, bytes = redis.call("HGET", DATASET, "origin"), {}, 0
   for i = 1, #writes, 4 do
     local name, row_key, part, row = writes[i], writes[i + 1], writes[i + 2], blob(writes[i + 3])
     redis.call("HSET", key("rows:" .. name), row_key, row and (stamp .. "+" .. row) or stamp)
@@ -111,6 +129,7 @@ local function write(version, writes, origin, format)
     end
     fields[#fields + 1] = member
     fields[#fields + 1] = row and ("+" .. row) or "-"
+    bytes = bytes + #member + #fields[#fields]
   end
   if #fields > MOST_FIELDS then fields = { "packed", packed(fields) } end
   redis.call(
@@ -118,6 +137,7 @@ local function write(version, writes, origin, format)
     "origin", origin, "before", before, "format", format, unpack(fields)
   )
   redis.call("HSET", DATASET, "version", text, "origin", origin)
+  trim_stream(text, bytes)
   trim_tombs()
 end
 
