@@ -19,9 +19,9 @@ import { PRODUCT_HOST, startProduct } from "./targets/weir.ts";
 export const INSTRUCTIONS_USAGE = `npm run bench -- instructions [options]   instructions of a call, beside another checkout (WEIR_BEFORE), 20 minutes
 
   --case A        one of those with calls in a closed loop (default json-1k)
-  --warm-up N     calls before any is counted (default 20000)
+  --warm-up N     calls before any is counted (default 60000: by then V8 has optimised all that it will)
   --calls N       calls of a window (default 8000)
-  --windows N     (default 6)`;
+  --windows N     an even number, since a large garbage collection falls into about every second one (default 6)`;
 
 /** Few, so that the calls of a process under valgrind do not wait for each other. */
 const CONNECTIONS = 4;
@@ -72,7 +72,7 @@ export function readInstructionsOptions(args: readonly string[]): Options {
     args: [...args],
     options: {
       case: { type: "string", default: "json-1k" },
-      "warm-up": { type: "string", default: "20000" },
+      "warm-up": { type: "string", default: "60000" },
       calls: { type: "string", default: "8000" },
       windows: { type: "string", default: "6" },
     },
