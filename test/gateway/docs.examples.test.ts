@@ -58,8 +58,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "docs/webhooks.md 2": "an example of an event",
   "docs/webhooks.md 3": "test/unit/webhooks/docs.test.ts runs it",
   "docs/webhooks.md 4": "test/unit/webhooks/docs.test.ts runs it",
-  "bench/README.md 1": "takes minutes; bench.test.ts runs a small one",
-  "bench/README.md 2": "takes minutes; simulation.test.ts runs a small one",
+  "bench/README.md 1": "takes minutes; bench.test.ts and simulation.test.ts run small ones",
 };
 
 const textOf = (id: string): string => {
