@@ -26,6 +26,8 @@ export const INSTRUCTIONS_USAGE = `npm run bench -- instructions [options]   ins
 /** Few, so that the calls of a process under valgrind do not wait for each other. */
 const CONNECTIONS = 4;
 const DEADLINE_S = 3_600;
+/** Nothing is counted before it is asked for; code that V8 makes or changes is noticed; threads run in turns, so that none waits for good. */
+const CALLGRIND_FLAGS = ["--instr-atstart=no", "--smc-check=all-non-file", "--fair-sched=yes"];
 const READY_MS = 600_000;
 /** The first calls after counting was switched on: valgrind translates all code anew. */
 const FIRST_CALLS = 300;
@@ -44,7 +46,11 @@ interface Options {
 
 type Context = Pick<TargetContext, "repoDir" | "cacheDir" | "say">;
 
-/** @returns a table. @throws Error that names the invalid argument, or says what is missing */
+/**
+ * Counts, and compares with the checkout of `WEIR_BEFORE` where that is set.
+ * @returns a table: a line for each window, and one for the mean of all windows
+ * @throws Error that names an invalid argument, or says that valgrind is missing
+ */
 export async function benchInstructions(args: readonly string[], context: Context): Promise<string> {
   const options = readInstructionsOptions(args);
   await run("valgrind", ["--version"]).catch(() => {
@@ -56,11 +62,11 @@ export async function benchInstructions(args: readonly string[], context: Contex
   return await withProcesses(async (processes, scratchDir) => {
     const { url: upstreamUrl } = await startSimulator(processes, context.repoDir);
     const target = { ...context, processes, scratchDir, upstreamUrl };
-    // At the same time: each is one thread at a time, and what is counted does not depend on the other.
+    // Both checkouts run at the same time: valgrind runs each on one core, and its count does not depend on other processes.
     const counted = await Promise.all(
       [...checkouts].map(async ([name, repoDir]) => {
-        const product = await Counted.start({ ...target, repoDir }, name, options, context.repoDir);
-        return [name, await product.windows()] as const;
+        const product = await startCounted({ ...target, repoDir }, name, options.benchCase, context.repoDir);
+        return [name, await countWindows(product, options, context.say)] as const;
       }),
     );
     return table(counted, options);
@@ -91,115 +97,87 @@ export function readInstructionsOptions(args: readonly string[]): Options {
 }
 
 /** A product that runs under callgrind. */
-class Counted {
-  readonly #name: string;
-  readonly #target: RunningTarget & { readonly pid: number };
-  readonly #driver: Driver;
-  readonly #options: Options;
-  readonly #context: TargetContext;
+interface Counted {
+  readonly name: string;
+  readonly pid: number;
+  readonly scratchDir: string;
+  /** Makes so many calls. @throws Error where one failed: it would be cheap */
+  call(amount: number): Promise<void>;
+}
 
-  private constructor(
-    name: string,
-    target: RunningTarget & { readonly pid: number },
-    driver: Driver,
-    options: Options,
-    context: TargetContext,
-  ) {
-    this.#name = name;
-    this.#target = target;
-    this.#driver = driver;
-    this.#options = options;
-    this.#context = context;
-  }
+/** @param benchDir the checkout whose load process is used */
+async function startCounted(
+  context: TargetContext,
+  name: string,
+  benchCase: Case,
+  benchDir: string,
+): Promise<Counted> {
+  const { processes, scratchDir, upstreamUrl, say } = context;
+  say(`starting ${name}`);
+  const outFile = `--callgrind-out-file=${join(scratchDir, "callgrind.%p")}`;
+  const { baseUrl, headers, started } = await startProduct(context, name, {
+    under: ["valgrind", "-q", "--tool=callgrind", ...CALLGRIND_FLAGS, outFile],
+    flags: ["--predictable"],
+    readyMs: READY_MS,
+  });
+  const target: RunningTarget = { baseUrl, headers, model: "weir/sim-small", pid: started.pid };
+  const load = await LoadClient.start(processes, benchDir);
+  const driver = await Driver.start(load, [benchCase], upstreamUrl);
+  return {
+    ...{ name, pid: started.pid, scratchDir },
+    async call(amount) {
+      const job = driver.job(benchCase, target, { seconds: DEADLINE_S, amount });
+      const timeoutMs = DEADLINE_S * 1_000;
+      const { intact } = await driver.run({ ...job, connections: CONNECTIONS, timeoutMs });
+      if (intact !== amount)
+        throw new Error(`${name}: of ${amount} calls ${intact} were answered as they should be`);
+    },
+  };
+}
 
-  /** @param benchDir the checkout whose load process is used */
-  static async start(
-    context: TargetContext,
-    name: string,
-    options: Options,
-    benchDir: string,
-  ): Promise<Counted> {
-    const { processes, scratchDir, upstreamUrl, say } = context;
-    say(`starting ${name}`);
-    const { baseUrl, headers, started } = await startProduct(context, name, {
-      // `all-non-file`: code that V8 makes or changes is counted as what it is then. `fair-sched`: no thread waits for good.
-      under: [
-        ...[
-          "valgrind",
-          "-q",
-          "--tool=callgrind",
-          "--instr-atstart=no",
-          "--smc-check=all-non-file",
-          "--fair-sched=yes",
-        ],
-        `--callgrind-out-file=${join(scratchDir, "callgrind.%p")}`,
-      ],
-      flags: ["--predictable"],
-      readyMs: READY_MS,
+/** Warms the product up, then counts. @returns instructions of a call in each window, less those that the product takes at rest */
+async function countWindows(product: Counted, options: Options, say: Context["say"]): Promise<number[]> {
+  const { warmUp, calls, windows } = options;
+  await product.call(warmUp);
+  await control(product, "--instr=on");
+  await product.call(FIRST_CALLS);
+  await sleep(LATER_MS);
+  const atRest = (await count(product, () => sleep(REST_MS))) / REST_MS;
+  const counted: number[] = [];
+  for (let number = 1; number <= windows; number++) {
+    const startMs = performance.now();
+    const all = await count(product, async () => {
+      await product.call(calls);
+      await sleep(LATER_MS);
     });
-    const target = { baseUrl, headers, model: "weir/sim-small", pid: started.pid };
-    const load = await LoadClient.start(processes, benchDir);
-    const driver = await Driver.start(load, [options.benchCase], upstreamUrl);
-    return new Counted(name, target, driver, options, context);
+    const instructions = (all - atRest * (performance.now() - startMs)) / calls;
+    say(`${product.name}, window ${number}: ${Math.round(instructions)} instructions a call`);
+    counted.push(instructions);
   }
+  return counted;
+}
 
-  /** Warms up, then counts: instructions of a call in each window, without those of the process at rest. @throws Error where a call failed: it would be cheap */
-  async windows(): Promise<number[]> {
-    const { warmUp, calls, windows } = this.#options;
-    await this.#call(warmUp);
-    await this.#control("--instr=on");
-    await this.#call(FIRST_CALLS);
-    await sleep(LATER_MS);
-    const atRest = (await this.#count(() => sleep(REST_MS))) / REST_MS;
-    const counted: number[] = [];
-    for (let number = 1; number <= windows; number++) {
-      const startMs = performance.now();
-      const all = await this.#count(async () => {
-        await this.#call(calls);
-        await sleep(LATER_MS);
-      });
-      const instructions = (all - atRest * (performance.now() - startMs)) / calls;
-      this.#context.say(`${this.#name}, window ${number}: ${Math.round(instructions)} instructions a call`);
-      counted.push(instructions);
-    }
-    return counted;
+/** Instructions of all threads of the product while `act` runs. */
+async function count(product: Counted, act: () => Promise<unknown>): Promise<number> {
+  const { name, pid, scratchDir } = product;
+  await control(product, "--zero");
+  await act();
+  await control(product, "--dump");
+  // Each dump is a file with a number of its own. The one without a number is written when the process ends.
+  const prefix = `callgrind.${pid}.`;
+  const files = readdirSync(scratchDir).filter((file) => file.startsWith(prefix));
+  let total = 0;
+  for (const file of files.map((found) => join(scratchDir, found))) {
+    total += Number(/^(?:summary|totals): (\d+)/m.exec(readFileSync(file, "latin1"))?.[1]);
+    rmSync(file);
   }
+  if (!(total > 0)) throw new Error(`callgrind wrote no figures of ${name}`);
+  return total;
+}
 
-  async #call(amount: number): Promise<void> {
-    const job = this.#driver.job(this.#options.benchCase, this.#target, { seconds: DEADLINE_S, amount });
-    const result = await this.#driver.run({
-      ...job,
-      connections: CONNECTIONS,
-      timeoutMs: DEADLINE_S * 1_000,
-    });
-    if (result.intact !== amount)
-      throw new Error(`${this.#name}: of ${amount} calls ${result.intact} were answered as they should be`);
-  }
-
-  /** Instructions of all threads of the process while `act` runs. */
-  async #count(act: () => Promise<unknown>): Promise<number> {
-    await this.#control("--zero");
-    await act();
-    await this.#control("--dump");
-    const { scratchDir } = this.#context;
-    // The file without a number is that of the end.
-    const prefix = `callgrind.${this.#target.pid}.`;
-    const files = readdirSync(scratchDir).filter((file) => file.startsWith(prefix));
-    let total = 0;
-    for (const file of files.map((name) => join(scratchDir, name))) {
-      total += Number(/^(?:summary|totals): (\d+)/m.exec(readFileSync(file, "latin1"))?.[1]);
-      rmSync(file);
-    }
-    if (!(total > 0)) throw new Error(`callgrind wrote no figures of ${this.#name}`);
-    return total;
-  }
-
-  async #control(command: string): Promise<void> {
-    // It finds the process by a file whose name has the HOST of that process's environment.
-    await run("callgrind_control", [command, String(this.#target.pid)], {
-      env: { ...process.env, HOST: PRODUCT_HOST },
-    });
-  }
+async function control({ pid }: Counted, command: string): Promise<void> {
+  // Valgrind names the pipe by which it is found after the HOST in the product's environment.
+  await run("callgrind_control", [command, String(pid)], { env: { ...process.env, HOST: PRODUCT_HOST } });
 }
 
 function table(counted: readonly (readonly [string, readonly number[]])[], options: Options): string {

@@ -1,6 +1,5 @@
 /** What each kind of exchange takes of Redis, measured; and from that, how many cells and calls one Redis carries, computed. */
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type Cell, openCell } from "../../src/cells/cell.ts";
 import { createDataset, datasetId } from "../../src/cells/dataset.ts";
@@ -8,7 +7,7 @@ import type { RedisLink } from "../../src/cells/redis.ts";
 import { systemClock } from "../../src/clock.ts";
 import { openStore } from "../../src/store/store.ts";
 import { cpuTime } from "../measure.ts";
-import { Processes } from "../processes.ts";
+import { withProcesses } from "../processes.ts";
 import { startBenchRedis } from "./groups.ts";
 import { actKind, funds, KINDS, type Kind } from "./operations.ts";
 
@@ -33,12 +32,7 @@ const MOST_ORGS = 100;
 
 /** @param seconds for each kind. @throws Unavailable where there is no redis-server */
 export async function measureExchanges(seconds: number, say: (line: string) => void): Promise<Measured> {
-  const folder = mkdtempSync(join(tmpdir(), "weir-bench-"));
-  const processes = new Processes(folder);
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.once(signal, () => process.exit(130));
-  try {
+  return await withProcesses(async (processes, folder) => {
     const redis = await startBenchRedis(processes, folder);
     const id = datasetId();
     await createDataset(redis.link, id, []);
@@ -57,9 +51,7 @@ export async function measureExchanges(seconds: number, say: (line: string) => v
       await cell.store.close();
       redis.link.close();
     }
-  } finally {
-    await processes.stopAll();
-  }
+  });
 }
 
 async function measureKinds(ground: Ground, id: string, say: (line: string) => void): Promise<KindCost[]> {

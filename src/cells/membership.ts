@@ -10,7 +10,7 @@ interface Membership {
   readonly id: string;
   /** Of the folder's cell, since its first start as one. */
   readonly cell?: string;
-  /** Tells the folder from others that want the same name; since it wanted one. */
+  /** Id of the folder, by which Redis tells it from others that want the same name. Made when the folder first asks for a name. */
   readonly folder?: string;
 }
 

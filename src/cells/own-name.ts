@@ -31,7 +31,10 @@ function isNameFor(wanted: string, name: string): boolean {
   );
 }
 
-/** The first name that is free, taken for the folder: of several that start at once each has its own, also after a crash right here. */
+/**
+ * Takes the first free name for the folder. Of several folders that want one name at once, one gets it and the others are refused. The
+ * name stays taken for this folder where its process is killed before it has stored the name.
+ */
 async function freeName(link: RedisLink, wanted: string, folderId: string): Promise<string> {
   for (let name = wanted, count = 2; name.length <= LONGEST_NAME; name = `${wanted}.${count++}`) {
     const life = await link.call("HGET", `${KEY_PREFIX}lives`, name);

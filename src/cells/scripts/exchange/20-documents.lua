@@ -7,14 +7,14 @@
 -- {…}:stream          one entry an act, its id is "<version>-0": versions have no gaps. Each names its origin, which is
 --                     "cell:life:number of the run", and the origin of the version before it: after a failover that
 --                     lost writes the same versions come again with other origins; and the format of its rows
--- {…}:marks           list: for each MARK_BYTES that came into the stream, the version with which they did; of the dataset,
---                     `unmarked` counts the bytes since the last one
+-- {…}:marks           list: one version for each MARK_BYTES that were added to the stream: the version that completed them. The
+--                     dataset's field `unmarked` counts the bytes that were added since the latest mark
 -- {…}:runs            hash: cell -> "life:number" of its last run that was committed
 -- {…}:ticket          who may commit alone for a moment, because its acts were refused too often
 
 local MOST_TOMBS = 100000
 local STREAM_ENTRIES = 100000
--- Beside the entries: a cell that lacks more than 256 MiB of them loads all rows anew.
+-- The stream keeps so many marks, 256 MiB. A cell that lacks an entry that was dropped loads all rows anew.
 local MARK_BYTES = 1048576
 local MOST_MARKS = 256
 local FORGET_TOMBS = 2000
@@ -98,7 +98,8 @@ local function packed(fields)
   return table.concat(parts)
 end
 
--- Drops the oldest entries, so that those that are left have so many bytes at most; the newest, of this version, always stays.
+-- Counts the bytes of the newest entry, and drops the oldest entries where the stream has more than MOST_MARKS of MARK_BYTES. The entry
+-- that completed the oldest mark stays, so the newest entry always does.
 local function trim_stream(version, bytes)
   local unmarked = redis.call("HINCRBY", DATASET, "unmarked", bytes)
   if unmarked < MARK_BYTES then return end
