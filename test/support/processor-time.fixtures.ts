@@ -15,6 +15,32 @@ export function processorMs(act: () => unknown): number {
 export const leastProcessorMs = (act: () => unknown, tries = 5): number =>
   Math.min(...Array.from({ length: tries }, () => processorMs(act)));
 
+/** Processor time of the longest turn of this thread's event loop while `act` runs: other threads and processes do not count. */
+export async function longestTurnMs(act: () => Promise<unknown>): Promise<number> {
+  let longestUs = 0;
+  let last = threadUs();
+  const look = () => {
+    const now = threadUs();
+    longestUs = Math.max(longestUs, now - last);
+    last = now;
+  };
+  const timer = setInterval(look, 2);
+  try {
+    await act();
+  } finally {
+    clearInterval(timer);
+  }
+  look();
+  return longestUs / 1000;
+}
+
+function threadUs(): number {
+  // Linux adds the running slice to a thread's time at each tick, every 4 ms, and when the whole process is asked for.
+  process.cpuUsage();
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
+}
+
 export interface Spent {
   readonly tookMs: number;
   /** Processor time of this process, with all its threads. */

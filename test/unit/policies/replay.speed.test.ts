@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PolicyReading } from "../../../src/routing/policy-reading.ts";
 import { openThread } from "../../../src/workers/thread.ts";
-import { spent } from "../../support/processor-time.fixtures.ts";
+import { longestTurnMs, spent } from "../../support/processor-time.fixtures.ts";
 import { model } from "../routing/fixtures.ts";
 import { host, openTraffic, replay, replaysOf, type TrafficBench } from "./replay.fixtures.ts";
 
@@ -67,21 +67,6 @@ const insertion = (rows: number): string => `
     fell ? [now64(3), now64(3)] : [now64(3)], fell ? ['p', 'p'] : ['p'], fell ? ['', ''] : [''], fell ? ['', ''] : [''],
     fell ? ['http_error', 'ok'] : ['ok'], fell ? [500, 200] : [200], fell ? ['', ''] : [''], fell ? ['', ''] : ['']
   FROM numbers(${rows})`;
-
-/** Processor time of the longest turn of this thread's event loop while `act` runs: other processes do not count. */
-async function longestTurnMs(act: () => Promise<unknown>): Promise<number> {
-  let longestUs = 0;
-  let last = process.threadCpuUsage();
-  const look = () => {
-    const now = process.threadCpuUsage();
-    longestUs = Math.max(longestUs, now.user + now.system - last.user - last.system);
-    last = now;
-  };
-  const timer = setInterval(look, 2);
-  await act();
-  clearInterval(timer);
-  return longestUs / 1000;
-}
 
 test("T54: 100,000 recorded requests in under 3 s, beside the event loop", async () => {
   const readPolicy = (text: string, options: object) =>
