@@ -116,6 +116,30 @@ test.skipIf(missing)(
   },
 );
 
-test.skipIf(missing)("no cell says that another one has other files", () => {
-  expect(log.filter((line) => line.includes("other files of the catalog"))).toEqual([]);
-});
+const saysOtherFiles = () => log.filter((line) => line.includes("other files of the catalog")).length;
+
+test.skipIf(missing)("no cell said that another one has other files", () => expect(saysOtherFiles()).toBe(0));
+
+test.skipIf(missing)(
+  "a cell with other files than those that were read goes by its own and says so; asked itself, it tells the others",
+  async () => {
+    proxies[2]?.refuse(true);
+    write(9);
+    await gateway.reloadAt?.(0);
+    await until("the others charge by them", async () => {
+      const [first, second] = await Promise.all([charged(0), charged(1)]);
+      return first.price === 9 && second.price === 9;
+    });
+    write(11);
+    proxies[2]?.refuse(false);
+    await until("it says so", () => saysOtherFiles() > 0);
+    expect(await pricesAtAll()).toEqual([9, 9, 11]);
+    const versions = (await atAll(charged)).map(({ version }) => version);
+    expect(versions[0]).toBe(versions[1]);
+    expect(versions[2]).not.toBe(versions[0]);
+    await gateway.reloadAt?.(2);
+    await until("all charge by the newest", () => isAtAll(11));
+    expect(new Set((await atAll(charged)).map(({ version }) => version)).size).toBe(1);
+    expect(saysOtherFiles()).toBe(1);
+  },
+);
