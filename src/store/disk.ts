@@ -3,22 +3,30 @@
  * native code writes the error message beyond its buffer, and after a failed write of its first pages it refuses
  * everything until the process ends. The journal has no such faults, and keeps what LMDB cannot take yet.
  */
-import { closeSync, openSync, statfsSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, openSync, statfsSync, statSync } from "node:fs";
+import { writeAll } from "./write-all.ts";
 
 /** Space for a batch, including the pages that LMDB rewrites for it. */
 const RESERVE_BYTES = 12 * 1024 * 1024;
 const PAGE = Buffer.alloc(4096, "weir.lmdb is written next to this file only while this one can be. ");
 
+/** The bound of a file's size (setrlimit(2), or the file system's own) is looked at each time that LMDB's file has grown by so much. */
+const STEP_BYTES = 1024 * 1024;
+
 export class Disk {
   readonly #path: string;
+  readonly #lmdbPath: string;
   #fd: number | undefined;
+  /** A file of so many bytes may be written. */
+  #mayReach = 0;
 
-  /** `path`: a file of its own beside LMDB's. */
-  constructor(path: string) {
+  /** @param path of a file of its own beside LMDB's */
+  constructor(path: string, lmdbPath: string) {
     this.#path = path;
+    this.#lmdbPath = lmdbPath;
   }
 
-  /** Two system calls of microseconds each. @throws Error where the disk is full or fails. */
+  /** Three system calls of microseconds each. @throws Error where the disk is full or fails, or LMDB's file may not grow. */
   check(): void {
     this.#fd ??= openSync(this.#path, "w", 0o600);
     const { bavail, bsize } = statfsSync(this.#path);
@@ -28,7 +36,25 @@ export class Disk {
         `No space left for weir.lmdb: ${free} MB free, ${RESERVE_BYTES / 1024 / 1024} MB are needed`,
       );
     }
-    writeSync(this.#fd, PAGE, 0, PAGE.length, 0);
+    writeAll(this.#fd, PAGE, 0);
+    const size = statSync(this.#lmdbPath, { throwIfNoEntry: false })?.size ?? 0;
+    if (size + RESERVE_BYTES > this.#mayReach) this.#reach(this.#fd, size + RESERVE_BYTES + STEP_BYTES);
+  }
+
+  /** Writes a page where a file of so many bytes would end, and takes it back: `weir.lmdb-disk` stays small. */
+  #reach(fd: number, bytes: number): void {
+    try {
+      writeAll(fd, PAGE, bytes - PAGE.length);
+    } catch (error) {
+      const most = Math.ceil(bytes / 1024 / 1024);
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(`weir.lmdb may need ${most} MB, and \`ulimit -f\` may forbid that: ${why}`, {
+        cause: error,
+      });
+    } finally {
+      ftruncateSync(fd, PAGE.length);
+    }
+    this.#mayReach = bytes;
   }
 
   close(): void {

@@ -16,12 +16,12 @@ import {
   mkdirSync,
   openSync,
   rmSync,
-  writeSync,
 } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { END_BYTES, endMark, HEADER_BYTES, newSegment, sealFrame, TAIL_BYTES, tailUnit } from "./segment.ts";
+import { writeAll } from "./write-all.ts";
 
 /** File size, unless one frame needs more; a file filled to half of it may be ended. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
@@ -246,12 +246,6 @@ function discard({ fd, path }: Segment): void {
     rmSync(path, { force: true });
   } catch {
     // The earlier error tells the cause.
-  }
-}
-
-function writeAll(fd: number, bytes: Buffer, at: number): void {
-  for (let done = 0; done < bytes.length; ) {
-    done += writeSync(fd, bytes, done, bytes.length - done, at + done);
   }
 }
 

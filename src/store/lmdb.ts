@@ -74,8 +74,9 @@ export class Lmdb {
     }
   }
 
-  /** Synchronous variant, durable when it returns. @throws what `act` throws, with nothing written; or LMDB's reason. */
+  /** Synchronous variant, durable when it returns. @throws what `act` throws, with nothing written; or LMDB's reason, or the disk's. */
   transactionSync(act: () => void): void {
+    this.#disk.check();
     this.#root.transactionSync(act);
   }
 

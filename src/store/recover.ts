@@ -93,8 +93,9 @@ export function carryOut(dataDir: string, { survey, progress, kept }: RecoveryPl
   }
   const root = open({ path: lmdbPath(dataDir), maxDbs: MOST_TABLES });
   const release = claimDirectory(root, dataDir);
+  const disk = new Disk(diskPath(dataDir), lmdbPath(dataDir));
   try {
-    const lmdb = new Lmdb(root, new Disk(diskPath(dataDir)));
+    const lmdb = new Lmdb(root, disk);
     lmdb.checked = progress?.checked === true;
     const logs = new Logs((name) => lmdb.database(name), { rows: 0, bytes: 0 });
     // Used frame numbers are not reused.
@@ -102,6 +103,7 @@ export function carryOut(dataDir: string, { survey, progress, kept }: RecoveryPl
     for (const file of survey.files) rmSync(file, { force: true });
   } finally {
     release();
+    disk.close();
     void root.close();
   }
 }

@@ -94,7 +94,7 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
     checkFirst = [],
     actsTwice = false,
   } = options;
-  const disk = new Disk(diskPath(dataDir));
+  const disk = new Disk(diskPath(dataDir), lmdbPath(dataDir));
   let release = () => {};
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -132,7 +132,7 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
 /** LMDB reports "Input/output error" on a full disk, and names no file. */
 function withReason(dataDir: string, error: unknown): unknown {
   const message = error instanceof Error ? error.message : String(error);
-  if (!/Input\/output error|No space left|ENOSPC/.test(message)) return error;
+  if (!/Input\/output error|No space left|ENOSPC|EFBIG/.test(message)) return error;
   return new Error(
     `${dataDir} cannot be written: ${message}. Free some space on its disk, or mend the disk, and start again; nothing was lost`,
     { cause: error },

@@ -7,7 +7,7 @@ import { Lmdb } from "../../../src/store/lmdb.ts";
 
 const [folder = "", how] = process.argv.slice(2);
 const root = open({ path: lmdbPath(folder), maxDbs: 2 });
-const lmdb = new Lmdb(root, new Disk(diskPath(folder)));
+const lmdb = new Lmdb(root, new Disk(diskPath(folder), lmdbPath(folder)));
 process.once("exit", () => process.stdout.write("last words"));
 if (how === "hang") void beforeEnd(() => new Promise(() => {}));
 void lmdb.transaction(() => lmdb.putProgress({ applied: 1, kept: 1, segment: 0 }));
