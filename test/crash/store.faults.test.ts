@@ -198,26 +198,37 @@ function smallDisk(megabytes: number): string | undefined {
 }
 
 const noPrlimit = spawnSync("prlimit", ["--version"]).status !== 0;
+const WITHOUT_LIMITS = "(skipped without prlimit)";
 
-/** One byte, which is set while it runs; or more than a store has at first, which it meets as it grows. */
-test.skipIf(noPrlimit).each([1, 16 * 1024 * 1024])(
-  "O3: files that may not grow beyond %i bytes: the store says so, LMDB never finds out itself, recovery after (skipped without prlimit)",
-  async (most) => {
+test.skipIf(noPrlimit)(
+  `O3: a bound on the size of files: the store says so before LMDB meets it, recovery after ${WITHOUT_LIMITS}`,
+  async () => {
     const folder = newFolder();
-    const one = writer(folder, {
-      bytes: 20_000,
-      shell: most > 1 ? `prlimit --pid $$ --fsize=${most}:` : "true",
-    });
-    const bound = (bytes: number | "unlimited") =>
-      spawnSync("prlimit", ["--pid", String(one.pid), `--fsize=${bytes}:`]);
+    const shell = `prlimit --pid $$ --fsize=${16 * 1024 * 1024}:`;
+    const one = writer(folder, { bytes: 20_000, shell });
     await goesOn(one);
-    if (most === 1) bound(1);
     await unhealthy(one, /unhealthy .*file too large/);
-    bound("unlimited");
+    spawnSync("prlimit", ["--pid", String(one.pid), "--fsize=unlimited:"]);
     await until("the store is healthy again", () => one.health().at(-1) === "healthy", 20_000);
     await goesOn(one);
     expect([await one.stop(), one.lines().at(-1), one.errors()]).toEqual([0, "stopped", ""]);
     await allThere(folder, one);
+  },
+);
+
+// Of a page, which the store writes to look at the disk, there is room for a byte.
+test.skipIf(noPrlimit)(
+  `O3: a start that may write nothing says so, and leaves it to no other part ${WITHOUT_LIMITS}`,
+  async () => {
+    const folder = newFolder();
+    const first = writer(folder);
+    await goesOn(first);
+    expect(await first.stop()).toBe(0);
+    const one = writer(folder, { shell: "prlimit --pid $$ --fsize=1:" });
+    await until("it has ended", () => !one.alive());
+    expect(one.errors()).toContain(`${folder} cannot be written: EFBIG: file too large, write.`);
+    expect(one.errors()).not.toContain("Write error");
+    await allThere(folder, first);
   },
 );
 
