@@ -68,7 +68,9 @@ async function priceChanges(cell: number): Promise<string[]> {
 
 const atAll = <T>(ask: (cell: number) => Promise<T>): Promise<T[]> => Promise.all(CELLS.map(ask));
 const pricesAtAll = async () => (await atAll(charged)).map(({ price }) => price);
-const isAtAll = async (price: number) => (await pricesAtAll()).every((each) => each === price);
+/** Whether each of the cells charges by this price. */
+const isAt = async (cells: readonly number[], price: number) =>
+  (await Promise.all(cells.map(charged))).every((each) => each.price === price);
 
 test.skipIf(missing)("new prices are in force at all cells, as one version and one change", async () => {
   expect(await pricesAtAll()).toEqual([1, 1, 1]);
@@ -77,7 +79,7 @@ test.skipIf(missing)("new prices are in force at all cells, as one version and o
   expect(await pricesAtAll()).toEqual([1, 1, 1]);
   await gateway.reloadAt?.(1);
   expect((await charged(1)).price).toBe(3);
-  await until("all charge by them", () => isAtAll(3));
+  await until("all charge by them", () => isAt(CELLS, 3));
   expect(new Set((await atAll(charged)).map(({ version }) => version)).size).toBe(1);
   const changes = await atAll(priceChanges);
   expect([changes[0]?.length, new Set(changes.map(String)).size]).toEqual([1, 1]);
@@ -96,7 +98,7 @@ test.skipIf(missing)(
     writeFileSync(file(), good);
     write(5);
     await gateway.reloadAt?.(2);
-    await until("all charge by the next prices", () => isAtAll(5));
+    await until("all charge by the next prices", () => isAt(CELLS, 5));
     expect(faults()).toBe(told);
   },
 );
@@ -107,12 +109,9 @@ test.skipIf(missing)(
     proxies[2]?.refuse(true);
     write(7);
     await gateway.reloadAt?.(0);
-    await until("the others charge by them", async () => {
-      const [first, second] = await Promise.all([charged(0), charged(1)]);
-      return first.price === 7 && second.price === 7;
-    });
+    await until("the others charge by them", () => isAt([0, 1], 7));
     proxies[2]?.refuse(false);
-    await until("all charge by them", () => isAtAll(7));
+    await until("all charge by them", () => isAt(CELLS, 7));
   },
 );
 
@@ -126,10 +125,7 @@ test.skipIf(missing)(
     proxies[2]?.refuse(true);
     write(9);
     await gateway.reloadAt?.(0);
-    await until("the others charge by them", async () => {
-      const [first, second] = await Promise.all([charged(0), charged(1)]);
-      return first.price === 9 && second.price === 9;
-    });
+    await until("the others charge by them", () => isAt([0, 1], 9));
     write(11);
     proxies[2]?.refuse(false);
     await until("it says so", () => saysOtherFiles() > 0);
@@ -138,7 +134,7 @@ test.skipIf(missing)(
     expect(versions[0]).toBe(versions[1]);
     expect(versions[2]).not.toBe(versions[0]);
     await gateway.reloadAt?.(2);
-    await until("all charge by the newest", () => isAtAll(11));
+    await until("all charge by the newest", () => isAt(CELLS, 11));
     expect(new Set((await atAll(charged)).map(({ version }) => version)).size).toBe(1);
     expect(saysOtherFiles()).toBe(1);
   },
