@@ -4,7 +4,7 @@
  */
 import { fail } from "../errors.ts";
 import type { Caller } from "../operation.ts";
-import { mayAs, mayGrantRole, type Role } from "./roles.ts";
+import { type Least, mayAs, mayGrantRole, type Role } from "./roles.ts";
 import { administers } from "./scopes.ts";
 import type { AccountTables } from "./tables.ts";
 
@@ -61,4 +61,18 @@ export function assertMayRemove(accounts: AccountTables, caller: Caller, role: R
     throw fail("role", "Only an admin removes others.", { details: { role: "admin" } });
   }
   assertMayGrantRole(accounts, caller, role);
+}
+
+/**
+ * For a route that asks a person for more than every holder of its scope is: a key that a person made opens it only while that
+ * person may. Keys of which nobody knows who made them have the scope, and that suffices.
+ * @throws WeirError `role`
+ */
+export function assertMakerMay(accounts: AccountTables, caller: Caller, least: Least): void {
+  if (caller.actor.kind !== "key" || personBehind(accounts, caller) === undefined) return;
+  const own = grantingRole(accounts, caller);
+  if (own !== undefined && mayAs(own, least)) return;
+  throw fail("role", `Whoever made this key cannot do this themselves; it needs ${least}.`, {
+    details: { role: least },
+  });
 }

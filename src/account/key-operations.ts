@@ -30,7 +30,14 @@ import { assertKeyMakerStays } from "./last-key-maker.ts";
 import type { LastUsed } from "./last-used.ts";
 import type { OrgRow } from "./org.ts";
 import type { PlanPort } from "./plan.ts";
-import { assertMayChange, assertMayGrant, DEFAULT_SCOPES, orderedScopes, SCOPES } from "./scopes.ts";
+import {
+  assertMayActOn,
+  assertMayChange,
+  assertMayGrant,
+  DEFAULT_SCOPES,
+  orderedScopes,
+  SCOPES,
+} from "./scopes.ts";
 import { newSecret } from "./secret.ts";
 import type { AccountTables } from "./tables.ts";
 import { NEWEST_SVC_VERSION, svcVersion } from "./versions.ts";
@@ -103,7 +110,7 @@ export function keyOperations(deps: KeyOperationDeps) {
       body: createBody,
       output: createdKeyShape,
       status: 201,
-      errors: ["scope", "plan_limit", "org_closed", "unsupported_version"],
+      errors: ["scope", "role", "plan_limit", "org_closed", "unsupported_version"],
       run: ({ body }, caller) => createKey(deps, caller, body),
     }),
     listKeys: operation({
@@ -127,7 +134,7 @@ export function keyOperations(deps: KeyOperationDeps) {
       path: byId,
       body: patchBody,
       output: keyShape,
-      errors: ["not_found", "scope", "state", "unsupported_version"],
+      errors: ["not_found", "scope", "role", "state", "unsupported_version"],
       run: ({ path, body }, caller) => updateKey(deps, caller, path.id, body),
     }),
     revokeKey: operation({
@@ -135,7 +142,7 @@ export function keyOperations(deps: KeyOperationDeps) {
       summary: "Revoke an API key for good, from the next request on",
       path: byId,
       output: keyShape,
-      errors: ["not_found", "scope", "state"],
+      errors: ["not_found", "scope", "role", "state"],
       run: ({ path }, caller) => revokeKey(deps, caller, path.id),
     }),
     rotateKey: operation({
@@ -145,7 +152,7 @@ export function keyOperations(deps: KeyOperationDeps) {
       body: rotateBody,
       output: rotatedKeyShape,
       status: 201,
-      errors: ["not_found", "scope", "state"],
+      errors: ["not_found", "scope", "role", "state"],
       run: ({ path, body }, caller) => rotateKey(deps, caller, path.id, body.grace_seconds),
     }),
   };
@@ -260,7 +267,7 @@ async function updateKey(
     const nowMs = clock.now();
     const org = openOrg(deps, caller);
     const old = ownKey(deps, caller, id);
-    assertMayChange(caller, old.environment);
+    assertMayActOn(caller, old);
     if (!keyWorks(old, nowMs))
       throw fail("state", `A key that is ${keyStatus(old, nowMs)} cannot be changed.`);
     const wanted = body.scopes === undefined ? old.scopes : orderedScopes(body.scopes);
@@ -297,7 +304,7 @@ async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
   return await accounts.act(() => {
     const nowMs = clock.now();
     const old = ownKey(deps, caller, id);
-    assertMayChange(caller, old.environment);
+    assertMayActOn(caller, old);
     const before = show(deps, old);
     if (before.status === "revoked") return before;
     const revoked = revokedKey(old, nowMs);
@@ -321,9 +328,8 @@ async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, gra
     const nowMs = clock.now();
     openOrg(deps, caller);
     const old = ownKey(deps, caller, id);
-    assertMayChange(caller, old.environment);
     // The answer contains the new secret: without this check, write:keys alone would expose every key of the org.
-    assertMayGrant(caller, old.scopes);
+    assertMayActOn(caller, old);
     const status = keyStatus(old, nowMs);
     if (status !== "active") throw fail("state", `Only an active key can be rotated; this one is ${status}.`);
     const before = old.rotatedFrom === null ? undefined : accounts.key(old.rotatedFrom);

@@ -17,7 +17,7 @@ import { assertKeyMakerStays } from "./last-key-maker.ts";
 import { ownOrg } from "./org-operations.ts";
 import { invitedUser, type MemberRow, memberShape, memberWire, type UserRow } from "./person.ts";
 import { ROLES, type Role } from "./roles.ts";
-import { assertMayChange } from "./scopes.ts";
+import { assertMayActOn, assertMayChange } from "./scopes.ts";
 import type { AccountTables } from "./tables.ts";
 
 /** What a mail of invitation says. The secret of its link is made when the mail is sent, so that it waits nowhere. */
@@ -219,7 +219,7 @@ async function removeMember(deps: MemberOperationDeps, caller: Caller, userId: s
     assertOwnerStays(deps, row);
     const wire = memberWire(row, userOf(deps, row));
     people.removeMember(row);
-    const revoked = revokesKeys ? revokeKeysOf(deps, row) : [];
+    const revoked = revokesKeys ? revokeKeysOf(deps, caller, row) : [];
     const user = userOf(deps, row);
     // An address that nobody has invited any more is not kept.
     if (user.status === "invited" && people.membershipsOf(userId).length === 0) people.removeUser(user);
@@ -230,12 +230,16 @@ async function removeMember(deps: MemberOperationDeps, caller: Caller, userId: s
   });
 }
 
-function revokeKeysOf({ accounts, clock }: MemberOperationDeps, { orgId, userId }: MemberRow): string[] {
+/** @throws WeirError `role` or `scope`, where the caller could not revoke one of them: leaving without them is always possible */
+function revokeKeysOf(
+  { accounts, clock }: MemberOperationDeps,
+  caller: Caller,
+  { orgId, userId }: MemberRow,
+): string[] {
   const nowMs = clock.now();
-  const revoked = accounts
-    .workingKeys(orgId, nowMs)
-    .filter((key) => key.createdBy === userId)
-    .map((key) => revokedKey(key, nowMs));
+  const working = accounts.workingKeys(orgId, nowMs).filter((key) => key.createdBy === userId);
+  for (const key of working) assertMayActOn(caller, key);
+  const revoked = working.map((key) => revokedKey(key, nowMs));
   assertKeyMakerStays(accounts, orgId, revoked, nowMs);
   for (const key of revoked) accounts.replaceKey(key);
   return revoked.map(({ id }) => id);

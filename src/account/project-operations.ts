@@ -11,7 +11,7 @@ import { revokedKey } from "./key.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import type { PlanPort, ProjectSpendPort } from "./plan.ts";
 import { newProject, type ProjectRow, projectShape, projectWire } from "./project.ts";
-import { assertMayChange } from "./scopes.ts";
+import { assertMayActOn, assertMayChange } from "./scopes.ts";
 import { slugField } from "./slug.ts";
 import type { AccountTables } from "./tables.ts";
 
@@ -165,7 +165,7 @@ async function updateProject(
 }
 
 /**
- * Revokes the project's working keys; the caller's own project cannot be deleted, so that nobody locks themselves out.
+ * Revokes the project's working keys, all of which the caller must be able to revoke; the caller's own project cannot be deleted, so that nobody locks themselves out.
  */
 async function deleteProject(deps: ProjectOperationDeps, caller: Caller, id: string): Promise<undefined> {
   const { accounts, clock } = deps;
@@ -177,11 +177,10 @@ async function deleteProject(deps: ProjectOperationDeps, caller: Caller, id: str
       throw fail("state", "This key belongs to the project. Delete it with a key of another project.");
     }
     const nowMs = clock.now();
-    const revoked = accounts
-      .workingKeys(project.orgId, nowMs)
-      .filter((key) => key.projectId === project.id)
-      .map((key) => revokedKey(key, nowMs));
+    const working = accounts.workingKeys(project.orgId, nowMs).filter((key) => key.projectId === project.id);
+    const revoked = working.map((key) => revokedKey(key, nowMs));
     assertKeyMakerStays(accounts, project.orgId, revoked, nowMs);
+    for (const key of working) assertMayActOn(caller, key);
     for (const key of revoked) accounts.replaceKey(key);
     accounts.retireProject(project);
     const before = { ...projectWire(project, spend), keys_revoked: 0 };

@@ -11,6 +11,7 @@ import type { Trail } from "../events/trail.ts";
 import { newId } from "../ids.ts";
 import { type Caller, operation } from "../operation.ts";
 import { hintOf } from "../provider-key.ts";
+import { assertMakerMay } from "./granting.ts";
 import { type ProviderKeyRow, providerKeyShape, providerKeyWire } from "./provider-key.ts";
 import { credentialField, credentialFor, takesCredential } from "./provider-key-fields.ts";
 import type { ProviderKeys } from "./provider-keys.ts";
@@ -63,7 +64,7 @@ export function providerKeyOperations(deps: ProviderKeyOperationDeps) {
       body: createBody,
       output: providerKeyShape,
       status: 201,
-      errors: ["scope", "state", "org_closed"],
+      errors: ["scope", "role", "state", "org_closed"],
       run: async ({ body }, caller) => show(await createProviderKey(deps, caller, body)),
     }),
     deleteProviderKey: operation({
@@ -72,7 +73,7 @@ export function providerKeyOperations(deps: ProviderKeyOperationDeps) {
       path: z.object({ id: z.string() }),
       output: z.undefined(),
       status: 204,
-      errors: ["not_found", "scope"],
+      errors: ["not_found", "scope", "role"],
       run: ({ path }, caller) => deleteProviderKey(deps, caller, path.id),
     }),
   };
@@ -103,6 +104,7 @@ async function createProviderKey(
     const org = accounts.org(caller.orgId);
     if (org === undefined) throw fail("not_found", "There is no such organisation.");
     if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    assertMakerMay(accounts, caller, "admin");
     const pool = accounts.providerKeysOf(org.id).filter(({ providerId }) => providerId === provider.id);
     if (pool.length >= MAX_KEYS_PER_PROVIDER) {
       throw fail("state", `There are ${MAX_KEYS_PER_PROVIDER} keys for ${provider.id}. Delete one first.`);
@@ -122,6 +124,7 @@ async function deleteProviderKey(
 ): Promise<undefined> {
   assertMayChange(caller, "live");
   await accounts.act(() => {
+    assertMakerMay(accounts, caller, "admin");
     const row = accounts.providerKey(caller.orgId, id);
     if (row === undefined) throw fail("not_found", "There is no such provider key.");
     accounts.removeProviderKey(caller.orgId, id);

@@ -1,7 +1,7 @@
 /**
  * Scopes of keys. Which route requires which scope is defined in the route table.
  */
-import { fail } from "../errors.ts";
+import { fail, type WeirError } from "../errors.ts";
 import type { Caller } from "../operation.ts";
 import type { Environment } from "./secret.ts";
 
@@ -41,20 +41,49 @@ export const administers = (scopes: ReadonlySet<string>): boolean =>
   ADMINISTERS.every((scope) => scopes.has(scope));
 
 /**
- * A caller may grant only scopes that it holds. The exception is `read:payloads`, which no key has at first: a caller
- * that administers the org (`write:keys` and `write:org`) may grant it.
+ * Scopes of a list that a caller does not hold. The exception is `read:payloads`, which no key has at first: a caller that
+ * administers the org (`write:keys` and `write:org`) counts as holding it.
+ */
+const missingOf = ({ scopes }: Caller, wanted: readonly Scope[]): Scope[] =>
+  wanted.filter((scope) => !scopes.has(scope) && !(scope === "read:payloads" && administers(scopes)));
+
+/**
+ * What a caller lacks is their role, where a person asks, else the scopes of their key.
+ * @param what the caller cannot do, after "so"
+ */
+function tooFew(caller: Caller, missing: readonly Scope[], what: string, param?: string): WeirError {
+  const more = param === undefined ? {} : { param };
+  const scopes = missing.join(", ");
+  return caller.actor.kind === "person"
+    ? fail("role", `Your role does not hold ${scopes}, so ${what}. An admin can.`, {
+        ...more,
+        details: { role: "admin", missing },
+      })
+    : fail("scope", `This key does not hold ${scopes}, so ${what}.`, { ...more, details: { missing } });
+}
+
+/**
+ * A caller may grant only scopes that it holds.
  * @param param JSON pointer of the list in the request, where it has one.
+ * @throws WeirError `role` for a person, `scope` for a key
  */
 export function assertMayGrant(caller: Caller, granted: readonly Scope[], param?: string): void {
-  const isAdministrator = administers(caller.scopes);
-  const missing = granted.filter(
-    (scope) => !caller.scopes.has(scope) && !(scope === "read:payloads" && isAdministrator),
-  );
-  if (missing.length === 0) return;
-  throw fail("scope", `This key does not hold ${missing.join(", ")}, so it cannot grant it.`, {
-    ...(param === undefined ? {} : { param }),
-    details: { missing },
-  });
+  const missing = missingOf(caller, granted);
+  if (missing.length > 0) throw tooFew(caller, missing, "it cannot be granted", param);
+}
+
+/**
+ * Call in the act that changes, ends or replaces a key: whoever does so holds every scope of it, and is of its environment. A
+ * budget of nothing or an end in an hour is as good as a revocation, so all changes need the same.
+ * @throws WeirError `role` for a person, `scope` for a key
+ */
+export function assertMayActOn(
+  caller: Caller,
+  key: { readonly id: string; readonly environment: Environment; readonly scopes: readonly Scope[] },
+): void {
+  assertMayChange(caller, key.environment);
+  const missing = missingOf(caller, key.scopes);
+  if (missing.length > 0) throw tooFew(caller, missing, `it cannot change or end ${key.id}, which does`);
 }
 
 /** A test key spends nothing, so it must not change anything that spends: it may change only the test environment. */

@@ -9,7 +9,7 @@ import { pageOf, pageQuery, readPage } from "../page.ts";
 import { limitsChanged, ticketDecided } from "./account-events.ts";
 import { type KeyLimits, type KeyRow, keyWorks, limitsShape } from "./key.ts";
 import type { PlanPort } from "./plan.ts";
-import { assertMayChange } from "./scopes.ts";
+import { assertMayActOn } from "./scopes.ts";
 import type { AccountTables } from "./tables.ts";
 import { plainText } from "./text-field.ts";
 import {
@@ -91,7 +91,7 @@ export function ticketOperations(deps: TicketOperationDeps) {
         ticket: ticketShape,
       }),
       status: 201,
-      errors: ["scope", "state", "plan_limit"],
+      errors: ["scope", "role", "state", "plan_limit"],
       run: ({ body }, caller) => requestLimits(deps, caller, body),
     }),
   };
@@ -146,7 +146,7 @@ async function requestLimits(
     if (key === undefined || key.orgId !== caller.orgId) {
       throw fail("invalid_value", "There is no such key.", { param: "/key_id" });
     }
-    assertMayChange(caller, key.environment);
+    assertMayActOn(caller, key);
     if (!keyWorks(key, nowMs)) throw fail("state", "The key does not work any more.", { param: "/key_id" });
     const limits = limitsInForce(deps, key);
     if (rpm <= limits.rpm) {

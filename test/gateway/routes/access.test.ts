@@ -161,6 +161,30 @@ describe("every caller is let in or refused as the table says", () => {
   );
 });
 
+describe("S13: a key is changed, ended and replaced by whoever holds its scopes", () => {
+  const acts = table.filter(({ method, path }) => method !== "GET" && path.startsWith("/v1/keys/{id}"));
+  const named = (name: string) => seeded.callers.find((caller) => caller.name === name) as Caller;
+
+  test.each(acts.map((route) => [nameOf(route), route] as const))("%s", async (_, { method, path }) => {
+    const { json } = await world.asOwner("POST", "/v1/keys", {
+      ...{ name: "strong", scopes: ["write:keys", "write:org"], project_id: world.projectId },
+    });
+    const by = async (caller: Caller) => {
+      const body = method === "DELETE" ? undefined : {};
+      const answer = await send(caller, method, path.replace("{id}", json.id), body);
+      return `${answer.status} ${answer.json?.error?.code ?? "done"}`;
+    };
+    expect(await by(named("a person as member"))).toBe("403 role");
+    expect(await by(named("a key with write:keys alone"))).toBe("403 scope");
+    expect((await world.asOwner("GET", `/v1/keys/${json.id}`)).json).toMatchObject({
+      ...{ status: "active", name: "strong", scopes: json.scopes },
+    });
+    expect(await by(named("a person as admin"))).toMatch(/^20[01] done$/);
+  });
+
+  test("there are such routes", () => expect(acts).toHaveLength(3));
+});
+
 /** Design, "Closing": a closed org may read, export, refund, transfer, ask or cancel erasure; each may leave, too. */
 const LAST_ACTS = [
   "POST /v1/orgs/{org}/close",

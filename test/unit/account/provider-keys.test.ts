@@ -224,6 +224,24 @@ describe("a provider key", () => {
     expect(issues[0]?.message).not.toContain(SECRET);
   });
 
+  test("S13: is changed by a key only while the person who made that key may change it", async () => {
+    const { id } = await add();
+    const keyOf = async (maker: Caller) =>
+      rig.caller(
+        (await rig.create({ scopes: ["write:keys"], project_id: rig.owner.projectId }, maker)).secret,
+      );
+    const byMember = await keyOf(await rig.person("member"));
+    const ofMembersKey = await keyOf(byMember);
+    for (const key of [byMember, ofMembersKey]) {
+      expect(await failure(() => add({}, key))).toBe("role");
+      expect(await failure(() => remove(id, key))).toBe("role");
+    }
+    expect(await list()).toHaveLength(1);
+    const byAdmin = await keyOf(await rig.person("admin"));
+    expect(await failure(() => add({}, byAdmin))).toBe("done");
+    expect(await failure(() => remove(id, byAdmin))).toBe("done");
+  });
+
   test("is changed by live keys only, and seen by those of its org", async () => {
     const { id } = await add();
     const byTest = rig.caller(rig.secrets.test);
