@@ -8,3 +8,7 @@ export class EngineError extends Error {
     this.code = code;
   }
 }
+
+/** Of an analyst's statement. @param why what is not allowed, by its name */
+export const refusal = (code: number, why: string): EngineError =>
+  new EngineError(code, `Code: ${code}. DB::Exception: An analyst's statement is refused: ${why}.`);

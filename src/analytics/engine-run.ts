@@ -147,7 +147,8 @@ export class EngineRunner {
           `SET ${values.map(([name, value]) => `${name} = ${quoted(value)}`).join(", ")}`,
         );
       }
-      return { ...statement, sql: await checkedQuery(ask, statement.sql), data: undefined, database: "weir" };
+      const sql = await checkedQuery(ask, statement.sql, statement.format);
+      return { ...statement, sql, data: undefined, database: "weir" };
     } catch (error) {
       throw engineError(error);
     } finally {

@@ -15,6 +15,8 @@ export const CANARY = "canaryofanother";
 const digestOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
 export interface Side {
+  /** Of the engine's data; what the engine opens by a relative path is here. */
+  readonly folder: string;
   readonly engine: Engine;
   readonly clickhouse: ClickHouse;
   /** Status and body of a statement as the analyst's; the URL's further parameters begin with `&`. */
@@ -35,10 +37,11 @@ export async function openSide(orgs: readonly string[]): Promise<Side> {
   for (const org of orgs) for (const sql of rowsOf(org)) await clickhouse.command(sql);
   const { url } = await engine.address(20_000);
   return {
+    folder,
     engine,
     clickhouse,
     async ask(sql, more = "", user = ANALYST) {
-      const response = await fetch(`${url}/?default_format=TSV${more}`, {
+      const response = await fetch(`${url}/?${more.slice(1)}&default_format=TSV`, {
         method: "POST",
         body: sql,
         headers: { "x-clickhouse-user": user.username, "x-clickhouse-key": user.password },

@@ -1,0 +1,132 @@
+/** What an analyst's statement may say: by lists of what is allowed, over the engine's own tree. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isFunction } from "../../../src/analytics/analyst-functions.ts";
+import { describingTables, readableTable } from "../../../src/analytics/analyst-tables.ts";
+import { CANARY, openSide, type Side } from "./isolation.fixtures.ts";
+import { ANSWERED, FORGED, PLACES, PLANTED, REFUSED } from "./statements.fixtures.ts";
+
+let side: Side;
+beforeAll(async () => {
+  side = await openSide(["org_a", "org_b"]);
+  writeFileSync(join(side.folder, "clickhouse", PLANTED), CANARY);
+}, 60_000);
+afterAll(() => side.close());
+
+const ask = (sql: string) => side.ask(sql, "&param_t=requests&param_n=5&param_a=[1]");
+
+describe("S1: an analyst's statement is refused", () => {
+  it("the planted file is one that the engine would read", async () => {
+    const rows = await side.clickhouse.rows<{ x: string }>(`SELECT file('${PLANTED}') AS x`);
+    expect(rows).toEqual([{ x: CANARY }]);
+  });
+
+  it.each(REFUSED)("with the name of what is not allowed, %s: %s", async (name, sql) => {
+    const { status, text } = await ask(sql);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(text).toMatch(/An analyst's statement is refused: /);
+    expect(text).toContain(name);
+    expect(text).not.toContain(CANARY);
+  });
+
+  it.each(PLACES)("before anything in it is computed: %s", async (place) => {
+    // A file that is not there: to compute the call would be another error.
+    const { text } = await ask(place.replaceAll("%", "file('no-such-file')"));
+    expect(text).toMatch(/An analyst's statement is refused: the function file is not allowed/);
+  });
+
+  it.each(FORGED)("whatever its names and patterns look like: %j", async (sql) => {
+    const { text } = await ask(sql);
+    expect(text).toMatch(/An analyst's statement is refused: /);
+    expect(text).not.toContain(CANARY);
+  });
+
+  it("if its tree would be far larger than its text", async () => {
+    const { text } = await ask(`SELECT ${"identity(".repeat(300)}${"1,".repeat(50_000)}1${")".repeat(300)}`);
+    expect(text).toContain("too long for its depth");
+  });
+
+  it("for a format of the URL that reads a schema from a file", async () => {
+    expect((await side.ask("SELECT 1", "&default_format=Protobuf")).text).toContain(
+      "Protobuf is not allowed",
+    );
+  });
+});
+
+describe("S1: an analyst's statement is answered", () => {
+  it.each(ANSWERED)("%s", async (sql, answer) => {
+    expect((await ask(sql)).text).toBe(answer);
+  });
+
+  it.each(PLACES)("with an allowed function in every place: %s", async (place) => {
+    const { text } = await ask(place.replaceAll("%", "concat('a')"));
+    expect(text).not.toContain("is refused");
+  });
+});
+
+describe("S1: the lists of what is allowed", () => {
+  const rows = <T>(sql: string) => side.clickhouse.rows<T>(sql);
+
+  it("name no function that the engine has not, and none by a name that another one has in other letters", async () => {
+    const functions = await rows<{ name: string; is_aggregate: number }>(
+      "SELECT name, is_aggregate FROM system.functions",
+    );
+    const source = readFileSync(
+      new URL("../../../src/analytics/analyst-functions.ts", import.meta.url),
+      "utf8",
+    );
+    const listed = [...source.matchAll(/= names\(`([^`]+)`\)/g)].flatMap(([, text = ""]) =>
+      text.trim().split(/\s+/),
+    );
+    const known = new Set(functions.map(({ name }) => name));
+    const combinators = await rows<{ name: string }>(
+      "SELECT name FROM system.aggregate_function_combinators",
+    );
+    for (const { name } of combinators) known.add(name);
+    expect(listed.filter((name) => !known.has(name))).toEqual(["exists", "grouping", "untuple"]);
+    const lists = new Set(listed);
+    const byOtherLetters = functions.filter(({ name }) => isFunction(name) && !lists.has(name));
+    expect(byOtherLetters).toEqual([]);
+  });
+
+  it("leave out what reads files, dictionaries, other tables, the network or the machine", async () => {
+    const groups = ["AI", "Dictionary", "Embedded Dictionary", "Introspection", "Machine Learning"];
+    const some = await rows<{ name: string }>(
+      `SELECT name FROM system.functions WHERE NOT is_aggregate AND categories IN ('${groups.join("','")}')`,
+    );
+    expect(some.length).toBeGreaterThan(50);
+    const others = [
+      "file",
+      "joinGet",
+      "joinGetOrNull",
+      "hasColumnInTable",
+      "getServerSetting",
+      "getMacro",
+      "hostName",
+    ];
+    for (const name of [...some.map((row) => row.name), ...others])
+      expect(isFunction(name), name).toBe(false);
+  });
+
+  it("know all columns of the tables that describe tables, so that a new one of sizes is not read unseen", async () => {
+    const columns = await rows<{ table: string; name: string }>(
+      "SELECT concat(database, '.', table) AS table, name FROM system.columns WHERE database IN ('system', 'information_schema')",
+    );
+    for (const table of describingTables()) {
+      const of = columns.filter((column) => column.table === table).map(({ name }) => name);
+      expect(of, table).not.toEqual([]);
+      const hidden = readableTable(table)?.hidden ?? [];
+      expect(of, table).toEqual(expect.arrayContaining([...hidden]));
+      const tells = of.filter(
+        (name) =>
+          /rows|bytes|size|path|parts|marks|length|active/i.test(name) &&
+          !/character_|sql_path|[A-Z]/.test(name),
+      );
+      expect(
+        tells.filter((name) => !hidden.includes(name)),
+        table,
+      ).toEqual([]);
+    }
+  });
+});
