@@ -6,6 +6,7 @@ import {
   isAggregate,
   isFunction,
   NAMES_AGGREGATE,
+  OF_ROWS,
   ROW_SOURCES,
   TAKES_TABLE,
   TYPE_ARGUMENT,
@@ -120,16 +121,20 @@ export class TreeCheck {
 
   #tableFunction(node: TreeNode): void {
     const name = membersOf(node).get("table_function_name") ?? "";
-    if (!ROW_SOURCES.has(name.toLowerCase())) throw refusal(497, `the table function ${name} is not allowed`);
-    for (const part of computed(node.nodes)) {
+    const lower = name.toLowerCase();
+    if (OF_ROWS.has(lower)) {
+      if (!node.nodes.flatMap(({ nodes }) => nodes).every(isTuple))
+        throw refusal(497, `the table function ${name} takes rows in brackets only`);
+    } else if (!ROW_SOURCES.has(lower)) throw refusal(497, `the table function ${name} is not allowed`);
+    for (const part of descendants(node)) {
       if (!/^(?:LIST|CONSTANT|FUNCTION)$/.test(part.kind))
-        throw refusal(497, `the table function ${name} takes numbers only`);
+        throw refusal(497, `the table function ${name} takes constants only`);
     }
   }
 
   #checkColumns(): void {
     if (this.#hidden.size === 0) return;
-    const why = "of tables that describe tables, name the columns; those of sizes and places cannot be read";
+    const why = "of tables that describe tables, name the columns; those of sizes cannot be read";
     if (this.#takesAllColumns) throw refusal(497, `* and COLUMNS: ${why}`);
     for (const column of this.#columns) {
       const hidden = column
@@ -147,12 +152,17 @@ const notAllowed = (name: string) => refusal(497, `the function ${name} is not a
 const isCalledFreely = (name: string): boolean =>
   !TYPE_ARGUMENT.has(name.toLowerCase()) && !NAMES_AGGREGATE.has(name.toLowerCase());
 
-function* computed(nodes: readonly TreeNode[]): Generator<TreeNode> {
-  for (const node of nodes) {
-    yield node;
-    yield* computed(node.nodes);
+function* descendants(node: TreeNode): Generator<TreeNode> {
+  for (const child of node.nodes) {
+    yield child;
+    yield* descendants(child);
   }
 }
+
+const isTuple = (node: TreeNode): boolean =>
+  node.kind === "FUNCTION"
+    ? membersOf(node).get("function_name") === "tuple"
+    : /^(?:, alias: .*)?, constant_value: Tuple_\(/s.test(node.rest) && node.kind === "CONSTANT";
 
 /** Names that the SELECT gives to its own expressions, and to what its lambdas take; not those of its subqueries. */
 function* aliasesIn(node: TreeNode): Generator<string> {

@@ -310,3 +310,6 @@ export const TAKES_TABLE: ReadonlySet<string> = lowered([
 export const ROW_SOURCES: ReadonlySet<string> = lowered([
   ...["numbers", "numbers_mt", "zeros", "zeros_mt", "generateSeries", "generate_series"],
 ]);
+
+/** Table functions whose arguments are rows, unless the first one is a text: it would be a structure, with expressions. */
+export const OF_ROWS: ReadonlySet<string> = lowered(["values", "SQLStandardValues"]);

@@ -6,13 +6,12 @@ const DOCUMENTED: ReadonlySet<string> = new Set([...ORG_TABLES, ...ORG_VIEWS, ..
 
 const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** Tables of the engine that may be read, with the columns of sizes of all orgs' rows and of places on the disk, which may not. */
+/** Tables of the engine that may be read, with their columns that tell of the rows of all orgs, which may not. */
 const DESCRIBING: ReadonlyMap<string, readonly string[]> = new Map([
-  ["system.databases", names("data_path metadata_path")],
   [
     "system.tables",
     names(`
-      data_paths metadata_path total_rows total_bytes total_bytes_uncompressed parts active_parts total_marks
+      total_rows total_bytes total_bytes_uncompressed parts active_parts total_marks
       active_on_fly_data_mutations active_on_fly_alter_mutations active_on_fly_metadata_mutations
       columns_descriptions_cache_size lifetime_rows lifetime_bytes`),
   ],
@@ -22,8 +21,15 @@ const DESCRIBING: ReadonlyMap<string, readonly string[]> = new Map([
   ],
   ["information_schema.tables", names("table_rows data_length index_length")],
   ...[
-    ...["one", "numbers", "numbers_mt", "zeros", "zeros_mt", "settings", "functions", "data_type_families"],
-    ...["formats", "table_engines", "time_zones", "keywords", "collations", "aggregate_function_combinators"],
+    ...["one", "numbers", "numbers_mt", "zeros", "zeros_mt", "databases", "settings", "functions", "formats"],
+    ...[
+      "data_type_families",
+      "table_engines",
+      "time_zones",
+      "keywords",
+      "collations",
+      "aggregate_function_combinators",
+    ],
   ].map((name) => [`system.${name}`, []] as const),
   ...[
     ...["schemata", "columns", "views", "key_column_usage", "referential_constraints", "statistics"],

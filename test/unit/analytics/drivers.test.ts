@@ -57,6 +57,12 @@ public class Read {
         PreparedStatement s = c.prepareStatement("SELECT org_id, count() FROM requests WHERE status != ? GROUP BY org_id")) {
       s.setString(1, "none");
       try (ResultSet r = s.executeQuery()) { while (r.next()) System.out.println(r.getString(1) + " " + r.getLong(2)); }
+      DatabaseMetaData m = c.getMetaData();
+      ResultSet[] described = {
+        m.getTables(null, "weir", "%", null), m.getColumns(null, "weir", "ledger", "%"), m.getPrimaryKeys(null, "weir", "ledger"),
+        m.getSchemas(), m.getTypeInfo(), m.getFunctions(null, null, "sum%"), m.getClientInfoProperties(),
+      };
+      for (ResultSet r : described) if (!r.next()) System.out.println("nothing described");
     }
   }
 }

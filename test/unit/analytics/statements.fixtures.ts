@@ -62,7 +62,10 @@ export const REFUSED: readonly (readonly [name: string, sql: string])[] = [
   ["file", `SELECT mapApply(\`file\`, map('${PLANTED}', ''))`],
   ["values", `SELECT *, y FROM values('x String, y String ALIAS file(''${PLANTED}'')', ('a'))`],
   ["values", `SELECT y FROM values('x String, y String DEFAULT file(''${PLANTED}'')', ('a'))`],
-  ["SQLStandardValues", "SELECT * FROM (VALUES (1, 2))"],
+  ["values", `SELECT y FROM values(concat('x String, y String ALIAS file(''${PLANTED}'')', ''), ('a'))`],
+  ["values", `SELECT y FROM values('x String, y String ALIAS file(''${PLANTED}'')')`],
+  ["VALUES", "SELECT * FROM VALUES((1, (SELECT 1)))"],
+  ["file", `SELECT * FROM VALUES((1, file('${PLANTED}')))`],
   ["format", `SELECT * FROM format('CSV', 'x String, y String ALIAS file(''${PLANTED}'')', 'a')`],
   ["view", `SELECT * FROM view(SELECT file('${PLANTED}'))`],
   ["viewIfPermitted", "SELECT * FROM viewIfPermitted(SELECT 1 ELSE null('a String'))"],
@@ -119,7 +122,7 @@ export const REFUSED: readonly (readonly [name: string, sql: string])[] = [
   ["table_rows", "SELECT TABLE_ROWS FROM INFORMATION_SCHEMA.TABLES"],
   ["COLUMNS", "SELECT COLUMNS('rows') FROM system.tables"],
   ["COLUMNS", "SELECT t.* FROM system.tables AS t"],
-  ["data_path", "SELECT name, data_path FROM system.databases"],
+  ["parts", "SELECT name, parts FROM system.tables"],
   ["DESCRIBE", `DESCRIBE TABLE file('${PLANTED}')`],
   ["DESCRIBE", `DESCRIBE (SELECT file('${PLANTED}'))`],
   ["DESCRIBE", "DESCRIBE TABLE migrations"],
@@ -154,7 +157,10 @@ export const FORGED: readonly string[] = [
 export const ANSWERED: readonly (readonly [sql: string, answer: string])[] = [
   ["SELECT version() != '', timezone() != '', currentDatabase()", "1\t1\tweir\n"],
   ["SELECT name FROM system.settings WHERE name = 'readonly'", "readonly\n"],
-  ["SELECT name FROM system.databases", "weir\n"],
+  [
+    "SELECT * EXCEPT (uuid, data_path, metadata_path, engine_full, comment) FROM system.databases",
+    "weir\tAtomic\t0\n",
+  ],
   ["SELECT count(*) > 0 FROM system.tables WHERE database = 'weir'", "1\n"],
   [
     "SELECT t.name, c.name FROM system.tables AS t JOIN system.columns AS c ON c.table = t.name WHERE t.name = 'ledger' AND c.position = 1",
@@ -164,6 +170,16 @@ export const ANSWERED: readonly (readonly [sql: string, answer: string])[] = [
     "SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = 'weir' AND table_name = 'ledger'",
     "ledger\n",
   ],
+  // The JDBC driver's metadata: tables, types, properties.
+  [
+    "SELECT t.name, CASE WHEN t.engine LIKE '%View' THEN 'VIEW' WHEN empty(t.data_paths) THEN 'REMOTE TABLE' ELSE 'TABLE' END AS TABLE_TYPE, null::Nullable(String) AS TYPE_CAT, d.engine AS TYPE_SCHEM FROM system.tables t JOIN system.databases d ON system.tables.database = system.databases.name WHERE t.name = 'attempts'",
+    "attempts\tVIEW\t\\N\tAtomic\n",
+  ],
+  [
+    "SELECT name AS TYPE_NAME, attrs.c2::Nullable(Int32) AS PRECISION, not(dt.case_insensitive)::Boolean AS CASE_SENSITIVE FROM system.data_type_families dt LEFT JOIN (SELECT * FROM VALUES (('Int8', 3, -1, NULL), ('UInt8', 3, 1, 2))) attrs ON (dt.name = attrs.c1) WHERE name = 'Int8'",
+    "Int8\t3\ttrue\n",
+  ],
+  ["SELECT * FROM (VALUES (1, 'a'), (2, 'b')) ORDER BY ALL", "1\ta\n2\tb\n"],
   ["EXISTS weir.requests", "1\n"],
   ["SHOW DATABASES", "weir\n"],
   ["SHOW TABLES LIKE 'led%'", "ledger\n"],

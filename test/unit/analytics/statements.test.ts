@@ -24,10 +24,10 @@ describe("S1: an analyst's statement is refused", () => {
 
   it.each(REFUSED)("with the name of what is not allowed, %s: %s", async (name, sql) => {
     const { status, text } = await ask(sql);
-    expect(status).toBeGreaterThanOrEqual(400);
+    expect(text).not.toContain(CANARY);
     expect(text).toMatch(/An analyst's statement is refused: /);
     expect(text).toContain(name);
-    expect(text).not.toContain(CANARY);
+    expect(status).toBeGreaterThanOrEqual(400);
   });
 
   it.each(PLACES)("before anything in it is computed: %s", async (place) => {
@@ -38,8 +38,8 @@ describe("S1: an analyst's statement is refused", () => {
 
   it.each(FORGED)("whatever its names and patterns look like: %j", async (sql) => {
     const { text } = await ask(sql);
-    expect(text).toMatch(/An analyst's statement is refused: /);
     expect(text).not.toContain(CANARY);
+    expect(text).toMatch(/An analyst's statement is refused: /);
   });
 
   it("if its tree would be far larger than its text", async () => {
@@ -120,8 +120,7 @@ describe("S1: the lists of what is allowed", () => {
       expect(of, table).toEqual(expect.arrayContaining([...hidden]));
       const tells = of.filter(
         (name) =>
-          /rows|bytes|size|path|parts|marks|length|active/i.test(name) &&
-          !/character_|sql_path|[A-Z]/.test(name),
+          /rows|bytes|size|parts|marks|length|active/i.test(name) && !/character_|supports_|[A-Z]/.test(name),
       );
       expect(
         tells.filter((name) => !hidden.includes(name)),
