@@ -31,15 +31,16 @@ const OWN_ROWS = "getSetting('log_comment') = ''";
 
 /**
  * Writes the engine's configuration of access into its folder.
+ * @param more further elements of its configuration
  * @returns arguments of the engine's sessions
  */
-export function writeAccess(dataDir: string): string[] {
+export function writeAccess(dataDir: string, more = ""): string[] {
   const folder = join(dataDir, "access");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const users = join(folder, "users.xml");
   const config = join(folder, "config.xml");
   writeFileSync(users, usersXml(), { mode: 0o600 });
-  writeFileSync(config, configXml(inside(users)), { mode: 0o600 });
+  writeFileSync(config, configXml(inside(users), more), { mode: 0o600 });
   for (const file of [users, config]) chmodSync(file, 0o600);
   return [`--config-file=${inside(config)}`];
 }
@@ -47,8 +48,8 @@ export function writeAccess(dataDir: string): string[] {
 /** From the working folder: neither the engine's arguments nor its configuration take every name that a data folder may have. */
 const inside = (path: string): string => relative(process.cwd(), path);
 
-const configXml = (users: string): string =>
-  `<clickhouse><user_directories><users_xml><path>${escaped(users)}</path></users_xml></user_directories></clickhouse>\n`;
+const configXml = (users: string, more: string): string =>
+  `<clickhouse><user_directories><users_xml><path>${escaped(users)}</path></users_xml></user_directories>${more}</clickhouse>\n`;
 
 /** Format: https://clickhouse.com/docs/operations/settings/settings-users */
 function usersXml(): string {
@@ -72,5 +73,6 @@ function usersXml(): string {
 `;
 }
 
-const escaped = (text: string): string =>
+/** As text of an element of XML. */
+export const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

@@ -6,10 +6,10 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { createGunzip } from "node:zlib";
 import { MAX_ANALYST_SQL_BYTES } from "./analyst-query.ts";
+import { ALL_AT_ONCE, type AnalystStatement } from "./analyst-run.ts";
 import { ANALYST_AT_ONCE, chosenSettings } from "./analyst-settings.ts";
 import { ALL_ORGS } from "./engine-access.ts";
 import { EngineError } from "./engine-error.ts";
-import type { Statement } from "./engine-run.ts";
 import { Gate } from "./gate.ts";
 
 export interface EngineUser {
@@ -26,8 +26,6 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** Statements of all analysts that run at once, so that the gateway's own always find threads. */
-const ALL_AT_ONCE = 4;
 const WAITING = 40;
 
 export class Analysts {
@@ -81,7 +79,7 @@ export async function analystStatement(
   request: IncomingMessage,
   url: URL,
   { orgId }: EngineUser,
-): Promise<Statement> {
+): Promise<AnalystStatement> {
   if (/^multipart\//i.test(request.headers["content-type"] ?? "")) {
     throw new EngineError(48, "Code: 48. DB::Exception: the embedded engine takes no external tables");
   }
@@ -101,7 +99,6 @@ export async function analystStatement(
   const format = url.searchParams.get("default_format") ?? [request.headers["x-clickhouse-format"]].flat()[0];
   return {
     sql,
-    database: "weir",
     format: format !== undefined && /^\w+$/.test(format) ? format : "TabSeparated",
     settings: chosenSettings(new Map(url.searchParams)),
     rowsOf: orgId ?? ALL_ORGS,

@@ -5,6 +5,8 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { systemClock } from "../clock.ts";
+import { ConfinedProcess } from "./confined-process.ts";
+import type { AnalystsSetting } from "./confinement.ts";
 import { Analysts, type EngineUser } from "./engine-analysts.ts";
 import { engineServer } from "./engine-http.ts";
 import { EngineRunner } from "./engine-run.ts";
@@ -17,6 +19,8 @@ export interface EngineStart {
   readonly user: string;
   readonly password: string;
   readonly analysts: readonly EngineUser[];
+  /** How their statements run. */
+  readonly confine: AnalystsSetting;
 }
 
 /** Later messages from the parent. */
@@ -33,15 +37,21 @@ async function main(start: EngineStart): Promise<void> {
   await holdFolder();
   const runner = await EngineRunner.open(process.cwd());
   const analysts = new Analysts(() => systemClock.now());
-  analysts.set(start.analysts);
-  const server = engineServer(runner, start.user, start.password, analysts);
+  const confined = new ConfinedProcess(process.cwd(), start.confine);
+  const setAnalysts = (users: readonly EngineUser[]) => {
+    analysts.set(users);
+    confined.want(users.length > 0);
+  };
+  setAnalysts(start.analysts);
+  const server = engineServer(runner, start, analysts, confined);
   const port = await listen(server, start.port).catch(() => listen(server, 0));
   process.send?.({ ready: { port } } satisfies EngineMessage);
   process.on("message", (message: EngineOrder) => {
     if (message !== "stop") {
-      analysts.set(message.analysts);
+      setAnalysts(message.analysts);
       return;
     }
+    confined.stop();
     server.close(() => {
       runner.close();
       process.exit(0);

@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import type { ConfinedProcess } from "./confined-process.ts";
 import { type Analysts, analystStatement, type Credentials, credentialsOf } from "./engine-analysts.ts";
 import { EngineError } from "./engine-error.ts";
 import type { EngineRunner, Result, Statement } from "./engine-run.ts";
@@ -43,18 +44,18 @@ const RESERVED = new Set([
   "quota_key",
 ]);
 
+/** @param confined runs analysts' statements, in a process of its own */
 export function engineServer(
   runner: EngineRunner,
-  user: string,
-  password: string,
+  { user, password }: { readonly user: string; readonly password: string },
   analysts: Analysts,
+  confined: Pick<ConfinedProcess, "run">,
 ): Server {
   const gates = { questions: new Gate(CONCURRENT, WAITING), inserts: new Gate(INSERTS, WAITING) };
   const running = new Set<string>();
   const server = createServer((request, response) => {
-    answer(request, response, { runner, gates, running, user, password, analysts }).catch((error: unknown) =>
-      refuse(response, error),
-    );
+    const context = { runner, gates, running, user, password, analysts, confined };
+    answer(request, response, context).catch((error: unknown) => refuse(response, error));
   });
   // Longer than clients keep an idle socket, so that a socket is never closed while a request is being sent.
   server.keepAliveTimeout = 65_000;
@@ -70,12 +71,13 @@ interface ServerContext {
   readonly user: string;
   readonly password: string;
   readonly analysts: Analysts;
+  readonly confined: Pick<ConfinedProcess, "run">;
 }
 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { runner, gates, running, user, password, analysts }: ServerContext,
+  { runner, gates, running, user, password, analysts, confined }: ServerContext,
 ): Promise<void> {
   const url = new URL(request.url ?? "/", "http://engine");
   response.setHeader("X-ClickHouse-Server-Display-Name", "weir");
@@ -100,7 +102,7 @@ async function answer(
   }
   if (analyst !== undefined) {
     const statement = await analystStatement(request, url, analyst);
-    await analysts.run(analyst, async () => await send(response, await runner.run(statement)));
+    await analysts.run(analyst, async () => await send(response, await confined.run(statement)));
     return;
   }
   const statement = await readStatement(request, url);
@@ -220,6 +222,7 @@ const STATUS: Readonly<Record<number, number>> = {
   164: 403,
   202: 503,
   241: 500,
+  392: 403,
   516: 403,
 };
 const STATEMENT_FAULTS = new Set([

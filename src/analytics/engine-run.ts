@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Session } from "chdb";
-import { type Ask, checkedQuery } from "./analyst-query.ts";
+import type { Ask } from "./analyst-query.ts";
 import { ANALYST_LIMITS } from "./analyst-settings.ts";
 import { writeAccess } from "./engine-access.ts";
 import { EngineError } from "./engine-error.ts";
@@ -75,19 +75,22 @@ export class EngineRunner {
   readonly #sessionArgs: readonly string[];
   #files = 0;
 
-  private constructor(path: string, spill: string) {
+  private constructor(path: string, spill: string, configuration: string) {
     this.#path = path;
     this.#spill = spill;
-    this.#sessionArgs = writeAccess(path);
+    this.#sessionArgs = writeAccess(path, configuration);
     this.#keepOpenSession = this.#session();
   }
 
-  /** @param path the engine's data folder; no other process may use it */
-  static async open(path: string): Promise<EngineRunner> {
+  /**
+   * @param path the engine's data folder; no other process may use it
+   * @param configuration further elements of the engine's configuration, XML
+   */
+  static async open(path: string, configuration = ""): Promise<EngineRunner> {
     const spill = join(path, "spill");
     await rm(spill, { recursive: true, force: true });
     await mkdir(spill, { recursive: true, mode: 0o700 });
-    const runner = new EngineRunner(path, spill);
+    const runner = new EngineRunner(path, spill, configuration);
     await runner.#keepOpenSession.queryAsync("SELECT 1");
     return runner;
   }
@@ -101,8 +104,7 @@ export class EngineRunner {
   }
 
   /** @throws EngineError before the first row, for everything that the engine refuses */
-  async run(given: Statement): Promise<Result> {
-    const statement = given.rowsOf === undefined ? given : await this.#ofAnalyst(given);
+  async run(statement: Statement): Promise<Result> {
     const session = this.#session();
     let isHandedOver = false;
     try {
@@ -128,8 +130,12 @@ export class EngineRunner {
     }
   }
 
-  /** @throws EngineError for what an analyst may not run */
-  async #ofAnalyst(statement: Statement): Promise<Statement> {
+  /**
+   * Asks questions in one session, with the engine's full rights.
+   * @param values of parameters (`param_x`) that the questions name
+   * @throws EngineError
+   */
+  async asking<T>(values: ReadonlyMap<string, string>, act: (ask: Ask) => Promise<T>): Promise<T> {
     const session = this.#session();
     const ask: Ask = async (sql, q) => {
       const format = "JSONCompactEachRow";
@@ -139,16 +145,12 @@ export class EngineRunner {
       const lines = Buffer.from(result.bytes()).toString().split("\n");
       return lines.filter((line) => line !== "").map((line) => JSON.parse(line)[0] as string | null);
     };
-    // The parser asks for the values of parameters.
-    const values = [...statement.settings].filter(([name]) => name.startsWith("param_"));
     try {
-      if (values.length > 0) {
-        await session.queryAsync(
-          `SET ${values.map(([name, value]) => `${name} = ${quoted(value)}`).join(", ")}`,
-        );
+      if (values.size > 0) {
+        const list = [...values].map(([name, value]) => `${name} = ${quoted(value)}`);
+        await session.queryAsync(`SET ${list.join(", ")}`);
       }
-      const sql = await checkedQuery(ask, statement.sql, statement.format);
-      return { ...statement, sql, data: undefined, database: "weir" };
+      return await act(ask);
     } catch (error) {
       throw engineError(error);
     } finally {

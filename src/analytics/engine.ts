@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { AnalystsSetting } from "./confinement.ts";
 import type { EngineUser } from "./engine-analysts.ts";
 import type { EngineMessage, EngineOrder, EngineStart } from "./engine-child.ts";
 
@@ -36,8 +37,9 @@ const USER = "weir";
 const MAX_BACKOFF_MS = 5000;
 const STEADY_MS = 10_000;
 
-export function startEngine(dataDir: string, log: EngineLog): Engine {
-  const supervisor = new Supervisor(dataDir, log);
+/** @param confine how analysts' statements run */
+export function startEngine(dataDir: string, log: EngineLog, confine: AnalystsSetting = "confined"): Engine {
+  const supervisor = new Supervisor(dataDir, log, confine);
   supervisor.start();
   return supervisor;
 }
@@ -45,6 +47,7 @@ export function startEngine(dataDir: string, log: EngineLog): Engine {
 class Supervisor implements Engine {
   readonly #dataDir: string;
   readonly #log: EngineLog;
+  readonly #confine: AnalystsSetting;
   readonly #file: string;
   readonly #password: string;
   #port: number;
@@ -57,9 +60,10 @@ class Supervisor implements Engine {
   #timer: NodeJS.Timeout | undefined;
   #analysts: readonly EngineUser[] = [];
 
-  constructor(dataDir: string, log: EngineLog) {
+  constructor(dataDir: string, log: EngineLog, confine: AnalystsSetting) {
     this.#dataDir = dataDir;
     this.#log = log;
+    this.#confine = confine;
     this.#file = join(dataDir, "clickhouse.json");
     const known = readConnection(this.#file);
     this.#password = known?.password ?? randomBytes(24).toString("base64url");
@@ -114,6 +118,7 @@ class Supervisor implements Engine {
       user: USER,
       password: this.#password,
       analysts: this.#analysts,
+      confine: this.#confine,
     };
     child.send(start);
     // The child and its channel must not keep this process from exiting.
