@@ -2,17 +2,9 @@
  * Parses a YAML document and validates it by a zod schema. Every problem has file, line, column, a JSON pointer and,
  * for an unknown key, the nearest key of the schema. Takes text: the caller reads the file.
  */
-import {
-  type Document,
-  isNode,
-  isPair,
-  isScalar,
-  isSeq,
-  parseDocument,
-  visit,
-  type YAMLParseError,
-} from "yaml";
+import { type Document, isMap, isNode, isPair, isScalar, isSeq, type Pair, visit, type YAMLMap } from "yaml";
 import type { z } from "zod";
+import { composeWithin, type DocumentBounds, OPERATOR_BOUNDS } from "./compose.ts";
 import { issueMessages } from "./issues.ts";
 
 export interface Problem {
@@ -34,24 +26,25 @@ export type ReadDocument<T> =
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
+/** @param bounds of what the text may hold; default: those of the operator's own files */
 export function readDocument<S extends z.ZodType>(
   text: string,
   file: string,
   schema: S,
+  bounds: DocumentBounds = OPERATOR_BOUNDS,
 ): ReadDocument<z.output<S>> {
   const placeOf = placesIn(text);
-  const doc = parseDocument(text, PARSING);
-  if (doc.errors.length > 0) {
-    return {
-      ok: false,
-      problems: syntaxErrors(doc.errors).map(({ pos, message }) => ({
-        file,
-        ...placeOf(pos[0]),
-        pointer: "",
-        message,
-      })),
-    };
+  const composed = composeWithin(text, bounds);
+  if (!composed.ok) {
+    const problems = composed.faults.map(({ offset, message }) => ({
+      file,
+      ...placeOf(offset),
+      pointer: "",
+      message,
+    }));
+    return { ok: false, problems };
   }
+  const { doc } = composed;
   const wrongKeys = keyErrors(doc);
   if (wrongKeys.length > 0) {
     return {
@@ -59,26 +52,25 @@ export function readDocument<S extends z.ZodType>(
       problems: wrongKeys.map(({ offset, ...told }) => ({ file, ...placeOf(offset), ...told })),
     };
   }
-  /** The key node if there is one (an editor should underline it), else the value, else its parent. */
+  const nodes = nodesOf(doc);
+  /** The value if there is one, else its nearest parent. */
   const at = (path: readonly PropertyKey[]) => {
-    for (let depth = path.length; depth >= 0; depth--) {
-      const node = doc.getIn(path.slice(0, depth), true);
-      if (isNode(node) && node.range) return placeOf(node.range[0]);
-    }
-    return { line: 1, column: 1 };
+    const node = nodes.nearest(path);
+    return isNode(node) && node.range ? placeOf(node.range[0]) : { line: 1, column: 1 };
   };
   let value: unknown;
   try {
-    if (hasManyAliases(doc)) throw new RangeError("too many aliases");
-    value = doc.toJS({ maxAliasCount: MAX_ALIASES }) ?? {};
-  } catch {
-    const { offset, message } = aliasError(doc);
-    return { ok: false, problems: [{ file, ...placeOf(offset), pointer: "", message }] };
+    // What aliases add up to has been counted.
+    value = doc.toJS({ maxAliasCount: -1 }) ?? {};
+  } catch (error) {
+    const message = `cannot be read: ${error instanceof Error ? error.message : error}`;
+    return { ok: false, problems: [{ file, line: 1, column: 1, pointer: "", message }] };
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return { ok: true, value: parsed.data, at };
   const problems = issueMessages(parsed.error, value, schema).map(({ path, key, message }): Problem => {
-    const place = key === undefined ? at(path) : keyPlace(doc.getIn(path, true), key, placeOf, at(path));
+    const keyNode = key === undefined ? undefined : nodes.key(path, key);
+    const place = isNode(keyNode) && keyNode.range ? placeOf(keyNode.range[0]) : at(path);
     const pointer = pointerTo(key === undefined ? path : [...path, key]);
     return { file, ...place, pointer, message };
   });
@@ -101,23 +93,6 @@ function placesIn(text: string): (offset: number) => { line: number; column: num
   };
 }
 
-/** The parser descends into nested values and reports where it stopped; later errors are useless. */
-function syntaxErrors(errors: readonly YAMLParseError[]): readonly Pick<YAMLParseError, "pos" | "message">[] {
-  const deep = errors.find(({ message }) => message.includes("call stack"));
-  if (deep !== undefined) return [{ pos: deep.pos, message: "is nested too deeply to be read" }];
-  // The parser's own message names a function of its library.
-  const second = errors.find(({ code }) => code === "MULTIPLE_DOCS");
-  if (second !== undefined) return [{ pos: second.pos, message: "holds more than one document" }];
-  return errors.slice(0, MAX_SYNTAX_ERRORS);
-}
-
-/** The parser searches the whole document for each alias. */
-function hasManyAliases(doc: Document): boolean {
-  let count = 0;
-  visit(doc, { Alias: () => (++count > MAX_ALIAS_NODES ? visit.BREAK : undefined) });
-  return count > MAX_ALIAS_NODES;
-}
-
 /**
  * Duplicate keys (the parser's own search compares each with each), and keys that are not scalars: nested mappings as
  * keys are written as text within text, doubling in length at every level.
@@ -128,7 +103,7 @@ function keyErrors(doc: Document): { offset: number; pointer: string; message: s
     Map(_key, map, ancestors) {
       const seen = new Set<string>();
       for (const { key } of map.items) {
-        if (errors.length >= MAX_SYNTAX_ERRORS) return visit.BREAK;
+        if (errors.length >= MAX_KEY_ERRORS) return visit.BREAK;
         const offset = (isNode(key) ? key.range?.[0] : undefined) ?? map.range?.[0] ?? 0;
         if (key !== null && !isScalar(key)) {
           errors.push({
@@ -162,21 +137,6 @@ const pathOf = (nodes: readonly unknown[]): PropertyKey[] =>
     return isSeq(node) && i + 1 < nodes.length ? [node.items.indexOf(nodes[i + 1])] : [];
   });
 
-/** An alias may precede its anchor, and aliases of aliases grow without bound. */
-function aliasError(doc: Document): { offset: number; message: string } {
-  let unknown: { offset: number; message: string } | undefined;
-  if (hasManyAliases(doc)) return { offset: 0, message: "has too many aliases" };
-  visit(doc, {
-    Alias(_key, alias) {
-      if (alias.resolve(doc) !== undefined) return undefined;
-      const message = `nothing before *${alias.source} has the anchor &${alias.source}`;
-      unknown = { offset: alias.range?.[0] ?? 0, message };
-      return visit.BREAK;
-    },
-  });
-  return unknown ?? { offset: 0, message: "its aliases multiply too far" };
-}
-
 /** `config/models/openai.yaml:12:5 /models/3/context: expected number` */
 export const problemText = (p: Problem): string =>
   `${p.file}:${p.line}:${p.column} ${p.pointer === "" ? "" : `${p.pointer}: `}${p.message}`;
@@ -185,25 +145,40 @@ export const problemText = (p: Problem): string =>
 export const pointerTo = (path: readonly PropertyKey[]): string =>
   path.map((p) => `/${String(p).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-/** The parser would print warnings about user input to standard error. */
-const PARSING = { prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
 /** One mistake may cause a thousand errors. */
-const MAX_SYNTAX_ERRORS = 20;
-/** Limit against alias bombs. */
-const MAX_ALIASES = 100;
-const MAX_ALIAS_NODES = 1000;
+const MAX_KEY_ERRORS = 20;
 
-function keyPlace(
-  map: unknown,
-  key: string,
-  place: (offset: number) => { line: number; column: number },
-  otherwise: { line: number; column: number },
-) {
-  if (typeof map === "object" && map !== null && "items" in map && Array.isArray(map.items)) {
-    for (const pair of map.items) {
+/** Finds nodes by their paths. A mapping's keys are put in order once: a hundred problems may be in one of thousands of keys. */
+function nodesOf(doc: Document) {
+  const indexes = new Map<YAMLMap, Map<string, Pair>>();
+  const pairOf = (map: YAMLMap, key: string): Pair | undefined => {
+    let index = indexes.get(map);
+    if (index === undefined) {
       // A key need not be text: 1, true.
-      if (pair?.key?.range && String(pair.key) === key) return place(pair.key.range[0]);
+      index = new Map(map.items.map((pair) => [String(pair.key), pair]));
+      indexes.set(map, index);
     }
-  }
-  return otherwise;
+    return index.get(key);
+  };
+  const inside = (node: unknown, key: PropertyKey): unknown => {
+    if (isSeq(node)) return node.items[Number(key)];
+    return isMap(node) ? pairOf(node, String(key))?.value : undefined;
+  };
+  return {
+    /** The node at the end of the path, or the last one on the way. */
+    nearest(path: readonly PropertyKey[]): unknown {
+      let node: unknown = doc.contents;
+      for (const key of path) {
+        const next = inside(node, key);
+        if (!isNode(next)) break;
+        node = next;
+      }
+      return node;
+    },
+    /** The node of a key of the mapping at `path`. */
+    key(path: readonly PropertyKey[], key: string): unknown {
+      const map = path.reduce(inside, doc.contents as unknown);
+      return isMap(map) ? pairOf(map, key)?.key : undefined;
+    },
+  };
 }

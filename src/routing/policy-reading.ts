@@ -2,14 +2,18 @@
  * Reads a policy's YAML text into a document that is sure to compile, or returns every problem with its position. Never
  * throws, whatever the text is.
  */
+import { TENANT_BOUNDS } from "../document/compose.ts";
 import { type Problem, pointerTo, readDocument } from "../document/document.ts";
 import { didYouMean, nearest } from "../document/nearest.ts";
 import { MAX_LISTED, type PolicyBlock, type PolicyDocument, policySchema } from "./policy-document.ts";
 import { bareName, fitsModel } from "./policy-match.ts";
 
 export const MAX_POLICY_BYTES = 64 * 1024;
-/** Nobody reads more, and searching for the nearest known name takes time. */
+/** Each is located in the text and sent to the caller. */
+const MAX_PROBLEMS = 100;
 const MAX_WARNINGS = 100;
+/** Letters of unknown names times the names that each is compared with: some 20 ms. Further ones get no suggestion. */
+const MAX_COMPARED = 250_000;
 
 /** Names in the current catalog. */
 export interface KnownNames {
@@ -56,15 +60,16 @@ function read(text: string, { name, known }: ReadingOptions): PolicyReading {
     return whole(`is larger than ${MAX_POLICY_BYTES} bytes`);
   }
   if (isBlank(text)) return whole("is empty");
-  const found = readDocument(text, "", policySchema);
+  const found = readDocument(text, "", policySchema, TENANT_BOUNDS);
   if (!found.ok) return refused(found.problems.map(({ file: _, ...problem }) => problem));
   const document = found.value;
   const problems: PolicyProblem[] = [];
   const warnings: PolicyProblem[] = [];
   const say =
     (to: PolicyProblem[]): Say =>
-    (path, message) =>
-      to.push({ pointer: pointerTo(path), message, ...found.at(path) });
+    (path, message) => {
+      if (to.length < MAX_PROBLEMS) to.push({ pointer: pointerTo(path), message, ...found.at(path) });
+    };
   checkNames(document, name, say(problems));
   checkMatches(document, say(problems));
   for (const [path, block] of blocksOf(document)) checkBlock(path, block, say(problems));
@@ -150,13 +155,16 @@ function warnOf(document: PolicyDocument, known: KnownNames, say: Say): void {
       left--;
       let message = said.get(id);
       if (message === undefined) {
-        message = `there is no ${what} "${id}"${didYouMean(nearest(id, list))}`;
+        compared += id.length * list.length;
+        const near = compared > MAX_COMPARED ? undefined : nearest(id, list);
+        message = `there is no ${what} "${id}"${didYouMean(near)}`;
         said.set(id, message);
       }
       say(path, message);
     };
   };
   let left = MAX_WARNINGS;
+  let compared = 0;
   /** Model name or pattern → whether the catalog has a match. */
   const ofSome = new Map<string, boolean>();
   const server = expect(either, "provider or endpoint");

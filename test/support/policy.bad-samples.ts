@@ -47,7 +47,7 @@ const TEXTS: readonly BadSample[] = [
     '5:5 /defaults/weights/a: "a" stands twice',
   ),
   bad("a mapping as a key", "? ? a\n", "1:3 : a key must be a word"),
-  bad("mappings as keys in each other", `${"? ".repeat(50)}a`, "1:3 : a key must be a word"),
+  bad("mappings as keys in each other", `${"? ".repeat(20)}a`, "1:3 : a key must be a word"),
   bad("two documents", "version: 1\n---\nversion: 1\n", "2:1 : holds more than one document"),
   bad(
     "an alias of nothing",
@@ -62,12 +62,12 @@ const TEXTS: readonly BadSample[] = [
   inDefaults(
     "an alias of what it stands in",
     "require: &r\n    max_price: *r",
-    '4:16 /defaults/require/max_price/max_price: unknown key "max_price"',
+    '4:16 : *r is inside the value that &r names',
   ),
   bad(
     "60,000 lists in each other",
     `version: 1\nrules: ${"[".repeat(60_000)}`,
-    "2:… : is nested too deeply to be read",
+    "2:39 : is nested too deeply: at most 32 levels are read",
   ),
   bad("a byte too many", `# ${"x".repeat(MAX_POLICY_BYTES - 1)}`, "1:1 : is larger than 65536 bytes"),
   bad(
