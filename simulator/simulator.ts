@@ -18,6 +18,8 @@ export interface SimulatorOptions {
   /** Total bytes of request bodies kept in {@link Simulator.calls}. Default 64 MB; 0 where nobody reads them. */
   readonly keepBodyBytes?: number;
   readonly clock?: Clock;
+  /** Told of the port, the moment it listens. */
+  readonly onListening?: (port: number) => void;
 }
 
 export interface Simulator {
@@ -63,10 +65,12 @@ class RunningSimulator implements Simulator {
   readonly #log: CallLog;
   readonly #waiters = new Set<Waiter>();
   readonly #shared: Shared;
+  readonly #onListening: (port: number) => void;
   #port = 0;
 
   constructor(host: string, options: SimulatorOptions) {
     this.#host = host;
+    this.#onListening = options.onListening ?? (() => {});
     this.#log = new CallLog(options.keepBodyBytes ?? DEFAULT_KEEP_BODY_BYTES);
     this.#shared = {
       heads: new HeadParser(),
@@ -106,6 +110,7 @@ class RunningSimulator implements Simulator {
       this.#server.listen({ port, host, backlog: 4_096 }, () => {
         const address = this.#server.address();
         if (typeof address === "object" && address !== null) this.#port = address.port;
+        this.#onListening(this.#port);
         resolve();
       });
     });

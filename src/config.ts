@@ -102,7 +102,7 @@ const fileSchema = z.strictObject({
     .prefault({}),
   webhooks: z
     .strictObject({
-      /** Ranges that orgs' webhooks may reach beside public addresses. Absent: loopback, where nobody else reaches us. */
+      /** Ranges that all orgs' webhooks may reach beside public addresses. Absent: none; the first org reaches loopback where nobody else reaches us. */
       allow: z
         .array(z.union([z.cidrv4(), z.cidrv6()]))
         .max(256)

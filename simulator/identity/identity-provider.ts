@@ -24,6 +24,8 @@ export interface IdentityProviderOptions {
   readonly clock: Clock;
   /** For the identifiers of people. Keys and tokens come from the system's CSPRNG always. */
   readonly random?: Random;
+  /** Told of the port, the moment it listens. */
+  readonly onListening?: (port: number) => void;
   /** Called with each problem that no page shows to the person, such as a failed notice of sign-out. Default: none is reported. */
   readonly report?: (problem: string) => void;
 }
@@ -59,6 +61,7 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
   const server = createServer({ headersTimeout: HEAD_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS });
   server.maxConnections = MAX_CONNECTIONS;
   const address = await listen(server, host.toLowerCase() === "localhost" ? "127.0.0.1" : host, port);
+  options.onListening?.(address.port);
   const closing = new AbortController();
   const issuer = `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
   try {

@@ -16,6 +16,8 @@ export interface InvoicePortalOptions {
   /** 0, the default, takes any free port. */
   readonly port?: number;
   readonly clock: Clock;
+  /** Told of the port, the moment it listens. */
+  readonly onListening?: (port: number) => void;
 }
 
 /** What goes wrong at the next registration: before or after its effect the portal answers 500, or drops the connection. */
@@ -59,6 +61,7 @@ export async function startInvoicePortal(options: InvoicePortalOptions): Promise
     server.once("error", reject).listen(port, host, resolve);
   });
   const { address, family, port: open } = server.address() as AddressInfo;
+  options.onListening?.(open);
   return {
     url: `http://${family === "IPv6" ? `[${address}]` : address}:${open}`,
     get numbers() {

@@ -35,6 +35,8 @@ export interface PaymentSimulatorOptions {
   readonly processingMs?: number;
   /** Credentials that are accepted. Default: as `keys` says. */
   readonly keys?: Partial<ServiceKeys>;
+  /** Told of the port, the moment it listens. */
+  readonly onListening?: (port: number) => void;
 }
 
 export interface ServiceKeys {
@@ -74,6 +76,7 @@ export async function startPaymentSimulator(options: PaymentSimulatorOptions): P
   const server = createServer({ headersTimeout: TIMEOUT_MS, requestTimeout: TIMEOUT_MS });
   server.maxConnections = MAX_CONNECTIONS;
   const port = await listen(server, host, options.port ?? Number(kept(state, "port", "0")));
+  options.onListening?.(port);
   put(state, "port", String(port));
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const keys: ServiceKeys = {

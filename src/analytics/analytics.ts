@@ -49,6 +49,8 @@ export interface AnalyticsOptions {
   readonly clickhouseUrl?: string | undefined;
   /** An embedded engine that this process shares with others, in place of its own. */
   readonly shared?: SharedEngine | undefined;
+  /** Told of the port of the embedded engine that this process starts. */
+  readonly onEngineListening?: (port: number) => void;
   /** Name of the cluster that the server belongs to. Without it the server alone has the tables. */
   readonly clickhouseCluster?: string | undefined;
   /** Undefined: the gateway is alone. */
@@ -250,9 +252,17 @@ const flushAll =
   };
 
 /** Undefined: a server. */
-function engineOf({ shared, clickhouseUrl, dataDir, log }: AnalyticsOptions): Engine | undefined {
+function engineOf({
+  shared,
+  clickhouseUrl,
+  dataDir,
+  log,
+  onEngineListening,
+}: AnalyticsOptions): Engine | undefined {
   if (shared !== undefined) return shared.engine;
-  return clickhouseUrl === undefined ? startEngine(dataDir, log) : undefined;
+  return clickhouseUrl === undefined
+    ? startEngine(dataDir, log, { onListening: onEngineListening })
+    : undefined;
 }
 
 interface Reads {

@@ -37,9 +37,15 @@ const USER = "weir";
 const MAX_BACKOFF_MS = 5000;
 const STEADY_MS = 10_000;
 
-/** @param confine how analysts' statements run */
-export function startEngine(dataDir: string, log: EngineLog, confine: AnalystsSetting = "confined"): Engine {
-  const supervisor = new Supervisor(dataDir, log, confine);
+export interface EngineOptions {
+  /** How analysts' statements run. */
+  readonly analysts?: AnalystsSetting | undefined;
+  /** Told of the port, before the engine listens there where it is known. */
+  readonly onListening?: ((port: number) => void) | undefined;
+}
+
+export function startEngine(dataDir: string, log: EngineLog, options: EngineOptions = {}): Engine {
+  const supervisor = new Supervisor(dataDir, log, options);
   supervisor.start();
   return supervisor;
 }
@@ -48,6 +54,7 @@ class Supervisor implements Engine {
   readonly #dataDir: string;
   readonly #log: EngineLog;
   readonly #confine: AnalystsSetting;
+  readonly #onListening: (port: number) => void;
   readonly #file: string;
   readonly #password: string;
   #port: number;
@@ -60,10 +67,11 @@ class Supervisor implements Engine {
   #timer: NodeJS.Timeout | undefined;
   #analysts: readonly EngineUser[] = [];
 
-  constructor(dataDir: string, log: EngineLog, confine: AnalystsSetting) {
+  constructor(dataDir: string, log: EngineLog, options: EngineOptions) {
     this.#dataDir = dataDir;
     this.#log = log;
-    this.#confine = confine;
+    this.#confine = options.analysts ?? "confined";
+    this.#onListening = options.onListening ?? (() => {});
     this.#file = join(dataDir, "clickhouse.json");
     const known = readConnection(this.#file);
     this.#password = known?.password ?? randomBytes(24).toString("base64url");
@@ -71,6 +79,7 @@ class Supervisor implements Engine {
   }
 
   start(): void {
+    if (this.#port !== 0) this.#onListening(this.#port);
     const child = fork(fileURLToPath(new URL("./engine-child.ts", import.meta.url)), [], {
       execArgv: ["--disable-warning=ExperimentalWarning"],
       // Only what a process needs: provider credentials are not passed on.
@@ -128,6 +137,7 @@ class Supervisor implements Engine {
 
   #listening(port: number): void {
     this.#port = port;
+    this.#onListening(port);
     this.#address = { url: `http://127.0.0.1:${port}`, username: USER, password: this.#password };
     writeConnection(this.#file, this.#address);
     this.setAnalysts(this.#analysts);

@@ -51,8 +51,9 @@ export const identityState = ({ oidc, publicUrl }: Config): string =>
 
 /** @throws ConfigError */
 export function webhookState(config: Config): string {
-  const count = allowedRanges(config).length;
-  return `may reach public addresses${count === 0 ? "" : ` and ${count} private ranges`}`;
+  const { forAll, forFirst } = allowedRanges(config);
+  const ranges = forAll.length === 0 ? "" : ` and ${forAll.length} private ranges`;
+  return `may reach public addresses${ranges}${forFirst.length === 0 ? "" : "; those of the first org this machine, too"}`;
 }
 
 /** @throws ConfigError */

@@ -10,6 +10,7 @@ import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { initDataset, secretsKeyText } from "../gateway/init-dataset.ts";
 import { openServices } from "../gateway/services.ts";
+import { Listeners } from "../listeners.ts";
 import { endProcess } from "../process/ending.ts";
 import { Output } from "../process/output.ts";
 import { redisFolder } from "../supervisor/cell-folders.ts";
@@ -42,18 +43,22 @@ export async function startCells(
   const { host, port, dataDir, clickhouseUrl } = config;
   let first: FirstStart | undefined;
   const early = new EarlySignals(log);
+  const listeners = new Listeners((listener, at) => log.debug({ listener, port: at }, "listens"));
   const supervisor = await startSupervisor({
     ...{ cells, dataDir, host, port, env, log, redisProgram, clock: systemClock },
     name: config.cell,
     shutdownMs: config.settings.timeouts.shutdown_ms,
-    services: openServices(config, { clock: systemClock, log }),
+    services: openServices(config, { clock: systemClock, log, listeners }),
     // The program and flags of this process, so that a cell has the flags of measurements too. A session of its own: Ctrl-C is for the supervisor alone.
     launch: (cellEnv) =>
       fork(process.argv[1] ?? "", [], {
         ...{ env: cellEnv, execArgv: process.execArgv, detached: true },
         stdio: ["ignore", "inherit", "inherit", "ipc"],
       }),
-    startEngine: clickhouseUrl === undefined ? () => startEngine(dataDir, log) : undefined,
+    startEngine:
+      clickhouseUrl === undefined
+        ? () => startEngine(dataDir, log, { onListening: (at) => listeners.add("engine", at) })
+        : undefined,
     async prepare(redisUrl) {
       first = await preparedOwn(config, redisUrl, log);
       return { WEIR_SECRETS_KEY: secretsKeyText(config) };

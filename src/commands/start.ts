@@ -75,6 +75,7 @@ const cellPorts = (
 ): CellPorts => ({
   hurry: side.ordered.then(() => {}),
   machineDir,
+  portsOfMachine: () => side.services.state().ports,
   services: redisUrl !== undefined && isOnThisMachine(redisAddress(redisUrl)) ? side.services : undefined,
   engine:
     clickhouseUrl === undefined

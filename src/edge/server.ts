@@ -43,6 +43,8 @@ export interface ServerDeps extends DispatchDeps {
    * false.
    */
   readonly onConnection: (change: 1 | -1) => boolean;
+  /** Told of the port, the moment it listens. */
+  readonly onListening: (port: number) => void;
   /** Whether too many connections are open: a 503 then closes its connection. */
   readonly isCrowded: () => boolean;
   /** Other processes listen on the port too, by intent (SO_REUSEPORT): the system gives each its share of new connections. */
@@ -62,7 +64,7 @@ export interface Server {
 }
 
 /** @throws Error when the address cannot be bound: in use, not local, not permitted. */
-export function openServer(deps: ServerDeps, host: string, port: number): Promise<Server> {
+export function openServer(deps: ServerDeps, host: string, wanted: number): Promise<Server> {
   const app = App();
   // biome-ignore lint/suspicious/useIterableCallbackReturn: not the filter of a list
   app.filter((res, change) => {
@@ -98,18 +100,20 @@ export function openServer(deps: ServerDeps, host: string, port: number): Promis
   return new Promise((resolve, reject) => {
     // Exclusive port: two processes sharing one unknowingly would each get half of the calls.
     const listen = app.listen as unknown as Listen;
-    listen.call(app, host, port, deps.sharesPort === true ? SHARED_PORT : EXCLUSIVE_PORT, (socket) => {
+    listen.call(app, host, wanted, deps.sharesPort === true ? SHARED_PORT : EXCLUSIVE_PORT, (socket) => {
       if (socket === false) {
-        reject(new Error(`cannot listen on ${host}:${port}`));
+        reject(new Error(`cannot listen on ${host}:${wanted}`));
         return;
       }
+      const port = us_socket_local_port(socket);
+      deps.onListening(port);
       let listening = true;
       const endListening = () => {
         if (listening) us_listen_socket_close(socket);
         listening = false;
       };
       resolve({
-        port: us_socket_local_port(socket),
+        port,
         async stopListening() {
           if (deps.sharesPort === true) await emptyQueue(deps.clock);
           endListening();

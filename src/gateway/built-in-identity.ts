@@ -17,30 +17,24 @@ export class BuiltInProvider {
   readonly #config: Pick<Config, "dataDir" | "publicUrl">;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #onPorts: () => void;
+  readonly #onListening: (port: number) => void;
   #port = 0;
   #started: Promise<StartedProvider> | undefined;
-  #ports: readonly number[] = [];
 
-  /** @param onPorts is called when `ports` has changed */
+  /** @param onListening told of the port that is asked for before it is opened, then of the one that was opened */
   constructor(
     config: Pick<Config, "dataDir" | "publicUrl">,
-    { clock, log, onPorts }: { clock: Clock; log: Logger; onPorts: () => void },
+    { clock, log, onListening }: { clock: Clock; log: Logger; onListening: (port: number) => void },
   ) {
     this.#config = config;
     this.#clock = clock;
     this.#log = log;
-    this.#onPorts = onPorts;
+    this.#onListening = onListening;
   }
 
   /** The gateway's port: the provider sends browsers back there. */
   listensAt(port: number): void {
     this.#port = port;
-  }
-
-  /** Of the provider itself: the one asked for while it starts, then the one that it got. */
-  get ports(): readonly number[] {
-    return this.#ports;
   }
 
   async address(): Promise<IdentityAddress> {
@@ -60,11 +54,6 @@ export class BuiltInProvider {
     await people.remove(sub);
   }
 
-  #setPorts(ports: readonly number[]): void {
-    this.#ports = ports;
-    this.#onPorts();
-  }
-
   async #start(): Promise<StartedProvider> {
     // Loaded here: most processes never need it.
     const { startIdentityProvider } = await import("../../simulator/identity/identity-provider.ts");
@@ -76,7 +65,7 @@ export class BuiltInProvider {
     // That of a proxy on this machine.
     const origins = [...new Set([...own, ...(publicUrl === undefined ? [] : [publicUrl])])];
     const wanted = port === 0 || port === 65_535 ? 0 : port + 1;
-    this.#setPorts([wanted]);
+    this.#onListening(wanted);
     const [clientId, clientSecret] = ["weir", randomBytes(32).toString("base64url")];
     const provider = await startIdentityProvider({
       port: wanted,
@@ -89,10 +78,9 @@ export class BuiltInProvider {
           backchannelLogoutUri: `${origins[0]}/auth/backchannel-logout`,
         },
       ],
-      ...{ clock: this.#clock, random: systemRandom },
+      ...{ clock: this.#clock, random: systemRandom, onListening: this.#onListening },
       report: (problem) => this.#log.warn({ problem }, "the built-in identity provider"),
     });
-    this.#setPorts([Number(new URL(provider.issuer).port)]);
     this.#log.info({ issuer: provider.issuer }, "the built-in identity provider is up");
     const address = { issuer: provider.issuer, clientId, clientSecret };
     return { address, forget: (sub: string) => provider.forget(sub), close: () => provider.close() };

@@ -16,6 +16,7 @@ export class BuiltInPayments {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #onUp: () => void;
+  readonly #onListening: (port: number) => void;
   #port = 0;
   #started: Promise<PaymentSimulator> | undefined;
   #running: PaymentsAddress | undefined;
@@ -23,13 +24,19 @@ export class BuiltInPayments {
   /** @param onUp is called when it is up: `running` is set, and no webhook was sent yet */
   constructor(
     { dataDir, host }: Pick<Config, "dataDir" | "host">,
-    { clock, log, onUp }: { clock: Clock; log: Logger; onUp: () => void },
+    {
+      clock,
+      log,
+      onUp,
+      onListening,
+    }: { clock: Clock; log: Logger; onUp: () => void; onListening: (port: number) => void },
   ) {
     this.#file = join(dataDir, "simulator", "payments.jsonl");
     this.#host = host;
     this.#clock = clock;
     this.#log = log;
     this.#onUp = onUp;
+    this.#onListening = onListening;
   }
 
   /** Undefined until it is up. */
@@ -57,7 +64,9 @@ export class BuiltInPayments {
   async #start(): Promise<PaymentSimulator> {
     // Loaded here: most processes never need it.
     const { startPaymentSimulator } = await import("../../simulator/payments/payment-simulator.ts");
-    const simulator = await startPaymentSimulator({ clock: this.#clock, file: this.#file });
+    const simulator = await startPaymentSimulator({
+      ...{ clock: this.#clock, file: this.#file, onListening: this.#onListening },
+    });
     this.#running = addressOf(simulator);
     this.#onUp();
     const host = this.#host.includes(":") ? "[::1]" : "127.0.0.1";

@@ -32,7 +32,7 @@ const LOOK_MS = 10_000;
 const RENEW_MS = 24 * 3_600_000;
 const COUNTS_MS = 7 * RENEW_MS;
 const MOST_ADDRESSES = 256;
-const MOST_PORTS = 64;
+const MOST_PORTS = 256;
 
 export class CellAddresses {
   readonly #options: CellAddressOptions;
@@ -40,6 +40,7 @@ export class CellAddresses {
   #known: readonly CellAddressRow[] | undefined;
   #cancel: () => void = () => {};
   #isClosed = false;
+  #hasStarted = false;
   #hasFailed = false;
 
   constructor(options: CellAddressOptions) {
@@ -52,6 +53,7 @@ export class CellAddresses {
 
   /** Tells the others where this cell listens, and tells them again when that changes. */
   start(): void {
+    this.#hasStarted = true;
     const told = (error?: unknown) => {
       if (this.#isClosed) return;
       if (error !== undefined && !this.#hasFailed) this.#options.onFailure(error);
@@ -59,6 +61,13 @@ export class CellAddresses {
       this.#cancel = this.#options.timers.after(LOOK_MS, () => this.start());
     };
     this.#tell().then(() => told(), told);
+  }
+
+  /** What this cell tells of itself has changed: it is told at once, if it was told before. */
+  changed(): void {
+    if (!this.#hasStarted || this.#isClosed) return;
+    this.#cancel();
+    this.start();
   }
 
   close(): void {

@@ -16,6 +16,8 @@ export interface CellPorts {
   readonly engine: SharedEngine | undefined;
   /** Of the machine. Undefined: other machines have cells too, and services of one would be unknown to the others. */
   readonly services: KnownServices | undefined;
+  /** Ports of the machine on which its supervisor and that one's other children listen. */
+  readonly portsOfMachine: () => readonly number[];
   /** Folder of what people look for in one place, whichever cell wrote it: mails that were sent nowhere. */
   readonly machineDir: string;
   /** Resolves when nobody else will take the calls: a stop then does not wait for clients to go elsewhere. */

@@ -17,6 +17,7 @@ import { openServer, type Server, type ServerDeps } from "../edge/server.ts";
 import { readStaticFiles } from "../edge/static-files.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { inquire } from "../exchange/inquire.ts";
+import type { Listeners } from "../listeners.ts";
 import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
 import { policyJsonSchema } from "../routing/policy-document.ts";
@@ -115,7 +116,7 @@ export async function startGateway(
   const openApi = (address: string) =>
     openApiDocument({ routes: table, pages: PAGE_ITEMS, events: EVENT_ITEMS, version: VERSION, address });
   await rooms.policiesWarm(POLICIES_WARM_MS);
-  const server = await listening(config, {
+  const server = await listening(config, rooms.listeners, {
     routes: table,
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../edge/assets"))],
     pages: pages({ version: VERSION, readiness, metrics, openApi, policySchema: policyJsonSchema }),
@@ -218,7 +219,7 @@ function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): voi
   ownServices?.listensAt(port);
   mail.listensAt(port);
   receipts.listensAt(port);
-  rooms.listensAt(port);
+  rooms.listens();
   payments.start();
   const begun = handleExports(rooms, config, log)
     .then(() => handleRetention(rooms))
@@ -255,9 +256,13 @@ function openDescriptors({ upstreams, outbound, simulator }: Rooms) {
 }
 
 /** @throws Error with the reason, for the operator */
-async function listening({ host, port }: Config, deps: ServerDeps): Promise<Server> {
+async function listening(
+  { host, port }: Config,
+  listeners: Listeners,
+  deps: Omit<ServerDeps, "onListening">,
+): Promise<Server> {
   try {
-    return await openServer(deps, host, port);
+    return await openServer({ ...deps, onListening: (at) => listeners.add("gateway", at) }, host, port);
   } catch (error) {
     // The socket library reports no reason; Node's own listen reports the system's.
     throw new Error((await listenFault(host, port)) ?? (error as Error).message, { cause: error });

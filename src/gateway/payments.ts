@@ -19,14 +19,11 @@ interface PaymentGround {
   readonly jobs: Pick<Jobs, "enqueue" | "handle">;
   readonly accounts: Pick<AccountTables, "org">;
   readonly services: Pick<KnownServices, "payments" | "state" | "onChange">;
-  /** Tenants' webhooks must not reach a simulated service of another process. */
-  readonly keepFrom: (port: number) => void;
 }
 
 export async function openPaymentRoom(config: Config, log: Logger, ground: PaymentGround) {
   const { store, clock, jobs, accounts, services } = ground;
   const { simulator } = config.payments;
-  if (simulator !== undefined) ground.keepFrom(Number(new URL(simulator.url).port));
   const gateways = await openPaymentGateways({
     ...{ settings: config.payments, clock },
     simulated: async () => simulator ?? (await services.payments()),

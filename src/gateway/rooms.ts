@@ -26,6 +26,7 @@ import { openBodies } from "../exchange/bodies.ts";
 import { Latencies } from "../exchange/latencies.ts";
 import { openInstallation } from "../installation/installation.ts";
 import { Jobs } from "../jobs/jobs.ts";
+import { Listeners } from "../listeners.ts";
 import { openReplays } from "../policies/replay.ts";
 import { endProcess } from "../process/ending.ts";
 import { keepPrivate } from "../process/private-folder.ts";
@@ -73,6 +74,11 @@ const orgPorts = (accounts: Awaited<ReturnType<typeof openAccount>>["accounts"])
   retentionDays: (orgId: string) => accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
 });
 
+/** The engine that this process starts adds its port. */
+const engineIn = (listeners: Listeners) => ({
+  onEngineListening: (port: number) => listeners.add("engine", port),
+});
+
 interface RoomPorts {
   /** Rows are shared with other cells. */
   readonly shared: SharedInstallation | undefined;
@@ -93,9 +99,9 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
   const directory = openDirectory(config, log, { ...ground, ...trail, ...account });
   const identity = openIdentity(config, log, { ...ground, ...trail, ...account, directory });
   directory.handleJobs(trail.jobs, (personId) => void identity.sessions.endAllOf(personId));
-  const hooks = openWebhookRoom(config, log, { ...ground, ...trail });
+  const hooks = openWebhookRoom(config, log, { ...ground, ...trail, ...account });
   const sales = await openSales(config, log, {
-    ...{ ...ground, ...trail, ...account, ...money, mail, topUpHook, keepFrom: hooks.keepFrom },
+    ...{ ...ground, ...trail, ...account, ...money, mail, topUpHook },
   });
   const outbox = openOutbox(store);
   const pool = openPool();
@@ -107,7 +113,7 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
     ...{ store, outbox, pool, clock, cursors, log, simulated, canonical },
     ...{ dataDir: config.dataDir, shared: cell?.engine, others: othersOf(ground.cell) },
     ...{ clickhouseUrl: config.clickhouseUrl, clickhouseCluster: config.clickhouseCluster },
-    ...{ ...orgPorts(account.accounts), takePlace: limitsRoom.takePlace },
+    ...{ ...orgPorts(account.accounts), takePlace: limitsRoom.takePlace, ...engineIn(ground.listeners) },
   });
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
   const kept = await openKept(config, ground, log);
@@ -238,18 +244,22 @@ async function openGround(config: Config, log: Logger, { shared, cell: ports }: 
   const clock = cell?.clock ?? systemClock;
   const installation = openInstallation({ dataDir: config.dataDir, masterKey: config.secretsKey });
   const cursors = openCursors(installation.secret("cursors"));
-  const simulator =
-    config.simulatorUrl === undefined ? await startSimulator({ keepBodyBytes: 0 }) : undefined;
+  const listeners = new Listeners((listener, port) => log.debug({ listener, port }, "listens"));
+  const simulator = config.simulatorUrl === undefined ? await startOwnSimulator(listeners) : undefined;
   const isCell = cell !== undefined;
   const simulatorUrl = config.simulatorUrl ?? simulator?.url ?? "";
   const known = await openCatalogRoom(config, log, { store, clock, simulatorUrl, isCell });
   return {
-    ...{ clock, store, cell, installation, cursors, simulator, ...known },
-    ...servicesOf(config, { clock, log }, { isCell, ofMachine: ports?.services }),
+    ...{ clock, store, cell, installation, cursors, simulator, listeners, ...known },
+    portsOfMachine: ports?.portsOfMachine ?? (() => []),
+    ...servicesOf(config, { clock, log, listeners }, { isCell, ofMachine: ports?.services }),
     /** Of mails that are sent nowhere. */
     mailDir: ports?.machineDir ?? config.dataDir,
   };
 }
+
+const startOwnSimulator = (listeners: Listeners) =>
+  startSimulator({ keepBodyBytes: 0, onListening: (port) => listeners.add("simulator", port) });
 
 /** The store of one gateway alone, or of a cell among others. */
 async function openShared(

@@ -41,8 +41,6 @@ interface SalesGround {
   readonly boundsChanged: (orgId: string) => void;
   readonly topUpHook: AutoTopupHook;
   readonly services: KnownServices;
-  /** Tenants' webhooks must not reach this port. */
-  readonly keepFrom: (port: number) => void;
 }
 
 /** @throws ConfigError where a file of the settings is not valid */

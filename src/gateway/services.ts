@@ -7,6 +7,7 @@ import { type InvoicePortal, startInvoicePortal } from "../../simulator/invoice-
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { fail } from "../errors.ts";
+import type { ListenerName, Listeners } from "../listeners.ts";
 import type { KnownServices, RunningServices, ServicesState } from "../supervisor/services.ts";
 import { BuiltInProvider } from "./built-in-identity.ts";
 import { BuiltInPayments } from "./built-in-payments.ts";
@@ -16,6 +17,8 @@ type ServicesConfig = Pick<Config, "dataDir" | "host" | "publicUrl" | "payments"
 interface ServicesGround {
   readonly clock: Clock;
   readonly log: Logger;
+  /** Of this process: what is started here adds its port. */
+  readonly listeners: Listeners;
 }
 
 /** The services of this process where it is a gateway alone; else those of the supervisor, or none. */
@@ -38,13 +41,21 @@ class OwnServices implements RunningServices {
   readonly #payments: BuiltInPayments;
   readonly #portal: BuiltInPortal;
   readonly #hasPayments: boolean;
-  #changed: () => void = () => {};
+  readonly #listeners: Listeners;
+  readonly #changed = new Set<() => void>();
 
-  constructor(config: ServicesConfig, { clock, log }: ServicesGround) {
-    const changed = () => this.#changed();
-    this.#identity = new BuiltInProvider(config, { clock, log, onPorts: changed });
-    this.#payments = new BuiltInPayments(config, { clock, log, onUp: changed });
-    this.#portal = new BuiltInPortal(clock, log, changed);
+  constructor(config: ServicesConfig, { clock, log, listeners }: ServicesGround) {
+    const changed = () => {
+      for (const heard of this.#changed) heard();
+    };
+    const listensAs = (name: ListenerName) => (port: number) => listeners.add(name, port);
+    this.#listeners = listeners;
+    listeners.onChange(changed);
+    this.#identity = new BuiltInProvider(config, { clock, log, onListening: listensAs("identity") });
+    this.#payments = new BuiltInPayments(config, {
+      ...{ clock, log, onUp: changed, onListening: listensAs("payments") },
+    });
+    this.#portal = new BuiltInPortal(clock, log, listensAs("portal"));
     this.#hasPayments = isPaidHere(config);
   }
 
@@ -54,13 +65,11 @@ class OwnServices implements RunningServices {
   forgetPerson = (sub: string) => this.#identity.forget(sub);
 
   state(): ServicesState {
-    const payments = this.#payments.running;
-    const urls = [payments?.url, this.#portal.running].filter((url) => url !== undefined);
-    return { payments, ports: [...this.#identity.ports, ...urls.map((url) => Number(new URL(url).port))] };
+    return { payments: this.#payments.running, ports: this.#listeners.ports() };
   }
 
   onChange(changed: () => void): void {
-    this.#changed = changed;
+    this.#changed.add(changed);
   }
 
   listensAt(port: number): void {
@@ -77,18 +86,13 @@ class OwnServices implements RunningServices {
 class BuiltInPortal {
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #onUp: () => void;
+  readonly #onListening: (port: number) => void;
   #started: Promise<InvoicePortal> | undefined;
-  #running: string | undefined;
 
-  constructor(clock: Clock, log: Logger, onUp: () => void) {
+  constructor(clock: Clock, log: Logger, onListening: (port: number) => void) {
     this.#clock = clock;
     this.#log = log;
-    this.#onUp = onUp;
-  }
-
-  get running(): string | undefined {
-    return this.#running;
+    this.#onListening = onListening;
   }
 
   async url(): Promise<string> {
@@ -100,9 +104,7 @@ class BuiltInPortal {
   }
 
   async #start(): Promise<InvoicePortal> {
-    const portal = await startInvoicePortal({ clock: this.#clock });
-    this.#running = portal.url;
-    this.#onUp();
+    const portal = await startInvoicePortal({ clock: this.#clock, onListening: this.#onListening });
     this.#log.info(`e-invoices are registered at the simulated portal, ${portal.url}`);
     return portal;
   }
@@ -115,10 +117,10 @@ class BuiltInPortal {
 /**
  * Of a cell that no supervisor started: what it started itself the other cells would not know. Logs what has to be set instead.
  */
-function noServices(config: Config, { clock, log }: ServicesGround): KnownServices {
+function noServices(config: Config, { clock, log }: Omit<ServicesGround, "listeners">): KnownServices {
   for (const line of missing(config)) log.warn(line);
   // A list that the folder has from the time when it was a gateway's own.
-  const people = new BuiltInProvider(config, { clock, log, onPorts() {} });
+  const people = new BuiltInProvider(config, { clock, log, onListening() {} });
   return {
     identity: () => Promise.reject(fail("identity_unavailable", NO_IDENTITY.join(" "), { retryable: false })),
     payments: () => Promise.reject(new Error(NO_PAYMENTS)),

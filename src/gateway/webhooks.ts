@@ -1,6 +1,8 @@
 /** Opens the room of webhooks, and the guard of what calls to tenants' URLs may reach. */
 import type { Logger } from "pino";
+import type { AccountTables } from "../account/tables.ts";
 import { openVault } from "../account/vault.ts";
+import type { Catalog, CatalogSnapshot } from "../catalog/catalog.ts";
 import { type Clock, systemRandom, systemTimers } from "../clock.ts";
 import { type Config, ConfigError, isLocalOnly } from "../config.ts";
 import type { Cursors } from "../cursor.ts";
@@ -9,14 +11,23 @@ import type { Events } from "../events/events.ts";
 import type { Trail } from "../events/trail.ts";
 import type { Installation } from "../installation/installation.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import { addressClass } from "../outbound/address.ts";
-import { type Cidr, type OutboundRules, ownAddresses, readAllow } from "../outbound/rules.ts";
+import type { Listeners } from "../listeners.ts";
+import { type Address, addressClass } from "../outbound/address.ts";
+import { type Cidr, type OutboundRules, ownAddresses, type RulesOf, readAllow } from "../outbound/rules.ts";
 import { openOutbound } from "../outbound/send.ts";
+import { isOnThisMachine, redisAddress } from "../redis-address.ts";
 import type { Store } from "../store/store.ts";
-import type { KnownServices } from "../supervisor/services.ts";
 import { SLOTS } from "../webhooks/standing.ts";
 import { openWebhooks } from "../webhooks/webhooks.ts";
 import { CellAddresses } from "./cell-addresses.ts";
+import { supplierOf } from "./invoices.ts";
+import {
+  type Service,
+  ServiceAddresses,
+  serviceAt,
+  servicesOfCatalog,
+  servicesOfConfig,
+} from "./service-addresses.ts";
 import { VERSION } from "./version.ts";
 
 interface WebhookGround {
@@ -24,14 +35,17 @@ interface WebhookGround {
   readonly clock: Clock;
   readonly cursors: Cursors;
   readonly installation: Installation;
-  readonly simulator: { readonly url: string } | undefined;
+  readonly catalog: Pick<Catalog, "current">;
+  readonly accounts: Pick<AccountTables, "oldestOrg">;
   readonly events: Events;
   readonly jobs: Jobs;
   readonly trail: Trail;
   /** Of a cell among others. */
   readonly cell: { readonly name: string } | undefined;
-  /** Their ports are looked at for each call: they start when they are first needed. */
-  readonly services: Pick<KnownServices, "state">;
+  /** Ports of this process and its children: looked at for each call, because some start when they are first needed. */
+  readonly listeners: Listeners;
+  /** Of the machine: what its supervisor and that one's children listen on. */
+  readonly portsOfMachine: () => readonly number[];
 }
 
 /** Those of deliveries, which have limits of their own, and room for other calls. */
@@ -41,14 +55,14 @@ const STOP_MS = 3_000;
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
 export function openWebhookRoom(config: Config, log: Logger, ground: WebhookGround) {
-  const { clock, simulator, store, cell, installation, jobs, services } = ground;
-  /** Ports of this machine that no tenant's URL reaches, whatever is allowed. */
-  const ownPorts = simulator === undefined ? [] : [Number(new URL(simulator.url).port)];
-  const publicHost = publicHostOf(config);
-  // A proxy on this machine, under whatever name.
-  if (publicHost !== undefined && isLoopbackUrl(config)) ownPorts.push(publicHost.port);
-  const allOwnPorts = () => [...ownPorts, ...services.state().ports];
+  const { clock, store, cell, installation, jobs, listeners } = ground;
   const addresses = ownAddresses(clock);
+  const services = new ServiceAddresses({
+    ...{ services: servicesOf(config, ground.catalog), ownAddresses: addresses, timers: systemTimers },
+  });
+  const allOwnPorts = () => [
+    ...new Set([...listeners.ports(), ...ground.portsOfMachine(), ...services.ports()]),
+  ];
   const ofCells =
     cell &&
     new CellAddresses({
@@ -57,30 +71,33 @@ export function openWebhookRoom(config: Config, log: Logger, ground: WebhookGrou
       onFailure: (err) =>
         log.warn({ err }, "other cells were not told where this one listens; it is tried again"),
     });
-  const rules: OutboundRules = {
-    allow: allowedRanges(config),
-    ...{ ownPorts: allOwnPorts, ownAddresses: addresses, publicHost },
-    isOfInstallation: ofCells && ((address, port) => ofCells.has(address, port)),
-  };
-  const outbound = openOutbound({ rules, clock, maxCalls: MOST_CALLS });
+  listeners.onChange(() => ofCells?.changed());
+  const ranges = allowedRanges(config);
+  const rulesOf = rulesOfOrgs(ranges, ground.accounts, {
+    ...{ ownPorts: allOwnPorts, ownAddresses: addresses },
+    isOfInstallation: (address: Address, port: number) =>
+      services.has(address, port) || ofCells?.has(address, port) === true,
+    isNameOfInstallation: nameOfInstallation(config, services),
+  });
+  const outbound = openOutbound({ rules: rulesOf.everybody, clock, maxCalls: MOST_CALLS });
   const vault = openVault(installation);
   const webhooks = openWebhooks({
-    ...{ ...ground, outbound, vault, random: systemRandom, version: VERSION },
+    ...{ ...ground, outbound, rulesOf: rulesOf.org, vault, random: systemRandom, version: VERSION },
     onFailure: (err) => log.error({ err }, "what is old could not be forgotten; it is tried again"),
   });
   return {
-    webhooks: { ...webhooks, rules, vault },
+    webhooks: { ...webhooks, rulesOf: rulesOf.org, vault },
     outbound,
-    /** Keeps tenants' URLs from this port of the machine. */
-    keepFrom: (port: number) => void ownPorts.push(port),
-    /** The gateway listens there. Call before jobs start. */
-    listensAt(port: number): void {
-      ownPorts.push(port);
+    /** The gateway listens, and `listeners` has its port. Call before jobs start. */
+    listens(): void {
       ofCells?.start();
+      // Where nothing but public addresses is allowed, no service has to be told from others.
+      if (ranges.forAll.length + ranges.forFirst.length > 0) services.start();
     },
     /** Jobs end first: what they call is cut off only if it takes long. */
     async stopJobs(): Promise<void> {
       ofCells?.close();
+      services.close();
       const cancel = systemTimers.after(STOP_MS, () => outbound.close());
       await jobs.stop();
       cancel();
@@ -96,20 +113,51 @@ const reachable = ({ host }: Config, addresses: ReadonlySet<string>): string[] =
     ? []
     : [...addresses].filter((text) => addressClass(text) !== "loopback");
 
-const isLoopbackUrl = ({ publicUrl }: Config): boolean => isLocalOnly({ host: "127.0.0.1", publicUrl });
-
-function publicHostOf({ publicUrl }: Config): OutboundRules["publicHost"] {
-  if (publicUrl === undefined) return undefined;
-  const { protocol, hostname, port } = new URL(publicUrl);
-  const name = hostname.replace(/^\[|\]$|\.$/g, "");
-  return { name, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) };
+/** What the settings and the catalog's files name. Built once for each snapshot of the catalog. */
+function servicesOf(config: Config, catalog: Pick<Catalog, "current">): () => readonly Service[] {
+  const ofConfig = servicesOfConfig(config, [supplierOf(config)?.e_invoice_portal]);
+  let built: { readonly of: CatalogSnapshot; readonly services: readonly Service[] } | undefined;
+  return () => {
+    const of = catalog.current();
+    if (built?.of !== of) built = { of, services: [...ofConfig, ...servicesOfCatalog(of)] };
+    return built.services;
+  };
 }
 
-/** What webhooks may reach beside public addresses. @throws ConfigError where `webhooks.allow` is not valid */
-export function allowedRanges(config: Config): readonly Cidr[] {
+/** PUBLIC_URL is refused by its name although its addresses may be a proxy's for many. */
+function nameOfInstallation({ publicUrl }: Config, services: ServiceAddresses) {
+  const own = publicUrl === undefined ? undefined : serviceAt(publicUrl);
+  return (name: string, port: number): boolean =>
+    (own?.host === name && own.port === port) || services.hasName(name, port);
+}
+
+/** The oldest org is that of whoever installed the gateway. */
+function rulesOfOrgs(
+  { forAll, forFirst }: AllowedRanges,
+  accounts: Pick<AccountTables, "oldestOrg">,
+  common: Omit<OutboundRules, "allow">,
+): { readonly everybody: OutboundRules; readonly org: RulesOf } {
+  const everybody: OutboundRules = { allow: forAll, ...common };
+  const ofFirst: OutboundRules = { allow: [...forAll, ...forFirst], ...common };
+  return { everybody, org: (orgId) => (accounts.oldestOrg()?.id === orgId ? ofFirst : everybody) };
+}
+
+/** Ranges that webhooks may reach beside public addresses. */
+interface AllowedRanges {
+  readonly forAll: readonly Cidr[];
+  readonly forFirst: readonly Cidr[];
+}
+
+/** Whether only this machine reaches the gateway, and other cells of its installation where there are any. */
+const isOfThisMachine = (config: Config): boolean =>
+  isLocalOnly(config) && (config.redisUrl === undefined || isOnThisMachine(redisAddress(config.redisUrl)));
+
+/** @throws ConfigError where `webhooks.allow` is not valid */
+export function allowedRanges(config: Config): AllowedRanges {
   const { allow } = config.settings.webhooks;
   try {
-    return readAllow(allow ?? (isLocalOnly(config) ? LOOPBACK : []));
+    if (allow !== undefined) return { forAll: readAllow(allow), forFirst: [] };
+    return { forAll: [], forFirst: readAllow(isOfThisMachine(config) ? LOOPBACK : []) };
   } catch (error) {
     if (!(error instanceof WeirError)) throw error;
     throw new ConfigError(`weir.yaml: /webhooks/allow${error.param ?? ""}: ${error.message}`);

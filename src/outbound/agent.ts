@@ -19,6 +19,8 @@ export interface Dial {
   readonly serverName: string | undefined;
   /** Limit for TCP to connect, where there is another address to try; undefined: that of the call. */
   readonly connectMs: number | undefined;
+  /** Asked once more when it is connected: something of the installation may have begun to listen there meanwhile. */
+  readonly isAllowed: () => boolean;
   phase: Phase;
 }
 
@@ -91,7 +93,7 @@ export class CheckedAgent extends Agent {
         socket.destroy(new OutboundError("connect", { code: "ECONNRESET" }));
         return;
       }
-      if (readAddress(remoteAddress)?.text !== dial.address.text) {
+      if (readAddress(remoteAddress)?.text !== dial.address.text || !dial.isAllowed()) {
         socket.destroy(new OutboundError("refused_address"));
         return;
       }

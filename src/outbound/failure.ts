@@ -1,4 +1,4 @@
-/** Why a call to a tenant's URL has no answer, in words that the tenant may read: none of them names an address. */
+/** Why a call to a tenant's URL has no answer, in words that name no address. */
 
 /**
  * `refused_address`: the gateway does not call it. `busy`, `closed`: the gateway's own state, which says nothing of the
@@ -14,6 +14,9 @@ export type OutboundFailure =
   | "timeout"
   | "reset"
   | "protocol";
+
+/** Of a call to an address that is not public: what happened there would tell of a network that is not the tenant's. */
+const NOT_SHOWN = "There was no valid answer. Of an address that is not public no more is shown.";
 
 const SENTENCES: Readonly<Record<OutboundFailure, string>> = {
   refused_address: "Calls to the address of this host are not allowed",
@@ -33,18 +36,37 @@ export interface OutboundErrorExtras {
   /** Instead of the sentence for this kind of failure. */
   readonly message?: string;
   readonly cause?: unknown;
+  readonly isShown?: boolean;
 }
 
-/** The message may be shown to the tenant; the cause may not. */
+/** The cause is never shown to the tenant. */
 export class OutboundError extends Error {
   override readonly name = "OutboundError";
   readonly kind: OutboundFailure;
+  /** Whether the tenant may see the message, and how long the call took. */
+  readonly isShown: boolean;
 
-  constructor(kind: OutboundFailure, { code = "", message, cause }: OutboundErrorExtras = {}) {
+  constructor(
+    kind: OutboundFailure,
+    { code = "", message, cause, isShown = true }: OutboundErrorExtras = {},
+  ) {
     const ending = /^[A-Z\d_]{1,60}$/.test(code) ? ` (${code}).` : ".";
     super(message ?? SENTENCES[kind] + ending, cause === undefined ? undefined : { cause });
     this.kind = kind;
+    this.isShown = isShown;
   }
+
+  /** What the tenant may read. */
+  get shownMessage(): string {
+    return this.isShown ? this.message : NOT_SHOWN;
+  }
+}
+
+/** The same failure, of a call to an address that is not public. */
+export function unshown(failure: OutboundError): OutboundError {
+  const { kind, message } = failure;
+  if (kind === "busy" || kind === "closed" || kind === "refused_address") return failure;
+  return new OutboundError(kind, { message, cause: failure, isShown: false });
 }
 
 /** How far a connection has come. */

@@ -13,8 +13,12 @@ import type { Target } from "./target.ts";
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 export interface Names {
-  /** The addresses to dial, best first. @throws OutboundError `refused_address` or `dns` */
-  addressesOf(target: Target): Promise<readonly Address[]>;
+  /**
+   * The addresses to dial, best first. What a name has is kept for all, and held against the rules for each call.
+   * @param rules of whoever gave the URL; default: those of everybody
+   * @throws OutboundError `refused_address` or `dns`
+   */
+  addressesOf(target: Target, rules?: OutboundRules): Promise<readonly Address[]>;
   /** Puts an address that cannot be connected to behind the others, for as long as the name's addresses are kept. */
   demote(name: string, address: Address): void;
 }
@@ -38,7 +42,7 @@ interface Entry {
 }
 
 /** Looks names up, at most once in 30 seconds each, and once for all calls that wait for the same name. */
-export function openNames({ rules, resolve, clock, timers }: NamesOptions): Names {
+export function openNames({ rules: ofAll, resolve, clock, timers }: NamesOptions): Names {
   /** The oldest first. */
   const kept = new Map<string, Entry>();
   const pending = new Map<string, Promise<readonly Address[]>>();
@@ -78,7 +82,7 @@ export function openNames({ rules, resolve, clock, timers }: NamesOptions): Name
   }
 
   return {
-    async addressesOf({ name, port, addresses }) {
+    async addressesOf({ name, port, addresses }, rules = ofAll) {
       const all = addresses ?? (await addressesOf(name));
       if (!all.every((address) => isAllowed(address, port, rules)))
         throw new OutboundError("refused_address");

@@ -9,18 +9,22 @@ import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import { type Address, readAddress } from "./address.ts";
 
+/** What URLs of one org may reach. */
 export interface OutboundRules {
   /** Addresses that may be called although they are not public. */
   readonly allow: readonly Cidr[];
-  /** Ports on which this gateway listens: refused on every address of this machine, whatever is allowed. */
+  /** Ports on which processes of the installation listen: refused on every address of this machine, whatever is allowed. */
   readonly ownPorts: () => readonly number[];
   /** Addresses of this machine's interfaces, canonical; those of loopback need not be among them. */
   readonly ownAddresses: () => ReadonlySet<string>;
-  /** Whether another process of the installation listens there. Undefined: there is none. */
+  /** Whether a process of the installation on another machine, or a service that it uses, listens there. Undefined: none does. */
   readonly isOfInstallation?: ((address: Address, port: number) => boolean) | undefined;
-  /** Host and port of the address under which others reach the installation, without brackets: refused by its name. */
-  readonly publicHost?: { readonly name: string; readonly port: number } | undefined;
+  /** Whether the installation itself, or a service that it uses, is known by this name, without brackets. Undefined: none is. */
+  readonly isNameOfInstallation?: ((name: string, port: number) => boolean) | undefined;
 }
+
+/** The rules for URLs that this org gives. Asked for each call. */
+export type RulesOf = (orgId: string) => OutboundRules;
 
 /** A range of addresses, as in RFC 4632, 3.1 and RFC 4291, 2.3. */
 export interface Cidr {
@@ -79,10 +83,6 @@ export function isAllowed(address: Address, port: number, rules: OutboundRules):
   return address.class === "public" || rules.allow.some((range) => covers(range, address));
 }
 
-/** Whether the URL's host and port are the installation's own as others know them; its addresses may be a proxy's for many. */
-export const isPublicHost = (name: string, port: number, { publicHost }: OutboundRules): boolean =>
-  publicHost?.port === port && publicHost.name === name;
-
 /** A wide range does not open metadata services: an operator who means one lists its address alone. */
 function covers({ base, prefix }: Cidr, { ip, class: kind }: Address): boolean {
   if (base.ip.kind() !== ip.kind()) return false;
@@ -90,9 +90,11 @@ function covers({ base, prefix }: Cidr, { ip, class: kind }: Address): boolean {
   return ip.match(base.ip, prefix);
 }
 
-/** An unspecified address is dialled as loopback. */
-const isOwn = ({ text, class: kind }: Address, { ownAddresses }: OutboundRules): boolean =>
-  kind === "loopback" || kind === "unspecified" || ownAddresses().has(text);
+/** Whether it is an address of this machine. An unspecified address is dialled as loopback. */
+export const isOwn = (
+  { text, class: kind }: Address,
+  { ownAddresses }: Pick<OutboundRules, "ownAddresses">,
+): boolean => kind === "loopback" || kind === "unspecified" || ownAddresses().has(text);
 
 /** Whether ranges outside loopback are allowed, so that names of a private network may be meant. */
 export const allowsPrivate = ({ allow }: OutboundRules): boolean =>

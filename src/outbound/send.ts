@@ -6,15 +6,17 @@ import { type Clock, systemTimers, type Timers } from "../clock.ts";
 import type { Address } from "./address.ts";
 import { CheckedAgent, type Dial } from "./agent.ts";
 import { type Answer, type AttemptRequest, attempt, type Outcome } from "./attempt.ts";
-import { OutboundError } from "./failure.ts";
+import { OutboundError, unshown } from "./failure.ts";
 import { dnsResolve, type Names, openNames, type Resolve } from "./resolve.ts";
-import type { OutboundRules } from "./rules.ts";
+import { isAllowed, isOwn, type OutboundRules } from "./rules.ts";
 import { Slots } from "./slots.ts";
 import { readTarget, type Target } from "./target.ts";
 
 export interface OutboundRequest {
   readonly url: string;
   readonly method: string;
+  /** Those for URLs of the org that gave this one. Default: those for URLs of everybody. */
+  readonly rules?: OutboundRules;
   /** Without those that say where a message ends or what becomes of the connection: they are set here. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
@@ -25,6 +27,8 @@ export interface OutboundRequest {
 }
 
 export interface OutboundAnswer extends Answer {
+  /** Whether the tenant may see more than its status: it came from a public address of another machine. */
+  readonly isShown: boolean;
   /** From the look-up of the name; without the wait for a turn. */
   readonly durationMs: number;
 }
@@ -43,6 +47,7 @@ export interface Outbound {
 }
 
 export interface OutboundOptions {
+  /** For URLs of everybody. */
   readonly rules: OutboundRules;
   readonly clock: Clock;
   readonly timers?: Timers;
@@ -68,8 +73,8 @@ const MAX_DIALS = 4;
 const CONNECT_MS = 3_000;
 
 export function openOutbound(options: OutboundOptions): Outbound {
-  const { rules, clock, timers = systemTimers } = options;
-  const names = openNames({ rules, clock, timers, resolve: options.resolve ?? dnsResolve(clock) });
+  const { rules: ofAll, clock, timers = systemTimers } = options;
+  const names = openNames({ rules: ofAll, clock, timers, resolve: options.resolve ?? dnsResolve(clock) });
   const slots = new Slots({
     total: options.maxCalls ?? 256,
     perOrigin: options.maxCallsPerOrigin ?? 64,
@@ -101,10 +106,11 @@ export function openOutbound(options: OutboundOptions): Outbound {
     async send(request) {
       const timeoutMs = request.timeoutMs ?? TIMEOUT_MS;
       if (isClosed) throw new OutboundError("closed");
+      const { rules = ofAll } = request;
       const target = readTarget(request.url, rules);
       if (typeof target === "string") throw new OutboundError("refused_address", { message: target });
       const sent = attemptRequest(target, request);
-      const call: Call = { agent, names, target, sent, isRepeatable: request.repeatable ?? false };
+      const call: Call = { agent, names, rules, target, sent, isRepeatable: request.repeatable ?? false };
       if (!slots.take(target.origin)) {
         await within(timeoutMs, "busy", (signal) => slots.wait(target.origin, signal));
       }
@@ -154,15 +160,26 @@ function attemptRequest(
 interface Call {
   readonly agent: CheckedAgent;
   readonly names: Names;
+  readonly rules: OutboundRules;
   readonly target: Target;
   readonly sent: AttemptRequest;
   readonly isRepeatable: boolean;
 }
 
 /** Tries the addresses of a target in turn until one can be connected to: until then nothing is sent. */
-async function answerTo(call: Call, signal: AbortSignal): Promise<Answer> {
+async function answerTo(call: Call, signal: AbortSignal): Promise<Answer & { readonly isShown: boolean }> {
+  const { names, target, rules } = call;
+  const all = await orAborted(names.addressesOf(target, rules), signal);
+  const isShown = all.every((address) => address.class === "public" && !isOwn(address, rules));
+  try {
+    return { ...(await firstAnswer(call, all.slice(0, MAX_DIALS), signal)), isShown };
+  } catch (error) {
+    throw isShown || !(error instanceof OutboundError) ? error : unshown(error);
+  }
+}
+
+async function firstAnswer(call: Call, addresses: readonly Address[], signal: AbortSignal): Promise<Answer> {
   const { names, target } = call;
-  const addresses = (await orAborted(names.addressesOf(target), signal)).slice(0, MAX_DIALS);
   for (const [i, address] of addresses.entries()) {
     const isLast = i === addresses.length - 1;
     const outcome = await dialled(call, address, isLast ? undefined : CONNECT_MS, signal);
@@ -174,7 +191,7 @@ async function answerTo(call: Call, signal: AbortSignal): Promise<Answer> {
 }
 
 async function dialled(
-  { agent, target, sent, isRepeatable }: Call,
+  { agent, rules, target, sent, isRepeatable }: Call,
   address: Address,
   connectMs: number | undefined,
   signal: AbortSignal,
@@ -183,6 +200,7 @@ async function dialled(
   const dial = (): Dial => ({
     ...{ origin, address, port, connectMs, phase: "connecting" },
     serverName: isTls ? name : undefined,
+    isAllowed: () => isAllowed(address, port, rules),
   });
   const first = await attempt(agent, dial(), sent, signal);
   if ("answer" in first || !first.isStale || !isRepeatable) return first;

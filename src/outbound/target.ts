@@ -4,7 +4,7 @@
  */
 import { fail } from "../errors.ts";
 import { type Address, readAddress } from "./address.ts";
-import { allowsPrivate, isAllowed, isPublicHost, type OutboundRules } from "./rules.ts";
+import { allowsPrivate, isAllowed, type OutboundRules } from "./rules.ts";
 
 export interface Target {
   /** Normalised, without a fragment. */
@@ -75,7 +75,8 @@ function addressesIn(
   port: number,
   rules: OutboundRules,
 ): readonly Address[] | string | undefined {
-  if (isPublicHost(name, port, rules)) return "Calls to the gateway itself are not allowed.";
+  if (rules.isNameOfInstallation?.(name, port) === true)
+    return "Calls to the gateway itself are not allowed.";
   const literal = readAddress(name);
   if (literal !== undefined) {
     return isAllowed(literal, port, rules) ? [literal] : "Calls to this address and port are not allowed.";

@@ -33,7 +33,7 @@ export interface Services {
 
 /** What all cells know of the services without asking. */
 export interface ServicesState {
-  /** Ports of loopback on which they listen, or are about to. */
+  /** Ports of this machine on which they and what else their process has started listen, or are about to. */
   readonly ports: readonly number[];
   /** Undefined: no payment was simulated since the start, nor left open before it. */
   readonly payments: PaymentsAddress | undefined;
@@ -42,7 +42,7 @@ export interface ServicesState {
 /** As the rooms of a gateway use them. */
 export interface KnownServices extends Services {
   state(): ServicesState;
-  /** Calls `changed` at each change of the state. One listener. */
+  /** Calls `changed` at each change of the state. */
   onChange(changed: () => void): void;
 }
 
@@ -71,7 +71,7 @@ const ANSWER_MS = 20_000;
 export class RemoteServices implements KnownServices {
   readonly #questions: Questions<ServiceCall>;
   #state: ServicesState = { ports: [], payments: undefined };
-  #changed: () => void = () => {};
+  readonly #changed = new Set<() => void>();
 
   constructor(send: (number: number, call: ServiceCall) => void) {
     this.#questions = new Questions(send);
@@ -87,13 +87,13 @@ export class RemoteServices implements KnownServices {
   }
 
   onChange(changed: () => void): void {
-    this.#changed = changed;
+    this.#changed.add(changed);
   }
 
   /** The supervisor told the state. */
   heardState(state: ServicesState): void {
     this.#state = state;
-    this.#changed();
+    for (const changed of this.#changed) changed();
   }
 
   /** The supervisor answered a call. */

@@ -7,6 +7,7 @@ import { type EventRow, type Events, eventWire } from "../events/events.ts";
 import type { JobEnding, JobRun } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { OutboundError } from "../outbound/failure.ts";
+import type { RulesOf } from "../outbound/rules.ts";
 import type { Outbound, OutboundAnswer } from "../outbound/send.ts";
 import {
   type Attempt,
@@ -50,6 +51,7 @@ export interface CourierDeps {
   readonly events: Pick<Events, "get">;
   readonly jobs: Pick<Jobs, "handle">;
   readonly outbound: Pick<Outbound, "send">;
+  readonly rulesOf: RulesOf;
   /** The secrets that sign now, in clear, the newest first; none where they cannot be read. */
   readonly secretsOf: (endpoint: EndpointRow, nowMs: number) => string[];
   readonly clock: Clock;
@@ -62,6 +64,8 @@ export interface CourierDeps {
 /** What a try found, and what it means for the endpoint. */
 interface Finding {
   readonly attempt: Attempt;
+  /** Also where the attempt does not show it. */
+  readonly elapsedMs: number;
   readonly isGood: boolean;
   readonly retryAfterMs: number;
 }
@@ -128,7 +132,7 @@ export class Courier {
     try {
       finding = await this.#send(endpoint, event, startMs);
     } finally {
-      end(finding && { ...finding, elapsedMs: finding.attempt.durationMs }, clock.now());
+      end(finding, clock.now());
     }
     const nowMs = clock.now();
     if (finding === undefined) return { againAtMs: this.#soonMs(nowMs, "troubled") };
@@ -142,15 +146,13 @@ export class Courier {
 
   /** @returns undefined where the gateway had no room for the call */
   async #send(endpoint: EndpointRow, event: EventRow, startMs: number): Promise<Finding | undefined> {
-    const { clock, outbound, secretsOf, userAgent } = this.#deps;
+    const { clock, outbound, rulesOf, secretsOf, userAgent } = this.#deps;
     const atMs = clock.now();
-    const failed = (error: string): Finding => ({
-      attempt: {
-        ...{ atMs, httpStatus: 0, response: "", error },
-        durationMs: Math.round(clock.monotonic() - startMs),
-      },
-      ...{ isGood: false, retryAfterMs: 0 },
-    });
+    const failed = (error: string, isShown = true): Finding => {
+      const elapsedMs = Math.round(clock.monotonic() - startMs);
+      const attempt = { atMs, httpStatus: 0, response: "", error, durationMs: isShown ? elapsedMs : 0 };
+      return { attempt, elapsedMs, isGood: false, retryAfterMs: 0 };
+    };
     const secrets = secretsOf(endpoint, atMs);
     if (secrets.length === 0) return failed("The webhook's secret cannot be read; rotate it.");
     const body = eventBody(event);
@@ -160,11 +162,12 @@ export class Courier {
       ...{ "webhook-signature": signature, "user-agent": userAgent },
     };
     try {
-      const request = { url: endpoint.url, method: "POST", headers, body, repeatable: true };
+      const { orgId, url } = endpoint;
+      const request = { rules: rulesOf(orgId), url, method: "POST", headers, body, repeatable: true };
       return findingOf(await outbound.send(request), atMs, clock.now());
     } catch (error) {
       if (!(error instanceof OutboundError) || error.kind === "closed") throw error;
-      return error.kind === "busy" ? undefined : failed(error.message);
+      return error.kind === "busy" ? undefined : failed(error.shownMessage, error.isShown);
     }
   }
 
@@ -225,21 +228,24 @@ export class Courier {
 export const eventBody = (event: EventRow): Buffer => Buffer.from(JSON.stringify(eventWire(event)));
 
 function findingOf(
-  { status, headers, body, durationMs }: OutboundAnswer,
+  { status, headers, body, durationMs, isShown }: OutboundAnswer,
   atMs: number,
   nowMs: number,
 ): Finding {
   const isGood = status >= 200 && status < 300;
   const isRedirect = status >= 300 && status < 400;
+  const elapsedMs = Math.round(durationMs);
   const error = isGood ? "" : `HTTP ${status}${isRedirect ? ": redirects are not followed" : ""}.`;
   return {
     attempt: {
       atMs,
       httpStatus: status,
-      durationMs: Math.round(durationMs),
-      response: shownText(body),
+      durationMs: elapsedMs,
+      // What an address that is not public says is not the tenant's to read, whoever allowed the call.
+      response: isShown ? shownText(body) : "",
       error,
     },
+    elapsedMs,
     isGood,
     retryAfterMs: isGood ? 0 : retryAfterMs(headers.retryAfter, nowMs),
   };

@@ -9,7 +9,7 @@ import type { Events } from "../events/events.ts";
 import type { Trail } from "../events/trail.ts";
 import { EVENT_NAMES } from "../events/types.ts";
 import { type Caller, operation } from "../operation.ts";
-import type { OutboundRules } from "../outbound/rules.ts";
+import type { RulesOf } from "../outbound/rules.ts";
 import { pageOf, pageQuery, readPage } from "../page.ts";
 import type { Store } from "../store/store.ts";
 import { DELIVERY_STATUSES, type DeliveryRow, deliveryShape } from "./delivery.ts";
@@ -30,7 +30,7 @@ export interface WebhookOperationDeps {
   readonly clock: Clock;
   readonly cursors: Cursors;
   readonly vault: Vault;
-  readonly rules: OutboundRules;
+  readonly rulesOf: RulesOf;
 }
 
 const query = z.object({

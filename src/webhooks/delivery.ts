@@ -32,7 +32,7 @@ export interface DeliveryRow {
   /** Of the last try; 0 without an answer. */
   readonly httpStatus: number;
   readonly durationMs: number;
-  /** Of the last try's answer, the first 2 KB as text. */
+  /** Of the last try's answer, the first 2 KB as text; empty where it came from an address that is not public. */
   readonly response: string;
   /** Why there is no good answer; empty if there is one. */
   readonly error: string;

@@ -117,7 +117,7 @@ export function webhookOperations(deps: WebhookOperationDeps) {
 }
 
 async function createWebhook(
-  { store, tables, clock, rules, vault, trail }: WebhookOperationDeps,
+  { store, tables, clock, rulesOf, vault, trail }: WebhookOperationDeps,
   caller: Caller,
   body: z.output<typeof createBody>,
 ) {
@@ -127,7 +127,7 @@ async function createWebhook(
   const secret = newWebhookSecret();
   const row: EndpointRow = {
     ...owner,
-    url: parseTarget(body.url, rules),
+    url: parseTarget(body.url, rulesOf(caller.orgId)),
     events: body.events,
     description: body.description,
     status: "active",
@@ -147,13 +147,13 @@ async function createWebhook(
 }
 
 async function updateWebhook(
-  { store, tables, clock, rules, standings, disabling, trail }: WebhookOperationDeps,
+  { store, tables, clock, rulesOf, standings, disabling, trail }: WebhookOperationDeps,
   caller: Caller,
   id: string,
   body: z.output<typeof patchBody>,
 ) {
   assertMayChange(caller, "live");
-  const url = body.url === undefined ? undefined : parseTarget(body.url, rules);
+  const url = body.url === undefined ? undefined : parseTarget(body.url, rulesOf(caller.orgId));
   const wire = await store.act(() => {
     const before = ownEndpoint(tables, caller, id);
     let row: EndpointRow = {

@@ -7,6 +7,7 @@ import type { Clock, Random } from "../clock.ts";
 import type { Events } from "../events/events.ts";
 import type { Trail } from "../events/trail.ts";
 import type { Jobs } from "../jobs/jobs.ts";
+import type { RulesOf } from "../outbound/rules.ts";
 import type { Outbound } from "../outbound/send.ts";
 import type { Store } from "../store/store.ts";
 import { Courier } from "./courier.ts";
@@ -23,6 +24,8 @@ export interface WebhooksOptions {
   /** Not started yet. */
   readonly jobs: Pick<Jobs, "enqueue" | "drop" | "handle" | "of">;
   readonly outbound: Pick<Outbound, "send">;
+  /** What an org's URLs may reach. */
+  readonly rulesOf: RulesOf;
   readonly vault: Vault;
   readonly clock: Clock;
   readonly random: Random;
@@ -45,7 +48,8 @@ export interface WebhookCounts {
 export type Webhooks = ReturnType<typeof openWebhooks>;
 
 export function openWebhooks(options: WebhooksOptions) {
-  const { store, events, trail, jobs, outbound, vault, clock, random, mostWaiting, onFailure } = options;
+  const { store, events, trail, jobs, outbound, rulesOf, vault, clock, random, mostWaiting, onFailure } =
+    options;
   const counts: WebhookCounts = {
     ended: { delivered: 0, failed: 0 },
     tries: { good: 0, bad: 0, spared: 0 },
@@ -62,7 +66,7 @@ export function openWebhooks(options: WebhooksOptions) {
   });
   const disabling = new Disabling({ store, tables, queue, jobs, clock, standings, trail });
   new Courier({
-    ...{ tables, queue, disabling, standings, events, jobs, outbound, clock, random },
+    ...{ tables, queue, disabling, standings, events, jobs, outbound, rulesOf, clock, random },
     secretsOf: (endpoint, nowMs) => secretsOf(vault, endpoint, nowMs),
     userAgent: `Weir-Webhooks/${options.version}`,
     onTry: (outcome) => counts.tries[outcome]++,

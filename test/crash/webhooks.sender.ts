@@ -72,7 +72,17 @@ const outbound = openOutbound({
 });
 const vault = openVault(openInstallation({ dataDir: folder, masterKey: undefined }));
 const webhooks = openWebhooks({
-  ...{ ...common, random: systemRandom, events, trail, jobs, outbound, vault, version: "0.0.0" },
+  ...{
+    ...common,
+    random: systemRandom,
+    events,
+    trail,
+    jobs,
+    outbound,
+    vault,
+    version: "0.0.0",
+    rulesOf: () => rules,
+  },
 });
 
 const caller: Caller = {
@@ -81,7 +91,7 @@ const caller: Caller = {
 };
 
 async function createEndpoints(): Promise<void> {
-  const deps = { ...webhooks, store, events, trail, clock: systemClock, vault, rules };
+  const deps = { ...webhooks, store, events, trail, clock: systemClock, vault, rulesOf: () => rules };
   const { createWebhook } = webhookOperations({ ...deps, cursors: cursors(Buffer.alloc(32)) });
   const head = { header: () => "", cookie: () => undefined, address: "" };
   for (const [name, url] of Object.entries(plan.urls)) {

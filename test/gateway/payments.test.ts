@@ -10,6 +10,7 @@ import { readConfig } from "../../src/config.ts";
 import { openPaymentRoom } from "../../src/gateway/payments.ts";
 import { openServices } from "../../src/gateway/services.ts";
 import { Jobs } from "../../src/jobs/jobs.ts";
+import { Listeners } from "../../src/listeners.ts";
 import { openStore } from "../../src/store/store.ts";
 import { testGateway, until } from "./fixtures.ts";
 
@@ -25,7 +26,7 @@ async function room(port: number) {
   const jobs = new Jobs({ store, clock, timers, random, holder: "test", onFailure: () => {} });
   const config = readConfig({ DATA_DIR: dir });
   const log = pino({ level: "silent" });
-  const services = openServices(config, { clock, log });
+  const services = openServices(config, { clock, log, listeners: new Listeners() });
   const accounts = { org: () => undefined };
   const ground = { store, clock, jobs, accounts, services, keepFrom() {} };
   const opened = await openPaymentRoom(config, log, ground);

@@ -4,13 +4,17 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../../src/clock.ts";
 import { readConfig } from "../../../src/config.ts";
 import { servicesOf } from "../../../src/gateway/services.ts";
+import { Listeners } from "../../../src/listeners.ts";
 import { isOnThisMachine, redisAddress } from "../../../src/redis-address.ts";
 
 function ofCell(env: Record<string, string>) {
   const lines: string[] = [];
   const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
   const around = { isCell: true, ofMachine: undefined };
-  return { ...servicesOf(readConfig(env), { clock: systemClock, log }, around), lines };
+  return {
+    ...servicesOf(readConfig(env), { clock: systemClock, log, listeners: new Listeners() }, around),
+    lines,
+  };
 }
 
 test("a cell without a common supervisor names each setting that it needs, and starts nothing of its own", async () => {

@@ -18,6 +18,7 @@ import { readConfig } from "../../../src/config.ts";
 import { type Gateway, startGateway } from "../../../src/gateway/gateway.ts";
 import { initDataset, secretsKeyText } from "../../../src/gateway/init-dataset.ts";
 import { openServices } from "../../../src/gateway/services.ts";
+import { Listeners } from "../../../src/listeners.ts";
 import type { KnownServices } from "../../../src/supervisor/services.ts";
 import { missingRedis, startRedis, type TestRedis } from "../../unit/cells/redis-server.ts";
 
@@ -57,9 +58,13 @@ export async function startCells(
     await initDataset(readConfig(env), { redisUrl: redis.url, log });
     const proxy = await startProxy();
     ends.push(() => proxy.close());
-    const services = openServices(readConfig(env), { clock: systemClock, log });
+    const listeners = new Listeners();
+    const services = openServices(readConfig(env), { clock: systemClock, log, listeners });
     ends.push(() => services.close());
-    const engine = env.CLICKHOUSE_URL === undefined ? startEngine(dataDir, log) : undefined;
+    const engine =
+      env.CLICKHOUSE_URL === undefined
+        ? startEngine(dataDir, log, { onListening: (port) => listeners.add("engine", port) })
+        : undefined;
     ends.push(() => engine?.stop());
     const addresses = await between(redis);
     const redisUrlOf = (at: number) =>
@@ -71,6 +76,7 @@ export async function startCells(
       const cell = {
         engine: engine && { engine, dataDir, inbox: `inbox-${at}` },
         ...{ services: shareOf(), machineDir: dataDir, hurry: Promise.resolve() },
+        portsOfMachine: () => services.state().ports,
       };
       const shared = { redisUrl: redisUrlOf(at), redisReplicas: 0 };
       const gateway = await startGateway(config, log, { droppedLogLines: () => 0, shared, cell });

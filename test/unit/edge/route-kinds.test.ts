@@ -107,6 +107,7 @@ beforeAll(async () => {
       clock: systemClock,
       maxBodyBytes: 1000,
       uploads: new Uploads(new BodyBudget(1e6), { windowMs: 10_000, minBytes: 1 }, systemClock),
+      onListening: () => {},
       onConnection: () => true,
       isCrowded: () => false,
       onFault: (error) => faults.push(error),

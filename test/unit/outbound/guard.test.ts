@@ -122,6 +122,36 @@ describe("a name whose addresses change", () => {
   });
 });
 
+test("S2: nothing is sent where something of the installation began to listen meanwhile", async () => {
+  const rules = rulesOf(["127.0.0.0/8"], {
+    ownPorts: () => (outbound.connections === 0 ? [] : [receiver.port]),
+  });
+  const outbound: Outbound = open({ rules });
+  const failure = await failureOf(outbound.send({ url: receiver.url, method: "POST", body: "{}" }));
+  expect(failure.kind).toBe("refused_address");
+  await open().send({ url: receiver.url, method: "POST" });
+  expect(receiver.heads).toHaveLength(1);
+});
+
+test("S2: a kept connection of whoever may reach an address is not used for an org that may not", async () => {
+  const outbound = open();
+  const request = { url: receiver.url, method: "POST", body: "{}" };
+  expect((await outbound.send(request)).status).toBe(200);
+  expect(outbound.connections).toBe(1);
+  expect(await kindOf(outbound.send({ ...request, rules: PUBLIC_ONLY }))).toBe("refused_address");
+  expect(receiver.heads).toHaveLength(1);
+});
+
+test("S2: a failure at an address that is not public has a message without detail for the tenant", async () => {
+  receiver.answer = (socket) => socket.write("inner\r\n\r\n");
+  const failure = await failureOf(open().send({ url: receiver.url, method: "POST" }));
+  expect([failure.kind, failure.isShown]).toEqual(["protocol", false]);
+  expect(failure.message).toContain("(HPE_");
+  expect(failure.shownMessage).toBe(
+    "There was no valid answer. Of an address that is not public no more is shown.",
+  );
+});
+
 test.each([301, 302, 303, 307, 308])("a redirect (%i) is an answer, and is not followed", async (status) => {
   const inner = await startReceiver();
   receiver.answer = (socket) =>

@@ -55,7 +55,7 @@ describe("an answer", () => {
     rig.receiver.answer = (socket) => socket.write(answerOf(expected === 204 ? "" : "text", "", status));
     const { durationMs, ...answer } = await send();
     const body = Buffer.from(expected === 204 ? "" : "text");
-    expect(answer).toEqual({ status: expected, headers: {}, body, isCut: false });
+    expect(answer).toEqual({ status: expected, headers: {}, body, isCut: false, isShown: false });
     expect(durationMs).toBeGreaterThan(0);
   });
 

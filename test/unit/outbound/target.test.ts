@@ -192,7 +192,9 @@ describe("where loopback is allowed", () => {
 });
 
 test("the name under which others know the gateway is refused, in any spelling, on its port", () => {
-  const rules = rulesOf([], { publicHost: { name: "gateway.example.com", port: 443 } });
+  const rules = rulesOf([], {
+    isNameOfInstallation: (name, port) => name === "gateway.example.com" && port === 443,
+  });
   for (const host of ["gateway.example.com", "GATEWAY.Example.com.", "gateway.example.com:443"])
     expect(refusal(`https://${host}/hook`, rules)).toContain("the gateway itself");
   for (const host of ["gateway.example.com:8443", "other.gateway.example.com"])

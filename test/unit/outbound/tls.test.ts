@@ -158,6 +158,7 @@ test("a connection to another address than the one that was checked is closed be
       ...{ origin: "https://hooks.example.test", port: plain.port, serverName, connectMs: undefined },
       // As if Node had taken the text for something else.
       address: { ...checked, text: "localhost" },
+      isAllowed: () => true,
       phase: "connecting" as const,
     };
     const request = { method: "POST", path: "/", headers: ["host", "a"], body: Buffer.from("{}") };

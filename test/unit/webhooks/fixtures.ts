@@ -16,8 +16,9 @@ import type { Trail } from "../../../src/events/trail.ts";
 import { openInstallation } from "../../../src/installation/installation.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import type { AnyOperation, Caller } from "../../../src/operation.ts";
+import { OutboundError } from "../../../src/outbound/failure.ts";
 import { type OutboundRules, readAllow } from "../../../src/outbound/rules.ts";
-import { openOutbound } from "../../../src/outbound/send.ts";
+import { type Outbound, openOutbound } from "../../../src/outbound/send.ts";
 import { policyActivated } from "../../../src/policies/policy-events.ts";
 import { openStore } from "../../../src/store/store.ts";
 import type { DeliveryRow } from "../../../src/webhooks/delivery.ts";
@@ -75,6 +76,19 @@ export interface RigOptions {
   readonly mostWaiting?: number;
 }
 
+/** Shows what receivers answer, as if they had public addresses: what is not shown of others is for test/gateway/webhooks.addresses.test.ts. */
+const asIfPublic = (outbound: Outbound): Outbound => ({
+  ...outbound,
+  async send(request) {
+    try {
+      return { ...(await outbound.send(request)), isShown: true };
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      throw new OutboundError(error.kind, { message: error.message });
+    }
+  },
+});
+
 export type Rig = Awaited<ReturnType<typeof openRig>>;
 
 export async function openRig({ actsTwice = true, mostWaiting }: RigOptions = {}) {
@@ -89,14 +103,15 @@ export async function openRig({ actsTwice = true, mostWaiting }: RigOptions = {}
   const trail: Trail = { events, audit };
   const common = { store, clock: time, random: seededRandom(3) };
   const jobs = new Jobs({ ...common, timers: time, holder: "cell_a", onFailure });
-  const outbound = openOutbound({ rules: RULES, clock: time, timers: time });
+  const outbound = asIfPublic(openOutbound({ rules: RULES, clock: time, timers: time }));
   const vault = openVault(openInstallation({ dataDir: folder, masterKey: undefined }));
   const webhooks = openWebhooks({
     ...{ ...common, events, trail, jobs, outbound, vault, onFailure, version: "1.2.3" },
+    rulesOf: () => RULES,
     ...(mostWaiting !== undefined && { mostWaiting }),
   });
   const ops: Record<string, AnyOperation> = webhookOperations({
-    ...{ ...webhooks, store, events, trail, clock: time, vault, rules: RULES },
+    ...{ ...webhooks, store, events, trail, clock: time, vault, rulesOf: () => RULES },
     cursors: cursors(Buffer.alloc(32, 1)),
   });
   const receivers: Receiver[] = [];
