@@ -10,6 +10,8 @@ export interface HttpHead {
   cookie(name: string): string | undefined;
   /** Address of the client, or of the proxy in front of it: `203.0.113.7`, `2001:db8::1`. */
   readonly address: string;
+  /** Whether it comes from this machine directly (`local-request.ts`). Absent: it does not. */
+  readonly isFromThisMachine?: boolean;
 }
 
 /** @param key value of `Idempotency-Key`; empty where missing @throws WeirError 400 `idempotency_key_invalid` */

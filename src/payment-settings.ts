@@ -72,11 +72,16 @@ export function paymentSettingsOf(
   const isBare = (Object.keys(paymentVariables) as (keyof PaymentVariables)[]).every(
     (name) => name.startsWith(OF_SIMULATOR) || !env[name],
   );
-  const simulated = isLocalOnly && isBare ? "simulated" : undefined;
+  const isAsked = asked.INR === "razorpay" || asked.USD === "stripe";
+  const simulated = isLocalOnly && isBare && !isAsked ? "simulated" : undefined;
   const INR = asked.INR ?? (env.RAZORPAY_KEY_ID ? "razorpay" : simulated);
   const USD = asked.USD ?? (env.STRIPE_SECRET_KEY ? "stripe" : simulated);
   if (!isLocalOnly && (INR === "simulated" || USD === "simulated"))
     throw new Error("payments: simulated payments are for this machine only, and HOST or PUBLIC_URL is not");
+  if ([INR, USD].includes("simulated") && [INR, USD].some((one) => one !== undefined && one !== "simulated"))
+    throw new Error(
+      "payments: simulated payments are for a gateway without a payment service: leave the other currency out, or set its secrets",
+    );
   return {
     gateways: { INR, USD },
     stripe: USD === "stripe" ? stripeOf(env) : undefined,

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { type Clock, type Random, systemRandom, systemTimers, type Timers } from "../../src/clock.ts";
+import { isFromThisMachine } from "../../src/local-request.ts";
 import { isLoopback, refusal, securityHeaders, sendPage } from "../identity/request.ts";
 import { Api, type ApiRequest, type Front, type Played } from "./api.ts";
 import { type ControlAct, type ControlDeps, control } from "./control.ts";
@@ -157,6 +158,12 @@ async function serve(deps: Deps, request: IncomingMessage, response: ServerRespo
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
   const body = await text(request);
   const method = request.method ?? "GET";
+  if (pathname.startsWith("/pay/") || pathname === "/control") {
+    const { headers, socket } = request;
+    const origin = { peer: socket.remoteAddress ?? "", host: headers.host ?? "", names: Object.keys(headers) };
+    // They ask for no credential: whoever a proxy asks for is not at this machine.
+    if (!isFromThisMachine(origin)) return sendPage(response, 404, problemPage("There is no such page."));
+  }
   const page = /^\/pay\/(\w{1,60})$/.exec(pathname)?.[1];
   if (page !== undefined) return servePage(deps.engine, page, { method, body }, response);
   if (pathname === "/control" && method === "POST") return serveControl(deps, body, response);

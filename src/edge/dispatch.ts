@@ -29,6 +29,7 @@ import { ReplyEvents } from "./events.ts";
 import { answerOf, inputsOf, perform } from "./perform.ts";
 import type { SocketReply } from "./reply.ts";
 import {
+  type Addresses,
   apiKey,
   bearer,
   httpHead,
@@ -105,7 +106,7 @@ function callModel(
   if (head.svcVersion !== "") svcVersion(head.svcVersion, "svc-version");
   const passing = passingHeaders(head, format.habits);
   const idempotent = idempotencyKey(head);
-  const clientIpPrefix = ipPrefix(addressOf(deps, res, head));
+  const clientIpPrefix = ipPrefix(deps.clientAddress(res.getRemoteAddress(), head.forwardedFor));
   const trace = inquiry === undefined ? deps.beginTrace?.(head.traceparent, head.tracestate) : undefined;
   const refused = (error: WeirError) => refuseBody(reply, error, id, format.errorBody);
   readFor(
@@ -220,7 +221,7 @@ function callOperation(
   const operation = (asksAnthropic(head) ? route.anthropic : undefined) ?? route.operation;
   const errorBody = errorBodyOf(route, head);
   const query = req.getQuery() ?? "";
-  const seen = httpHead(head, addressOf(deps, res, head));
+  const seen = httpHead(head, addressesOf(deps, res, head));
   const { mediaType } = route.group;
   const path = query === "" ? req.getUrl() : `${req.getUrl()}?${query}`;
   const told = (error: WeirError, caller: Caller | undefined): WeirError => {
@@ -270,7 +271,7 @@ function openEvents(
   params: Readonly<Record<string, string>>,
 ): void {
   const seen = credentialsOf(deps, head, res, id, bearer(head));
-  const asked = httpHead(head, addressOf(deps, res, head));
+  const asked = httpHead(head, addressesOf(deps, res, head));
   const callerNow = () => authorize(deps.credentials, route, params, seen);
   const who = whoReads(deps.catchUp, callerNow);
   const input = inputsOf(route.stream, { params, query: req.getQuery() ?? "", body: NO_BODY });
@@ -304,7 +305,7 @@ function callHook(
   params: Readonly<Record<string, string>>,
 ): void {
   const { hook, group } = route;
-  const seen = httpHead(head, addressOf(deps, res, head));
+  const seen = httpHead(head, addressesOf(deps, res, head));
   const errorBody = errorBodyOf(route, head);
   const run = async (bytes: Buffer) =>
     send(reply, id, answerOf(await hook.run(bytes, params, seen, id), 200), group.mediaType);
@@ -320,11 +321,14 @@ function callHook(
 const NO_BODY = Buffer.alloc(0);
 
 /** Read once for each use: the socket gives its peer only until the handler returns. */
-const addressOf = (
-  { clientAddress }: DispatchDeps,
+export function addressesOf(
+  { clientAddress }: Pick<DispatchDeps, "clientAddress">,
   res: HttpResponse,
   { forwardedFor }: RequestHead,
-): ArrayBuffer => clientAddress(res.getRemoteAddress(), forwardedFor);
+): Addresses {
+  const peer = res.getRemoteAddress();
+  return { peer, client: clientAddress(peer, forwardedFor) };
+}
 
 function credentialsOf(
   deps: DispatchDeps,
@@ -333,11 +337,11 @@ function credentialsOf(
   requestId: string,
   secret: string | undefined,
 ): Credentials {
-  const address = addressOf(deps, res, head);
-  const seen = httpHead(head, address);
+  const addresses = addressesOf(deps, res, head);
+  const seen = httpHead(head, addresses);
   return {
     requestId,
-    origin: { ipPrefix: ipPrefix(address), userAgent: head.userAgent },
+    origin: { ipPrefix: ipPrefix(addresses.client), userAgent: head.userAgent },
     secret,
     cookie: seen.cookie,
     header: seen.header,

@@ -5,6 +5,7 @@ import { parseCookie } from "cookie";
 import { fail } from "../errors.ts";
 import type { CallKind } from "../exchange/formats.ts";
 import { checkedIdempotencyKey, type HttpHead } from "../http-head.ts";
+import { isFromThisMachine } from "../local-request.ts";
 
 /**
  * A key that was sent and is empty, which no key may be. uWebSockets.js takes bytes above ASCII at a value's ends for spaces, so this
@@ -73,6 +74,11 @@ export class RequestHead {
   /** The value of a header; empty where missing. Needs `keepsAll`. @param name in lower case */
   header(name: string): string {
     return this.#others?.get(name) ?? "";
+  }
+
+  /** Of all headers, in lower case. Needs `keepsAll`. */
+  names(): Iterable<string> {
+    return this.#others?.keys() ?? [];
   }
 
   #take(name: string, value: string): void {
@@ -144,16 +150,28 @@ export class RequestHead {
   }
 }
 
-/** The head as operations and hooks see it; needs `keepsAll`. @param address the peer's 4 or 16 bytes */
-export function httpHead(head: RequestHead, address: ArrayBuffer): HttpHead {
+/** 4 or 16 bytes each: of the socket's other end, and of the client behind proxies that are trusted. */
+export interface Addresses {
+  readonly peer: ArrayBuffer;
+  readonly client: ArrayBuffer;
+}
+
+/** The head as operations, hooks and pages see it; needs `keepsAll`. */
+export function httpHead(head: RequestHead, { peer, client }: Addresses): HttpHead {
   let cookies: Record<string, string | undefined> | undefined;
+  // Read now: the socket's bytes are another request's soon.
+  const address = addressText(client);
+  const peerText = peer === client ? address : addressText(peer);
   return {
     header: (name) => head.header(name),
     cookie(name) {
       cookies ??= parseCookie(head.header("cookie"));
       return Object.hasOwn(cookies, name) ? cookies[name] : undefined;
     },
-    address: addressText(address),
+    address,
+    get isFromThisMachine() {
+      return isFromThisMachine({ peer: peerText, host: head.header("host"), names: head.names() });
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * `/dev/mail`: the mails that were written to the data folder instead of being sent. They hold links that open invitations,
- * so they are shown only where nobody but this machine reaches the gateway, and only to pages opened under a name of it.
+ * so they are shown only where nobody but this machine reaches the gateway, and only to requests that come from it directly.
  */
 import { z } from "zod";
 import { raw } from "../answer.ts";
@@ -69,17 +69,12 @@ export const mailOperations = (deps: MailOperationDeps) => ({
   }),
 });
 
-/** A name that leads here from elsewhere (DNS rebinding), or a proxy, is no page of this machine. */
-const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
-
 /** @throws WeirError `not_found` */
 function folderFor({ folder, isLocalOnly }: MailOperationDeps, head: HttpHead): NonNullable<Mail["folder"]> {
-  const isForwarded = head.header("x-forwarded-for") !== "" || head.header("forwarded") !== "";
-  const isLocal = isLocalOnly && LOCAL_HOST.test(head.header("host")) && !isForwarded;
-  if (folder === undefined || !isLocal) {
+  if (folder === undefined || !isLocalOnly || head.isFromThisMachine !== true) {
     throw fail(
       "not_found",
-      "Mails are shown only on the machine of a gateway that writes them to its folder.",
+      "Mails are shown only on the machine of a gateway that writes them to its folder, without a proxy between.",
     );
   }
   return folder;

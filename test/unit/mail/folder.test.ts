@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { FullAnswer } from "../../../src/answer.ts";
 import { WeirError } from "../../../src/errors.ts";
 import type { HttpHead } from "../../../src/http-head.ts";
+import { isFromThisMachine } from "../../../src/local-request.ts";
 import { readEml } from "../../../src/mail/eml.ts";
 import { MailFolder } from "../../../src/mail/folder-transport.ts";
 import { mailOperations } from "../../../src/mail/operations.ts";
@@ -108,6 +109,11 @@ describe("/dev/mail", () => {
     header: (name) => headers[name] ?? "",
     cookie: () => undefined,
     address: "127.0.0.1",
+    isFromThisMachine: isFromThisMachine({
+      peer: "127.0.0.1",
+      host: headers.host ?? "",
+      names: Object.keys(headers),
+    }),
   });
   const LOCAL = head({ host: "localhost:8787" });
   const asked = async (path: string | undefined, { isLocalOnly = true, from = LOCAL } = {}) => {

@@ -1,0 +1,35 @@
+/** Headers by which proxies, tunnels and content networks say for whom they ask, or that they do, in lower case. */
+export const FORWARDING: readonly string[] = [
+  ...["via", "forwarded", "x-forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"],
+  ...["x-forwarded-port", "x-forwarded-server", "x-forwarded-ssl", "x-forwarded-prefix", "x-forwarded-by"],
+  ...["x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip", "client-ip", "x-remote-addr"],
+  ...[
+    "cf-connecting-ip",
+    "cf-ray",
+    "cf-visitor",
+    "cf-ipcountry",
+    "cdn-loop",
+    "fastly-client-ip",
+    "fastly-ff",
+  ],
+  ...["x-original-for", "x-original-host", "x-original-url", "x-rewrite-url", "x-originating-ip"],
+  ...["x-envoy-external-address", "x-envoy-expected-rq-timeout-ms", "x-request-id", "x-b3-traceid"],
+  ...["fly-client-ip", "fly-forwarded-proto", "x-azure-clientip", "x-azure-ref", "x-arr-log-id", "x-arr-ssl"],
+  ...[
+    "x-amzn-trace-id",
+    "x-amz-cf-id",
+    "cloudfront-viewer-address",
+    "x-appengine-user-ip",
+    "x-google-real-ip",
+  ],
+  ...["x-cloud-trace-context", "traceparent", "x-vercel-forwarded-for", "x-nf-client-connection-ip"],
+  ...[
+    "x-scheme",
+    "x-proxyuser-ip",
+    "x-varnish",
+    "x-haproxy-server-state",
+    "proxy-connection",
+    "wl-proxy-client-ip",
+  ],
+  ...["ngrok-trace-id", "tailscale-user-login", "x-a-proxy-of-tomorrow"],
+];
