@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { cidrListField } from "./cidr-list.ts";
 import { problemText, readDocument } from "./document/document.ts";
+import { dpaField } from "./dpa-settings.ts";
 import { LOOPBACK_HOST, type Mailbox, mailboxOf, type SmtpServer, smtpServerOf } from "./mail-settings.ts";
 import {
   type PaymentSettings,
@@ -16,6 +17,7 @@ import {
   paymentVariables,
 } from "./payment-settings.ts";
 import { isFree, LOCAL_PLAN, type Plan, planFaults, plansFile } from "./plan.ts";
+import { requestLimitsField } from "./quota-settings.ts";
 import { redisAddress } from "./redis-address.ts";
 import { type TelemetrySettings, telemetrySettingsOf, telemetryVariables } from "./telemetry-settings.ts";
 
@@ -49,6 +51,8 @@ const fileSchema = z.strictObject({
       platform_shadows: z.boolean().default(true),
     })
     .prefault({}),
+  /** Of all routes but model calls, whose limits are those of keys and plans. */
+  request_limits: requestLimitsField,
   timeouts: z
     .strictObject({
       connect_ms: positive.default(5_000),
@@ -92,14 +96,7 @@ const fileSchema = z.strictObject({
     })
     .prefault({}),
   /** The operator's side of the data processing agreement (`GET /v1/documents/dpa`); what is empty is left blank there. */
-  dpa: z
-    .strictObject({
-      legal_name: z.string().max(200).default(""),
-      address: z.string().max(500).default(""),
-      contact: z.string().max(254).default(""),
-      governing_law: z.string().max(200).default(""),
-    })
-    .prefault({}),
+  dpa: dpaField,
   webhooks: z
     .strictObject({
       /** Ranges that all orgs' webhooks may reach beside public addresses. Absent: none; the first org reaches loopback where nobody else reaches us. */

@@ -9,6 +9,7 @@ import type { Exchange } from "../exchange/exchange.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders } from "../exchange/headers.ts";
 import type { Inquiry } from "../exchange/inquire.ts";
+import type { RequestLimits } from "../limits/request-limits.ts";
 import { after, type MaybePromise } from "../maybe-promise.ts";
 import type { Caller } from "../operation.ts";
 import {
@@ -25,6 +26,7 @@ import { authorize, authorizeKey, type CredentialPorts, type Credentials } from 
 import type { BodyShare } from "./body-budget.ts";
 import { type CatchUp, outOfTouch, whoCalls, whoReads } from "./catch-up.ts";
 import type { ClientAddress } from "./client-address.ts";
+import { countedCaller } from "./counted.ts";
 import { ReplyEvents } from "./events.ts";
 import { answerOf, inputsOf, perform } from "./perform.ts";
 import type { SocketReply } from "./reply.ts";
@@ -47,6 +49,8 @@ import type { Uploads } from "./uploads.ts";
 export interface DispatchDeps extends FaultDeps {
   readonly credentials: CredentialPorts;
   readonly clientAddress: ClientAddress;
+  /** Of control-plane requests. */
+  readonly requestLimits: RequestLimits;
   readonly exchange: Exchange;
   /** Undefined where calls are not traced. */
   readonly beginTrace?: BeginTrace | undefined;
@@ -217,7 +221,10 @@ function callOperation(
 ): void {
   const credential = bearer(head) ?? (route.anthropic === undefined ? undefined : apiKey(head));
   const credentials = credentialsOf(deps, head, res, id, credential);
-  const who = whoReads(deps.catchUp, () => authorize(deps.credentials, route, params, credentials));
+  const counting = { limits: deps.requestLimits, route, address: credentials.address, reply };
+  const who = countedCaller(counting, () =>
+    whoReads(deps.catchUp, () => authorize(deps.credentials, route, params, credentials)),
+  );
   const operation = (asksAnthropic(head) ? route.anthropic : undefined) ?? route.operation;
   const errorBody = errorBodyOf(route, head);
   const query = req.getQuery() ?? "";
@@ -273,7 +280,8 @@ function openEvents(
   const seen = credentialsOf(deps, head, res, id, bearer(head));
   const asked = httpHead(head, addressesOf(deps, res, head));
   const callerNow = () => authorize(deps.credentials, route, params, seen);
-  const who = whoReads(deps.catchUp, callerNow);
+  const counting = { limits: deps.requestLimits, route, address: seen.address, reply };
+  const who = countedCaller(counting, () => whoReads(deps.catchUp, callerNow));
   const input = inputsOf(route.stream, { params, query: req.getQuery() ?? "", body: NO_BODY });
   let orgId: string | undefined;
   const mayStillRead = () => {

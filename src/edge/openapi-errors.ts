@@ -6,6 +6,8 @@ import type { Answers, ErrorSchemaName, Schema } from "./openapi-types.ts";
 /** Every route. */
 const ALWAYS: readonly ErrorName[] = ["invalid_value", "internal"];
 const WITH_BODY: readonly ErrorName[] = ["invalid_json", "payload_too_large", "unsupported_media_type"];
+/** Routes whose requests are counted: all but model calls, what belongs to these, and hooks. */
+const COUNTED: readonly ErrorName[] = ["rpm"];
 /** Model calls. */
 const OF_CALLS: readonly ErrorName[] = [
   "unsupported_option",
@@ -38,6 +40,8 @@ export interface FailingRoute {
   readonly refusals: readonly ErrorName[];
   readonly hasBody: boolean;
   readonly isCall: boolean;
+  /** Its requests have limits by key, person or address. */
+  readonly isCounted: boolean;
   /** Error shape for the route's clients. */
   readonly errorSchema: ErrorSchemaName;
   /** Of the answers; default: `application/json`. */
@@ -48,12 +52,13 @@ export interface FailingRoute {
 
 /** One answer per status; its description lists the codes with that status. */
 export function failures(route: FailingRoute): Answers {
-  const { refusals, hasBody, isCall, errorSchema, errors, mediaType = "application/json" } = route;
+  const { refusals, hasBody, isCall, isCounted, errorSchema, errors, mediaType = "application/json" } = route;
   const names = [
     ...ALWAYS,
     ...refusals,
     ...(hasBody ? WITH_BODY : []),
     ...(isCall ? OF_CALLS : []),
+    ...(isCounted ? COUNTED : []),
     ...errors,
   ];
   const byStatus = new Map<number, Set<string>>();

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { CALLS } from "../exchange/formats.ts";
 import type { AnyOperation } from "../operation.ts";
 import { accessText } from "./access.ts";
+import { requestKind } from "./counted.ts";
 import { exampleOf } from "./example.ts";
 import { type FieldPosition, fieldDescription } from "./field-descriptions.ts";
 import { ERROR_SCHEMAS, failure, failures } from "./openapi-errors.ts";
@@ -151,7 +152,7 @@ function callItem(route: Extract<Route, { exchange: unknown }>): OperationItem {
         },
       },
       ...failures({
-        ...{ refusals: refusalsOf(route), hasBody: true, isCall: true },
+        ...{ refusals: refusalsOf(route), hasBody: true, isCall: true, isCounted: false },
         errorSchema: kind.format.errorSchema,
         errors: [],
       }),
@@ -178,6 +179,7 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Operation
         ...{ refusals: refusalsOf(route), errorSchema, mediaType },
         hasBody: operation.body !== undefined,
         isCall: false,
+        isCounted: requestKind(route) !== undefined,
         errors: operation.errors ?? [],
       }),
       ...otherAnswers(operation, errorSchema, mediaType),
@@ -237,7 +239,7 @@ function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
       },
       ...failures({
         refusals: refusalsOf(route),
-        ...{ hasBody: false, isCall: false, errorSchema: "Error" },
+        ...{ hasBody: false, isCall: false, isCounted: true, errorSchema: "Error" },
         errors: stream.errors ?? [],
       }),
     },
@@ -257,7 +259,10 @@ function hookItem(route: Extract<Route, { hook: unknown }>): OperationItem {
     requestBody: { required: true, content: { "*/*": { schema: {} } } },
     responses: {
       "2XX": { description: "It was taken." },
-      ...failures({ refusals: [], hasBody: true, isCall: false, errorSchema: "Error", errors: [] }),
+      ...failures({
+        ...{ refusals: [], hasBody: true, isCall: false, isCounted: false },
+        ...{ errorSchema: "Error", errors: [] },
+      }),
     },
   };
 }

@@ -26,7 +26,8 @@ const CLOSING = "connection: close\r\n";
 /** How long uWebSockets.js keeps an idle connection: 10 s, minus up to 2 s of timer granularity. */
 const KEEP_ALIVE = "keep-alive: timeout=8";
 /** Answers contain secrets, payloads or an org's data: no cache may store them. */
-const PRIVATE = `cache-control: no-store\r\n${KEEP_ALIVE}`;
+const NOT_STORED = "cache-control: no-store\r\n";
+const PRIVATE = `${NOT_STORED}${KEEP_ALIVE}`;
 
 export class SocketReply implements ClientReply {
   gone = false;
@@ -106,7 +107,12 @@ export class SocketReply implements ClientReply {
 
   /** The answer is the same for everybody and contains no secret: caches may store it. */
   isPublic(): void {
-    this.#common = KEEP_ALIVE;
+    this.#common = this.#common.replace(NOT_STORED, "");
+  }
+
+  /** @param lines further headers of the answer, each with its line end; called once, before the answer begins */
+  carries(lines: string): void {
+    this.#common = lines + this.#common;
   }
 
   openStream(headers: string, filler: string): void {

@@ -81,7 +81,8 @@ const ORGS = "Organisations";
 const WEBHOOKS = "Webhooks";
 const INVOICES = "Invoices";
 const CREDITS = "Credits";
-const SIGN_IN = "Sign-in";
+/** Also the heading of routes by which a browser gets its session. */
+export const SIGN_IN = "Sign-in";
 const OPERATOR = "Operator";
 const DIRECTORY = "Directory";
 /** Identity providers expect the shapes and the media type of RFC 7644. */

@@ -41,10 +41,12 @@ const timedRate = (name: string, state: RateState | undefined, nowMs: number): s
       `${name}-reset: ${new Date(nowMs + state.resetMs).toISOString()}\r\n`;
 
 const rate = (unit: string, state: RateState | undefined): string =>
-  state === undefined
-    ? ""
-    : `x-ratelimit-limit-${unit}: ${state.limit}\r\nx-ratelimit-remaining-${unit}: ${state.remaining}\r\n` +
-      `x-ratelimit-reset-${unit}: ${state.resetMs}ms\r\n`;
+  state === undefined ? "" : rateLines(unit, state);
+
+/** `x-ratelimit-{limit,remaining,reset}-<unit>`. */
+export const rateLines = (unit: string, state: RateState): string =>
+  `x-ratelimit-limit-${unit}: ${state.limit}\r\nx-ratelimit-remaining-${unit}: ${state.remaining}\r\n` +
+  `x-ratelimit-reset-${unit}: ${state.resetMs}ms\r\n`;
 
 /** Only if the request has `x-svc-debug: 1`; printable ASCII, no longer than clients accept. */
 function traceHeaders(call: Call): string {

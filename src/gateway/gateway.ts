@@ -28,6 +28,7 @@ import { EVENT_ITEMS } from "./events.ts";
 import { exchangeOf, inquiriesOf } from "./exchange.ts";
 import { handleExports } from "./exports.ts";
 import { supplierOf } from "./invoices.ts";
+import { requestLimitsOf } from "./limits.ts";
 import { metricSources, type ProcessFacts } from "./metric-sources.ts";
 import { backupDeps, operationsOf } from "./operations.ts";
 import { handleRetention } from "./retention.ts";
@@ -120,8 +121,7 @@ export async function startGateway(
     routes: table,
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../edge/assets"))],
     pages: pages({ version: VERSION, readiness, metrics, openApi, policySchema: policyJsonSchema }),
-    credentials: rooms.identity.credentials,
-    clientAddress: clientAddress(config.settings.trusted_proxies),
+    ...callersOf(config, rooms),
     ...{ exchange, beginTrace: rooms.telemetry?.begin },
     inquire: (inquiry, incoming) => inquire(inquiries, inquiry, incoming),
     clock: rooms.clock,
@@ -154,6 +154,13 @@ export async function startGateway(
     },
   };
 }
+
+/** Who calls, from where, and how often they may. */
+const callersOf = (config: Config, rooms: Rooms) => ({
+  credentials: rooms.identity.credentials,
+  clientAddress: clientAddress(config.settings.trusted_proxies),
+  requestLimits: requestLimitsOf(config, rooms),
+});
 
 const backupOf = (rooms: Rooms): Gateway["backup"] => ({
   begin: (records) => beginBackup(backupDeps(rooms), records),

@@ -5,7 +5,9 @@ import type { Logger } from "pino";
 import type { TakePlace } from "../analytics/export-operations.ts";
 import type { Cell } from "../cells/cell.ts";
 import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
 import { type Limits, openLimits } from "../limits/limits.ts";
+import { type RequestLimits, requestLimits } from "../limits/request-limits.ts";
 
 interface LimitsRoom {
   readonly limits: Limits;
@@ -50,4 +52,13 @@ export async function openLimitsRoom(
       if (outcome === "late") log.warn("Redis is away: what this cell has of keys' limits is not given back");
     },
   };
+}
+
+/** Those of control-plane requests: of keys, people and directories over all cells, of addresses for each process. */
+export function requestLimitsOf(
+  { settings }: Config,
+  { clock, limits }: { readonly clock: Clock; readonly limits: Limits },
+): RequestLimits {
+  const { keys_of_org: keysOfOrg, ...others } = settings.request_limits;
+  return requestLimits({ clock, limits, settings: { ...others, keysOfOrg } });
 }

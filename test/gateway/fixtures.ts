@@ -21,6 +21,7 @@ import { openStore } from "../../src/store/store.ts";
 import { putAnalyticsTables } from "../support/analytics-folder.ts";
 import { httpCall } from "../support/http-client.ts";
 import { type OfCells, startCells } from "./cells/start-cells.ts";
+import { writeSettings } from "./settings.fixtures.ts";
 
 const REPO = join(import.meta.dirname, "../..");
 /** The project "cells" of the tests has each gateway be several behind a proxy. */
@@ -294,8 +295,7 @@ function prepareFolder(options: GatewayOptions, simulatorUrl: string): string {
     writeFileSync(join(config, "models/test.yaml"), stringify(testModel(options.endpoints, options.model)));
   if (options.folder === undefined && options.engine !== false && !options.env?.CLICKHOUSE_URL)
     putAnalyticsTables(join(folder, "data"));
-  if (options.settings) writeFileSync(join(config, "weir.yaml"), stringify(options.settings));
-  if (options.plans) writeFileSync(join(config, "plans.yaml"), stringify({ plans: options.plans }));
+  writeSettings(config, options);
   return folder;
 }
 

@@ -101,6 +101,7 @@ beforeAll(async () => {
       pages: [],
       assets: [readStaticFiles("/assets/", folder)],
       clientAddress: (peer) => peer,
+      requestLimits: { admit: () => undefined, refused: () => {} },
       credentials: { sessionCookie: "svc_session" } as CredentialPorts,
       exchange: {} as Exchange,
       inquire: async () => {},

@@ -105,6 +105,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   edge: [
     ...["vocabulary", "document", "operations", "exchange"],
     ...["src/account/keyring.ts", "src/account/roles.ts", "src/account/scopes.ts", "src/account/versions.ts"],
+    // Who may ask how often.
+    ...["src/limits/limits.ts", "src/limits/request-limits.ts"],
     // The shape of errors for identity providers.
     "src/scim/error.ts",
   ],

@@ -1,0 +1,53 @@
+/**
+ * Who makes a control-plane request, counted against their limits before its body is read. Model calls do not come by here:
+ * their keys have limits of their own, and clients take a 401 for final where a 429 would have them try again.
+ */
+import { WeirError } from "../errors.ts";
+import { rateLines } from "../exchange/headers.ts";
+import type { RateState } from "../limits/limits.ts";
+import type { RequestKind, RequestLimits } from "../limits/request-limits.ts";
+import { after, type MaybePromise } from "../maybe-promise.ts";
+import type { Caller } from "../operation.ts";
+import type { SocketReply } from "./reply.ts";
+import { type Route, SIGN_IN } from "./routes.ts";
+
+export interface Counting {
+  readonly limits: RequestLimits;
+  readonly route: Route;
+  readonly address: string;
+  readonly reply: SocketReply;
+}
+
+/**
+ * @param find who calls
+ * @throws what `find` throws, or WeirError 429 (also as a rejection)
+ */
+export function countedCaller(
+  { limits, route, address, reply }: Counting,
+  find: () => MaybePromise<Caller>,
+): MaybePromise<Caller> {
+  const kind = requestKind(route);
+  const tell = (rate: RateState) => reply.carries(rateLines("requests", rate));
+  const failed = (error: unknown): never => {
+    // A fault of ours is no attempt of theirs.
+    if (error instanceof WeirError && error.status < 500) limits.refused(address, tell);
+    throw error;
+  };
+  const counted = (caller: Caller): MaybePromise<Caller> =>
+    kind === undefined ? caller : after(limits.admit({ caller, address, kind, tell }), () => caller);
+  let found: MaybePromise<Caller>;
+  try {
+    found = find();
+  } catch (error) {
+    return failed(error);
+  }
+  return found instanceof Promise ? found.catch(failed).then(counted) : counted(found);
+}
+
+/** Undefined: the route has no limit. A sign-in is a GET that stores a session. */
+export function requestKind({ method, access, group }: Route): RequestKind | undefined {
+  // Answers of calls, which clients ask for as often as they make calls.
+  if (access === "inference") return undefined;
+  if (method !== "GET") return "changes";
+  return access === "public" && group.heading === SIGN_IN ? "changes" : "reads";
+}
