@@ -9,6 +9,7 @@ import { z } from "zod";
 import { cidrListField } from "./cidr-list.ts";
 import { problemText, readDocument } from "./document/document.ts";
 import { dpaField } from "./dpa-settings.ts";
+import { keptFields } from "./kept-settings.ts";
 import { LOOPBACK_HOST, type Mailbox, mailboxOf, type SmtpServer, smtpServerOf } from "./mail-settings.ts";
 import {
   type PaymentSettings,
@@ -39,8 +40,7 @@ const fileSchema = z.strictObject({
       max_reply_bytes: positive.default(64 * 1024 * 1024),
       /** Bytes stored of each request and each answer in the record. */
       max_payload_bytes: count.default(64 * 1024),
-      /** Bytes stored of an answer for repeated requests (`Idempotency-Key`) and for continuations (stored responses). */
-      max_stored_answer_bytes: positive.default(8 * 1024 * 1024),
+      ...keptFields,
       /** Concurrent calls read to their end after the client disconnected (`on_disconnect: drain`). */
       max_drains: count.default(256),
       /** Concurrent copies of calls to shadow endpoints of routing policies. */

@@ -31,6 +31,9 @@ const planFields = z.strictObject({
     projects: count,
     /** Requests for a higher `rpm` are approved at once up to this multiple; 1: an operator decides each. */
     auto_approve: z.number().min(1).max(1000).default(2),
+    /** Quotas of what is kept of the org's live and test calls, bytes; 0: unlimited. Left out: those of `weir.yaml`. */
+    kept_bytes: count.optional(),
+    kept_test_bytes: count.optional(),
   }),
   features: z
     .strictObject({

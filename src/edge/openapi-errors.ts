@@ -19,6 +19,7 @@ const OF_CALLS: readonly ErrorName[] = [
   "insufficient_credits",
   "budget_exceeded",
   "denied_by_policy",
+  "plan_limit",
   "model_not_found",
   "no_endpoint",
   "idempotency_mismatch",

@@ -7,6 +7,7 @@ import type { KeyContext } from "../account/keyring.ts";
 import type { CallTrace } from "../call-trace.ts";
 import type { ClientReply } from "../client-reply.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
+import type { KeptRoom } from "../limits/kept-pool.ts";
 import type { Admission } from "../limits/limits.ts";
 import type { AttemptRecord } from "../record.ts";
 import type { CanaryState, Decision } from "../routing/decision.ts";
@@ -71,6 +72,10 @@ export class Call implements Indexed {
   affinityKey = "";
   plan: Plan | undefined;
   admission: Admission | undefined;
+  /** Room in the org's quota of kept bytes, taken for the answer. */
+  keptRoom: KeptRoom | undefined;
+  /** The answer may be kept by default, and there was no room for it. */
+  isStoreLeftOut = false;
   reservation: Reservation | undefined;
   /** The call's copy at a policy's shadow endpoint. */
   shadow: ShadowRun | undefined;
@@ -200,12 +205,14 @@ export interface OwnKeys extends OwnPools {
 
 /**
  * Why an answer is not kept for repetitions; stored on disk, so the values must not change. `cut`: its client left before
- * the end. `private`: zero data retention.
+ * the end. `private`: zero data retention. `quota`: the org's quota of kept bytes had no room for so large an answer.
  */
-export type NotKeptReason = "cut" | "private";
+export type NotKeptReason = "cut" | "private" | "quota";
 
 /** The lock of a call on its `Idempotency-Key`: see `idempotency.ts`. */
 export interface IdempotencyLock {
+  /** Bytes that the answer takes in the org's quota if it is kept. @param last as of `keep` */
+  keptBytes(last: Buffer): number;
   /**
    * Stores the answer; call it only inside a commit. @param last the bytes of the answer that are not sent yet
    * @param notKept why the answer is stored without its bytes

@@ -1,5 +1,5 @@
 /**
- * One model call from its body to its record: (continue →) admit → plan → reserve → attempt → relay → settle → record, in
+ * One model call from its body to its record: (continue →) admit → plan → reserve (room to keep, credit) → attempt → relay → settle → record, in
  * this order; each step takes the result of the one before. (`authenticate` comes before the body is read: `keyring`.)
  */
 import type { Clock } from "../clock.ts";
@@ -14,6 +14,7 @@ import { Call, type Incoming, type ReadCall, type ReservedCall } from "./call.ts
 import { type ContinueDeps, continued } from "./continue.ts";
 import { answerHeaders, identityHeaders, JSON_TYPE, retryHeaders } from "./headers.ts";
 import { type Claim, type IdempotentAnswers, replay } from "./idempotency.ts";
+import { type KeepRoomDeps, takeKeptRoom } from "./keep-room.ts";
 import { Live } from "./live.ts";
 import { missedEndpoints } from "./missed.ts";
 import type { Outcome } from "./outcome.ts";
@@ -31,6 +32,7 @@ export interface ExchangeDeps {
   readonly continue: ContinueDeps;
   readonly admit: AdmitDeps;
   readonly plan: PlanDeps;
+  readonly keepRoom: KeepRoomDeps;
   readonly reserve: ReserveDeps;
   readonly attempt: Omit<AttemptDeps, "beginDrain" | "endDrain">;
   readonly shadow: ShadowDeps;
@@ -176,6 +178,7 @@ class LiveExchange implements Exchange {
     const deps = this.#deps;
     this.#next(call, admit(deps.admit, call), (admitted) => {
       this.#next(call, planCall(deps.plan, admitted), (planned) => {
+        takeKeptRoom(deps.keepRoom, planned);
         this.#next(call, reserve(deps.reserve, planned), (reserved) => this.#attempt(reserved));
       });
     });

@@ -10,6 +10,8 @@ import type { ClientReply } from "../client-reply.ts";
 import type { Clock } from "../clock.ts";
 import { sha256 } from "../digest.ts";
 import { fail, type WeirError } from "../errors.ts";
+import type { KeptBytes, KeptOwner } from "../limits/kept-bytes.ts";
+import type { KeptChange } from "../limits/kept-counts.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
@@ -35,22 +37,26 @@ export type Claim =
 class IdempotencyLock {
   readonly recorder: RecordingReply;
   readonly #answers: IdempotentAnswers;
-  readonly #orgId: string;
+  readonly #owner: KeptOwner;
   readonly #id: string;
   readonly #fingerprint: string;
   #isReleased = false;
 
   constructor(
     answers: IdempotentAnswers,
-    { orgId, id }: { readonly orgId: string; readonly id: string },
+    { owner, id }: { readonly owner: KeptOwner; readonly id: string },
     fingerprint: string,
     recorder: RecordingReply,
   ) {
     this.#answers = answers;
-    this.#orgId = orgId;
+    this.#owner = owner;
     this.#id = id;
     this.#fingerprint = fingerprint;
     this.recorder = recorder;
+  }
+
+  keptBytes(last: Buffer): number {
+    return answerBytes(this.recorder.bytesWith(last));
   }
 
   /**
@@ -64,7 +70,11 @@ class IdempotencyLock {
   ): void {
     const body = notKept === undefined ? this.recorder.with(last) : undefined;
     const kept = body === undefined ? { lost: notKept ?? ("large" as const), body: NO_BYTES } : { body };
-    const whose = { orgId: this.#orgId, fingerprint: this.#fingerprint };
+    const { orgId, environment } = this.#owner;
+    const whose = {
+      ...{ orgId, fingerprint: this.#fingerprint },
+      ...(environment === "test" && { isTest: true }),
+    };
     this.#answers.put(this.#id, { ...answer, ...kept, ...whose });
   }
 
@@ -81,11 +91,26 @@ class IdempotencyLock {
 
 const NO_BYTES = Buffer.alloc(0);
 
+/** What a row takes beside its answer: id, index, fingerprint. About. */
+const ROW_BYTES = 500;
+
+/** Bytes that an answer counts in the org's quota. @param bytes of its body; 0 where the body is not kept */
+export const answerBytes = (bytes: number): number => bytes + ROW_BYTES;
+
+const ownerOf = ({ orgId = "", isTest }: KeptAnswer): KeptOwner => ({
+  orgId,
+  environment: isTest === true ? "test" : "live",
+});
+
+const sizeOf = ({ body }: Partial<KeptAnswer>): number => answerBytes(body?.length ?? 0);
+
 export interface IdempotencyDeps {
   readonly store: Store;
   readonly clock: Clock;
   /** Maximum size of an answer; of a larger one only its existence is stored. */
   readonly maxBytes: number;
+  /** The quota that answers count in. */
+  readonly kept: Pick<KeptBytes, "count">;
   /** Keys of other cells; undefined in a gateway alone. */
   readonly shared?: SharedAnswers | undefined;
   /** Called with the error of a failed sweep. */
@@ -106,8 +131,11 @@ export class IdempotentAnswers {
     this.#byOrg = store.table("idempotent_answers_of_orgs");
     this.#answers = openExpiringTable({
       ...{ store, clock, onFailure },
-      onRemove: ([id = ""], { orgId }) => {
-        if (orgId !== undefined) this.#byOrg.remove([orgId, id]);
+      onRemove: ([id = ""], answer) => {
+        const { orgId } = answer;
+        if (orgId === undefined) return;
+        this.#byOrg.remove([orgId, id]);
+        this.#deps.kept.count(ownerOf(answer), "answers", -sizeOf(answer));
       },
       ...ANSWER_TABLES,
     });
@@ -149,16 +177,20 @@ export class IdempotentAnswers {
 
   #first(call: Call, id: string, fingerprint: string): Claim {
     const recorder = new RecordingReply(call.incoming.reply, this.#deps.maxBytes);
-    return {
-      kind: "first",
-      lock: new IdempotencyLock(this, { orgId: call.key.orgId, id }, fingerprint, recorder),
-    };
+    const { orgId, environment } = call.key;
+    const owner: KeptOwner = { orgId, environment };
+    return { kind: "first", lock: new IdempotencyLock(this, { owner, id }, fingerprint, recorder) };
   }
 
   /** Call it only inside a commit. */
   put(id: string, answer: KeptAnswer): void {
+    // The same once more counts once.
+    if (this.#answers.get([id]) !== undefined) this.#answers.remove([id]);
     this.#answers.put([id], answer, this.#deps.clock.now());
-    if (answer.orgId !== undefined) this.#byOrg.put([answer.orgId, id], true);
+    if (answer.orgId !== undefined) {
+      this.#byOrg.put([answer.orgId, id], true);
+      this.#deps.kept.count(ownerOf(answer), "answers", sizeOf(answer));
+    }
     this.#deps.shared?.willShare(id);
   }
 
@@ -167,10 +199,18 @@ export class IdempotentAnswers {
     return this.#answers.get([id]);
   }
 
-  /** Only in an act: other cells forget theirs by themselves. @returns whether more of the org's answers are left */
+  /** What each answer takes in its org's quota. Lazily. */
+  *kept(): Generator<KeptOwner & KeptChange> {
+    for (const { value } of this.#deps.store.table<KeptAnswer>(ANSWER_TABLES.rows).range())
+      if (value.orgId !== undefined) yield { ...ownerOf(value), kind: "answers", bytes: sizeOf(value) };
+  }
+
+  /** Only in an act. Every cell forgets its own by itself, this one too. @returns whether more of the org's answers are left */
   erase(orgId: string, most: number): boolean {
-    this.#deps.shared?.forget(orgId);
-    return this.eraseOwn(orgId, most);
+    const { shared } = this.#deps;
+    if (shared === undefined) return this.eraseOwn(orgId, most);
+    shared.forget(orgId);
+    return false;
   }
 
   /** Only in an act: those that this process stored. @returns whether more of them are left */
@@ -179,6 +219,7 @@ export class IdempotentAnswers {
     const ids = Array.from(this.#byOrg.range(range), ({ key }) => (key as [string, string])[1]);
     for (const id of ids.slice(0, most)) {
       this.#answers.remove([id]);
+      // Also where the answer has gone already.
       this.#byOrg.remove([orgId, id]);
     }
     return ids.length > most;
@@ -222,6 +263,8 @@ const NOT_KEPT: Readonly<Record<LostReason, string>> = {
   cut: "The first request with this Idempotency-Key was cancelled by its client; what it delivered was billed.",
   private: "The answer to the first request with this Idempotency-Key was not kept: zero data retention.",
   large: "The answer to the first request with this Idempotency-Key was too large to be kept.",
+  quota:
+    "The answer to the first request with this Idempotency-Key was larger than the room that was left for it (GET /v1/limits, kept): it was billed once.",
   evicted:
     "The answer to the first request with this Idempotency-Key is not kept any more: it was billed once.",
   retired:
@@ -281,6 +324,12 @@ class RecordingReply implements ClientReply {
 
   get gone(): boolean {
     return this.#reply.gone && !this.#runsWithoutClient;
+  }
+
+  /** Of the answer, if it is kept: 0 where it exceeded the maximum size. */
+  bytesWith(last: Buffer): number {
+    const bytes = this.#bytes + last.length;
+    return bytes > this.#maxBytes ? 0 : bytes;
   }
 
   /** The whole answer; undefined if it exceeded the maximum size. */

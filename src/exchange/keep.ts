@@ -6,29 +6,39 @@
 import type { WeirError } from "../errors.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
 import type { Call } from "./call.ts";
+import { answerBytes } from "./idempotency.ts";
 import type { StoredResponse } from "./kept-rows.ts";
 import type { Outcome } from "./outcome.ts";
-import { mayKeep, type StoredResponses } from "./stored-responses.ts";
+import { mayKeep, responseBytes, type StoredResponses } from "./stored-responses.ts";
 
 /**
- * Stores an answer that was charged or complete for repetitions of its request; after any other outcome a retry is a new
- * call. Call it only inside the commit that charges.
+ * Prepares the storage of an answer that was charged or complete, for repetitions of its request; after any other outcome a retry is a
+ * new call. @returns what stores it, inside the commit that charges
  * @param bytes the bytes of the answer that are not sent yet
  * @param gone the client left: of a stream that was read on for its bill, the rest was not recorded
  */
-export function keepForReplay(
+export function replayWriter(
   call: Call,
   { kind }: Outcome,
   error: WeirError | undefined,
   bytes: Buffer,
   gone: boolean,
-): void {
+): (() => void) | undefined {
+  const { idempotencyLock: lock, requestId } = call;
+  if (lock === undefined) return undefined;
   const isStream = call.streaming || kind === "streamed";
   const status = error === undefined || isStream ? 200 : error.status;
   const isIncomplete = kind === "cancelled" || (isStream && gone);
-  const notKept = isIncomplete ? "cut" : call.isZdr ? "private" : undefined;
-  call.idempotencyLock?.keep({ requestId: call.requestId, status, isStream }, bytes, notKept);
+  const reason = isIncomplete ? "cut" : call.isZdr ? "private" : undefined;
+  const hasRoom = call.keptRoom?.use(reason === undefined ? lock.keptBytes(bytes) : answerBytes(0)) ?? true;
+  // The fact that there was an answer always has room: the call took it for more than that.
+  if (!hasRoom) call.keptRoom?.use(answerBytes(0));
+  const notKept = reason ?? (hasRoom ? undefined : "quota");
+  return () => lock.keep({ requestId, status, isStream }, bytes, notKept);
 }
+
+/** Warning of a call whose answer was not stored for want of room. */
+export const NOT_STORED = "response_not_stored: quota";
 
 /** How an answer is stored that later requests may read or continue. */
 interface ResponseWriter {
@@ -51,6 +61,7 @@ export function responseWriter(
   const { history, idPrefix } = call.incoming.format;
   const { request, key } = call;
   if (history === undefined || request === undefined || !mayKeep(call, history, request)) return undefined;
+  if (call.isStoreLeftOut) return undefined;
   // Checked first, because to make text of a body that is too large takes long (T54).
   if (!responses.fits(request.bytes.length)) return undefined;
   const answer =
@@ -71,6 +82,12 @@ export function responseWriter(
     keyId: call.lane?.key.id ?? "",
   };
   const id = idPrefix + call.requestId;
+  if (!responses.fits(Buffer.byteLength(stored.response) + Buffer.byteLength(stored.items))) return undefined;
+  if (call.keptRoom?.use(responseBytes(stored)) === false) {
+    // Larger than the room that the call took, and there is no more. The answer is written already: the record says so.
+    call.warnings.push(NOT_STORED);
+    return undefined;
+  }
   return { put: () => responses.put(key, id, stored), shared: () => responses.shared(key, id) };
 }
 

@@ -8,6 +8,8 @@ import type { NotKeptReason } from "./call.ts";
 export interface KeptAnswer {
   /** Absent in rows of release 0.1.0, which are gone after a day. */
   readonly orgId?: string;
+  /** Of a call with a test key. Absent also in rows of releases that did not say so. */
+  readonly isTest?: boolean;
   /** SHA-256 of the request's body. */
   readonly fingerprint: string;
   readonly requestId: string;
@@ -25,6 +27,8 @@ export interface KeptAnswer {
 export type LostReason = NotKeptReason | "large" | "evicted" | "retired";
 
 export interface StoredResponse {
+  /** Absent in rows of releases that knew the project only. */
+  readonly orgId?: string;
   /** The response as delivered, JSON text. */
   readonly response: string;
   /** The endpoint that answered. */

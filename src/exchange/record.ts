@@ -16,8 +16,8 @@ export interface Ending {
   readonly toolCalls: number;
   /** The answer for the payload log; undefined if there is none. */
   readonly response: Uint8Array | undefined;
-  /** The answer exceeded the size limit of what is stored. */
-  readonly truncated: boolean;
+  /** The answer exceeded the size limit of what is stored, or the org's quota of kept bytes has no room for the payload. */
+  readonly isPayloadLeftOut: boolean;
 }
 
 export interface RecordDeps {
@@ -110,7 +110,8 @@ function firstByteMs({ firstSentMs, incoming, request }: Call, { status }: Endin
   return sentMs === 0 ? 0 : Math.max(1, Math.round(sentMs - incoming.startMs));
 }
 
-const keepsText = (call: Call, zdr: boolean): boolean => !zdr && call.key.dataPolicy.logging === "on";
+/** Whether the org lets texts of its calls be kept. */
+export const keepsText = (call: Call, zdr: boolean): boolean => !zdr && call.key.dataPolicy.logging === "on";
 
 /** An upstream's message may quote the prompt. */
 const withoutText = (attempt: AttemptRecord): AttemptRecord => ({ ...attempt, upstreamMessage: "" });
@@ -119,7 +120,7 @@ const withoutText = (attempt: AttemptRecord): AttemptRecord => ({ ...attempt, up
 function payloadStateOf(deps: RecordDeps, call: Call, zdr: boolean, ending: Ending): PayloadState {
   if (zdr) return "zdr";
   if (!keepsText(call, zdr) || ending.status === "rejected") return "off";
-  if (ending.truncated) return "off";
+  if (ending.isPayloadLeftOut) return "off";
   const bytes = Math.max(call.incoming.body.length, ending.response?.length ?? 0);
   return bytes > deps.maxPayloadBytes ? "off" : "available";
 }

@@ -8,6 +8,8 @@ import type { Outbox } from "../analytics/outbox.ts";
 import type { CallTrace } from "../call-trace.ts";
 import type { Clock } from "../clock.ts";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
+import type { KeptBytes } from "../limits/kept-bytes.ts";
+import type { KeptPool } from "../limits/kept-pool.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { CallRecord } from "../record.ts";
 import type { Store } from "../store/store.ts";
@@ -18,11 +20,11 @@ import type { Call } from "./call.ts";
 import { callerError } from "./failure.ts";
 import { answerHeaders, retryHeaders, streamHeaders } from "./headers.ts";
 import { charging, type HoldDeps, releaseHolds } from "./holds.ts";
-import { keepForReplay, responseWriter } from "./keep.ts";
+import { NOT_STORED, replayWriter, responseWriter } from "./keep.ts";
 import { type Latencies, modelClass } from "./latencies.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
-import { type Ending, type RecordDeps, recordOf } from "./record.ts";
+import { type Ending, keepsText, type RecordDeps, recordOf } from "./record.ts";
 import type { StoredResponses } from "./stored-responses.ts";
 
 export interface SettleDeps extends RecordDeps, HoldDeps {
@@ -31,6 +33,8 @@ export interface SettleDeps extends RecordDeps, HoldDeps {
   readonly limits: Limits;
   readonly outbox: Outbox;
   readonly responses: StoredResponses;
+  /** The quota that payloads count in. */
+  readonly kept: KeptBytes;
   readonly latencies: Latencies;
   /** Charged instead of tokens if an org's own provider key answered. */
   readonly byokFee: ByokFee;
@@ -71,6 +75,7 @@ interface Settlement {
   readonly facts: ReplyFacts | undefined;
   readonly metered: Metered;
   readonly kept: Buffer | undefined;
+  readonly isPayloadLeftOut: boolean;
   readonly delivery: Delivery;
 }
 
@@ -83,11 +88,37 @@ function settlementOf(deps: SettleDeps, call: Call, outcome: Outcome): Settlemen
   const kept = stream?.kept();
   warn(call, stream, metered);
   if (stream !== undefined && kept === undefined) call.warnings.push("payload_truncated");
-  return { error, facts, metered, kept, delivery: deliveryOf(deps, call, outcome, error, metered) };
+  const isPayloadLeftOut = lacksRoomForPayload(deps, call, outcome, kept);
+  if (isPayloadLeftOut) call.warnings.push("payload_not_kept: quota");
+  const delivery = deliveryOf(deps, call, outcome, error, metered);
+  return { error, facts, metered, kept, isPayloadLeftOut, delivery };
+}
+
+/** Asked before the answer is written, which holds the warning: so a whole answer counts with its bound. */
+function lacksRoomForPayload(
+  { kept, maxPayloadBytes }: SettleDeps,
+  call: Call,
+  outcome: Outcome,
+  captured: Buffer | undefined,
+): boolean {
+  const { body } = call.incoming;
+  if (outcome.kind === "refused" || body.length > maxPayloadBytes || !keepsText(call, call.isZdr))
+    return false;
+  const answerBytes = outcome.kind === "whole" ? maxPayloadBytes : (captured?.length ?? 0);
+  return !kept.pool(call.key).fitsUsual(body.length + answerBytes);
+}
+
+/** Counts the record's payload. @returns the pool whose row must cover it; undefined where there is none */
+function countPayload({ kept }: SettleDeps, { key }: Call, record: CallRecord): KeptPool | undefined {
+  const { request, response } = record;
+  if (request === undefined && response === undefined) return undefined;
+  const pool = kept.pool(key);
+  pool.payloadBytes += (request?.length ?? 0) + (response?.length ?? 0);
+  return pool;
 }
 
 function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settlement): Promise<unknown> {
-  const { error, facts, metered, kept, delivery } = settlement;
+  const { error, facts, metered, kept, isPayloadLeftOut, delivery } = settlement;
   const stream = streamOf(outcome);
   if (outcome.kind === "refused" && error?.kind === "storage_unavailable") {
     // Refused because the store fails: its record would wait in memory, as would those of all calls after it. At a cell also because
@@ -106,9 +137,15 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settl
     stopReason: facts?.stopReason ?? "",
     toolCalls: facts?.toolCalls ?? 0,
     response: outcome.kind === "whole" ? delivery.bytes : kept,
-    truncated: stream !== undefined && kept === undefined,
+    isPayloadLeftOut: isPayloadLeftOut || (stream !== undefined && kept === undefined),
   };
   call.shadow?.primaryEnded(ending);
+  const whole = error === undefined && outcome.kind !== "cancelled";
+  const answered = whole || metered.cost.total_micro_usd > 0;
+  // First, because its client asked for it.
+  const storeReplay = answered ? replayWriter(call, outcome, error, delivery.bytes, gone) : undefined;
+  const storeResponse =
+    error === undefined ? responseWriter(deps.responses, call, outcome, delivery.bytes) : undefined;
   const record = recordOf(deps, call, ending, call.settledMs);
   const prepared = deps.outbox.prepare(record);
   deps.latencies.observe(
@@ -120,15 +157,15 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settl
     record,
   );
   call.admission?.release();
-  const whole = error === undefined && outcome.kind !== "cancelled";
-  const answered = whole || metered.cost.total_micro_usd > 0;
-  const storeResponse =
-    error === undefined ? responseWriter(deps.responses, call, outcome, delivery.bytes) : undefined;
+  const payloadPool = countPayload(deps, call, record);
   const committed = charge(deps, call, metered, () => {
     deps.outbox.put(prepared);
-    if (answered) keepForReplay(call, outcome, error, delivery.bytes, gone);
+    storeReplay?.();
     storeResponse?.put();
+    if (payloadPool !== undefined) deps.kept.cover(payloadPool);
   });
+  // What was stored counts by now.
+  call.keptRoom?.release();
   deps.onRecord?.(record, call.incoming.trace);
   const send = () => delivery.send();
   if (metered.cost.total_micro_usd > 0 || error === undefined)
@@ -170,6 +207,7 @@ function charge(deps: SettleDeps, call: Call, metered: Metered, record: () => vo
 export function releaseAll(deps: HoldDeps, call: Call): void {
   const { holds } = call.reservation ?? {};
   call.admission?.release();
+  call.keptRoom?.release();
   if (holds !== undefined) releaseHolds(deps, holds);
 }
 
@@ -181,6 +219,7 @@ function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): v
     call.reserveExceeded = true;
     call.warnings.push("reserve_exceeded");
   }
+  if (call.isStoreLeftOut) call.warnings.push(NOT_STORED);
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
   for (const pointer of call.dropped.slice(0, MAX_DROPPED)) call.warnings.push(`dropped: ${pointer}`);
   const more = call.dropped.length - MAX_DROPPED;

@@ -6,6 +6,8 @@
 import type { KeyContext } from "../account/keyring.ts";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
+import type { KeptBytes, KeptOwner } from "../limits/kept-bytes.ts";
+import type { KeptChange } from "../limits/kept-counts.ts";
 import { after, type MaybePromise } from "../maybe-promise.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store, Table } from "../store/store.ts";
@@ -30,6 +32,10 @@ export interface StoredResponsesDeps {
   readonly clock: Clock;
   /** Maximum bytes of response and items together; larger ones are not stored. */
   readonly maxBytes: number;
+  /** The quota that responses count in. */
+  readonly kept: Pick<KeptBytes, "count">;
+  /** Port: the org of a project, deleted ones included; for rows of earlier releases. */
+  readonly orgOf: (projectId: string) => string | undefined;
   /** Those of other cells; undefined in a gateway alone. */
   readonly shared?: SharedResponses | undefined;
   /** Called with the error of a failed sweep. */
@@ -49,8 +55,10 @@ export class StoredResponses {
     this.#items = store.table("response_items");
     this.#responses = openExpiringTable({
       ...{ store, clock, onFailure, ...RESPONSE_TABLES },
-      onRemove: ([owner = ""], { itemIds }) => {
-        for (const item of itemIds) this.#items.remove([owner, item]);
+      onRemove: ([owner = ""], response) => {
+        for (const item of response.itemIds) this.#items.remove([owner, item]);
+        const whose = this.#orgOf(owner, response);
+        if (whose !== undefined) this.#deps.kept.count(whose, "responses", -responseBytes(response));
       },
     });
   }
@@ -116,19 +124,35 @@ export class StoredResponses {
     return found;
   }
 
+  #orgOf(owner: string, { orgId }: Partial<StoredResponse>): KeptOwner | undefined {
+    const [projectId = "", isTest] = owner.split("/");
+    const org = orgId ?? this.#deps.orgOf(projectId);
+    return org === undefined ? undefined : { orgId: org, environment: isTest === "test" ? "test" : "live" };
+  }
+
+  /** What each response takes in its org's quota. Lazily. */
+  *kept(): Generator<KeptOwner & KeptChange> {
+    for (const { key, value } of this.#deps.store.table<StoredResponse>(RESPONSE_TABLES.rows).range()) {
+      const whose = this.#orgOf((key as string[])[0] ?? "", value);
+      if (whose !== undefined) yield { ...whose, kind: "responses", bytes: responseBytes(value) };
+    }
+  }
+
   /** Whether a conversation of so many bytes may be stored. */
   fits(bytes: number): boolean {
     return bytes <= this.#deps.maxBytes;
   }
 
-  /** Stores a response; call it only inside a commit. */
-  put(key: KeyContext, id: string, stored: Omit<StoredResponse, "expiresMs">): void {
-    const { response, items } = stored;
-    if (!this.fits(Buffer.byteLength(response) + Buffer.byteLength(items))) return;
+  /** Stores a response that `fits`; call it only inside a commit. */
+  put(key: KeyContext, id: string, stored: Omit<StoredResponse, "expiresMs" | "orgId">): void {
+    const { orgId, environment } = key;
     const days = Math.min(KEEP_DAYS, key.dataPolicy.retentionDays);
     const expiresMs = this.#deps.clock.now() + days * DAY_MS;
     const owner = ownerOf(key);
-    this.#responses.put([owner, id], { ...stored, expiresMs }, expiresMs);
+    // The same once more counts once.
+    if (this.own(owner, id) !== undefined) this.removeOwn(owner, id);
+    this.#responses.put([owner, id], { ...stored, orgId, expiresMs }, expiresMs);
+    this.#deps.kept.count({ orgId, environment }, "responses", responseBytes(stored));
     for (const item of stored.itemIds) this.#items.put([owner, item], id);
     this.#deps.shared?.willShare(owner, id);
   }
@@ -141,9 +165,11 @@ export class StoredResponses {
   /** @returns whether there was one. @throws as `get` */
   async remove(owner: ResponseOwner, id: string): Promise<boolean> {
     if ((await this.get(owner, id)) === undefined) return false;
-    await this.#deps.store.act(() => {
-      this.#deps.shared?.forget(ownerOf(owner), id);
-      this.removeOwn(ownerOf(owner), id);
+    const { store, shared } = this.#deps;
+    // A cell's own rows and their sum are written by acts of that cell alone: those of all cells are stored later than they run.
+    await store.act(() => {
+      if (shared === undefined) this.removeOwn(ownerOf(owner), id);
+      else shared.forget(ownerOf(owner), id);
     });
     return true;
   }
@@ -153,12 +179,13 @@ export class StoredResponses {
     this.#responses.remove([owner, id]);
   }
 
-  /** Only in an act: removes all responses of a project; other cells do by themselves. @returns whether more are left */
+  /** Only in an act: removes all responses of a project. Every cell does by itself, this one too. @returns whether more are left */
   erase(projectId: string, most: number): boolean {
-    return [projectId, `${projectId}/test`].some((owner) => {
-      this.#deps.shared?.forgetAll(owner);
-      return this.eraseOwn(owner, most);
-    });
+    const { shared } = this.#deps;
+    const owners = [projectId, `${projectId}/test`];
+    if (shared === undefined) return owners.some((owner) => this.eraseOwn(owner, most));
+    for (const owner of owners) shared.forgetAll(owner);
+    return false;
   }
 
   /** Only in an act: of what this process stored. @returns whether more are left */
@@ -175,6 +202,18 @@ export class StoredResponses {
     this.#responses.close();
   }
 }
+
+/** What a row takes beside its texts: keys, index, endpoint; and its index of each item. About. */
+const ROW_BYTES = 500;
+const ITEM_BYTES = 200;
+
+/** Bytes that a response counts in the org's quota. */
+export const responseBytes = ({
+  response = "",
+  items = "",
+  itemIds = [],
+}: Partial<Pick<StoredResponse, "response" | "items" | "itemIds">>): number =>
+  Buffer.byteLength(response) + Buffer.byteLength(items) + ROW_BYTES + itemIds.length * ITEM_BYTES;
 
 /** Whether an answer may be stored: both its client and its org must allow it. */
 export function mayKeep(call: Call, history: History, request: ClientRequest): boolean {

@@ -58,6 +58,11 @@ export class Exports {
     return [...this.#rows.members([orgId])];
   }
 
+  /** Of the org's files that are there. */
+  bytesOf(orgId: string): number {
+    return this.of(orgId).reduce((sum, { status, bytes }) => (status === "ready" ? sum + bytes : sum), 0);
+  }
+
   /** Of all orgs. */
   *ids(): Generator<string> {
     for (const { value } of this.#store.table<ExportRow>(ROWS).range())

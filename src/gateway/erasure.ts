@@ -38,6 +38,7 @@ function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
   return [
     endingOfMandates(money),
     { name: "records of calls", eraseOutside: (orgId) => analytics.erasure.erase(orgId) },
+    { name: "what payloads count in the quota", erase: (orgId, most) => rooms.kept.erase(orgId, most) },
     { name: "answers of repeated requests", erase: (orgId, most) => answers.erase(orgId, most) },
     {
       name: "users of the analytics database",

@@ -34,6 +34,7 @@ export function exchangeOf(
     continue: { bodies, responses, maxBodyBytes: bounds.max_body_bytes },
     admit: { limits, defaultMaxTokens },
     plan: { catalog, policies, ownKeys, health, bodies, random: systemRandom },
+    keepRoom: { kept: rooms.kept, defaultMaxTokens, maxAnswerBytes: bounds.max_stored_answer_bytes },
     reserve: { purse, budgets, bodies, byokFee, defaultMaxTokens },
     attempt,
     shadow: {
@@ -52,6 +53,7 @@ export function exchangeOf(
       purse,
       budgets,
       responses,
+      kept: rooms.kept,
       outbox: rooms.outbox,
       latencies: rooms.latencies,
       byokFee,

@@ -84,7 +84,7 @@ function offeredBy(rooms: Rooms, config: Config) {
     return isInr ? ({ currency: "INR", fxRate: rate.usdInr } as const) : IN_USD;
   };
   const credits = creditOperations({ book, purse, cursors, orgMoney });
-  const limits = limitsOf(rooms);
+  const limits = limitsOf(rooms, config);
   const policies = policiesOperations({
     accounts,
     catalog,
@@ -185,10 +185,18 @@ const documentsOf = ({ accounts, catalog, clock }: Rooms, { settings: { dpa } }:
         })),
   });
 
-function limitsOf({ accounts, analytics, budgets, clock, keyring, limits, plan }: Rooms) {
+function limitsOf(
+  { accounts, analytics, budgets, clock, exports, kept, keyring, limits, plan }: Rooms,
+  { settings }: Config,
+) {
   return limitsOperations({
     limits,
     budgets,
+    kept,
+    exportBytesOf: (orgId) => ({
+      bytes: exports.bytesOf(orgId),
+      maxBytes: settings.limits.max_export_bytes,
+    }),
     keysOf: (orgId) =>
       accounts.workingKeys(orgId, clock.now()).map((row) => {
         const context = keyring.contextOf(row);

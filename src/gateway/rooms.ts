@@ -116,7 +116,7 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
     ...{ ...orgPorts(account.accounts), takePlace: limitsRoom.takePlace, ...engineIn(ground.listeners) },
   });
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
-  const kept = await openKept(config, ground, log);
+  const kept = await openKept(config, { ...ground, accounts: account.accounts }, log);
   const routing = openRouting(ground, trail, log);
   const sharing = await shareWith(ground.cell, { ...account, ...routing, analytics, money });
   const replays = openReplayRoom({ ...ground, ...account, ...routing, analytics });

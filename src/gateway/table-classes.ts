@@ -36,6 +36,8 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   ...{ ledger: "money", "ledger.references": "money", "ledger.kinds": "money" },
   ...{ spend: "money", "spend.orgs": "money", "spend.orgs_built": "money" },
   ...{ "account.key_last_used": "merged", "policies.canaries": "merged", "routing.health": "merged" },
+  // What this cell keeps of orgs' calls; each tells the others its sums.
+  kept: "merged",
   ...{ idempotent_answers: "fetched", idempotent_answers_of_orgs: "fetched", idempotent_hours: "fetched" },
   ...{ responses: "fetched", response_items: "fetched", response_days: "fetched" },
   // Names of answers and responses that were deleted or erased: each cell removes its own of them.

@@ -1,12 +1,14 @@
 /**
  * `GET /v1/limits`: the plan, the org's budget and spend, and every key with its configured limits, current usage and spend. Shape:
- * specification, "Key limits overview"; `org` is beyond it. The org's spend is told here and not in its settings, because whoever
+ * specification, "Key limits overview"; `org` and `kept` are beyond it. The org's spend is told here and not in its settings, because whoever
  * changes settings may send them back as they were read. Keys, plan and the last day's refusals come through ports.
  */
 import { z } from "zod";
 import { operation } from "../operation.ts";
 import type { Budget, BudgetScope } from "./budget.ts";
 import type { Budgets } from "./budgets.ts";
+import type { KeptBytes } from "./kept-bytes.ts";
+import { type ExportBytesPort, keptSchema, keptWire } from "./kept-wire.ts";
 import type { LimitedKey, Limits } from "./limits.ts";
 
 /** A key in the overview: its limits (own, else the plan's) and the budgets it counts against. */
@@ -34,6 +36,8 @@ export interface Refusals24h {
 export interface LimitsOperationDeps {
   readonly limits: Limits;
   readonly budgets: Budgets;
+  readonly kept: Pick<KeptBytes, "pool">;
+  readonly exportBytesOf: ExportBytesPort;
   /** Port: all keys of an org. */
   readonly keysOf: (orgId: string) => readonly KeyInForce[];
   /** Port: budget and time zone of an org. */
@@ -76,6 +80,7 @@ const overviewSchema = z.object({
       spend_month_micro: count,
     })
     .describe("What all projects of the org spend together, deleted ones included."),
+  kept: keptSchema,
   keys: z.array(keySchema),
   rejected_24h: z.object({ rpm: count, concurrency: count }),
   upstream_capacity_24h: count,
@@ -136,6 +141,7 @@ export function limitsOperations(deps: LimitsOperationDeps) {
       return {
         plan: { rpm, tpm, concurrency, keys, projects },
         org: await orgWire(orgId),
+        kept: keptWire(deps.kept, deps.exportBytesOf, orgId),
         keys: await Promise.all(deps.keysOf(orgId).map(keyWire)),
         rejected_24h: { rpm: refusals?.rpm ?? 0, concurrency: refusals?.concurrency ?? 0 },
         upstream_capacity_24h: refusals?.upstreamCapacity ?? 0,

@@ -113,6 +113,8 @@ export interface History<R extends ClientRequest = ClientRequest> {
   previousOf(request: R): string | undefined;
   /** Whether the client allows its answer to be kept. */
   keeps(request: R): boolean;
+  /** Whether the client asked for that in so many words, and did not leave it to the default. */
+  asksToKeep(request: R): boolean;
   /** Whether the request refers to items of kept answers by id instead of sending them. */
   names(request: R): boolean;
   /**

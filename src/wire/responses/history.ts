@@ -10,6 +10,7 @@ import { expandInput, inputItems, type ResponsesRequest } from "./request.ts";
 export const responsesHistory: History<ResponsesRequest> = {
   previousOf: ({ previousResponseId }) => previousResponseId,
   keeps: ({ store }) => store,
+  asksToKeep: ({ store, isStoreSaid }) => store && isStoreSaid,
   names: ({ hasReferences }) => hasReferences,
   named: withItems,
   itemsOf: itemsById,

@@ -42,6 +42,8 @@ const NO_PROMPT: readonly string[] = [
 export interface ResponsesRequest extends ClientRequest {
   /** Whether the answer shall be kept for `GET /v1/responses/{id}` and `previous_response_id`. */
   readonly store: boolean;
+  /** The client said so itself: `store` is in its body, and not null. */
+  readonly isStoreSaid: boolean;
   /** As the client sent it. It stays here when the input is expanded, after which the body no longer has it. */
   readonly previousResponseId: string | undefined;
   /** The provider whose answer the request continues by `previousResponseId`; undefined if it continues none. */
@@ -69,6 +71,7 @@ export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
   return {
     ...read,
     store: body.store ?? true,
+    isStoreSaid: body.store != null,
     previousResponseId: previousIdOf(bytes, read.members),
     historyBy: undefined,
     hasReasoning: seen.reasoning > 0,

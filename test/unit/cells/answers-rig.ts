@@ -29,7 +29,8 @@ export async function keptCell(
   const clock = bounds.clock ?? systemClock;
   const onFailure = (error: unknown) => void bench.log.push(`${name}: ${String(error)}`);
   const kept = new SharedKept({ cell, clock, timers: systemTimers, onFailure, ...bounds });
-  const keeping = { store: cell.store, clock, maxBytes: 1024 * 1024, onFailure };
+  const uncounted = { kept: { count() {} }, orgOf: () => undefined };
+  const keeping = { store: cell.store, clock, maxBytes: 1024 * 1024, onFailure, ...uncounted };
   const answers = new IdempotentAnswers({ ...keeping, shared: kept.answers });
   const responses = new StoredResponses({ ...keeping, shared: kept.responses });
   kept.start({

@@ -34,7 +34,7 @@ async function use(store: Store, accounts: AccountTables): Promise<void> {
   const budgetHold = budgets.hold({ keyId: "key_used", projectId, orgId, timeZone }, 300) as BudgetHold;
   const charging = budgets.charging(budgetHold, 300);
   const answers = new IdempotentAnswers({
-    ...{ store, clock: systemClock, maxBytes: 1000 },
+    ...{ store, clock: systemClock, maxBytes: 1000, kept: { count() {} } },
     onFailure(error) {
       throw error;
     },

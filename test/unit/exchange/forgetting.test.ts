@@ -19,7 +19,8 @@ let nowMs = Date.UTC(2026, 0, 1);
 const clock = { now: () => nowMs, monotonic: () => nowMs } as Clock;
 const failures: unknown[] = [];
 const onFailure = (error: unknown) => failures.push(error);
-const deps = { store: temp.store, clock, maxBytes: 1000, onFailure };
+const uncounted = { kept: { count() {} }, orgOf: () => undefined };
+const deps = { store: temp.store, clock, maxBytes: 1000, onFailure, ...uncounted };
 const rowsOf = (table: string): number => [...temp.store.table(table).range()].length;
 
 describe("after its time", () => {

@@ -24,7 +24,7 @@ const opened = <T extends { close(): void }>(made: T): T => {
   return made;
 };
 const deps = () => ({
-  ...{ store: temp.store, clock, maxBytes: MANY },
+  ...{ store: temp.store, clock, maxBytes: MANY, kept: { count() {} }, orgOf: () => undefined },
   onFailure(error: unknown) {
     throw error;
   },

@@ -31,9 +31,10 @@ test("the connection ends, the operator is told, and the gateway goes on", async
     onFault: (error: unknown) => faults.push(error),
   } as unknown as ExchangeDeps);
   const reply = { gone: false, send: vi.fn(), abort };
-  const key = { limits: {} };
+  const key = { limits: {}, dataPolicy: { zdr: true } };
   const release = vi.fn();
-  const incoming = { requestId: "r", format: chatFormat, key, idempotencyKey: "", reply, release };
+  const body = Buffer.alloc(0);
+  const incoming = { requestId: "r", body, format: chatFormat, key, idempotencyKey: "", reply, release };
   exchange.run(incoming as unknown as Incoming);
   // What is rejected and not caught fails the run of the tests.
   await new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { openBudgets } from "../../../src/limits/budgets.ts";
+import { KeptBytes } from "../../../src/limits/kept-bytes.ts";
 import { openLimits } from "../../../src/limits/limits.ts";
 import { type KeyInForce, limitsOperations, type Refusals24h } from "../../../src/limits/operations.ts";
 import type { Caller } from "../../../src/operation.ts";
@@ -31,6 +32,8 @@ const unlimited: KeyInForce = {
   limits: {},
 };
 
+const nothing = { bytes: 0, responses_bytes: 0, answers_bytes: 0, payloads_bytes: 0 };
+
 function desk(counts24h: () => Promise<Refusals24h>) {
   const clock = new ManualClock("2026-03-01T10:00:00Z");
   const limits = openLimits({ clock });
@@ -39,6 +42,12 @@ function desk(counts24h: () => Promise<Refusals24h>) {
     limits,
     budgets,
     counts24h,
+    kept: new KeptBytes({
+      ...{ store: folder.store, clock, retentionDays: () => 30 },
+      maxBytes: ({ environment }) => (environment === "test" ? 1000 : 0),
+      onFailure: (error) => expect.fail(String(error)),
+    }),
+    exportBytesOf: () => ({ bytes: 7, maxBytes: 700 }),
     keysOf: (orgId) => (orgId === "org_1" ? [limited, unlimited] : []),
     orgOf: () => ({ monthly: { limitMicroUsd: 9_000_000, hard: false }, timeZone: "Asia/Kolkata" }),
     planOf: () => ({ rpm: 600, tpm: 1_000_000, concurrency: 50, keys: 20, projects: 5 }),
@@ -63,6 +72,11 @@ test("GET /v1/limits: the plan, each key's limits, what is left of them now, and
       budget: { monthly_micro: 9_000_000, hard: false },
       spend_today_micro: 812,
       spend_month_micro: 812,
+    },
+    kept: {
+      live: { max_bytes: 0, ...nothing },
+      test: { max_bytes: 1000, ...nothing },
+      exports: { bytes: 7, max_bytes: 700 },
     },
     keys: [
       {
