@@ -27,8 +27,9 @@ export const removeExport = jobKind({
 export interface ExportJobDeps {
   readonly exports: Exports;
   readonly clock: Clock;
-  readonly jobs: Pick<JobQueue, "enqueue">;
+  readonly jobs: Pick<JobQueue, "enqueue" | "drop">;
   readonly folder: string;
+  /** Of an org's files together, so of one, too. */
   readonly mostBytes: number;
   /** Undefined where there is one gateway alone. */
   readonly cell?: string | undefined;
@@ -58,6 +59,7 @@ export function exportWriter(deps: ExportJobDeps): JobHandler<Payload> {
           if (now === undefined) return;
           exports.put({ ...now, status: "ready", bytes, expiresAtMs, ...(cell !== undefined && { cell }) });
           jobs.enqueue(removeExport, { key: id, orgId, dueMs: expiresAtMs, payload: { orgId, id } });
+          endOldest(deps, orgId);
         },
       };
     },
@@ -66,6 +68,21 @@ export function exportWriter(deps: ExportJobDeps): JobHandler<Payload> {
       if (row !== undefined) exports.put({ ...row, status: "failed" });
     },
   };
+}
+
+/** In an act. An org can always take its data along, so the new file stays, and the oldest ones end that have no room beside it. */
+function endOldest({ exports, clock, jobs, mostBytes }: ExportJobDeps, orgId: string): void {
+  let leftBytes = mostBytes;
+  for (const row of exports.of(orgId)) {
+    if (row.status !== "ready") continue;
+    leftBytes -= row.bytes;
+    const nowMs = clock.now();
+    if (leftBytes >= 0 || (row.expiresAtMs ?? 0) <= nowMs) continue;
+    const { id } = row;
+    exports.put({ ...row, expiresAtMs: nowMs });
+    jobs.drop(removeExport.name, id);
+    jobs.enqueue(removeExport, { key: id, orgId, dueMs: nowMs, payload: { orgId, id } });
+  }
 }
 
 export function exportRemover({ exports, folder }: ExportJobDeps): JobHandler<Payload> {
