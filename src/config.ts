@@ -106,6 +106,12 @@ const fileSchema = z.strictObject({
         .optional(),
     })
     .prefault({}),
+  analytics: z
+    .strictObject({
+      /** How statements of analysts run in the embedded engine: in a confined process, or not confined where the system cannot. */
+      analysts: z.enum(["confined", "unconfined", "off"]).default("confined"),
+    })
+    .prefault({}),
   /** The payment gateway of each currency. */
   payments: paymentsField,
   grant_usd: z.number().nonnegative().default(25),

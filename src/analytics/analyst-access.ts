@@ -4,6 +4,7 @@ import { fail } from "../errors.ts";
 import { reconcile } from "./analyst-server.ts";
 import type { AnalystRow, Analysts } from "./analysts.ts";
 import type { ClickHouse } from "./client.ts";
+import { type AnalystsSetting, type Confinement, probeConfinement } from "./confinement.ts";
 import type { Engine, EngineLog, ServerAddress } from "./engine.ts";
 
 export interface AnalystAccessOptions {
@@ -12,6 +13,8 @@ export interface AnalystAccessOptions {
   /** Undefined: a server. */
   readonly engine: Engine | undefined;
   readonly server: (ServerAddress & { readonly database: string }) | undefined;
+  /** How statements run in the embedded engine. */
+  readonly confine: AnalystsSetting;
   /** Of the server. Analysts are then not let in: a policy of rows on one server does not bind the others. */
   readonly clickhouseCluster?: string | undefined;
   /** Default: all are. */
@@ -24,6 +27,8 @@ export interface AnalystAccess {
   readonly database: string;
   /** Resolves once the database lets in those of the rows, and nobody else. @throws where a server refuses */
   apply(): Promise<void>;
+  /** How statements are confined in the embedded engine, as found out at the start; undefined: a server. */
+  confinement(): Promise<Confinement | undefined>;
   /** Where clients connect. @throws Error where the engine does not start in time */
   url(): Promise<string>;
   stop(): void;
@@ -35,6 +40,7 @@ const START_MS = 8000;
 export function openAnalystAccess(options: AnalystAccessOptions): AnalystAccess {
   const { analysts, clickhouse, engine, server, log, isOpen = () => true } = options;
   const database = server?.database ?? "weir";
+  const confinement = engine === undefined ? Promise.resolve(undefined) : probeConfinement(options.confine);
   let known = "";
   const made = new Set<string>();
   // One at a time, so that an older list never follows a newer one.
@@ -73,6 +79,7 @@ export function openAnalystAccess(options: AnalystAccessOptions): AnalystAccess 
   return {
     database,
     apply,
+    confinement: () => confinement,
     url: async () => (engine === undefined ? (server?.url ?? "") : (await engine.address(START_MS)).url),
     stop: () => clearInterval(timer),
   };

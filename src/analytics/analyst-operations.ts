@@ -13,6 +13,7 @@ import type { Store } from "../store/store.ts";
 import type { AnalystAccess } from "./analyst-access.ts";
 import { usernameOf } from "./analyst-server.ts";
 import { type AnalystRow, type Analysts, MOST_ANALYSTS } from "./analysts.ts";
+import { CONFINEMENT_CURE, offText } from "./confinement.ts";
 import { instant } from "./request-filters.ts";
 
 export interface AnalystOperationDeps {
@@ -139,6 +140,10 @@ async function make(
     username: usernameOf(access.database, id),
     digest: createHash("sha256").update(password).digest("hex"),
   };
+  const confinement = await access.confinement();
+  if (confinement?.kind === "off") {
+    throw fail("state", `${sentence(offText({ reason: confinement.reason }))} ${CONFINEMENT_CURE}`);
+  }
   const url = await access.url().catch((error: unknown) => {
     throw unavailable(error);
   });
@@ -158,6 +163,8 @@ async function make(
   }
   return { ...wire(row), password, url, database: access.database };
 }
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 const unavailable = (cause: unknown) =>
   fail(

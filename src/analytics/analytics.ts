@@ -12,6 +12,7 @@ import type { Store } from "../store/store.ts";
 import { type AnalystAccess, openAnalystAccess } from "./analyst-access.ts";
 import { Analysts } from "./analysts.ts";
 import { type ClickHouse, openClickHouse } from "./client.ts";
+import type { AnalystsSetting } from "./confinement.ts";
 import { type AnalyticsCopy, analyticsCopy } from "./copy.ts";
 import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
 import { type AnalyticsErasure, analyticsErasure } from "./erasure.ts";
@@ -53,6 +54,8 @@ export interface AnalyticsOptions {
   readonly onEngineListening?: (port: number) => void;
   /** Name of the cluster that the server belongs to. Without it the server alone has the tables. */
   readonly clickhouseCluster?: string | undefined;
+  /** How analysts' statements run in the embedded engine. Default: in a confined process. */
+  readonly confine?: AnalystsSetting;
   /** Undefined: the gateway is alone. */
   readonly others?: OtherCells | undefined;
   readonly clock: Clock;
@@ -144,6 +147,7 @@ const CATCH_UP_MS = 1000;
 /** The same before the embedded engine's first answer: it starts at the same time as the gateway. */
 const START_MS = 8000;
 const STOP_MS = 5000;
+const CONFINE: AnalystsSetting = "confined";
 
 export function openAnalytics(options: AnalyticsOptions): Analytics {
   const { outbox, store, clock, pool, log, others, batchAgeMs: ageMs } = options;
@@ -178,7 +182,8 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   });
 
   const analysts = new Analysts(store, clock);
-  const analystAccess = openAnalystAccess({ ...options, analysts, clickhouse, engine, server });
+  const confine = options.confine ?? CONFINE;
+  const analystAccess = openAnalystAccess({ ...options, analysts, clickhouse, engine, server, confine });
   const { retentionDays = () => Number.POSITIVE_INFINITY, simulated = () => [] } = options;
   const flush = others === undefined ? (withinMs: number) => spool.flush(withinMs) : flushAll(spool, others);
   return {
@@ -257,12 +262,12 @@ function engineOf({
   clickhouseUrl,
   dataDir,
   log,
+  confine,
   onEngineListening,
 }: AnalyticsOptions): Engine | undefined {
   if (shared !== undefined) return shared.engine;
-  return clickhouseUrl === undefined
-    ? startEngine(dataDir, log, { onListening: onEngineListening })
-    : undefined;
+  if (clickhouseUrl !== undefined) return undefined;
+  return startEngine(dataDir, log, { analysts: confine ?? CONFINE, onListening: onEngineListening });
 }
 
 interface Reads {

@@ -23,7 +23,7 @@ import {
   type AnalystsSetting,
   CONFINEMENT_CURE,
   type Confinement,
-  confinementText,
+  offText,
   probeConfinement,
 } from "./confinement.ts";
 import { EngineError } from "./engine-error.ts";
@@ -146,7 +146,7 @@ export class ConfinedProcess {
   async #assertAllowed(): Promise<void> {
     const confinement = await this.#allowed();
     if (confinement.kind !== "off") return;
-    const message = `${confinementText(confinement)}. ${CONFINEMENT_CURE}`;
+    const message = `${offText({ reason: confinement.reason })}. ${CONFINEMENT_CURE}`;
     throw new EngineError(ANALYSTS_OFF, `Code: ${ANALYSTS_OFF}. DB::Exception: ${message}`);
   }
 

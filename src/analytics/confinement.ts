@@ -17,8 +17,8 @@ export type AnalystsSetting = "confined" | "unconfined" | "off";
 export type Confinement =
   | { readonly kind: "namespaces"; readonly namespaces: Namespaces }
   | { readonly kind: "unconfined" }
-  /** Analysts' users are off. */
-  | { readonly kind: "off"; readonly reason: string };
+  /** Analysts' users are off. @property detail for the operator: what the system said */
+  | { readonly kind: "off"; readonly reason: string; readonly detail?: string };
 
 const PROBE_MS = 20_000;
 const LONGEST_REASON = 300;
@@ -26,21 +26,25 @@ const LONGEST_REASON = 300;
 /** Makes a root as the analysts' process has it, and executes Node in it. Takes about a tenth of a second, in other processes. */
 export async function probeConfinement(setting: AnalystsSetting): Promise<Confinement> {
   if (setting === "unconfined") return { kind: "unconfined" };
-  if (setting === "off") return { kind: "off", reason: "analytics.analysts of weir.yaml is off" };
+  if (setting === "off") return { kind: "off", reason: "weir.yaml says analytics.analysts: off" };
   if (process.platform !== "linux") {
     return { kind: "off", reason: `${process.platform} has no namespaces to confine a process in` };
   }
   const isRoot = process.geteuid?.() === 0;
-  let reason = "";
+  let detail = "";
   for (const namespaces of ["user", ...(isRoot ? (["root"] as const) : [])] as const) {
     try {
       await tryOnce(namespaces);
       return { kind: "namespaces", namespaces };
     } catch (error) {
-      reason ||= reasonOf(error);
+      detail ||= reasonOf(error);
     }
   }
-  return { kind: "off", reason: `this system lets the gateway make no namespaces (${reason})` };
+  return {
+    kind: "off",
+    reason: "this system lets the gateway make no namespaces to confine them in",
+    detail,
+  };
 }
 
 async function tryOnce(namespaces: Namespaces): Promise<void> {
@@ -71,9 +75,18 @@ export function confinementText(confinement: Confinement): string {
   }
   if (confinement.kind === "namespaces")
     return "analysts' statements run in a process confined by namespaces";
-  return `analysts' users are off: ${confinement.reason}`;
+  return offText(confinement);
 }
 
-/** What to do about it, for the operator. */
+/** For the operator with what the system said; analysts and tenants are not told that. */
+export const offText = ({
+  reason,
+  detail = "",
+}: {
+  readonly reason: string;
+  readonly detail?: string;
+}): string => `analysts' users are off: ${reason}${detail === "" ? "" : ` (${detail})`}`;
+
+/** What the operator can do about it. */
 export const CONFINEMENT_CURE =
-  "Allow the gateway user namespaces (docs/operating.md, Analysts' process), set CLICKHOUSE_URL to a server, or set analytics.analysts: unconfined in weir.yaml.";
+  "The operator can allow the gateway user namespaces, set CLICKHOUSE_URL to a server, or set analytics.analysts: unconfined in weir.yaml (docs/operating.md).";

@@ -1,6 +1,7 @@
 /** What `weir check` says of settings: a text for each part of the gateway, without secrets. */
 import { join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
+import { analystsState } from "../gateway/analysts.ts";
 import { ratesOf } from "../gateway/billing.ts";
 import { allowedRanges } from "../gateway/webhooks.ts";
 
@@ -23,8 +24,10 @@ export const plansState = ({ plans, settings }: Config): string =>
 const PING_MS = 3000;
 
 /** Whether a server answers now: a start does not wait for it, and calls work without it. */
-export async function analyticsState(clickhouseUrl: string | undefined): Promise<string> {
-  if (clickhouseUrl === undefined) return "the embedded engine, in the data folder";
+export async function analyticsState({ clickhouseUrl, settings }: Config): Promise<string> {
+  if (clickhouseUrl === undefined) {
+    return `the embedded engine, in the data folder\n${await analystsState(settings.analytics.analysts)}`;
+  }
   const text = `the server at ${shown(clickhouseUrl)}`;
   try {
     const answer = await fetch(new URL("/ping", shown(clickhouseUrl)), {

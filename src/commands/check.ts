@@ -39,14 +39,14 @@ export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void)
     await tellFiles(env, error, say);
     return 1;
   }
-  const { host, port, dataDir, configDir, clickhouseUrl, simulatorUrl } = config;
+  const { host, port, dataDir, configDir, simulatorUrl } = config;
   const weirYaml = join(configDir, "weir.yaml");
   const rows: [string, string][] = [
     ["configuration", `${configDir} (weir.yaml: ${existsSync(weirYaml) ? "read" : "absent, so defaults"})`],
     ["address", (await addressFault(host, port, fault)) ?? `http://${host}:${port}, which is free`],
     ["data", dataState(dataDir, fault)],
     ["plans", plansState(config)],
-    ["analytics", await analyticsState(clickhouseUrl)],
+    ["analytics", await analyticsState(config)],
     ["state", "in the data folder, of one process; no Redis"],
     ["mail", mailState(config)],
     ["payments", paymentState(config)],

@@ -40,7 +40,7 @@ export async function startCells(
     err.flushSync();
   });
   const log = pino({ level: config.logLevel }, err).child({ cell: "supervisor" });
-  const { host, port, dataDir, clickhouseUrl } = config;
+  const { host, port, dataDir, clickhouseUrl, settings } = config;
   let first: FirstStart | undefined;
   const early = new EarlySignals(log);
   const listeners = new Listeners((listener, at) => log.debug({ listener, port: at }, "listens"));
@@ -57,7 +57,11 @@ export async function startCells(
       }),
     startEngine:
       clickhouseUrl === undefined
-        ? () => startEngine(dataDir, log, { onListening: (at) => listeners.add("engine", at) })
+        ? () =>
+            startEngine(dataDir, log, {
+              analysts: settings.analytics.analysts,
+              onListening: (at) => listeners.add("engine", at),
+            })
         : undefined,
     async prepare(redisUrl) {
       first = await preparedOwn(config, redisUrl, log);

@@ -36,6 +36,7 @@ import { openUpstreams } from "../upstream/upstreams.ts";
 import { openPool } from "../workers/pool.ts";
 import { openThread } from "../workers/thread.ts";
 import { openAccount } from "./account.ts";
+import { tellConfinement } from "./analysts.ts";
 import { openAppRoom } from "./apps.ts";
 import { autoTopupHook } from "./auto-topup.ts";
 import { openCanonical } from "./canonical.ts";
@@ -113,8 +114,10 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
     ...{ store, outbox, pool, clock, cursors, log, simulated, canonical },
     ...{ dataDir: config.dataDir, shared: cell?.engine, others: othersOf(ground.cell) },
     ...{ clickhouseUrl: config.clickhouseUrl, clickhouseCluster: config.clickhouseCluster },
+    confine: config.settings.analytics.analysts,
     ...{ ...orgPorts(account.accounts), takePlace: limitsRoom.takePlace, ...engineIn(ground.listeners) },
   });
+  tellConfinement(analytics.analystAccess, log);
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
   const kept = await openKept(config, { ...ground, accounts: account.accounts }, log);
   const routing = openRouting(ground, trail, log);
