@@ -4,7 +4,7 @@
  * engine adds or replaces parts, the list of parts is read again before the next statement (`SYSTEM RESTART DISK`, which does
  * that for the tables on a read-only disk). A part that the first engine removes is gone here too: no bytes are held.
  */
-import { readFile, stat } from "node:fs/promises";
+import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../clock.ts";
 import { COMMON_TABLES, escaped, ORG_TABLES, ORG_VIEWS } from "./engine-access.ts";
@@ -53,6 +53,7 @@ interface Known {
 }
 
 export class AnalystRecords {
+  readonly #folder: string;
   readonly #records: string;
   readonly #run: Run;
   readonly #known = new Map<string, Known>();
@@ -60,8 +61,13 @@ export class AnalystRecords {
   #syncing: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
 
-  /** @param run of the second engine, whose database `weir` this class alone changes */
-  constructor(records: string, run: Run) {
+  /**
+   * @param folder of the second engine, whose database `weir` this class alone changes
+   * @param records folder of the first engine
+   * @param run of the second engine
+   */
+  constructor(folder: string, records: string, run: Run) {
+    this.#folder = folder;
     this.#records = records;
     this.#run = run;
   }
@@ -88,20 +94,13 @@ export class AnalystRecords {
   }
 
   async #syncAll(): Promise<void> {
-    const folder = await this.#definitions();
+    const folder = await definitionsIn(this.#records);
     if (folder === undefined) return;
     if (!this.#hasDatabase) await this.#run(`CREATE DATABASE IF NOT EXISTS ${DATABASE} ENGINE = Atomic`);
     this.#hasDatabase = true;
     // Views last: what they read from must be there.
     for (const table of TABLES) await this.#syncTable(table, await definition(folder, table));
     for (const view of ORG_VIEWS) await this.#syncView(view, await definition(folder, view));
-  }
-
-  /** The folder of the database's definitions; undefined while there is no database yet. */
-  async #definitions(): Promise<string | undefined> {
-    const text = await textOf(join(this.#records, "metadata", `${DATABASE}.sql`));
-    const uuid = UUID.exec(text ?? "")?.[1];
-    return uuid === undefined ? undefined : join(this.#records, "store", uuid.slice(0, 3), uuid);
   }
 
   async #syncTable(table: string, text: string | undefined): Promise<void> {
@@ -141,6 +140,9 @@ export class AnalystRecords {
   async #attach(name: string, statement: string): Promise<void> {
     // Waits for statements that still read by the definition of before.
     await this.#run(`DETACH TABLE IF EXISTS ${DATABASE}.${name} SYNC`);
+    // Its definition stays, and would be in the way of the new one; to drop the table would mean to remove its parts.
+    const own = await definitionsIn(this.#folder);
+    if (own !== undefined) await rm(join(own, `${name}.sql`), { force: true });
     await this.#run(statement);
   }
 }
@@ -148,6 +150,13 @@ export class AnalystRecords {
 /** No time of a change. */
 const UNSETTLED = -1;
 const UUID = /\bUUID '([0-9a-f-]{36})'/;
+
+/** Where an engine has the database's definitions; undefined while it has no database. */
+async function definitionsIn(engineFolder: string): Promise<string | undefined> {
+  const text = await textOf(join(engineFolder, "metadata", `${DATABASE}.sql`));
+  const uuid = UUID.exec(text ?? "")?.[1];
+  return uuid === undefined ? undefined : join(engineFolder, "store", uuid.slice(0, 3), uuid);
+}
 
 const definition = (folder: string, name: string): Promise<string | undefined> =>
   textOf(join(folder, `${name}.sql`));

@@ -44,7 +44,7 @@ export class AnalystRunner {
     const memory = `<max_server_memory_usage>${MEMORY_BYTES}</max_server_memory_usage>`;
     const runner = await EngineRunner.open(folder, memory + recordDisks(records));
     const run = (sql: string) => runner.asking(new Map(), async (ask) => void (await ask(sql)));
-    const tables = new AnalystRecords(records, run);
+    const tables = new AnalystRecords(folder, records, run);
     await tables.sync();
     setInterval(() => tables.sync().catch(() => {}), IDLE_SYNC_MS).unref();
     return new AnalystRunner(runner, tables);

@@ -2,7 +2,7 @@
  * Keeps the analysts' process running while there are analysts: starts it, confined as the system allows, starts it again when it
  * dies, and passes statements to it. It lives in the engine's process and ends with it, also by kill -9.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { mkdir, rm } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { basename, join } from "node:path";
@@ -28,6 +28,7 @@ import {
 } from "./confinement.ts";
 import { EngineError } from "./engine-error.ts";
 import type { Result } from "./engine-run.ts";
+import { nothingInherited } from "./inherited-descriptors.ts";
 
 /** In the engine's folder; holds everything that the process may write. */
 const FOLDER = "analysts";
@@ -62,12 +63,12 @@ export async function launch({
   await rm(join(engineFolder, FOLDER), { recursive: true, force: true });
   const readFolders = READ.map((name) => join(engineFolder, name));
   for (const folder of [scratch, root, ...readFolders]) await mkdir(folder, { recursive: true, mode: 0o700 });
-  const stdio = ["pipe", "pipe", "pipe"] as const;
+  const stdio: StdioOptions = ["pipe", "pipe", "pipe", ...nothingInherited()];
   const environment = { TMPDIR: scratch, TZ: "UTC", UV_THREADPOOL_SIZE: THREADS };
   const flags = "--disable-warning=ExperimentalWarning";
   if (confinement.kind === "unconfined") {
     const args = [flags, program, engineFolder];
-    return spawn(process.execPath, args, { stdio: [...stdio], cwd: scratch, env: environment });
+    return spawn(process.execPath, args, { stdio, cwd: scratch, env: environment });
   }
   const { namespaces } = confinement;
   const isOwn = program === PROCESS;
@@ -83,7 +84,7 @@ export async function launch({
     execute: [`${PROGRAM}/node`, flags, inRoot, RECORDS],
   });
   const env = { ...environment, TMPDIR: SCRATCH, ...rootEnvironment(namespaces) };
-  return spawn(file, args, { stdio: [...stdio], env });
+  return spawn(file, args, { stdio, env });
 }
 
 const PROCESS = fileURLToPath(new URL("./confined-child.ts", import.meta.url));

@@ -5,7 +5,9 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ClickHouse, openClickHouse } from "../../../src/analytics/client.ts";
+import type { AnalystsSetting } from "../../../src/analytics/confinement.ts";
 import { type Engine, startEngine } from "../../../src/analytics/engine.ts";
+import type { EngineUser } from "../../../src/analytics/engine-analysts.ts";
 
 export const ANALYST = { username: "weir_analyst_a", password: "the password of an analyst" };
 export const OPERATOR = { username: "weir_analyst_all", password: "the password of an operator" };
@@ -19,20 +21,22 @@ export interface Side {
   readonly folder: string;
   readonly engine: Engine;
   readonly clickhouse: ClickHouse;
+  readonly analysts: readonly EngineUser[];
   /** Status and body of a statement as the analyst's; the URL's further parameters begin with `&`. */
   ask(sql: string, more?: string, user?: typeof ANALYST): Promise<{ status: number; text: string }>;
   close(): Promise<void>;
 }
 
 /** @param orgs whose rows are in the tables */
-export async function openSide(orgs: readonly string[]): Promise<Side> {
+export async function openSide(orgs: readonly string[], confine?: AnalystsSetting): Promise<Side> {
   const folder = mkdtempSync(join(tmpdir(), "weir-isolation-"));
-  const engine = startEngine(folder, { warn: () => {} });
+  const engine = startEngine(folder, { warn: () => {} }, confine);
   const expiresAtMs = Date.parse("2099-01-01");
-  engine.setAnalysts([
+  const analysts: readonly EngineUser[] = [
     { username: ANALYST.username, digest: digestOf(ANALYST.password), orgId: "org_a", expiresAtMs },
     { username: OPERATOR.username, digest: digestOf(OPERATOR.password), orgId: null, expiresAtMs },
-  ]);
+  ];
+  engine.setAnalysts(analysts);
   const clickhouse = openClickHouse({ address: () => engine.address(20_000), database: "weir" });
   for (const org of orgs) for (const sql of rowsOf(org)) await clickhouse.command(sql);
   const { url } = await engine.address(20_000);
@@ -40,6 +44,7 @@ export async function openSide(orgs: readonly string[]): Promise<Side> {
     folder,
     engine,
     clickhouse,
+    analysts,
     async ask(sql, more = "", user = ANALYST) {
       const response = await fetch(`${url}/?${more.slice(1)}&default_format=TSV`, {
         method: "POST",
