@@ -30,6 +30,7 @@ export type IdPrefix =
   | "tup"
   | "rfd"
   | "inv"
+  | "ivt"
   | "mnd"
   | "prk"
   | "sub"

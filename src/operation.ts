@@ -9,7 +9,7 @@ import type { HttpHead } from "./http-head.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 
 /** Who acts. */
-interface Actor {
+export interface Actor {
   /** `directory`: a client that provisions people; `system`: a job; `nobody`: a route without credential. */
   readonly kind: "key" | "person" | "directory" | "operator" | "system" | "nobody";
   /** Id of the key, the person, …; empty for `nobody`. */

@@ -10,6 +10,7 @@ export const orgUpdated = eventType("org.updated", orgShape);
 export const orgClosed = eventType("org.closed", orgShape);
 export const erasureRequested = eventType("erasure.requested", orgShape);
 export const memberAdded = eventType("member.added", memberShape);
+export const memberJoined = eventType("member.joined", memberShape);
 export const memberRemoved = eventType("member.removed", memberShape);
 export const ticketDecided = eventType("ticket.decided", ticketShape);
 export const limitsChanged = eventType(

@@ -12,7 +12,7 @@ import type { AccountTables } from "./tables.ts";
  * Who answers for what a caller makes: the person, or the one behind the key; undefined where nobody is known, as for the keys
  * of the first start and of `weir keys create`.
  */
-export function personBehind(accounts: AccountTables, { actor }: Caller): string | undefined {
+export function personBehind(accounts: AccountTables, { actor }: Pick<Caller, "actor">): string | undefined {
   if (actor.kind === "person") return actor.id;
   if (actor.kind !== "key") return undefined;
   const { personId, createdBy = "" } = accounts.key(actor.id) ?? {};
@@ -23,7 +23,10 @@ export function personBehind(accounts: AccountTables, { actor }: Caller): string
  * Call in the act.
  * @returns undefined for whoever is no member (any more), and gives no role at all
  */
-export function grantingRole(accounts: AccountTables, caller: Caller): Role | undefined {
+export function grantingRole(
+  accounts: AccountTables,
+  caller: Pick<Caller, "actor" | "orgId" | "scopes">,
+): Role | undefined {
   const { actor, orgId, scopes } = caller;
   if (actor.kind !== "person" && actor.kind !== "key") return undefined;
   const personId = personBehind(accounts, caller);

@@ -1,69 +1,61 @@
 /**
- * Links of invitations: single-use secrets that stand for an invited person until they sign in. The store holds hashes only.
- * Methods that write must be called in an act.
+ * Invitations: memberships that wait under the address that was invited, until a person whose address it is accepts or declines.
+ * A sign-in alone changes none of them. They have no table of their own: an invitation is the member row of an invited person.
  */
-import { randomBytes } from "node:crypto";
-import type { Clock } from "../clock.ts";
-import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
-import type { Store } from "../store/store.ts";
-import type { People } from "./people.ts";
-import type { MemberRow } from "./person.ts";
-import { hashSecret } from "./secret.ts";
+import { hash } from "node:crypto";
+import { contentId } from "../ids.ts";
+import type { Actor } from "../operation.ts";
+import { grantingRole } from "./granting.ts";
+import type { MemberRow, UserRow } from "./person.ts";
+import { mayAs, mayGrantRole } from "./roles.ts";
+import type { AccountTables } from "./tables.ts";
 
 const DAY_MS = 86_400_000;
 export const INVITATION_DAYS = 14;
-const SECRET = /^[\w-]{43}$/;
 
-interface InvitationRow {
-  readonly userId: string;
-  /** Who invites: the link opens no other org, however many have invited the same address. */
-  readonly orgId: string;
-  readonly expiresAtMs: number;
+/** What a new invitation's row says beside the role: who answers for it, and its end. */
+export const invitationTerms = (by: Actor, nowMs: number): NonNullable<MemberRow["invitation"]> => ({
+  by: { kind: by.kind, id: by.id },
+  endsAtMs: nowMs + INVITATION_DAYS * DAY_MS,
+});
+
+/** Another one for each time that somebody is invited; no secret, for only the invited person's session acts on it. */
+export const invitationId = ({ orgId, userId, addedAtMs }: MemberRow): string =>
+  contentId("ivt", hash("sha256", JSON.stringify([orgId, userId, addedAtMs]), "buffer"));
+
+/** @param user of the row */
+export const isInvitation = ({ source }: MemberRow, user: UserRow | undefined): boolean =>
+  source === "invitation" && user?.status === "invited";
+
+/** Rows of 0.1.0 have no end. */
+export const isOver = ({ invitation }: MemberRow, nowMs: number): boolean =>
+  invitation !== undefined && nowMs >= invitation.endsAtMs;
+
+/**
+ * What waits for a person, oldest first, also what is over. The provider must vouch for the address: else anybody who claims it could
+ * take what was meant for its owner.
+ */
+export function invitationsFor(accounts: AccountTables, person: UserRow): MemberRow[] {
+  const { people } = accounts;
+  if (person.email === "" || !person.isEmailVerified) return [];
+  const invited = people.invitedByEmail(person.email);
+  if (invited === undefined) return [];
+  return people
+    .membershipsOf(invited.id)
+    .filter(
+      (row) => isInvitation(row, invited) && (accounts.org(row.orgId)?.status ?? "closed") !== "closed",
+    );
 }
 
-export class Invitations {
-  readonly #people: People;
-  readonly #clock: Clock;
-  readonly #rows: ExpiringTable<InvitationRow>;
-
-  constructor(options: {
-    readonly store: Store;
-    readonly clock: Clock;
-    readonly people: People;
-    readonly onFailure: (error: unknown) => void;
-  }) {
-    const { store, clock, people, onFailure } = options;
-    this.#people = people;
-    this.#clock = clock;
-    this.#rows = openExpiringTable({
-      ...{ store, clock, onFailure },
-      ...{ rows: "account.invitations", periods: "account.invitation_days", periodMs: DAY_MS },
-    });
-  }
-
-  /** In an act. @returns the secret for the link, which is stored nowhere */
-  add({ userId, orgId }: Pick<MemberRow, "userId" | "orgId">): string {
-    const secret = randomBytes(32).toString("base64url");
-    const expiresAtMs = this.#clock.now() + INVITATION_DAYS * DAY_MS;
-    this.#rows.put([hashSecret(secret)], { userId, orgId, expiresAtMs }, expiresAtMs);
-    return secret;
-  }
-
-  /** What the link gives; undefined for one that was used or taken back, has expired or never was. */
-  find(secret: string): MemberRow | undefined {
-    if (!SECRET.test(secret)) return undefined;
-    const row = this.#rows.get([hashSecret(secret)]);
-    if (row === undefined || this.#clock.now() >= row.expiresAtMs) return undefined;
-    const isWaiting = this.#people.user(row.userId)?.status === "invited";
-    return isWaiting ? this.#people.member(row.orgId, row.userId) : undefined;
-  }
-
-  /** In an act. */
-  use(secret: string): void {
-    if (SECRET.test(secret)) this.#rows.remove([hashSecret(secret)]);
-  }
-
-  close(): void {
-    this.#rows.close();
-  }
+/**
+ * Whether whoever answers for an invitation could still give its role: what somebody gave shortly before they lost their own
+ * role must not come into force after it.
+ */
+export function mayStillBeGiven(accounts: AccountTables, { invitation, orgId, role }: MemberRow): boolean {
+  if (invitation === undefined) return true;
+  const { by } = invitation;
+  const scopes = new Set(by.kind === "key" ? accounts.key(by.id)?.scopes : []);
+  const own = grantingRole(accounts, { actor: by, orgId, scopes });
+  if (own === undefined || !mayGrantRole(own, role)) return false;
+  return by.kind === "key" || mayAs(own, "admin");
 }

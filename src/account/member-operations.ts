@@ -10,8 +10,9 @@ import { type Caller, operation } from "../operation.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 import { memberAdded, memberRemoved } from "./account-events.ts";
-import { emailField, emailNormalForm } from "./email.ts";
+import { emailField, sameEmail } from "./email.ts";
 import { assertMayGrantRole, assertMayRemove } from "./granting.ts";
+import { invitationTerms, isOver } from "./invitations.ts";
 import { revokedKey } from "./key.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import { ownOrg } from "./org-operations.ts";
@@ -76,7 +77,7 @@ export function memberOperations(deps: MemberOperationDeps) {
     }),
     addMember: operation({
       name: "addMember",
-      summary: "Invite a person by e-mail; they are a member once they sign in",
+      summary: "Invite a person by e-mail; they are a member once they accept",
       path: orgPath,
       body: z.strictObject({ email: emailField.describe("Who is invited"), role: role.default("member") }),
       output: memberShape,
@@ -121,24 +122,22 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     assertMayChange(caller, "live");
     assertMayGrantRole(accounts, caller, granted);
     const members = people.membersOf(org.id);
-    const normal = emailNormalForm(email);
-    if (members.some((row) => emailNormalForm(userOf(deps, row).email) === normal)) {
+    const nowMs = clock.now();
+    const known = members.find((row) => sameEmail(userOf(deps, row).email, email));
+    // An invitation that has ended may be sent again.
+    if (known !== undefined && !isOver(known, nowMs)) {
       throw fail("state", "This person is a member already, or invited.", { param: "/email" });
     }
-    if (members.length >= MOST_MEMBERS)
+    if (known === undefined && members.length >= MOST_MEMBERS)
       throw fail("plan_limit", `An organisation has at most ${MOST_MEMBERS} members.`);
-    const nowMs = clock.now();
     countInvitation(deps, org.id, nowMs);
     // The same whether the address is known here or not: who has an account is nobody's business.
     const user = people.invitedByEmail(email) ?? invitedUser(email, nowMs);
     people.putUser(user);
-    const row = {
-      orgId: org.id,
-      userId: user.id,
-      role: granted,
-      addedAtMs: nowMs,
-      source: "invitation",
-    } as const;
+    const row: MemberRow = {
+      ...{ orgId: org.id, userId: user.id, role: granted, addedAtMs: nowMs, source: "invitation" },
+      invitation: invitationTerms(caller.actor, nowMs),
+    };
     people.putMember(row);
     const wire = memberWire(row, user);
     const invitedBy = people.user(caller.actor.id)?.email ?? "";
@@ -194,7 +193,10 @@ async function updateMember(deps: MemberOperationDeps, caller: Caller, userId: s
     assertMayGrantRole(accounts, caller, role);
     if (role !== "owner") assertOwnerStays(deps, old);
     if (role !== old.role) {
-      accounts.people.putMember({ ...old, role });
+      // Whoever gives an invited person another role answers for the invitation from now on.
+      const { invitation } = old;
+      const given = invitation && { invitation: { ...invitation, by: caller.actor } };
+      accounts.people.putMember({ ...old, role, ...given });
       trail.audit.note(caller, {
         act: "member.update",
         target: userId,

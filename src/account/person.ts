@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { newId } from "../ids.ts";
+import type { Actor } from "../operation.ts";
 import { ROLES, type Role } from "./roles.ts";
 
 export interface UserRow {
@@ -27,7 +28,17 @@ export interface MemberRow {
   readonly addedAtMs: number;
   /** `directory`: the org's directory (SCIM) added the person, decides about their role, and removes them. Never an owner. */
   readonly source: "creation" | "invitation" | "directory";
+  /** While the person is invited: who answers for it, and when it ends. Absent in rows of 0.1.0. */
+  readonly invitation?: { readonly by: Actor; readonly endsAtMs: number };
+  /** Id of the invitation that the person accepted: accepting it twice is no error. */
+  readonly acceptedId?: string;
 }
+
+/**
+ * Whether the org is the person's own, which may decide what they did not choose: how long their session lasts, and which org it
+ * is about. An org that invited them, or whose directory added them, decides neither.
+ */
+export const isOwnOrg = ({ source }: MemberRow): boolean => source === "creation";
 
 export const invitedUser = (email: string, nowMs: number): UserRow => ({
   id: newId("usr", nowMs),

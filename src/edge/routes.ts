@@ -308,6 +308,10 @@ const peopleRoutes = (run: Operations): Route[] => [
   row("PUT", "/auth/active-org", "no key / signed in", SIGN_IN, act(run.setActiveOrg)),
   row("GET", "/auth/sessions", "no key / signed in", SIGN_IN, act(run.listSessions)),
   row("DELETE", "/auth/sessions/{id}", "no key / signed in", SIGN_IN, act(run.endSession)),
+  row("GET", "/auth/invitations", "no key / signed in", SIGN_IN, act(run.listInvitations)),
+  row("GET", "/auth/invitations/{id}", "public", SIGN_IN, act(run.invitationPage)),
+  row("POST", "/auth/invitations/{id}/accept", "no key / signed in", SIGN_IN, act(run.acceptInvitation)),
+  row("POST", "/auth/invitations/{id}/decline", "no key / signed in", SIGN_IN, act(run.declineInvitation)),
 
   row("GET", "/dev/mail", "public", "Operation", act(run.listDevMail)),
   row("GET", "/dev/mail/{id}", "public", "Operation", act(run.getDevMail)),

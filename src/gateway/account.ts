@@ -3,7 +3,6 @@ import type { Logger } from "pino";
 import { emailNormalForm } from "../account/email.ts";
 import { FirstOwner } from "../account/first-owner.ts";
 import { firstStart } from "../account/first-start.ts";
-import { Invitations } from "../account/invitations.ts";
 import { Keyring } from "../account/keyring.ts";
 import { LastUsed } from "../account/last-used.ts";
 import { openInvitationCounts } from "../account/member-operations.ts";
@@ -56,14 +55,12 @@ export async function openAccount(config: Config, log: Logger, ground: AccountGr
   const onFailure = (err: unknown) =>
     log.error({ err }, "what is old could not be forgotten; it is tried again");
   const isOperator = operatorsOf(settings.operators);
-  const invitations = new Invitations({ store, clock, people: accounts.people, onFailure });
   const invitationCounts = openInvitationCounts(store, clock, onFailure);
   const isLoopback = isLocalOnly(config);
   const firstOwner = new FirstOwner({
     ...{ accounts, clock, trail, dataDir, isLoopback, isOperator },
     shared: cell === undefined ? undefined : installation.secret("first-owner"),
   });
-  const tables = [invitations, invitationCounts];
   return {
     ...{
       plan,
@@ -73,16 +70,13 @@ export async function openAccount(config: Config, log: Logger, ground: AccountGr
       keyring,
       first,
       isOperator,
-      invitations,
       invitationCounts,
       firstOwner,
     },
     planFeatures: featuresPort(config),
     plans: planList(config),
     tickets: new Tickets(store),
-    closeTables() {
-      for (const table of tables) table.close();
-    },
+    closeTables: () => invitationCounts.close(),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   erasureRequested,
   limitsChanged,
   memberAdded,
+  memberJoined,
   memberRemoved,
   orgClosed,
   orgUpdated,
@@ -43,7 +44,8 @@ import { endpointDown } from "./endpoint-down.ts";
 
 const EMITTED: readonly EventType[] = [
   ...[keyCreated, keyRotated, keyRevoked],
-  ...[memberAdded, memberRemoved, orgUpdated, orgClosed, erasureRequested, ticketDecided, limitsChanged],
+  ...[memberAdded, memberJoined, memberRemoved, orgUpdated, orgClosed, erasureRequested],
+  ...[ticketDecided, limitsChanged],
   ...[policyActivated, canaryRed, endpointDown, budgetExceeded, spendSpike, creditsLow, creditsNegative],
   ...[invoiceIssued],
   ...[topupPaid, topupFailed, topupDisputed, refundSettled, refundFailed],

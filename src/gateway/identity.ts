@@ -65,6 +65,7 @@ export function openIdentity(config: Config, log: Logger, ground: IdentityGround
       ...{ sessions, provider, states, cookies, publicUrl: config.publicUrl },
       trustsEmail: config.settings.oidc.trust_email,
       directories: directory.links,
+      maxOrgsOfPerson: config.settings.max_orgs_per_person,
     }),
     /** Port of the room of accounts. */
     locksOf(security: SecuritySettings, head: HttpHead) {

@@ -1,6 +1,5 @@
 /** Opens the room of mail, and tells it where people reach the gateway. */
 import type { Logger } from "pino";
-import type { Invitations } from "../account/invitations.ts";
 import type { AccountTables } from "../account/tables.ts";
 import { type Clock, systemTimers } from "../clock.ts";
 import type { Config } from "../config.ts";
@@ -15,18 +14,17 @@ interface MailGround {
   readonly jobs: Jobs;
   readonly events: Events;
   readonly accounts: AccountTables;
-  readonly invitations: Invitations;
   /** Holds the folder of mails that are sent nowhere. */
   readonly mailDir: string;
 }
 
 export function openMailRoom(config: Config, log: Logger, ground: MailGround) {
-  const { store, clock, jobs, events, accounts, invitations } = ground;
+  const { store, clock, jobs, events, accounts } = ground;
   const { smtp, mailFrom: from, publicUrl, host } = config;
   let port = 0;
   let invoiceFile: MailOptions["invoiceFile"] = async () => undefined;
   const mail = openMail({
-    ...{ store, clock, jobs, events, accounts, invitations, smtp, from },
+    ...{ store, clock, jobs, events, accounts, smtp, from },
     dataDir: ground.mailDir,
     timers: systemTimers,
     // Without PUBLIC_URL people sign in on this machine only.

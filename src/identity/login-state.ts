@@ -15,7 +15,6 @@ const stateSchema = z.object({
   codeVerifier: z.string(),
   redirectUri: z.string(),
   returnTo: z.string(),
-  invitation: z.string(),
   firstOwner: z.string(),
 });
 export type LoginState = z.output<typeof stateSchema>;

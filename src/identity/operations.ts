@@ -10,6 +10,7 @@ import type { HttpHead } from "../http-head.ts";
 import { type Caller, operation } from "../operation.ts";
 import { knownAddress, localPath, ownAddress } from "./addresses.ts";
 import type { ConsoleCookies } from "./cookies.ts";
+import { type InvitationOperationDeps, invitationOperations } from "./invitation-operations.ts";
 import type { LoginStates } from "./login-state.ts";
 import { activeMembership, locksOf, signedIn } from "./person-access.ts";
 import type { RelyingParty } from "./relying-party.ts";
@@ -17,7 +18,7 @@ import { sessionShape, sessionWire } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 import { type SignInDeps, signIn } from "./sign-in.ts";
 
-export interface IdentityOperationDeps extends SignInDeps {
+export interface IdentityOperationDeps extends SignInDeps, InvitationOperationDeps {
   readonly accounts: AccountTables;
   readonly sessions: Sessions;
   readonly provider: RelyingParty;
@@ -34,7 +35,6 @@ const NO_REFERRER = { "referrer-policy": "no-referrer" };
 
 const loginQuery = z.object({
   return_to: z.string().optional().describe("A path of this gateway; anything else is ignored"),
-  invitation: z.string().max(100).default("").describe("The secret of an invitation's link"),
   first_owner: z.string().max(100).default("").describe("The secret in `first-owner` of the data folder"),
   login_hint: z.string().max(254).optional(),
   prompt: z.enum(["login", "none", "select_account"]).optional(),
@@ -57,7 +57,7 @@ const meShape = z.object({
 });
 
 export function identityOperations(deps: IdentityOperationDeps) {
-  return { ...signInOperations(deps), ...sessionOperations(deps) };
+  return { ...signInOperations(deps), ...sessionOperations(deps), ...invitationOperations(deps) };
 }
 
 function signInOperations(deps: IdentityOperationDeps) {
@@ -99,7 +99,7 @@ async function beginLogin(deps: IdentityOperationDeps, query: z.output<typeof lo
   };
   const { url, attempt } = await provider.begin(redirectUri, hints);
   const sealed = await states.seal({
-    ...{ ...attempt, redirectUri, invitation: query.invitation, firstOwner: query.first_owner },
+    ...{ ...attempt, redirectUri, firstOwner: query.first_owner },
     returnTo: localPath(query.return_to, HOME),
   });
   return redirect(url, { headers: NO_REFERRER, cookies: [cookies.login(sealed, states.maxAgeMs)] });
@@ -125,7 +125,7 @@ async function finishLogin(
   }
   const claims = await provider.finish(callback, login);
   const { token, maxAgeMs } = await signIn(deps, {
-    ...{ claims, invitation: login.invitation, firstOwner: login.firstOwner, requestId, origin },
+    ...{ claims, firstOwner: login.firstOwner, requestId, origin },
     before: head.cookie(cookies.sessionName) ?? "",
   });
   const set = [cookies.session(token, maxAgeMs), cookies.endLogin];

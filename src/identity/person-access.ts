@@ -5,7 +5,7 @@
 
 import type { OrgRow, SecuritySettings } from "../account/org.ts";
 import type { Lock } from "../account/org-wire.ts";
-import type { MemberRow, UserRow } from "../account/person.ts";
+import { isOwnOrg, type MemberRow, type UserRow } from "../account/person.ts";
 import { type Least, mayAs, scopesOf } from "../account/roles.ts";
 import type { AccountTables } from "../account/tables.ts";
 import { cidrAllows } from "../cidr-list.ts";
@@ -77,13 +77,17 @@ export function signedIn(
   return { session, user };
 }
 
-/** The org that the person chose for the session, else their oldest; undefined if they have none. */
+/**
+ * The org that the person chose for the session, else the oldest of their own. An org that invited them is one of these only if they
+ * choose it: undefined if they have none.
+ */
 export function activeMembership(
   { accounts }: Pick<PersonAccessDeps, "accounts">,
   { row }: LiveSession,
   userId: string,
 ): MemberRow | undefined {
-  return accounts.people.member(row.activeOrgId, userId) ?? accounts.people.membershipsOf(userId)[0];
+  const { people } = accounts;
+  return people.member(row.activeOrgId, userId) ?? people.membershipsOf(userId).find(isOwnOrg);
 }
 
 function membershipFor(
@@ -96,7 +100,12 @@ function membershipFor(
   if (request.org === "") {
     const active = activeMembership(deps, session, userId);
     if (active !== undefined) return active;
-    throw fail("not_found", "You belong to no organisation. Create one with POST /v1/orgs.");
+    throw fail(
+      "not_found",
+      accounts.people.membershipsOf(userId).length === 0
+        ? "You belong to no organisation. Create one with POST /v1/orgs."
+        : "Say which organisation: send the header svc-org, or choose one with PUT /auth/active-org.",
+    );
   }
   const org = accounts.orgByIdOrSlug(request.org);
   const member = org && accounts.people.member(org.id, userId);
@@ -122,8 +131,9 @@ export function locksOf(
   ];
 }
 
-function checkSecurity(
-  { clock }: PersonAccessDeps,
+/** @throws WeirError 401 or 403, where the org's settings do not let the session in */
+export function checkSecurity(
+  { clock }: Pick<PersonAccessDeps, "clock">,
   { security }: OrgRow,
   { row }: LiveSession,
   address: string,

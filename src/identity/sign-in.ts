@@ -1,47 +1,32 @@
 /**
- * From what an identity provider says to a person and a session. A person is (`iss`, `sub`); the e-mail address only finds the
- * invitations that are waiting for it, and only where the provider vouches for it. A link of an invitation needs no address.
+ * From what an identity provider says to a person and a session. A person is (`iss`, `sub`). A sign-in accepts no invitation: the
+ * person does (`invitation-operations.ts`). An org's directory decides about its members, so those that it knows join here: by
+ * their subject, or by their e-mail address where the provider vouches for it.
  */
 import type { FirstOwner } from "../account/first-owner.ts";
-import type { Invitations } from "../account/invitations.ts";
-import { invitedUser, type MemberRow, type UserRow } from "../account/person.ts";
-import type { AccountTables } from "../account/tables.ts";
+import { invitedUser, isOwnOrg, type MemberRow, type UserRow } from "../account/person.ts";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
-import type { Trail } from "../events/trail.ts";
 import { newId } from "../ids.ts";
 import type { Caller, Origin } from "../operation.ts";
+import { type JoiningDeps, join } from "./joining.ts";
 import type { Claims } from "./relying-party.ts";
 import type { Sessions } from "./sessions.ts";
 
 const HOUR_MS = 3_600_000;
-/** Of a person without an org. */
+/** Of a person without an org of their own. */
 const USUAL_HOURS = 12;
 
-export interface SignInDeps {
-  readonly accounts: AccountTables;
+export interface SignInDeps extends JoiningDeps {
   readonly sessions: Sessions;
-  readonly invitations: Invitations;
   readonly firstOwner: FirstOwner;
-  readonly trail: Trail;
   readonly clock: Clock;
   /** The provider's addresses are trusted although it does not say that it verified them. */
   readonly trustsEmail: boolean;
-  /** Port: orgs' directories. */
-  readonly directories: DirectoryLinks;
-}
-
-export interface DirectoryLinks {
-  /** Memberships, still of invited people, whose directory knows them by this subject of the provider. */
-  waitingFor(sub: string): readonly MemberRow[];
-  /** In an act: a membership is now another person's. */
-  moved(orgId: string, fromId: string, toId: string): void;
 }
 
 export interface SignIn {
   readonly claims: Claims;
-  /** Secret of an invitation's link; empty without one. */
-  readonly invitation: string;
   /** What was sent to prove who installed the gateway; empty for nothing. */
   readonly firstOwner: string;
   readonly requestId: string;
@@ -65,7 +50,6 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
     if (user.status === "disabled") throw fail("role", "The operator has disabled this person.");
     const caller = actingAs(user, given);
     for (const member of waiting) join(deps, caller, member, user);
-    deps.invitations.use(given.invitation);
     deps.firstOwner.claim(caller, user, given.firstOwner);
     const before = sessions.find(given.before);
     if (before !== undefined) sessions.end(before);
@@ -88,16 +72,13 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
 const isVerified = ({ trustsEmail }: SignInDeps, { claims }: SignIn): boolean =>
   claims.email !== "" && (claims.isEmailVerified || trustsEmail);
 
-/**
- * Memberships that the sign-in turns into the person's, each once: all that wait for their verified address, those of directories
- * that know their subject, and the one of the link that they opened, which may have been sent to another address.
- */
+/** Memberships of directories that the sign-in turns into the person's, each once: by their verified address and by their subject. */
 function waitingFor(deps: SignInDeps, given: SignIn): MemberRow[] {
   const { people } = deps.accounts;
   const invited = isVerified(deps, given) ? people.invitedByEmail(given.claims.email) : undefined;
   const byEmail = invited === undefined ? [] : people.membershipsOf(invited.id);
-  const byLink = deps.invitations.find(given.invitation);
-  const all = [...byEmail, ...deps.directories.waitingFor(given.claims.sub), ...(byLink ? [byLink] : [])];
+  const ofDirectories = byEmail.filter(({ source }) => source === "directory");
+  const all = [...ofDirectories, ...deps.directories.waitingFor(given.claims.sub)];
   return [...new Map(all.map((member) => [`${member.orgId} ${member.userId}`, member])).values()];
 }
 
@@ -120,7 +101,7 @@ function personFor(deps: SignInDeps, given: SignIn, waiting: readonly MemberRow[
   return row;
 }
 
-/** The invited person all of whose memberships are taken: a new person keeps the id that the invitation gave them. */
+/** The invited person all of whose memberships are taken: a new person keeps the id that their directory gave them. */
 function invitedWhole({ accounts }: SignInDeps, waiting: readonly MemberRow[]): UserRow | undefined {
   const { people } = accounts;
   const taken = (userId: string) => waiting.filter((member) => member.userId === userId).length;
@@ -128,33 +109,10 @@ function invitedWhole({ accounts }: SignInDeps, waiting: readonly MemberRow[]): 
   return whole && people.user(whole.userId);
 }
 
-/** A membership becomes the person's; an invited person without any is not kept. */
-function join(
-  { accounts, directories, trail }: SignInDeps,
-  caller: Caller,
-  member: MemberRow,
-  user: UserRow,
-): void {
-  const { people } = accounts;
-  if (member.userId !== user.id) {
-    people.removeMember(member);
-    directories.moved(member.orgId, member.userId, user.id);
-    const invited = people.user(member.userId);
-    if (invited !== undefined && people.membershipsOf(invited.id).length === 0) people.removeUser(invited);
-    if (people.member(member.orgId, user.id) !== undefined) return;
-    people.putMember({ ...member, userId: user.id });
-  }
-  trail.audit.note(caller, {
-    act: "member.join",
-    target: user.id,
-    after: { role: member.role, email: user.email },
-    orgId: member.orgId,
-  });
-}
-
 function longestSession({ accounts }: SignInDeps, userId: string): number {
   const hours = accounts.people
     .membershipsOf(userId)
+    .filter(isOwnOrg)
     .map(({ orgId }) => accounts.org(orgId)?.security.sessionHours ?? USUAL_HOURS);
   return Math.max(...(hours.length === 0 ? [USUAL_HOURS] : hours)) * HOUR_MS;
 }

@@ -3,7 +3,6 @@
  * written to `DATA_DIR/mail`.
  */
 import { emailField } from "../account/email.ts";
-import type { Invitations } from "../account/invitations.ts";
 import type { InvitationMail } from "../account/member-operations.ts";
 import type { AccountTables } from "../account/tables.ts";
 import type { Clock, Timers } from "../clock.ts";
@@ -30,7 +29,6 @@ export interface MailOptions {
   readonly jobs: Pick<Jobs, "enqueue" | "handle" | "has">;
   readonly events: Pick<Events, "listen">;
   readonly accounts: AccountTables;
-  readonly invitations: Pick<Invitations, "add">;
   /** Undefined: mails are written to the data folder. */
   readonly smtp: SmtpServer | undefined;
   readonly from: Mailbox;
@@ -75,7 +73,7 @@ export interface Mail {
 
 /** Call before `jobs.start` and before the first event. */
 export function openMail(options: MailOptions): Mail {
-  const { store, clock, timers, jobs, events, accounts, invitations, smtp, onFailure } = options;
+  const { store, clock, timers, jobs, events, accounts, smtp, onFailure } = options;
   const files = new MailFolder(options.dataDir);
   const folder = smtp === undefined ? files : undefined;
   const transport =
@@ -92,9 +90,8 @@ export function openMail(options: MailOptions): Mail {
   jobs.handle(
     sendMail,
     mailSender({
-      ...{ accounts, transport, timers, onFailure, from: options.from, address: options.address },
+      ...{ accounts, clock, transport, timers, onFailure, from: options.from, address: options.address },
       invoiceFile: options.invoiceFile ?? (async () => undefined),
-      addInvitation: (invited) => store.act(() => invitations.add(invited)),
     }),
   );
   jobs.handle(lookAtKeys, keyLooker(looking));

@@ -1,5 +1,5 @@
 /**
- * `/dev/mail`: the mails that were written to the data folder instead of being sent. They hold links that open invitations,
+ * `/dev/mail`: the mails that were written to the data folder instead of being sent. They hold what concerns orgs alone,
  * so they are shown only where nobody but this machine reaches the gateway, and only to requests that come from it directly.
  */
 import { z } from "zod";

@@ -3,8 +3,9 @@
  * dies between the server's answer and the end of the job sends it again, with the same Message-ID.
  */
 import { z } from "zod";
+import { invitationId, isInvitation, isOver } from "../account/invitations.ts";
 import type { AccountTables } from "../account/tables.ts";
-import type { Timers } from "../clock.ts";
+import type { Clock, Timers } from "../clock.ts";
 import { FinalFailure, type JobHandler, type JobRun, jobKind } from "../jobs/job.ts";
 import type { Mailbox } from "../mail-settings.ts";
 import { type Attachment, htmlOf, type Letter, subjectOf, textOf } from "./letter.ts";
@@ -30,13 +31,12 @@ type Waiting = z.output<typeof sendMail.payload>;
 
 export interface SendingDeps {
   readonly accounts: AccountTables;
+  readonly clock: Clock;
   readonly transport: MailTransport;
   readonly from: Mailbox;
   readonly timers: Timers;
   /** The gateway's address, without a slash at the end. */
   readonly address: () => string;
-  /** Makes a secret for an invited person, and stores its hash. */
-  readonly addInvitation: (invited: { readonly orgId: string; readonly userId: string }) => Promise<string>;
   /** Port: a document of an org as a file; undefined where there is none. */
   readonly invoiceFile: (orgId: string, id: string) => Promise<Attachment | undefined>;
   readonly onFailure: (error: unknown, what: string) => void;
@@ -83,17 +83,17 @@ async function compose(deps: SendingDeps, mail: Waiting, job: JobRun): Promise<L
 }
 
 function contextOf(deps: SendingDeps, { orgId }: JobRun): LetterContext {
-  const { accounts, address, addInvitation } = deps;
+  const { accounts, address, clock } = deps;
   const org = accounts.org(orgId);
   return {
     ...{ orgId, orgName: org?.name || orgId, address: address(), accounts },
     ...orgFormat(org),
     invoiceFile: (id) => deps.invoiceFile(orgId, id),
-    async invitationSecret(userId) {
-      const isInvited =
-        accounts.people.user(userId)?.status === "invited" &&
-        accounts.people.member(orgId, userId) !== undefined;
-      return isInvited ? await addInvitation({ orgId, userId }) : undefined;
+    invitationId(userId) {
+      const row = accounts.people.member(orgId, userId);
+      const isOpen =
+        row !== undefined && isInvitation(row, accounts.people.user(userId)) && !isOver(row, clock.now());
+      return isOpen ? invitationId(row) : undefined;
     },
   };
 }

@@ -34,11 +34,8 @@ export interface LetterContext {
   usd(microUsd: number): string;
   /** Date and time in the org's time zone. @param time ISO 8601, or milliseconds since 1970 */
   time(time: string | number): string;
-  /**
-   * A new single-use secret for an invited person; only its hash is stored.
-   * @returns undefined where the person is not invited to the org any more
-   */
-  invitationSecret(userId: string): Promise<string | undefined>;
+  /** Of the org's invitation to a person; undefined where they are not invited any more. */
+  invitationId(userId: string): string | undefined;
   /** A document of the org as PDF. @returns undefined where there is no such document */
   invoiceFile(id: string): Promise<Attachment | undefined>;
 }

@@ -72,7 +72,6 @@ afterAll(() => world.close());
 
 /** All callers of all acts at once. @returns by act: what was answered before the end */
 async function burst(matches: readonly Match[], callers: number, moment?: Moment): Promise<Told[][]> {
-  for (const { ready } of matches) await ready?.(callers);
   let answered = 0;
   if (moment?.at === "append") world.signal("SIGUSR2");
   const told = matches.map((): Told[] => []);

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
-import { type Answer, removeFolder, type SpawnedGateway, spawnGateway, until } from "../gateway/fixtures.ts";
+import { type Answer, removeFolder, type SpawnedGateway, spawnGateway } from "../gateway/fixtures.ts";
 import { begin, cookiesOf, finish, startTestProvider, type TestProvider } from "../gateway/oidc.fixtures.ts";
 import { httpCall } from "../support/http-client.ts";
 import { type Receiver, startReceiver } from "../unit/webhooks/receiver.ts";
@@ -194,18 +194,28 @@ export class World {
   // -- People and orgs --
 
   /** The way back from the provider, not yet gone. @param sid of the provider's own session */
-  async beginSignIn(name: string, query: Readonly<Record<string, string>> = {}, sid?: string) {
+  async beginSignIn(
+    name: string,
+    query: Readonly<Record<string, string>> = {},
+    sid?: string,
+    email?: string,
+  ) {
     const begun = await begin(this.url, query);
     const code = new URLSearchParams(begun.callback.split("?")[1]).get("code") ?? "";
     this.provider.claimsOfCode.set(code, {
-      ...{ sub: name, email: `${name}@example.com`, email_verified: true },
+      ...{ sub: name, email: email ?? `${name}@example.com`, email_verified: true },
       ...(sid !== undefined && { sid }),
     });
     return begun;
   }
 
-  async signIn(name: string, query: Readonly<Record<string, string>> = {}, sid?: string): Promise<Person> {
-    const answer = await finish(this.url, await this.beginSignIn(name, query, sid));
+  async signIn(
+    name: string,
+    query: Readonly<Record<string, string>> = {},
+    sid?: string,
+    email?: string,
+  ): Promise<Person> {
+    const answer = await finish(this.url, await this.beginSignIn(name, query, sid, email));
     if (answer.status !== 303) throw new Error(`${name} could not sign in: ${answer.status} ${answer.text}`);
     return await this.me(cookiesOf(answer));
   }
@@ -253,12 +263,5 @@ export class World {
   received({ slug }: Org): Set<string> {
     const mine = this.receiver.received.filter(({ path }) => path === `/${slug}`);
     return new Set(mine.map(({ headers }) => headers["webhook-id"] ?? ""));
-  }
-
-  /** Secret of the link in the mail that invites this address. */
-  async invitationFor(email: string): Promise<string> {
-    await until(`${email} has a mail`, () => this.mails(email).length > 0);
-    const [, secret = ""] = /invitation=3D([\w-]{43})/.exec(this.mails(email)[0] ?? "") ?? [];
-    return secret;
   }
 }

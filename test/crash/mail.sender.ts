@@ -2,7 +2,6 @@
  * The process that the crash test kills: puts one mail, unless the folder has one already, and sends what waits.
  * Run: `node test/crash/mail.sender.ts <folder> <port of the mail server>`.
  */
-import { Invitations } from "../../src/account/invitations.ts";
 import { AccountTables } from "../../src/account/tables.ts";
 import { systemClock as clock, systemTimers as timers } from "../../src/clock.ts";
 import { Events } from "../../src/events/events.ts";
@@ -16,10 +15,9 @@ const onFailure = (error: unknown) => console.log((error as Error).message);
 const store = openStore(dataDir);
 const accounts = new AccountTables(store);
 const events = new Events({ store, clock, onFailure });
-const invitations = new Invitations({ store, clock, people: accounts.people, onFailure });
 const jobs = new Jobs({ store, clock, timers, random: () => 0, holder: "local", onFailure });
 const mail = openMail({
-  ...{ store, clock, timers, jobs, events, accounts, invitations, dataDir, onFailure },
+  ...{ store, clock, timers, jobs, events, accounts, dataDir, onFailure },
   smtp: { host: "127.0.0.1", port: Number(port), isTls: false, isLoopback: true, user: "", password: "" },
   from: { name: "Weir", address: "weir@gateway.example" },
   address: () => "https://gateway.example",

@@ -58,7 +58,7 @@ export async function openMoneyWorld(): Promise<MoneyWorld> {
     ...{ orgId, requestId, invoiceId: invoice?.id ?? "", projectId: "" },
     asOwner: (method, path, body) => owner.call(method, path, { ...(body && { body }) }),
     asKey: (method, path, body) => gateway.call(method, path, { ...(body && { body }) }),
-    ...{ newMember: never, mailId: never, spareSession: never },
+    ...{ newMember: never, mailId: never, invitationId: never, spareSession: never },
   };
   const itemOf = ({ path, method }: Route): OperationItem =>
     document.paths[path]?.[method.toLowerCase()] as OperationItem;

@@ -38,14 +38,14 @@ const call = (page: Page, method: string, path: string, body?: object) =>
 
 const shown = async (page: Page) => JSON.parse((await page.textContent("body")) ?? "");
 
-async function signIn(page: Page, email: string, name: string): Promise<void> {
+async function signIn(page: Page, email: string, name: string, home = "**/auth/me"): Promise<void> {
   await page.getByLabel("E-mail address").fill(email);
   await page.getByLabel("Name").fill(name);
   await page
     .getByRole("button", { name: /sign in/i })
     .last()
     .click();
-  await page.waitForURL("**/auth/me");
+  await page.waitForURL(home);
 }
 
 test("sign in, make an org, invite, accept, sign out", async ({ skip }) => {
@@ -74,7 +74,13 @@ test("sign in, make an org, invite, accept, sign out", async ({ skip }) => {
   expect(await mail.locator("body").textContent()).toContain("Acme & <Sons>");
   const link = await mail.getByRole("link").first().getAttribute("href");
   await grace.goto(link ?? "");
-  await signIn(grace, "grace@example.test", "Grace");
+  await grace.getByRole("link", { name: "Sign in" }).click();
+  await signIn(grace, "grace@example.test", "Grace", "**/auth/invitations/*");
+  expect(await grace.textContent("main")).toContain("Acme & <Sons>");
+  await grace.getByRole("button", { name: "Accept" }).click();
+  await grace.getByRole("button", { name: "Use it in this session" }).click();
+  await grace.getByText("Done.").waitFor();
+  await grace.goto(`${gateway.url}/auth/me`);
   const me = await shown(grace);
   expect(me.orgs).toMatchObject([{ slug: "acme", role: "admin" }]);
   expect(await call(grace, "GET", "/v1/orgs/acme/members")).toMatchObject({

@@ -29,7 +29,7 @@ export interface SignedInPerson {
   ): Promise<Answer>;
 }
 
-/** @param query of `/auth/login`, such as `invitation` */
+/** @param query of `/auth/login`, such as `first_owner` */
 export async function signInAt(
   url: string,
   { email, name = "A Person", secondFactor = false }: Identity,
@@ -56,6 +56,19 @@ export async function signInAt(
       });
     },
   };
+}
+
+/** Somebody who was invited: signs in, accepts all invitations, and chooses the org of the last one. */
+export async function joinAt(url: string, identity: Identity): Promise<SignedInPerson> {
+  const person = await signInAt(url, identity);
+  const { data } = (await person.call("GET", "/auth/invitations")).json;
+  if (data.length === 0) throw new Error(`${identity.email} is not invited`);
+  for (const { id, org_id: org } of data) {
+    const done = await person.call("POST", `/auth/invitations/${id}/accept`);
+    if (done.status !== 200) throw new Error(`${identity.email} could not join: ${done.text}`);
+    await person.call("PUT", "/auth/active-org", { body: { org } });
+  }
+  return person;
 }
 
 async function request(

@@ -164,7 +164,7 @@ describe.skipIf(missing.length > 0)(`in a shell (needs bash, curl and sed; missi
     const more = ["docs/account.md 5", "docs/account.md 6", "docs/account.md 7"];
     const said = await pasted([...all, ...more].map(textOf).join("\n"));
     expect(said).not.toContain('"error"');
-    const [me, acme, active, settings, none, first, invited, seen, admin, ...later] = said
+    const [me, acme, active, settings, none, first, invited, joined, seen, admin, ...later] = said
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
@@ -182,7 +182,8 @@ describe.skipIf(missing.length > 0)(`in a shell (needs bash, curl and sed; missi
     });
     expect(limits).toMatchObject({ status: "approved", applied: { rpm: 4_000_000 } });
     expect(tickets.data).toEqual([ticket]);
-    expect(transfer).toEqual({ owner: invited.user_id, previous_owner_role: "admin" });
+    expect([joined.org_id, joined.role]).toEqual([acme.id, "viewer"]);
+    expect(transfer).toEqual({ owner: joined.user_id, previous_owner_role: "admin" });
     expect([due.erasure_due_at, calledOff.erasure_due_at]).toEqual([expect.any(String), undefined]);
     expect(closed.status).toBe("closed");
     const acts = audit.data.map((row: { act: string }) => row.act);

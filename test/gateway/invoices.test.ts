@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { financialYear, indianMonth } from "../../src/invoices/financial-year.ts";
 import type { InvoiceRow } from "../../src/invoices/invoice.ts";
 import { ABROAD, INTER, orderOf } from "../unit/invoices/rows.ts";
-import { type SignedInPerson, signInAt } from "./console.fixtures.ts";
+import { joinAt, type SignedInPerson, signInAt } from "./console.fixtures.ts";
 import { type Answer, removeFolder, seededFolder, type TestGateway, testGateway, until } from "./fixtures.ts";
 import { seedInvoices } from "./invoice.fixtures.ts";
 
@@ -88,7 +88,7 @@ describe("what was billed", () => {
     await owner.call("POST", "/v1/orgs/first/members", {
       body: { email: "member@example.com", role: "member" },
     });
-    const member = await signInAt(gateway.url, { email: "member@example.com" });
+    const member = await joinAt(gateway.url, { email: "member@example.com" });
     expect(refusal(await member.call("GET", "/v1/invoices"))).toEqual([403, "role"]);
   });
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { OpenApiDocument } from "../../src/edge/openapi-types.ts";
-import { type SignedInPerson, signInAt } from "./console.fixtures.ts";
+import { joinAt, type SignedInPerson, signInAt } from "./console.fixtures.ts";
 import { type Answer, type TestGateway, testGateway } from "./fixtures.ts";
 
 const OWNER = "owner@example.com";
@@ -87,7 +87,7 @@ test("every role that a session opens the org for reads all of it, in lists as w
   for (const role of ["admin", "billing", "member", "viewer"]) {
     const email = `${role}@example.com`;
     await owner.call("POST", "/v1/orgs/acme/members", { body: { email, role } });
-    const person = await signInAt(gateway.url, { email });
+    const person = await joinAt(gateway.url, { email });
     const whole = await person.call("GET", "/v1/orgs/acme");
     expect(whole.json).toMatchObject({ role, legal_name: "Acme Private Limited" });
     expect(await shown(person)).toEqual(whole.json);

@@ -1,4 +1,4 @@
-/** A whole gateway that invites people: over SMTP, and into its folder, from where a click accepts. */
+/** A whole gateway that invites people: over SMTP, and into its folder, from where a click leads to the invitation. */
 import { afterEach, describe, expect, test } from "vitest";
 import { check } from "../../src/commands/check.ts";
 import { headerOf, SmtpStandIn } from "../unit/mail/smtp-server.ts";
@@ -29,7 +29,7 @@ const page = (gateway: TestGateway, path: string, headers = {}) =>
   gateway.call("GET", path, { key: null, headers: { host: new URL(gateway.url).host, ...headers } });
 
 describe("without an SMTP server", () => {
-  test("an invitation can be read at /dev/mail, and its link begins a sign-in", async () => {
+  test("an invitation can be read at /dev/mail, and its link begins a sign-in that comes back to it", async () => {
     const gateway = await started();
     await invite(gateway, "new@partner.example");
     await until("it is listed", async () => /job_/.test((await page(gateway, "/dev/mail")).text));
@@ -39,9 +39,13 @@ describe("without an SMTP server", () => {
     expect(list.headers.get("cache-control")).toBe("no-store");
     const [, path = ""] = /href="(\/dev\/mail\/job_\w+)"/.exec(list.text) ?? [];
     const mail = await page(gateway, path);
-    const [, link = ""] = /<a href="(http[^"]*invitation=[\w-]{43})"/.exec(mail.text) ?? [];
-    expect(link.startsWith(`${gateway.url}/auth/login?`)).toBe(true);
-    const answer = await page(gateway, link.slice(gateway.url.length));
+    const [, link = ""] = /<a href="(http[^"]*\/auth\/invitations\/ivt_\w{26})"/.exec(mail.text) ?? [];
+    expect(link.startsWith(gateway.url)).toBe(true);
+    const own = link.slice(gateway.url.length);
+    const shown = await page(gateway, own);
+    const login = `/auth/login?${new URLSearchParams({ return_to: own })}`;
+    expect([shown.status, shown.text]).toEqual([200, expect.stringContaining(`href="${login}"`)]);
+    const answer = await page(gateway, login);
     expect(answer.status).toBe(303);
     expect(answer.headers.get("location")).toContain("code_challenge");
     expect((await page(gateway, "/dev/mail/none")).status).toBe(404);
@@ -74,7 +78,7 @@ test("with one, an invitation goes there, and leads to the public address", asyn
   expect(mail?.to).toEqual(["<new@partner.example>"]);
   const data = mail?.data.replaceAll("=\r\n", "") ?? "";
   expect(headerOf(data, "from")).toBe("Acme <noreply@acme.example>");
-  expect(data).toContain("https://gateway.example/auth/login?invitation=3D");
+  expect(data).toContain("https://gateway.example/auth/invitations/ivt_");
   expect((await page(gateway, "/dev/mail")).status).toBe(404);
 });
 

@@ -1,6 +1,6 @@
 /**
- * The mail that invites a person to an org. The secret of its link is made when the mail is sent and is nowhere stored but in
- * the mail: neither a waiting job nor a copy of the data folder opens an invitation.
+ * The mail that invites a person to an org. Its link leads to the page where they accept or decline, and holds no secret: the page
+ * asks whoever opens it to sign in with the address to which the mail went.
  */
 import { z } from "zod";
 import { INVITATION_DAYS } from "../../account/invitations.ts";
@@ -17,16 +17,18 @@ export const invitation = mailTemplate({
     /** E-mail of who invites; empty for a key. */
     invitedBy: z.string(),
   }),
-  async compose({ userId, orgName, role, invitedBy }, { address, invitationSecret }) {
-    const secret = await invitationSecret(userId);
-    if (secret === undefined) return undefined;
+  compose({ userId, orgName, role, invitedBy }, { address, invitationId }) {
+    const id = invitationId(userId);
+    if (id === undefined) return undefined;
     const who = invitedBy === "" ? "You are invited" : `${invitedBy} invites you`;
     return {
       subject: `Invitation to ${orgName}`,
       parts: [
         text(`${who} to the organisation “${orgName}”, with the role “${role}”.`),
-        link("Accept and sign in", `${address}/auth/login?invitation=${secret}`),
-        text(`The link works once, within ${INVITATION_DAYS} days. It is for you alone: do not pass it on.`),
+        link("Look at the invitation", `${address}/auth/invitations/${id}`),
+        text(
+          `Sign in there with this e-mail address, then accept or decline. You can do so for ${INVITATION_DAYS} days; until you accept, you are no member.`,
+        ),
       ],
       why: "You get this mail because somebody of the organisation gave your address. If you do not expect it, ignore it.",
     };

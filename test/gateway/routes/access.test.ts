@@ -33,6 +33,7 @@ beforeAll(async () => {
     newMember: async () => spare.pop() ?? "no spare member is left",
     mailId: async () => "x",
     invoiceId: "x",
+    invitationId: async () => "x",
     spareSession: async () => "x",
   };
 });

@@ -32,6 +32,8 @@ export interface CallWorld {
   newMember(status: "invited" | "active"): Promise<string>;
   /** Id of a mail in the data folder. */
   mailId(): Promise<string>;
+  /** Id of an invitation that waits for the caller. */
+  invitationId(): Promise<string>;
   /** Id of a session that the caller has besides the one that calls. */
   spareSession(): Promise<string>;
 }
@@ -189,6 +191,10 @@ const ofInvoice = ({ invoiceId }: CallWorld) => ({ id: invoiceId });
 const ofRequest = ({ requestId }: CallWorld) => ({ id: requestId });
 /** What no org has. */
 const NOBODY = { user: "usr_nobody" };
+const anInvitation: RouteCall = {
+  values: async (world) => ({ id: await world.invitationId() }),
+  harmless: { values: { id: "ivt_none" } },
+};
 
 /** Routes that are not in here are good as they are. */
 export const CALLS: Readonly<Record<string, RouteCall>> = {
@@ -357,6 +363,8 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
     body: ({ orgId }) => ({ org: orgId }),
     harmless: { body: { org: "no-org-has-this-slug" } },
   },
+  "POST /auth/invitations/{id}/accept": anInvitation,
+  "POST /auth/invitations/{id}/decline": anInvitation,
   "DELETE /auth/sessions/{id}": {
     values: async (world) => ({ id: await world.spareSession() }),
     harmless: {},

@@ -10,7 +10,7 @@ import type { Route } from "../../../src/edge/routes.ts";
 import { REQUEST_ID } from "../../../src/ids.ts";
 import { policyJsonSchema } from "../../../src/routing/policy-document.ts";
 import { Browser } from "../../unit/simulator/identity.fixtures.ts";
-import { type SignedInPerson, signInAt } from "../console.fixtures.ts";
+import { joinAt, type SignedInPerson, signInAt } from "../console.fixtures.ts";
 import {
   type Answer,
   removeFolder,
@@ -58,7 +58,7 @@ async function signInEverybody(): Promise<void> {
   for (const role of ROLES.filter((role) => role !== "owner")) {
     const email = `${role}@example.com`;
     await owner.call("POST", "/v1/orgs/first/members", { body: { email, role } });
-    people.set(role, await signInAt(gateway.url, { email }));
+    people.set(role, await joinAt(gateway.url, { email }));
   }
 }
 
@@ -78,8 +78,7 @@ async function openWorld(requestId: string): Promise<CallWorld> {
     async newMember(status) {
       const email = `member-${++members}@example.com`;
       const { json } = await owner.call("POST", "/v1/orgs/first/members", { body: { email } });
-      if (status === "active") await signInAt(gateway.url, { email });
-      return json.user_id;
+      return status === "active" ? (await joinAt(gateway.url, { email })).id : json.user_id;
     },
     async mailId() {
       const body = { email: `mailed-${++members}@example.com` };
@@ -90,6 +89,13 @@ async function openWorld(requestId: string): Promise<CallWorld> {
         return id !== undefined;
       });
       return id ?? "";
+    },
+    async invitationId() {
+      const slug = `host-${++members}`;
+      const host = await signInAt(gateway.url, { email: `${slug}@example.com` });
+      await host.call("POST", "/v1/orgs", { body: { slug, name: slug, billing_country: "US" } });
+      await host.call("POST", `/v1/orgs/${slug}/members`, { body: { email: "owner@example.com" } });
+      return (await owner.call("GET", "/auth/invitations")).json.data[0].id;
     },
     async spareSession() {
       const { browser } = await signInAt(gateway.url, { email: "owner@example.com" });

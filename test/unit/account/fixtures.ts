@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect } from "vitest";
 import { firstStart } from "../../../src/account/first-start.ts";
-import { Invitations } from "../../../src/account/invitations.ts";
 import { type KeyOrder, type KeyRow, newKey } from "../../../src/account/key.ts";
 import { callerOf, Keyring } from "../../../src/account/keyring.ts";
 import { LastUsed } from "../../../src/account/last-used.ts";
@@ -63,7 +62,6 @@ export function accountRig(spent = NOTHING) {
   let secrets: { live: string; test: string };
   let owner: Caller | undefined;
   let trail: TestTrail;
-  let invitations: Invitations;
   let mails: InvitationMail[];
   let reported: string[];
   let locks: readonly Lock[];
@@ -77,7 +75,6 @@ export function accountRig(spent = NOTHING) {
     lastUsed = new LastUsed(accounts);
     keyring = newKeyring();
     trail = trailOn(store, clock);
-    invitations = new Invitations({ store, clock, people: accounts.people, onFailure: failing });
     [mails, reported] = [[], []];
     locks = [];
     ops = accountOperations({
@@ -186,9 +183,6 @@ export function accountRig(spent = NOTHING) {
     /** Keys of which a mail says that they were reported. */
     get reported(): string[] {
       return reported;
-    },
-    get invitations(): Invitations {
-      return invitations;
     },
     get trail(): TestTrail {
       return trail;

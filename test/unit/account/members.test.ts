@@ -1,5 +1,8 @@
 /** Members: who may invite, change and remove whom, and what follows. */
+
 import { describe, expect, test } from "vitest";
+import { invitationId } from "../../../src/account/invitations.ts";
+import type { MemberRow } from "../../../src/account/person.ts";
 import type { Role } from "../../../src/account/roles.ts";
 import type { Caller } from "../../../src/operation.ts";
 import { accountRig, failure } from "./fixtures.ts";
@@ -50,15 +53,28 @@ describe("an invitation", () => {
     expect((await add(other, "new@example.com")).user_id).toBe(here?.userId);
   });
 
-  test("a link works for two weeks", async () => {
-    const admin = await rig.person("admin");
+  test("S6: says who answers for it, who changes its role afterwards, and ends after two weeks", async () => {
+    const [owner, admin] = [await rig.person("owner"), await rig.person("admin")];
     const { user_id: id } = await add(admin, "new@example.com");
-    const secret = await rig.accounts.act(() => rig.invitations.add({ orgId: admin.orgId, userId: id }));
+    const row = () => rig.accounts.people.member(admin.orgId, id);
+    const endsAtMs = rig.clock.now() + 14 * DAY_MS;
+    expect(row()?.invitation).toEqual({ by: admin.actor, endsAtMs });
+    await change(owner, id, "viewer");
+    expect(row()).toMatchObject({ role: "viewer", invitation: { by: owner.actor, endsAtMs } });
+  });
+
+  test("S6: may be sent again once it has ended, with another id", async () => {
+    const admin = await rig.person("admin");
+    const made = await add(admin, "new@example.com", "viewer");
+    const row = () => rig.accounts.people.member(admin.orgId, made.user_id) as MemberRow;
+    const before = invitationId(row());
     rig.clock.advance(14 * DAY_MS - 1);
-    expect(rig.invitations.find(secret)?.userId).toBe(id);
+    expect(await failure(add(admin, "new@example.com"))).toBe("state /email");
     rig.clock.advance(1);
-    expect(rig.invitations.find(secret)).toBeUndefined();
-    expect(rig.invitations.find("x")).toBeUndefined();
+    expect((await add(admin, "New@example.com", "billing")).user_id).toBe(made.user_id);
+    expect(row()).toMatchObject({ role: "billing", invitation: { endsAtMs: rig.clock.now() + 14 * DAY_MS } });
+    expect(invitationId(row())).not.toBe(before);
+    expect(rig.mails).toHaveLength(2);
   });
 
   test("an org sends 50 a day", async () => {
@@ -135,11 +151,9 @@ describe("removing", () => {
   test("an invited person whom nobody wants any more is forgotten", async () => {
     const owner = await rig.person("owner");
     const { user_id: id } = await add(owner, "new@example.com");
-    const secret = await rig.accounts.act(() => rig.invitations.add({ orgId: owner.orgId, userId: id }));
     await remove(owner, id);
     expect(rig.accounts.people.user(id)).toBeUndefined();
     expect(rig.accounts.people.invitedByEmail("new@example.com")).toBeUndefined();
-    expect(rig.invitations.find(secret)).toBeUndefined();
   });
 });
 

@@ -30,7 +30,7 @@ export interface Side {
 /** @param orgs whose rows are in the tables */
 export async function openSide(orgs: readonly string[], confine?: AnalystsSetting): Promise<Side> {
   const folder = mkdtempSync(join(tmpdir(), "weir-isolation-"));
-  const engine = startEngine(folder, { warn: () => {} }, confine);
+  const engine = startEngine(folder, { warn: () => {} }, { analysts: confine });
   const expiresAtMs = Date.parse("2099-01-01");
   const analysts: readonly EngineUser[] = [
     { username: ANALYST.username, digest: digestOf(ANALYST.password), orgId: "org_a", expiresAtMs },

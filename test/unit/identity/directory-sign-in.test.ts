@@ -1,7 +1,7 @@
 /** Sign-in of people whom directories invited: by the subject, and never at the cost of somebody else's invitation. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { FirstOwner } from "../../../src/account/first-owner.ts";
-import { Invitations } from "../../../src/account/invitations.ts";
+import { activeMembership } from "../../../src/identity/person-access.ts";
 import { Sessions } from "../../../src/identity/sessions.ts";
 import { signIn } from "../../../src/identity/sign-in.ts";
 import { ORIGIN } from "../../support/trail.fixtures.ts";
@@ -9,16 +9,13 @@ import { directoryRig, type Rig } from "../scim/directory.fixtures.ts";
 
 let rig: Rig;
 let sessions: Sessions;
-let invitations: Invitations;
 beforeEach(async () => {
   rig = await directoryRig();
-  const { store, clock, people } = rig;
+  const { store, clock } = rig;
   sessions = new Sessions({ store, clock, csrfSecret: Buffer.alloc(32, 1), onFailure: () => {} });
-  invitations = new Invitations({ store, clock, people, onFailure: () => {} });
 });
 afterEach(async () => {
   sessions.close();
-  invitations.close();
   await rig.close();
 });
 
@@ -37,10 +34,10 @@ async function comes(sub: string, email: string, isEmailVerified = false): Promi
   };
   const { token } = await signIn(
     {
-      ...{ accounts: rig.accounts, sessions, invitations, trail: rig.trail.trail, clock: rig.clock },
+      ...{ accounts: rig.accounts, sessions, trail: rig.trail.trail, clock: rig.clock },
       ...{ firstOwner: { claim() {} } as unknown as FirstOwner, trustsEmail: false, directories: rig.links },
     },
-    { claims, invitation: "", firstOwner: "", requestId: "r", origin: ORIGIN, before: "" },
+    { claims, firstOwner: "", requestId: "r", origin: ORIGIN, before: "" },
   );
   return sessions.find(token)?.row.userId ?? "";
 }
@@ -75,4 +72,17 @@ test("the directory goes on deciding about a person who was known before", async
   expect(rig.people.invitedByEmail("ann@corp.example")).toBeUndefined();
   await rig.call("scimDeleteUser", { id });
   expect(rig.people.member(rig.one, person)).toBeUndefined();
+});
+
+test("S6: a directory that knows a stranger's address changes neither the length nor the org of their session", async () => {
+  const { accounts, people, clock } = rig;
+  const org = accounts.org(rig.one);
+  if (org === undefined) throw new Error("no org");
+  await accounts.act(() => accounts.replaceOrg({ ...org, security: { ...org.security, sessionHours: 720 } }));
+  await rig.createUser("vic@example.com", { externalId: "s-vic" });
+  const person = await comes("s-vic", "vic@example.com", true);
+  const [session] = sessions.of(person);
+  expect(people.member(rig.one, person)?.source).toBe("directory");
+  expect(session && session.row.endsAtMs - clock.now()).toBe(12 * 3_600_000);
+  expect(session && activeMembership({ accounts }, session, person)).toBeUndefined();
 });

@@ -5,15 +5,20 @@ import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 import { FirstOwner } from "../../../src/account/first-owner.ts";
 import { firstStart } from "../../../src/account/first-start.ts";
-import { Invitations } from "../../../src/account/invitations.ts";
+import { invitationId, invitationTerms } from "../../../src/account/invitations.ts";
 import { newOrg, type OrgRow } from "../../../src/account/org.ts";
 import { invitedUser, type MemberRow, type UserRow } from "../../../src/account/person.ts";
 import type { Role } from "../../../src/account/roles.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
+import { FullAnswer } from "../../../src/answer.ts";
+import type { HttpHead } from "../../../src/http-head.ts";
+import { consoleCookies } from "../../../src/identity/cookies.ts";
+import { invitationOperations } from "../../../src/identity/invitation-operations.ts";
 import type { Claims } from "../../../src/identity/relying-party.ts";
 import type { LiveSession } from "../../../src/identity/sessions.ts";
 import { Sessions } from "../../../src/identity/sessions.ts";
 import { type SignIn, type SignInDeps, signIn } from "../../../src/identity/sign-in.ts";
+import type { Caller } from "../../../src/operation.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { ORIGIN, type TestTrail, trailOn } from "../../support/trail.fixtures.ts";
 import { ManualClock } from "../credits/fixtures.ts";
@@ -35,7 +40,6 @@ export interface IdentityRig {
   readonly clock: ManualClock;
   readonly accounts: AccountTables;
   readonly sessions: Sessions;
-  readonly invitations: Invitations;
   readonly trail: TestTrail;
   /** Made at the first start, without an owner. */
   readonly first: OrgRow;
@@ -47,8 +51,26 @@ export interface IdentityRig {
   ): Promise<{ token: string; session: LiveSession; user: UserRow }>;
   /** Puts an org with an owner of its own. */
   org(slug: string, security?: Partial<OrgRow["security"]>): Promise<OrgRow>;
-  /** @returns the row, and the secret of the link */
-  invite(org: OrgRow, email: string, role?: Role): Promise<{ member: MemberRow; secret: string }>;
+  /**
+   * Puts an invitation by a person of the org.
+   * @param by whoever answers for it; undefined: as a row of 0.1.0, which says nothing of that and has no end
+   */
+  invite(
+    org: OrgRow,
+    email: string,
+    role?: Role,
+    by?: UserRow | undefined,
+  ): Promise<{ member: MemberRow; id: string }>;
+  /** Makes the person a member as whoever made the org is. */
+  own(org: OrgRow, user: UserRow, role?: Role): Promise<void>;
+  /** Invitations that a session's person sees. */
+  invitationsOf(token: string): Promise<readonly { readonly id: string; readonly org_slug: string }[]>;
+  /** As with the session: the operations of the room. @param address of the client */
+  answer(what: "accept" | "decline", token: string, id: string, address?: string): Promise<unknown>;
+  /** Markup of the page. */
+  page(token: string, id: string): Promise<string>;
+  /** Signs in, and accepts all that waits. */
+  comes(claims: Claims): Promise<{ token: string; session: LiveSession; user: UserRow }>;
   /** Roles by slug of a person's orgs. */
   rolesOf(userId: string): Record<string, Role>;
   /** @param shared of a cell */
@@ -74,7 +96,6 @@ async function open(): Promise<IdentityRig & { close: () => Promise<void> }> {
   const accounts = new AccountTables(store);
   const trail = trailOn(store, clock);
   const sessions = new Sessions({ store, clock, csrfSecret: Buffer.alloc(32, 7), onFailure: failing });
-  const invitations = new Invitations({ store, clock, people: accounts.people, onFailure: failing });
   const { people } = accounts;
   await firstStart({ accounts, clock, dataDir, planId: "free" });
   const first = accounts.oldestOrg() as OrgRow;
@@ -84,17 +105,26 @@ async function open(): Promise<IdentityRig & { close: () => Promise<void> }> {
       isOperator: ({ email, isEmailVerified }) => isEmailVerified && operators.includes(email),
     });
   const deps = {
-    ...{ accounts, sessions, invitations, clock, trail: trail.trail },
+    ...{ accounts, sessions, clock, trail: trail.trail },
     ...{ firstOwner: firstOwner(false), trustsEmail: false },
     directories: { waitingFor: () => [], moved() {} },
   };
+  const come: IdentityRig["signIn"] = async (claims, given = {}) => {
+    const request = { firstOwner: "", requestId: "", origin: ORIGIN, before: "" };
+    const { token } = await signIn(deps, { claims, ...request, ...given });
+    const session = sessions.find(token) as LiveSession;
+    return { token, session, user: people.user(session.row.userId) as UserRow };
+  };
+  const invited = invitedActs(deps);
   return {
-    ...{ clock, accounts, sessions, invitations, trail, first, deps, firstOwner, dataDir },
-    async signIn(claims, given = {}) {
-      const request = { invitation: "", firstOwner: "", requestId: "", origin: ORIGIN, before: "" };
-      const { token } = await signIn(deps, { claims, ...request, ...given });
-      const session = sessions.find(token) as LiveSession;
-      return { token, session, user: people.user(session.row.userId) as UserRow };
+    ...{ clock, accounts, sessions, trail, first, deps, firstOwner, dataDir },
+    ...invited,
+    signIn: come,
+    async comes(claims) {
+      const person = await come(claims);
+      for (const { id } of await invited.invitationsOf(person.token))
+        await invited.answer("accept", person.token, id);
+      return person;
     },
     async org(slug, security = {}) {
       const made = newOrg(
@@ -105,16 +135,21 @@ async function open(): Promise<IdentityRig & { close: () => Promise<void> }> {
       await accounts.act(() => accounts.addOrg(org));
       return org;
     },
-    async invite({ id: orgId }, email, role = "member") {
+    own: ({ id: orgId }, { id: userId }, role = "owner") =>
+      accounts.act(() =>
+        people.putMember({ orgId, userId, role, addedAtMs: clock.now(), source: "creation" }),
+      ),
+    async invite({ id: orgId }, email, role = "member", by) {
       return await accounts.act(() => {
         const user = people.invitedByEmail(email) ?? invitedUser(email, clock.now());
         people.putUser(user);
         const member: MemberRow = {
           ...{ orgId, userId: user.id, role, addedAtMs: clock.now() },
           source: "invitation",
+          ...(by && { invitation: invitationTerms({ kind: "person", id: by.id }, clock.now()) }),
         };
         people.putMember(member);
-        return { member, secret: invitations.add(member) };
+        return { member, id: invitationId(member) };
       });
     },
     rolesOf: (userId) =>
@@ -122,9 +157,40 @@ async function open(): Promise<IdentityRig & { close: () => Promise<void> }> {
         people.membershipsOf(userId).map(({ orgId, role }) => [accounts.org(orgId)?.slug ?? "", role]),
       ),
     async close() {
-      for (const table of [sessions, invitations, trail]) table.close();
+      for (const table of [sessions, trail]) table.close();
       await store.close();
       rmSync(dataDir, { recursive: true });
+    },
+  };
+}
+
+/** The operations on invitations, called as the edge calls them for a browser that has a session. */
+function invitedActs(deps: SignInDeps): Pick<IdentityRig, "invitationsOf" | "answer" | "page"> {
+  const cookies = consoleCookies(false);
+  const ops = invitationOperations({ ...deps, cookies, maxOrgsOfPerson: 2 });
+  const headOf = (token: string, address = "192.0.2.7"): HttpHead => ({
+    ...{ header: () => "", address },
+    cookie: (name) => (name === cookies.sessionName ? token : undefined),
+  });
+  const callerOf = (token: string): Caller => ({
+    ...{ requestId: "01J00000000000000000000000", origin: ORIGIN, orgId: "", projectId: "" },
+    ...{ environment: "live", scopes: new Set() },
+    actor: { kind: "person", id: deps.sessions.find(token)?.row.userId ?? "" },
+  });
+  const input = { path: undefined, query: undefined, body: undefined };
+  return {
+    async invitationsOf(token) {
+      const answer = await ops.listInvitations.run(input, callerOf(token), headOf(token));
+      return ops.listInvitations.output.parse(answer).data;
+    },
+    async answer(what, token, id, address) {
+      const op = what === "accept" ? ops.acceptInvitation : ops.declineInvitation;
+      const answer = await op.run({ ...input, path: { id } }, callerOf(token), headOf(token, address));
+      return op.output.parse(answer);
+    },
+    async page(token, id) {
+      const answer = await ops.invitationPage.run({ ...input, path: { id } }, callerOf(token), headOf(token));
+      return answer instanceof FullAnswer ? String(answer.content.bytes?.body) : "";
     },
   };
 }

@@ -7,7 +7,7 @@ import { ManualClock } from "../credits/fixtures.ts";
 const SECRET = Buffer.alloc(32, 1);
 const STATE = {
   ...{ state: "a state", nonce: "a nonce", codeVerifier: "a verifier", redirectUri: "http://localhost/x" },
-  ...{ returnTo: "/", invitation: "", firstOwner: "a secret" },
+  ...{ returnTo: "/", firstOwner: "a secret" },
 };
 const clock = new ManualClock("2026-09-09T00:00:00Z");
 const states = new LoginStates(SECRET, clock);

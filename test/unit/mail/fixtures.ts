@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
-import { Invitations } from "../../../src/account/invitations.ts";
 import { newOrg, type OrgRow } from "../../../src/account/org.ts";
 import { invitedUser, type UserRow } from "../../../src/account/person.ts";
 import type { Role } from "../../../src/account/roles.ts";
@@ -51,7 +50,6 @@ export interface MailRig {
   readonly events: Events;
   readonly audit: Audit;
   readonly jobs: Jobs;
-  readonly invitations: Invitations;
   readonly mail: Mail;
   readonly dataDir: string;
   readonly org: OrgRow;
@@ -92,13 +90,12 @@ async function openRig(smtp: () => SmtpServer | undefined) {
     const accounts = new AccountTables(store);
     const events = new Events({ store, clock, onFailure });
     const audit = new Audit({ store, clock, onFailure });
-    const invitations = new Invitations({ store, clock, people: accounts.people, onFailure });
     const jobs = new Jobs({ store, clock, timers, random: () => 0.5, holder: "local", onFailure });
     const mail = openMail({
-      ...{ store, clock, timers, jobs, events, accounts, invitations, dataDir, onFailure },
+      ...{ store, clock, timers, jobs, events, accounts, dataDir, onFailure },
       ...{ smtp: smtp(), from: FROM, address: () => "https://gateway.example" },
     });
-    return { store, accounts, events, audit, invitations, jobs, mail };
+    return { store, accounts, events, audit, jobs, mail };
   };
   let rooms = opened();
   const begin = async () => {
@@ -107,7 +104,7 @@ async function openRig(smtp: () => SmtpServer | undefined) {
   };
   const close = async () => {
     await rooms.jobs.stop();
-    for (const room of [rooms.mail, rooms.events, rooms.audit, rooms.invitations]) room.close();
+    for (const room of [rooms.mail, rooms.events, rooms.audit]) room.close();
     await rooms.store.close();
   };
   const given = { slug: "acme", name: "Acme", kind: "team", billingCountry: "US", planId: "local" } as const;
@@ -131,9 +128,6 @@ async function openRig(smtp: () => SmtpServer | undefined) {
     get jobs() {
       return rooms.jobs;
     },
-    get invitations() {
-      return rooms.invitations;
-    },
     get mail() {
       return rooms.mail;
     },
@@ -147,7 +141,8 @@ async function openRig(smtp: () => SmtpServer | undefined) {
         rooms.accounts.people.putUser(user);
         const { id: userId } = user;
         rooms.accounts.people.putMember({
-          ...{ orgId: org.id, userId, role, addedAtMs: clock.now(), source: "creation" },
+          ...{ orgId: org.id, userId, role, addedAtMs: clock.now() },
+          source: status === "invited" ? "invitation" : "creation",
         });
       });
       return user;

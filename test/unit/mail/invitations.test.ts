@@ -1,7 +1,8 @@
 /** Invitations from the operation that asks for them to the link that opens them. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { invitationId, invitationTerms } from "../../../src/account/invitations.ts";
 import { memberOperations, openInvitationCounts } from "../../../src/account/member-operations.ts";
-import type { UserRow } from "../../../src/account/person.ts";
+import type { MemberRow, UserRow } from "../../../src/account/person.ts";
 import { readEml } from "../../../src/mail/eml.ts";
 import type { Caller } from "../../../src/operation.ts";
 import type { ExpiringTable } from "../../../src/store/expiring-table.ts";
@@ -40,24 +41,19 @@ const invite = async (email: string, ops = operations()) =>
     NO_HEAD,
   )) as { user_id: string };
 const mails = async () => (await writtenMails(rig)).map((text) => readEml(Buffer.from(text, "latin1")));
-const secretIn = (text = "") =>
-  /^https:\/\/gateway\.example\/auth\/login\?invitation=([\w-]{43})$/m.exec(text)?.[1] ?? "none";
 
 describe("an invitation", () => {
-  test("is a mail whose link opens it, for fourteen days", async () => {
+  test("S6: is a mail whose link leads to its page, and which holds no secret", async () => {
     const { user_id: userId } = await invite("new@partner.example");
     const [mail] = await mails();
     expect(mail).toMatchObject({ to: "new@partner.example", subject: "Invitation to Acme" });
     expect(mail?.text).toContain(
       "owner@acme.example invites you to the organisation “Acme”, with the role “admin”.",
     );
-    const secret = secretIn(mail?.text);
-    expect(mail?.html).toContain(`href="https://gateway.example/auth/login?invitation=${secret}"`);
-    expect(rig.invitations.find(secret)?.userId).toBe(userId);
-    rig.clock.advance(14 * 86_400_000 - 1);
-    expect(rig.invitations.find(secret)?.userId).toBe(userId);
-    rig.clock.advance(1);
-    expect(rig.invitations.find(secret)).toBeUndefined();
+    const member = rig.accounts.people.member(rig.org.id, userId) as MemberRow;
+    const page = `https://gateway.example/auth/invitations/${invitationId(member)}`;
+    expect(mail?.text).toContain(`${page}\n`);
+    expect(mail?.html).toContain(`href="${page}"`);
   });
 
   test("of an act that fails sends nothing and invites nobody", async () => {
@@ -78,6 +74,20 @@ describe("an invitation", () => {
     });
     expect(await mails()).toEqual([]);
     expect(rig.jobs.metrics().givenUp).toBe(0);
+  });
+
+  test("S6: that has ended before its mail left sends nothing", async () => {
+    const user = await rig.member("new@partner.example", "member", "invited");
+    const { id: userId, email } = user;
+    await rig.store.act(() => {
+      const row = rig.accounts.people.member(rig.org.id, userId) as MemberRow;
+      const invitation = invitationTerms({ kind: "person", id: owner.id }, rig.clock.now());
+      rig.accounts.people.putMember({ ...row, invitation: { ...invitation, endsAtMs: rig.clock.now() } });
+      rig.mail.putInvitation({
+        ...{ orgId: rig.org.id, orgName: "Acme", userId, email, role: "member", invitedBy: "" },
+      });
+    });
+    expect(await mails()).toEqual([]);
   });
 
   test("shows an org's name as text, whatever it is", async () => {

@@ -1,9 +1,6 @@
 /** Mails over SMTP: a real server that takes them, refuses them, or is away. */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { smtpTransport } from "../../../src/mail/smtp-transport.ts";
-import { invitation } from "../../../src/mail/templates/invitation.ts";
 import { ticketDecided } from "../../../src/mail/templates/ticket-decided.ts";
 import type { SmtpServer } from "../../../src/mail-settings.ts";
 import { until } from "../../gateway/fixtures.ts";
@@ -219,34 +216,4 @@ describe("a connection", () => {
     await receivedIs(2);
     expect(server.lines.filter((line) => line.startsWith("EHLO"))).toHaveLength(1);
   });
-});
-
-test("the secret of an invitation is nowhere in the store while its mail waits, and another in each try", async () => {
-  server.answers.MESSAGE = ["451 not now"];
-  const user = await rig.member("new@acme.example", "member", "invited");
-  await rig.store.act(() =>
-    rig.mail.put(invitation, {
-      ...{ orgId: rig.org.id, to: user.email },
-      data: { userId: user.id, orgName: "Acme", role: "member", invitedBy: "" },
-    }),
-  );
-  await receivedIs(1);
-  await until("it waits", () => rig.jobs.metrics().running === 0);
-  rig.advance(60_000);
-  await receivedIs(2);
-  const secrets = server.received.map(
-    ({ data }) => /invitation=3D([\w-]{43})/.exec(data.replaceAll("=\r\n", ""))?.[1] ?? "",
-  );
-  expect(secrets[0]).toMatch(/^[\w-]{43}$/);
-  expect(secrets[1]).not.toBe(secrets[0]);
-  for (const secret of secrets) expect(rig.invitations.find(secret)?.userId).toBe(user.id);
-  await rig.store.caughtUp();
-  const files = readdirSync(rig.dataDir, { recursive: true, withFileTypes: true }).filter((at) =>
-    at.isFile(),
-  );
-  expect(files.length).toBeGreaterThan(1);
-  for (const { parentPath, name } of files) {
-    const bytes = readFileSync(join(parentPath, name));
-    expect(secrets.filter((secret) => bytes.includes(secret))).toEqual([]);
-  }
 });
