@@ -37,7 +37,7 @@ const mayHaveRedis = ["redis-server", "apt-get"].some((program) =>
 );
 if (!mayHaveRedis) console.warn("Tests are not run against several cells: there is no redis-server on PATH.");
 const STRIPPED = `--import=${new URL("test/stripped.mjs", import.meta.url)}`;
-const TIMED = ["test/gateway/latency.test.ts", "test/unit/**/*.speed.test.ts"];
+const TIMED = ["test/gateway/latency.test.ts", "test/gateway/first-calls.test.ts", "test/unit/**/*.speed.test.ts"];
 
 export default defineConfig({
   test: {

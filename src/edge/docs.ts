@@ -6,11 +6,11 @@
 import { itemsOf, schemaOrNone } from "./example.ts";
 import type { Content, OpenApiDocument, OperationItem, Schema } from "./openapi-types.ts";
 
-/** The reference page of an API. */
-export function docsPage(document: OpenApiDocument): string {
+/** The reference page of an API, in pieces of a route each. */
+export function* docsPieces(document: OpenApiDocument): Generator<string> {
   const groups = Object.entries(groupsOf(document));
   const { title, version, description } = document.info;
-  return `<!doctype html>
+  yield `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -35,11 +35,15 @@ export WEIR_API_KEY=$(cat data/first-key)</code></pre>
 <code>{"type": "error", "error": {"type", "message", "code"}, "request_id"}</code>. Machine-readable:
 <a href="/openapi.json">openapi.json</a>, and for routing policies <a href="/schemas/policy.json">policy.json</a>.</p>
 </header>
-${groups.map(([name, entries]) => group(name, entries)).join("\n")}
-</main>
-</body>
-</html>
 `;
+  for (const [name, entries] of groups) {
+    yield `<section aria-labelledby="${slug(name)}">
+<h2 id="${slug(name)}">${escaped(name)}</h2>
+`;
+    for (const entry of entries) yield `${article(entry)}\n`;
+    yield "</section>\n";
+  }
+  yield "</main>\n</body>\n</html>\n";
 }
 
 interface Entry {
@@ -69,12 +73,6 @@ const navGroup = (name: string, entries: readonly Entry[]): string =>
         `<li><a href="#${escaped(item.operationId)}">${badge(method)} <span>${breakable(path)}</span></a></li>`,
     )
     .join("")}</ul>`;
-
-const group = (name: string, entries: readonly Entry[]): string =>
-  `<section aria-labelledby="${slug(name)}">
-<h2 id="${slug(name)}">${escaped(name)}</h2>
-${entries.map(article).join("\n")}
-</section>`;
 
 function article(entry: Entry): string {
   const { method, path, item } = entry;

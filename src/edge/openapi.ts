@@ -1,6 +1,6 @@
 /**
  * The OpenAPI 3.1 document, generated from the route table: paths, parameters, bodies and answers from the operations'
- * schemas, errors from the error table, scopes from the table's rows. Built once per process.
+ * schemas, errors from the error table, scopes from the table's rows. It is made in steps, of an item each: `reference.ts`.
  */
 import { z } from "zod";
 import { CALLS } from "../exchange/formats.ts";
@@ -34,14 +34,21 @@ export interface DocumentParts {
   readonly address: string;
 }
 
-export function openApiDocument({ routes, pages, events, version, address }: DocumentParts): OpenApiDocument {
+export function* openApiSteps(parts: DocumentParts): Generator<undefined, OpenApiDocument> {
+  const { routes, pages, events, version, address } = parts;
   const paths: Record<string, Record<string, OperationItem>> = {};
   for (const route of routes) {
     const item = paths[route.path] ?? {};
     item[route.method.toLowerCase()] = described(itemOf(route));
     paths[route.path] = item;
+    yield undefined;
   }
   for (const page of pages) paths[page.path] = { get: pageItem(page) };
+  const webhooks: Record<string, OpenApiDocument["webhooks"][string]> = {};
+  for (const event of events) {
+    webhooks[event.name] = { post: described(eventItem(event)) };
+    yield undefined;
+  }
   return {
     openapi: "3.1.0",
     info: {
@@ -54,7 +61,7 @@ export function openApiDocument({ routes, pages, events, version, address }: Doc
     servers: [{ url: address, description: "This gateway." }],
     tags: TAGS,
     paths,
-    webhooks: Object.fromEntries(events.map((event) => [event.name, { post: described(eventItem(event)) }])),
+    webhooks,
     components: {
       securitySchemes: schemesOf(paths),
       schemas: ERROR_SCHEMAS,

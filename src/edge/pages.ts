@@ -1,7 +1,7 @@
 /** Pages that need no key: the welcome page, health, readiness, metrics, the API reference and the schema of policies. */
 import { z } from "zod";
-import { docsPage } from "./docs.ts";
-import type { OpenApiDocument, PageItem } from "./openapi-types.ts";
+import type { PageItem } from "./openapi-types.ts";
+import type { Reference } from "./reference.ts";
 import type { Page } from "./server.ts";
 
 interface Readiness {
@@ -15,10 +15,7 @@ export interface PageDeps {
   readonly readiness: () => Readiness;
   /** Prometheus text format. */
   readonly metrics: () => Promise<{ contentType: string; body: string }>;
-  /** Called once, for the first request. @param address a placeholder for the gateway's own address */
-  readonly openApi: (address: string) => OpenApiDocument;
-  /** JSON Schema of routing policies, for editors. Called once. */
-  readonly policySchema: () => object;
+  readonly reference: Reference;
 }
 
 const parts = z
@@ -63,21 +60,10 @@ export const PAGE_ITEMS: readonly PageItem[] = [
   },
 ];
 
-/** Placeholder for the gateway's own address in cached documents. It occurs in no other text. */
-const ADDRESS = "https://address.of.this.gateway.invalid";
-
 export function pages(deps: PageDeps): readonly Page[] {
-  const json = (status: number, value: unknown) => ({
-    status,
-    contentType: "application/json",
-    body: JSON.stringify(value),
-  });
-  const document = once(() => deps.openApi(ADDRESS));
-  const openApi = once(() => JSON.stringify(document()));
-  const policySchema = once(() => json(200, deps.policySchema()));
-  const docs = once(() => docsPage(document()));
-  /** Inserts the address that the request used; links are relative where it is unknown. */
-  const servedAt = (text: string, address: string) => text.replaceAll(ADDRESS, address || "/");
+  const { reference } = deps;
+  const text = (status: number, body: string) => ({ status, contentType: "application/json", body });
+  const json = (status: number, value: unknown) => text(status, JSON.stringify(value));
   const html = (body: string) => ({ status: 200, contentType: "text/html; charset=utf-8", body });
   return [
     {
@@ -99,22 +85,14 @@ export function pages(deps: PageDeps): readonly Page[] {
     {
       path: "/openapi.json",
       isPublic: false,
-      read: async (address) => ({
-        status: 200,
-        contentType: "application/json",
-        body: servedAt(openApi(), address),
-      }),
+      read: async (address) => text(200, await reference.openApi(address)),
     },
+    { path: "/docs", isPublic: false, read: async (address) => html(await reference.docs(address)) },
     {
-      path: "/docs",
-      isPublic: false,
-      read: async (address) => ({
-        status: 200,
-        contentType: "text/html; charset=utf-8",
-        body: servedAt(docs(), address),
-      }),
+      path: "/schemas/policy.json",
+      isPublic: true,
+      read: async () => text(200, await reference.policySchema()),
     },
-    { path: "/schemas/policy.json", isPublic: true, read: async () => policySchema() },
   ];
 }
 
@@ -143,12 +121,3 @@ const welcome = (version: string): string => `<!doctype html>
   .map(([path, what]) => `<li><a href="${path}">${path}</a>: ${what}</li>`)
   .join("")}</ul></body></html>
 `;
-
-/** Computed at the first call, then cached. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Clock, systemRandom } from "../clock.ts";
 import type { Config } from "../config.ts";
+import { loadPieces } from "../process/modules.ts";
 import type { IdentityAddress } from "../supervisor/services.ts";
 
 interface StartedProvider {
@@ -55,7 +56,8 @@ export class BuiltInProvider {
   }
 
   async #start(): Promise<StartedProvider> {
-    // Loaded here: most processes never need it.
+    // Loaded here, since most processes never need it, and a module at a time: calls are served between them.
+    await loadPieces("oidc-provider", import.meta.filename);
     const { startIdentityProvider } = await import("../../simulator/identity/identity-provider.ts");
     const { dataDir, publicUrl } = this.#config;
     const folder = join(dataDir, "identity");

@@ -6,13 +6,16 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { FirstStart } from "../account/first-start.ts";
 import { beginBackup } from "../backup/operations.ts";
+import { systemTimers } from "../clock.ts";
 import { type Config, DEFAULT_CELL } from "../config.ts";
 import type { CatchUp } from "../edge/catch-up.ts";
 import { clientAddress } from "../edge/client-address.ts";
+import { docsPieces } from "../edge/docs.ts";
 import { openMetrics } from "../edge/metrics.ts";
-import { openApiDocument } from "../edge/openapi.ts";
+import { openApiSteps } from "../edge/openapi.ts";
 import { PAGE_ITEMS, pages } from "../edge/pages.ts";
-import { routes as routeTable } from "../edge/routes.ts";
+import { openReference } from "../edge/reference.ts";
+import { type Route, routes as routeTable } from "../edge/routes.ts";
 import { openServer, type Server, type ServerDeps } from "../edge/server.ts";
 import { readStaticFiles } from "../edge/static-files.ts";
 import type { Exchange } from "../exchange/exchange.ts";
@@ -74,6 +77,8 @@ interface Surroundings extends ProcessFacts {
   readonly cell?: CellPorts | undefined;
 }
 
+/** The first calls after a start need the processor more than the reference does. */
+const REFERENCE_AFTER_MS = 3000;
 /** Long policies take a tenth of a second each to parse. */
 const POLICIES_WARM_MS = 2000;
 /** Share of the stop timeout reserved for flushing, at most FLUSH_MOST_MS; running calls get the rest. */
@@ -114,13 +119,12 @@ export async function startGateway(
     return { ready: parts.store && parts.serving, parts: { ...parts, ...shared } };
   };
   const metrics = openMetrics(metricSources(rooms, exchange, descriptors, around), labelsOf(config, rooms));
-  const openApi = (address: string) =>
-    openApiDocument({ routes: table, pages: PAGE_ITEMS, events: EVENT_ITEMS, version: VERSION, address });
+  const reference = referenceOf(table);
   await rooms.policiesWarm(POLICIES_WARM_MS);
   const server = await listening(config, rooms.listeners, {
     routes: table,
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../edge/assets"))],
-    pages: pages({ version: VERSION, readiness, metrics, openApi, policySchema: policyJsonSchema }),
+    pages: pages({ version: VERSION, readiness, metrics, reference }),
     ...callersOf(config, rooms),
     ...{ exchange, beginTrace: rooms.telemetry?.begin },
     inquire: (inquiry, incoming) => inquire(inquiries, inquiry, incoming),
@@ -138,7 +142,7 @@ export async function startGateway(
     ...(cell !== undefined && { sharesPort: true, isLeaving: () => leaving }),
   });
   beginWork(rooms, config, server.port, log);
-  tellUnconfigured(rooms.catalog.current(), log);
+  const notYet = systemTimers.after(REFERENCE_AFTER_MS, () => void reference.prepare());
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`;
   return {
     url,
@@ -150,6 +154,7 @@ export async function startGateway(
     backup: backupOf(rooms),
     async stop() {
       leaving = true;
+      notYet();
       await stopAll({ config, rooms, exchange, server, cell, isEmpty: () => clients.open === 0 });
     },
   };
@@ -161,6 +166,14 @@ const callersOf = (config: Config, rooms: Rooms) => ({
   clientAddress: clientAddress(config.settings.trusted_proxies),
   requestLimits: requestLimitsOf(config, rooms),
 });
+
+const referenceOf = (routes: readonly Route[]) =>
+  openReference({
+    document: (address) =>
+      openApiSteps({ routes, pages: PAGE_ITEMS, events: EVENT_ITEMS, version: VERSION, address }),
+    page: docsPieces,
+    policySchema: policyJsonSchema,
+  });
 
 const backupOf = (rooms: Rooms): Gateway["backup"] => ({
   begin: (records) => beginBackup(backupDeps(rooms), records),
@@ -221,6 +234,7 @@ async function left(isEmpty: () => boolean, withinMs: number, hurry: Promise<voi
  */
 function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): void {
   const { lastUsed, ownServices, mail, payments, jobs, receipts } = rooms;
+  tellUnconfigured(rooms.catalog.current(), log);
   handleErasure(rooms, config, log);
   lastUsed.start();
   ownServices?.listensAt(port);

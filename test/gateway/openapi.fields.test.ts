@@ -1,8 +1,7 @@
 /** Every field of the API description says what it means, and every word that is kept for it is used. */
 import { beforeAll, expect, test } from "vitest";
 import { DESCRIBED_FIELDS } from "../../src/edge/field-descriptions.ts";
-import type { openApiDocument } from "../../src/edge/openapi.ts";
-import type { OperationItem, Schema } from "../../src/edge/openapi-types.ts";
+import type { OpenApiDocument, OperationItem, Schema } from "../../src/edge/openapi-types.ts";
 import { PAGE_ITEMS } from "../../src/edge/pages.ts";
 import { type TestGateway, testGateway } from "./fixtures.ts";
 
@@ -19,7 +18,7 @@ beforeAll(async () => {
   const gateway: TestGateway = await testGateway({ engine: true });
   const { json } = await gateway.call("GET", "/openapi.json", { key: null });
   await gateway.stop();
-  const items = Object.values(json.paths as ReturnType<typeof openApiDocument>["paths"]);
+  const items = Object.values(json.paths as OpenApiDocument["paths"]);
   fields = items.flatMap((item) => Object.values(item)).flatMap(fieldsOf);
 });
 

@@ -62,7 +62,7 @@ const TEXTS: readonly BadSample[] = [
   inDefaults(
     "an alias of what it stands in",
     "require: &r\n    max_price: *r",
-    '4:16 : *r is inside the value that &r names',
+    "4:16 : *r is inside the value that &r names",
   ),
   bad(
     "60,000 lists in each other",

@@ -3,7 +3,7 @@ import { get } from "node:http";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { docsPage } from "../../../src/edge/docs.ts";
+import { docsPieces } from "../../../src/edge/docs.ts";
 import type { OpenApiDocument, OperationItem, Schema } from "../../../src/edge/openapi-types.ts";
 import type { Route } from "../../../src/edge/routes.ts";
 import { type Answer, type TestGateway, testGateway } from "../fixtures.ts";
@@ -232,7 +232,7 @@ describe("/docs", () => {
 
   test("what stands in the document is text, not markup", () => {
     const info = { title: "<script>1</script>", version: '"><b>', description: "`a` & <i>", license: {} };
-    const html = docsPage({ ...document, info });
+    const html = [...docsPieces({ ...document, info })].join("");
     expect(html).not.toContain("<script>");
     expect(html).not.toContain("<b>");
     expect(html).toContain("<code>a</code> &amp; &lt;i&gt;");

@@ -11,17 +11,11 @@ import { REQUEST_ID } from "../../../src/ids.ts";
 import { policyJsonSchema } from "../../../src/routing/policy-document.ts";
 import { Browser } from "../../unit/simulator/identity.fixtures.ts";
 import { joinAt, type SignedInPerson, signInAt } from "../console.fixtures.ts";
-import {
-  type Answer,
-  removeFolder,
-  seededFolder,
-  type TestGateway,
-  testGateway,
-  until,
-} from "../fixtures.ts";
+import { type Answer, removeFolder, seededFolder, type TestGateway, testGateway } from "../fixtures.ts";
 import { seedInvoices } from "../invoice.fixtures.ts";
 import { atRest, recorded } from "../observations.ts";
 import { bodyOf, CALLS, type CallWorld, isForKeys, nameOf, pathOf, sidesOf, table } from "./calls.ts";
+import { openWorld } from "./world.fixtures.ts";
 
 let gateway: TestGateway;
 let document: OpenApiDocument;
@@ -43,7 +37,7 @@ beforeAll(async () => {
   document = (await gateway.call("GET", "/openapi.json", { key: null })).json;
   const requestId = (await gateway.chat()).headers.get("x-svc-request-id") ?? "";
   await signInEverybody();
-  world = await openWorld(requestId);
+  world = await openWorld({ gateway, owner: person("owner"), requestId, invoiceId });
   await recorded(gateway);
 });
 afterAll(async () => {
@@ -63,48 +57,6 @@ async function signInEverybody(): Promise<void> {
 }
 
 const person = (role: Role) => people.get(role) as SignedInPerson;
-
-async function openWorld(requestId: string): Promise<CallWorld> {
-  const owner = person("owner");
-  const [{ json: me }, { json: projects }] = [
-    await owner.call("GET", "/auth/me"),
-    await owner.call("GET", "/v1/projects"),
-  ];
-  let members = 0;
-  return {
-    ...{ orgId: me.active_org, projectId: projects.data[0].id, requestId, invoiceId },
-    asOwner: (method, path, body) => owner.call(method, path, { ...(body && { body }) }),
-    asKey: (method, path, body) => gateway.call(method, path, { ...(body && { body }) }),
-    async newMember(status) {
-      const email = `member-${++members}@example.com`;
-      const { json } = await owner.call("POST", "/v1/orgs/first/members", { body: { email } });
-      return status === "active" ? (await joinAt(gateway.url, { email })).id : json.user_id;
-    },
-    async mailId() {
-      const body = { email: `mailed-${++members}@example.com` };
-      await owner.call("POST", "/v1/orgs/first/members", { body });
-      let id: string | undefined;
-      await until("the mail is written", async () => {
-        [, id] = /mail\/(job_\w+)/.exec((await gateway.call("GET", "/dev/mail", { key: null })).text) ?? [];
-        return id !== undefined;
-      });
-      return id ?? "";
-    },
-    async invitationId() {
-      const slug = `host-${++members}`;
-      const host = await signInAt(gateway.url, { email: `${slug}@example.com` });
-      await host.call("POST", "/v1/orgs", { body: { slug, name: slug, billing_country: "US" } });
-      await host.call("POST", `/v1/orgs/${slug}/members`, { body: { email: "owner@example.com" } });
-      return (await owner.call("GET", "/auth/invitations")).json.data[0].id;
-    },
-    async spareSession() {
-      const { browser } = await signInAt(gateway.url, { email: "owner@example.com" });
-      const { json } = await owner.call("GET", "/auth/sessions");
-      expect(browser.cookiesFor("/")).not.toBe(owner.cookie);
-      return json.data.findLast((session: { current: boolean }) => !session.current).id;
-    },
-  };
-}
 
 /** The secret of a key with just this scope. */
 function keyWith(scope: string): Promise<string> {

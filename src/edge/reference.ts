@@ -1,0 +1,96 @@
+/**
+ * The API reference: the OpenAPI document, the page made from it, and the schema of policies. Each is made once a process, some
+ * time after the start, in steps of a route each, between which calls are served: all at once they kept every call waiting for
+ * as long as it took. Who asks earlier waits until they are there.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import type { OpenApiDocument } from "./openapi-types.ts";
+
+export interface ReferenceParts {
+  /** Yields after each step. @param address a placeholder for the gateway's own address */
+  document(address: string): Generator<unknown, OpenApiDocument>;
+  /** Pieces of the page. */
+  page(document: OpenApiDocument): Iterable<string>;
+  /** JSON Schema of routing policies, for editors. */
+  policySchema(): object;
+}
+
+export interface Reference {
+  /** Makes all that is not made yet. Never rejects: a failure is told to who asks. */
+  prepare(): Promise<void>;
+  /** JSON. @param address the gateway's own, as the reader used it; empty where that is unknown: links are relative then */
+  openApi(address: string): Promise<string>;
+  /** HTML. @param address as above */
+  docs(address: string): Promise<string>;
+  /** JSON. */
+  policySchema(): Promise<string>;
+}
+
+/** Placeholder for the gateway's own address. It occurs in no other text. */
+const ADDRESS = "https://address.of.this.gateway.invalid";
+const servedAt = (text: string, address: string): string => text.replaceAll(ADDRESS, address || "/");
+
+export function openReference(parts: ReferenceParts): Reference {
+  const document = once(() => inTurns(parts.document(ADDRESS)));
+  const openApi = once(async () => joined(jsonPieces(await document())));
+  const docs = once(async () => joined(parts.page(await document())));
+  const policySchema = once(async () => JSON.stringify(parts.policySchema()));
+  return {
+    async prepare() {
+      for (const make of [policySchema, openApi, docs]) await make().catch(() => undefined);
+    },
+    openApi: async (address) => servedAt(await openApi(), address),
+    docs: async (address) => servedAt(await docs(), address),
+    policySchema,
+  };
+}
+
+async function inTurns<T>(steps: Generator<unknown, T>): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value as T;
+    await turn();
+  }
+}
+
+async function joined(pieces: Iterable<string>): Promise<string> {
+  const all: string[] = [];
+  for (const piece of pieces) {
+    all.push(piece);
+    await turn();
+  }
+  return all.join("");
+}
+
+/** The text that `JSON.stringify` makes, member by member of the long objects. */
+function* jsonPieces(document: OpenApiDocument): Generator<string> {
+  let before = "{";
+  for (const [name, value] of Object.entries(document)) {
+    yield `${before}${JSON.stringify(name)}:`;
+    before = ",";
+    if (name === "paths" || name === "webhooks") yield* members(value as object);
+    else yield JSON.stringify(value);
+  }
+  yield "}";
+}
+
+function* members(of: object): Generator<string> {
+  let before = "{";
+  for (const [name, value] of Object.entries(of)) {
+    yield `${before}${JSON.stringify(name)}:${JSON.stringify(value)}`;
+    before = ",";
+  }
+  yield before === "{" ? "{}" : "}";
+}
+
+/** Made at the first call; after a failure it is tried again. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}
