@@ -18,8 +18,9 @@ import {
   paymentVariables,
 } from "./payment-settings.ts";
 import { isFree, LOCAL_PLAN, type Plan, planFaults, plansFile } from "./plan.ts";
-import { requestLimitsField } from "./quota-settings.ts";
+import { quotasField } from "./quota.ts";
 import { redisAddress } from "./redis-address.ts";
+import { requestLimitsField } from "./request-limit-settings.ts";
 import { type TelemetrySettings, telemetrySettingsOf, telemetryVariables } from "./telemetry-settings.ts";
 
 const count = z.int().nonnegative();
@@ -53,6 +54,7 @@ const fileSchema = z.strictObject({
     .prefault({}),
   /** Of all routes but model calls, whose limits are those of keys and plans. */
   request_limits: requestLimitsField,
+  quotas: quotasField,
   timeouts: z
     .strictObject({
       connect_ms: positive.default(5_000),

@@ -9,6 +9,7 @@ import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import { type Caller, operation } from "../operation.ts";
 import { pageOf, pageQuery, readPage } from "../page.ts";
+import { assertWithin, type Quotas } from "../quota.ts";
 import { keyBudgetField } from "./budget-fields.ts";
 import { personBehind } from "./granting.ts";
 import {
@@ -49,6 +50,7 @@ export interface KeyOperationDeps {
   readonly lastUsed: LastUsed;
   readonly plan: PlanPort;
   readonly trail: Trail;
+  readonly quotas: Quotas;
   /** Source of secrets; the CSPRNG except in reproducible runs. */
   readonly random?: Random;
 }
@@ -229,6 +231,9 @@ function makerOf({ accounts }: KeyOperationDeps, caller: Caller): Pick<KeyRow, "
 }
 
 function addKey(deps: KeyOperationDeps, order: KeyOrder, nowMs: number): { row: KeyRow; secret: string } {
+  const ever = deps.accounts.keysEver(order.orgId);
+  const what = "keys in an organisation, revoked and expired ones included";
+  assertWithin(deps.quotas, "keys_ever", ever, what, "Change the keys that there are.");
   const secret = newSecret(order.environment, deps.random);
   const row = newKey(order, secret, nowMs);
   deps.accounts.pruneWorkingKeys(order.orgId, nowMs);

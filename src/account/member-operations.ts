@@ -7,15 +7,17 @@ import { type Clock, localDay } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import { type Caller, operation } from "../operation.ts";
+import { assertWithin, type Quotas } from "../quota.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 import { memberAdded, memberRemoved } from "./account-events.ts";
 import { emailField, sameEmail } from "./email.ts";
-import { assertMayGrantRole, assertMayRemove } from "./granting.ts";
+import { assertMayGrantRole, assertMayRemove, personBehind } from "./granting.ts";
 import { invitationTerms, isOver } from "./invitations.ts";
 import { revokedKey } from "./key.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import { ownOrg } from "./org-operations.ts";
+import { assertMayOwn } from "./ownership.ts";
 import { invitedUser, type MemberRow, memberShape, memberWire, type UserRow } from "./person.ts";
 import { ROLES, type Role } from "./roles.ts";
 import { assertMayActOn, assertMayChange } from "./scopes.ts";
@@ -30,22 +32,25 @@ export interface InvitationMail {
   readonly role: Role;
   /** E-mail of who invites; empty for a key. */
   readonly invitedBy: string;
+  /** The person who invites, or who made the key that does; empty where nobody is known. */
+  readonly inviterId: string;
 }
 
 export interface MemberOperationDeps {
   readonly accounts: AccountTables;
   readonly clock: Clock;
   readonly trail: Trail;
+  readonly quotas: Quotas;
   readonly invitationCounts: ExpiringTable<number>;
-  /** Port, called in the act: puts the mail. */
+  /** Port, called in the act: puts the mail. @throws WeirError 403 `plan_limit` for too many */
   readonly sendInvitation: (mail: InvitationMail) => void;
+  /** Orgs that one person may own. */
+  readonly maxOrgsOfPerson: number;
   /** Port: the org has a directory (SCIM), which decides about the members that it added. */
   readonly hasDirectory: (orgId: string) => boolean;
 }
 
 const DAY_MS = 86_400_000;
-const INVITATIONS_A_DAY = 50;
-const MOST_MEMBERS = 10_000;
 
 const orgPath = z.object({ org: z.string().describe("Id or slug") });
 const memberPath = z.object({ org: z.string().describe("Id or slug"), user: z.string() });
@@ -91,7 +96,7 @@ export function memberOperations(deps: MemberOperationDeps) {
       path: memberPath,
       body: z.strictObject({ role }),
       output: z.object({ org_id: z.string(), user_id: z.string(), role }),
-      errors: ["not_found", "role", "scope", "last_owner", "state"],
+      errors: ["not_found", "role", "scope", "last_owner", "state", "plan_limit"],
       run: ({ path, body }, caller) => updateMember(deps, caller, path.user, body.role),
     }),
     removeMember: operation({
@@ -128,11 +133,13 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     if (known !== undefined && !isOver(known, nowMs)) {
       throw fail("state", "This person is a member already, or invited.", { param: "/email" });
     }
-    if (known === undefined && members.length >= MOST_MEMBERS)
-      throw fail("plan_limit", `An organisation has at most ${MOST_MEMBERS} members.`);
+    if (known === undefined) {
+      assertWithin(deps.quotas, "members", members.length, "members in an organisation", "Remove one first.");
+    }
     countInvitation(deps, org.id, nowMs);
     // The same whether the address is known here or not: who has an account is nobody's business.
     const user = people.invitedByEmail(email) ?? invitedUser(email, nowMs);
+    if (granted === "owner") assertMayOwn(people, user.id, deps.maxOrgsOfPerson);
     people.putUser(user);
     const row: MemberRow = {
       ...{ orgId: org.id, userId: user.id, role: granted, addedAtMs: nowMs, source: "invitation" },
@@ -141,21 +148,24 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     people.putMember(row);
     const wire = memberWire(row, user);
     const invitedBy = people.user(caller.actor.id)?.email ?? "";
+    const inviterId = personBehind(accounts, caller) ?? "";
     const [orgId, userId] = [org.id, user.id];
-    deps.sendInvitation({ orgId, orgName: org.name, userId, email, role: granted, invitedBy });
+    deps.sendInvitation({ orgId, orgName: org.name, userId, email, role: granted, invitedBy, inviterId });
     trail.audit.note(caller, { act: "member.add", target: user.id, after: wire });
     trail.events.emit(memberAdded, org.id, wire);
     return wire;
   });
 }
 
-function countInvitation({ invitationCounts }: MemberOperationDeps, orgId: string, nowMs: number): void {
+function countInvitation(
+  { invitationCounts, quotas }: MemberOperationDeps,
+  orgId: string,
+  nowMs: number,
+): void {
   const key = [orgId, localDay(nowMs, "UTC")];
-  const count = (invitationCounts.get(key) ?? 0) + 1;
-  if (count > INVITATIONS_A_DAY) {
-    throw fail("plan_limit", `An organisation can invite ${INVITATIONS_A_DAY} people a day.`);
-  }
-  invitationCounts.put(key, count, nowMs);
+  const count = invitationCounts.get(key) ?? 0;
+  assertWithin(quotas, "invitations_per_day", count, "invitations of an organisation a day", "Ask tomorrow.");
+  invitationCounts.put(key, count + 1, nowMs);
 }
 
 function memberNamed({ accounts }: MemberOperationDeps, { orgId }: Caller, userId: string): MemberRow {
@@ -192,6 +202,7 @@ async function updateMember(deps: MemberOperationDeps, caller: Caller, userId: s
     assertMayGrantRole(accounts, caller, old.role);
     assertMayGrantRole(accounts, caller, role);
     if (role !== "owner") assertOwnerStays(deps, old);
+    else if (old.role !== "owner") assertMayOwn(accounts.people, userId, deps.maxOrgsOfPerson);
     if (role !== old.role) {
       // Whoever gives an invited person another role answers for the invitation from now on.
       const { invitation } = old;

@@ -12,6 +12,7 @@ import { eraseOrg } from "./erasure.ts";
 import type { OrgRow } from "./org.ts";
 import { type OrgOperationDeps, ownOrg, show } from "./org-operations.ts";
 import { orgShape, orgWire } from "./org-wire.ts";
+import { assertMayOwn } from "./ownership.ts";
 import { ROLES } from "./roles.ts";
 import { newTicket, ticketWire } from "./ticket.ts";
 import { emailOf, type Tickets } from "./tickets.ts";
@@ -64,7 +65,7 @@ export function orgEndingOperations(deps: OrgEndingDeps) {
       path: orgPath,
       body: z.strictObject({ user_id: z.string().min(1).max(100) }),
       output: z.object({ owner: z.string(), previous_owner_role: z.enum(ROLES) }),
-      errors: ["not_found", "state"],
+      errors: ["not_found", "state", "plan_limit"],
       run: ({ body }, caller) => transferOrg(deps, caller, body.user_id),
     }),
   };
@@ -155,6 +156,8 @@ async function transferOrg(deps: OrgEndingDeps, caller: Caller, userId: string) 
       throw fail("state", "The new owner has not signed in yet.", { param: "/user_id" });
     }
     if (userId === caller.actor.id) return { owner: userId, previous_owner_role: "owner" as const };
+    // One who owns this org already owns no more of them.
+    if (next.role !== "owner") assertMayOwn(people, userId, deps.maxOrgsOfPerson);
     // A directory never has a say over owners: the membership is no longer its own.
     const source = next.source === "directory" ? "invitation" : next.source;
     people.putMember({ ...next, role: "owner", source });

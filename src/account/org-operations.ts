@@ -6,11 +6,14 @@ import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import type { HttpHead } from "../http-head.ts";
 import { type Caller, operation } from "../operation.ts";
+import type { Quotas } from "../quota.ts";
+import type { ExpiringTable } from "../store/expiring-table.ts";
 import { orgUpdated } from "./account-events.ts";
 import { newOrg, type OrgRow, type SecuritySettings } from "./org.ts";
 import { changesProfile, orgAfter } from "./org-change.ts";
 import { createOrgBody, type OrgPatch, patchOrgBody } from "./org-fields.ts";
 import { type Lock, listedOrgShape, listedOrgWire, orgShape, orgWire } from "./org-wire.ts";
+import { assertMayOwn, countOrgMade } from "./ownership.ts";
 import { newProject } from "./project.ts";
 import type { Role } from "./roles.ts";
 import { assertMayChange } from "./scopes.ts";
@@ -25,6 +28,8 @@ export interface OrgOperationDeps {
   readonly freePlanId: string;
   /** Orgs that one person may own. */
   readonly maxOrgsOfPerson: number;
+  readonly orgsMade: ExpiringTable<number>;
+  readonly quotas: Quotas;
   /** Port: the org has paid in its currency, which can no longer change. */
   readonly hasPaid: (orgId: string) => boolean;
   /** Port: why the settings keep the session that asks from an org, or would, in the order in which its requests are refused. */
@@ -102,14 +107,12 @@ async function createOrg(deps: OrgOperationDeps, caller: Caller, body: z.output<
   const { accounts, clock, trail, freePlanId, maxOrgsOfPerson } = deps;
   const { people } = accounts;
   return await accounts.act(() => {
-    const owned = people.membershipsOf(caller.actor.id).filter(({ role }) => role === "owner");
-    if (owned.length >= maxOrgsOfPerson) {
-      throw fail("plan_limit", `A person may own ${maxOrgsOfPerson} organisations.`);
-    }
+    assertMayOwn(people, caller.actor.id, maxOrgsOfPerson);
     if (accounts.orgBySlug(body.slug) !== undefined) {
       throw fail("slug_taken", `There is an organisation "${body.slug}" already.`, { param: "/slug" });
     }
     const nowMs = clock.now();
+    countOrgMade(deps, caller.actor.id, nowMs);
     const { slug, name, kind, billing_country: billingCountry } = body;
     const org = newOrg({ slug, name, kind, billingCountry, planId: freePlanId }, nowMs);
     accounts.addOrg(org);

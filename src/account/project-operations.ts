@@ -6,6 +6,7 @@ import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import { type Caller, operation } from "../operation.ts";
+import { assertWithin, type Quotas } from "../quota.ts";
 import { budgetAfter, projectBudgetField } from "./budget-fields.ts";
 import { revokedKey } from "./key.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
@@ -21,6 +22,7 @@ export interface ProjectOperationDeps {
   readonly plan: PlanPort;
   readonly spend: ProjectSpendPort;
   readonly trail: Trail;
+  readonly quotas: Quotas;
 }
 
 const byId = z.object({ id: z.string() });
@@ -123,6 +125,8 @@ async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z
     if (plan.projects !== 0 && accounts.projectsOf(org.id).length >= plan.projects) {
       throw fail("plan_limit", `The plan allows ${plan.projects} projects. Delete one first.`);
     }
+    const what = "projects in an organisation, deleted ones included";
+    assertWithin(deps.quotas, "projects_ever", accounts.projectsEver(org.id), what, "Rename one of them.");
     const made = newProject({ orgId: org.id, slug: body.slug, name: body.name, environment }, clock.now());
     accounts.addProject(made);
     const wire = projectWire(made, NOTHING_SPENT);

@@ -11,6 +11,7 @@ import type { Trail } from "../events/trail.ts";
 import { newId } from "../ids.ts";
 import { type Caller, operation } from "../operation.ts";
 import { hintOf } from "../provider-key.ts";
+import { assertWithin, type Quotas } from "../quota.ts";
 import { assertMakerMay } from "./granting.ts";
 import { type ProviderKeyRow, providerKeyShape, providerKeyWire } from "./provider-key.ts";
 import { credentialField, credentialFor, takesCredential } from "./provider-key-fields.ts";
@@ -18,14 +19,12 @@ import type { ProviderKeys } from "./provider-keys.ts";
 import { assertMayChange } from "./scopes.ts";
 import type { AccountTables } from "./tables.ts";
 
-/** Keys per provider: a larger pool is of no use. */
-export const MAX_KEYS_PER_PROVIDER = 16;
-
 export interface ProviderKeyOperationDeps {
   readonly accounts: AccountTables;
   readonly clock: Clock;
   readonly ownKeys: ProviderKeys;
   readonly trail: Trail;
+  readonly quotas: Quotas;
   /** The current catalog's providers; synchronous. */
   readonly providers: () => ReadonlyMap<string, Provider>;
 }
@@ -64,7 +63,7 @@ export function providerKeyOperations(deps: ProviderKeyOperationDeps) {
       body: createBody,
       output: providerKeyShape,
       status: 201,
-      errors: ["scope", "role", "state", "org_closed"],
+      errors: ["scope", "role", "plan_limit", "org_closed"],
       run: async ({ body }, caller) => show(await createProviderKey(deps, caller, body)),
     }),
     deleteProviderKey: operation({
@@ -84,7 +83,7 @@ async function createProviderKey(
   caller: Caller,
   body: z.output<typeof createBody>,
 ): Promise<ProviderKeyRow> {
-  const { accounts, clock, ownKeys, trail } = deps;
+  const { accounts, clock, ownKeys, trail, quotas } = deps;
   // Live calls use the key and are billed, so a test key may not add one.
   assertMayChange(caller, "live");
   const provider = providerNamed(deps.providers(), body.provider);
@@ -106,9 +105,7 @@ async function createProviderKey(
     if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
     assertMakerMay(accounts, caller, "admin");
     const pool = accounts.providerKeysOf(org.id).filter(({ providerId }) => providerId === provider.id);
-    if (pool.length >= MAX_KEYS_PER_PROVIDER) {
-      throw fail("state", `There are ${MAX_KEYS_PER_PROVIDER} keys for ${provider.id}. Delete one first.`);
-    }
+    assertWithin(quotas, "provider_keys", pool.length, `keys for ${provider.id}`, "Delete one first.");
     accounts.addProviderKey(row);
     const after = providerKeyWire(row, ownKeys.statusOf(row));
     trail.audit.note(caller, { act: "provider_key.create", target: row.id, after });

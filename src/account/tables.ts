@@ -44,6 +44,8 @@ export class AccountTables {
   readonly #lastUsed: Table<number>;
   /** One row: milliseconds of the last report of a secret. */
   readonly #keyReports: Table<number>;
+  /** [org id, what] → how many the org ever made. A row is missing where none was made since there is this table. */
+  readonly #made: Table<number>;
   /** [org id, provider key id], ids in the order they were made. */
   readonly #providerKeys: Table<ProviderKeyRow>;
 
@@ -61,6 +63,7 @@ export class AccountTables {
     this.#workingKeys = store.table("account.working_keys");
     this.#lastUsed = store.table("account.key_last_used");
     this.#keyReports = store.table("account.key_reports");
+    this.#made = store.table("account.made");
     this.#providerKeys = store.table("account.provider_keys");
   }
 
@@ -141,7 +144,13 @@ export class AccountTables {
     for (const { value } of this.#projects.range({ start: after })) if (value.id !== after) yield value;
   }
 
+  /** Deleted ones included; of those that an earlier release deleted, none. */
+  projectsEver(orgId: string): number {
+    return this.#made.get([orgId, "projects"]) ?? this.projectsOf(orgId).length;
+  }
+
   addProject(row: ProjectRow): void {
+    this.#made.put([row.orgId, "projects"], this.projectsEver(row.orgId) + 1);
     this.#projects.put(row.id, row);
     this.#projectsByOrg.put([row.orgId, row.id], true);
     this.#projectBySlug.put([row.orgId, row.slug], row.id);
@@ -225,7 +234,16 @@ export class AccountTables {
     }
   }
 
+  /** Revoked and expired ones included. */
+  keysEver(orgId: string): number {
+    return (
+      this.#made.get([orgId, "keys"]) ??
+      Array.from(this.#keysByAge.range({ start: [orgId], end: [orgId, Number.MAX_SAFE_INTEGER] })).length
+    );
+  }
+
   addKey(row: KeyRow): void {
+    this.#made.put([row.orgId, "keys"], this.keysEver(row.orgId) + 1);
     this.#keys.put(row.id, row);
     this.#keyByHash.put(row.hash, row.id);
     this.#keysByAge.put([row.orgId, row.createdAtMs, row.id], true);

@@ -1,14 +1,11 @@
 /** Table of tickets, with its indexes. Methods that write must be called in an act. */
 
-import { fail } from "../errors.ts";
 import type { Caller } from "../operation.ts";
+import { assertWithin, type Quotas, USUAL_QUOTAS } from "../quota.ts";
 import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { AccountTables } from "./tables.ts";
 import type { TicketRow } from "./ticket.ts";
-
-/** Of one org: more are refused until some are decided. */
-const MOST_OPEN = 100;
 
 export class Tickets {
   /** [org id, ticket id]. */
@@ -18,7 +15,10 @@ export class Tickets {
   /** [ticket id] → org id, of open tickets. */
   readonly #open: Table<string>;
 
-  constructor(store: Store) {
+  readonly #quotas: Quotas;
+
+  constructor(store: Store, quotas = USUAL_QUOTAS) {
+    this.#quotas = quotas;
     this.#rows = store.table("account.tickets");
     this.#orgOf = store.table("account.orgs_of_tickets");
     this.#open = store.table("account.open_tickets");
@@ -48,14 +48,20 @@ export class Tickets {
     }
   }
 
-  /** @throws WeirError `plan_limit` where too many are open */
+  /** Where the org has many, its oldest that is decided goes; the audit still tells of it. @throws WeirError `plan_limit` */
   add(row: TicketRow): void {
-    let open = 0;
-    for (const { status } of this.of(row.orgId)) if (status === "open" && ++open >= MOST_OPEN) break;
-    if (row.status === "open" && open >= MOST_OPEN) {
-      throw fail("plan_limit", `${MOST_OPEN} tickets are open. Wait until some are decided.`);
-    }
+    const all = [...this.of(row.orgId)];
+    const open = all.filter(({ status }) => status === "open").length;
+    if (row.status === "open")
+      assertWithin(this.#quotas, "open_tickets", open, "open tickets", "Wait until some are decided.");
+    const oldest = all.findLast(({ status }) => status !== "open");
+    if (all.length >= this.#quotas.tickets && oldest !== undefined) this.#remove(oldest);
     this.put(row);
+  }
+
+  #remove({ orgId, id }: TicketRow): void {
+    this.#rows.remove([orgId, id]);
+    this.#orgOf.remove(id);
   }
 
   /** Replaces a ticket. */

@@ -9,10 +9,11 @@ import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import { newId } from "../ids.ts";
 import { type Caller, operation } from "../operation.ts";
+import { assertWithin, type Quotas } from "../quota.ts";
 import type { Store } from "../store/store.ts";
 import type { AnalystAccess } from "./analyst-access.ts";
 import { usernameOf } from "./analyst-server.ts";
-import { type AnalystRow, type Analysts, MOST_ANALYSTS } from "./analysts.ts";
+import type { AnalystRow, Analysts } from "./analysts.ts";
 import { CONFINEMENT_CURE, offText } from "./confinement.ts";
 import { instant } from "./request-filters.ts";
 
@@ -22,6 +23,7 @@ export interface AnalystOperationDeps {
   readonly access: AnalystAccess;
   readonly clock: Clock;
   readonly trail: Pick<Trail, "audit">;
+  readonly quotas: Quotas;
 }
 
 const DAY_SECONDS = 86_400;
@@ -72,7 +74,7 @@ export function analystOperations(deps: AnalystOperationDeps) {
   const { analysts } = deps;
   const ofOrg = ({ orgId }: Caller) => orgId;
   const ofAll = () => "";
-  const made = { output: madeShape, status: 201, errors: ["state", "analytics_unavailable"] } as const;
+  const made = { output: madeShape, status: 201, errors: ["plan_limit", "analytics_unavailable"] } as const;
   const gone = { path: byId, output: z.undefined(), status: 204, errors: ["not_found"] } as const;
   return {
     createAnalyticsUser: operation({
@@ -127,7 +129,7 @@ function expiry({ expires_in, expires_at }: z.output<typeof body>, nowMs: number
 }
 
 async function make(
-  { store, analysts, access, clock, trail }: AnalystOperationDeps,
+  { store, analysts, access, clock, trail, quotas }: AnalystOperationDeps,
   caller: Caller,
   orgId: string,
   given: z.output<typeof body>,
@@ -148,9 +150,8 @@ async function make(
     throw unavailable(error);
   });
   await store.act(() => {
-    if (analysts.of(orgId).length >= MOST_ANALYSTS) {
-      throw fail("state", `There are ${MOST_ANALYSTS} users already: delete one first.`);
-    }
+    const what = "users of the analytics database in an organisation, expired ones included";
+    assertWithin(quotas, "analytics_users", analysts.of(orgId).length, what, "Delete one first.");
     analysts.put(row);
     trail.audit.note(caller, { act: "analytics_user.create", target: id, after: wire(row) });
   });

@@ -17,9 +17,6 @@ export interface AnalystRow {
   readonly expiresAtMs: number;
 }
 
-/** Of one org, expired ones included. */
-export const MOST_ANALYSTS = 20;
-
 export class Analysts {
   /** [org id, analyst id]. */
   readonly #rows: Table<AnalystRow>;
@@ -36,7 +33,7 @@ export class Analysts {
 
   /** Oldest first. */
   of(orgId: string): AnalystRow[] {
-    const range = { start: [orgId], end: [orgId, "\uffff"], limit: MOST_ANALYSTS };
+    const range = { start: [orgId], end: [orgId, "\uffff"] };
     return Array.from(this.#rows.range(range), ({ value }) => value);
   }
 

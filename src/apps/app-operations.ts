@@ -7,16 +7,8 @@ import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import { type Caller, operation } from "../operation.ts";
-import {
-  type AppRow,
-  appNameField,
-  appShape,
-  appUrlField,
-  appWire,
-  categoryField,
-  MAX_APPS,
-  slugOf,
-} from "./app.ts";
+import { assertWithin, type Quotas } from "../quota.ts";
+import { type AppRow, appNameField, appShape, appUrlField, appWire, categoryField, slugOf } from "./app.ts";
 import type { AppTables } from "./app-tables.ts";
 
 export interface AppOperationDeps {
@@ -24,6 +16,7 @@ export interface AppOperationDeps {
   readonly accounts: Pick<AccountTables, "org">;
   readonly clock: Clock;
   readonly trail: Trail;
+  readonly quotas: Quotas;
 }
 
 const bySlug = z.object({ slug: z.string() });
@@ -63,7 +56,7 @@ export function appOperations(deps: AppOperationDeps) {
       body: createBody,
       output: appShape,
       status: 201,
-      errors: ["scope", "slug_taken", "state", "org_closed"],
+      errors: ["scope", "slug_taken", "plan_limit", "org_closed"],
       run: ({ body }, caller) => createApp(deps, caller, body),
     }),
     getApp: operation({
@@ -103,7 +96,7 @@ function ownApp({ apps }: AppOperationDeps, caller: Caller, slug: string): AppRo
 }
 
 async function createApp(deps: AppOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
-  const { apps, accounts, clock, trail } = deps;
+  const { apps, accounts, clock, trail, quotas } = deps;
   // Live calls are counted by it, so a test key may not add one.
   assertMayChange(caller, "live");
   const slug = body.slug ?? madeSlug(body.name);
@@ -114,9 +107,7 @@ async function createApp(deps: AppOperationDeps, caller: Caller, body: z.output<
     if (apps.app(slug) !== undefined) {
       throw fail("slug_taken", `There is an app "${slug}" already; choose another slug.`, { param: "/slug" });
     }
-    if (apps.of(org.id).length >= MAX_APPS) {
-      throw fail("state", `The organisation has ${MAX_APPS} apps. Delete one first.`);
-    }
+    assertWithin(quotas, "apps", apps.of(org.id).length, "apps in an organisation", "Delete one first.");
     const { name, category, url, public: isPublic } = body;
     const row: AppRow = { slug, orgId: org.id, name, category, url, isPublic, createdAtMs: clock.now() };
     apps.put(row);

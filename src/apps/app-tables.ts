@@ -1,7 +1,7 @@
 /** The stored apps, with an index of each org's and one of those that are public. Methods that write must be called in an act. */
 import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
-import { type AppRow, MAX_APPS } from "./app.ts";
+import type { AppRow } from "./app.ts";
 
 export class AppTables {
   readonly #store: Store;
@@ -34,7 +34,7 @@ export class AppTables {
 
   /** All of an org, by slug. */
   of(orgId: string): AppRow[] {
-    const range = { start: [orgId], end: [orgId, PAST_IDS], limit: MAX_APPS };
+    const range = { start: [orgId], end: [orgId, PAST_IDS] };
     return Array.from(this.#byOrg.range(range), ({ key }) => this.app((key as [string, string])[1])).filter(
       (row) => row !== undefined,
     );

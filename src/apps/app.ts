@@ -12,7 +12,6 @@ export const CATEGORIES = [
 export const categoryField = z.enum(CATEGORIES);
 
 /** Apps of one org. */
-export const MAX_APPS = 50;
 
 export interface AppRow {
   /** Of all orgs only one app has it; it never changes. */

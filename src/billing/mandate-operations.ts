@@ -9,6 +9,7 @@ import { checkedIdempotencyKey, type HttpHead } from "../http-head.ts";
 import { newId } from "../ids.ts";
 import { type Caller, operation } from "../operation.ts";
 import { GatewayError, type MandateOrder, type PaymentGateway } from "../payments/gateway.ts";
+import { assertWithin, type Quotas } from "../quota.ts";
 import { watchMandate } from "./auto-topup-jobs.ts";
 import type { PlanDeps } from "./auto-topup-plan.ts";
 import {
@@ -26,6 +27,7 @@ import { assertBillable, recipientOf } from "./quote.ts";
 
 export interface MandateOperationDeps extends MandateWatchingDeps, Pick<PlanDeps, "accounts" | "debitRules"> {
   readonly trail: Trail;
+  readonly quotas: Quotas;
   /** Port: who takes payments in a currency. */
   readonly gatewayFor: (currency: OrgRow["billingCurrency"]) => PaymentGateway | undefined;
   /** Port: where the request's browser reaches the gateway, without a slash at the end. */
@@ -34,8 +36,6 @@ export interface MandateOperationDeps extends MandateWatchingDeps, Pick<PlanDeps
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Registrations that an org may begin in an hour: each asks the payment gateway. */
-const MOST_AN_HOUR = 10;
 /** A client waits for the payment gateway this long. */
 const OPENING_MS = 15_000;
 
@@ -139,15 +139,20 @@ function mustTake({ mandateMethods }: PaymentGateway, method: MandateMethod, { b
   throw fail("invalid_value", message, { param: "/method" });
 }
 
-/** @throws WeirError 403 `plan_limit` */
-function assertFew({ mandates }: MandateOperationDeps, orgId: string, nowMs: number): void {
+/** Each asks the payment gateway. @throws WeirError 403 `plan_limit` */
+function assertFew({ mandates, quotas }: MandateOperationDeps, orgId: string, nowMs: number): void {
   let begun = 0;
   for (const { createdAtMs } of mandates.of(orgId)) {
     if (createdAtMs < nowMs - HOUR_MS) break;
     begun += 1;
   }
-  if (begun < MOST_AN_HOUR) return;
-  throw fail("plan_limit", `${begun} mandates were begun in the last hour. Finish one of them, or wait.`);
+  assertWithin(
+    quotas,
+    "mandates_per_hour",
+    begun,
+    "mandates begun in an hour",
+    "Finish one of them, or wait.",
+  );
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   type GatewayId,
   type PaymentGateway,
 } from "../payments/gateway.ts";
+import { assertWithin, type Quotas } from "../quota.ts";
 import { assertBillable, assertMinimum, type QuoteDeps, quoteFor, quoteShape, quoteWire } from "./quote.ts";
 import { isPaid, type TopupRow, topupShape, topupWire } from "./topup.ts";
 import { lookNow, type WatchingDeps, watchTopup } from "./watching.ts";
@@ -29,6 +30,7 @@ export interface TopupOperationDeps extends WatchingDeps, QuoteDeps {
   readonly cursors: Cursors;
   readonly jobs: Pick<JobQueue, "enqueue">;
   readonly trail: Trail;
+  readonly quotas: Quotas;
   /** Port: who takes payments in a currency. */
   readonly gatewayFor: (currency: OrgRow["billingCurrency"]) => PaymentGateway | undefined;
   /** Port: where the request's browser reaches the gateway, without a slash at the end. @throws WeirError where it is not known */
@@ -39,8 +41,6 @@ const MINUTE_MS = 60_000;
 /** A quote binds a checkout that is opened within this time; a payment that began then may end later. */
 const CHECKOUT_MS = 30 * MINUTE_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Of one org. */
-const MOST_OPEN_AN_HOUR = 10;
 /** A client waits for the payment gateway this long. */
 const OPENING_MS = 15_000;
 /** A reader of a pending top-up waits this long for the payment gateway. */
@@ -172,14 +172,19 @@ function orderTopup(
 }
 
 /** @throws WeirError 403 `plan_limit` */
-function assertFew({ topups }: TopupOperationDeps, orgId: string, nowMs: number): void {
+function assertFew({ topups, quotas }: TopupOperationDeps, orgId: string, nowMs: number): void {
   let open = 0;
   for (const { createdAtMs } of topups.pendingOf(orgId)) {
-    if (createdAtMs < nowMs - HOUR_MS || open === MOST_OPEN_AN_HOUR) break;
+    if (createdAtMs < nowMs - HOUR_MS || open === quotas.topups_per_hour) break;
     open += 1;
   }
-  if (open < MOST_OPEN_AN_HOUR) return;
-  throw fail("plan_limit", `${open} top-ups of the last hour are not paid yet. Pay one of them, or wait.`);
+  assertWithin(
+    quotas,
+    "topups_per_hour",
+    open,
+    "top-ups of an hour that are not paid",
+    "Pay one of them, or wait.",
+  );
 }
 
 /**

@@ -6,7 +6,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../clock.ts";
 import { newId } from "../ids.ts";
 import type { Caller } from "../operation.ts";
+import type { Quotas } from "../quota.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
+import { ChangeCounts } from "./change-counts.ts";
 import { type EventsOptions, forgetting } from "./events.ts";
 
 /** A changed field; an absent side means that there was, or is, no such field. */
@@ -45,27 +47,38 @@ export interface AuditEntry {
   readonly orgId?: string;
 }
 
+export interface AuditOptions extends EventsOptions {
+  readonly quotas?: Quotas;
+}
+
 const DAY_MS = 86_400_000;
 const KEPT_DAYS = 400;
 /** Characters of a value as JSON; longer ones, such as policies, are told by their length. */
 const MAX_VALUE = 2000;
+/** Characters of all values of a row; further ones are told by their length. */
+const MAX_VALUES = 16_000;
 
 export class Audit {
   readonly #clock: Clock;
   /** [org id, row id]; ids sort by time. */
   readonly #rows: ExpiringTable<AuditRow>;
 
-  constructor({ store, clock, onFailure }: EventsOptions) {
+  readonly #changes: ChangeCounts;
+
+  constructor(options: AuditOptions) {
+    const { store, clock, onFailure } = options;
     this.#clock = clock;
+    this.#changes = new ChangeCounts(options);
     this.#rows = openExpiringTable({
       ...{ store, clock, onFailure: forgetting(onFailure) },
       ...{ rows: "audit.rows", periods: "audit.days", periodMs: DAY_MS, keepPeriods: KEPT_DAYS },
     });
   }
 
-  /** Only in an act. */
+  /** Only in an act. @throws WeirError 403 `plan_limit` for a tenant's change beyond the quota of its org */
   note(caller: Caller, { act, target, before, after, reason = "", orgId = caller.orgId }: AuditEntry): void {
     const createdAtMs = this.#clock.now();
+    this.#changes.count(caller, orgId, act, createdAtMs);
     const row: AuditRow = {
       id: newId("aud", createdAtMs),
       orgId,
@@ -99,6 +112,7 @@ export class Audit {
 
   close(): void {
     this.#rows.close();
+    this.#changes.close();
   }
 }
 
@@ -106,6 +120,13 @@ export class Audit {
 export function changesBetween(before: object = {}, after: object = {}): Change[] {
   const old = new Map(Object.entries(before));
   const young = new Map(Object.entries(after));
+  let left = MAX_VALUES;
+  const shortened = (value: unknown): unknown => {
+    const { length } = JSON.stringify(value);
+    if (length > Math.min(MAX_VALUE, left)) return `(${length} characters)`;
+    left -= length;
+    return value;
+  };
   return [...new Set([...old.keys(), ...young.keys()])]
     .filter((field) => !isDeepStrictEqual(old.get(field), young.get(field)))
     .map((field) => ({
@@ -113,9 +134,4 @@ export function changesBetween(before: object = {}, after: object = {}): Change[
       ...(old.get(field) !== undefined && { before: shortened(old.get(field)) }),
       ...(young.get(field) !== undefined && { after: shortened(young.get(field)) }),
     }));
-}
-
-function shortened(value: unknown): unknown {
-  const { length } = JSON.stringify(value);
-  return length <= MAX_VALUE ? value : `(${length} characters)`;
 }

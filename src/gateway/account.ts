@@ -6,6 +6,7 @@ import { firstStart } from "../account/first-start.ts";
 import { Keyring } from "../account/keyring.ts";
 import { LastUsed } from "../account/last-used.ts";
 import { openInvitationCounts } from "../account/member-operations.ts";
+import { openOrgsMade } from "../account/ownership.ts";
 import type { UserRow } from "../account/person.ts";
 import type { Plan, PlanFeaturesPort, PlanList, PlanPort } from "../account/plan.ts";
 import { ProviderKeys } from "../account/provider-keys.ts";
@@ -61,6 +62,8 @@ export async function openAccount(config: Config, log: Logger, ground: AccountGr
     ...{ accounts, clock, trail, dataDir, isLoopback, isOperator },
     shared: cell === undefined ? undefined : installation.secret("first-owner"),
   });
+  const orgsMade = openOrgsMade(store, clock, onFailure);
+  const tables = [invitationCounts, orgsMade];
   return {
     ...{
       plan,
@@ -71,12 +74,15 @@ export async function openAccount(config: Config, log: Logger, ground: AccountGr
       first,
       isOperator,
       invitationCounts,
+      orgsMade,
       firstOwner,
     },
     planFeatures: featuresPort(config),
     plans: planList(config),
-    tickets: new Tickets(store),
-    closeTables: () => invitationCounts.close(),
+    tickets: new Tickets(store, config.settings.quotas),
+    closeTables() {
+      for (const table of tables) table.close();
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Clock } from "../clock.ts";
 import { type Config, isLocalOnly } from "../config.ts";
 import type { Trail } from "../events/trail.ts";
+import type { Quotas } from "../quota.ts";
 import type { Store } from "../store/store.ts";
 
 interface AppRoomDeps {
@@ -17,6 +18,7 @@ interface AppRoomDeps {
   readonly analytics: Analytics;
   readonly catalog: Catalog;
   readonly trail: Trail;
+  readonly quotas: Quotas;
 }
 
 const MIN_ORGS = 5;
@@ -27,7 +29,7 @@ export const minOrgsOf = (config: Config): number =>
 
 export function openAppRoom(
   config: Config,
-  { store, clock, accounts, analytics, catalog, trail }: AppRoomDeps,
+  { store, clock, accounts, analytics, catalog, trail, quotas }: AppRoomDeps,
 ) {
   const tables = new AppTables(store);
   const shown = new PublicApps({
@@ -38,7 +40,7 @@ export function openAppRoom(
   return {
     apps: {
       tables,
-      operations: { ...appOperations({ apps: tables, accounts, clock, trail }), ...shown.operations },
+      operations: { ...appOperations({ apps: tables, accounts, clock, trail, quotas }), ...shown.operations },
       /** What is measured of a model, with the public apps that use it. */
       async modelStats(modelId: string) {
         const [stats, apps] = await Promise.all([analytics.modelStats(modelId), shown.usesOf(modelId)]);

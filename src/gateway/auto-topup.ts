@@ -51,7 +51,7 @@ type Made = "autoTopups" | "mandates" | "mandateLooks" | "debitRules" | "jobs" |
 export interface AutoTopupGround
   extends Omit<AutoToppingDeps, Made>,
     Pick<AutoTopupOperationDeps, "trail" | "gatewayFor">,
-    Pick<MandateOperationDeps, "ownAddress"> {
+    Pick<MandateOperationDeps, "ownAddress" | "quotas"> {
   readonly book: AutoToppingDeps["book"] & AutoTopupWatchDeps["book"];
   readonly timers: Timers;
   readonly jobs: Jobs;

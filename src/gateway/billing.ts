@@ -56,6 +56,7 @@ export async function openBillingRoom(config: Config, log: Logger, ground: Billi
   const { invoices, trail } = ground;
   const deps = {
     ...{ store, clock, jobs, fx, trail, book: ground.book, purse: ground.purse, lots: ground.lots },
+    quotas: config.settings.quotas,
     ...{ invoices: invoices.issuer, terms: termsOf(invoices.supplier) },
     events: trail.events,
     topups: new TopupTables(store),

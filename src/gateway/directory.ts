@@ -31,7 +31,7 @@ export function openDirectory(config: Config, log: Logger, ground: DirectoryGrou
     log.error({ err }, "the log of a directory could not be written or swept");
   const tables = new ScimTables(store);
   const tokens = new ScimTokens({ store, clock });
-  const calls = new ScimLog({ store, clock, tokens, onFailure });
+  const calls = new ScimLog({ store, clock, tokens, quotas: config.settings.quotas, onFailure });
   const callerOf: CredentialPorts["directoryOf"] = (secret, requestId, origin) => {
     if (secret === "") throw fail("missing_key", "Send the token of the org's directory.");
     const token = tokens.resolve(secret);

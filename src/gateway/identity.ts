@@ -64,8 +64,8 @@ export function openIdentity(config: Config, log: Logger, ground: IdentityGround
       ...ground,
       ...{ sessions, provider, states, cookies, publicUrl: config.publicUrl },
       trustsEmail: config.settings.oidc.trust_email,
-      directories: directory.links,
       maxOrgsOfPerson: config.settings.max_orgs_per_person,
+      directories: directory.links,
     }),
     /** Port of the room of accounts. */
     locksOf(security: SecuritySettings, head: HttpHead) {

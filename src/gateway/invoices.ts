@@ -50,10 +50,12 @@ export function openInvoiceRoom(config: Config, log: Logger, ground: InvoiceGrou
   const templateOf = ({ kind }: InvoiceRow) => (kind === "credit_note" ? creditNote : invoice);
   const invoices = openInvoices({
     ...ground,
+    quotas: config.settings.quotas,
     supplier,
     mails: {
       put: (row) => void mail.toOrg.put(templateOf(row), { orgId: row.orgId, data: mailData(row) }),
-      putTo: (row, to) => mail.put(templateOf(row), { orgId: row.orgId, to, data: mailData(row) }),
+      putTo: (row, to, personId) =>
+        mail.putAsked(templateOf(row), { orgId: row.orgId, personId, to, data: mailData(row) }),
     },
     portal: () => portalOf(config, supplier, services),
     draw: {

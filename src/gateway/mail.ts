@@ -27,6 +27,7 @@ export function openMailRoom(config: Config, log: Logger, ground: MailGround) {
     ...{ store, clock, jobs, events, accounts, smtp, from },
     dataDir: ground.mailDir,
     timers: systemTimers,
+    quotas: config.settings.quotas,
     // Without PUBLIC_URL people sign in on this machine only.
     address: () => publicUrl ?? `http://${host === "::1" ? "[::1]" : "127.0.0.1"}:${port}`,
     invoiceFile: async (orgId, id) => invoiceFile?.(orgId, id),

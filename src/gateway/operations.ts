@@ -93,6 +93,7 @@ function offeredBy(rooms: Rooms, config: Config) {
     policies: rooms.policies,
     health: rooms.health,
     trail: rooms.trail,
+    quotas: rooms.quotas,
     random: systemRandom,
     replay: (request) => rooms.replays.replay(request),
     reports: { ...analytics.reports, ...analytics.shadowRuns },
@@ -105,6 +106,7 @@ function offeredBy(rooms: Rooms, config: Config) {
     clock,
     ownKeys,
     trail: rooms.trail,
+    quotas: rooms.quotas,
     providers: () => catalog.current().providers,
   });
   return {
@@ -132,10 +134,10 @@ const billingOf = (rooms: Rooms) => ({
 });
 
 function accountOf(rooms: Rooms, { settings }: Config) {
-  const { accounts, budgets, identity, invitationCounts, jobs, lastUsed, plan, tickets } = rooms;
+  const { accounts, budgets, identity, invitationCounts, jobs, lastUsed, orgsMade, plan, tickets } = rooms;
   return accountOperations({
-    ...{ accounts, invitationCounts, jobs, lastUsed, plan, tickets },
-    ...{ clock: rooms.clock, cursors: rooms.cursors, trail: rooms.trail },
+    ...{ accounts, invitationCounts, jobs, lastUsed, orgsMade, plan, tickets },
+    ...{ clock: rooms.clock, cursors: rooms.cursors, trail: rooms.trail, quotas: rooms.quotas },
     freePlanId: settings.default_plan,
     maxOrgsOfPerson: settings.max_orgs_per_person,
     hasPaid: (orgId) => rooms.billing.topups.hasPaid(orgId),

@@ -256,6 +256,7 @@ async function openGround(config: Config, log: Logger, { shared, cell: ports }: 
     ...{ clock, store, cell, installation, cursors, simulator, listeners, ...known },
     portsOfMachine: ports?.portsOfMachine ?? (() => []),
     ...servicesOf(config, { clock, log, listeners }, { isCell, ofMachine: ports?.services }),
+    quotas: config.settings.quotas,
     /** Of mails that are sent nowhere. */
     mailDir: ports?.machineDir ?? config.dataDir,
   };
@@ -289,10 +290,13 @@ async function openShared(
 }
 
 /** Jobs, events and the audit: what every act may put beside its change. */
-function openTrail({ store, clock, cell }: Pick<Ground, "store" | "clock" | "cell">, log: Logger) {
+function openTrail(
+  { store, clock, cell, quotas }: Pick<Ground, "store" | "clock" | "cell" | "quotas">,
+  log: Logger,
+) {
   const onFailure = (err: unknown, what: string) => log.error({ err }, what);
   const events = new Events({ store, clock, onFailure });
-  const audit = new Audit({ store, clock, onFailure });
+  const audit = new Audit({ store, clock, quotas, onFailure });
   const jobs = new Jobs({
     ...{ store, clock, timers: systemTimers, random: systemRandom },
     ...{ holder: cell === undefined ? "local" : `${cell.name}:${cell.entered.life}` },

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { memberJoined, memberRemoved } from "../account/account-events.ts";
 import { invitationId, invitationsFor, isOver, mayStillBeGiven } from "../account/invitations.ts";
 import type { OrgRow } from "../account/org.ts";
+import { assertMayOwn } from "../account/ownership.ts";
 import { type MemberRow, memberWire, type UserRow } from "../account/person.ts";
 import { ROLES } from "../account/roles.ts";
 import type { AccountTables } from "../account/tables.ts";
@@ -162,7 +163,7 @@ async function accept(deps: InvitationOperationDeps, caller: Caller, id: string,
     if (org.status !== "active") throw notActive(org);
     if (isOver(row, nowMs) || !mayStillBeGiven(accounts, row)) throw over();
     checkSecurity(deps, org, session, head.address);
-    assertMayOwn(deps, user, row);
+    if (row.role === "owner") assertMayOwn(accounts.people, user.id, deps.maxOrgsOfPerson);
     // The time of the invitation is its sender's choice; the time of joining is the person's.
     const { member, isNew } = join(deps, caller, row, user, { acceptedId: id, addedAtMs: nowMs });
     if (isNew) trail.events.emit(memberJoined, org.id, memberWire(member, user));
@@ -179,14 +180,6 @@ const notActive = ({ status }: OrgRow): WeirError =>
 
 const over = (): WeirError =>
   fail("state", "The invitation is not valid any more. Ask the organisation to invite you again.");
-
-/** The bound of `POST /v1/orgs` holds for owners who are invited as well. @throws WeirError `plan_limit` */
-function assertMayOwn({ accounts, maxOrgsOfPerson }: InvitationOperationDeps, user: UserRow, row: MemberRow) {
-  if (row.role !== "owner") return;
-  const owned = accounts.people.membershipsOf(user.id).filter(({ role }) => role === "owner");
-  if (owned.length < maxOrgsOfPerson) return;
-  throw fail("plan_limit", `A person may own ${maxOrgsOfPerson} organisations.`);
-}
 
 async function decline(
   { accounts, trail }: InvitationOperationDeps,

@@ -4,6 +4,7 @@
  * their subject, or by their e-mail address where the provider vouches for it.
  */
 import type { FirstOwner } from "../account/first-owner.ts";
+import { ownsTooMany } from "../account/ownership.ts";
 import { invitedUser, isOwnOrg, type MemberRow, type UserRow } from "../account/person.ts";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
@@ -23,6 +24,8 @@ export interface SignInDeps extends JoiningDeps {
   readonly clock: Clock;
   /** The provider's addresses are trusted although it does not say that it verified them. */
   readonly trustsEmail: boolean;
+  /** Orgs that one person may own. */
+  readonly maxOrgsOfPerson: number;
 }
 
 export interface SignIn {
@@ -49,7 +52,7 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
     const user = personFor(deps, given, waiting, nowMs);
     if (user.status === "disabled") throw fail("role", "The operator has disabled this person.");
     const caller = actingAs(user, given);
-    for (const member of waiting) join(deps, caller, member, user);
+    for (const member of waiting) if (mayJoin(deps, member, user)) join(deps, caller, member, user);
     deps.firstOwner.claim(caller, user, given.firstOwner);
     const before = sessions.find(given.before);
     if (before !== undefined) sessions.end(before);
@@ -108,6 +111,12 @@ function invitedWhole({ accounts }: SignInDeps, waiting: readonly MemberRow[]): 
   const whole = waiting.find(({ userId }) => people.membershipsOf(userId).length === taken(userId));
   return whole && people.user(whole.userId);
 }
+
+/** To own one org more than a person may waits: it is theirs once they own fewer, and sign in again. */
+const mayJoin = ({ accounts, maxOrgsOfPerson }: SignInDeps, member: MemberRow, user: UserRow): boolean =>
+  member.role !== "owner" ||
+  member.userId === user.id ||
+  !ownsTooMany(accounts.people, user.id, maxOrgsOfPerson);
 
 function longestSession({ accounts }: SignInDeps, userId: string): number {
   const hours = accounts.people

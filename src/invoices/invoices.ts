@@ -10,6 +10,7 @@ import type { Cursors } from "../cursor.ts";
 import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import type { Jobs } from "../jobs/jobs.ts";
+import type { Quotas } from "../quota.ts";
 import { openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 import { approveCorrection } from "./correction-operations.ts";
@@ -25,6 +26,7 @@ import { Series } from "./series.ts";
 import type { SupplierFile } from "./supplier.ts";
 
 export interface InvoicesOptions {
+  readonly quotas: Quotas;
   readonly store: Store;
   readonly clock: Clock;
   readonly trail: Trail;
@@ -51,7 +53,7 @@ export interface InvoicesOptions {
 export interface InvoiceMails {
   /** To those who answer for the org. */
   put(row: InvoiceRow): void;
-  putTo(row: InvoiceRow, to: string): void;
+  putTo(row: InvoiceRow, to: string, askedBy: string): void;
 }
 
 /** A document as a file. */

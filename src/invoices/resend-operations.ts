@@ -1,20 +1,19 @@
 /** Sends a document again. To people outside the org only for a person who is signed in, so that a leaked key mails no stranger. */
 import { z } from "zod";
 import { emailField, sameEmail } from "../account/email.ts";
+import { personBehind } from "../account/granting.ts";
 import { assertMayChange } from "../account/scopes.ts";
 import type { AccountTables } from "../account/tables.ts";
 import { type Clock, localDay } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import { type Caller, operation } from "../operation.ts";
+import { assertWithin, type Quotas } from "../quota.ts";
 import type { ExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 import type { InvoiceRow } from "./invoice.ts";
 import type { InvoiceTables } from "./invoice-tables.ts";
 import { ownInvoice } from "./own-invoice.ts";
-
-/** Of an org. */
-export const MOST_RESENT_A_DAY = 10;
 
 export interface ResendDeps {
   readonly store: Pick<Store, "act">;
@@ -22,16 +21,17 @@ export interface ResendDeps {
   readonly tables: InvoiceTables;
   readonly accounts: AccountTables;
   readonly trail: Trail;
+  readonly quotas: Quotas;
   /** [org id, day]: how many were sent again. */
   readonly resent: ExpiringTable<number>;
-  /** In an act: puts the mail with the document to one address. */
-  readonly putMailTo: (row: InvoiceRow, to: string) => void;
+  /** In an act: puts the mail with the document to one address. @param askedBy the person; empty where nobody is known @throws WeirError 403 `plan_limit` */
+  readonly putMailTo: (row: InvoiceRow, to: string, askedBy: string) => void;
 }
 
 export const resendOperation = (deps: ResendDeps) => ({
   resendInvoice: operation({
     name: "resendInvoice",
-    summary: `Mail a document to an address; ${MOST_RESENT_A_DAY} times a day`,
+    summary: "Mail a document to an address; some times a day (`invoices_resent_per_day` of the settings)",
     path: z.object({ id: z.string().max(100) }),
     body: z.strictObject({
       to: emailField.describe("Where to; outside the org's members and billing address only from a session"),
@@ -46,7 +46,7 @@ export const resendOperation = (deps: ResendDeps) => ({
 });
 
 async function resend(deps: ResendDeps, caller: Caller, id: string, to: string) {
-  const { store, clock, tables, trail, resent, putMailTo } = deps;
+  const { store, clock, tables, trail, resent, putMailTo, quotas } = deps;
   assertMayChange(caller, "live");
   return await store.act(() => {
     const row = ownInvoice(tables, caller, id);
@@ -60,11 +60,10 @@ async function resend(deps: ResendDeps, caller: Caller, id: string, to: string) 
       );
     const nowMs = clock.now();
     const key = [caller.orgId, localDay(nowMs, "UTC")];
-    const count = (resent.get(key) ?? 0) + 1;
-    if (count > MOST_RESENT_A_DAY)
-      throw fail("plan_limit", `${MOST_RESENT_A_DAY} documents were sent again today. Ask tomorrow.`);
-    resent.put(key, count, nowMs);
-    putMailTo(row, to);
+    const count = resent.get(key) ?? 0;
+    assertWithin(quotas, "invoices_resent_per_day", count, "documents sent again a day", "Ask tomorrow.");
+    resent.put(key, count + 1, nowMs);
+    putMailTo(row, to, personBehind(deps.accounts, caller) ?? "");
     trail.audit.note(caller, { act: "invoice.resend", target: row.id, after: { to } });
     return { queued: true, to };
   });

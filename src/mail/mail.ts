@@ -10,7 +10,9 @@ import type { EventRow, Events } from "../events/events.ts";
 import { newId } from "../ids.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Mailbox, SmtpServer } from "../mail-settings.ts";
+import type { Quotas } from "../quota.ts";
 import type { Store } from "../store/store.ts";
+import { type AskedMail, AskedMails } from "./asked-mails.ts";
 import { MailFolder } from "./folder-transport.ts";
 import { beginToLook, keyLooker, lookAtKeys } from "./key-expiry.ts";
 import { ADMINISTRATORS, OrgMails } from "./org-mails.ts";
@@ -37,6 +39,7 @@ export interface MailOptions {
   readonly address: () => string;
   /** Documents that mails carry; absent: there are none. */
   readonly invoiceFile?: SendingDeps["invoiceFile"];
+  readonly quotas: Quotas;
   /** For the operator's log. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
@@ -51,15 +54,17 @@ export interface Mail {
     template: MailTemplate<D>,
     mail: { readonly orgId: string; readonly to: string; readonly data: D },
   ): string;
-  /** Only in an act. */
+  /** Only in an act. @throws WeirError 403 `plan_limit` for too many to people of the org's choice */
   putInvitation(mail: InvitationMail): void;
+  /** Only in an act: a mail to an address that a tenant chose. @throws WeirError 403 `plan_limit` for too many */
+  putAsked<D>(template: MailTemplate<D>, mail: AskedMail & { readonly data: D }): void;
   /** Only in an act: to the owners and admins of the key's org. */
   putKeyReported(mail: { readonly orgId: string; readonly keyId: string }): void;
   /** Only in an act: that the erasure of an org begins. @param name the org's @returns keys of the jobs */
   putErasureBegun(orgId: string, name: string): readonly string[];
   /** Whether a mail waits no more: it is sent, or given up. @param key of its job */
   isOut(key: string): boolean;
-  /** Only in an act: to those who answer for the org; at most 50 a day of one template. */
+  /** Only in an act: to those who answer for the org; at most 50 a day of one template that is not essential. */
   readonly toOrg: Pick<OrgMails, "put" | "putOnce">;
   /** Undefined where mails are sent. */
   readonly folder: Pick<MailFolder, "names" | "read"> | undefined;
@@ -86,6 +91,14 @@ export function openMail(options: MailOptions): Mail {
     return key;
   };
   const toOrg = new OrgMails({ store, clock, accounts, put, onFailure });
+  const asked = new AskedMails({
+    ...{ store, clock, quotas: options.quotas },
+    onFailure: (error) => onFailure(error, "old counts of mails could not be forgotten; it is tried again"),
+  });
+  const putAsked: Mail["putAsked"] = (template, mail) => {
+    asked.count(mail);
+    put(template, mail);
+  };
   const looking = { accounts, clock, jobs, mails: toOrg };
   jobs.handle(
     sendMail,
@@ -98,8 +111,9 @@ export function openMail(options: MailOptions): Mail {
   events.listen((event) => mailOfEvent(toOrg, event, onFailure));
   return {
     put,
-    putInvitation: ({ orgId, email, userId, orgName, role, invitedBy }) =>
-      void put(invitation, { orgId, to: email, data: { userId, orgName, role, invitedBy } }),
+    putAsked,
+    putInvitation: ({ orgId, email: to, userId, orgName, role, invitedBy, inviterId: personId }) =>
+      putAsked(invitation, { orgId, personId, to, data: { userId, orgName, role, invitedBy } }),
     putKeyReported: ({ orgId, keyId }) =>
       void toOrg.put(keyReported, { orgId, data: { keyId }, to: ADMINISTRATORS }),
     putErasureBegun: (orgId, name) => toOrg.put(erasureBegun, { orgId, data: { name } }) ?? [],
@@ -111,6 +125,7 @@ export function openMail(options: MailOptions): Mail {
     close() {
       transport.close();
       toOrg.close();
+      asked.close();
     },
   };
 }

@@ -33,7 +33,7 @@ export interface OrgMail<D> {
 export const ADMINISTRATORS = Symbol("owners and admins");
 
 const DAY_MS = 86_400_000;
-/** Of one template to one org; a mail to several people counts once. */
+/** Of one template that is not essential, to one org; a mail to several people counts once. */
 const MOST_A_DAY = 50;
 
 export class OrgMails {
@@ -52,7 +52,7 @@ export class OrgMails {
 
   /** Only in an act. @returns keys of the jobs; undefined where the org has had too many of this template today: nothing is put */
   put<D>(template: MailTemplate<D>, { orgId, data, to }: OrgMail<D>): readonly string[] | undefined {
-    if (!this.#isWithin(template, orgId)) return undefined;
+    if (template.isEssential !== true && !this.#isWithin(template, orgId)) return undefined;
     const { put, onFailure } = this.#deps;
     const recipients = this.#recipients(orgId, to);
     if (recipients.length === 0)

@@ -7,6 +7,7 @@ import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import { type Caller, operation } from "../operation.ts";
+import { assertWithin, type Quotas } from "../quota.ts";
 import { POLICY_NAME } from "../routing/policy-document.ts";
 import type { PolicyReading } from "../routing/policy-reading.ts";
 import type { AccountView } from "./account-view.ts";
@@ -14,7 +15,7 @@ import { type CatalogView, knownNames } from "./catalog-view.ts";
 import type { Policies } from "./policies.ts";
 import { activate, deactivate } from "./policy-activation.ts";
 import { assertMayWrite, ownPolicy, ownVersion, versionOrNewest } from "./policy-lookup.ts";
-import type { VersionRow } from "./policy-tables.ts";
+import type { PolicyRow, VersionRow } from "./policy-tables.ts";
 import {
   createdShape,
   currentActivations,
@@ -31,12 +32,9 @@ export interface PolicyOperationDeps {
   readonly accounts: AccountView;
   readonly catalog: { current(): CatalogView };
   readonly trail: Trail;
+  readonly quotas: Quotas;
 }
 
-const MOST_POLICIES = 100;
-const MOST_VERSIONS = 1_000;
-/** Bytes of all texts of a policy; they are kept for good. */
-const MOST_BYTES = 8 * 1024 * 1024;
 /** Rows read per turn of the event loop (T54). */
 const VERSIONS_A_TURN = 200;
 
@@ -121,7 +119,7 @@ function writeOperations(deps: PolicyOperationDeps) {
       body: createBody,
       output: createdShape,
       status: 201,
-      errors: ["scope", "slug_taken", "state"],
+      errors: ["scope", "slug_taken", "plan_limit"],
       run: ({ body }, caller) => addVersion(deps, caller, { ...body, isNew: true }),
     }),
     createPolicyVersion: operation({
@@ -131,7 +129,7 @@ function writeOperations(deps: PolicyOperationDeps) {
       body: versionBody,
       output: createdShape,
       status: 201,
-      errors: ["not_found", "scope", "state"],
+      errors: ["not_found", "scope", "plan_limit"],
       run: ({ path, body }, caller) =>
         addVersion(deps, caller, { name: path.name, yaml: body.yaml, isNew: false }),
     }),
@@ -208,20 +206,8 @@ async function addVersion(deps: PolicyOperationDeps, caller: Caller, { name, yam
       throw fail("slug_taken", `The org has a policy "${name}" already.`, { param: "/name" });
     }
     if (!isNew && old === undefined) throw fail("not_found", "There is no such policy.");
-    if (isNew && tables.policiesOf(orgId).length >= MOST_POLICIES) {
-      throw fail("state", `An org can have ${MOST_POLICIES} policies. Add a version to one of them.`);
-    }
+    assertRoom(deps, orgId, old, yaml);
     const versions = old?.versions ?? 0;
-    if (versions >= MOST_VERSIONS) {
-      throw fail("state", `A policy can have ${MOST_VERSIONS} versions. Go on with a new policy.`);
-    }
-    if ((old?.bytes ?? 0) + Buffer.byteLength(yaml) > MOST_BYTES) {
-      throw fail(
-        "state",
-        `The versions of a policy can have ${MOST_BYTES} bytes together. Go on with a new policy.`,
-        { param: "/yaml" },
-      );
-    }
     const made: VersionRow = {
       name,
       version: versions + 1,
@@ -239,6 +225,29 @@ async function addVersion(deps: PolicyOperationDeps, caller: Caller, { name, yam
     return made;
   });
   return { ...summaryWire(row, []), yaml, warnings: warnings.map(problemWire) };
+}
+
+/** Versions are kept for good. @param old undefined for a new policy @throws WeirError 403 `plan_limit` */
+function assertRoom(
+  { policies, quotas }: PolicyOperationDeps,
+  orgId: string,
+  old: PolicyRow | undefined,
+  yaml: string,
+): void {
+  const all = policies.tables.policiesOf(orgId);
+  if (old === undefined)
+    assertWithin(
+      quotas,
+      "policies",
+      all.length,
+      "policies in an organisation",
+      "Add a version to one of them.",
+    );
+  const versions = old?.versions ?? 0;
+  assertWithin(quotas, "policy_versions", versions, "versions of a policy", "Go on with a new policy.");
+  const bytes = all.reduce((sum, policy) => sum + policy.bytes, Buffer.byteLength(yaml));
+  const what = "bytes of policies in an organisation, all versions together";
+  assertWithin(quotas, "policy_bytes", bytes - 1, what, "Versions are kept for good: write shorter ones.");
 }
 
 async function validate(

@@ -2,10 +2,11 @@
  * What an org's directory asked for and what it was answered: one row for each call, those that failed included. Kept 30 days,
  * for whoever sets up or mends the provisioning.
  */
-import type { Clock } from "../clock.ts";
+import { type Clock, localDay } from "../clock.ts";
 import type { WeirError } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Caller } from "../operation.ts";
+import { type Quotas, USUAL_QUOTAS } from "../quota.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 import type { ScimTokens } from "./token.ts";
@@ -36,6 +37,9 @@ export class ScimLog {
   readonly #clock: Clock;
   readonly #tokens: ScimTokens;
   readonly #onFailure: (error: unknown) => void;
+  readonly #quotas: Quotas;
+  /** [org id, day] → rows of that day. */
+  readonly #counts: ExpiringTable<number>;
   /** [org id, row id]; ids sort by time. */
   readonly #rows: ExpiringTable<LogRow>;
   /** Calls that reached their operation, which writes their row. */
@@ -45,9 +49,11 @@ export class ScimLog {
     readonly store: Store;
     readonly clock: Clock;
     readonly tokens: ScimTokens;
+    readonly quotas?: Quotas;
     readonly onFailure: (error: unknown) => void;
   }) {
-    const { store, clock, tokens, onFailure } = options;
+    const { store, clock, tokens, quotas = USUAL_QUOTAS, onFailure } = options;
+    this.#quotas = quotas;
     this.#store = store;
     this.#clock = clock;
     this.#tokens = tokens;
@@ -56,6 +62,10 @@ export class ScimLog {
       ...{ store, clock, onFailure },
       ...{ rows: "scim.log", periods: "scim.log_days", periodMs: DAY_MS, keepPeriods: LOG_DAYS },
     });
+    this.#counts = openExpiringTable({
+      ...{ store, clock, onFailure },
+      ...{ rows: "scim.log_counts", periods: "scim.log_count_days", periodMs: DAY_MS },
+    });
   }
 
   /** The operation runs and will add the row itself. */
@@ -63,10 +73,14 @@ export class ScimLog {
     this.#begun.add(caller);
   }
 
-  /** Resolves once the row is stored. */
+  /** Resolves once the row is stored; beyond the quota of a day there is none. */
   add({ orgId, actor }: Caller, { path, ...entry }: LogEntry): Promise<void> {
     return this.#store.act(() => {
       const createdAtMs = this.#clock.now();
+      const day = [orgId, localDay(createdAtMs, "UTC")];
+      const logged = this.#counts.get(day) ?? 0;
+      if (logged >= this.#quotas.directory_log_per_day) return;
+      this.#counts.put(day, logged + 1, createdAtMs);
       const id = newId("scl", createdAtMs);
       const row = { id, orgId, createdAtMs, actor: actor.id, path: path.slice(0, MAX_PATH), ...entry };
       this.#rows.put([orgId, id], row, createdAtMs);
@@ -92,5 +106,6 @@ export class ScimLog {
 
   close(): void {
     this.#rows.close();
+    this.#counts.close();
   }
 }

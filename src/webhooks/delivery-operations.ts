@@ -11,6 +11,7 @@ import { EVENT_NAMES } from "../events/types.ts";
 import { type Caller, operation } from "../operation.ts";
 import type { RulesOf } from "../outbound/rules.ts";
 import { pageOf, pageQuery, readPage } from "../page.ts";
+import type { Quotas } from "../quota.ts";
 import type { Store } from "../store/store.ts";
 import { DELIVERY_STATUSES, type DeliveryRow, deliveryShape } from "./delivery.ts";
 import type { DeliveryQueue } from "./delivery-queue.ts";
@@ -31,6 +32,7 @@ export interface WebhookOperationDeps {
   readonly cursors: Cursors;
   readonly vault: Vault;
   readonly rulesOf: RulesOf;
+  readonly quotas: Quotas;
 }
 
 const query = z.object({

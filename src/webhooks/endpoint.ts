@@ -6,9 +6,6 @@ import { z } from "zod";
 import { isoTime } from "../clock.ts";
 import { EVENT_NAMES, type EventName } from "../events/types.ts";
 
-/** Endpoints of one org. */
-export const MOST_ENDPOINTS = 50;
-
 /**
  * `manual`: somebody of the org did it. `gone`: the receiver answered 410. `failing`: nothing but failures for five days.
  */

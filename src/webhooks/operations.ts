@@ -6,6 +6,7 @@ import { fail } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { type Caller, operation } from "../operation.ts";
 import { parseTarget } from "../outbound/target.ts";
+import { assertWithin } from "../quota.ts";
 import { deliveryShape } from "./delivery.ts";
 import { deliveryOperations, type WebhookOperationDeps } from "./delivery-operations.ts";
 import {
@@ -14,7 +15,6 @@ import {
   endpointShape,
   endpointWire,
   endpointWithSecretShape,
-  MOST_ENDPOINTS,
 } from "./endpoint.ts";
 import { ownEndpoint, shownDelivery } from "./shown.ts";
 import { newWebhookSecret } from "./signature.ts";
@@ -67,7 +67,7 @@ export function webhookOperations(deps: WebhookOperationDeps) {
       body: createBody,
       output: endpointWithSecretShape,
       status: 201,
-      errors: ["scope", "state"],
+      errors: ["scope", "plan_limit"],
       run: ({ body }, caller) => createWebhook(deps, caller, body),
     }),
     getWebhook: operation({
@@ -117,7 +117,7 @@ export function webhookOperations(deps: WebhookOperationDeps) {
 }
 
 async function createWebhook(
-  { store, tables, clock, rulesOf, vault, trail }: WebhookOperationDeps,
+  { store, tables, clock, rulesOf, vault, trail, quotas }: WebhookOperationDeps,
   caller: Caller,
   body: z.output<typeof createBody>,
 ) {
@@ -137,9 +137,8 @@ async function createWebhook(
   };
   const wire = endpointWire(row, nowMs);
   await store.act(() => {
-    if (tables.endpointsOf(row.orgId).length >= MOST_ENDPOINTS) {
-      throw fail("state", `There are ${MOST_ENDPOINTS} webhooks. Delete one first.`);
-    }
+    const has = tables.endpointsOf(row.orgId).length;
+    assertWithin(quotas, "webhooks", has, "webhooks in an organisation", "Delete one first.");
     tables.putEndpoint(row);
     trail.audit.note(caller, { act: "webhook.create", target: row.id, after: wire });
   });

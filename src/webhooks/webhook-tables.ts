@@ -8,7 +8,7 @@ import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.t
 import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { DeliveryRow } from "./delivery.ts";
-import { type EndpointRow, MOST_ENDPOINTS } from "./endpoint.ts";
+import type { EndpointRow } from "./endpoint.ts";
 
 const DAY_MS = 86_400_000;
 /** As long as events. */
@@ -61,7 +61,7 @@ export class WebhookTables {
 
   /** Oldest first. */
   endpointsOf(orgId: string): EndpointRow[] {
-    const range = { start: [orgId], end: [orgId, PAST_IDS], limit: MOST_ENDPOINTS };
+    const range = { start: [orgId], end: [orgId, PAST_IDS] };
     return Array.from(this.#endpoints.range(range), ({ value }) => value);
   }
 

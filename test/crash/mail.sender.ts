@@ -8,6 +8,7 @@ import { Events } from "../../src/events/events.ts";
 import { Jobs } from "../../src/jobs/jobs.ts";
 import { openMail } from "../../src/mail/mail.ts";
 import { ticketDecided } from "../../src/mail/templates/ticket-decided.ts";
+import { USUAL_QUOTAS } from "../../src/quota.ts";
 import { openStore } from "../../src/store/store.ts";
 
 const [dataDir = "", port = ""] = process.argv.slice(2);
@@ -21,6 +22,7 @@ const mail = openMail({
   smtp: { host: "127.0.0.1", port: Number(port), isTls: false, isLoopback: true, user: "", password: "" },
   from: { name: "Weir", address: "weir@gateway.example" },
   address: () => "https://gateway.example",
+  quotas: USUAL_QUOTAS,
 });
 const done = store.table<true>("put-by-this-test");
 await store.act(() => {

@@ -14,6 +14,7 @@ import type { Caller } from "../../src/operation.ts";
 import { type OutboundRules, readAllow } from "../../src/outbound/rules.ts";
 import { openOutbound } from "../../src/outbound/send.ts";
 import { policyActivated } from "../../src/policies/policy-events.ts";
+import { USUAL_QUOTAS } from "../../src/quota.ts";
 import { openStore } from "../../src/store/store.ts";
 import type { EndpointRow } from "../../src/webhooks/endpoint.ts";
 import { webhookOperations } from "../../src/webhooks/operations.ts";
@@ -91,7 +92,11 @@ const caller: Caller = {
 };
 
 async function createEndpoints(): Promise<void> {
-  const deps = { ...webhooks, store, events, trail, clock: systemClock, vault, rulesOf: () => rules };
+  const deps = {
+    ...{ ...webhooks, store, events, trail, clock: systemClock, vault },
+    rulesOf: () => rules,
+    quotas: USUAL_QUOTAS,
+  };
   const { createWebhook } = webhookOperations({ ...deps, cursors: cursors(Buffer.alloc(32)) });
   const head = { header: () => "", cookie: () => undefined, address: "" };
   for (const [name, url] of Object.entries(plan.urls)) {

@@ -5,6 +5,7 @@ import { type EventRow, Events } from "../../src/events/events.ts";
 import type { Trail } from "../../src/events/trail.ts";
 import { Jobs } from "../../src/jobs/jobs.ts";
 import type { Origin } from "../../src/operation.ts";
+import type { Quotas } from "../../src/quota.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** Where the callers of tests come from. */
@@ -26,9 +27,9 @@ const onFailure = (error: unknown): void => {
   if (!String(error).includes("closed database")) throw error;
 };
 
-export function trailOn(store: Store, clock: Clock): TestTrail {
+export function trailOn(store: Store, clock: Clock, quotas?: Quotas): TestTrail {
   const events = new Events({ store, clock, onFailure });
-  const audit = new Audit({ store, clock, onFailure });
+  const audit = new Audit({ store, clock, onFailure, ...(quotas && { quotas }) });
   const jobs = new Jobs({
     ...{ store, clock, timers: systemTimers, random: systemRandom },
     ...{ holder: "tests", onFailure },

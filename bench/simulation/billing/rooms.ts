@@ -22,6 +22,7 @@ import type { Caller } from "../../../src/operation.ts";
 import { openInbound } from "../../../src/payments/inbound.ts";
 import type { Send } from "../../../src/payments/simulated/client.ts";
 import { SimulatedGateway } from "../../../src/payments/simulated/simulated-gateway.ts";
+import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import type { Store, Table } from "../../../src/store/store.ts";
 import { SUPPLIER } from "./customers.ts";
 import type { ProcessOptions } from "./process.ts";
@@ -47,6 +48,7 @@ export async function openRooms(given: RoomsGround) {
   const supplier = parseSupplier(SUPPLIER, "supplier.yaml");
   const invoices = openInvoices({
     ...{ store, clock, trail, jobs, accounts, tickets: {} as Tickets, onFailure },
+    quotas: USUAL_QUOTAS,
     ...{ cursors: CURSORS, supplier, draw: {} as InvoicesOptions["draw"] },
     mails: { put: ({ id }) => tallies.add("mail", id), putTo() {} },
     portal: async () => portal,
@@ -99,6 +101,7 @@ const CURSORS = cursors(Buffer.alloc(32, 7));
 /** Without a folder there are no listed rates: each day's is put. */
 const CONFIG = {
   configDir: "/nonexistent",
+  settings: { quotas: USUAL_QUOTAS },
   fxUrl: undefined,
   publicUrl: "http://gateway",
 } as unknown as Config;

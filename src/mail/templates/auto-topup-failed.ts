@@ -8,6 +8,7 @@ import { whyOrgMail } from "../why.ts";
 
 export const autoTopupFailed = mailTemplate({
   name: "auto_topup_failed",
+  isEssential: true,
   event: "auto_topup.failed",
   data: z.object({
     mandate_id: z.string(),

@@ -8,6 +8,7 @@ import { whyOrgMail } from "../why.ts";
 
 export const autoTopupNotified = mailTemplate({
   name: "auto_topup_notified",
+  isEssential: true,
   event: "auto_topup.notified",
   data: z.object({
     mandate_id: z.string(),

@@ -6,6 +6,7 @@ import { documentData } from "./invoice.ts";
 
 export const creditNote = mailTemplate({
   name: "credit_note",
+  isEssential: true,
   data: documentData,
   async compose({ id, number, total, supplier, title, issuedAtMs }, { orgName, time, invoiceFile }) {
     const file = await invoiceFile(id);

@@ -6,6 +6,7 @@ import { whyOrgMail } from "../why.ts";
 
 export const erasureBegun = mailTemplate({
   name: "erasure_begun",
+  isEssential: true,
   data: z.object({ name: z.string() }),
   compose: ({ name }) => ({
     subject: `The data of ${name} are being erased`,

@@ -20,6 +20,7 @@ export const documentData = z.object({
 
 export const invoice = mailTemplate({
   name: "invoice",
+  isEssential: true,
   data: documentData,
   async compose({ id, number, total, supplier, title, issuedAtMs }, { orgName, time, invoiceFile }) {
     const file = await invoiceFile(id);

@@ -12,6 +12,7 @@ const BECAUSE: Readonly<Record<string, string>> = {
 
 export const mandatePaused = mailTemplate({
   name: "mandate_paused",
+  isEssential: true,
   event: "mandate.paused",
   data: z.object({ reason: z.string() }),
   compose({ reason }, { orgName }) {

@@ -6,6 +6,7 @@ import { whyOrgMail } from "../why.ts";
 
 export const orgClosed = mailTemplate({
   name: "org_closed",
+  isEssential: true,
   event: "org.closed",
   data: z.object({ name: z.string(), closed_at: z.string().optional() }),
   compose: ({ name, closed_at: closedAt }, { time }) => ({

@@ -10,6 +10,7 @@ import { LastUsed } from "../../../src/account/last-used.ts";
 import { type InvitationMail, openInvitationCounts } from "../../../src/account/member-operations.ts";
 import { accountOperations } from "../../../src/account/operations.ts";
 import type { Lock } from "../../../src/account/org-wire.ts";
+import { openOrgsMade } from "../../../src/account/ownership.ts";
 import { invitedUser } from "../../../src/account/person.ts";
 import type { PlanLimits } from "../../../src/account/plan.ts";
 import { type Role, scopesOf } from "../../../src/account/roles.ts";
@@ -19,6 +20,7 @@ import { Tickets } from "../../../src/account/tickets.ts";
 import { cursors } from "../../../src/cursor.ts";
 import { WeirError } from "../../../src/errors.ts";
 import type { AnyOperation, Caller } from "../../../src/operation.ts";
+import { type Quotas, USUAL_QUOTAS } from "../../../src/quota.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { slowPattern } from "../../../src/workers/pattern-trial.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
@@ -53,6 +55,7 @@ const NOTHING = { todayMicroUsd: 0, monthMicroUsd: 0 };
 export function accountRig(spent = NOTHING) {
   let clock: ManualClock;
   let plan: PlanLimits;
+  let quotas: { -readonly [Quota in keyof Quotas]: number };
   let dataDir: string;
   let store: Store;
   let accounts: AccountTables;
@@ -69,22 +72,25 @@ export function accountRig(spent = NOTHING) {
   beforeEach(async () => {
     clock = new ManualClock(new Date(START).toISOString());
     plan = PLAN;
+    quotas = { ...USUAL_QUOTAS };
     dataDir = mkdtempSync(join(tmpdir(), "weir-account-"));
     store = openStore(dataDir);
     accounts = new AccountTables(store);
     lastUsed = new LastUsed(accounts);
     keyring = newKeyring();
-    trail = trailOn(store, clock);
+    trail = trailOn(store, clock, quotas);
     [mails, reported] = [[], []];
     locks = [];
     ops = accountOperations({
       ...{ accounts, clock, lastUsed },
-      ...{ trail: trail.trail, jobs: trail.jobs, tickets: new Tickets(store) },
+      ...{ trail: trail.trail, jobs: trail.jobs, tickets: new Tickets(store, quotas) },
       invitationCounts: openInvitationCounts(store, clock, failing),
       previewRedaction: () => Promise.reject(new Error("there are no workers here")),
       slowPattern: async (patterns) => slowPattern(patterns),
       sendInvitation: (mail) => void mails.push(mail),
       sendKeyReported: ({ keyId }) => void reported.push(keyId),
+      orgsMade: openOrgsMade(store, clock, failing),
+      quotas,
       freePlanId: "free",
       maxOrgsOfPerson: 5,
       hasPaid: () => false,
@@ -199,6 +205,10 @@ export function accountRig(spent = NOTHING) {
     },
     set plan(to: PlanLimits) {
       plan = to;
+    },
+    /** Of what is done from now on. */
+    set quotas(to: Partial<Quotas>) {
+      Object.assign(quotas, to);
     },
     caughtUp: () => store.caughtUp(),
     get dataDir(): string {

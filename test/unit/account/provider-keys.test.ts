@@ -3,10 +3,7 @@ import { createSecretKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import {
-  MAX_KEYS_PER_PROVIDER,
-  providerKeyOperations,
-} from "../../../src/account/provider-key-operations.ts";
+import { providerKeyOperations } from "../../../src/account/provider-key-operations.ts";
 import { ProviderKeys } from "../../../src/account/provider-keys.ts";
 import type { AccountTables } from "../../../src/account/tables.ts";
 import { openVault, type Vault } from "../../../src/account/vault.ts";
@@ -14,6 +11,7 @@ import type { Provider } from "../../../src/endpoint.ts";
 import { asWeirError } from "../../../src/errors.ts";
 import { openInstallation } from "../../../src/installation/installation.ts";
 import type { AnyOperation, Caller } from "../../../src/operation.ts";
+import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { NO_TRAIL } from "../../support/trail.fixtures.ts";
 import { accountRig, failure, failureKind } from "./fixtures.ts";
@@ -74,7 +72,7 @@ function open(masterKey?: Buffer): string[] {
   vault = openVault(openInstallation({ dataDir, masterKey: masterKey && createSecretKey(masterKey) }));
   providerKeys = new ProviderKeys({ accounts, vault, onUnreadable: ({ id }) => unreadable.push(id) });
   ops = providerKeyOperations({
-    ...{ accounts, clock, ownKeys: providerKeys, trail: NO_TRAIL },
+    ...{ accounts, clock, ownKeys: providerKeys, trail: NO_TRAIL, quotas: USUAL_QUOTAS },
     providers: () => providers,
   });
   return unreadable;
@@ -263,11 +261,11 @@ describe("a provider key", () => {
     expect(await failure(() => add())).toBe("org_closed");
   });
 
-  test(`200 at once make ${MAX_KEYS_PER_PROVIDER}; another provider has its own bound`, async () => {
+  test(`200 at once make ${USUAL_QUOTAS.provider_keys}; another provider has its own bound`, async () => {
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => failureKind(() => add())));
-    expect(outcomes.filter((outcome) => outcome === "done")).toHaveLength(MAX_KEYS_PER_PROVIDER);
-    expect(new Set(outcomes)).toEqual(new Set(["done", "state"]));
-    expect(own()?.of("openai")).toHaveLength(MAX_KEYS_PER_PROVIDER);
+    expect(outcomes.filter((outcome) => outcome === "done")).toHaveLength(USUAL_QUOTAS.provider_keys);
+    expect(new Set(outcomes)).toEqual(new Set(["done", "plan_limit"]));
+    expect(own()?.of("openai")).toHaveLength(USUAL_QUOTAS.provider_keys);
     expect(await add({ provider: "anthropic" })).toMatchObject({ provider: "anthropic" });
   });
 

@@ -26,6 +26,7 @@ import { parseSupplier } from "../../../src/invoices/supplier.ts";
 import type { JobRow } from "../../../src/jobs/job.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import type { Caller } from "../../../src/operation.ts";
+import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { ORIGIN } from "../../support/trail.fixtures.ts";
 import { ManualTime } from "../jobs/fixtures.ts";
@@ -103,6 +104,7 @@ function openProcess(folder: string, time: ManualTime, gateway: ScriptedGateway)
     ...{ ...credits, ...tables, parked: new ParkedPayments(store), looks: new Map<string, Promise<void>>() },
     ...{ gatewayOf: () => gateway.port, gatewayFor: () => gateway.port },
     ownAddress: () => "http://127.0.0.1",
+    quotas: USUAL_QUOTAS,
     onFailure: (error: unknown) => {
       // A table that a test left open sweeps on after its store was closed.
       if (!String(error).includes("closed database")) throw error;

@@ -3,6 +3,7 @@
  * of each act is a step of the schedule, and the process can die at any write: before it is made, or after it and before anybody
  * knows of it.
  */
+
 import { AccountTables } from "../../../src/account/tables.ts";
 import type { Tickets } from "../../../src/account/tickets.ts";
 import { DisputeTable } from "../../../src/billing/dispute.ts";
@@ -29,6 +30,7 @@ import { Jobs } from "../../../src/jobs/jobs.ts";
 import { openInbound } from "../../../src/payments/inbound.ts";
 import type { SimulatedService } from "../../../src/payments/simulated/client.ts";
 import { SimulatedGateway } from "../../../src/payments/simulated/simulated-gateway.ts";
+import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { TERMS } from "./fixtures.ts";
 import { PLANS, SUPPLIER } from "./plans.fixtures.ts";
@@ -216,6 +218,7 @@ export class PayProcess {
     const mails = store.table<number>("test.mails");
     const invoices = openInvoices({
       ...{ store, clock, trail, jobs, accounts, onFailure, supplier, cursors: CURSORS },
+      quotas: USUAL_QUOTAS,
       ...{ tickets: {} as Tickets, draw: {} as InvoicesOptions["draw"] },
       mails: { put: ({ id }) => mails.put([id], (mails.get([id]) ?? 0) + 1), putTo() {} },
       portal: async () => undefined,
@@ -238,6 +241,7 @@ export class PayProcess {
     const offering = {
       ...{ ...shared, accounts, trail, cursors: CURSORS, fx, terms },
       ...{ gatewayFor: () => gateway, ownAddress: () => "http://gateway", settled: async () => {} },
+      quotas: USUAL_QUOTAS,
     };
     const { boundsChanged } = credits;
     const autoTopup = openAutoTopup({ ...offering, timers, boundsChanged, onFailure }, hook);

@@ -36,6 +36,7 @@ async function comes(sub: string, email: string, isEmailVerified = false): Promi
     {
       ...{ accounts: rig.accounts, sessions, trail: rig.trail.trail, clock: rig.clock },
       ...{ firstOwner: { claim() {} } as unknown as FirstOwner, trustsEmail: false, directories: rig.links },
+      maxOrgsOfPerson: 5,
     },
     { claims, firstOwner: "", requestId: "r", origin: ORIGIN, before: "" },
   );

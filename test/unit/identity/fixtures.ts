@@ -106,7 +106,7 @@ async function open(): Promise<IdentityRig & { close: () => Promise<void> }> {
     });
   const deps = {
     ...{ accounts, sessions, clock, trail: trail.trail },
-    ...{ firstOwner: firstOwner(false), trustsEmail: false },
+    ...{ firstOwner: firstOwner(false), trustsEmail: false, maxOrgsOfPerson: 5 },
     directories: { waitingFor: () => [], moved() {} },
   };
   const come: IdentityRig["signIn"] = async (claims, given = {}) => {

@@ -11,6 +11,7 @@ import { openInvoices } from "../../../src/invoices/invoices.ts";
 import type { EInvoicePortal } from "../../../src/invoices/portal.ts";
 import type { SupplierFile } from "../../../src/invoices/supplier.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
+import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { trailOn } from "../../support/trail.fixtures.ts";
 import { ManualClock, tempStore } from "../credits/fixtures.ts";
 import { AT_MS, orderOf, SUPPLIER } from "./rows.ts";
@@ -42,6 +43,7 @@ export function openRoom(options: RoomOptions = {}) {
   const invoices = openInvoices({
     ...{ store, clock, accounts, tickets, supplier, trail: trail.trail, jobs },
     cursors: cursors(new Uint8Array(32)),
+    quotas: USUAL_QUOTAS,
     mails: {
       put: ({ id }) => mails.put([id, "org"], { id, to: "org" }),
       putTo: ({ id }, to) => mails.put([id, to], { id, to }),

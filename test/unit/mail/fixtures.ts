@@ -13,6 +13,7 @@ import { Events } from "../../../src/events/events.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { type Mail, openMail } from "../../../src/mail/mail.ts";
 import type { SmtpServer } from "../../../src/mail-settings.ts";
+import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { until } from "../../gateway/fixtures.ts";
 import { ManualClock } from "../credits/fixtures.ts";
@@ -94,6 +95,7 @@ async function openRig(smtp: () => SmtpServer | undefined) {
     const mail = openMail({
       ...{ store, clock, timers, jobs, events, accounts, dataDir, onFailure },
       ...{ smtp: smtp(), from: FROM, address: () => "https://gateway.example" },
+      quotas: USUAL_QUOTAS,
     });
     return { store, accounts, events, audit, jobs, mail };
   };

@@ -5,6 +5,7 @@ import { memberOperations, openInvitationCounts } from "../../../src/account/mem
 import type { MemberRow, UserRow } from "../../../src/account/person.ts";
 import { readEml } from "../../../src/mail/eml.ts";
 import type { Caller } from "../../../src/operation.ts";
+import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import type { ExpiringTable } from "../../../src/store/expiring-table.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { mailRig, writtenMails } from "./fixtures.ts";
@@ -22,6 +23,8 @@ function operations(failsAfterMail = false) {
   const { accounts, clock, events, audit } = rig;
   return memberOperations({
     ...{ accounts, clock, invitationCounts, trail: { events, audit } },
+    quotas: USUAL_QUOTAS,
+    maxOrgsOfPerson: 5,
     hasDirectory: () => false,
     sendInvitation(mail) {
       rig.mail.putInvitation(mail);
@@ -68,6 +71,7 @@ describe("an invitation", () => {
     await rig.store.act(() => {
       rig.mail.putInvitation({
         ...{ orgId: rig.org.id, orgName: "Acme", userId, email, role: "member", invitedBy: "" },
+        inviterId: "",
       });
       const member = rig.accounts.people.member(rig.org.id, userId);
       if (member !== undefined) rig.accounts.people.removeMember(member);
@@ -84,7 +88,8 @@ describe("an invitation", () => {
       const invitation = invitationTerms({ kind: "person", id: owner.id }, rig.clock.now());
       rig.accounts.people.putMember({ ...row, invitation: { ...invitation, endsAtMs: rig.clock.now() } });
       rig.mail.putInvitation({
-        ...{ orgId: rig.org.id, orgName: "Acme", userId, email, role: "member", invitedBy: "" },
+        ...{ orgId: rig.org.id, orgName: "Acme", userId, email, role: "member" },
+        ...{ invitedBy: "", inviterId: "" },
       });
     });
     expect(await mails()).toEqual([]);

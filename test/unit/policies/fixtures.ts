@@ -9,6 +9,7 @@ import { type PoliciesOperationDeps, policiesOperations } from "../../../src/pol
 import { openPolicies, type Policies } from "../../../src/policies/policies.ts";
 import type { VersionKey } from "../../../src/policies/policy-tables.ts";
 import { readInThread } from "../../../src/policies/reading-thread.ts";
+import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { NO_TRAIL, ORIGIN } from "../../support/trail.fixtures.ts";
 import { ManualClock, tempStore } from "../credits/fixtures.ts";
@@ -110,6 +111,7 @@ export function policyRig() {
       policies,
       clock,
       trail: NO_TRAIL,
+      quotas: USUAL_QUOTAS,
       catalog: { current: () => catalog },
       health: { ...FRESH, with: () => FRESH },
       random: seededRandom(1),

@@ -73,25 +73,27 @@ describe("creation", () => {
       Array.from({ length: 105 }, (_, i) => failureKind(() => rig.create(`p${i}`))),
     );
     expect(made.filter((outcome) => outcome === "done")).toHaveLength(100);
-    expect(made.filter((outcome) => outcome === "state")).toHaveLength(5);
+    expect(made.filter((outcome) => outcome === "plan_limit")).toHaveLength(5);
     const { tables } = rig.policies;
     const row = { name: "p0", createdAtMs: 0, createdBy: "key_1", wasActive: false };
     await tables.act(() => tables.addVersion("org_1", { ...row, version: 1_000 }, "version: 1"));
-    expect(await failureKind(() => rig.addVersion("p0"))).toBe("state");
+    expect(await failureKind(() => rig.addVersion("p0"))).toBe("plan_limit");
     expect(await failureKind(() => rig.create("p0", "version: 1", STRANGER))).toBe("done");
   });
 
-  test("the texts of a policy have at most 8 MB together", async () => {
+  test("S7: the texts of all policies have at most 64 MB together", async () => {
     const big = `version: 1\n# ${"x".repeat(60_000)}`;
     await rig.create("house", big);
     const { tables } = rig.policies;
     const row = { name: "house", createdAtMs: 0, createdBy: "key_1", wasActive: false };
     await tables.act(() => {
-      for (let version = 2; version <= 139; version++) tables.addVersion("org_1", { ...row, version }, big);
+      for (const name of ["house", "other"])
+        for (let version = 2; version <= 560; version++)
+          tables.addVersion("org_1", { ...row, name, version }, big);
     });
-    expect(await failure(() => rig.addVersion("house", big))).toBe("state /yaml");
-    expect(await failure(() => rig.addVersion("house"))).toBe("done");
-    expect(await failure(() => rig.create("other", big))).toBe("done");
+    expect(await failure(() => rig.addVersion("house", big))).toBe("plan_limit");
+    expect(await failure(() => rig.create("third", big))).toBe("plan_limit");
+    expect(await failure(() => rig.create("house", big, STRANGER))).toBe("done");
   });
 
   test("names unknown to the catalog are warnings", async () => {

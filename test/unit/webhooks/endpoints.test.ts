@@ -104,10 +104,10 @@ describe("an endpoint", () => {
     expect(await list()).toEqual([]);
   });
 
-  test("is one of 50 at most", async () => {
+  test("S7: is one of 50 at most", async () => {
     const made = await Promise.all(Array.from({ length: 52 }, () => refusal(rig.create(receiver.url))));
     expect(made.filter((text) => text === "done")).toHaveLength(50);
-    expect(made.slice(50)).toEqual(["state", "state"]);
+    expect(made.slice(50)).toEqual(["plan_limit", "plan_limit"]);
     const all = await list();
     expect(all).toHaveLength(50);
     await rig.call("deleteWebhook", { id: all[7]?.id as string });

@@ -20,6 +20,7 @@ import { OutboundError } from "../../../src/outbound/failure.ts";
 import { type OutboundRules, readAllow } from "../../../src/outbound/rules.ts";
 import { type Outbound, openOutbound } from "../../../src/outbound/send.ts";
 import { policyActivated } from "../../../src/policies/policy-events.ts";
+import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { openStore } from "../../../src/store/store.ts";
 import type { DeliveryRow } from "../../../src/webhooks/delivery.ts";
 import { webhookOperations } from "../../../src/webhooks/operations.ts";
@@ -112,6 +113,7 @@ export async function openRig({ actsTwice = true, mostWaiting }: RigOptions = {}
   });
   const ops: Record<string, AnyOperation> = webhookOperations({
     ...{ ...webhooks, store, events, trail, clock: time, vault, rulesOf: () => RULES },
+    quotas: USUAL_QUOTAS,
     cursors: cursors(Buffer.alloc(32, 1)),
   });
   const receivers: Receiver[] = [];

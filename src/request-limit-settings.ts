@@ -1,4 +1,4 @@
-/** The part of `weir.yaml` that bounds what tenants and strangers may do: requests a minute, rows, changes and mails a day. */
+/** The part of `weir.yaml` that bounds how often the control plane is asked. */
 import { z } from "zod";
 
 const count = z.int().nonnegative();

@@ -1,0 +1,75 @@
+/**
+ * How many changes an org makes: each is a row of the audit, kept for 400 days, and often an event. An org's keys, its people and
+ * its directory have a quota each, so that a key that got out keeps no person from putting things right.
+ */
+import { type Clock, localDay } from "../clock.ts";
+import type { Caller } from "../operation.ts";
+import { assertWithin, type QuotaName, type Quotas, USUAL_QUOTAS } from "../quota.ts";
+import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
+import type { Store } from "../store/store.ts";
+
+const DAY_MS = 86_400_000;
+/** A month's row is put anew each day that something changes, and goes after the month. */
+const KEPT_DAYS = 32;
+
+/** They are as many as what was made before, and are what somebody does about a leak: no quota stops them. */
+const TAKES_AWAY: ReadonlySet<string> = new Set([
+  ...["delete", "remove", "revoke", "close", "disable", "deactivate", "cancel", "request_erasure"],
+]);
+
+const QUOTAS: Readonly<
+  Partial<Record<Caller["actor"]["kind"], readonly [day: QuotaName, month: QuotaName]>>
+> = {
+  key: ["changes_per_day", "changes_per_month"],
+  person: ["changes_per_day", "changes_per_month"],
+  directory: ["directory_changes_per_day", "directory_changes_per_month"],
+};
+
+export interface ChangeCountsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly quotas?: Quotas;
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
+export class ChangeCounts {
+  /** [org id, kind of actor, day or month] → changes. */
+  readonly #rows: ExpiringTable<number>;
+  readonly #quotas: Quotas;
+
+  constructor({ store, clock, quotas = USUAL_QUOTAS, onFailure }: ChangeCountsOptions) {
+    this.#quotas = quotas;
+    this.#rows = openExpiringTable({
+      ...{ store, clock, rows: "audit.counts", periods: "audit.count_days", periodMs: DAY_MS },
+      ...{ keepPeriods: KEPT_DAYS },
+      onFailure: (error) =>
+        onFailure(error, "old counts of changes could not be forgotten; it is tried again"),
+    });
+  }
+
+  /** Only in an act. @param act resource and verb @throws WeirError 403 `plan_limit` */
+  count({ actor }: Caller, orgId: string, act: string, nowMs: number): void {
+    const quotas = QUOTAS[actor.kind];
+    if (quotas === undefined || TAKES_AWAY.has(act.slice(act.indexOf(".") + 1))) return;
+    const day = localDay(nowMs, "UTC");
+    const [ofDay, ofMonth] = quotas;
+    this.#add([orgId, actor.kind, day], ofDay, "day", nowMs);
+    this.#add([orgId, actor.kind, day.slice(0, 7)], ofMonth, "month", nowMs);
+  }
+
+  #add(key: string[], quota: QuotaName, period: "day" | "month", nowMs: number): void {
+    const [, kind] = key;
+    const made = this.#rows.get(key) ?? 0;
+    const whose =
+      kind === "directory"
+        ? "an organisation's directory"
+        : `the ${kind === "key" ? "keys" : "people"} of an organisation`;
+    const what = `changes by ${whose} in a ${period} (UTC)`;
+    assertWithin(this.#quotas, quota, made, what, "Deleting and revoking still work; wait with the rest.");
+    this.#rows.put(key, made + 1, nowMs);
+  }
+
+  close(): void {
+    this.#rows.close();
+  }
+}
