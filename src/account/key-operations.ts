@@ -67,11 +67,11 @@ const name = z
   .min(1)
   .max(200)
   .meta({ examples: ["Batch jobs"] });
-const scopes = z.array(z.enum(SCOPES)).min(1);
+const scopes = z.array(z.enum(SCOPES)).min(1).max(50);
 const onDisconnect = z.enum(["cancel", "drain"]);
 
 const createBody = z.strictObject({
-  project_id: z.string().optional().describe("Default: the project of the key that asks"),
+  project_id: z.string().max(100).optional().describe("Default: the project of the key that asks"),
   name,
   scopes: scopes.optional().describe(`Default: ${DEFAULT_SCOPES.join(", ")}`),
   environment: z.enum(["live", "test"]).optional().describe("Default: the project's"),
@@ -79,7 +79,7 @@ const createBody = z.strictObject({
   budget: keyBudgetField.optional(),
   expires_in: lifetimeField.optional().describe("Hours, such as `720h`. Default: the org's, else never"),
   on_disconnect: onDisconnect.optional().describe("Default: cancel"),
-  svc_version: z.string().optional().describe("Default: the newest"),
+  svc_version: z.string().max(100).optional().describe("Default: the newest"),
 });
 
 const patchBody = z.strictObject({
@@ -89,7 +89,7 @@ const patchBody = z.strictObject({
   budget: keyBudgetField.optional(),
   expires_in: lifetimeField.nullable().optional().describe("Hours from now; null: never"),
   on_disconnect: onDisconnect.optional(),
-  svc_version: z.string().optional(),
+  svc_version: z.string().max(100).optional(),
 });
 
 const listQuery = z.object({

@@ -36,7 +36,7 @@ export function orgEndingOperations(deps: OrgEndingDeps) {
       summary: "Close an org: its keys stop at once; its people can still read and export",
       path: orgPath,
       body: z.strictObject({
-        confirm: z.string().describe("The org's slug"),
+        confirm: z.string().max(100).describe("The org's slug"),
         refund_requested: z.boolean().default(false).describe("Asks for paid credit that is not spent"),
       }),
       output: orgShape,

@@ -35,7 +35,7 @@ const serviceAccount = z.looseObject({
   client_email: printable(320),
   private_key: z.string().min(1).max(MAX_CREDENTIAL_BYTES).describe("PEM"),
   private_key_id: printable(128),
-  token_uri: z.string().optional(),
+  token_uri: z.string().max(MAX_CREDENTIAL_BYTES).optional(),
 });
 
 export const credentialField = z.union([onePiece, awsKeys, serviceAccount], {

@@ -45,7 +45,7 @@ const yaml = z
   .meta({ examples: ["version: 1\nsort: price\n"] });
 const version = z.int().min(1);
 const scope = z
-  .strictObject({ project_id: z.string().min(1).optional() })
+  .strictObject({ project_id: z.string().min(1).max(100).optional() })
   .optional()
   .describe("Default: the whole org. A project's policy goes before the org's");
 

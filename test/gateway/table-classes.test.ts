@@ -1,5 +1,5 @@
 /** Each table that the gateway opens says how cells share it. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open } from "lmdb";
@@ -15,7 +15,7 @@ const STORES_OWN = ["journal", "log_trims", "process"];
 /** Opened only by a cell, and where a folder was restored. */
 const RARE = [
   ...["cells", "forgotten", "restores", "ledger.posted", "ledger.posted_references", "ledger.posted_kinds"],
-  ...["cell_addresses", "ledger.former", "credits.told_falls", "credits.uncharged"],
+  ...["catalog.readings", "cell_addresses", "ledger.former", "credits.told_falls", "credits.uncharged"],
 ];
 
 beforeAll(async () => {
@@ -34,6 +34,18 @@ test("every table has a class", () => {
 test("no class is of a table that is gone", () => {
   const isUsed = (name: string) => tables.some((table) => table === name || table.startsWith(`${name}.`));
   expect(CLASSED.filter((name) => !RARE.includes(name) && !isUsed(name))).toEqual([]);
+});
+
+test("S7: docs/data.md says of every table what bounds an org's rows in it", () => {
+  const text = readFileSync(join(import.meta.dirname, "../../docs/data.md"), "utf8");
+  const section = text.slice(text.indexOf("## What bounds it"), text.indexOf("## Who can read it"));
+  const named = [...section.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = ""]) =>
+    [...cell.matchAll(/`([\w.]+)`/g)].map(([, name]) => name as string),
+  );
+  expect(new Set(named).size).toBe(named.length);
+  expect(tables.filter((name) => !named.includes(name))).toEqual([]);
+  // Some tables are opened by cells alone, or once something happened.
+  expect(named.filter((name) => !tables.includes(name) && !RARE.includes(name))).toEqual([]);
 });
 
 test("a table that nobody classed is refused", () => {
