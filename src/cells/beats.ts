@@ -16,6 +16,8 @@ export interface Beat {
   readonly restating: number;
   /** In which cells write now: it never falls. */
   readonly format: number;
+  /** Cells with a sign of life, this one included. */
+  readonly alive: number;
 }
 
 export interface BeatsOptions {
@@ -42,7 +44,7 @@ const WAITING_MS = 5;
 
 export class Beats {
   readonly #options: BeatsOptions;
-  #latest: Beat = { version: 0, least: 0, restating: 0, format: 0 };
+  #latest: Beat = { version: 0, least: 0, restating: 0, format: 0, alive: 1 };
   /** When the latest one was sent. */
   #heardMs = Number.NEGATIVE_INFINITY;
   #stopping = false;
@@ -88,10 +90,10 @@ export class Beats {
     const { lane, clock, time, applied, insertedMs } = this.#options;
     const [sentMs, stampMs] = [clock.monotonic(), time.stamp()];
     const beat = ["beat", applied(), insertedMs()] as const;
-    const [[redisMs, version = 0, least = 0, restating = 0, format = 0] = []] = (await lane.send([
+    const [[redisMs, version = 0, least = 0, restating = 0, format = 0, alive = 1] = []] = (await lane.send([
       beat,
     ])) as number[][];
-    this.#latest = { version, least, restating, format };
+    this.#latest = { version, least, restating, format, alive };
     if (this.#heardMs > Number.NEGATIVE_INFINITY && !this.isFresh()) this.#options.onStale();
     this.#heardMs = sentMs;
     if (redisMs !== undefined) time.heard(redisMs, stampMs);

@@ -114,6 +114,8 @@ export interface CellStanding {
   readonly version: number;
   /** Versions that were committed, by the latest beat, and are not applied here. */
   readonly lag: number;
+  /** Cells with a sign of life by the latest beat, this one included. */
+  readonly cellsAlive: number;
   /** Since the latest beat that Redis answered; infinite before the first. */
   readonly beatAgeMs: number;
 }
@@ -156,7 +158,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
           isInTouch: made.isCurrent(),
           isConnected: [link, reading].every((one) => one.isReady()) && signals.isListening(),
         },
-        ...{ version: follower.version, beatAgeMs: beats.ageMs() },
+        ...{ version: follower.version, beatAgeMs: beats.ageMs(), cellsAlive: beats.latest.alive },
         lag: Math.max(0, beats.latest.version - follower.version),
       }),
       ...{ currentSoon: made.currentSoon, reads: made.reads },

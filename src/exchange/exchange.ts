@@ -178,8 +178,9 @@ class LiveExchange implements Exchange {
     const deps = this.#deps;
     this.#next(call, admit(deps.admit, call), (admitted) => {
       this.#next(call, planCall(deps.plan, admitted), (planned) => {
-        takeKeptRoom(deps.keepRoom, planned);
-        this.#next(call, reserve(deps.reserve, planned), (reserved) => this.#attempt(reserved));
+        this.#next(call, takeKeptRoom(deps.keepRoom, planned), (roomy) => {
+          this.#next(call, reserve(deps.reserve, roomy), (reserved) => this.#attempt(reserved));
+        });
       });
     });
   }

@@ -7,7 +7,8 @@
  */
 import { fail, type WeirError } from "../errors.ts";
 import type { KeptBytes } from "../limits/kept-bytes.ts";
-import { KeptRoom } from "../limits/kept-pool.ts";
+import { type KeptPool, KeptRoom } from "../limits/kept-pool.ts";
+import { after, type MaybePromise } from "../maybe-promise.ts";
 import type { Call, PlannedCall } from "./call.ts";
 import { answerBytes } from "./idempotency.ts";
 import { mayKeep } from "./stored-responses.ts";
@@ -25,21 +26,34 @@ const ENVELOPE_BYTES = 4096;
 const BYTES_A_TOKEN = 16;
 const BYTES_A_STREAMED_TOKEN = 256;
 
-/** @throws WeirError 403 `plan_limit` */
-export function takeKeptRoom(deps: KeepRoomDeps, call: PlannedCall): void {
+/** @throws WeirError 403 `plan_limit`. Returns a promise where other cells must be asked for room first. */
+export function takeKeptRoom(deps: KeepRoomDeps, call: PlannedCall): MaybePromise<PlannedCall> {
   const { request, idempotencyLock } = call;
   const { history } = call.incoming.format;
   const stores = history !== undefined && mayKeep(call, history, request);
-  if (idempotencyLock === undefined && !stores) return;
+  if (idempotencyLock === undefined && !stores) return call;
   const asked = idempotencyLock === undefined ? 0 : answerEstimate(deps, call);
   const stored = stores ? storedEstimate(deps, call) : 0;
   const isAskedFor = stores && history.asksToKeep(request);
   const mustBytes = asked + (isAskedFor ? stored : 0);
+  const needed = { mustBytes, usualBytes: isAskedFor ? 0 : stored };
+  const bytes = mustBytes + needed.usualBytes;
   const pool = deps.kept.pool(call.key);
+  const exchanged = pool.fits(bytes) || !pool.mayFitSoon(bytes) ? undefined : deps.kept.askOthers();
+  return after(exchanged, () => taken(call, pool, needed));
+}
+
+/** No await between check and taking. */
+function taken(
+  call: PlannedCall,
+  pool: KeptPool,
+  { mustBytes, usualBytes }: { readonly mustBytes: number; readonly usualBytes: number },
+): PlannedCall {
   if (mustBytes > 0 && !pool.fits(mustBytes)) throw quotaError(call, pool, mustBytes);
-  call.isStoreLeftOut = stores && !isAskedFor && !pool.fitsUsual(mustBytes + stored);
-  const bytes = mustBytes + (stores && !isAskedFor && !call.isStoreLeftOut ? stored : 0);
+  call.isStoreLeftOut = usualBytes > 0 && !pool.fitsUsual(mustBytes + usualBytes);
+  const bytes = mustBytes + (call.isStoreLeftOut ? 0 : usualBytes);
   if (bytes > 0) call.keptRoom = new KeptRoom(pool, bytes);
+  return call;
 }
 
 function outputBytes({ defaultMaxTokens }: KeepRoomDeps, { request }: PlannedCall, aToken: number): number {

@@ -1,4 +1,4 @@
-/** Quotas of kept bytes over cells: each tells what it keeps, and how many cells share a quota is looked up now and then. */
+/** Quotas of kept bytes over cells: each tells what it keeps, and those that were retired are looked up now and then. */
 import type { Cell } from "../cells/cell.ts";
 import type { KeptBytes } from "../limits/kept-bytes.ts";
 import type { CellsOfQuota } from "../limits/kept-others.ts";
@@ -9,30 +9,42 @@ interface SharedQuota {
   share(kept: KeptBytes): () => void;
 }
 
-const LOOK_MS = 30_000;
+const LOOK_MS = 60_000;
+/** A call does not wait longer for other cells: it is refused then, as without room. */
+const EXCHANGE_MS = 500;
 
-/** @param atLeast cells that are known to run before anybody looked */
-export function quotaOver(cell: Cell, atLeast: number): SharedQuota {
-  let running = atLeast;
+const within = (exchange: Promise<void>): Promise<void> =>
+  Promise.race([
+    exchange.catch(() => {}),
+    new Promise<void>((resolve) => setTimeout(resolve, EXCHANGE_MS).unref()),
+  ]);
+
+export function quotaOver(cell: Cell): SharedQuota {
   let retired: ReadonlySet<string> = new Set();
   return {
-    cells: { own: cell.name, running: () => running, isRetired: (name) => retired.has(name) },
+    cells: {
+      own: cell.name,
+      running: () => cell.standing().cellsAlive,
+      isRetired: (name) => retired.has(name),
+      exchange: () => within(cell.merged.flush()),
+    },
     share(kept) {
       cell.merged.add({
         ...{ table: "kept.bytes", kind: "max" },
         take: (most) => kept.takeUntold(most),
         heard: (rows) => kept.heard(rows),
       });
-      const look = async () => {
-        const { cells } = await cell.listed();
-        running = Math.max(1, cells.filter(({ status }) => status === "alive").length);
-        retired = new Set(cells.filter(({ status }) => status === "retired").map((each) => each.cell));
-        kept.cellsChanged();
-      };
       // Where Redis is away, what was known holds.
-      const lookAgain = () => void look().catch(() => {});
-      lookAgain();
-      const timer = setInterval(lookAgain, LOOK_MS).unref();
+      const look = () =>
+        void cell.listed().then(
+          ({ cells }) => {
+            retired = new Set(cells.filter(({ status }) => status === "retired").map((each) => each.cell));
+            kept.cellsChanged();
+          },
+          () => {},
+        );
+      look();
+      const timer = setInterval(look, LOOK_MS).unref();
       return () => clearInterval(timer);
     },
   };

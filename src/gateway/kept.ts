@@ -24,7 +24,7 @@ export async function openKept(config: Config, { accounts, store, clock, cell }:
     log.error({ err }, "what is old could not be forgotten; it is tried again");
   const shared = cell && (await openShared(cell, clock, onFailure));
   const maxBytes = config.settings.limits.max_stored_answer_bytes;
-  const quota = cell && quotaOver(cell, config.cells);
+  const quota = cell && quotaOver(cell);
   const kept = new KeptBytes({
     ...{ store, clock, onFailure, cells: quota?.cells, maxBytes: quotasOf(config, accounts) },
     retentionDays: (orgId) => accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,

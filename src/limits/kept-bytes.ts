@@ -70,8 +70,12 @@ export class KeptBytes {
     const pool = this.#poolsOf(owner).get(owner.orgId) ?? this.#load(owner);
     const nowMs = this.#deps.clock.now();
     if (nowMs >= pool.expiresAtMs) this.#expire(pool, nowMs);
-    this.#others?.update(pool);
     return pool;
+  }
+
+  /** Asks the other cells whether they have room to give. Resolves soon in every case; undefined in a gateway alone. */
+  askOthers(): Promise<void> | undefined {
+    return this.#others?.exchange();
   }
 
   /** In the act that puts or removes a row. @param bytes negative where it is removed */

@@ -3,7 +3,7 @@
  * before its upstream is asked and gives it back in the turn in which its answer is stored, so simultaneous calls never take the same
  * bytes.
  *
- * Over cells each may use its share of what was free when it last heard of the others: together they stay within the quota.
+ * Over cells what is kept here stays below a ceiling, which `kept-claim.ts` sets.
  */
 import type { KeptCounts, KeptFigures } from "./kept-counts.ts";
 import { answersIn, NOTHING_KEPT, payloadsIn, responsesIn } from "./kept-counts.ts";
@@ -22,10 +22,10 @@ export class KeptPool {
   payloadBytes: number;
   /** Of other cells, as last heard. */
   others: KeptFigures = NOTHING_KEPT;
-  /** Cells that share the quota. */
-  cells = 1;
-  /** Own bytes that the other cells know of; 0 in a gateway alone. */
-  toldBytes = 0;
+  /** Of what this process keeps and has taken; a gateway alone has none but the quota. */
+  ceilingBytes = Number.POSITIVE_INFINITY;
+  /** The most that a call asked for above the ceiling, since the other cells were last told of it. */
+  wantedBytes = 0;
   /** When payloads are next looked at whose time is over; wall clock. */
   expiresAtMs = 0;
   #reservedBytes = 0;
@@ -71,6 +71,11 @@ export class KeptPool {
     return responses + answers + payloads;
   }
 
+  /** What this process keeps, and what its calls have taken. */
+  get neededBytes(): number {
+    return this.ownBytes + this.#reservedBytes;
+  }
+
   /** Whether so much may be kept that a client asked to be kept. */
   fits(bytes: number): boolean {
     return this.#fitsIn(bytes, this.maxBytes);
@@ -81,10 +86,18 @@ export class KeptPool {
     return this.#fitsIn(bytes, this.maxBytes * USUAL_SHARE);
   }
 
+  /** Whether it would fit with a higher ceiling: the other cells may have room to give. */
+  mayFitSoon(bytes: number): boolean {
+    const neededBytes = this.neededBytes + bytes;
+    return neededBytes > this.ceilingBytes && neededBytes + this.#othersBytes <= this.maxBytes;
+  }
+
   #fitsIn(bytes: number, maxBytes: number): boolean {
-    const { toldBytes, cells } = this;
-    const unknownToOthers = this.ownBytes - toldBytes + this.#reservedBytes;
-    return unknownToOthers + bytes <= (maxBytes - toldBytes - this.#othersBytes) / cells;
+    const neededBytes = this.neededBytes + bytes;
+    if (neededBytes + this.#othersBytes > maxBytes) return false;
+    if (neededBytes <= this.ceilingBytes || !Number.isFinite(maxBytes)) return true;
+    this.wantedBytes = Math.max(this.wantedBytes, bytes);
+    return false;
   }
 
   /** @internal */

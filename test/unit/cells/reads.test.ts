@@ -13,7 +13,7 @@ function readsOf() {
     clock: systemClock,
     beats: {
       get latest() {
-        return { version: state.latest, least: 0, restating: 0, format: 0 };
+        return { version: state.latest, least: 0, restating: 0, format: 0, alive: 1 };
       },
       ageMs: () => state.ageMs,
       heard: () => new Promise((resolve) => void heard.push(resolve)),

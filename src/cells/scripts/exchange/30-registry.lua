@@ -33,18 +33,22 @@ end
 -- { "beat", version, inserted }: the cell has applied the stream up to `version`; until when its records are in ClickHouse, 0 if it
 -- does not know.
 -- Returns Redis's time, the version now, the least version that a cell with a sign of life has applied, how many
--- cells have not restated in this term, and the format in which cells write now.
+-- cells have not restated in this term, the format in which cells write now, and how many cells have a sign of life.
 operations.beat = function(operation)
   local now = now_ms()
   redis.call("HSET", key("applied"), CELL, decimal(operation[2]) .. " " .. decimal(now))
   if (operation[3] or 0) > 0 then redis.call("HSET", key("inserted"), CELL, decimal(operation[3])) end
   local least = operation[2]
+  local alive = 0
   local all = redis.call("HGETALL", key("applied"))
   for i = 1, #all, 2 do
     local version, at = string.match(all[i + 1], "^(%d+) (%d+)$")
-    if now - tonumber(at) < SILENT_MS then least = math.min(least, tonumber(version)) end
+    if now - tonumber(at) < SILENT_MS then
+      least = math.min(least, tonumber(version))
+      alive = alive + 1
+    end
   end
-  return { now, version_now(), least, redis.call("SCARD", key("restating")), format_now() }
+  return { now, version_now(), least, redis.call("SCARD", key("restating")), format_now(), alive }
 end
 
 -- { "restate", version, origin }: the position of the cell's rows, told once in each term and after each start.
