@@ -221,13 +221,19 @@ function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): v
   }
   if (call.isStoreLeftOut) call.warnings.push(NOT_STORED);
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
-  for (const pointer of call.dropped.slice(0, MAX_DROPPED)) call.warnings.push(`dropped: ${pointer}`);
+  for (const pointer of call.dropped.slice(0, MAX_DROPPED))
+    call.warnings.push(`dropped: ${shortened(pointer)}`);
   const more = call.dropped.length - MAX_DROPPED;
   if (more > 0) call.warnings.push(`dropped: ${more} more`);
 }
 
 /** Pointers that are listed one by one: a body of megabytes may have any number of members that a dialect cannot express. */
 const MAX_DROPPED = 100;
+/** Of a pointer: its names are the caller's, and records are kept for long. */
+const MAX_POINTER = 128;
+
+const shortened = (pointer: string): string =>
+  pointer.length <= MAX_POINTER ? pointer : `${pointer.slice(0, MAX_POINTER)}…`;
 
 function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
   switch (outcome.kind) {

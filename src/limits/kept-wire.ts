@@ -23,7 +23,7 @@ export const keptSchema = z
     live: poolSchema.describe("Of calls with live keys"),
     test: poolSchema.describe("Of calls with test keys"),
     exports: z
-      .object({ bytes, max_bytes: quota })
+      .object({ bytes: bytes.describe("Of the files that can be downloaded"), max_bytes: quota })
       .describe("Files of exports; the oldest end early where a new one needs their room"),
   })
   .describe(
