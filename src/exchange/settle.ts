@@ -75,6 +75,7 @@ interface Settlement {
   readonly facts: ReplyFacts | undefined;
   readonly metered: Metered;
   readonly kept: Buffer | undefined;
+  readonly payloadPool: KeptPool | undefined;
   readonly isPayloadLeftOut: boolean;
   readonly delivery: Delivery;
 }
@@ -88,37 +89,38 @@ function settlementOf(deps: SettleDeps, call: Call, outcome: Outcome): Settlemen
   const kept = stream?.kept();
   warn(call, stream, metered);
   if (stream !== undefined && kept === undefined) call.warnings.push("payload_truncated");
-  const isPayloadLeftOut = lacksRoomForPayload(deps, call, outcome, kept);
+  const payloadPool = payloadPoolOf(deps, call, outcome);
+  const isPayloadLeftOut = payloadPool !== undefined && !fitsPayload(deps, call, payloadPool, outcome, kept);
   if (isPayloadLeftOut) call.warnings.push("payload_not_kept: quota");
   const delivery = deliveryOf(deps, call, outcome, error, metered);
-  return { error, facts, metered, kept, isPayloadLeftOut, delivery };
+  return { error, facts, metered, kept, payloadPool, isPayloadLeftOut, delivery };
+}
+
+/** The pool that the call's payload counts in; undefined where none is kept in any case. */
+function payloadPoolOf(
+  { kept, maxPayloadBytes }: SettleDeps,
+  call: Call,
+  { kind }: Outcome,
+): KeptPool | undefined {
+  const { body } = call.incoming;
+  if (kind === "refused" || body.length > maxPayloadBytes || !keepsText(call, call.isZdr)) return undefined;
+  return kept.pool(call.key);
 }
 
 /** Asked before the answer is written, which holds the warning: so a whole answer counts with its bound. */
-function lacksRoomForPayload(
-  { kept, maxPayloadBytes }: SettleDeps,
+function fitsPayload(
+  { maxPayloadBytes }: SettleDeps,
   call: Call,
+  pool: KeptPool,
   outcome: Outcome,
   captured: Buffer | undefined,
 ): boolean {
-  const { body } = call.incoming;
-  if (outcome.kind === "refused" || body.length > maxPayloadBytes || !keepsText(call, call.isZdr))
-    return false;
   const answerBytes = outcome.kind === "whole" ? maxPayloadBytes : (captured?.length ?? 0);
-  return !kept.pool(call.key).fitsUsual(body.length + answerBytes);
-}
-
-/** Counts the record's payload. @returns the pool whose row must cover it; undefined where there is none */
-function countPayload({ kept }: SettleDeps, { key }: Call, record: CallRecord): KeptPool | undefined {
-  const { request, response } = record;
-  if (request === undefined && response === undefined) return undefined;
-  const pool = kept.pool(key);
-  pool.payloadBytes += (request?.length ?? 0) + (response?.length ?? 0);
-  return pool;
+  return pool.fitsUsual(call.incoming.body.length + answerBytes);
 }
 
 function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settlement): Promise<unknown> {
-  const { error, facts, metered, kept, isPayloadLeftOut, delivery } = settlement;
+  const { error, facts, metered, kept, payloadPool, isPayloadLeftOut, delivery } = settlement;
   const stream = streamOf(outcome);
   if (outcome.kind === "refused" && error?.kind === "storage_unavailable") {
     // Refused because the store fails: its record would wait in memory, as would those of all calls after it. At a cell also because
@@ -157,7 +159,8 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settl
     record,
   );
   call.admission?.release();
-  const payloadPool = countPayload(deps, call, record);
+  if (payloadPool !== undefined)
+    payloadPool.payloadBytes += (record.request?.length ?? 0) + (record.response?.length ?? 0);
   const committed = charge(deps, call, metered, () => {
     deps.outbox.put(prepared);
     storeReplay?.();

@@ -111,11 +111,16 @@ export class KeptBytes {
     return days.length > most;
   }
 
-  /** Counts rows that an earlier release put: once in the life of a folder. @param rows read again if the act runs again */
+  /** Counts rows that an earlier release put: once in the life of a folder, before anything is put or removed. */
   async countEarlier(rows: () => Iterable<KeptOwner & KeptChange>): Promise<void> {
     if (this.#state.get("counted") !== undefined) return;
+    const sums = new Map<string, KeptOwner & KeptChange>();
+    for (const { kind, bytes, orgId, environment } of rows()) {
+      const name = `${orgId}/${environment}/${kind}`;
+      sums.set(name, { orgId, environment, kind, bytes: bytes + (sums.get(name)?.bytes ?? 0) });
+    }
     const act = () => {
-      for (const { kind, bytes, ...owner } of rows()) this.count(owner, kind, bytes);
+      for (const sum of sums.values()) this.count(sum, sum.kind, sum.bytes);
       this.#state.put("counted", true);
     };
     await this.#deps.store.act(act, { isOwed: true });
