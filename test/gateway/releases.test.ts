@@ -51,6 +51,12 @@ describe.each(releases)("the folder of release %s", (release) => {
     }
   });
 
+  test("S4: the response that it stored counts in the org's quota", async () => {
+    const kept = async () => (await gateway.call("GET", "/v1/limits")).json.kept.live.responses_bytes;
+    const { text } = await gateway.call("GET", `/v1/responses/${expected.responseId}`);
+    expect(await kept()).toBeGreaterThan(text.length);
+  });
+
   test("the org has spent what its projects have", async () => {
     const { org } = (await gateway.call("GET", "/v1/limits")).json;
     const { data } = (await gateway.call("GET", "/v1/projects")).json;
