@@ -6,6 +6,7 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { analyticsField, checkForEngine } from "./analytics-settings.ts";
 import { cidrListField } from "./cidr-list.ts";
 import { problemText, readDocument } from "./document/document.ts";
 import { dpaField } from "./dpa-settings.ts";
@@ -108,12 +109,7 @@ const fileSchema = z.strictObject({
         .optional(),
     })
     .prefault({}),
-  analytics: z
-    .strictObject({
-      /** How statements of analysts run in the embedded engine: in a confined process, or not confined where the system cannot. */
-      analysts: z.enum(["confined", "unconfined", "off"]).default("confined"),
-    })
-    .prefault({}),
+  analytics: analyticsField,
   /** The payment gateway of each currency. */
   payments: paymentsField,
   grant_usd: z.number().nonnegative().default(25),
@@ -247,7 +243,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const { HOST, PORT, DATA_DIR, CONFIG_DIR, CLICKHOUSE_URL, SIMULATOR_URL, LOG_LEVEL, CELL } = parsed.data;
   const configDir = resolve(CONFIG_DIR);
   const dataDir = resolve(DATA_DIR);
-  if (CLICKHOUSE_URL === undefined) checkForEngine(dataDir);
+  if (CLICKHOUSE_URL === undefined) orConfigError(() => checkForEngine(dataDir));
   if (CLICKHOUSE_URL === undefined && parsed.data.CLICKHOUSE_CLUSTER !== undefined) {
     throw new ConfigError(
       "CLICKHOUSE_CLUSTER: names a cluster of servers; set CLICKHOUSE_URL to one of them",
@@ -331,15 +327,6 @@ function orConfigError<T>(read: () => T): T {
 export const isLocalOnly = ({ host, publicUrl }: Pick<Config, "host" | "publicUrl">): boolean =>
   LOOPBACK_HOST.test(host === "::1" ? "[::1]" : host) &&
   (publicUrl === undefined || LOOPBACK_HOST.test(new URL(publicUrl).hostname));
-
-/** The engine would insert the rows of no file, and report success. @throws ConfigError */
-function checkForEngine(dataDir: string): void {
-  const [found] = /[*?{}]/.exec(dataDir) ?? [];
-  if (found === undefined) return;
-  throw new ConfigError(
-    `DATA_DIR: ${dataDir} contains "${found}", which the embedded analytics engine takes for a pattern. Choose another folder, or set CLICKHOUSE_URL`,
-  );
-}
 
 /** `weir.yaml` and `plans.yaml`; every key of the first has a default, and both files may be absent. */
 function readSettings(configDir: string): Pick<Config, "settings" | "plans"> {

@@ -24,6 +24,7 @@ import type { Listeners } from "../listeners.ts";
 import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
 import { policyJsonSchema } from "../routing/policy-document.ts";
+import { tellConfinement } from "./analysts.ts";
 import { reloadCatalog, tellUnconfigured } from "./catalog.ts";
 import type { CellPorts, SharedInstallation } from "./cell-settings.ts";
 import { handleErasure } from "./erasure.ts";
@@ -236,6 +237,7 @@ function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): voi
   const { lastUsed, ownServices, mail, payments, jobs, receipts } = rooms;
   tellUnconfigured(rooms.catalog.current(), log);
   handleErasure(rooms, config, log);
+  tellConfinement(rooms.analytics.analystAccess, log);
   lastUsed.start();
   ownServices?.listensAt(port);
   mail.listensAt(port);

@@ -36,7 +36,6 @@ import { openUpstreams } from "../upstream/upstreams.ts";
 import { openPool } from "../workers/pool.ts";
 import { openThread } from "../workers/thread.ts";
 import { openAccount } from "./account.ts";
-import { tellConfinement } from "./analysts.ts";
 import { openAppRoom } from "./apps.ts";
 import { autoTopupHook } from "./auto-topup.ts";
 import { openCanonical } from "./canonical.ts";
@@ -75,8 +74,10 @@ const orgPorts = (accounts: Awaited<ReturnType<typeof openAccount>>["accounts"])
   retentionDays: (orgId: string) => accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
 });
 
-/** The engine that this process starts adds its port. */
-const engineIn = (listeners: Listeners) => ({
+/** The analytics database, and how analysts' statements run in the embedded one. The engine that this process starts adds its port. */
+const databaseOf = ({ clickhouseUrl, clickhouseCluster, settings }: Config, listeners: Listeners) => ({
+  ...{ clickhouseUrl, clickhouseCluster },
+  confine: settings.analytics.analysts,
   onEngineListening: (port: number) => listeners.add("engine", port),
 });
 
@@ -113,11 +114,9 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
   const analytics = openAnalytics({
     ...{ store, outbox, pool, clock, cursors, log, simulated, canonical },
     ...{ dataDir: config.dataDir, shared: cell?.engine, others: othersOf(ground.cell) },
-    ...{ clickhouseUrl: config.clickhouseUrl, clickhouseCluster: config.clickhouseCluster },
-    confine: config.settings.analytics.analysts,
-    ...{ ...orgPorts(account.accounts), takePlace: limitsRoom.takePlace, ...engineIn(ground.listeners) },
+    ...databaseOf(config, ground.listeners),
+    ...{ ...orgPorts(account.accounts), takePlace: limitsRoom.takePlace },
   });
-  tellConfinement(analytics.analystAccess, log);
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
   const kept = await openKept(config, { ...ground, accounts: account.accounts }, log);
   const routing = openRouting(ground, trail, log);
