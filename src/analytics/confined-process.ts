@@ -3,7 +3,7 @@
  * dies, and passes statements to it. It lives in the engine's process and ends with it, also by kill -9.
  */
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -34,6 +34,8 @@ import { nothingInherited } from "./inherited-descriptors.ts";
 const FOLDER = "analysts";
 const SCRATCH_FOLDER = join(FOLDER, "scratch");
 const ROOT_FOLDER = join(FOLDER, "root");
+/** Out of the process's reach, once it listens: in its own folder it could put a link to another socket there. */
+const SOCKET_FILE = join(FOLDER, SOCKET);
 /** Of the engine's folder: definitions of tables, and their parts. No statement, password or row file is in them. */
 const READ = ["metadata", "store"];
 
@@ -102,8 +104,8 @@ export class ConfinedProcess {
   #confinement: Promise<Confinement> | undefined;
   #isWanted = false;
   #running: Promise<Running> | undefined;
-  /** That of `#running`. */
-  #child: ChildProcess | undefined;
+  /** Of `#running`: what an earlier start does late is of no account. */
+  #start = 0;
   #backoffMs = 100;
   #again: NodeJS.Timeout | undefined;
 
@@ -124,6 +126,7 @@ export class ConfinedProcess {
   /** @throws EngineError before the first row: refused by the engine, or analysts are off, or the process does not run */
   async run(statement: AnalystStatement): Promise<Result> {
     await this.#assertAllowed();
+    if (!this.#isWanted) throw notRunning(new Error("there are no analysts"));
     const { child, ready } = await this.#ensure().catch((error: unknown) => {
       throw notRunning(error);
     });
@@ -141,7 +144,7 @@ export class ConfinedProcess {
     clearTimeout(this.#again);
     this.#running?.then(({ child }) => child.kill("SIGKILL")).catch(() => {});
     this.#running = undefined;
-    this.#child = undefined;
+    this.#start++;
   }
 
   async #assertAllowed(): Promise<void> {
@@ -157,41 +160,44 @@ export class ConfinedProcess {
   }
 
   #ensure(): Promise<Running> {
-    this.#running ??= this.#start();
+    this.#running ??= this.#begin(++this.#start);
     return this.#running;
   }
 
-  async #start(): Promise<Running> {
+  async #begin(start: number): Promise<Running> {
     const confinement = await this.#allowed();
     if (confinement.kind === "off") throw new Error(confinement.reason);
     let child: ChildProcess;
     try {
       child = await launch({ confinement, engineFolder: this.#engineFolder });
     } catch (error) {
-      this.#startAgain();
+      this.#startAgain(start);
       throw error;
     }
-    const ready = readinessOf(child);
+    const ready = readinessOf(child).then(() => this.#takeSocket());
     ready.then(
       () => setTimeout(() => this.#calm(child), STEADY_MS).unref(),
-      () => {},
+      () => child.kill("SIGKILL"),
     );
-    this.#child = child;
-    const ended = () => {
-      if (this.#isWanted && this.#child === child) this.#startAgain();
-    };
+    const ended = () => this.#startAgain(start);
     child.once("exit", ended);
     child.once("error", ended);
     return { child, ready };
+  }
+
+  /** Before the first statement: until then the process has run nothing but the gateway's code. */
+  async #takeSocket(): Promise<void> {
+    const inEngine = (path: string) => join(this.#engineFolder, path);
+    await rename(inEngine(join(SCRATCH_FOLDER, SOCKET)), inEngine(SOCKET_FILE));
   }
 
   #calm(child: ChildProcess): void {
     if (child.exitCode === null && child.signalCode === null) this.#backoffMs = 100;
   }
 
-  #startAgain(): void {
+  #startAgain(start: number): void {
+    if (!this.#isWanted || start !== this.#start) return;
     this.#running = undefined;
-    this.#child = undefined;
     clearTimeout(this.#again);
     this.#again = setTimeout(() => this.want(this.#isWanted), this.#backoffMs);
     this.#again.unref();
@@ -202,8 +208,7 @@ export class ConfinedProcess {
     const body = JSON.stringify({ ...statement, settings: [...settings] } satisfies WireStatement);
     return new Promise((resolve, reject) => {
       // Relative, because the path of a unix socket may have about 100 characters only.
-      const socketPath = join(SCRATCH_FOLDER, SOCKET);
-      const sent = request({ socketPath, method: "POST", agent: false }, (answer) => {
+      const sent = request({ socketPath: SOCKET_FILE, method: "POST", agent: false }, (answer) => {
         clearTimeout(timer);
         resolve(answer);
       });
@@ -229,7 +234,7 @@ function readinessOf(child: ChildProcess): Promise<void> {
   child.stderr?.on("data", (chunk: Buffer) => {
     lastWords = (lastWords + chunk.toString()).slice(-2000);
   });
-  const ready = new Promise<void>((resolve, reject) => {
+  return new Promise<void>((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", () => reject(new Error(reasonIn(lastWords))));
     let said = "";
@@ -238,9 +243,6 @@ function readinessOf(child: ChildProcess): Promise<void> {
       if (said.startsWith(`${READY}\n`)) resolve();
     });
   });
-  // Whoever needs it waits for it; until then its failure is no fault of this process.
-  ready.catch(() => {});
-  return ready;
 }
 
 /** The line with the error, where Node has written one; else the last. */

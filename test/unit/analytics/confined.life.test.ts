@@ -1,5 +1,7 @@
 /** The analysts' process beside the engine's: what it reads and when, how it ends, and when it is not there at all. */
 import { spawnSync } from "node:child_process";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { descendants, isRunning, reason } from "./confined.fixtures.ts";
@@ -55,6 +57,12 @@ describe.skipIf(reason !== "")(`S1: the analysts' process ${reason}`, () => {
   it("S1: sees a column that a later release adds", async () => {
     await side.clickhouse.command("ALTER TABLE shadow_runs ADD COLUMN later String DEFAULT 'x'");
     expect((await side.ask("SELECT DISTINCT later FROM shadow_runs")).text).toBe("x\n");
+  });
+
+  it("S1: cannot put another socket in the place of its own", () => {
+    const analysts = join(side.folder, "clickhouse/analysts");
+    expect(statSync(join(analysts, "analysts.sock")).isSocket()).toBe(true);
+    expect(readdirSync(join(analysts, "scratch"))).not.toContain("analysts.sock");
   });
 
   it("S1: is started again when it is killed, while the engine goes on", async () => {
