@@ -1,6 +1,7 @@
 /** Users of the analytics database that people of an org make: what they read, and until when. */
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { probeConfinement } from "../../../src/analytics/confinement.ts";
 import { type SignedInPerson, signInAt } from "../console.fixtures.ts";
 import { type TestGateway, testGateway, until } from "../fixtures.ts";
 import { recorded } from "../observations.ts";
@@ -8,7 +9,9 @@ import { recorded } from "../observations.ts";
 let gateway: TestGateway;
 let owner: SignedInPerson;
 beforeAll(async () => {
-  gateway = await testGateway({ engine: true });
+  const { kind } = await probeConfinement("confined");
+  const analysts = kind === "off" ? "unconfined" : "confined";
+  gateway = await testGateway({ engine: true, settings: { analytics: { analysts } } });
   owner = await signInAt(gateway.url, { email: "owner@example.com" });
   expect((await gateway.chat()).status).toBe(200);
   await recorded(gateway);

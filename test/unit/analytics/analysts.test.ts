@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { usernameOf } from "../../../src/analytics/analyst-server.ts";
 import type { AnalystRow } from "../../../src/analytics/analysts.ts";
+import { asAllowed } from "./confined.fixtures.ts";
 import { type Bench, openBench, until } from "./records.ts";
 
 let bench: Bench;
@@ -10,6 +11,7 @@ let isOpen = true;
 let nowMs = Date.now();
 beforeAll(() => {
   bench = openBench({
+    confine: asAllowed,
     isOpen: () => isOpen,
     clock: { now: () => nowMs, monotonic: () => performance.now() },
   });

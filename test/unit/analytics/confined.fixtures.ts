@@ -7,7 +7,11 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { launch } from "../../../src/analytics/confined-process.ts";
-import { type Confinement, probeConfinement } from "../../../src/analytics/confinement.ts";
+import {
+  type AnalystsSetting,
+  type Confinement,
+  probeConfinement,
+} from "../../../src/analytics/confinement.ts";
 import type { Found, Tries } from "./confined.probe.ts";
 
 export const CANARY = "canary-of-a-secret-7f3d";
@@ -16,6 +20,9 @@ export const confinement = await probeConfinement("confined");
 /** Why tests that need namespaces are skipped; empty where they run. */
 export const reason =
   confinement.kind === "off" ? `(skipped: ${confinement.reason} ${confinement.detail ?? ""})` : "";
+
+/** For tests of what analysts read, wherever they run. */
+export const asAllowed: AnalystsSetting = reason === "" ? "confined" : "unconfined";
 
 /** Files with secrets: of the data folder, of the temporary folder, of the home. */
 export function plant(dataDir: string): { paths: string[]; remove: () => void } {

@@ -8,6 +8,7 @@ import { type ClickHouse, openClickHouse } from "../../../src/analytics/client.t
 import type { AnalystsSetting } from "../../../src/analytics/confinement.ts";
 import { type Engine, startEngine } from "../../../src/analytics/engine.ts";
 import type { EngineUser } from "../../../src/analytics/engine-analysts.ts";
+import { asAllowed } from "./confined.fixtures.ts";
 
 export const ANALYST = { username: "weir_analyst_a", password: "the password of an analyst" };
 export const OPERATOR = { username: "weir_analyst_all", password: "the password of an operator" };
@@ -29,8 +30,11 @@ export interface Side {
   close(): Promise<void>;
 }
 
-/** @param orgs whose rows are in the tables */
-export async function openSide(orgs: readonly string[], confine?: AnalystsSetting): Promise<Side> {
+/**
+ * @param orgs whose rows are in the tables
+ * @param confine default: confined where this system allows it
+ */
+export async function openSide(orgs: readonly string[], confine: AnalystsSetting = asAllowed): Promise<Side> {
   const folder = mkdtempSync(join(tmpdir(), "weir-isolation-"));
   const engine = startEngine(folder, { warn: () => {} }, { analysts: confine });
   const expiresAtMs = Date.parse("2099-01-01");
