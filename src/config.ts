@@ -2,7 +2,7 @@
  * The service's configuration: environment and `weir.yaml` of the config folder, read once, frozen. Every problem names
  * the variable, or file and line. Providers and models belong to the catalog (`src/catalog`).
  */
-import { createSecretKey, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
@@ -12,6 +12,7 @@ import { problemText, readDocument } from "./document/document.ts";
 import { dpaField } from "./dpa-settings.ts";
 import { keptFields } from "./kept-settings.ts";
 import { LOOPBACK_HOST, type Mailbox, mailboxOf, type SmtpServer, smtpServerOf } from "./mail-settings.ts";
+import { type MetricsSettings, metricsSettingsOf, metricsVariables } from "./metrics-settings.ts";
 import {
   type PaymentSettings,
   paymentSettingsOf,
@@ -22,6 +23,7 @@ import { isFree, LOCAL_PLAN, type Plan, planFaults, plansFile } from "./plan.ts"
 import { quotasField } from "./quota.ts";
 import { redisAddress } from "./redis-address.ts";
 import { requestLimitsField } from "./request-limit-settings.ts";
+import { secretsKeyField } from "./secrets-key.ts";
 import { type TelemetrySettings, telemetrySettingsOf, telemetryVariables } from "./telemetry-settings.ts";
 
 const count = z.int().nonnegative();
@@ -146,6 +148,7 @@ export interface Config {
   readonly payments: PaymentSettings;
   /** Undefined: rates of exchange are those of `fx.yaml`. */
   readonly fxUrl: string | undefined;
+  readonly metrics: MetricsSettings;
   /** Undefined: no OpenTelemetry. */
   readonly telemetry: TelemetrySettings | undefined;
   /** Name of this process in records; cells share an installation. */
@@ -164,14 +167,6 @@ export interface Config {
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
-
-/** 32 bytes, such as from `openssl rand -base64 32`. Errors never repeat the value. */
-const secretsKey = z.string().transform((text, context) => {
-  if (/^[0-9a-f]{64}$/i.test(text)) return createSecretKey(Buffer.from(text, "hex"));
-  if (/^[\w+/-]{43}=?$/.test(text)) return createSecretKey(Buffer.from(text, "base64"));
-  context.addIssue({ code: "custom", message: "must be 32 bytes in base64 or hex", input: "" });
-  return z.NEVER;
-});
 
 /** Read by a function that throws an Error with what is wrong. Errors never repeat the value, which may hold a password. */
 const setting = <T>(read: (text: string) => T) =>
@@ -212,11 +207,12 @@ const environment = z.object({
   SMTP_URL: setting(smtpServerOf).optional(),
   MAIL_FROM: setting(mailboxOf).prefault("Weir <weir@localhost>"),
   ...paymentVariables,
+  ...metricsVariables,
   ...telemetryVariables,
   /** Where the day's rate of exchange is read. */
   FX_URL: z.url({ protocol: /^https?$/ }).optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  WEIR_SECRETS_KEY: secretsKey.optional(),
+  WEIR_SECRETS_KEY: secretsKeyField.optional(),
   CELL: z
     .string()
     .regex(/^[\w.-]{1,64}$/)
@@ -267,6 +263,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     mailFrom: parsed.data.MAIL_FROM,
     payments: paymentsOf(parsed.data, read.settings, isLocalOnly({ host: HOST, publicUrl })),
     fxUrl: parsed.data.FX_URL,
+    metrics: orConfigError(() => metricsSettingsOf(parsed.data, PORT)),
     telemetry: orConfigError(() => telemetrySettingsOf(parsed.data)),
     cell: CELL,
     cells: parsed.data.CELLS,

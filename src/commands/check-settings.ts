@@ -47,6 +47,11 @@ export function paymentState({ payments: { gateways } }: Config): string {
   return each.join(", ");
 }
 
+export function metricsState({ metrics: { tokenDigest, own } }: Config): string {
+  const where = own === undefined ? "/metrics" : `http://${own.host}:${own.port}/metrics`;
+  return `${where}, ${tokenDigest === undefined ? "without a token" : "with METRICS_TOKEN"}${own === undefined && tokenDigest === undefined ? ", for this machine alone" : ""}`;
+}
+
 export const identityState = ({ oidc, publicUrl }: Config): string =>
   oidc === undefined
     ? "the built-in provider, for people on this machine"

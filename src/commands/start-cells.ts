@@ -41,11 +41,12 @@ export async function startCells(
   });
   const log = pino({ level: config.logLevel }, err).child({ cell: "supervisor" });
   const { host, port, dataDir, clickhouseUrl, settings } = config;
+  const metricsPort = checkedMetricsPort(config, cells);
   let first: FirstStart | undefined;
   const early = new EarlySignals(log);
   const listeners = new Listeners((listener, at) => log.debug({ listener, port: at }, "listens"));
   const supervisor = await startSupervisor({
-    ...{ cells, dataDir, host, port, env, log, redisProgram, clock: systemClock },
+    ...{ cells, dataDir, host, port, metricsPort, env, log, redisProgram, clock: systemClock },
     name: config.cell,
     shutdownMs: config.settings.timeouts.shutdown_ms,
     services: openServices(config, { clock: systemClock, log, listeners }),
@@ -74,6 +75,16 @@ export async function startCells(
   const code = await stopped;
   await Promise.all([out.flush(FLUSH_MS), err.flush(FLUSH_MS)]);
   return code;
+}
+
+/** @throws Error where the ports of the cells' metrics go over the last one, or meet that of the gateway */
+function checkedMetricsPort({ port, metrics }: Config, cells: number): number | undefined {
+  const first = metrics.own?.port;
+  if (first === undefined || first === 0) return first;
+  const last = first + cells - 1;
+  if (last > 65_535 || (port >= first && port <= last))
+    throw new Error(`METRICS_PORT: ${cells} cells use the ports ${first} to ${last}; keep PORT out of them`);
+  return first;
 }
 
 /** Makes the installation in the supervisor's own Redis where it has none, of the folder as it is. */

@@ -65,6 +65,8 @@ export interface PageItem {
         /** JSON of this shape; else `type`. */
         readonly schema?: z.ZodType;
         readonly type?: string;
+        /** It is an error with the usual envelope. */
+        readonly isError?: true;
       }
     >
   >;

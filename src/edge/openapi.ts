@@ -119,6 +119,18 @@ function described(item: OperationItem): OperationItem {
   return parameters === undefined ? item : { ...item, parameters };
 }
 
+function pageAnswer(
+  status: number,
+  { description, schema, type = "text/plain", isError }: PageItem["answers"][string],
+): OperationItem["responses"][string] {
+  if (isError === true) return failure("Error", "application/json", status, description);
+  const content =
+    schema === undefined
+      ? { [type]: { schema: { type: "string" } as const } }
+      : { "application/json": { schema: schemaOf(schema, "output") } };
+  return { description, content };
+}
+
 function pageItem({ operationId, summary, answers }: PageItem): OperationItem {
   return {
     tags: [PAGES],
@@ -128,16 +140,7 @@ function pageItem({ operationId, summary, answers }: PageItem): OperationItem {
     operationId,
     summary,
     responses: Object.fromEntries(
-      Object.entries(answers).map(([status, { description, schema, type }]) => [
-        status,
-        {
-          description,
-          content:
-            schema === undefined
-              ? { [type ?? "text/plain"]: { schema: { type: "string" } } }
-              : { "application/json": { schema: schemaOf(schema, "output") } },
-        },
-      ]),
+      Object.entries(answers).map(([status, answer]) => [status, pageAnswer(Number(status), answer)]),
     ),
   };
 }

@@ -1,4 +1,4 @@
-/** Pages that need no key: the welcome page, health, readiness, metrics, the API reference and the schema of policies. */
+/** Pages that need no key: the welcome page, health, readiness, the API reference and the schema of policies. */
 import { z } from "zod";
 import type { PageItem } from "./openapi-types.ts";
 import type { Reference } from "./reference.ts";
@@ -13,8 +13,6 @@ interface Readiness {
 export interface PageDeps {
   readonly version: string;
   readonly readiness: () => Readiness;
-  /** Prometheus text format. */
-  readonly metrics: () => Promise<{ contentType: string; body: string }>;
   readonly reference: Reference;
 }
 
@@ -56,7 +54,15 @@ export const PAGE_ITEMS: readonly PageItem[] = [
     path: "/metrics",
     operationId: "getMetrics",
     summary: "Counters and gauges for Prometheus",
-    answers: { 200: { description: "Prometheus text format.", type: "text/plain" } },
+    answers: {
+      200: { description: "Prometheus text format.", type: "text/plain" },
+      401: { description: "The token of METRICS_TOKEN was not sent.", isError: true },
+      403: {
+        description: "No token is set, and the request comes from elsewhere.",
+        type: "application/json",
+      },
+      404: { description: "Metrics have a port of their own.", isError: true },
+    },
   },
 ];
 
@@ -69,7 +75,7 @@ export function pages(deps: PageDeps): readonly Page[] {
     {
       path: "/",
       isPublic: false,
-      read: async (_address, accept) =>
+      read: async ({ accept }) =>
         accept.includes("text/html") ? html(welcome(deps.version)) : json(200, about(deps.version)),
     },
     { path: "/healthz", isPublic: false, read: async () => json(200, { status: "ok" }) },
@@ -81,13 +87,12 @@ export function pages(deps: PageDeps): readonly Page[] {
         return json(ready ? 200 : 503, { status: ready ? "ready" : "not_ready", parts });
       },
     },
-    { path: "/metrics", isPublic: false, read: async () => ({ status: 200, ...(await deps.metrics()) }) },
     {
       path: "/openapi.json",
       isPublic: false,
-      read: async (address) => text(200, await reference.openApi(address)),
+      read: async ({ address }) => text(200, await reference.openApi(address)),
     },
-    { path: "/docs", isPublic: false, read: async (address) => html(await reference.docs(address)) },
+    { path: "/docs", isPublic: false, read: async ({ address }) => html(await reference.docs(address)) },
     {
       path: "/schemas/policy.json",
       isPublic: true,

@@ -7,11 +7,12 @@ import type { Clock } from "../clock.ts";
 import { errorEnvelope, fail } from "../errors.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders } from "../exchange/headers.ts";
+import type { HttpHead } from "../http-head.ts";
 import { requestId } from "../ids.ts";
 import { errorBodyOf, headerLines, refuse, reportedError } from "./answers.ts";
-import { type DispatchDeps, dispatch } from "./dispatch.ts";
+import { addressesOf, type DispatchDeps, dispatch } from "./dispatch.ts";
 import { SocketReply } from "./reply.ts";
-import { RequestHead, servedAddress } from "./request.ts";
+import { httpHead, RequestHead, servedAddress } from "./request.ts";
 import type { Route } from "./routes.ts";
 import type { StaticFiles } from "./static-files.ts";
 
@@ -19,19 +20,22 @@ import type { StaticFiles } from "./static-files.ts";
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(32 * 1024);
 const { App, us_listen_socket_close, us_socket_local_port } = await import("uWebSockets.js");
 
-/** Answers without key and body: health, metrics, documentation. */
+/** What a page sees of a request. */
+export interface PageRequest {
+  /** The gateway's address as the reader used it: `http://localhost:8787`. */
+  readonly address: string;
+  /** The reader's `Accept` header. */
+  readonly accept: string;
+  readonly head: HttpHead;
+}
+
+/** Answers to GET that no operation gives: health, metrics, documentation. */
 export interface Page {
   readonly path: string;
   /** Caches may store it: it is the same for everybody and changes only with the process. */
   readonly isPublic: boolean;
-  /**
-   * @param address the gateway's address as the reader used it: `http://localhost:8787`
-   * @param accept the reader's `Accept` header
-   */
-  read(
-    address: string,
-    accept: string,
-  ): Promise<{ status: number; contentType: string; body: string | Buffer }>;
+  /** @throws WeirError (as a rejection) where it is refused */
+  read(request: PageRequest): Promise<{ status: number; contentType: string; body: string | Buffer }>;
 }
 
 export interface ServerDeps extends DispatchDeps {
@@ -241,14 +245,18 @@ const paramsOf = (names: readonly string[], req: HttpRequest): Record<string, st
   Object.fromEntries(names.map((name, i) => [name, decode(req.getParameter(i) ?? "")]));
 
 function servePage(deps: ServerDeps, page: Page, res: HttpResponse, req: HttpRequest): void {
-  receive(deps, { res, req }, false, (reply, _, id) => {
+  receive(deps, { res, req }, true, (reply, head, id) => {
     if (page.isPublic) reply.isPublic();
+    const seen = httpHead(head, addressesOf(deps, res, head));
     page
-      .read(servedAddress(req), req.getHeader("accept"))
+      .read({ address: servedAddress(req), accept: req.getHeader("accept"), head: seen })
       .then(({ status, contentType, body }) =>
         reply.send(status, headerLines(["content-type", contentType]) + identityHeaders(id), body),
       )
-      .catch((error: unknown) => refuse(reply, reportedError(deps, error, id), id));
+      .catch((thrown: unknown) => {
+        const error = reportedError(deps, thrown, id);
+        refuse(reply, error, id, errorEnvelope, error.status === 401 ? ["www-authenticate", "Bearer"] : []);
+      });
   });
 }
 

@@ -12,6 +12,7 @@ import type { CatchUp } from "../edge/catch-up.ts";
 import { clientAddress } from "../edge/client-address.ts";
 import { docsPieces } from "../edge/docs.ts";
 import { openMetrics } from "../edge/metrics.ts";
+import { type MetricsPageOptions, metricsPage } from "../edge/metrics-page.ts";
 import { openApiSteps } from "../edge/openapi.ts";
 import { PAGE_ITEMS, pages } from "../edge/pages.ts";
 import { openReference } from "../edge/reference.ts";
@@ -21,6 +22,7 @@ import { readStaticFiles } from "../edge/static-files.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { inquire } from "../exchange/inquire.ts";
 import type { Listeners } from "../listeners.ts";
+import { LOOPBACK_HOST } from "../mail-settings.ts";
 import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
 import { policyJsonSchema } from "../routing/policy-document.ts";
@@ -122,10 +124,10 @@ export async function startGateway(
   const metrics = openMetrics(metricSources(rooms, exchange, descriptors, around), labelsOf(config, rooms));
   const reference = referenceOf(table);
   await rooms.policiesWarm(POLICIES_WARM_MS);
-  const server = await listening(config, rooms.listeners, {
+  const server = await listening(config, rooms.listeners, metrics, {
     routes: table,
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../edge/assets"))],
-    pages: pages({ version: VERSION, readiness, metrics, reference }),
+    pages: pages({ version: VERSION, readiness, reference }),
     ...callersOf(config, rooms),
     ...{ exchange, beginTrace: rooms.telemetry?.begin },
     inquire: (inquiry, incoming) => inquire(inquiries, inquiry, incoming),
@@ -262,7 +264,9 @@ async function assertStartable(config: Config, cell: CellPorts | undefined): Pro
   supplierOf(config);
   // Of a port that others listen on by intent, only the listening itself can tell.
   const fault = cell === undefined ? await listenFault(config.host, config.port) : undefined;
-  if (fault !== undefined) throw new Error(fault);
+  const { own } = config.metrics;
+  const ofMetrics = own && (await listenFault(own.host, own.port, "METRICS_"));
+  if (fault !== undefined || ofMetrics !== undefined) throw new Error(fault ?? ofMetrics);
 }
 
 /** Counts descriptors; those open now belong to the rooms. @throws Error where the limit is too low to serve calls. */
@@ -278,17 +282,53 @@ function openDescriptors({ upstreams, outbound, simulator }: Rooms) {
   return { clients, descriptors };
 }
 
-/** @throws Error with the reason, for the operator */
+type ListenDeps = Omit<ServerDeps, "onListening">;
+
+/** On one port, or on two where metrics have their own. @throws Error with the reason, for the operator */
 async function listening(
-  { host, port }: Config,
+  { host, port, metrics: { tokenDigest, own } }: Config,
   listeners: Listeners,
-  deps: Omit<ServerDeps, "onListening">,
+  read: MetricsPageOptions["read"],
+  deps: ListenDeps,
+): Promise<Server> {
+  const asGateway = { ...deps, onListening: (at: number) => listeners.add("gateway", at) };
+  if (own === undefined) {
+    const page = metricsPage({ read, tokenDigest, isOpen: false });
+    return await opened({ ...asGateway, pages: [...deps.pages, page] }, { host, port, prefix: "" });
+  }
+  const page = metricsPage({
+    read,
+    tokenDigest,
+    isOpen: !LOOPBACK_HOST.test(own.host) && own.host !== "::1",
+  });
+  const asMetrics = {
+    ...{ ...deps, routes: [], assets: [], pages: [page], sharesPort: false, onConnection: () => true },
+    onListening: (at: number) => listeners.add("metrics", at),
+  };
+  const beside = await opened(asMetrics, { ...own, prefix: "METRICS_" });
+  const main = await opened(asGateway, { host, port, prefix: "" }).catch((error: unknown) => {
+    beside.close();
+    throw error;
+  });
+  return {
+    port: main.port,
+    stopListening: () => main.stopListening(),
+    close() {
+      main.close();
+      beside.close();
+    },
+  };
+}
+
+async function opened(
+  deps: ServerDeps,
+  { host, port, prefix }: { readonly host: string; readonly port: number; readonly prefix: string },
 ): Promise<Server> {
   try {
-    return await openServer({ ...deps, onListening: (at) => listeners.add("gateway", at) }, host, port);
+    return await openServer(deps, host, port);
   } catch (error) {
     // The socket library reports no reason; Node's own listen reports the system's.
-    throw new Error((await listenFault(host, port)) ?? (error as Error).message, { cause: error });
+    throw new Error((await listenFault(host, port, prefix)) ?? (error as Error).message, { cause: error });
   }
 }
 

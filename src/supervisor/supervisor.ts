@@ -27,6 +27,8 @@ export interface SupervisorOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
+  /** Of the first cell's metrics; each other cell has the next one. 0: each has any free one. Undefined: they have none of their own. */
+  readonly metricsPort: number | undefined;
   /** Bound of a cell's stop: `timeouts.shutdown_ms`. */
   readonly shutdownMs: number;
   /** Environment of each cell; what differs from cell to cell is added. */
@@ -263,7 +265,7 @@ class RunningCells {
   }
 
   #cell(number: number): CellProcess {
-    const { dataDir, env, launch, log, clock, shutdownMs } = this.#options;
+    const { dataDir, env, launch, log, clock, shutdownMs, metricsPort = 0 } = this.#options;
     return new CellProcess({
       ...{ number, log, clock, patienceMs: shutdownMs + GRACE_MS },
       launch: () =>
@@ -275,6 +277,8 @@ class RunningCells {
           CELLS: "1",
           DATA_DIR: cellFolder(dataDir, number),
           PORT: String(this.#port),
+          // All cells share PORT, so that a scrape there reaches any of them; here each is reached by itself.
+          ...(metricsPort > 0 && { METRICS_PORT: String(metricsPort + number - 1) }),
           ...(this.#redis && { REDIS_URL: this.#redis.socket }),
         }),
       onStarted: () => {

@@ -92,8 +92,9 @@ describe("`weir cells init`", () => {
     for (const name of ["image", "envFrom", "volumeMounts", "securityContext"] as const)
       expect(init[name], name).toEqual(container[name]);
     expect(jobPod.securityContext).toEqual(pod.securityContext);
-    // All but the name of the cell, which it makes none of.
-    expect(init.env).toEqual(container.env?.filter(({ name }) => name !== "CELL"));
+    // All but the name of the cell, which it makes none of, and metrics, which it has none of.
+    const ofCell = ["CELL", "METRICS_PORT"];
+    expect(init.env).toEqual(container.env?.filter(({ name }) => !ofCell.includes(name)));
     const config = ({ volumes }: typeof pod) => volumes?.find(({ name }) => name === "config");
     expect(config(jobPod)).toEqual(config(pod));
   });

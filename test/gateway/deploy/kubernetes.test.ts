@@ -44,12 +44,19 @@ test("every name that one object says of another is there", () => {
   expect(services).toHaveLength(2);
   for (const { spec } of services) {
     expect(spec?.selector).toEqual(labels);
-    expect(container.ports?.map(({ name }) => name)).toEqual(
-      spec?.ports?.map(({ targetPort }) => targetPort),
-    );
+    // Metrics are asked for at each pod: no Service gives their port to whoever has its address.
+    expect(container.ports?.map(({ name }) => name)).toEqual([
+      ...there(spec?.ports).map(({ targetPort }) => targetPort),
+      "metrics",
+    ]);
   }
   expect(set.selector.matchLabels).toEqual(labels);
   expect(manifest("PodDisruptionBudget").spec?.selector?.matchLabels).toEqual(labels);
+  const metrics = String(container.ports?.[1]?.containerPort);
+  expect(container.env?.find(({ name }) => name === "METRICS_PORT")?.value).toBe(metrics);
+  expect(set.template.metadata?.annotations).toMatchObject({
+    ...{ "prometheus.io/scrape": "true", "prometheus.io/port": metrics, "prometheus.io/path": "/metrics" },
+  });
   const headless = services.find(({ spec }) => spec?.clusterIP === "None");
   expect(headless?.metadata?.name).toBe(set.serviceName);
   for (const probe of ["startupProbe", "livenessProbe", "readinessProbe"] as const) {

@@ -67,7 +67,8 @@ test("everything speaks of the port on which the gateway listens", () => {
   const port = String(defaults.port);
   expect(imageEnvironment().PORT).toBe(port);
   expect(instruction("EXPOSE")).toBe(port);
-  expect(weir.ports).toEqual([`127.0.0.1:${port}:${port}`]);
+  const metrics = String(weir.environment?.METRICS_PORT);
+  expect(weir.ports).toEqual([`127.0.0.1:${port}:${port}`, `127.0.0.1:${metrics}:${metrics}`]);
   expect(String(container.ports?.[0]?.containerPort)).toBe(port);
 });
 

@@ -22,7 +22,11 @@ beforeAll(async () => {
   gateway = await testGateway({
     folder: seeded.folder,
     plans: [{ id: "local", limits, features: { sso: true } }],
-    settings: { max_orgs_per_person: 1000, operators: [OPERATOR_EMAIL] },
+    // Every org has webhooks here, not only the first one.
+    settings: {
+      ...{ max_orgs_per_person: 1000, operators: [OPERATOR_EMAIL] },
+      webhooks: { allow: ["127.0.0.0/8"] },
+    },
     endpoints: [{ provider: "own", credentialEnv: "ACCESS_TEST_NEVER_SET" }],
   });
   const { owner, fullSecret, projectId, spare } = seeded;

@@ -23,8 +23,6 @@ export interface Side {
   readonly engine: Engine;
   readonly clickhouse: ClickHouse;
   readonly analysts: readonly EngineUser[];
-  /** The engine's data folder. */
-  readonly folder: string;
   /** Status and body of a statement as the analyst's; the URL's further parameters begin with `&`. */
   ask(sql: string, more?: string, user?: typeof ANALYST): Promise<{ status: number; text: string }>;
   close(): Promise<void>;

@@ -1,0 +1,42 @@
+/**
+ * `/metrics`, on the gateway's port or on one of its own. It tells of traffic and money, so it asks for a token; without one it answers this
+ * machine alone, except on a port of its own that was opened to others by name.
+ */
+import { timingSafeEqual } from "node:crypto";
+import { fail } from "../errors.ts";
+import type { HttpHead } from "../http-head.ts";
+import { digestOf } from "../metrics-settings.ts";
+import type { Page } from "./server.ts";
+
+export interface MetricsPageOptions {
+  /** Prometheus text format. */
+  readonly read: () => Promise<{ contentType: string; body: string }>;
+  /** SHA-256 of the token; undefined: none is asked for. */
+  readonly tokenDigest: Uint8Array | undefined;
+  /** Without a token, whether it answers other machines too. */
+  readonly isOpen: boolean;
+}
+
+export const metricsPage = (options: MetricsPageOptions): Page => ({
+  path: "/metrics",
+  isPublic: false,
+  async read({ head }) {
+    assertMayRead(options, head);
+    return { status: 200, ...(await options.read()) };
+  },
+});
+
+/** @throws WeirError 401 without the token; 403 `ip_not_allowed` from elsewhere, where there is none */
+function assertMayRead({ tokenDigest, isOpen }: MetricsPageOptions, head: HttpHead): void {
+  if (tokenDigest === undefined) {
+    if (isOpen || head.isFromThisMachine === true) return;
+    throw fail(
+      "ip_not_allowed",
+      "Metrics are told to this machine alone, and not through a proxy. Set METRICS_TOKEN or METRICS_PORT to read them from elsewhere.",
+    );
+  }
+  const [, given] = /^bearer +(\S+) *$/i.exec(head.header("authorization")) ?? [];
+  if (given === undefined)
+    throw fail("missing_key", "Metrics ask for the token of METRICS_TOKEN: Authorization: Bearer …");
+  if (!timingSafeEqual(digestOf(given), tokenDigest)) throw fail("invalid_key", "This is not METRICS_TOKEN.");
+}
