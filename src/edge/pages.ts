@@ -57,10 +57,7 @@ export const PAGE_ITEMS: readonly PageItem[] = [
     answers: {
       200: { description: "Prometheus text format.", type: "text/plain" },
       401: { description: "The token of METRICS_TOKEN was not sent.", isError: true },
-      403: {
-        description: "No token is set, and the request comes from elsewhere.",
-        type: "application/json",
-      },
+      403: { description: "No token is set, and the request comes from elsewhere.", isError: true },
       404: { description: "Metrics have a port of their own.", isError: true },
     },
   },
