@@ -61,7 +61,8 @@ export const identityState = ({ oidc, publicUrl }: Config): string =>
 export function webhookState(config: Config): string {
   const { forAll, forFirst } = allowedRanges(config);
   const ranges = forAll.length === 0 ? "" : ` and ${forAll.length} private ranges`;
-  return `may reach public addresses${ranges}${forFirst.length === 0 ? "" : "; those of the first org this machine, too"}`;
+  const loopback = forFirst.length === 0 ? "" : " and this machine (those of the first organisation alone)";
+  return `may reach public addresses${ranges}${loopback}`;
 }
 
 /** @throws ConfigError */

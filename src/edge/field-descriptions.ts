@@ -244,8 +244,10 @@ const WORDS: Readonly<Record<string, string>> = {
   "Webhooks/type": "The event's type.",
   "Webhooks/attempt": "Tries so far.",
   "Webhooks/http_status": "What the receiver answered to the last try; 0: nothing.",
-  "Webhooks/duration_ms": "How long the last try took, milliseconds.",
-  "Webhooks/response": "The answer to the last try: its first 2 KB, as text.",
+  "Webhooks/duration_ms":
+    "How long the last try took, milliseconds; 0 where no valid answer came from an address that is not public.",
+  "Webhooks/response":
+    "The answer to the last try: its first 2 KB, as text; empty where it came from an address that is not public.",
   "Webhooks/error": "Why there is no good answer; empty if there is one.",
   "Webhooks/request": "What is sent: its first 2 KB.",
   "Webhooks/headers": "What the last try was sent with, without the signature.",
