@@ -42,7 +42,8 @@ const dataDir = () => join(folder, "data");
 async function start(options: GatewayOptions = {}): Promise<void> {
   // Nobody sets its variable: only an org's own key would reach it.
   const endpoints = [{ provider: "own", credentialEnv: "ERASURE_TEST_NEVER_SET", isReal: true }];
-  gateway = await testGateway({ folder, engine: true, endpoints, ...options });
+  const settings = { webhooks: { allow: ["127.0.0.0/8"] } };
+  gateway = await testGateway({ folder, engine: true, endpoints, settings, ...options });
   isRunning = true;
 }
 async function stop(): Promise<void> {
