@@ -38,7 +38,7 @@ export class TreeCheck {
   readonly #columns: string[] = [];
   #takesAllColumns = false;
 
-  /** @param functions all of the engine's, by their names: one may be given to another by its name alone */
+  /** @param functions all of the engine's, by their names in lower case: one may be given to another by its name alone */
   constructor(functions: ReadonlySet<string>) {
     this.#functions = functions;
   }
@@ -69,9 +69,9 @@ export class TreeCheck {
         const members = /^(?:QUERY|UNION)$/.test(named.kind) ? membersOf(named) : undefined;
         const name = members?.get("cte_name");
         const isRecursive = members?.get("is_recursive_cte") === "1";
-        if (name !== undefined && isRecursive) subqueries.add(name);
+        if (isPlain(name) && isRecursive) subqueries.add(name);
         this.#node(named, { ...own, subqueries: new Set(subqueries) });
-        if (name !== undefined) subqueries.add(name);
+        if (isPlain(name)) subqueries.add(name);
       }
     }
     return { ...own, subqueries };
@@ -84,7 +84,8 @@ export class TreeCheck {
       return;
     }
     // In the place of a column a function may stand by its name alone, without brackets: `arrayMap(file, …)`.
-    if (this.#functions.has(name) && !(isFunction(name) && isCalledFreely(name))) throw notAllowed(name);
+    if (this.#functions.has(name.toLowerCase()) && !(isFunction(name) && isCalledFreely(name)))
+      throw notAllowed(name);
     this.#columns.push(name);
   }
 
@@ -146,6 +147,9 @@ export class TreeCheck {
   }
 }
 
+/** One with a dot looks like that of a table of another database, and does not stand for it. */
+const isPlain = (name: string | undefined): name is string => name !== undefined && !name.includes(".");
+
 const notAllowed = (name: string) => refusal(497, `the function ${name} is not allowed`);
 
 /** Whether it may be given its arguments by others, unseen: no text among them is read as a type or a function. */
@@ -168,7 +172,7 @@ const isTuple = (node: TreeNode): boolean =>
 function* aliasesIn(node: TreeNode): Generator<string> {
   for (const child of node.nodes) {
     const alias = aliasOf(child);
-    if (alias !== undefined) yield alias;
+    if (isPlain(alias)) yield alias;
     if (child.kind !== "QUERY" && child.kind !== "UNION") yield* aliasesIn(child);
   }
 }
@@ -195,7 +199,8 @@ function checkTypeArgument(name: string, given: readonly TreeNode[], place: numb
   if (word !== undefined) throw refusal(497, `the type ${word} is not allowed`);
 }
 
-const AGGREGATE = /^(\w+)(?:\(\s*(?:(?:-?\d[\d.]*|'[^'\\]*')\s*,?\s*)*\))?$/;
+/** A name, perhaps with numbers and texts as parameters: an expression there would be evaluated. */
+const AGGREGATE = /^(\w+)(?:\(\s*(?:-?\d[\d.]*|'[^'\\]*')(?:\s*,\s*(?:-?\d[\d.]*|'[^'\\]*'))*\s*\))?$/;
 
 function checkAggregateArgument(name: string, given: readonly TreeNode[]): void {
   const text = textOf(given[0]);

@@ -41,15 +41,16 @@ export async function checkedQuery(ask: Ask, sql: string, format = "TabSeparated
   const lines = await ask(`EXPLAIN QUERY TREE run_passes = 0 ${head}`);
   const tree = readTree(lines.flatMap((line) => (line ?? "").split("\n")));
   new TreeCheck(await functionsOf(ask)).check(tree);
-  return text;
+  // Named, so that no word at the end of the statement is taken for a format.
+  return `${head} FORMAT ${named ?? format}`;
 }
 
 let functions: Promise<ReadonlySet<string>> | undefined;
 
-/** Names of all functions of the engine, which do not change while the process runs. */
+/** Names of all functions of the engine in lower case, which do not change while the process runs. */
 function functionsOf(ask: Ask): Promise<ReadonlySet<string>> {
   functions ??= ask("SELECT name FROM system.functions").then(
-    (names) => new Set(names.filter((name) => name !== null)),
+    (names) => new Set(names.map((name) => (name ?? "").toLowerCase())),
     (error: unknown) => {
       functions = undefined;
       throw error;

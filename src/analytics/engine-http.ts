@@ -223,6 +223,7 @@ const STATUS: Readonly<Record<number, number>> = {
   202: 503,
   241: 500,
   392: 403,
+  497: 403,
   516: 403,
 };
 const STATEMENT_FAULTS = new Set([

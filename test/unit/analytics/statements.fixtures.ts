@@ -79,6 +79,10 @@ export const REFUSED: readonly (readonly [name: string, sql: string])[] = [
   ["executable", "SELECT * FROM executable('cat', 'CSV', 'a String')"],
   ["arrayReduce", `SELECT arrayReduce('topK(length(file(\\'${PLANTED}\\')))', [1])`],
   ["arrayReduce", "SELECT arrayReduce(concat('su', 'm'), [1])"],
+  ["arrayReduce", "SELECT arrayReduce({t:String}, [1])"],
+  ["arrayReduce", `SELECT arrayReduce('topK(${"1".repeat(60)}!', [1])`],
+  ["viewExplain", "SELECT * FROM (EXPLAIN SELECT file('no-such-file'))"],
+  ["viewExplain", "SELECT * FROM (EXPLAIN PIPELINE SELECT file('no-such-file'))"],
   [
     "arrayReduceInRanges",
     `SELECT arrayReduceInRanges('topK(length(file(\\'${PLANTED}\\')))', [(1, 1)], [1])`,
@@ -114,6 +118,8 @@ export const REFUSED: readonly (readonly [name: string, sql: string])[] = [
   ["migrations", "WITH migrations AS (SELECT * FROM migrations) SELECT * FROM migrations"],
   ["migrations", "SELECT (WITH migrations AS (SELECT 1) SELECT 1), (SELECT count() FROM migrations)"],
   ["migrations", "SELECT (SELECT 1 AS migrations), 'a' IN migrations"],
+  ["weir.migrations", "SELECT [5] AS `weir.migrations`, 7 IN weir.migrations"],
+  ["system.users", "WITH `system.users` AS (SELECT 5 AS a) SELECT * FROM system.users"],
   ["system.query_log", "SELECT count() FROM requests AS system WHERE 1 IN system.query_log"],
   ["system.processes", "SELECT query FROM system.processes"],
   ["system.tables", "SELECT 1 WHERE (1, 2) IN system.tables"],
@@ -218,5 +224,6 @@ export const ANSWERED: readonly (readonly [sql: string, answer: string])[] = [
     "SELECT org_id, lagInFrame(status) OVER (PARTITION BY org_id ORDER BY ts) AS before FROM requests LIMIT 1",
     "org_a\t\n",
   ],
+  ["SELECT 1 AS format ORDER BY format DESC", "1\n"],
   ["SELECT 1 FORMAT jsoneachrow", '{"1":1}\n'],
 ];
