@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isFunction, TAKES_TABLE } from "../../../src/analytics/analyst-functions.ts";
+import { isFunction, OF_ROWS, ROW_SOURCES, TAKES_TABLE } from "../../../src/analytics/analyst-functions.ts";
 import { describingTables, readableTable } from "../../../src/analytics/analyst-tables.ts";
 import { amount } from "../../support/effort.ts";
 import { CANARY, openSide, type Side } from "./isolation.fixtures.ts";
@@ -123,6 +123,25 @@ describe("S1: the lists of what is allowed", () => {
     ];
     for (const name of [...some.map((row) => row.name), ...others])
       expect(isFunction(name), name).toBe(false);
+  });
+
+  it("are those of the documentation: tables and row sources", () => {
+    const doc = readFileSync(new URL("../../../docs/analytics.md", import.meta.url), "utf8");
+    const section = /### What a statement may say\n([\s\S]+?)\n### /.exec(doc)?.[1] ?? "";
+    const row = (title: string) => new RegExp(`^\\| ${title} \\| (.+) \\|$`, "m").exec(section)?.[1] ?? "";
+    const tables = row("tables of the engine").split("Sizes")[0]?.split("`information_schema`") ?? [];
+    const named = ["system", "information_schema"].flatMap((database, at) =>
+      [...(tables[at] ?? "").replace("`system`", "").matchAll(/`(\w+)`/g)].map(
+        ([, name]) => `${database}.${name}`,
+      ),
+    );
+    expect(named.sort()).toEqual([...describingTables()].sort());
+    const sources = [...row("table functions").matchAll(/`(\w+)`/g)].map(([, name = ""]) =>
+      name.toLowerCase(),
+    );
+    expect([...sources, "generate_series", "sqlstandardvalues"].sort()).toEqual(
+      [...ROW_SOURCES, ...OF_ROWS].sort(),
+    );
   });
 
   it("know all columns of the tables that describe tables, so that a new one of sizes is not read unseen", async () => {
