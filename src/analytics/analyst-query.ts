@@ -17,18 +17,19 @@ export const MAX_ANALYST_SQL_BYTES = 256 * 1024;
 
 /**
  * @param sql as the analyst sent it
- * @param format of the answer where the statement names none
+ * @param format of the answer where the statement names none: checked as well
  * @returns the statement to run
  * @throws EngineError where it is refused: code 62, 164 or 497, and what is not allowed by its name
  */
-export async function checkedQuery(ask: Ask, sql: string, format = "TabSeparated"): Promise<string> {
+export async function checkedQuery(ask: Ask, sql: string, format?: string): Promise<string> {
   if (Buffer.byteLength(sql) > MAX_ANALYST_SQL_BYTES) throw refusal(62, "the statement is too long");
   // The error of a statement that cannot be parsed is the engine's own: it says where.
   const [query] = await ask("SELECT formatQuerySingleLine({q:String})", sql);
   const text = query ?? "";
   const { head, format: named } = splitFormat(text);
-  if (!FORMATS.has((named ?? format).toLowerCase()))
-    throw refusal(497, `the format ${named ?? format} is not allowed`);
+  const wanted = named ?? format;
+  if (wanted !== undefined && !FORMATS.has(wanted.toLowerCase()))
+    throw refusal(497, `the format ${wanted} is not allowed`);
   if (isDescription(head)) return text;
   if (!/^(?:\(*SELECT|\(*WITH)\s/.test(text))
     throw refusal(164, "only SELECT, DESCRIBE, EXISTS and SHOW TABLES, of documented tables");
@@ -42,7 +43,7 @@ export async function checkedQuery(ask: Ask, sql: string, format = "TabSeparated
   const tree = readTree(lines.flatMap((line) => (line ?? "").split("\n")));
   new TreeCheck(await functionsOf(ask)).check(tree);
   // Named, so that no word at the end of the statement is taken for a format.
-  return `${head} FORMAT ${named ?? format}`;
+  return wanted === undefined ? head : `${head} FORMAT ${wanted}`;
 }
 
 let functions: Promise<ReadonlySet<string>> | undefined;
