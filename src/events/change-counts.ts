@@ -12,6 +12,9 @@ const DAY_MS = 86_400_000;
 /** A month's row is put anew each day that something changes, and goes after the month. */
 const KEPT_DAYS = 32;
 
+/** What a person does of their own by signing in: an org that used its quota up keeps nobody from that. Invitations bound them. */
+const OF_SIGN_IN: ReadonlySet<string> = new Set(["join", "accept", "first_owner"]);
+
 /** They are as many as what was made before, and are what somebody does about a leak: no quota stops them. */
 const TAKES_AWAY: ReadonlySet<string> = new Set([
   ...["delete", "remove", "revoke", "close", "disable", "deactivate", "cancel", "request_erasure"],
@@ -50,7 +53,8 @@ export class ChangeCounts {
   /** Only in an act. @param act resource and verb @throws WeirError 403 `plan_limit` */
   count({ actor }: Caller, orgId: string, act: string, nowMs: number): void {
     const quotas = QUOTAS[actor.kind];
-    if (quotas === undefined || TAKES_AWAY.has(act.slice(act.indexOf(".") + 1))) return;
+    const verb = act.slice(act.indexOf(".") + 1);
+    if (quotas === undefined || TAKES_AWAY.has(verb) || OF_SIGN_IN.has(verb)) return;
     const day = localDay(nowMs, "UTC");
     const [ofDay, ofMonth] = quotas;
     this.#add([orgId, actor.kind, day], ofDay, "day", nowMs);

@@ -128,11 +128,11 @@ describe("the registry", () => {
     }
   });
 
-  test("an org has 50 apps at most", async () => {
+  test("S7: an org has 50 apps at most", async () => {
     const { key } = await newOrg("many");
     for (let at = 0; at < 50; at++) expect((await register({ name: `Many ${at}` }, key)).status).toBe(201);
     const last = await register({ name: "Many 50" }, key);
-    expect([last.status, last.json.error.code]).toEqual([409, "state"]);
+    expect([last.status, last.json.error.code]).toEqual([403, "plan_limit"]);
     expect((await gateway.call("GET", "/v1/apps", { key })).json.data).toHaveLength(50);
   });
 });
