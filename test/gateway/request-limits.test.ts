@@ -10,8 +10,6 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const AT_ONCE = 50;
-/** Requests of the tests above that were refused: the test key lacks a scope. */
-const REFUSED_BEFORE = 1;
 
 async function burst(count: number, send: (i: number) => Promise<Answer>): Promise<Answer[]> {
   const answers: Answer[] = [];
@@ -62,8 +60,22 @@ describe("of a key", () => {
   });
 });
 
+test("S7: a directory changes 1,200 times a minute, whichever of its tokens it sends", async () => {
+  const owner = await signInAt(gateway.url, { email: "asha@example.com" });
+  const newToken = async () => (await owner.call("POST", "/v1/org/scim/token")).json.token as string;
+  const tokens = [await newToken(), await newToken()];
+  const answers = await burst(1250, (i) =>
+    gateway.call("DELETE", "/scim/v2/Users/none", { key: tokens[i % 2] as string }),
+  );
+  expect(withStatus(answers, 404)).toHaveLength(1200);
+  const [limited] = withStatus(answers, 429);
+  expect(limited?.headers.get("content-type")).toContain("application/scim+json");
+  expect(Number(limited?.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(limited?.headers.get("x-ratelimit-limit-requests")).toBe("1200");
+});
+
 test("S7: a person changes 120 times a minute", async () => {
-  const person: SignedInPerson = await signInAt(gateway.url, { email: "asha@example.com" });
+  const person: SignedInPerson = await signInAt(gateway.url, { email: "ravi@example.com" });
   const answers = await burst(150, () => person.call("PUT", "/auth/active-org", { body: { org: "none" } }));
   expect(withStatus(answers, 429)).toHaveLength(30);
   expectLimited(withStatus(answers, 429)[0], 120);
@@ -91,7 +103,9 @@ describe("of an address", () => {
 
   test("S7: credentials that are refused; one that is good still opens", async () => {
     const refused = await burst(400, (i) => call("GET", "/v1/keys", i % 2 === 0 ? "svc-live-wrong" : null));
-    expect(withStatus(refused, 401)).toHaveLength(300 - REFUSED_BEFORE);
+    // A test above may have had one refused.
+    expect(withStatus(refused, 401).length).toBeLessThanOrEqual(300);
+    expect(withStatus(refused, 401).length).toBeGreaterThanOrEqual(299);
     expectLimited(withStatus(refused, 429)[0], 300);
     // So are a scope that is missing, and what is no token of a directory or no operator's.
     const paths = ["/v1/operator/orgs", "/scim/v2/Users", "/auth/me", "/v1/requests/tail"];
