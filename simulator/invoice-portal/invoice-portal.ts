@@ -212,7 +212,9 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
 }
 
 function send(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  response
+    .writeHead(status, { "content-type": "application/json", "x-content-type-options": "nosniff" })
+    .end(JSON.stringify(body));
 }
 
 function succeeded({ Irn, AckNo, AckDt, SignedInvoice, SignedQRCode, Status }: Registered): object {

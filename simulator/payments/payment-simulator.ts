@@ -208,7 +208,11 @@ function sendJson(
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "x-content-type-options": "nosniff",
+    ...headers,
+  });
   response.end(JSON.stringify(body));
 }
 

@@ -146,6 +146,5 @@ const noApp = () => fail("not_found", "There is no such app, or it is not public
 
 /** The image is made of a name from outside: opened by itself it must load and run nothing. */
 const SVG_HEADERS = {
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
-  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
 };

@@ -28,11 +28,7 @@ export const mandatePageOperations = (deps: MandateWatchingDeps) => ({
       if (row === undefined) throw fail("not_found", "There is no such mandate.");
       if (row.status === "pending") await lookAtMandate(deps, row, LOOK_MS);
       return raw("text/html; charset=utf-8", page(deps.mandates.find(path.id) ?? row), {
-        headers: {
-          "cache-control": "no-store",
-          "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
-          "referrer-policy": "no-referrer",
-        },
+        headers: { "referrer-policy": "no-referrer" },
       });
     },
   }),

@@ -29,10 +29,7 @@ export const returnPageOperations = (deps: WatchingDeps) => ({
       if (row === undefined) throw fail("not_found", "There is no such top-up.");
       if (!isPaid(row)) await lookNow(deps, row, LOOK_MS);
       return raw("text/html; charset=utf-8", page(deps.topups.find(path.id) ?? row), {
-        headers: {
-          "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
-          "referrer-policy": "no-referrer",
-        },
+        headers: { "referrer-policy": "no-referrer" },
       });
     },
   }),

@@ -110,6 +110,9 @@ ${shapes.join("\n")}
 <details><summary>Errors</summary><ul class="errors">${errors.join("")}</ul></details>`;
 }
 
+/** Fields further inside are indented no more: the stylesheet has a class for each depth. */
+const MAX_DEPTH = 8;
+
 interface Field {
   readonly name: string;
   readonly schema: Schema;
@@ -121,7 +124,7 @@ function table(caption: string, rows: readonly Field[]): string {
   if (rows.length === 0) return "";
   const lines = rows.map(
     ({ name, schema, required, depth }) =>
-      `<tr><th scope="row" style="--depth:${depth}"><code>${breakable(name)}</code>${required ? '<abbr title="required">*</abbr>' : ""}</th>` +
+      `<tr><th scope="row" class="depth-${Math.min(depth, MAX_DEPTH)}"><code>${breakable(name)}</code>${required ? '<abbr title="required">*</abbr>' : ""}</th>` +
       `<td>${escaped(typeOf(schema))}</td><td>${inline(remarks(schema))}</td></tr>`,
   );
   return `<table><caption>${caption}</caption><thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>

@@ -7,6 +7,8 @@
 import type { HttpResponse } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
 import type { ClientReply } from "../client-reply.ts";
+import { JSON_TYPE, STREAM_TYPE } from "../exchange/headers.ts";
+import type { SecurityHeaders } from "./security-headers.ts";
 
 /** Larger bodies are written as the client reads them; `end` would copy all that the socket does not accept. */
 const LARGE_BYTES = 256 * 1024;
@@ -28,6 +30,9 @@ const KEEP_ALIVE = "keep-alive: timeout=8";
 /** Answers contain secrets, payloads or an org's data: no cache may store them. */
 const NOT_STORED = "cache-control: no-store\r\n";
 const PRIVATE = `${NOT_STORED}${KEEP_ALIVE}`;
+/** How the headers of model calls, and of all that says nothing more of itself than its type, begin. */
+const JSON_FIRST = `${JSON_TYPE}x-svc-request-id`;
+const EVENTS_FIRST = `${STREAM_TYPE}x-svc-request-id`;
 
 export class SocketReply implements ClientReply {
   gone = false;
@@ -37,6 +42,7 @@ export class SocketReply implements ClientReply {
   readonly #res: HttpResponse;
   readonly #bodiless: boolean;
   readonly #isCrowded: () => boolean;
+  readonly #security: SecurityHeaders;
   #head: string | undefined;
   #filler = "";
   #onGone: (() => void) | undefined;
@@ -51,9 +57,11 @@ export class SocketReply implements ClientReply {
    * Must be constructed in the route handler itself, before it returns.
    * @param bodiless the answer to a HEAD: a body would be read as the next answer.
    * @param isCrowded whether too many connections are open: a 503 then closes its own.
+   * @param security what every answer says to browsers
    */
-  constructor(res: HttpResponse, bodiless: boolean, isCrowded: () => boolean) {
+  constructor(res: HttpResponse, bodiless: boolean, isCrowded: () => boolean, security: SecurityHeaders) {
     this.#isCrowded = isCrowded;
+    this.#security = security;
     this.#res = res;
     this.#bodiless = bodiless;
     res.onAborted(() => {
@@ -96,7 +104,7 @@ export class SocketReply implements ClientReply {
       // `endWithoutBody(length)` writes the length itself, and unless it closes the connection it waits for a body.
       const lengths =
         isBodiless && !closes && !hasNone ? `content-length: ${Buffer.byteLength(body)}\r\n` : "";
-      this.#writeHead(status, headers + lengths + (this.afterwards === "drain" ? CLOSING : ""));
+      this.#writeHead(status, headers + lengths + (this.afterwards === "drain" ? CLOSING : ""), body);
       if (isBodiless && closes) this.#res.endWithoutBody(Buffer.byteLength(body), true);
       else if (isBodiless) this.#res.endWithoutBody();
       else if (body.length > LARGE_BYTES && !closes)
@@ -219,11 +227,13 @@ export class SocketReply implements ClientReply {
    * Writes all headers in one call of `writeHeader`, which writes name and value unchanged and ends the line: each call
    * into the binding costs more than the header.
    */
-  #writeHead(status: number, headers: string): void {
+  #writeHead(status: number, headers: string, body?: Buffer | string): void {
+    const isPlain = headers.startsWith(JSON_FIRST) || headers.startsWith(EVENTS_FIRST);
+    const security = isPlain ? this.#security.plain : this.#security.of(headers, body);
     const colon = headers.indexOf(": ");
     this.#res
       .writeStatus(statusLine(status))
-      .writeHeader(headers.slice(0, colon), `${headers.slice(colon + 2)}${this.#common}`);
+      .writeHeader(headers.slice(0, colon), `${headers.slice(colon + 2)}${security}${this.#common}`);
   }
 }
 

@@ -14,6 +14,7 @@ import { addressesOf, type DispatchDeps, dispatch } from "./dispatch.ts";
 import { SocketReply } from "./reply.ts";
 import { httpHead, RequestHead, servedAddress } from "./request.ts";
 import type { Route } from "./routes.ts";
+import type { SecurityHeaders } from "./security-headers.ts";
 import type { StaticFiles } from "./static-files.ts";
 
 // Read by the binding when it loads: its default of 4 KB is less than browsers and proxies send.
@@ -42,6 +43,8 @@ export interface ServerDeps extends DispatchDeps {
   readonly routes: readonly Route[];
   readonly pages: readonly Page[];
   readonly assets: readonly StaticFiles[];
+  /** What every answer says to browsers. */
+  readonly security: SecurityHeaders;
   /**
    * Called for each connection that opens (1) or closes (-1). A new connection is closed at once where this returns
    * false.
@@ -142,7 +145,7 @@ function receive(
   keepsHead: boolean,
   act: (reply: SocketReply, head: RequestHead, id: string) => void,
 ): void {
-  const reply = new SocketReply(res, req.getMethod() === "head", deps.isCrowded);
+  const reply = new SocketReply(res, req.getMethod() === "head", deps.isCrowded, deps.security);
   const head = new RequestHead(req, keepsHead, !keepsHead && deps.beginTrace !== undefined);
   const id = requestId(deps.clock.now());
   // Trailers after the last chunk would be parsed as a request: such a connection gets no second one.

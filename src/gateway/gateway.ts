@@ -17,6 +17,7 @@ import { openApiSteps } from "../edge/openapi.ts";
 import { PAGE_ITEMS, pages } from "../edge/pages.ts";
 import { openReference } from "../edge/reference.ts";
 import { type Route, routes as routeTable } from "../edge/routes.ts";
+import { securityHeaders } from "../edge/security-headers.ts";
 import { openServer, type Server, type ServerDeps } from "../edge/server.ts";
 import { readStaticFiles } from "../edge/static-files.ts";
 import type { Exchange } from "../exchange/exchange.ts";
@@ -128,13 +129,12 @@ export async function startGateway(
     routes: table,
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../edge/assets"))],
     pages: pages({ version: VERSION, readiness, reference }),
+    security: securityHeaders(config.publicUrl?.startsWith("https:") === true),
     ...callersOf(config, rooms),
     ...{ exchange, beginTrace: rooms.telemetry?.begin },
     inquire: (inquiry, incoming) => inquire(inquiries, inquiry, incoming),
-    clock: rooms.clock,
-    onFault,
+    ...{ clock: rooms.clock, uploads: rooms.uploads, onFault },
     maxBodyBytes: limits.max_body_bytes,
-    uploads: rooms.uploads,
     onRefused: rooms.directory.onRefused,
     onConnection: (change) => {
       clients.open += change;

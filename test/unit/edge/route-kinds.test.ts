@@ -10,6 +10,7 @@ import { systemClock } from "../../../src/clock.ts";
 import type { CredentialPorts } from "../../../src/edge/authorize.ts";
 import { BodyBudget } from "../../../src/edge/body-budget.ts";
 import type { Route } from "../../../src/edge/routes.ts";
+import { securityHeaders } from "../../../src/edge/security-headers.ts";
 import { openServer, type Server } from "../../../src/edge/server.ts";
 import { readStaticFiles } from "../../../src/edge/static-files.ts";
 import { Uploads } from "../../../src/edge/uploads.ts";
@@ -99,6 +100,7 @@ beforeAll(async () => {
     {
       routes,
       pages: [],
+      security: securityHeaders(false),
       assets: [readStaticFiles("/assets/", folder)],
       clientAddress: (peer) => peer,
       requestLimits: { admit: () => undefined, refused: () => {} },
