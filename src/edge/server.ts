@@ -15,10 +15,12 @@ import { SocketReply } from "./reply.ts";
 import { httpHead, RequestHead, servedAddress } from "./request.ts";
 import type { Route } from "./routes.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
+import { assertPinned } from "./socket-library.ts";
 import type { StaticFiles } from "./static-files.ts";
 
 // Read by the binding when it loads: its default of 4 KB is less than browsers and proxies send.
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(32 * 1024);
+assertPinned();
 const { App, us_listen_socket_close, us_socket_local_port } = await import("uWebSockets.js");
 
 /** What a page sees of a request. */
