@@ -60,7 +60,8 @@ async function clickhouse(dataDir: string, sql: string): Promise<string> {
 beforeAll(async () => {
   receiver = await startReceiver();
   echoing(receiver);
-  const gateway = await testGateway({ folder: template, engine: true, endpoints });
+  const settings = { webhooks: { allow: ["127.0.0.0/8"] } };
+  const gateway = await testGateway({ folder: template, engine: true, endpoints, settings });
   const owner = await signInAt(gateway.url, OWNER);
   ({ id: orgId } = (await owner.call("GET", "/v1/orgs/first")).json);
   const otherOwner = { email: `${theirs.next("owner")}@example.com`, name: theirs.next("name") };

@@ -31,7 +31,8 @@ describe.skipIf(missing !== undefined)(`rooms${missing === undefined ? "" : `: $
   const seed = Number(process.env.WEIR_SEED ?? Date.now() % 1e9);
   const hint = `WEIR_SEED=${seed}`;
   beforeAll(async () => {
-    gateway = await testGateway({ cells: CELLS, plans: [PLAN] });
+    const settings = { webhooks: { allow: ["127.0.0.0/8"] } };
+    gateway = await testGateway({ cells: CELLS, plans: [PLAN], settings });
     cells = gateway.cellUrls ?? [];
     operatorKey = readFileSync(join(gateway.folder, "data", "operator-key"), "utf8").trim();
     orgId = (await gateway.call("GET", "/v1/orgs")).json.data[0].id;
