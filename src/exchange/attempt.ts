@@ -166,7 +166,7 @@ export class Attempt implements RelayHost {
     if (this.#isSuspect) return true;
     if (nowMs - this.startMs < health.patienceMs(this.endpoint, this.isStream, others)) return false;
     this.#isSuspect = true;
-    health.onSilence(this.lane);
+    health.onSilence(this.lane, this.#call.key.orgId);
     return true;
   }
 
@@ -200,6 +200,7 @@ export class Attempt implements RelayHost {
       outcome,
       errorClass,
       httpStatus,
+      orgId: this.#call.key.orgId,
       retryAfterMs: failed?.retryAfterMs,
       isOvertaken: isLost,
       ttftMs: isStream ? (ttftMs > 0 ? ttftMs : silentMs) : undefined,

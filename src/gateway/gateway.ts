@@ -35,6 +35,7 @@ import { EVENT_ITEMS } from "./events.ts";
 import { exchangeOf, inquiriesOf } from "./exchange.ts";
 import { handleExports } from "./exports.ts";
 import { supplierOf } from "./invoices.ts";
+import { openKeyProbes } from "./key-probes.ts";
 import { requestLimitsOf } from "./limits.ts";
 import { metricSources, type ProcessFacts } from "./metric-sources.ts";
 import { backupDeps, operationsOf } from "./operations.ts";
@@ -93,6 +94,27 @@ const FLUSH_MOST_MS = 8000;
 const LEAVE_SHARE = 1 / 6;
 const LEAVE_LOOK_MS = 20;
 
+/** Begins to ask providers about suspect keys, which is counted among the metrics. */
+function metricsOf(
+  config: Config,
+  log: Logger,
+  {
+    rooms,
+    exchange,
+    descriptors,
+    around,
+  }: {
+    readonly rooms: Rooms;
+    readonly exchange: Exchange;
+    readonly descriptors: Descriptors;
+    readonly around: Surroundings;
+  },
+) {
+  const keyProbes = openKeyProbes({ ...rooms, log });
+  const facts = { ...around, keyProbes: keyProbes.counts };
+  return openMetrics(metricSources(rooms, exchange, descriptors, facts), labelsOf(config, rooms));
+}
+
 /** @throws ConfigError, CatalogError, or Error with a line for the operator. */
 export async function startGateway(
   config: Config,
@@ -122,7 +144,7 @@ export async function startGateway(
     // Analytics may be unreachable for hours without affecting calls.
     return { ready: parts.store && parts.serving, parts: { ...parts, ...shared } };
   };
-  const metrics = openMetrics(metricSources(rooms, exchange, descriptors, around), labelsOf(config, rooms));
+  const metrics = metricsOf(config, log, { rooms, exchange, descriptors, around });
   const reference = referenceOf(table);
   await rooms.policiesWarm(POLICIES_WARM_MS);
   const server = await listening(config, rooms.listeners, metrics, {

@@ -6,6 +6,7 @@ import { BUCKETS_S, type Histogram } from "../histogram.ts";
 import type { Descriptors } from "../process/descriptors.ts";
 import { cellCounters, cellGauges, cellHistograms, leaseGauges } from "./cell-metrics.ts";
 import { endpointsOut } from "./health.ts";
+import type { KeyProbeCounts } from "./key-probes.ts";
 import type { Rooms } from "./rooms.ts";
 
 /** Facts about the process around the gateway. */
@@ -17,7 +18,7 @@ export function metricSources(
   rooms: Rooms,
   exchange: Exchange,
   descriptors: Descriptors,
-  facts: ProcessFacts,
+  facts: ProcessFacts & { readonly keyProbes: () => Readonly<KeyProbeCounts> },
 ): MetricSources {
   const { store, purse, budgets, limits, analytics, health, catalog, bodyBudget, latencies } = rooms;
   const calls = () => exchange.counts();
@@ -70,7 +71,7 @@ export function metricSources(
         "Calls whose upstream reported more than was held: charged in full.",
         () => calls().reserveExceeded,
       ),
-      ...shadowCounters(rooms, exchange),
+      ...{ ...shadowCounters(rooms, exchange), ...keyProbeCounters(facts.keyProbes) },
       weir_records_inserted_total: read(
         "Records inserted into ClickHouse.",
         () => analytics.metrics().insertedRows,
@@ -83,6 +84,14 @@ export function metricSources(
     },
   };
 }
+
+const keyProbeCounters = (read: () => Readonly<KeyProbeCounts>): MetricSources["counters"] => ({
+  weir_key_probes_total: {
+    help: "Questions of the gateway's own to providers, one token each, about keys that calls made look refused.",
+    label: "verdict",
+    read,
+  },
+});
 
 const read = (help: string, value: () => number) => ({ help, read: value });
 

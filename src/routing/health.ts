@@ -9,6 +9,7 @@ import type { DecayedMean } from "./decaying-mean.ts";
 import { type LaneLease, type LanePreference, type LaneResult, type LaneSnapshot, Lanes } from "./lanes.ts";
 import { ERROR_HALF_LIFE_MS, type Observation, Observed, type ObservedSnapshot } from "./observed.ts";
 import { OthersErrors } from "./others-errors.ts";
+import type { KeyResult } from "./refused-keys.ts";
 
 export type { LaneLease, LanePreference } from "./lanes.ts";
 
@@ -174,9 +175,9 @@ export class Health implements HealthView {
     return this.#usualMs(endpoint, isStream) === undefined || this.of(endpoint)?.failing === true;
   }
 
-  /** A call is late: it counts as a failure now, before it ends. Call at most once per call. */
-  onSilence(lane: LaneLease): void {
-    this.#observedOf(lane.endpoint.id).failed(lane, this.#clock.monotonic(), "timeout");
+  /** A call of an org is late: it counts as a failure now, before it ends. Call at most once per call. */
+  onSilence(lane: LaneLease, orgId = ""): void {
+    this.#observedOf(lane.endpoint.id).failed(lane, this.#clock.monotonic(), "timeout", orgId);
   }
 
   /** Ends what `begin` started. A second report for the same lease is ignored. */
@@ -188,12 +189,30 @@ export class Health implements HealthView {
     const isLate = result.isOvertaken === true && isOvertakenLate(seen, lane, result, nowMs);
     // A hanging call must not raise the usual time, or no later call would count as late.
     seen.measured(isLate ? {} : result, nowMs);
-    if (result.outcome === "ok") seen.succeeded(lane, nowMs);
-    else if (isLate) seen.failed(lane, nowMs, "timeout");
-    else if (isEndpointsFault(result, key)) seen.failed(lane, nowMs, result.errorClass);
+    const { outcome, errorClass, orgId } = result;
+    if (outcome === "ok") seen.succeeded(lane, nowMs, orgId);
+    else if (isLate) seen.failed(lane, nowMs, "timeout", orgId);
+    else if (isEndpointsFault(result, key))
+      seen.failed(lane, nowMs, errorClass, orgId, outcome === "connect_error");
     else seen.endedOtherwise(lane);
     this.#changed.add(endpoint.id);
-    if (result.errorClass === "capacity" || result.errorClass === "auth") this.#onRefused?.(endpoint, key);
+    if (errorClass === "capacity" || errorClass === "auth") this.#onRefused?.(endpoint, key);
+  }
+
+  /**
+   * From now on a provider is asked before a key that all orgs use counts as refused: answers to calls may come of what a caller
+   * wrote. Without a listener, as in simulations, calls are believed. One listener only.
+   * @param ask asks the provider with the key, and tells `probed` in every case; never throws
+   */
+  onSuspicion(ask: (endpoint: Endpoint, key: ProviderKey) => void): void {
+    this.#lanes.onSuspicion(ask);
+  }
+
+  /** How a question of the gateway's own ended. @param result undefined: nothing was found out */
+  probed(endpoint: Endpoint, key: ProviderKey, result: KeyResult | undefined): void {
+    this.#lanes.probed(endpoint.id, key, result, this.#clock.monotonic());
+    this.#changed.add(endpoint.id);
+    if (result?.errorClass === "auth") this.#onRefused?.(endpoint, key);
   }
 
   /** Calls it after each refusal of a key, once it is judged. One listener only. */

@@ -1,6 +1,7 @@
 /** What is known of one lane, a key at one endpoint: whether it is out, and how many calls at once it takes. */
 import type { ProviderKey } from "../endpoint.ts";
 import { Breaker } from "./breaker.ts";
+import { Evidence } from "./evidence.ts";
 import { hashOf } from "./hash.ts";
 
 /**
@@ -27,6 +28,7 @@ export class LaneState {
   mostAnswered = 0;
   #mostAnsweredAtMs = 0;
   #limitedUntilMs = 0;
+  readonly #evidence = new Evidence();
 
   constructor({ id, hint }: ProviderKey) {
     this.keyId = id;
@@ -37,6 +39,16 @@ export class LaneState {
   /** It has as many calls in flight as it is known to take: other lanes are preferred. */
   isFull(nowMs: number): boolean {
     return nowMs < this.#limitedUntilMs && this.inFlight >= this.mostAnswered;
+  }
+
+  /** It answered a call of this org. */
+  answeredTo(orgId: string, nowMs: number): void {
+    this.#evidence.answered(orgId, nowMs);
+  }
+
+  /** It refused a call of this org. @returns whether it serves others meanwhile: then that call is the cause, and not the lane */
+  isContradicted(orgId: string, nowMs: number): boolean {
+    return this.#evidence.isContradicted(orgId, nowMs);
   }
 
   /** It answered a call that started at this concurrency. */

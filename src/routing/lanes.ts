@@ -3,11 +3,15 @@
  * model; a refused key is refused at every endpoint. O(keys) per call; each lease is given back exactly once.
  */
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
-import { backoffMs, type Probe } from "./breaker.ts";
+import type { Probe } from "./breaker.ts";
 import { hashOf, mixed } from "./hash.ts";
+import { forbid, judgeLane, type LaneResult, LONGEST_RETRY_AFTER_MS } from "./lane-result.ts";
 import { LaneState } from "./lane-state.ts";
 import { Recent } from "./recent.ts";
-import { type KeyProbe, type KeyResult, REFUSED_MS, RefusedKeys } from "./refused-keys.ts";
+import { type KeyProbe, type KeyResult, RefusedKeys } from "./refused-keys.ts";
+import { Suspicions } from "./suspicions.ts";
+
+export type { LaneResult } from "./lane-result.ts";
 
 /** A call's use of a lane, from `take` to `giveBack`. */
 export interface LaneLease {
@@ -27,12 +31,6 @@ export interface LanePreference {
   readonly isLastResort?: boolean | undefined;
 }
 
-/** What a call reports about its lane. */
-export interface LaneResult extends KeyResult {
-  /** The upstream's own Retry-After, milliseconds. */
-  readonly retryAfterMs?: number | undefined;
-}
-
 /** A platform lane that is out or half-open, as saved for a restart. */
 export interface LaneSnapshot {
   readonly keyId: string;
@@ -46,10 +44,6 @@ export interface LaneSnapshot {
   readonly refusedForMs?: number | undefined;
 }
 
-/** A daily quota may ask for hours; longer values are taken for a mistake. */
-const LONGEST_RETRY_AFTER_MS = 3_600_000;
-/** 403 may also concern one prompt: this many in a row concern the key. */
-const FORBIDDEN_IN_A_ROW = 3;
 /**
  * A caller stays at its key while that has at most this many more calls in flight than the least loaded key, or a
  * quarter more.
@@ -102,6 +96,27 @@ export class Lanes {
   readonly #endpoints = new Map<string, EndpointLanes>();
   readonly #own = new Recent<LaneState>(OWN_IDLE_MS, MAX_OWN_LANES);
   readonly #refused = new RefusedKeys();
+  readonly #suspicions = new Suspicions();
+  #ask: ((endpoint: Endpoint, key: ProviderKey) => void) | undefined;
+
+  /**
+   * From now on no call's answer alone makes a key that all orgs use count as refused. One listener only.
+   * @param ask asks the provider, and tells `probed` how it ended
+   */
+  onSuspicion(ask: (endpoint: Endpoint, key: ProviderKey) => void): void {
+    this.#ask = ask;
+  }
+
+  /** What the gateway's own question found. @param result undefined: nothing, such as no answer */
+  probed(endpointId: string, key: ProviderKey, result: KeyResult | undefined, nowMs: number): void {
+    this.#suspicions.answered(endpointId, key, nowMs);
+    if (result === undefined) return;
+    const state = this.#state(this.#at(endpointId), endpointId, key, nowMs);
+    const { errorClass, httpStatus } = result;
+    if (errorClass === "auth" && httpStatus === 403) forbid(state, nowMs);
+    else if (errorClass === "auth") this.#refused.judge(key, undefined, result, nowMs);
+    else state.forbidden = 0;
+  }
 
   /**
    * The usable lane with the fewest calls in flight, one with free capacity first; undefined where none is usable. The
@@ -148,8 +163,13 @@ export class Lanes {
     if (!(lane instanceof TakenLane) || lane.isOver) return false;
     lane.isOver = true;
     lane.state.inFlight -= 1;
-    judgeLane(lane, result, nowMs);
-    this.#refused.judge(lane.key, lane.keyProbe, result, nowMs);
+    const { endpoint, key } = lane;
+    // What an org's own calls do to its own key concerns that org alone.
+    const isOnlySuspect = this.#ask !== undefined && !key.isByok;
+    const isForbidden = judgeLane(lane, result, nowMs, isOnlySuspect);
+    const isRefused = this.#refused.judge(key, lane.keyProbe, result, nowMs, isOnlySuspect);
+    if ((isForbidden || isRefused) && this.#suspicions.raise(endpoint.id, key, nowMs))
+      this.#ask?.(endpoint, key);
     return true;
   }
 
@@ -335,46 +355,6 @@ export class Lanes {
 function isLighter(a: LaneState, b: LaneState, nowMs: number): boolean {
   const isAFull = a.isFull(nowMs);
   return isAFull === b.isFull(nowMs) ? a.inFlight < b.inFlight : !isAFull;
-}
-
-function judgeLane({ key, state, probe, atOnce }: TakenLane, result: LaneResult, nowMs: number): void {
-  const { outcome, errorClass, httpStatus } = result;
-  const { breaker } = state;
-  if (errorClass === "capacity") {
-    saturate(state, atOnce, result, nowMs, probe);
-    return;
-  }
-  if (errorClass === "auth" && httpStatus === 403 && key.credential !== undefined) {
-    state.forbidden += 1;
-    if (state.forbidden >= FORBIDDEN_IN_A_ROW && !breaker.isOpen(nowMs)) {
-      state.isForbidden = true;
-      breaker.refused({ forMs: REFUSED_MS, askedMs: REFUSED_MS }, nowMs, probe);
-      return;
-    }
-  } else if (outcome === "ok") {
-    state.forbidden = 0;
-    state.answered(atOnce, nowMs);
-    if (probe !== undefined) breaker.accepted(probe, nowMs);
-  }
-  if (probe !== undefined) breaker.released(probe);
-}
-
-/** 1 s, 2 s, 4 s … 60 s, or what the upstream asked for. Calls refused together count as one refusal. */
-function saturate(
-  state: LaneState,
-  atOnce: number,
-  { retryAfterMs }: LaneResult,
-  nowMs: number,
-  probe: Probe | undefined,
-): void {
-  const { breaker } = state;
-  const isAsked = retryAfterMs !== undefined && retryAfterMs > 0;
-  const askedMs = isAsked ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : 0;
-  const streak = Math.max(breaker.streak, probe?.streak ?? 0);
-  const forMs = isAsked ? askedMs : backoffMs(streak);
-  if (!breaker.refused({ forMs, askedMs }, nowMs, probe)) return;
-  state.isForbidden = false;
-  state.refusedAt(atOnce, breaker.untilMs);
 }
 
 const ownLaneKey = (endpointId: string, key: ProviderKey): string => `${endpointId} ${key.id}`;

@@ -5,6 +5,7 @@
 import type { ErrorClass } from "../record.ts";
 import { CoolDown } from "./cool-down.ts";
 import { type DecayedMean, DecayingMean } from "./decaying-mean.ts";
+import { Evidence } from "./evidence.ts";
 import type { LaneLease } from "./lanes.ts";
 
 export const ERROR_HALF_LIFE_MS = 30_000;
@@ -66,6 +67,7 @@ export class Observed {
   /** The call that probes whether the endpoint has recovered. */
   #probe: LaneLease | undefined;
   #measuringUntilMs = 0;
+  readonly #evidence = new Evidence();
 
   get errors(): DecayingMean {
     return this.#errors;
@@ -125,7 +127,9 @@ export class Observed {
       this.#measuringUntilMs = this.#isStale(nowMs) ? nowMs + MEASURING_PAUSE_MS : 0;
   }
 
-  succeeded(lane: LaneLease, nowMs: number): void {
+  /** @param orgId whose call it was */
+  succeeded(lane: LaneLease, nowMs: number, orgId = ""): void {
+    this.#evidence.answered(orgId, nowMs);
     this.#errors.add(0, nowMs);
     this.#failuresInRow = 0;
     // A call that started before the trouble proves nothing about the time after it.
@@ -137,7 +141,15 @@ export class Observed {
     this.#errors.forget();
   }
 
-  failed(lane: LaneLease, nowMs: number, errorClass: ErrorClass): void {
+  /**
+   * @param orgId whose call it was: failures of one org alone, while others are answered, say nothing about the endpoint
+   * @param isUnreached no connection could be made, which no caller's words can cause
+   */
+  failed(lane: LaneLease, nowMs: number, errorClass: ErrorClass, orgId = "", isUnreached = false): void {
+    if (this.#evidence.isContradicted(orgId, nowMs) && !isUnreached) {
+      this.endedOtherwise(lane);
+      return;
+    }
     this.#failedFor = errorClass;
     this.#errors.add(1, nowMs);
     this.#failuresInRow += 1;

@@ -61,23 +61,39 @@ export class RefusedKeys {
     if (this.#refused.get(id) === tried.of) this.#refused.delete(id);
   }
 
-  /** @param tried the probe, if the key was refused when the call began */
-  judge(key: ProviderKey, tried: KeyProbe | undefined, result: KeyResult, nowMs: number): void {
+  /**
+   * @param tried the probe, if the key was refused when the call began
+   * @param isOnlySuspect a status that refuses the key proves nothing: the provider is asked, and its answer is judged
+   * @returns whether the provider is to be asked
+   */
+  judge(
+    key: ProviderKey,
+    tried: KeyProbe | undefined,
+    result: KeyResult,
+    nowMs: number,
+    isOnlySuspect = false,
+  ): boolean {
     const { outcome, errorClass, httpStatus } = result;
     // 403 may concern one model or one prompt. Without a credential none can have been revoked.
     if (errorClass === "auth" && httpStatus !== 403 && key.credential !== undefined) {
       const known = this.of(key)?.breaker;
       // Calls refused together count once; a refused probe opens the breaker again.
-      if (known?.isOpen(nowMs)) return;
+      if (known?.isOpen(nowMs)) return false;
+      // No caller's words are in the request for an access token, which has no status here.
+      if (isOnlySuspect && httpStatus) {
+        tried?.of.breaker.released(tried.probe);
+        return true;
+      }
       const streak = known?.streak ?? 0;
       // Without an HTTP status the provider refused nothing: a token endpoint that fails is asked again soon.
       this.refuse(key, nowMs, httpStatus ? REFUSED_MS : backoffMs(streak), streak);
-      return;
+      return false;
     }
-    if (tried === undefined) return;
+    if (tried === undefined) return false;
     // These answers show that the key was accepted.
     if (outcome === "ok" || errorClass === "client" || errorClass === "capacity") this.accepted(key, tried);
     else tried.of.breaker.released(tried.probe);
+    return false;
   }
 
   /** @param streak refusals in a row before this one. */

@@ -1,7 +1,7 @@
 /** A pool of keys through the whole gateway: which key each call carries, what records say of it, and nothing of it leaks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Asked, startProvider, type TestProvider } from "../../unit/upstream/fixtures.ts";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway, until } from "../fixtures.ts";
 import { recordOf, requestIdOf } from "../observations.ts";
 
 /** A provider for each test, so that none finds what another left: name → how many keys it has. */
@@ -69,7 +69,10 @@ beforeEach(() => {
 });
 
 const chat = (pool: Pool) =>
-  gateway.chat({ model: "test/model", svc: { route: { providers: { only: [pool] } } } });
+  gateway.chat({
+    ...{ model: "test/model", messages: [{ role: "user", content: "A caller's" }] },
+    svc: { route: { providers: { only: [pool] } } },
+  });
 
 async function statuses(pool: Pool, count: number): Promise<number[]> {
   const all = [];
@@ -77,8 +80,11 @@ async function statuses(pool: Pool, count: number): Promise<number[]> {
   return all;
 }
 
-/** How often the provider was called with a key. */
-const askedWith = (key: string): number => provider.asked.filter((asked) => keyIn(asked) === key).length;
+/** The gateway's own question about a key, in place of a caller's prompt. */
+const isProbe = ({ body }: Asked): boolean => body.includes('"content":"Hi"');
+/** How often callers reached the provider with a key. */
+const askedWith = (key: string): number =>
+  provider.asked.filter((asked) => keyIn(asked) === key && !isProbe(asked)).length;
 
 /** Status, pool and hint of each attempt of a call's record. */
 async function attempts(answer: Awaited<ReturnType<typeof chat>>): Promise<string[]> {
@@ -104,7 +110,14 @@ describe("a pool of two keys", () => {
   test("of which one is revoked fails no call, and that key is no longer used", async () => {
     refusals[keyOf("revoked", 1)] = { status: 401 };
     expect(await statuses("revoked", 10)).toEqual(TEN_FINE);
-    expect(askedWith(keyOf("revoked", 1))).toBe(1);
+    await until("the provider was asked", () => provider.asked.some(isProbe));
+    // The gateway has the answer a moment after the provider gave it.
+    await until("its calls go elsewhere", async () => {
+      const before = askedWith(keyOf("revoked", 1));
+      expect(await statuses("revoked", 4)).toEqual([200, 200, 200, 200]);
+      return askedWith(keyOf("revoked", 1)) === before;
+    });
+    expect(provider.asked.filter(isProbe)).toHaveLength(1);
   });
 
   test("of which one is rate-limited likewise, for as long as it asked; both attempts are recorded", async () => {
@@ -132,10 +145,12 @@ test("the only key, revoked, is left alone for a minute: the calls behind it fai
   const record = await recordOf(gateway, requestIdOf(first));
   expect(await attempts(first)).toEqual(["401 pool_alone 0001"]);
   expect(`${first.text} ${JSON.stringify(record)} ${log.join(" ")}`).not.toContain(keyOf("alone", 1));
+  await until("the key is left alone", async () => (await chat("alone")).status === 503);
+  const before = provider.asked.length;
   const next = await chat("alone");
   expect(next.status).toBe(503);
   expect(next.json.error.retry_after_ms).toBeGreaterThan(50_000);
-  expect(provider.asked).toHaveLength(1);
+  expect(provider.asked).toHaveLength(before);
 });
 
 test("403s to one caller's prompts do not take the key from the others", async () => {
