@@ -38,11 +38,11 @@ describe("a person of the directory", () => {
     const body = { schemas: [CORE_USER], userName: "cy@example.com" };
     const { id } = (await directory.call("POST", "/Users", { body })).json;
     const cy = await signInAt(gateway.url, { email: "cy@example.com" });
-    expect((await cy.call("GET", "/v1/projects")).status).toBe(200);
+    expect((await cy.call("GET", "/v1/projects", { org: "first" })).status).toBe(200);
     await directory.call("PATCH", `/Users/${id}`, {
       body: patch({ op: "Replace", path: "active", value: "False" }),
     });
-    const { status, json } = await cy.call("GET", "/v1/projects");
+    const { status, json } = await cy.call("GET", "/v1/projects", { org: "first" });
     expect([status, json.error.code]).toEqual([401, "session_expired"]);
     const { data } = (await owner.call("GET", "/v1/events?type=member.removed")).json;
     expect(data[0].data).toMatchObject({ email: "cy@example.com" });
@@ -53,7 +53,7 @@ describe("a person of the directory", () => {
     });
     const again = await signInAt(gateway.url, { email: "cy@example.com" });
     expect(again.id).toBe(cy.id);
-    expect((await again.call("GET", "/v1/projects")).status).toBe(200);
+    expect((await again.call("GET", "/v1/projects", { org: "first" })).status).toBe(200);
   });
 
   test("signs in by the externalId that is the subject, whatever the address", async () => {
@@ -72,10 +72,10 @@ describe("a person of the directory", () => {
     const { id } = (await directory.call("POST", "/Users", { body })).json;
     const again = await signInAt(gateway.url, { email: "dee@example.com" });
     expect(again.id).toBe(person.id);
-    expect((await again.call("GET", "/v1/projects")).status).toBe(200);
+    expect((await again.call("GET", "/v1/projects", { org: "first" })).status).toBe(200);
     expect((await member("dee@example.com")).user_id).toBe(person.id);
     expect((await directory.call("DELETE", `/Users/${id}`)).status).toBe(204);
-    expect((await again.call("GET", "/v1/projects")).status).toBe(401);
+    expect((await again.call("GET", "/v1/projects", { org: "first" })).status).toBe(401);
   });
 
   test("keeps the sessions and orgs that the directory has no say in", async () => {
