@@ -72,6 +72,8 @@ export interface Provider {
   readonly isSwitchedOff?: boolean;
   /** How this provider deviates from its dialects, as data. */
   readonly quirks: ProviderQuirks;
+  /** List prices of tools that it runs, USD per 1,000 uses: the default of its endpoints' prices. */
+  readonly serverTools?: Readonly<Partial<Record<string, number>>>;
 }
 
 /** One credential for a provider, and what may be shown of it. */

@@ -13,6 +13,8 @@ export type CostKind =
   | "request"
   | "image"
   | "search_unit"
+  /** Uses of a tool that the provider runs: its own web search, code execution, … */
+  | "server_tool"
   /** The only line where an org's own provider key answered. */
   | "byok_fee";
 
@@ -22,6 +24,10 @@ export interface CostLine {
   readonly units: number;
   readonly unit_price_nano: number;
   readonly micro_usd: number;
+  /** Name of the tool; only of a line of kind `server_tool`. */
+  readonly tool?: string;
+  /** Name of the tier whose price it is; absent: the standard price. */
+  readonly tier?: string;
 }
 
 /** A whole charge; also its wire shape. `total_micro_usd` is the sum of the lines. */
@@ -31,10 +37,8 @@ export interface Cost {
   readonly price_version: string;
 }
 
-/** Prices of an endpoint as charged (markup included), integer nano-USD per unit. */
-export interface UnitPrices {
-  /** `pv_` + ULID; changes whenever any price does. */
-  readonly version: string;
+/** Prices of tokens, integer nano-USD per token. */
+export interface TokenPrices {
   readonly input: number;
   readonly output: number;
   /** Absent where the endpoint has no cache price: cached tokens then cost `input`. */
@@ -45,9 +49,19 @@ export interface UnitPrices {
   readonly cacheWrite1h?: number;
   /** Absent where reasoning is priced as output. */
   readonly reasoning?: number;
+}
+
+/** Prices of an endpoint as charged (markup included), integer nano-USD per unit. */
+export interface UnitPrices extends TokenPrices {
+  /** `pv_` + ULID; changes whenever any price does. */
+  readonly version: string;
   readonly request?: number;
   readonly image?: number;
   readonly searchUnit?: number;
+  /** Prices of tokens at a tier, by its name: `priority`, `flex`, `fast`, `us`; of several together, `fast+us`. */
+  readonly tiers?: Readonly<Record<string, TokenPrices>>;
+  /** Per use of a tool that the provider runs, by its name: `web_search`. */
+  readonly serverTools?: Readonly<Record<string, number>>;
 }
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
@@ -67,10 +81,17 @@ export function lineMicroUsd(units: number, unitPriceNano: number): number {
   return Number(micro);
 }
 
-/** Adds a line, unless there are no units. */
-export function addLine(lines: CostLine[], kind: CostKind, units: number, unitPriceNano: number): void {
+/** Adds a line, unless there are no units. @param tier name of the tier whose price it is; empty: the standard price */
+export function addLine(
+  lines: CostLine[],
+  kind: CostKind,
+  units: number,
+  unitPriceNano: number,
+  tier = "",
+): void {
   if (units === 0) return;
-  lines.push({ kind, units, unit_price_nano: unitPriceNano, micro_usd: lineMicroUsd(units, unitPriceNano) });
+  const line = { kind, units, unit_price_nano: unitPriceNano, micro_usd: lineMicroUsd(units, unitPriceNano) };
+  lines.push(tier === "" ? line : { ...line, tier });
 }
 
 /**

@@ -3,7 +3,7 @@
  * + cache written (OpenAI's convention), so totals are comparable across dialects; `reasoningTokens` is part of
  * `outputTokens`.
  */
-import { addLine, type Cost, type CostLine, type UnitPrices } from "./money.ts";
+import { addLine, type Cost, type CostLine, lineMicroUsd, type UnitPrices } from "./money.ts";
 
 export interface Usage {
   readonly inputTokens: number;
@@ -37,33 +37,71 @@ export const usageWire = (u: Usage) => ({
   reasoning_tokens: u.reasoningTokens,
 });
 
+/** What is charged beside tokens at the standard price. */
+export interface ChargedExtras {
+  /** Key of the prices' `tiers`; empty: the standard price. */
+  readonly tier: string;
+  /** Uses by tool; those without a price are left out. */
+  readonly uses: Readonly<Record<string, number>>;
+}
+
+export const NO_CHARGED_EXTRAS: ChargedExtras = Object.freeze({ tier: "", uses: Object.freeze({}) });
+
 /**
  * The charge for one call: each kind of token at its price, each line rounded once. Cached tokens are not in the
  * `input` line; reasoning tokens leave `output` only where they have their own price. Contradictory counts (more cached
  * than sent) are clamped so that no line is negative.
  */
-export function costOf(usage: Usage, prices: UnitPrices, images = 0): Cost {
+export function costOf(
+  usage: Usage,
+  prices: UnitPrices,
+  images = 0,
+  { tier, uses }: ChargedExtras = NO_CHARGED_EXTRAS,
+): Cost {
+  const lines = tokenLines(usage, prices, tier);
+  if (prices.request !== undefined) addLine(lines, "request", 1, prices.request);
+  if (prices.image !== undefined) addLine(lines, "image", images, prices.image);
+  if (prices.searchUnit !== undefined)
+    addLine(lines, "search_unit", usage.searchUnits ?? 0, prices.searchUnit);
+  if (prices.serverTools !== undefined) addToolLines(lines, uses, prices.serverTools);
+  let total = 0;
+  for (const line of lines) total += line.micro_usd;
+  return { total_micro_usd: total, lines, price_version: prices.version };
+}
+
+function tokenLines(usage: Usage, standard: UnitPrices, tier: string): CostLine[] {
+  const prices = tier === "" ? standard : (standard.tiers?.[tier] ?? standard);
   const read = Math.min(usage.cacheReadTokens, usage.inputTokens);
   const write = Math.min(usage.cacheWriteTokens, usage.inputTokens - read);
   const fresh = usage.inputTokens - read - write;
   const apart = prices.reasoning === undefined ? 0 : Math.min(usage.reasoningTokens, usage.outputTokens);
   const lines: CostLine[] = [];
-  addLine(lines, "input", fresh, prices.input);
-  addLine(lines, "cache_read", read, prices.cacheRead ?? prices.input);
+  addLine(lines, "input", fresh, prices.input, tier);
+  addLine(lines, "cache_read", read, prices.cacheRead ?? prices.input, tier);
   const hour = Math.min(usage.cacheWrite1hTokens ?? 0, write);
   const minutesPrice = prices.cacheWrite ?? prices.input;
   // Two lines of one kind, because the durations have different prices (T32).
-  addLine(lines, "cache_write", write - hour, minutesPrice);
-  addLine(lines, "cache_write", hour, prices.cacheWrite1h ?? minutesPrice);
-  addLine(lines, "output", usage.outputTokens - apart, prices.output);
-  addLine(lines, "reasoning", apart, prices.reasoning ?? prices.output);
-  if (prices.request !== undefined) addLine(lines, "request", 1, prices.request);
-  if (prices.image !== undefined) addLine(lines, "image", images, prices.image);
-  if (prices.searchUnit !== undefined)
-    addLine(lines, "search_unit", usage.searchUnits ?? 0, prices.searchUnit);
-  let total = 0;
-  for (const line of lines) total += line.micro_usd;
-  return { total_micro_usd: total, lines, price_version: prices.version };
+  addLine(lines, "cache_write", write - hour, minutesPrice, tier);
+  addLine(lines, "cache_write", hour, prices.cacheWrite1h ?? minutesPrice, tier);
+  addLine(lines, "output", usage.outputTokens - apart, prices.output, tier);
+  addLine(lines, "reasoning", apart, prices.reasoning ?? prices.output, tier);
+  return lines;
+}
+
+/** A line for each tool that was used, also at a price of zero: the provider charges nothing for it. */
+function addToolLines(
+  lines: CostLine[],
+  uses: Readonly<Record<string, number>>,
+  prices: Readonly<Record<string, number>>,
+): void {
+  for (const [tool, units] of Object.entries(uses)) {
+    const price = Object.hasOwn(prices, tool) ? prices[tool] : undefined;
+    if (price === undefined || units === 0) continue;
+    lines.push({
+      ...{ kind: "server_tool", units, unit_price_nano: price, micro_usd: lineMicroUsd(units, price) },
+      tool,
+    });
+  }
 }
 
 /** Fee for a call answered with an org's own provider key: the provider bills the org for the tokens. */

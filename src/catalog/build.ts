@@ -137,7 +137,8 @@ class Build {
     }
     const markupBps = entry.markup_bps ?? model.markup_bps;
     const modalitiesIn = entry.modalities_in ?? model.modalities.in;
-    const listPrices = listPriceTable(entry.price);
+    const toolPrices = model.task === "generate" ? provider.serverTools : {};
+    const listPrices = listPriceTable(entry.price, toolPrices);
     return {
       endpoint: {
         id,
@@ -160,7 +161,7 @@ class Build {
       prices: markedUp(listPrices, markupBps),
       listPrices,
       dated: entry.scheduled.map(({ from, price }) => {
-        const list = listPriceTable(price);
+        const list = listPriceTable(price, toolPrices);
         return { fromMs: Date.parse(from), prices: markedUp(list, markupBps), listPrices: list };
       }),
     };
@@ -173,7 +174,7 @@ class Build {
     price: PriceEntry,
   ): void {
     for (const { key, message } of priceFaults(task, price)) {
-      this.#refuse(document, key === undefined ? path : [...path, key], message);
+      this.#refuse(document, key === undefined ? path : [...path, ...key], message);
     }
   }
 

@@ -124,6 +124,18 @@ function versionOf(endpoint: PricedEndpoint): string {
 
 /** Equal if and only if all prices and the markup are equal. */
 function fingerprint(p: PricedEndpoint): string {
-  const of = (prices: PriceTable) => FIELDS.map((field) => prices[field] ?? "").join(",");
+  const of = (prices: PriceTable) =>
+    FIELDS.map((field) => prices[field] ?? "").join(",") + extraPrices(prices);
   return `${of(p.prices)};${of(p.listPrices)};${p.markupBps}`;
 }
+
+/** Empty without such prices: versions of before tiers and tools had prices stay what they are. */
+function extraPrices({ tiers, serverTools }: PriceTable): string {
+  if (tiers === undefined && serverTools === undefined) return "";
+  const tools = sorted(serverTools ?? {});
+  const all = sorted(tiers ?? {}).map(([tier, prices]) => [tier, sorted(prices as object)]);
+  return `,${JSON.stringify([all, tools])}`;
+}
+
+const sorted = (prices: object): [string, unknown][] =>
+  Object.entries(prices).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -2,10 +2,10 @@
  * Converts listed prices, in USD, to integer nano-USD per unit, and checks which prices a task needs: a missing price
  * must never make anything free.
  */
-import type { Task } from "../endpoint.ts";
-import { nanoFromUsdPerMillion, withMarkup } from "../money.ts";
+import type { Provider, Task } from "../endpoint.ts";
+import { nanoFromUsdPerMillion, type TokenPrices, withMarkup } from "../money.ts";
 import type { PriceTable } from "./price-versions.ts";
-import type { PriceEntry } from "./schema.ts";
+import type { PriceEntry, TierPriceEntry } from "./schema.ts";
 
 /** Prices from an instant on. */
 export interface DatedPrices {
@@ -18,7 +18,7 @@ export interface DatedPrices {
 
 export interface PriceFault {
   /** Absent where the fault concerns the price as a whole. */
-  readonly key?: string;
+  readonly key?: readonly string[];
   readonly message: string;
 }
 
@@ -46,34 +46,73 @@ export function priceFaults(task: Task, price: PriceEntry): PriceFault[] {
   const counted: Kind[] = task === "generate" ? ["input", "output"] : ["input", "search_unit"];
   for (const key of counted) {
     if (price[key] !== 0 || price.free) continue;
-    faults.push({ key, message: `a price of 0 gives ${UNITS[key]} away; add free: true if that is meant` });
+    faults.push({
+      key: [key],
+      message: `a price of 0 gives ${UNITS[key]} away; add free: true if that is meant`,
+    });
+  }
+  for (const [tier, prices] of Object.entries(price.tiers ?? {})) {
+    for (const key of ["input", "output"] as const) {
+      if (prices[key] !== 0 || price.free) continue;
+      const message = `a price of 0 gives ${UNITS[key]} away; add free: true if that is meant`;
+      faults.push({ key: ["tiers", tier, key], message });
+    }
   }
   return faults;
 }
 
-/** Integer nano-USD per unit; keys absent from the file stay absent. */
-export function listPriceTable(price: PriceEntry): PriceTable {
+/**
+ * Integer nano-USD per unit; keys absent from the file stay absent.
+ * @param defaults of the provider, for tools that the price does not name
+ */
+export function listPriceTable(price: PriceEntry, defaults: ToolPrices = {}): PriceTable {
+  const { tiers } = price;
   return Object.freeze({
-    input: nanoFromUsdPerMillion(price.input ?? 0),
-    output: nanoFromUsdPerMillion(price.output ?? 0),
+    ...tokenPrices({ ...price, input: price.input ?? 0, output: price.output ?? 0 }),
+    ...given("request", price.request, 1_000_000),
+    ...given("image", price.image, 1_000_000),
+    ...given("searchUnit", price.search_unit, 1_000),
+    ...(tiers !== undefined && { tiers: Object.freeze(mapped(tiers, tokenPrices)) }),
+    ...serverToolPrices({ ...defaults, ...price.server_tools }),
+  });
+}
+
+const tokenPrices = (price: TierPriceEntry): TokenPrices =>
+  Object.freeze({
+    input: nanoFromUsdPerMillion(price.input),
+    output: nanoFromUsdPerMillion(price.output),
     ...given("cacheRead", price.cache_read),
     ...given("cacheWrite", price.cache_write),
     ...given("cacheWrite1h", price.cache_write_1h),
     ...given("reasoning", price.reasoning),
-    ...given("request", price.request, 1_000_000),
-    ...given("image", price.image, 1_000_000),
-    ...given("searchUnit", price.search_unit, 1_000),
   });
+
+function serverToolPrices(usdPerThousand: ToolPrices): Pick<PriceTable, "serverTools"> {
+  if (Object.keys(usdPerThousand).length === 0) return {};
+  const nanos = mapped(usdPerThousand, (usd) => nanoFromUsdPerMillion((usd ?? 0) * 1_000));
+  return { serverTools: Object.freeze(nanos) };
 }
 
-type Optional = Exclude<keyof PriceTable, "input" | "output">;
+function mapped<T, R>(all: Readonly<Record<string, T>>, act: (value: T) => R): Readonly<Record<string, R>> {
+  return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, act(value)]));
+}
+
+/** USD per 1,000 uses. */
+type ToolPrices = NonNullable<Provider["serverTools"]>;
+
+type Optional = Exclude<keyof PriceTable, "input" | "output" | "tiers" | "serverTools">;
 
 /** @param factor converts the listed unit to a million. */
 const given = (key: Optional, usd: number | undefined, factor = 1): Partial<PriceTable> =>
   usd === undefined ? {} : { [key]: nanoFromUsdPerMillion(usd * factor) };
 
 /** Applies the markup to every price, rounded half up to the nano-USD. */
-export function markedUp(list: PriceTable, markupBps: number): PriceTable {
-  const charged = Object.entries(list).map(([key, nano]) => [key, withMarkup(nano, markupBps)]);
-  return Object.freeze(Object.fromEntries(charged) as unknown as PriceTable);
+export function markedUp({ tiers, serverTools, ...list }: PriceTable, markupBps: number): PriceTable {
+  const charged = (prices: object) =>
+    mapped(prices as Readonly<Record<string, number>>, (nano) => withMarkup(nano, markupBps));
+  return Object.freeze({
+    ...charged(list),
+    ...(tiers && { tiers: Object.freeze(mapped(tiers, (prices) => Object.freeze(charged(prices)))) }),
+    ...(serverTools && { serverTools: Object.freeze(charged(serverTools)) }),
+  } as unknown as PriceTable);
 }

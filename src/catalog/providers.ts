@@ -116,6 +116,7 @@ function provider(
     isSwitchedOff: entry.status === "inactive",
     status: entry.status === "active" && reachable ? "active" : "inactive",
     quirks: quirksOf(entry),
+    serverTools: Object.freeze(entry.server_tools),
   });
 }
 

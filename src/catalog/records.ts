@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { Endpoint, Model } from "../endpoint.ts";
-import { usdPerMillionFromNano } from "../money.ts";
+import { type TokenPrices, usdPerMillionFromNano } from "../money.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 
 interface EndpointStats {
@@ -55,12 +55,26 @@ export const NO_STATS: CatalogStats = {
 };
 
 const modalities = z.array(z.enum(["text", "image", "audio", "video"]));
+/** USD per million tokens. */
+const tierPrices = z.object({
+  input: z.number(),
+  output: z.number(),
+  cache_read: z.number(),
+});
 const prices = z.object({
   input: z.number(),
   output: z.number(),
   cache_read: z.number(),
   /** USD per 1,000 units; only for rerankers that bill them. */
   search_unit: z.number().optional(),
+});
+/** Of an endpoint: also what the provider bills beside tokens at the standard price. */
+const endpointPrices = prices.extend({
+  tiers: z.record(z.string(), tierPrices).optional().describe("By tier: tokens at its own price."),
+  server_tools: z
+    .record(z.string(), z.number())
+    .optional()
+    .describe("By tool that the provider runs: USD per 1,000 uses."),
 });
 const task = z.enum(["generate", "embed", "rerank"]);
 const status = z.enum(["active", "deprecated"]);
@@ -133,7 +147,7 @@ export const endpointRecordSchema = z.object({
     reasoning: z.boolean(),
     cache: z.boolean(),
   }),
-  price: prices,
+  price: endpointPrices,
   markup_bps: z.int(),
   data_policy: z.object({ trains: z.boolean(), retention_days: z.int(), zdr: z.boolean() }),
   health: endpointHealth,
@@ -225,6 +239,7 @@ export function endpointRecord(
       output: usdPerMillionFromNano(listPrices.output),
       cache_read: usdPerMillionFromNano(listPrices.cacheRead ?? listPrices.input),
       ...searchUnitOf([endpoint]),
+      ...extraPricesOf(listPrices),
     },
     markup_bps: endpoint.markupBps,
     data_policy: {
@@ -251,6 +266,25 @@ const rounded = (value: number, digits: number): number => Number(value.toFixed(
 function searchUnitOf(endpoints: readonly Endpoint[]): { search_unit?: number } {
   const nanos = endpoints.flatMap((e) => e.listPrices.searchUnit ?? []);
   return nanos.length === 0 ? {} : { search_unit: Number(`${Math.min(...nanos)}e-6`) };
+}
+
+function extraPricesOf({ tiers, serverTools }: Endpoint["listPrices"]) {
+  const shown = ([name, { input, output, cacheRead }]: [string, TokenPrices]) => [
+    name,
+    {
+      input: usdPerMillionFromNano(input),
+      output: usdPerMillionFromNano(output),
+      cache_read: usdPerMillionFromNano(cacheRead ?? input),
+    },
+  ];
+  return {
+    ...(tiers && { tiers: Object.fromEntries(Object.entries(tiers).map(shown)) }),
+    ...(serverTools && {
+      server_tools: Object.fromEntries(
+        Object.entries(serverTools).map(([name, nano]) => [name, Number(`${nano}e-6`)]),
+      ),
+    }),
+  };
 }
 
 function weighted(all: readonly EndpointStats[], figure: (s: EndpointStats) => number): number | undefined {

@@ -3,6 +3,7 @@
  * errors; so is an endpoint without a price (never served at $0).
  */
 import { z } from "zod";
+import { SERVER_TOOL_NAMES, tierNameFault } from "../extra-names.ts";
 
 const slug = z.string().regex(/^[a-z0-9-]+$/, "use lower-case letters, digits and dashes");
 const envName = z
@@ -103,6 +104,12 @@ const paths = z.strictObject({
   rerank: path.optional(),
 });
 
+/** USD per 1,000 units, or per million tokens. */
+const usdPerMillion = z.number().min(0).max(1_000_000);
+
+/** USD per 1,000 uses of tools that the provider runs. */
+const serverTools = z.partialRecord(z.enum(SERVER_TOOL_NAMES), usdPerMillion);
+
 const provider = z.strictObject({
   id: slug,
   name,
@@ -137,12 +144,30 @@ const provider = z.strictObject({
   verified_at: z.iso.date().optional(),
   status: status.default("active"),
   quirks: quirks.prefault({}),
+  /** Prices of tools that the provider runs, for its endpoints that list no price of their own. */
+  server_tools: serverTools.default({}),
 });
 
 export const providersFile = z.strictObject({ providers: z.array(provider).min(1) });
 
-const usdPerMillion = z.number().min(0).max(1_000_000);
 const usdEach = z.number().min(0).max(1_000);
+
+/** Tokens at a tier. All of them, because none follows from the standard price. */
+const tierPrice = z.strictObject({
+  input: usdPerMillion,
+  output: usdPerMillion,
+  cache_read: usdPerMillion.optional(),
+  cache_write: usdPerMillion.optional(),
+  cache_write_1h: usdPerMillion.optional(),
+  reasoning: usdPerMillion.optional(),
+});
+
+const tiers = z.record(z.string(), tierPrice).superRefine((all, context) => {
+  for (const name of Object.keys(all)) {
+    const fault = tierNameFault(name);
+    if (fault !== undefined) context.addIssue({ code: "custom", path: [name], message: fault });
+  }
+});
 
 /** Which of `input`, `output` and `search_unit` there must be depends on the model's task: checked in `build.ts`. */
 const price = z.strictObject(
@@ -162,6 +187,10 @@ const price = z.strictObject(
     image: usdEach.optional(),
     /** USD per call, in addition to tokens. */
     request: usdEach.optional(),
+    /** By name; of several together `fast+us`. A tier without a price is not sent on the platform's credential. */
+    tiers: tiers.optional(),
+    /** Instead of the provider's. A tool without a price is not sent on the platform's credential. */
+    server_tools: serverTools.optional(),
     /** Confirms that a price of zero is intended. */
     free: z.boolean().default(false),
   },
@@ -248,6 +277,7 @@ export const modelsFile = z.strictObject({
 
 export type ProviderEntry = z.output<typeof provider>;
 export type PriceEntry = z.output<typeof price>;
+export type TierPriceEntry = z.output<typeof tierPrice>;
 export type EndpointEntry = z.output<typeof endpoint>;
 export type ModelEntry = z.output<typeof model>;
 export type ProvidersFile = z.output<typeof providersFile>;

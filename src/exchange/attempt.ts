@@ -9,9 +9,11 @@ import type { AttemptRecord } from "../record.ts";
 import type { AttemptResult, Health, LaneLease } from "../routing/health.ts";
 import { failure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import type { AnswerStream, Outgoing } from "../wire/format.ts";
+import { NOTHING_SENT } from "../wire/extras/sent.ts";
+import type { AnswerStream } from "../wire/format.ts";
 import type { Passable } from "../wire/passages.ts";
 import type { Call, ReservedCall } from "./call.ts";
+import { type Letter, type Letters, strictFault } from "./letters.ts";
 import type { RelayEnd } from "./outcome.ts";
 import type { RelayDeps, RelayHost } from "./relay.ts";
 import { StreamRelay } from "./relay-stream.ts";
@@ -34,7 +36,7 @@ export interface AttemptHost {
 export interface AttemptInput {
   readonly lane: LaneLease;
   readonly passable: Passable;
-  readonly outgoing: Outgoing;
+  readonly letters: Letters;
   /** Counted from 1 over the whole call. */
   readonly number: number;
 }
@@ -42,7 +44,7 @@ export interface AttemptInput {
 export class Attempt implements RelayHost {
   readonly lane: LaneLease;
   readonly passable: Passable;
-  readonly outgoing: Outgoing;
+  readonly letters: Letters;
   /** Monotonic. */
   readonly startMs: number;
   readonly #deps: OneAttemptDeps;
@@ -53,25 +55,36 @@ export class Attempt implements RelayHost {
   #stopTimer: (() => void) | undefined;
   #isSuspect = false;
 
+  /** @throws WeirError 400 if the request forbids to leave out what cannot be sent */
   constructor(
     deps: OneAttemptDeps,
     call: ReservedCall,
     host: AttemptHost,
-    { lane, passable, outgoing, number }: AttemptInput,
+    { lane, passable, letters, number }: AttemptInput,
   ) {
     this.lane = lane;
     this.passable = passable;
-    this.outgoing = outgoing;
+    this.letters = letters;
     this.#deps = deps;
     this.#call = call;
     this.#host = host;
+    // Which credential is used was not known before.
+    const fault = call.request.svc.strict ? strictFault(this.letter, lane.endpoint) : undefined;
+    if (fault !== undefined) throw fault;
     this.startMs = deps.clock.monotonic();
     this.#record = newRecord(lane, number, deps.clock.now());
     const { dialect, passage } = passable;
-    const relayInput = { call, endpoint: lane.endpoint, isByok: lane.key.isByok, dialect, passage };
+    const tiers = this.letter.extras?.tiers;
+    const { isByok } = lane.key;
+    const relayInput = { call, endpoint: lane.endpoint, isByok, dialect, passage, tiers };
     this.#relay = call.request.facts.stream
       ? new StreamRelay(deps, relayInput, this)
       : new WholeRelay(deps, relayInput, this);
+  }
+
+  /** What is sent with its credential. */
+  get letter(): Letter {
+    return this.letters[this.lane.key.isByok ? "org" : "platform"];
   }
 
   get endpoint(): Endpoint {
@@ -90,18 +103,17 @@ export class Attempt implements RelayHost {
 
   /** Sends the request. Never throws: an error while sending fails the attempt. */
   send(): void {
-    const { lane, passable, outgoing } = this;
+    const { lane, passable, letter } = this;
     const { incoming, request } = this.#call;
     const { stream } = request.facts;
-    // The client's headers are meant for its own dialect.
-    const passing = passable.isSplice ? incoming.passing : NO_HEADERS;
     const { trace } = incoming;
+    const { headers: passing } = letter;
     const headers = trace === undefined ? passing : { ...passing, ...trace.headersOf(this.#record.attempt) };
     const sent = {
       endpoint: lane.endpoint,
       key: lane.key,
       dialect: passable.dialect,
-      parts: outgoing.parts,
+      parts: letter.parts,
       stream,
       headers,
     };
@@ -116,7 +128,8 @@ export class Attempt implements RelayHost {
   adopt(call: Call): void {
     call.endpoint = this.endpoint;
     call.lane = this.lane;
-    call.dropped = this.outgoing.dropped;
+    call.dropped = this.letter.dropped;
+    call.sent = this.letter.extras ?? NOTHING_SENT;
     if (this.#record.ttftMs > 0) call.upstreamTtftMs = this.#record.ttftMs;
   }
 
@@ -242,7 +255,5 @@ const newRecord = ({ endpoint, key }: LaneLease, attempt: number, tsMs: number):
   durationMs: 0,
   outputTokens: 0,
 });
-
-const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 const reason = (error: unknown) => ({ code: asWeirError(error).code, type: "", message: "" });

@@ -6,16 +6,16 @@
  */
 import type { Timers } from "../clock.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { asWeirError, fail, WeirError } from "../errors.ts";
+import { asWeirError, WeirError } from "../errors.ts";
 import type { Health, LaneLease } from "../routing/health.ts";
 import { failure, mayFallBack, type UpstreamFailure, withoutCredential } from "../upstream/failure.ts";
-import type { Outgoing } from "../wire/format.ts";
 import { type Passable, passageTo } from "../wire/passages.ts";
 import { Attempt, type AttemptHost, type AttemptInput, type OneAttemptDeps } from "./attempt.ts";
 import type { Bodies } from "./bodies.ts";
 import type { ReservedCall } from "./call.ts";
 import { moreHelpful } from "./failure.ts";
 import { laneFor, RefusedLanes } from "./lane.ts";
+import { type Letters, lettersOf, type Written, writeBodies } from "./letters.ts";
 import type { Indexed } from "./live.ts";
 import type { Outcome, RelayEnd } from "./outcome.ts";
 
@@ -81,7 +81,7 @@ export class Attempts implements AttemptHost, Indexed {
 
   /** Starts the plan's next attempt. If there is none and nothing is running, ends the call with the last failure. */
   #start(): void {
-    const { plan, incoming, request } = this.#call;
+    const { plan, incoming } = this.#call;
     const endpoint = this.#started < plan.decision.maxAttempts ? plan.attempts[this.#next] : undefined;
     const isLate = this.#remainingMs() <= 0;
     if (endpoint === undefined || isLate) {
@@ -95,17 +95,17 @@ export class Attempts implements AttemptHost, Indexed {
       return;
     }
     try {
-      const outgoing = this.#deps.bodies.write(incoming.format, passable, request, endpoint);
-      if (outgoing instanceof Promise) this.#sendLater(endpoint, passable, outgoing);
-      else this.#send(endpoint, passable, outgoing);
+      const written = writeBodies(this.#deps.bodies, this.#call, passable, endpoint);
+      if (written instanceof Promise) this.#sendLater(endpoint, passable, written);
+      else this.#send(endpoint, passable, written);
     } catch (error) {
       this.#writeFailed(error);
     }
   }
 
-  #sendLater(endpoint: Endpoint, passable: Passable, outgoing: Promise<Outgoing>): void {
+  #sendLater(endpoint: Endpoint, passable: Passable, writing: Promise<Written>): void {
     this.#writing++;
-    outgoing
+    writing
       .then(
         (written) => {
           this.#writing--;
@@ -119,15 +119,7 @@ export class Attempts implements AttemptHost, Indexed {
       .catch((error: unknown) => this.#writeFailed(error));
   }
 
-  #send(endpoint: Endpoint, passable: Passable, outgoing: Outgoing): void {
-    const { request } = this.#call;
-    const { dropped } = outgoing;
-    const [first] = dropped;
-    if (first !== undefined && request.svc.strict) {
-      const message = `${first} cannot be told to ${endpoint.id}, and svc.compat.strict is set.`;
-      this.#writeFailed(fail("capability_not_supported", message, { param: first, details: { dropped } }));
-      return;
-    }
+  #send(endpoint: Endpoint, passable: Passable, written: Written): void {
     // While the body was written the client may have left, or the previous attempt may have begun to answer. If that attempt
     // breaks off, this endpoint is the next.
     if (this.#isDecided()) {
@@ -137,14 +129,15 @@ export class Attempts implements AttemptHost, Indexed {
     // Or the time may be over, the endpoint may have saturated, or another call may be probing it.
     const lane = this.#remainingMs() > 0 ? laneFor(this.#deps.health, this.#call, endpoint) : undefined;
     if (lane === undefined) this.#start();
-    else this.#open(lane, passable, outgoing);
+    else this.#open(lane, passable, lettersOf(written, this.#call, passable, endpoint));
   }
 
-  #open(lane: LaneLease, passable: Passable, outgoing: Outgoing): void {
+  #open(lane: LaneLease, passable: Passable, letters: Letters): void {
     const call = this.#call;
     const { plan } = call;
-    const attempt = this.#newAttempt({ lane, passable, outgoing, number: ++this.#started });
+    const attempt = this.#newAttempt({ lane, passable, letters, number: this.#started + 1 });
     if (attempt === undefined) return;
+    this.#started++;
     if (this.#running.length === 0) {
       this.#waitingSinceMs = attempt.startMs;
       attempt.adopt(call);
@@ -163,7 +156,7 @@ export class Attempts implements AttemptHost, Indexed {
     attempt.send();
   }
 
-  /** Undefined after a fault of the gateway: then the next endpoint is tried. */
+  /** Undefined after a fault of the gateway, or if the request forbids what would be left out: then the next endpoint is tried. */
   #newAttempt(input: AttemptInput): Attempt | undefined {
     try {
       return new Attempt(this.#deps, this.#call, this, input);
@@ -265,13 +258,13 @@ export class Attempts implements AttemptHost, Indexed {
   }
 
   /** The key was refused, so nothing was processed: tries another key of the pool. @returns whether there is one */
-  #withAnotherKey({ lane, passable, outgoing }: Attempt, { errorClass }: UpstreamFailure): boolean {
+  #withAnotherKey({ lane, passable, letters }: Attempt, { errorClass }: UpstreamFailure): boolean {
     const isRefused = errorClass === "capacity" || errorClass === "auth";
     if (!isRefused || this.#started >= this.#call.plan.decision.maxAttempts) return false;
     this.#refused ??= new RefusedLanes();
     const another = this.#refused.anotherFor(this.#deps.health, this.#call, lane);
     if (another === undefined) return false;
-    this.#open(another, passable, outgoing);
+    this.#open(another, passable, letters);
     return true;
   }
 

@@ -5,6 +5,7 @@
 import type { Dialect, Endpoint } from "../endpoint.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import { type Countable, countable, countQuestion } from "../wire/count.ts";
+import type { Billed } from "../wire/extras/sift.ts";
 import type { ClientFormat, ClientRequest, Outgoing } from "../wire/format.ts";
 import type { Passable } from "../wire/passages.ts";
 import { fromThread, type ReadTask, type ThreadResult, type WriteTask } from "../wire/thread.ts";
@@ -18,12 +19,16 @@ import type { Encoding } from "../workers/tokenise.ts";
  */
 export interface Bodies {
   read(format: ClientFormat, body: Buffer): ClientRequest | Promise<ClientRequest>;
-  /** A splice that does not look at the body's bytes is written at once, whatever its size: it copies none. */
+  /**
+   * A splice that does not look at the body's bytes is written at once, whatever its size: it copies none.
+   * @param billed whose credential it will be sent with
+   */
   write(
     format: ClientFormat,
     way: Passable,
     request: ClientRequest,
     endpoint: Endpoint,
+    billed: Billed,
   ): Outgoing | Promise<Outgoing>;
   /** The texts of a prompt that a tokenizer must count. */
   countable(format: ClientFormat, request: ClientRequest): Countable | Promise<Countable>;
@@ -81,10 +86,10 @@ export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
         ...read,
       }));
     },
-    write(format, { passage, dialect, isSplice }, request, endpoint) {
-      const isInline = isSplice && passage.looksThrough?.(request) !== true;
-      if (isInline || !isLarge(request.bytes)) return passage.write(request, endpoint);
-      const task: WriteTask = { format: format.key, dialect, request, endpoint };
+    write(format, { passage, dialect, isSplice }, request, endpoint, billed) {
+      const isSought = request.extras.asks.length > 0 || passage.looksThrough?.(request) === true;
+      if ((isSplice && !isSought) || !isLarge(request.bytes)) return passage.write(request, endpoint, billed);
+      const task: WriteTask = { format: format.key, dialect, request, endpoint, billed };
       return inThread<Outgoing>("writeInThread", task);
     },
     countable(format, request) {

@@ -14,6 +14,7 @@ import type { CanaryState, Decision } from "../routing/decision.ts";
 import type { LaneLease, LanePreference, OwnPools } from "../routing/health.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { CompiledPolicy } from "../routing/policy.ts";
+import { NOTHING_SENT, type SentExtras } from "../wire/extras/sent.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
 import { type CallerNames, callerNames, NO_NAMES } from "./affinity.ts";
 import { appOfHeaders } from "./app-name.ts";
@@ -58,6 +59,8 @@ export class Call implements Indexed {
   readonly warnings: string[] = [];
   /** JSON pointers of members of the client's body that the current attempt's dialect cannot express. */
   dropped: readonly string[] = [];
+  /** What changes the provider's bill in the body of the current attempt. */
+  sent: SentExtras = NOTHING_SENT;
   request: ClientRequest | undefined;
   model: Model | undefined;
   /** Endpoint and key that answered the conversation before: tried first if allowed, unless the request gives an order. */
@@ -99,6 +102,8 @@ export class Call implements Indexed {
   runsWithoutClient = false;
   /** The upstream reported more than the hold covered; the call was charged for all of it. */
   reserveExceeded = false;
+  /** Number of things that the upstream reported and its endpoint has no price for. */
+  unpricedReports = 0;
 
   #names: CallerNames | undefined;
   #headerApp: string | undefined;
@@ -239,6 +244,8 @@ export interface Reservation {
   readonly inputTokens: number;
   /** Output tokens that the hold covers; grows when a stream extends it. */
   outputTokens: number;
+  /** Uses of the provider's tools that the hold covers; grows likewise. Absent: any number. */
+  toolUses?: number;
 }
 
 /** A call whose body was read. Each step takes the type that the step before returned, so a wrong order does not compile. */

@@ -17,6 +17,7 @@ import { type Claim, type IdempotentAnswers, replay } from "./idempotency.ts";
 import { type KeepRoomDeps, takeKeptRoom } from "./keep-room.ts";
 import { Live } from "./live.ts";
 import { missedEndpoints } from "./missed.ts";
+import { NameCounts } from "./name-counts.ts";
 import type { Outcome } from "./outcome.ts";
 import { type PlanDeps, planCall, reportCanaryResult } from "./plan.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
@@ -58,6 +59,10 @@ interface ExchangeCounts {
   readonly ended: Readonly<Record<Outcome["kind"], number>>;
   /** Number of calls whose upstream reported more than was held for them. */
   readonly reserveExceeded: number;
+  /** Number of tiers and tools that upstreams reported and their endpoints have no price for. */
+  readonly unpricedReports: number;
+  /** Number of members of bodies that the table of extras does not list, by name. */
+  readonly unlistedMembers: Readonly<Record<string, number>>;
   readonly shadows: ShadowCounts;
 }
 
@@ -97,6 +102,8 @@ class LiveExchange implements Exchange {
   #openCalls = 0;
   #draining = 0;
   #reserveExceeded = 0;
+  #unpricedReports = 0;
+  readonly #unlisted = new NameCounts();
   #closing = false;
   /** `drain`'s time is over: calls that begin to attempt now are ended at once. */
   #isShuttingDown = false;
@@ -168,6 +175,7 @@ class LiveExchange implements Exchange {
   #read(call: Call): void {
     const { format, body } = call.incoming;
     this.#next(call, this.#deps.bodies.read(format, body), (read) => {
+      for (const name of read.extras.unlisted) this.#unlisted.count(name);
       this.#next(call, continued(this.#deps.continue, call, read), (request) =>
         this.#admit(call.withRequest(request)),
       );
@@ -197,6 +205,8 @@ class LiveExchange implements Exchange {
       draining: this.#draining,
       ended: this.#ended,
       reserveExceeded: this.#reserveExceeded,
+      unpricedReports: this.#unpricedReports,
+      unlistedMembers: this.#unlisted.all(),
       shadows: this.#shadows.counts(),
     };
   }
@@ -266,6 +276,7 @@ class LiveExchange implements Exchange {
     } finally {
       this.#settling.remove(call);
       if (call.reserveExceeded) this.#reserveExceeded++;
+      this.#unpricedReports += call.unpricedReports;
       void call.idempotencyLock?.release();
       // If settlement failed, the shadow run does not know yet that the call has ended.
       call.shadow?.primaryEnded(undefined);

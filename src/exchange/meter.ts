@@ -4,10 +4,23 @@
  * answered, its tokens are counted as usual and a fee is charged instead of them.
  */
 import type { Endpoint } from "../endpoint.ts";
-import type { Cost } from "../money.ts";
-import { type ByokFee, byokCost, costOf, NO_USAGE, noCost, type Usage, type UsageSource } from "../usage.ts";
+import type { Cost, UnitPrices } from "../money.ts";
+import {
+  type ByokFee,
+  byokCost,
+  type ChargedExtras,
+  costOf,
+  NO_CHARGED_EXTRAS,
+  NO_USAGE,
+  noCost,
+  type Usage,
+  type UsageSource,
+} from "../usage.ts";
 import type { ReplyFacts, RequestFacts } from "../wire/contract.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
+import type { Report } from "../wire/extras/ask.ts";
+import { NOTHING_SENT, type SentExtras } from "../wire/extras/sent.ts";
+import { pricedTier } from "../wire/extras/sift.ts";
 
 /** Tokens that a hold covers. */
 export interface CoveredTokens {
@@ -24,12 +37,15 @@ export interface Metered {
   readonly usage: Usage;
   readonly source: UsageSource;
   readonly cost: Cost;
+  /** What the upstream reported and the endpoint has no price for: it is counted and told, and not charged. */
+  readonly unpriced?: readonly string[];
 }
 
 /**
  * @param facts what was read of the answer so far; undefined if no upstream answered
  * @param covered what the hold covers: an estimate is never charged beyond it; only an upstream's report may be
  * @param fee set if an org's own key answered; undefined if one of the platform's did
+ * @param sent what changes the provider's bill in the body that was sent
  */
 export function meter(
   request: RequestFacts | undefined,
@@ -37,13 +53,17 @@ export function meter(
   facts: ReplyFacts | undefined,
   covered: CoveredTokens = UNBOUNDED,
   fee?: ByokFee,
+  sent: SentExtras = NOTHING_SENT,
 ): Metered {
   if (request === undefined || endpoint === undefined || facts === undefined) return noUsage(endpoint);
-  const { usage, outputBytes, unreportedBytes } = facts;
-  if (usage === undefined && outputBytes === 0) return noUsage(endpoint);
+  const { usage, outputBytes, unreportedBytes, report } = facts;
+  const hasUses = report !== undefined && Object.keys(report.uses).length > 0;
+  if (usage === undefined && outputBytes === 0 && !hasUses) return noUsage(endpoint);
+  const { extras, unpriced } = chargedExtras(endpoint.prices, sent, report);
   const priced = (used: Usage, source: UsageSource): Metered => {
-    const cost = costOf(used, endpoint.prices, request.imageCount);
-    return { usage: used, source, cost: fee === undefined ? cost : byokCost(cost, fee) };
+    const cost = costOf(used, endpoint.prices, request.imageCount, extras);
+    if (fee !== undefined) return { usage: used, source, cost: byokCost(cost, fee) };
+    return { usage: used, source, cost, ...(unpriced.length > 0 && { unpriced }) };
   };
   if (usage !== undefined && unreportedBytes === 0) return priced(usage, "provider");
   // An early report does not count the output after it.
@@ -52,6 +72,29 @@ export function meter(
   const output = Math.min(known.outputTokens + estimateOutputTokens(unreportedBytes), covered.outputTokens);
   const outputTokens = Math.max(known.outputTokens, output);
   return priced({ ...known, outputTokens }, "estimated");
+}
+
+interface Charged {
+  readonly extras: ChargedExtras;
+  readonly unpriced: readonly string[];
+}
+
+const NOTHING_CHARGED: Charged = { extras: NO_CHARGED_EXTRAS, unpriced: [] };
+
+/**
+ * What is charged beside tokens at the standard price. The tier is the reported one, which may be another than was asked for, else
+ * the one asked for. Uses are those reported; for tools that the dialect reports no uses of, those assumed.
+ */
+function chargedExtras(prices: UnitPrices, sent: SentExtras, report: Report | undefined): Charged {
+  if (sent === NOTHING_SENT && report === undefined) return NOTHING_CHARGED;
+  const { tier, unpriced } = pricedTier({ ...sent.tiers, ...report?.tiers }, prices);
+  const uses = { ...sent.assumed, ...report?.uses };
+  const priced = prices.serverTools ?? {};
+  const strange = Object.entries(uses).filter(([tool]) => !Object.hasOwn(priced, tool));
+  return {
+    extras: { tier, uses },
+    unpriced: [...unpriced, ...strange.map(([tool, count]) => `${tool} (${count})`)],
+  };
 }
 
 const noUsage = (endpoint: Endpoint | undefined): Metered => ({

@@ -10,11 +10,13 @@ import { mayFallBack, retryAfterOf, statusFailure, withoutCredential } from "../
 import type { Answer, UpstreamQuestion } from "../upstream/upstreams.ts";
 import type { UpstreamError } from "../wire/contract.ts";
 import { countAnswer, countingDialects } from "../wire/count.ts";
+import type { Billed } from "../wire/extras/sift.ts";
 import { passageTo } from "../wire/passages.ts";
 import { readErrorBody } from "../wire/upstream-error.ts";
-import type { Bodies, Question } from "./bodies.ts";
+import type { Bodies } from "./bodies.ts";
 import type { Call, PlannedCall, ReadCall } from "./call.ts";
 import { callerError } from "./failure.ts";
+import { type Letter, lettersOf, NO_HEADERS, writeBodies } from "./letters.ts";
 
 export interface ProviderCountDeps {
   readonly clock: Clock;
@@ -54,16 +56,16 @@ export async function countByProvider(
   let failed: WeirError | undefined;
   for (const endpoint of plan.attempts) {
     const route = routeTo(deps, call, endpoint);
-    const parts = route && (await questionFor(deps, call, endpoint, route));
-    if (route === undefined || parts === undefined) continue;
-    if (parts instanceof WeirError) {
-      failed ??= parts;
+    const questions = route && (await questionsFor(deps, call, endpoint, route));
+    if (route === undefined || questions === undefined) continue;
+    if (questions instanceof WeirError) {
+      failed ??= questions;
       continue;
     }
     for (const key of keysFor(call, endpoint)) {
       const timeoutMs = Math.min(ASK_TIMEOUT_MS, endMs - deps.clock.monotonic());
       if (asksLeft-- <= 0 || timeoutMs <= 0) throw failed ?? tooLate();
-      const headers = route.isSplice ? call.incoming.passing : NO_HEADERS;
+      const { parts, headers } = questions[key.isByok ? "org" : "platform"];
       const question = {
         endpoint,
         key,
@@ -108,18 +110,28 @@ function routeTo(
   return dialect && { dialect, isSplice: false };
 }
 
-/** The count request's body, or the error if it cannot be written for this endpoint: for another one it may be possible. */
-async function questionFor(
+type Questions = Readonly<Record<Billed, Pick<Letter, "parts" | "headers">>>;
+
+/**
+ * The count request for each credential, or the error if it cannot be written for this endpoint: for another one it may be
+ * possible.
+ */
+async function questionsFor(
   { bodies }: ProviderCountDeps,
-  { incoming, request }: ReadCall,
+  call: ReadCall,
   endpoint: Endpoint,
   { dialect, isSplice }: CountRoute,
-): Promise<Question | WeirError> {
-  const { format } = incoming;
+): Promise<Questions | WeirError | undefined> {
+  const { format } = call.incoming;
   try {
-    if (!isSplice) return await bodies.question(format, dialect, request, endpoint);
-    const passable = passageTo(format, endpoint);
-    return passable && (await bodies.write(format, passable, request, endpoint)).parts;
+    if (isSplice) {
+      const passable = passageTo(format, endpoint);
+      if (passable === undefined) return undefined;
+      return lettersOf(await writeBodies(bodies, call, passable, endpoint), call, passable, endpoint);
+    }
+    const parts = await bodies.question(format, dialect, call.request, endpoint);
+    const question = parts && { parts, headers: NO_HEADERS };
+    return question && { platform: question, org: question };
   } catch (error) {
     if (error instanceof WeirError) return error;
     throw error;
@@ -199,7 +211,5 @@ function isNoRoute(status: number, { code, type, message }: UpstreamError): bool
   const isSilent = code === "" && type === "";
   return isSilent || type === "UnknownOperationException" || code === "unknown_url" || NO_ROUTE.test(message);
 }
-
-const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 const tooLate = () => fail("upstream_timeout", "No provider counted the prompt in time.");

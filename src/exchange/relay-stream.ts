@@ -11,13 +11,14 @@ import { streamType } from "../upstream/paths.ts";
 import type { UpstreamHeaders } from "../upstream/upstreams.ts";
 import type { ByokFee } from "../usage.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
+import type { TierNames } from "../wire/extras/ask.ts";
 import type { AnswerStream } from "../wire/format.ts";
 import { passingBytes } from "../wire/latin1.ts";
 import type { ReservedCall } from "./call.ts";
 import { streamHeaders } from "./headers.ts";
 import type { Delivered } from "./outcome.ts";
 import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
-import { extend } from "./reserve.ts";
+import { extend, extendUses } from "./reserve.ts";
 
 /** Share of its hold at which a stream extends it. */
 const EXTEND_AT = 0.9;
@@ -44,6 +45,7 @@ export class StreamRelay extends Relay {
   delivered = false;
   readonly #call: ReservedCall;
   readonly #endpoint: Endpoint;
+  readonly #tiers: TierNames | undefined;
   readonly #fee: ByokFee | undefined;
   readonly #dialect: Dialect;
   readonly #afterRead = () => this.#flush();
@@ -64,10 +66,15 @@ export class StreamRelay extends Relay {
    */
   #closeTimer: NodeJS.Timeout | undefined;
 
-  constructor(deps: RelayDeps, { call, endpoint, isByok, dialect, passage }: RelayInput, host: RelayHost) {
+  constructor(
+    deps: RelayDeps,
+    { call, endpoint, isByok, dialect, passage, tiers }: RelayInput,
+    host: RelayHost,
+  ) {
     super(deps, host);
     this.#call = call;
     this.#endpoint = endpoint;
+    this.#tiers = tiers;
     this.#fee = isByok ? deps.byokFee : undefined;
     this.#dialect = dialect;
     this.#lastWriteMs = call.incoming.startMs;
@@ -276,6 +283,15 @@ export class StreamRelay extends Relay {
 
   /** Whether the hold covers what is about to be delivered; extends it in advance while the credit allows it (T40). */
   #covered(): MaybePromise<boolean> {
+    const { reservation } = this.#call;
+    const { toolUses = 0 } = this.stream;
+    const lacking = toolUses - (reservation.toolUses ?? Number.POSITIVE_INFINITY);
+    if (lacking <= 0) return this.#tokensCovered();
+    const isCovered = extendUses(this.deps, reservation, this.#endpoint, lacking, this.#fee);
+    return after(isCovered, (is) => is && this.#tokensCovered());
+  }
+
+  #tokensCovered(): MaybePromise<boolean> {
     const { reservation, request } = this.#call;
     const { events, textBytes } = this.stream;
     let tokens: number;
@@ -293,7 +309,7 @@ export class StreamRelay extends Relay {
     }
     const { extendTokens } = this.deps.bounds;
     const lacking = Math.max(0, tokens - reservation.outputTokens);
-    const grows = (by: number) => extend(this.deps, reservation, this.#endpoint, by, this.#fee);
+    const grows = (by: number) => extend(this.deps, reservation, this.#endpoint, by, this.#fee, this.#tiers);
     return after(grows(lacking + extendTokens), (hasGrown) => hasGrown || lacking === 0 || grows(lacking));
   }
 

@@ -5,6 +5,7 @@ import type { Limits } from "../limits/limits.ts";
 import { retryAfterOf, statusFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "../upstream/upstreams.ts";
 import type { ByokFee } from "../usage.ts";
+import type { TierNames } from "../wire/extras/ask.ts";
 import type { Passage } from "../wire/format.ts";
 import { readErrorBody } from "../wire/upstream-error.ts";
 import type { ReservedCall } from "./call.ts";
@@ -43,6 +44,8 @@ export interface RelayInput {
   readonly isByok: boolean;
   readonly dialect: Dialect;
   readonly passage: Passage;
+  /** Tiers that it is asked for. */
+  readonly tiers?: TierNames | undefined;
 }
 
 /** Bytes of an error body that are read; enough for a code and a message. */

@@ -11,8 +11,11 @@ import { lineMicroUsd, usdString } from "../money.ts";
 import { type ByokFee, byokFeeMicroUsd } from "../usage.ts";
 import type { RequestFacts } from "../wire/contract.ts";
 import { countedTokenBound, IMAGE_TOKEN_BOUND, promptTokenBound } from "../wire/estimate.ts";
+import type { TierNames } from "../wire/extras/ask.ts";
+import type { Billed } from "../wire/extras/sift.ts";
 import type { Bodies } from "./bodies.ts";
 import type { OwnKeys, PlannedCall, Reservation, ReservedCall } from "./call.ts";
+import { asksAt, dearest, dearestTool, type ExtraBound, extraBound } from "./extra-bounds.ts";
 import { growHolds, type HoldDeps, type HoldRefusal, takeHolds } from "./holds.ts";
 
 export interface ReserveDeps extends HoldDeps {
@@ -44,7 +47,7 @@ export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<Rese
   const outputTokens =
     outputBound(plan.attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
   const bound = promptTokenBound(facts.promptTokens);
-  const guess = worstCase(plan.attempts, facts, bound, outputTokens, chargingOf(deps, call));
+  const guess = worstCase(plan.attempts, facts, bound, outputTokens, chargingOf(deps, call)).microUsd;
   if (request.hasOpaque || deps.purse.available(call.key.orgId) >= guess * NEAR) {
     return hold(deps, call, bound, outputTokens);
   }
@@ -68,19 +71,29 @@ export function worstCaseOf(
 ): number {
   const { attempts } = call.plan;
   const output = outputBound(attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
-  return worstCase(attempts, facts, promptTokenBound(facts.promptTokens), output, chargingOf(deps, call));
+  const bound = promptTokenBound(facts.promptTokens);
+  return worstCase(attempts, facts, bound, output, chargingOf(deps, call)).microUsd;
 }
 
-/** Decides whether an endpoint is charged by tokens or by a fee: the keys that the call was planned with. */
+/** Decides whether an endpoint is charged by tokens or by a fee, and what it is asked for beside tokens. */
 interface Charging {
+  /** The keys that the call was planned with. */
   readonly own: OwnKeys | undefined;
   readonly fee: ByokFee;
+  readonly call: PlannedCall;
 }
 
-const chargingOf = ({ byokFee }: Pick<ReserveDeps, "byokFee">, { ownKeys }: PlannedCall): Charging => ({
-  own: ownKeys,
+const chargingOf = ({ byokFee }: Pick<ReserveDeps, "byokFee">, call: PlannedCall): Charging => ({
+  own: call.ownKeys,
   fee: byokFee,
+  call,
 });
+
+interface WorstCase {
+  readonly microUsd: number;
+  /** The most uses of tools that it covers at any endpoint. */
+  readonly toolUses: number;
+}
 
 /**
  * Output tokens to hold. A stream's hold covers a usual answer and is extended; a whole answer cannot be stopped, so its
@@ -107,55 +120,66 @@ function worstCase(
   textTokens: number,
   outputTokens: number,
   charging: Charging,
-): number {
-  let worst = 0;
+): WorstCase {
+  let microUsd = 0;
+  let toolUses = 0;
   for (const endpoint of endpoints) {
-    const micro = chargeBound(endpoint, tokenCostBound(endpoint, facts, textTokens, outputTokens), charging);
-    if (micro > worst) worst = micro;
+    const asks = asksAt(charging.call, endpoint);
+    const boundOf = (billed: Billed) => {
+      const extra = extraBound(asks, endpoint.prices, billed);
+      if (extra.uses > toolUses) toolUses = extra.uses;
+      return costBound(endpoint, facts, textTokens, outputTokens, extra);
+    };
+    const micro = chargeBound(endpoint, boundOf, charging);
+    if (micro > microUsd) microUsd = micro;
   }
-  return worst;
+  return { microUsd, toolUses };
 }
 
 /**
  * The fee if only an own key may be used; if a platform key may be used too, the larger of fee and tokens: a fee per request
  * can exceed the tokens.
  */
-function chargeBound({ provider }: Endpoint, tokensMicroUsd: number, { own, fee }: Charging): number {
-  if (own === undefined || own.of(provider.id).length === 0) return tokensMicroUsd;
-  const feeMicroUsd = byokFeeMicroUsd(tokensMicroUsd, fee);
+function chargeBound(
+  { provider }: Endpoint,
+  boundOf: (billed: Billed) => number,
+  { own, fee }: Charging,
+): number {
+  if (own === undefined || own.of(provider.id).length === 0) return boundOf("platform");
+  const feeMicroUsd = byokFeeMicroUsd(boundOf("org"), fee);
   const mayBePlatform = own.platformFallback(provider.id) && provider.keys.length > 0;
-  return mayBePlatform ? Math.max(tokensMicroUsd, feeMicroUsd) : feeMicroUsd;
+  return mayBePlatform ? Math.max(boundOf("platform"), feeMicroUsd) : feeMicroUsd;
 }
 
-/** The highest cost of the call's tokens at an endpoint, micro-USD. */
-function tokenCostBound(
+/** The highest cost of the call at an endpoint, micro-USD. */
+function costBound(
   endpoint: Endpoint,
   facts: RequestFacts,
   textTokens: number,
   outputTokens: number,
+  extra: ExtraBound,
 ): number {
   const { prices } = endpoint;
-  const promptTokens = promptBound(endpoint, facts, textTokens);
-  const write = Math.max(prices.cacheWrite ?? 0, prices.cacheWrite1h ?? 0);
-  const input = Math.max(prices.input, write, prices.cacheRead ?? 0);
-  const output = Math.max(prices.output, prices.reasoning ?? 0);
+  const promptTokens = promptBound(endpoint, facts, textTokens, extra.isRead);
   // Each cost line may round up by half a micro: one more for each kind of line.
   return (
-    lineMicroUsd(promptTokens, input) +
-    lineMicroUsd(outputTokens, output) +
+    lineMicroUsd(promptTokens, extra.input) +
+    lineMicroUsd(outputTokens, extra.output) +
     lineMicroUsd(1, prices.request ?? 0) +
     lineMicroUsd(facts.imageCount, prices.image ?? 0) +
     lineMicroUsd(facts.searchUnits, prices.searchUnit ?? 0) +
+    extra.toolsMicroUsd +
     4
   );
 }
 
 /**
- * The highest number of prompt tokens at an endpoint. Documents, sound and video cannot be counted here; no prompt is longer
- * than the context, so that is their bound.
+ * The highest number of prompt tokens at an endpoint. Documents, sound and video cannot be counted here, nor what tools of the
+ * provider find; no prompt is longer than the context, so that is their bound.
  */
-function promptBound(endpoint: Endpoint, facts: RequestFacts, textTokens: number): number {
-  if (facts.hasUncounted) return Math.max(textTokens, endpoint.contextLength * (facts.separateInputs ?? 1));
+function promptBound(endpoint: Endpoint, facts: RequestFacts, textTokens: number, isRead: boolean): number {
+  if (facts.hasUncounted || isRead)
+    return Math.max(textTokens, endpoint.contextLength * (facts.separateInputs ?? 1));
   return textTokens + facts.imageCount * Math.max(0, endpoint.imageTokens - IMAGE_TOKEN_BOUND);
 }
 
@@ -167,10 +191,10 @@ function hold(
 ): MaybePromise<ReservedCall> {
   const { plan, request } = call;
   const charging = chargingOf(deps, call);
-  const microUsd = worstCase(plan.attempts, request.facts, inputTokens, outputTokens, charging);
+  const { microUsd, toolUses } = worstCase(plan.attempts, request.facts, inputTokens, outputTokens, charging);
   return after(takeHolds(deps, call.key, microUsd), (holds) => {
     if ("refusedBy" in holds) throw refusalError(holds, microUsd, deps.purse.available(call.key.orgId));
-    return call.withReservation({ holds, inputTokens, outputTokens });
+    return call.withReservation({ holds, inputTokens, outputTokens, toolUses });
   });
 }
 
@@ -187,28 +211,47 @@ function refusalError(refusal: HoldRefusal, microUsd: number, availableMicroUsd:
 /**
  * Extends the hold by `moreTokens` output tokens of a running stream. @returns false if refused: then the stream must end
  * @param fee set if an org's own key is answering: the hold is extended by the fee for those tokens
+ * @param tiers that the endpoint is asked for
  */
 export function extend(
   deps: HoldDeps,
   reservation: Reservation,
-  endpoint: Endpoint,
+  { prices }: Endpoint,
   moreTokens: number,
   fee?: ByokFee,
+  tiers?: TierNames,
 ): MaybePromise<boolean> {
-  const { holds } = reservation;
-  if (holds === undefined) {
-    reservation.outputTokens += moreTokens;
-    return true;
-  }
-  const price = Math.max(endpoint.prices.output, endpoint.prices.reasoning ?? 0);
-  const tokensMicroUsd = lineMicroUsd(moreTokens, price) + 1;
-  // One more: rounding the sum may give a micro more than the sum of rounded lines.
-  const micro =
-    fee === undefined
-      ? tokensMicroUsd
-      : byokFeeMicroUsd(tokensMicroUsd, { ...fee, microUsdPerRequest: 0 }) + 1;
-  return after(growHolds(deps, holds, micro), (isCovered) => {
+  return after(grow(deps, reservation, moreTokens, dearest(prices, tiers).output, fee), (isCovered) => {
     if (isCovered) reservation.outputTokens += moreTokens;
     return isCovered;
   });
+}
+
+/** The same by uses of the provider's tools, each at the price of the dearest one. */
+export function extendUses(
+  deps: HoldDeps,
+  reservation: Reservation,
+  { prices }: Endpoint,
+  moreUses: number,
+  fee?: ByokFee,
+): MaybePromise<boolean> {
+  return after(grow(deps, reservation, moreUses, dearestTool(prices), fee), (isCovered) => {
+    if (isCovered) reservation.toolUses = (reservation.toolUses ?? 0) + moreUses;
+    return isCovered;
+  });
+}
+
+function grow(
+  deps: HoldDeps,
+  { holds }: Reservation,
+  units: number,
+  unitNano: number,
+  fee?: ByokFee,
+): MaybePromise<boolean> {
+  if (holds === undefined) return true;
+  const unitsMicroUsd = lineMicroUsd(units, unitNano) + 1;
+  // One more: rounding the sum may give a micro more than the sum of rounded lines.
+  const micro =
+    fee === undefined ? unitsMicroUsd : byokFeeMicroUsd(unitsMicroUsd, { ...fee, microUsdPerRequest: 0 }) + 1;
+  return growHolds(deps, holds, micro);
 }

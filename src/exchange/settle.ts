@@ -84,7 +84,7 @@ function settlementOf(deps: SettleDeps, call: Call, outcome: Outcome): Settlemen
   const error = errorOf(outcome, call);
   const facts = factsOf(outcome);
   const fee = call.lane?.key.isByok ? deps.byokFee : undefined;
-  const metered = meter(call.request?.facts, call.endpoint, facts, call.reservation, fee);
+  const metered = meter(call.request?.facts, call.endpoint, facts, call.reservation, fee, call.sent);
   const stream = streamOf(outcome);
   const kept = stream?.kept();
   warn(call, stream, metered);
@@ -228,6 +228,9 @@ function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): v
     call.warnings.push(`dropped: ${shortened(pointer)}`);
   const more = call.dropped.length - MAX_DROPPED;
   if (more > 0) call.warnings.push(`dropped: ${more} more`);
+  for (const said of call.sent.unpriced.slice(0, MAX_DROPPED)) call.warnings.push(`no_price: ${said}`);
+  for (const said of metered.unpriced ?? []) call.warnings.push(`unpriced: ${said}`);
+  call.unpricedReports = metered.unpriced?.length ?? 0;
 }
 
 /** Pointers that are listed one by one: a body of megabytes may have any number of members that a dialect cannot express. */

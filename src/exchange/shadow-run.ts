@@ -185,6 +185,7 @@ export class Run implements Indexed, ShadowRun {
       facts,
       coveredTokensOf(call, this.#task.endpoint),
       fee,
+      call.sent,
     );
     const isSilent = this.#isLate && call.upstreamTtftMs === 0;
     return { call, ...statusOf(outcome, isSilent), stopReason: facts?.stopReason ?? "", metered };

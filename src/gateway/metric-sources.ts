@@ -67,11 +67,11 @@ export function metricSources(
         "Lines of log and start screen that could not be written.",
         facts.droppedLogLines,
       ),
-      weir_reserve_exceeded_total: read(
-        "Calls whose upstream reported more than was held: charged in full.",
-        () => calls().reserveExceeded,
-      ),
-      ...{ ...shadowCounters(rooms, exchange), ...keyProbeCounters(facts.keyProbes) },
+      ...{
+        ...extraCounters(exchange),
+        ...shadowCounters(rooms, exchange),
+        ...keyProbeCounters(facts.keyProbes),
+      },
       weir_records_inserted_total: read(
         "Records inserted into ClickHouse.",
         () => analytics.metrics().insertedRows,
@@ -120,6 +120,23 @@ function latencyHistograms(latencies: Latencies): MetricSources["histograms"] {
     ),
   };
 }
+
+/** What providers bill beyond what was held or has a price. */
+const extraCounters = (exchange: Exchange): MetricSources["counters"] => ({
+  weir_reserve_exceeded_total: read(
+    "Calls whose upstream reported more than was held: charged in full.",
+    () => exchange.counts().reserveExceeded,
+  ),
+  weir_unpriced_reports_total: read(
+    "Tiers and tools that upstreams reported and their endpoints have no price for.",
+    () => exchange.counts().unpricedReports,
+  ),
+  weir_unlisted_members_total: {
+    help: "Members of bodies that the table in docs/money.md does not list; they were passed on.",
+    label: "member",
+    read: () => exchange.counts().unlistedMembers,
+  },
+});
 
 /** What waits on disk for ClickHouse. */
 const queueGauges = ({ outbox, analytics }: Rooms) => ({

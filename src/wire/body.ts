@@ -8,9 +8,13 @@ import { pointerTo } from "../document/document.ts";
 import { fail } from "../errors.ts";
 import { routeOptions } from "../route-schema.ts";
 import { LARGE_BODY_BYTES, NO_OPTIONS, type SvcOptions } from "./contract.ts";
+import { NO_EXTRAS } from "./extras/ask.ts";
+import { extrasOf } from "./extras/scan.ts";
+import type { Table } from "./extras/tables.ts";
 import type { ClientRequest, PromptText } from "./format.ts";
 import { type Member, memberOf, skim, utf8Of } from "./json.ts";
 import { REQUEST_BOUNDS } from "./json-bounds.ts";
+import type { JsonObject } from "./reader.ts";
 import { MAX_MODEL_NAME, refuseLargeMembers, refuseLongLists } from "./request-bounds.ts";
 import type { SvcBody } from "./svc-schema.ts";
 
@@ -29,6 +33,8 @@ export interface BodyRules<T extends AnyBody> {
   readonly ours: readonly string[];
   /** Members that no model reads. All others count as prompt, unknown ones included. */
   readonly noPrompt: readonly string[];
+  /** Rows of the dialect that equals the format: what in its bodies changes a provider's bill. Absent: bodies are only translated. */
+  readonly extras?: Table;
   /** Members in which base64 and data URLs are media. In any other member they are prose to a model. */
   readonly media: readonly string[];
 }
@@ -61,6 +67,7 @@ export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>):
   // A provider may read its own options as prompt.
   const optionBytes = extension?.provider_options === undefined ? 0 : jsonBytes(svc.providerOptions);
   const hasOpaque = opaqueBytes > 0;
+  const { extras: table } = rules;
   return {
     bytes,
     text,
@@ -70,6 +77,7 @@ export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>):
     proseBytes: proseBytes - opaqueBytes + optionBytes,
     hasOpaque,
     svc,
+    extras: table === undefined ? NO_EXTRAS : extrasOf(table, value as unknown as JsonObject, members),
   };
 }
 

@@ -56,7 +56,13 @@ export abstract class CapturedStream implements AnswerStream {
   }
 
   get facts(): ReplyFacts {
-    return this.capture.facts;
+    const { facts } = this.capture;
+    const { report } = this.reader;
+    return report === undefined ? facts : { ...facts, report };
+  }
+
+  get toolUses(): number {
+    return this.reader.toolUses ?? 0;
   }
 
   kept(): Buffer | undefined {

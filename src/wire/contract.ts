@@ -5,6 +5,7 @@
 import type { Cost } from "../money.ts";
 import type { RouteOptions } from "../route.ts";
 import type { Usage } from "../usage.ts";
+import type { Report } from "./extras/ask.ts";
 
 /**
  * Request bodies beyond this are read off the event loop and sent on in parts: reading JSON takes up to 20 ms a megabyte
@@ -72,6 +73,8 @@ export interface ReplyFacts {
   readonly outputBytes: number;
   /** Those of `outputBytes` after the last report of usage: a stream cut short reports its usage only up to there. */
   readonly unreportedBytes: number;
+  /** What it reported beside tokens; absent where there is nothing. */
+  readonly report?: Report | undefined;
 }
 
 /** An upstream's description of a failure: for the record, and for the caller only if the error's class allows it. */

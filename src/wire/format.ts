@@ -6,6 +6,9 @@ import type { Dialect, Endpoint, Task } from "../endpoint.ts";
 import type { WeirError } from "../errors.ts";
 import type { Usage } from "../usage.ts";
 import type { ReplyFacts, RequestFacts, SvcOptions, SvcReply, UpstreamError } from "./contract.ts";
+import type { Extras } from "./extras/ask.ts";
+import type { SentExtras } from "./extras/sent.ts";
+import type { Billed } from "./extras/sift.ts";
 import type { Elided, Member } from "./json.ts";
 import type { NeutralReply, NeutralRequest, StreamEvent } from "./neutral.ts";
 import type { StreamReader } from "./reader.ts";
@@ -32,6 +35,8 @@ export interface ClientRequest {
   readonly svc: SvcOptions;
   /** Holds data URLs or base64, which no tokenizer counts as its provider does. */
   readonly hasOpaque: boolean;
+  /** What in the body changes a provider's bill beside tokens. */
+  readonly extras: Extras;
 }
 
 /** The members that identify an answer, which every format writes in its own way. */
@@ -71,6 +76,8 @@ export interface AnswerStream {
   readonly malformed: number;
   /** Bytes of generated text so far. */
   readonly textBytes: number;
+  /** Uses of the provider's tools so far; absent: none can be seen. */
+  readonly toolUses?: number;
   /** In formats that number their events: the number of the first event after those that `push` and `end` returned. */
   readonly nextSequence?: number | undefined;
   readonly facts: ReplyFacts;
@@ -94,12 +101,17 @@ export interface Outgoing {
   readonly parts: readonly Uint8Array[];
   /** JSON pointers of the request's members that are not sent to this endpoint. */
   readonly dropped: readonly string[];
+  /** What of the request's extras is sent, and what is left out for want of a price. Absent: nothing of either. */
+  readonly extras?: SentExtras;
 }
 
 /** From a client's format to an upstream's dialect and back. */
 export interface Passage<R extends ClientRequest = ClientRequest> {
-  /** @throws WeirError 400 if the request cannot be written in the dialect. */
-  write(request: R, endpoint: Endpoint): Outgoing;
+  /**
+   * @param billed whose credential it will be sent with; the platform's unless told
+   * @throws WeirError 400 if the request cannot be written in the dialect.
+   */
+  write(request: R, endpoint: Endpoint, billed?: Billed): Outgoing;
   /** Of a splice: whether it must search this body to write it. Absent: it never must. */
   looksThrough?(request: R): boolean;
   /** @throws WeirError `upstream_invalid_response` if the body is no answer. */

@@ -4,6 +4,7 @@
  */
 import type { Usage } from "../usage.ts";
 import type { UpstreamError } from "./contract.ts";
+import type { Report } from "./extras/ask.ts";
 
 // -- the request --
 
@@ -264,6 +265,7 @@ export interface NeutralReply {
   readonly choices: readonly NeutralChoice[];
   /** Undefined where the upstream reported none. */
   readonly usage: Usage | undefined;
+  readonly report?: Report | undefined;
   /** An error that came with status 200; the other members are then ignored. */
   readonly error?: UpstreamError;
 }

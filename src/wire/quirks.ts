@@ -3,8 +3,8 @@
  * for this provider alone (`svc.provider_options`). Pure; what cannot be told is named, never silently lost.
  */
 import type { BodyQuirks, Dialect, Provider, ProviderQuirks } from "../endpoint.ts";
-import type { SvcOptions } from "./contract.ts";
 import { type Edit, type Member, memberOf } from "./json.ts";
+import { holdsSettled, NO_PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 
 export interface FittedBody {
   readonly body: Record<string, unknown>;
@@ -30,14 +30,13 @@ const NO_EDITS: FittingEdits = Object.freeze({ edits: [], remove: [], dropped: [
 /** A translated body with the quirks and the client's options for this provider; `written` itself where there are none. */
 export function fitted(
   written: { readonly body: unknown; readonly dropped: readonly string[] },
-  svc: SvcOptions,
+  options: ProviderOptions,
   provider: Provider,
   dialect: Dialect,
 ): { readonly body: unknown; readonly dropped: readonly string[] } {
   if (!isObject(written.body)) return written;
-  const options = optionsFor(svc, provider);
   const { body, dropped } = applyQuirks(written.body, dialect, provider.quirks);
-  if (body === written.body && options === NO_OPTIONS) return written;
+  if (body === written.body && options === NO_PROVIDER_OPTIONS) return written;
   const set = Object.entries(options.set).map(([name, value]) => [name, joined(name, body, value)]);
   return {
     body: { ...body, ...Object.fromEntries(set) },
@@ -66,21 +65,25 @@ export function applyQuirks(
   return { body: { ...Object.fromEntries(fit), ...set }, dropped };
 }
 
-/** The same for a body that passes as bytes: by its members' positions. */
+/**
+ * The same for a body that passes as bytes: by its members' positions.
+ * @param gone members that the caller removes: no edit touches them
+ */
 export function quirkEdits(
   members: readonly Member[],
-  svc: SvcOptions,
+  options: ProviderOptions,
   provider: Provider,
   dialect: Dialect,
+  gone: readonly string[] = [],
 ): FittingEdits {
-  const options = optionsFor(svc, provider);
   const quirks = bodyQuirks(dialect, provider.quirks);
-  if (quirks === AS_IT_IS && options === NO_OPTIONS) return NO_EDITS;
+  if (quirks === AS_IT_IS && options === NO_PROVIDER_OPTIONS) return NO_EDITS;
   const edits: Edit[] = [];
   const remove: string[] = [];
   const dropped: string[] = [...options.dropped];
   const set: Record<string, unknown> = { ...quirks.set, ...options.set };
   for (const { key, start, keyEnd } of members) {
+    if (gone.includes(key)) continue;
     const renamed = ownName(quirks.rename, key);
     const isTwice = renamed !== undefined && memberOf(members, renamed) !== undefined;
     if (quirks.unsupported.includes(key) || isTwice) {
@@ -92,7 +95,8 @@ export function quirkEdits(
   const first = members[0];
   if (first === undefined) return { edits, remove, dropped };
   for (const [name, value] of Object.entries(set)) {
-    const member = remove.includes(name) ? undefined : memberOf(members, latin1Of(name));
+    const isGone = remove.includes(name) || gone.includes(name);
+    const member = isGone ? undefined : memberOf(members, latin1Of(name));
     const text = JSON.stringify(value);
     if (member !== undefined) edits.push({ start: member.valueStart, end: member.valueEnd, text });
     // At the very front: there it stands beside no comma that a removal may take.
@@ -111,66 +115,9 @@ const ownName = (rename: Readonly<Record<string, string>>, name: string): string
 /** As the keys of members are. */
 const latin1Of = (name: string): string => Buffer.from(name).toString("latin1");
 
-interface ProviderOptions {
-  readonly set: Readonly<Record<string, unknown>>;
-  readonly dropped: readonly string[];
-}
-
-const NO_OPTIONS: ProviderOptions = Object.freeze({ set: {}, dropped: [] });
-
-/**
- * Decided before an upstream is asked: which model, what it reads, how much it may answer, what it may run, at which of the
- * provider's prices. The call was planned, counted and paid for by these, so no option changes them unseen.
- */
-const SETTLED: readonly string[] = [
-  ...["model", "stream", "stream_options", "svc"],
-  ...["messages", "input", "prompt", "system", "instructions", "contents", "systemInstruction", "documents"],
-  ...["previous_response_id", "conversation", "cachedContent", "query", "texts", "inputs", "requests"],
-  ...[
-    "tools",
-    "toolConfig",
-    "functions",
-    "mcp_servers",
-    "container",
-    "web_search_options",
-    "plugins",
-    "models",
-  ],
-  ...["search_parameters", "enable_search", "web_search"],
-  ...["service_tier", "serviceTier", "performanceConfig", "speed", "inference_geo"],
-  ...["max_tokens", "max_completion_tokens", "max_output_tokens", "n", "best_of", "candidate_count"],
-];
-
-/** Objects of which single members are settled. */
-const SETTLED_IN: Readonly<Record<string, readonly string[]>> = {
-  generationConfig: ["maxOutputTokens", "candidateCount"],
-  inferenceConfig: ["maxTokens"],
-};
-
-function optionsFor(svc: SvcOptions, provider: Provider): ProviderOptions {
-  if (!Object.hasOwn(svc.providerOptions, provider.id)) return NO_OPTIONS;
-  const given = svc.providerOptions[provider.id];
-  const at = `/svc/provider_options/${provider.id}`;
-  if (!isObject(given)) return { set: {}, dropped: [at] };
-  const set: [string, unknown][] = [];
-  const dropped: string[] = [];
-  for (const [name, value] of Object.entries(given)) {
-    const within = Object.hasOwn(SETTLED_IN, name) ? SETTLED_IN[name] : undefined;
-    if (SETTLED.includes(name)) dropped.push(`${at}/${name}`);
-    else if (within === undefined) set.push([name, value]);
-    else if (!isObject(value)) dropped.push(`${at}/${name}`);
-    else {
-      const kept = Object.entries(value).filter(([inner]) => !within.includes(inner));
-      set.push([name, Object.fromEntries(kept)]);
-      for (const inner of within) if (inner in value) dropped.push(`${at}/${name}/${inner}`);
-    }
-  }
-  return { set: Object.fromEntries(set), dropped };
-}
-
-/** Of the objects above the members are joined, since they hold what is settled beside what is free. */
+/** The members of some objects are joined, since they hold what is settled beside what is free. */
 function joined(name: string, body: Record<string, unknown>, value: unknown): unknown {
-  if (!Object.hasOwn(SETTLED_IN, name) || !Object.hasOwn(body, name)) return value;
+  if (!holdsSettled(name) || !Object.hasOwn(body, name)) return value;
   const ours = body[name];
   return isObject(ours) && isObject(value) ? { ...ours, ...value } : value;
 }

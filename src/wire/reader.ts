@@ -4,6 +4,7 @@
  */
 import type { UpstreamError } from "./contract.ts";
 import { DeltaFrames, type FrameKeys, type Passed } from "./delta-frame.ts";
+import type { Report } from "./extras/ask.ts";
 import { utf8Of } from "./json.ts";
 import type { StreamEvent } from "./neutral.ts";
 import { SseReader } from "./sse.ts";
@@ -40,6 +41,10 @@ export interface StreamReader {
   readonly error: UpstreamError | undefined;
   /** Count of events that could not be read and were skipped. */
   readonly malformed: number;
+  /** What was reported beside tokens so far. */
+  readonly report?: Report | undefined;
+  /** Uses of the provider's tools so far. */
+  readonly toolUses?: number;
 }
 
 /** Gets each upstream event after its neutral events were emitted. A splice passes them on. */

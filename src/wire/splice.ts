@@ -6,6 +6,9 @@
 import type { Dialect, Endpoint } from "../endpoint.ts";
 import { fail } from "../errors.ts";
 import type { ReplyFacts, SvcReply } from "./contract.ts";
+import { NO_REMOVALS, removalsOf } from "./extras/removals.ts";
+import { type SentExtras, sentOf } from "./extras/sent.ts";
+import { type Billed, sift } from "./extras/sift.ts";
 import type { AnswerIdentity, ClientRequest, Outgoing } from "./format.ts";
 import {
   applyEdits,
@@ -18,7 +21,9 @@ import {
   removeMembers,
   setMember,
   skim,
+  utf8Of,
 } from "./json.ts";
+import { optionsFor } from "./provider-options.ts";
 import { quirkEdits } from "./quirks.ts";
 import { type JsonObject, objectOf } from "./reader.ts";
 import { svcJson } from "./svc.ts";
@@ -29,32 +34,47 @@ export interface RequestSplice {
   /** Members to remove: no edit may touch them. */
   readonly remove: string[];
   readonly dropped: string[];
+  readonly extras: SentExtras;
 }
 
+/** @param billed whose credential it will be sent with */
 export function spliceOf(
-  { members, svc }: ClientRequest,
-  { provider, upstreamModel }: Endpoint,
+  { bytes, members, svc, extras }: ClientRequest,
+  endpoint: Endpoint,
   dialect: Dialect,
+  billed: Billed,
 ): RequestSplice {
-  const quirks = quirkEdits(members, svc, provider, dialect);
+  const { provider, upstreamModel } = endpoint;
+  const { kept, dropped: unpriced } = sift(extras.asks, endpoint.prices, billed);
+  const gone = unpriced.length === 0 ? NO_REMOVALS : removalsOf(bytes, members, unpriced);
+  const options = optionsFor(svc, endpoint, dialect, billed);
+  const quirks = quirkEdits(members, options, provider, dialect, gone.remove);
   const edits = [...quirks.edits];
+  for (const edit of gone.edits) if (!quirks.edits.some((other) => overlap(edit, other))) edits.push(edit);
   const model = memberOf(members, "model");
   if (model !== undefined && !quirks.remove.includes("model")) {
     edits.push({ start: model.valueStart, end: model.valueEnd, text: JSON.stringify(upstreamModel) });
   }
-  return { edits, remove: ["svc", ...quirks.remove], dropped: [...quirks.dropped] };
+  return {
+    edits,
+    remove: ["svc", ...quirks.remove, ...gone.remove],
+    dropped: [...gone.pointers.map(utf8Of), ...quirks.dropped],
+    extras: sentOf([...kept, ...options.kept], [...unpriced, ...options.unpriced]),
+  };
 }
+
+const overlap = (a: Edit, b: Edit): boolean => a.start < b.end && b.start < a.end;
 
 /** Larger bodies are not copied. */
 const ONE_PIECE_BYTES = 64 * 1024;
 
 export function spliced(
   { bytes, members }: ClientRequest,
-  { edits, remove, dropped }: RequestSplice,
+  { edits, remove, dropped, extras }: RequestSplice,
 ): Outgoing {
   const all = [...edits, ...removeMembers(members, remove)];
   const parts = bytes.length <= ONE_PIECE_BYTES ? [editedBytes(bytes, all)] : editedParts(bytes, all);
-  return { parts, dropped };
+  return { parts, dropped, extras };
 }
 
 /** An upstream's whole answer and the positions of its members. */

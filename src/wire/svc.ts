@@ -13,8 +13,11 @@ export const svcJson = ({ request_id, provider, endpoint_id, cost, warnings }: S
 
 function costJson({ total_micro_usd, lines, price_version }: Cost): string {
   let list = "";
-  for (const { kind, units, unit_price_nano, micro_usd } of lines) {
-    const line = `{"kind":"${kind}","units":${units},"unit_price_nano":${unit_price_nano},"micro_usd":${micro_usd}}`;
+  for (const { kind, units, unit_price_nano, micro_usd, tool, tier } of lines) {
+    const extra =
+      (tool === undefined ? "" : `,"tool":${quoted(tool)}`) +
+      (tier === undefined ? "" : `,"tier":${quoted(tier)}`);
+    const line = `{"kind":"${kind}","units":${units},"unit_price_nano":${unit_price_nano},"micro_usd":${micro_usd}${extra}}`;
     list += list === "" ? line : `,${line}`;
   }
   return `{"total_micro_usd":${total_micro_usd},"lines":[${list}],"price_version":${quoted(price_version)}}`;

@@ -7,6 +7,7 @@ import { type ErrorExtras, type ErrorName, fail, WeirError } from "../errors.ts"
 import { counted, sharedConcat } from "../shared-memory.ts";
 import { canonicalRequest } from "./canonical.ts";
 import { type Countable, countable, countQuestion } from "./count.ts";
+import type { Billed } from "./extras/sift.ts";
 import type { ClientRequest, FormatKey, FormatName, Outgoing } from "./format.ts";
 import { formatOf } from "./formats.ts";
 import { passageTo } from "./passages.ts";
@@ -30,18 +31,28 @@ export const readInThread = ({ format, bytes }: ReadTask): ThreadResult<Omit<Cli
     return read;
   });
 
-export interface WriteTask {
+export interface QuestionTask {
   readonly format: FormatKey;
   readonly dialect: Dialect;
   readonly request: ClientRequest;
   readonly endpoint: Endpoint;
 }
 
-export const writeInThread = ({ format, dialect, request, endpoint }: WriteTask): ThreadResult<Outgoing> =>
+export interface WriteTask extends QuestionTask {
+  readonly billed: Billed;
+}
+
+export const writeInThread = ({
+  format,
+  dialect,
+  request,
+  endpoint,
+  billed,
+}: WriteTask): ThreadResult<Outgoing> =>
   caught(() => {
     const way = passageTo(formatOf(format), { ...endpoint, dialects: [dialect] });
     if (way === undefined) throw new Error(`no passage from ${format} to ${dialect}`);
-    return way.passage.write({ ...request, bytes: viewOf(request.bytes) }, endpoint);
+    return way.passage.write({ ...request, bytes: viewOf(request.bytes) }, endpoint, billed);
   });
 
 export interface CountTask {
@@ -67,7 +78,7 @@ export const questionInThread = ({
   dialect,
   request,
   endpoint,
-}: WriteTask): ThreadResult<readonly Uint8Array[] | undefined> =>
+}: QuestionTask): ThreadResult<readonly Uint8Array[] | undefined> =>
   caught(() =>
     countQuestion(formatOf(format), dialect, { ...request, bytes: viewOf(request.bytes) }, endpoint),
   );

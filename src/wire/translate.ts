@@ -7,6 +7,8 @@ import type { Usage } from "../usage.ts";
 import { textBytesOf } from "./capture.ts";
 import { CapturedStream } from "./captured-stream.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "./contract.ts";
+import { sentOf } from "./extras/sent.ts";
+import { withoutUnpriced } from "./extras/translated.ts";
 import type {
   AnswerIdentity,
   ClientRequest,
@@ -17,6 +19,7 @@ import type {
   WholeAnswer,
 } from "./format.ts";
 import type { NeutralReply, NeutralRequest, StreamEvent } from "./neutral.ts";
+import { optionsFor } from "./provider-options.ts";
 import { fitted } from "./quirks.ts";
 import type { StreamReader } from "./reader.ts";
 import { bytesOf, Source, unmarked } from "./source.ts";
@@ -26,12 +29,18 @@ export const translated = <R extends ClientRequest>(
   format: GenerationFormat<R>,
   dialect: GenerationDialect,
 ): Passage<R> => ({
-  write(request, endpoint) {
+  write(request, endpoint, billed = "platform") {
     const source = new Source(request.bytes, request.elided);
     const written = quotingNoMarks(() => dialect.writeRequest(neutralOf(format, request, source), endpoint));
-    const { body, dropped } = fitted(written, request.svc, endpoint.provider, dialect.name);
+    const priced = withoutUnpriced(written, request, endpoint, dialect.name, billed);
+    const options = optionsFor(request.svc, endpoint, dialect.name, billed);
+    const { body, dropped } = fitted(priced, options, endpoint.provider, dialect.name);
     const parts = bytesOf(request.bytes, source.piecesOf(JSON.stringify(body)));
-    return { parts, dropped: dropped.map((pointer) => pointer.slice(0, MAX_POINTER)) };
+    return {
+      parts,
+      dropped: dropped.map((pointer) => pointer.slice(0, MAX_POINTER)),
+      extras: sentOf([...priced.kept, ...options.kept], [...priced.unpriced, ...options.unpriced]),
+    };
   },
   whole(body, request, identity) {
     return new TranslatedAnswer(format, dialect.readReply(parseReply(body)), request, identity);
@@ -95,7 +104,7 @@ class TranslatedAnswer<R extends ClientRequest> implements WholeAnswer {
 }
 
 function factsOf(reply: NeutralReply): ReplyFacts {
-  const { choices, usage } = reply;
+  const { choices, usage, report } = reply;
   let toolCalls = 0;
   for (const { parts } of choices) {
     for (const { type } of parts) if (type === "tool_call") toolCalls++;
@@ -103,7 +112,7 @@ function factsOf(reply: NeutralReply): ReplyFacts {
   // Counted only if the upstream reported no usage: a whole answer needs it for nothing else.
   const outputBytes = usage === undefined ? textBytesOf(reply) : 0;
   const stopReason = choices[0]?.stop.reason ?? "";
-  return { usage, stopReason, toolCalls, outputBytes, unreportedBytes: outputBytes };
+  return { usage, stopReason, toolCalls, outputBytes, unreportedBytes: outputBytes, report };
 }
 
 class TranslatedStream extends CapturedStream {

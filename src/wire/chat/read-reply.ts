@@ -1,5 +1,7 @@
 /** A whole chat completion of an upstream, read into neutral terms (OpenAI API reference, "The chat completion object"). */
 import { fail } from "../../errors.ts";
+import type { Report } from "../extras/ask.ts";
+import { openAiTiers, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
 import { readLogprobs } from "../logprobs.ts";
 import type { NeutralChoice, NeutralReply, ReplyPart, TextPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
@@ -21,7 +23,15 @@ export function readChatReply(body: unknown): NeutralReply {
   return {
     choices: reply.choices.map((choice, index) => choiceOf(objectOf(choice), index, reply.id)),
     usage: readEventUsage(reply),
+    report: chatReport(reply),
   };
+}
+
+/** What a whole completion reports beside tokens. */
+export function chatReport(reply: JsonObject): Report | undefined {
+  const uses = new Uses();
+  tellOpenAiUses(reply.usage, uses);
+  return reportOf(openAiTiers(reply), uses);
 }
 
 /** An error that came with status 200, or as an event of a stream. */

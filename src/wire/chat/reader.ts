@@ -1,5 +1,7 @@
 /** A chat-completions stream of an upstream, read into neutral events (OpenAI API reference, "Streaming"). */
 import { frameKeys } from "../delta-frame.ts";
+import type { Report, TierNames } from "../extras/ask.ts";
+import { NO_TIERS, openAiTiers, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
 import type { StreamEvent } from "../neutral.ts";
 import { type Emit, type EventTap, type JsonObject, listOf, objectOf, SseStreamReader } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
@@ -21,9 +23,19 @@ export class ChatStreamReader extends SseStreamReader {
   readonly #choices: (ChoiceReader | undefined)[] = [];
   readonly #forward = (event: StreamEvent) => this.emit(event);
   #reply: unknown;
+  readonly #uses = new Uses();
+  #tiers: TierNames = NO_TIERS;
 
   constructor(maxEventBytes: number, tap?: EventTap) {
     super(maxEventBytes, FRAME_KEYS, tap);
+  }
+
+  get report(): Report | undefined {
+    return reportOf(this.#tiers, this.#uses);
+  }
+
+  get toolUses(): number {
+    return this.#uses.total;
   }
 
   /** Every choice has its finish reason, with or without `[DONE]`. */
@@ -61,6 +73,8 @@ export class ChatStreamReader extends SseStreamReader {
       return;
     }
     if (typeof event.id === "string" && event.id !== "") this.#reply = event.id;
+    if (event.service_tier !== undefined) this.#tiers = { ...this.#tiers, ...openAiTiers(event) };
+    tellOpenAiUses(event.usage, this.#uses);
     const usage = readEventUsage(event);
     // Before the first choice: some formats send the prompt's tokens in their first event.
     if (usage !== undefined && this.#choices.length === 0 && usage.inputTokens > 0) {

@@ -3,10 +3,10 @@
  */
 import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
+import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, type Member, memberOf, setMember, skim } from "../json.ts";
 import { holdsOpaque } from "../opaque.ts";
-import { bringsResults } from "../provider-tools.ts";
 import { isObject, type JsonObject } from "../reader.ts";
 import { type ChatRequestBody, chatRequestSchema, isUsualRequest } from "./schema.ts";
 
@@ -32,6 +32,7 @@ const RULES: BodyRules<ChatRequestBody> = {
   schema: chatRequestSchema,
   isUsual: isUsualRequest,
   noPrompt: NO_PROMPT,
+  extras: bodyTable("chat"),
   media: ["messages"],
 };
 
@@ -59,7 +60,7 @@ export function readChatRequest(bytes: Buffer): ChatRequest {
       imageCount: media.images,
       hasAudio: media.audio > 0,
       hasSchema: body.response_format?.type === "json_schema",
-      hasUncounted: media.audio + media.others > 0 || bringsResults(body),
+      hasUncounted: media.audio + media.others > 0,
       searchUnits: 0,
     },
   };

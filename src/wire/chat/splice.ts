@@ -6,13 +6,14 @@ import type { Endpoint } from "../../endpoint.ts";
 import type { Usage } from "../../usage.ts";
 import { textBytesOf } from "../capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
+import type { Billed } from "../extras/sift.ts";
 import type { AnswerIdentity, Outgoing, Passage, WholeAnswer } from "../format.ts";
 import { type Member, memberOf } from "../json.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import { NO_FACTS, patchedReply, type ReplyText, readReplyText, spliced, spliceOf } from "../splice.ts";
 import { readErrorBody } from "../upstream-error.ts";
 import { parseReply } from "../upstream-reply.ts";
-import { isErrorBody, noCompletion, readChatReply } from "./read-reply.ts";
+import { chatReport, isErrorBody, noCompletion, readChatReply } from "./read-reply.ts";
 import type { ChatRequest } from "./request.ts";
 import { ChatSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
@@ -59,6 +60,7 @@ function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
     toolCalls: calls.reduce((sum, count) => sum + count, 0),
     outputBytes,
     unreportedBytes: outputBytes,
+    report: chatReport(value),
   };
 }
 
@@ -66,9 +68,13 @@ const callsIn = ({ tool_calls: calls, function_call: functionCall }: JsonObject)
   listOf(calls).length + (isObject(functionCall) ? 1 : 0);
 
 /** The body for one endpoint: the client's bytes, except for the members changed here and by the provider's quirks. */
-export function spliceChatRequest(request: ChatRequest, endpoint: Endpoint): Outgoing {
+export function spliceChatRequest(
+  request: ChatRequest,
+  endpoint: Endpoint,
+  billed: Billed = "platform",
+): Outgoing {
   const { quirks } = endpoint.provider;
-  const splice = spliceOf(request, endpoint, "chat");
+  const splice = spliceOf(request, endpoint, "chat", billed);
   const { edits, remove } = splice;
   if (!quirks.streamUsage) remove.push("stream_options");
   else if (!remove.includes("stream_options") && request.usageSwitch !== undefined) {

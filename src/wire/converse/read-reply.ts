@@ -1,5 +1,6 @@
 /** A whole Converse answer (Amazon Bedrock API Reference, "Converse", response). */
 import { fail } from "../../errors.ts";
+import { converseReport } from "../extras/reports.ts";
 import type { NeutralReply, ReplyPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import { argumentsText } from "../tool-arguments.ts";
@@ -25,7 +26,8 @@ export function readConverseReply(body: unknown): NeutralReply {
     if (part !== undefined) parts.push(part);
   }
   const calls = parts.filter(({ type }) => type === "tool_call").length;
-  return { choices: [{ parts, stop: { reason: readStop(answer.stopReason, calls) } }], usage };
+  const stop = { reason: readStop(answer.stopReason, calls) };
+  return { choices: [{ parts, stop }], usage, report: converseReport(answer) };
 }
 
 function readBlock(block: JsonObject): ReplyPart | undefined {

@@ -3,6 +3,8 @@
  * index; texts begin with their first delta. `metadata` is the last event. Exceptions come as frames of their own.
  */
 import type { UpstreamError } from "../contract.ts";
+import type { Report } from "../extras/ask.ts";
+import { converseReport } from "../extras/reports.ts";
 import { fragmentOf } from "../fragment.ts";
 import { utf8Of } from "../json.ts";
 import { type Emit, isObject, type JsonObject, objectOf, type StreamReader, stringOf } from "../reader.ts";
@@ -29,6 +31,7 @@ export class ConverseStreamReader implements StreamReader {
   complete = false;
   error: UpstreamError | undefined;
   malformed = 0;
+  report: Report | undefined;
   readonly #frames: EventStreamDecoder;
   /** Those that are open, by their index. */
   readonly #blocks = new Map<number, Block>();
@@ -84,6 +87,7 @@ export class ConverseStreamReader implements StreamReader {
         this.#stop(event.stopReason);
         return;
       case "metadata": {
+        this.report = converseReport(event);
         const usage = readConverseUsage(event.usage);
         if (usage !== undefined) this.#emit({ type: "usage", usage });
         this.done = this.complete;

@@ -1,6 +1,7 @@
 /** Reads the bodies of both embedding formats as far as every call needs them. */
 import { type AnyBody, type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
+import { bodyTable } from "../extras/tables.ts";
 import type { PromptText } from "../format.ts";
 import { type Member, memberOf } from "../json.ts";
 import { NATIVE_OPTIONS } from "../svc-schema.ts";
@@ -33,6 +34,7 @@ const EMBEDDINGS_RULES: BodyRules<EmbeddingsBody> = {
   schema: embeddingsRequestSchema,
   isUsual: isUsualEmbeddings,
   noPrompt: NO_PROMPT,
+  extras: bodyTable("openai_embeddings"),
   media: [],
 };
 const EMBED_RULES: BodyRules<EmbedBody> = {

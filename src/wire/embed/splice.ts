@@ -25,7 +25,8 @@ import { embeddingsWire } from "./write-reply.ts";
 const RECODED = translatedEmbeddings(embeddingsWire, openAiEmbeddings);
 
 export const embeddingsSplice: Passage<EmbedRequest> = {
-  write: (request, endpoint) => spliced(request, spliceOf(request, endpoint, "openai_embeddings")),
+  write: (request, endpoint, billed = "platform") =>
+    spliced(request, spliceOf(request, endpoint, "openai_embeddings", billed)),
   whole(body, request, identity) {
     const { members, value } = read(body);
     const [first] = listOf(value.data);

@@ -4,7 +4,9 @@
 import { fail } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
+import { sentOf } from "../extras/sent.ts";
 import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
+import { optionsFor } from "../provider-options.ts";
 import { fitted } from "../quirks.ts";
 import { bytesOf, Source } from "../source.ts";
 import { parseReply } from "../upstream-reply.ts";
@@ -19,11 +21,13 @@ import { answerFacts, noStream } from "./task.ts";
 import { encoded } from "./vectors.ts";
 
 export const translatedEmbeddings = (format: EmbedFormat, dialect: EmbedDialect): Passage<EmbedRequest> => ({
-  write(request, endpoint) {
+  write(request, endpoint, billed = "platform") {
     const source = new Source(request.bytes, request.elided);
     const written = dialect.writeRequest(format.neutral(request, source), endpoint);
-    const { body, dropped } = fitted(written, request.svc, endpoint.provider, dialect.name);
-    return { parts: bytesOf(request.bytes, source.piecesOf(JSON.stringify(body))), dropped };
+    const options = optionsFor(request.svc, endpoint, dialect.name, billed);
+    const { body, dropped } = fitted(written, options, endpoint.provider, dialect.name);
+    const parts = bytesOf(request.bytes, source.piecesOf(JSON.stringify(body)));
+    return { parts, dropped, extras: sentOf(options.kept, options.unpriced) };
   },
   whole(body, request, identity) {
     const read = dialect.readReply(parseReply(body));

@@ -1,5 +1,6 @@
 /** A whole generateContent answer (https://ai.google.dev/api/generate-content#generatecontentresponse). */
 import { fail } from "../../errors.ts";
+import { geminiReport } from "../extras/reports.ts";
 import type { NeutralChoice, NeutralReply, ReasoningPart, ReplyPart, Seal, TextPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
@@ -12,10 +13,12 @@ import { readGeminiUsage } from "./usage.ts";
 export function readGeminiReply(body: unknown): NeutralReply {
   const answer = objectOf(body);
   const usage = readGeminiUsage(answer.usageMetadata);
+  const report = geminiReport(answer);
   if (isObject(answer.error)) return { choices: [], usage, error: readErrorValue(answer.error) };
   const candidates = listOf(answer.candidates).filter(isObject);
   if (candidates.length > 0) {
-    return { choices: candidates.map((candidate, index) => readCandidate(candidate, index, answer)), usage };
+    const choices = candidates.map((candidate, index) => readCandidate(candidate, index, answer));
+    return { choices, usage, report };
   }
   if (isBlocked(answer)) return { choices: [{ parts: [], stop: { reason: "content_filter" } }], usage };
   throw fail("upstream_invalid_response", "The provider's answer has no candidates.");

@@ -5,6 +5,8 @@
  */
 import type { Usage } from "../../usage.ts";
 import { frameKeys } from "../delta-frame.ts";
+import type { Report } from "../extras/ask.ts";
+import { geminiReport, joinedReport } from "../extras/reports.ts";
 import { fragmentOf } from "../fragment.ts";
 import type { Stop, StreamEvent } from "../neutral.ts";
 import {
@@ -47,6 +49,7 @@ export class GeminiStreamReader extends SseStreamReader {
   readonly #choices = new Map<number, Choice>();
   #generated = false;
   #ended = false;
+  report: Report | undefined;
 
   constructor(maxEventBytes: number) {
     super(maxEventBytes, FRAME_KEYS);
@@ -75,6 +78,7 @@ export class GeminiStreamReader extends SseStreamReader {
       this.error = readErrorValue(event.error);
       return;
     }
+    this.report = joinedReport(this.report, geminiReport(event));
     const usage = readGeminiUsage(event.usageMetadata);
     // Before the first content: some formats send the prompt's tokens in their first event.
     if (usage !== undefined && !this.#generated && usage.inputTokens > 0) {

@@ -1,6 +1,8 @@
 /** Reads a native request, which has our options as members beside the messages. */
 import { type BodyRules, promptTextsOf, readBody } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
+import { type Extras, NO_EXTRAS } from "../extras/ask.ts";
+import { nativeExtras } from "../extras/scan.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
 import { NATIVE_OPTIONS } from "../svc-schema.ts";
 import { type GenerateBody, generateRequestSchema } from "./schema.ts";
@@ -23,6 +25,7 @@ export function readGenerateRequest(bytes: Buffer): ClientRequest {
   const audio = count(value, "audio");
   return {
     ...read,
+    extras: extrasOf(value),
     facts: {
       model: value.model,
       stream: value.stream ?? false,
@@ -40,6 +43,10 @@ export function readGenerateRequest(bytes: Buffer): ClientRequest {
     },
   };
 }
+
+/** The format has one extra: the tier, in the words of any dialect. */
+const extrasOf = ({ generation }: GenerateBody): Extras =>
+  generation?.service_tier === undefined ? NO_EXTRAS : nativeExtras(generation.service_tier);
 
 /** See {@link promptTextsOf}. */
 export const promptTexts = (request: ClientRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);

@@ -1,6 +1,8 @@
 /** Reads an upstream's whole message (Anthropic API reference, "Message"). */
 
 import { fail } from "../../errors.ts";
+import type { Report } from "../extras/ask.ts";
+import { messagesTiers, messagesTool, reportOf, tellMessagesUses, Uses } from "../extras/reports.ts";
 import type { Citation, NeutralReply, ReplyPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import { argumentsText } from "../tool-arguments.ts";
@@ -24,7 +26,17 @@ export function readMessagesReply(value: unknown): NeutralReply {
     if (part !== undefined) parts.push(part);
   }
   const stop = readStop(stringOf(body.stop_reason), body.stop_sequence);
-  return { choices: [{ parts, stop }], usage: readMessagesUsage(body.usage) };
+  const report = messagesReport(body);
+  return { choices: [{ parts, stop }], usage: readMessagesUsage(body.usage), report };
+}
+
+/** What a whole message reports beside tokens. */
+export function messagesReport({ usage, content }: JsonObject): Report | undefined {
+  const uses = new Uses();
+  for (const block of listOf(content)) uses.see(messagesTool(objectOf(block)));
+  const reported = objectOf(usage);
+  tellMessagesUses(reported, uses);
+  return reportOf(messagesTiers(reported), uses);
 }
 
 /** An error that came with status 200. */

@@ -4,6 +4,15 @@
  */
 
 import { frameKeys } from "../delta-frame.ts";
+import type { Report, TierNames } from "../extras/ask.ts";
+import {
+  messagesTiers,
+  messagesTool,
+  NO_TIERS,
+  reportOf,
+  tellMessagesUses,
+  Uses,
+} from "../extras/reports.ts";
 import { fragmentOf } from "../fragment.ts";
 import type { PartKind } from "../neutral.ts";
 import { type EventTap, isObject, type JsonObject, objectOf, SseStreamReader, stringOf } from "../reader.ts";
@@ -31,6 +40,8 @@ export class MessagesStreamReader extends SseStreamReader {
   /** `message_delta` came with a stop reason. */
   stopped = false;
   readonly #usage = new MessagesUsage();
+  readonly #uses = new Uses();
+  #tiers: TierNames = NO_TIERS;
   /** By the upstream's index; blocks without a neutral form leave a gap. */
   readonly #blocks: (Block | undefined)[] = [];
   #parts = 0;
@@ -79,8 +90,20 @@ export class MessagesStreamReader extends SseStreamReader {
     }
   }
 
+  get report(): Report | undefined {
+    return reportOf(this.#tiers, this.#uses);
+  }
+
+  get toolUses(): number {
+    return this.#uses.total;
+  }
+
   #report(value: unknown): void {
     this.#usage.take(value);
+    if (isObject(value)) {
+      this.#tiers = { ...this.#tiers, ...messagesTiers(value) };
+      tellMessagesUses(value, this.#uses);
+    }
     const { usage } = this.#usage;
     if (usage !== undefined && isObject(value)) this.emit({ type: "usage", usage });
   }
@@ -110,6 +133,7 @@ export class MessagesStreamReader extends SseStreamReader {
       }
       default:
         // Blocks of server tools have no neutral form.
+        this.#uses.see(messagesTool(block));
         break;
     }
   }

@@ -4,9 +4,9 @@
 import { fail } from "../../errors.ts";
 import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
+import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
 import { holdsOpaque } from "../opaque.ts";
-import { bringsResults } from "../provider-tools.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
 import {
   isUsualRequest,
@@ -42,6 +42,7 @@ const RULES: BodyRules<MessagesRequestBody> = {
   schema: messagesRequestSchema,
   isUsual: isUsualRequest,
   noPrompt: NO_PROMPT,
+  extras: bodyTable("messages"),
   media: ["messages"],
 };
 
@@ -74,7 +75,7 @@ function read({ text: _, value: body, proseBytes, ...read }: ReadBody<MessagesCo
       imageCount: media.images,
       hasAudio: false,
       hasSchema: hasSchema(body),
-      hasUncounted: media.hasUncounted || bringsResults(body),
+      hasUncounted: media.hasUncounted,
       searchUnits: 0,
     },
   };

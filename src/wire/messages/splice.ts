@@ -6,6 +6,7 @@ import type { Endpoint } from "../../endpoint.ts";
 import type { Usage } from "../../usage.ts";
 import { textBytesOf } from "../capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
+import type { Billed } from "../extras/sift.ts";
 import type { AnswerIdentity, Outgoing, Passage, WholeAnswer } from "../format.ts";
 import { type Edit, type Member, memberOf } from "../json.ts";
 import { type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
@@ -21,7 +22,7 @@ import {
 import { readErrorBody } from "../upstream-error.ts";
 import { parseReply } from "../upstream-reply.ts";
 import { withoutForeign } from "./foreign.ts";
-import { isErrorBody, noMessage, readMessagesReply } from "./read-reply.ts";
+import { isErrorBody, messagesReport, noMessage, readMessagesReply } from "./read-reply.ts";
 import type { MessagesRequest } from "./request.ts";
 import { MessagesSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
@@ -31,8 +32,11 @@ import { readMessagesUsage, writeMessagesUsage } from "./usage.ts";
  * The body for one endpoint: the client's bytes without our extension and other makers' thinking, with the upstream's model
  * name and the provider's quirks.
  */
-export const spliceMessagesRequest = (request: MessagesRequest, endpoint: Endpoint): Outgoing =>
-  splicedWithout([], request, endpoint);
+export const spliceMessagesRequest = (
+  request: MessagesRequest,
+  endpoint: Endpoint,
+  billed?: Billed,
+): Outgoing => splicedWithout([], request, endpoint, billed);
 
 /** Members that are not part of the prompt: the provider refuses them in a count. */
 const OF_THE_ANSWER: readonly string[] = [
@@ -40,11 +44,19 @@ const OF_THE_ANSWER: readonly string[] = [
 ];
 
 /** The body of a count. Clients often send the body of the call that they are about to make. */
-export const spliceMessagesCount = (request: MessagesRequest, endpoint: Endpoint): Outgoing =>
-  splicedWithout(OF_THE_ANSWER, request, endpoint);
+export const spliceMessagesCount = (
+  request: MessagesRequest,
+  endpoint: Endpoint,
+  billed?: Billed,
+): Outgoing => splicedWithout(OF_THE_ANSWER, request, endpoint, billed);
 
-function splicedWithout(names: readonly string[], request: MessagesRequest, endpoint: Endpoint): Outgoing {
-  const splice = without(names, request, spliceOf(request, endpoint, "messages"));
+function splicedWithout(
+  names: readonly string[],
+  request: MessagesRequest,
+  endpoint: Endpoint,
+  billed: Billed = "platform",
+): Outgoing {
+  const splice = without(names, request, spliceOf(request, endpoint, "messages", billed));
   if (request.hasThinking) {
     splice.edits.push(...withoutForeign(request.bytes, memberOf(request.members, "messages") as Member));
   }
@@ -110,5 +122,6 @@ function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
     toolCalls: calls.length,
     outputBytes,
     unreportedBytes: outputBytes,
+    report: messagesReport(value),
   };
 }

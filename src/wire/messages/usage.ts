@@ -15,6 +15,7 @@ export class MessagesUsage {
   #cacheWrite1h = 0;
   #output = 0;
   #reasoning = 0;
+  #apart = { fresh: 0, read: 0, written: 0, output: 0 };
 
   /** Takes one report. Members that are absent, null or 0 leave the earlier values. */
   take(value: unknown): void {
@@ -27,19 +28,38 @@ export class MessagesUsage {
     this.#cacheWrite1h = reported(split.ephemeral_1h_input_tokens, this.#cacheWrite1h);
     this.#output = reported(value.output_tokens, this.#output);
     this.#reasoning = reported(objectOf(value.output_tokens_details).thinking_tokens, this.#reasoning);
+    if (Array.isArray(value.iterations)) this.#takeCompactions(value.iterations);
+  }
+
+  /** The tokens of compactions, which the other members leave out although they are billed. */
+  #takeCompactions(iterations: readonly unknown[]): void {
+    const apart = { fresh: 0, read: 0, written: 0, output: 0 };
+    for (const iteration of iterations) {
+      const turn = objectOf(iteration);
+      if (turn.type !== "compaction") continue;
+      apart.fresh += countOf(turn.input_tokens);
+      apart.read += countOf(turn.cache_read_input_tokens);
+      apart.written += countOf(turn.cache_creation_input_tokens);
+      apart.output += countOf(turn.output_tokens);
+    }
+    this.#apart = apart;
   }
 
   /** Undefined if nothing was reported yet, or impossible counts. */
   get usage(): Usage | undefined {
     // A total without a split counts as five minutes (T32); a split without a total is the total.
-    const cacheWriteTokens = Math.max(this.#cacheWrite, this.#cacheWrite5m + this.#cacheWrite1h);
-    const inputTokens = this.#fresh + this.#cacheRead + cacheWriteTokens;
-    const most = Math.max(inputTokens, this.#output, this.#reasoning);
+    const apart = this.#apart;
+    const cacheWriteTokens =
+      Math.max(this.#cacheWrite, this.#cacheWrite5m + this.#cacheWrite1h) + apart.written;
+    const cacheReadTokens = this.#cacheRead + apart.read;
+    const outputTokens = this.#output + apart.output;
+    const inputTokens = this.#fresh + apart.fresh + cacheReadTokens + cacheWriteTokens;
+    const most = Math.max(inputTokens, outputTokens, this.#reasoning);
     if (most === 0 || !areBelievable(most)) return undefined;
     return {
       inputTokens,
-      outputTokens: this.#output,
-      cacheReadTokens: this.#cacheRead,
+      outputTokens,
+      cacheReadTokens,
       cacheWriteTokens,
       reasoningTokens: this.#reasoning,
       ...(this.#cacheWrite1h > 0 && { cacheWrite1hTokens: this.#cacheWrite1h }),

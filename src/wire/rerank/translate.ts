@@ -2,7 +2,9 @@
 import type { Usage } from "../../usage.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import { answerFacts, noStream } from "../embed/task.ts";
+import { sentOf } from "../extras/sent.ts";
 import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
+import { optionsFor } from "../provider-options.ts";
 import { fitted } from "../quirks.ts";
 import { bytesOf, Source } from "../source.ts";
 import { parseReply } from "../upstream-reply.ts";
@@ -12,11 +14,13 @@ import { noRanking } from "./read-reply.ts";
 import { writeRerankReply } from "./write-reply.ts";
 
 export const translatedRerank = (dialect: RerankDialect): Passage<RerankRequest> => ({
-  write(request, endpoint) {
+  write(request, endpoint, billed = "platform") {
     const source = new Source(request.bytes, request.elided);
     const written = { body: dialect.writeRequest(rerankNeutral(request, source), endpoint), dropped: [] };
-    const { body, dropped } = fitted(written, request.svc, endpoint.provider, dialect.name);
-    return { parts: bytesOf(request.bytes, source.piecesOf(JSON.stringify(body))), dropped };
+    const options = optionsFor(request.svc, endpoint, dialect.name, billed);
+    const { body, dropped } = fitted(written, options, endpoint.provider, dialect.name);
+    const parts = bytesOf(request.bytes, source.piecesOf(JSON.stringify(body)));
+    return { parts, dropped, extras: sentOf(options.kept, options.unpriced) };
   },
   whole(body, request, identity) {
     const reply = dialect.readReply(parseReply(body));

@@ -1,6 +1,8 @@
 /** A whole response in neutral terms. Items of tools that the provider runs itself are ignored. */
 import { fail } from "../../errors.ts";
 import type { UpstreamError } from "../contract.ts";
+import type { Report } from "../extras/ask.ts";
+import { openAiTiers, reportOf, responsesTool, tellOpenAiUses, Uses } from "../extras/reports.ts";
 import { readLogprobs } from "../logprobs.ts";
 import type { Logprob, NeutralReply, ReasoningPart, ReplyPart, TextPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
@@ -25,7 +27,16 @@ export function readResponsesReply(body: unknown): NeutralReply {
   for (const item of response.output) readItem(objectOf(item), parts, logprobs);
   const holds = (kind: ReplyPart["type"]) => parts.some(({ type }) => type === kind);
   const stop = readStop(response, { calls: holds("tool_call"), refusal: holds("refusal") });
-  return { choices: [{ parts, stop, ...(logprobs.length > 0 && { logprobs }) }], usage };
+  const choice = { parts, stop, ...(logprobs.length > 0 && { logprobs }) };
+  return { choices: [choice], usage, report: responsesReport(response) };
+}
+
+/** What a whole response reports beside tokens. */
+export function responsesReport(response: JsonObject): Report | undefined {
+  const uses = new Uses();
+  for (const item of listOf(response.output)) uses.see(responsesTool(objectOf(item)));
+  tellOpenAiUses(response.usage, uses);
+  return reportOf(openAiTiers(response), uses);
 }
 
 function readItem(item: JsonObject, parts: ReplyPart[], logprobs: Logprob[]): void {

@@ -7,15 +7,7 @@ import { frameKeys } from "../delta-frame.ts";
 import { fragmentOf } from "../fragment.ts";
 import { readLogprobs } from "../logprobs.ts";
 import type { Citation, Fragment } from "../neutral.ts";
-import {
-  type EventTap,
-  isObject,
-  type JsonObject,
-  listOf,
-  objectOf,
-  SseStreamReader,
-  stringOf,
-} from "../reader.ts";
+import { type EventTap, isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
 import { readCitation } from "./citations.ts";
 import {
@@ -47,11 +39,12 @@ import {
   textToComplete,
   textToGrow,
 } from "./stream-items.ts";
+import { ReportedStream } from "./stream-report.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 const FRAME_KEYS = frameKeys(["delta"], ["sequence_number", "obfuscation"]);
 
-export class ResponsesStreamReader extends SseStreamReader {
+export class ResponsesStreamReader extends ReportedStream {
   readonly #items: StreamItems;
   #parts = 0;
   #hasCalls = false;
@@ -68,7 +61,7 @@ export class ResponsesStreamReader extends SseStreamReader {
     return this.#ended;
   }
 
-  protected take(event: JsonObject, name: string): void {
+  protected takeEvent(event: JsonObject, name: string): void {
     const type = stringOf(event.type) || name;
     const kind = TEXT_DELTAS.get(type);
     if (kind !== undefined) this.#delta(event, kind);

@@ -7,10 +7,10 @@ import { sharedConcat } from "../../shared-memory.ts";
 import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
 import { LARGE_BODY_BYTES } from "../contract.ts";
 import { estimatePromptTokens } from "../estimate.ts";
+import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, editedParts, memberOf, removeMembers, setMember } from "../json.ts";
 import { holdsOpaque } from "../opaque.ts";
-import { bringsResults } from "../provider-tools.ts";
 import { isObject } from "../reader.ts";
 import { type ResponsesRequestBody, responsesRequestSchema } from "./schema.ts";
 
@@ -60,6 +60,7 @@ const RULES: BodyRules<ResponsesRequestBody> = {
   ...SVC_MEMBER,
   schema: responsesRequestSchema,
   noPrompt: NO_PROMPT,
+  extras: bodyTable("responses"),
   media: ["input"],
 };
 
@@ -90,7 +91,7 @@ export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
       hasAudio: seen.audio > 0,
       hasSchema: body.text?.format?.type === "json_schema",
       // A stored template may have any length.
-      hasUncounted: seen.audio + seen.others > 0 || body.prompt != null || bringsResults(body),
+      hasUncounted: seen.audio + seen.others > 0 || body.prompt != null,
       searchUnits: 0,
     },
   };

@@ -8,6 +8,7 @@ import { fail } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
 import { textBytesOf } from "../capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
+import type { Billed } from "../extras/sift.ts";
 import type { AnswerIdentity, Outgoing, Passage, WholeAnswer } from "../format.ts";
 import { type Edit, latin1Json, memberOf } from "../json.ts";
 import { type JsonObject, listOf, objectOf } from "../reader.ts";
@@ -15,7 +16,7 @@ import { NO_FACTS, patchedReply, type ReplyText, readReplyText, spliced, spliceO
 import { parseReply } from "../upstream-reply.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isCall } from "./kinds.ts";
-import { readResponseError, readResponsesReply } from "./read-reply.ts";
+import { readResponseError, readResponsesReply, responsesReport } from "./read-reply.ts";
 import type { ResponsesRequest } from "./request.ts";
 import { ResponsesSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
@@ -28,8 +29,8 @@ export const responsesSplice: Passage<ResponsesRequest> = {
   stream: (request, identity) => new ResponsesSpliceStream(identity, request.previousResponseId),
 };
 
-function writeSpliced(request: ResponsesRequest, endpoint: Endpoint): Outgoing {
-  const splice = spliceOf(request, endpoint, "responses");
+function writeSpliced(request: ResponsesRequest, endpoint: Endpoint, billed: Billed = "platform"): Outgoing {
+  const splice = spliceOf(request, endpoint, "responses", billed);
   splice.remove.push("previous_response_id");
   if (request.hasReasoning) {
     const { edits, dropped } = foreignEdits(request, endpoint);
@@ -98,5 +99,12 @@ function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
   // Counted in the whole body: the value that the other facts are read from has no long strings.
   const outputBytes = usage === undefined ? textBytesOf(readResponsesReply(parseReply(bytes))) : 0;
   const stopReason = readStop(value, held).reason;
-  return { usage, stopReason, toolCalls, outputBytes, unreportedBytes: outputBytes };
+  return {
+    usage,
+    stopReason,
+    toolCalls,
+    outputBytes,
+    unreportedBytes: outputBytes,
+    report: responsesReport(value),
+  };
 }

@@ -7,7 +7,8 @@ import { meter } from "../../../src/exchange/meter.ts";
 import { extend, type ReserveDeps, reserve, worstCaseOf } from "../../../src/exchange/reserve.ts";
 import type { UnitPrices } from "../../../src/money.ts";
 import { type ByokFee, byokCost, costOf, NO_USAGE, noCost, type Usage } from "../../../src/usage.ts";
-import type { ReplyFacts, RequestFacts } from "../../../src/wire/contract.ts";
+import { NO_OPTIONS, type ReplyFacts, type RequestFacts } from "../../../src/wire/contract.ts";
+import { NO_EXTRAS } from "../../../src/wire/extras/ask.ts";
 
 const FREE: ByokFee = { bps: 0, microUsdPerRequest: 0 };
 const fees = fc.record({ bps: fc.nat(10_000), microUsdPerRequest: fc.oneof(fc.constant(0), fc.nat(5000)) });
@@ -95,6 +96,8 @@ describe("what is held", () => {
       ownKeys: own(plan),
       withReservation: Call.prototype.withReservation,
       request: {
+        svc: NO_OPTIONS,
+        extras: NO_EXTRAS,
         facts: { promptTokens: 100, imageCount: 0, searchUnits: 0, choices: 1, maxTokens: 500, ...facts },
       },
       plan: {

@@ -25,6 +25,7 @@ afterAll(async () => {
 });
 
 const endpoint = {
+  provider: { id: "p" },
   maxOutput: 1000,
   imageTokens: 3200,
   prices: { version: "v", input: 1000, output: 2000 },

@@ -1,11 +1,11 @@
 /** Damaged input of the parsers that all formats share, each held against a plain second reading of the same. */
 import { describe } from "vitest";
-import { NO_OPTIONS } from "../../../src/wire/contract.ts";
 import { EventStreamDecoder } from "../../../src/wire/converse/event-stream.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { fragmentOf, textOf } from "../../../src/wire/fragment.ts";
 import { applyEdits, editedParts, removeMembers, setMember, skim, utf8Of } from "../../../src/wire/json.ts";
 import type { SealMaker } from "../../../src/wire/neutral.ts";
+import { NO_PROVIDER_OPTIONS } from "../../../src/wire/provider-options.ts";
 import { applyQuirks, quirkEdits } from "../../../src/wire/quirks.ts";
 import { outputItems } from "../../../src/wire/responses/items.ts";
 import { packSeal, unpackSeal } from "../../../src/wire/seal.ts";
@@ -123,7 +123,7 @@ describe("parsers that all formats share", () => {
     const one = applyQuirks(value, "chat", quirks);
     // As in any body, one member of the client's stays.
     if (Object.keys(one.body).length < 2) return false;
-    const { edits, remove } = quirkEdits(members, NO_OPTIONS, { ...provider("p"), quirks }, "chat");
+    const { edits, remove } = quirkEdits(members, NO_PROVIDER_OPTIONS, { ...provider("p"), quirks }, "chat");
     const parts = editedParts(bytes, [...edits, ...removeMembers(members, remove)]);
     const other = JSON.parse(Buffer.concat(parts).toString()) as Record<string, unknown>;
     const keys = (object: Record<string, unknown>) => Object.keys(object).sort().join();

@@ -43,7 +43,9 @@ describe("a stream", () => {
     const stream = reader();
     const answer = assembled(eventsOf(stream, [latin1Of(name)]));
     expect(answer).toEqual(ANSWERS[name]);
-    expect(geminiDialect.readReply(wholeOf(name))).toEqual(ANSWERS[name]);
+    const { report, ...whole } = geminiDialect.readReply(wholeOf(name));
+    expect(whole).toEqual(ANSWERS[name]);
+    expect(stream.report).toEqual(report);
     expect([stream.complete, stream.error, stream.malformed]).toEqual([true, undefined, 0]);
   });
 

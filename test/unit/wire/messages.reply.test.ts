@@ -118,6 +118,7 @@ describe("the splice", () => {
   test("only id, model and svc differ", () => {
     const answer = whole(BODY);
     expect(answer.facts).toEqual({
+      report: { tiers: { tier: "" }, uses: {} },
       usage: usage(3, 5),
       stopReason: "tool_calls",
       toolCalls: 1,

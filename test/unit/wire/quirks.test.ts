@@ -5,6 +5,7 @@ import type { BodyQuirks, Provider } from "../../../src/endpoint.ts";
 import { NO_OPTIONS, type SvcOptions } from "../../../src/wire/contract.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { editedParts, removeMembers, skim } from "../../../src/wire/json.ts";
+import { optionsFor } from "../../../src/wire/provider-options.ts";
 import { applyQuirks, fitted, quirkEdits } from "../../../src/wire/quirks.ts";
 import { provider as anyProvider, endpoint } from "../routing/fixtures.ts";
 
@@ -19,13 +20,17 @@ const options = (acme: unknown): SvcOptions => ({
   providerOptions: { acme, other: { x: 1 } },
 });
 
+/** As a body for the platform's credential has them. */
+const optionsAt = (provider: Provider, svc: SvcOptions) =>
+  optionsFor(svc, endpoint("e", { provider }), "chat", "platform");
+
 const translated = (body: object, provider: Provider, svc = NO_OPTIONS) =>
-  fitted({ body, dropped: ["/before"] }, svc, provider, "chat");
+  fitted({ body, dropped: ["/before"] }, optionsAt(provider, svc), provider, "chat");
 
 function spliced(body: object, provider: Provider, svc = NO_OPTIONS) {
   const bytes = Buffer.from(JSON.stringify(body));
   const { members } = skim(bytes.toString("latin1"));
-  const { edits, remove, dropped } = quirkEdits(members, svc, provider, "chat");
+  const { edits, remove, dropped } = quirkEdits(members, optionsAt(provider, svc), provider, "chat");
   const parts = editedParts(bytes, [...edits, ...removeMembers(members, remove)]);
   return { body: JSON.parse(Buffer.concat(parts).toString()) as unknown, dropped };
 }
@@ -58,7 +63,7 @@ describe("quirks", () => {
     const other = { messages: [] };
     expect(applyQuirks(other, "chat", provider.quirks).body).toBe(other);
     const written = { body: other, dropped: [] };
-    expect(fitted(written, NO_OPTIONS, provider, "chat")).toBe(written);
+    expect(fitted(written, optionsAt(provider, NO_OPTIONS), provider, "chat")).toBe(written);
   });
 });
 

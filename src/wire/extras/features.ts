@@ -1,0 +1,30 @@
+/** Headers by which clients ask for features of their own dialect. */
+import type { UnitPrices } from "../../money.ts";
+import { FREE_OPENAI_BETAS } from "./anthropic-rows.ts";
+import type { Ask } from "./ask.ts";
+import { betaAsk } from "./scan.ts";
+import { sift } from "./sift.ts";
+
+/** The header's value without what the endpoint has no price for, and what that is. */
+export function siftedFeatures(
+  header: "anthropic-beta" | "openai-beta",
+  value: string,
+  prices: UnitPrices,
+): { readonly kept: string; readonly unpriced: readonly string[] } {
+  const kept: string[] = [];
+  const unpriced: string[] = [];
+  for (const feature of value.split(",").map((text) => text.trim())) {
+    if (feature === "") continue;
+    const ask = askOf(header, feature);
+    const isSent = ask === undefined || sift([ask], prices, "platform").dropped.length === 0;
+    if (isSent) kept.push(feature);
+    else unpriced.push(ask.said);
+  }
+  return { kept: kept.join(","), unpriced };
+}
+
+function askOf(header: "anthropic-beta" | "openai-beta", feature: string): Ask | undefined {
+  if (header === "anthropic-beta") return betaAsk(feature, [header]);
+  if (FREE_OPENAI_BETAS.includes(feature)) return undefined;
+  return { kind: "tool", name: "", path: [header], said: feature.slice(0, 80) };
+}

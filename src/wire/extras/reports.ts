@@ -1,0 +1,190 @@
+/** What an answer reports beside tokens: the tier that served it, and uses of tools that the provider ran. */
+import { countOf, isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import type { Aspect, Report, TierNames } from "./ask.ts";
+import { SERVICE_TIER } from "./openai-rows.ts";
+
+/** More kinds of tools than any provider has. */
+const MOST_TOOLS = 32;
+const MOST_NAME = 40;
+
+/** Uses are counted, and a count that the provider gives replaces what was seen. */
+export class Uses {
+  readonly #seen = new Map<string, number>();
+  readonly #told = new Map<string, number>();
+
+  see(name: string): void {
+    if (name !== "" && (this.#seen.has(name) || this.#seen.size < MOST_TOOLS))
+      this.#seen.set(name, (this.#seen.get(name) ?? 0) + 1);
+  }
+
+  tell(name: string, count: number): void {
+    if (name !== "" && (this.#told.has(name) || this.#told.size < MOST_TOOLS)) this.#told.set(name, count);
+  }
+
+  get total(): number {
+    let sum = 0;
+    for (const [, count] of this.#all()) sum += count;
+    return sum;
+  }
+
+  get isEmpty(): boolean {
+    return this.#seen.size === 0 && this.#told.size === 0;
+  }
+
+  record(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#all()].filter(([, count]) => count > 0));
+  }
+
+  /** The larger of both: a stream may end before the provider tells its count. */
+  #all(): Map<string, number> {
+    const all = new Map(this.#seen);
+    for (const [name, count] of this.#told) all.set(name, Math.max(count, all.get(name) ?? 0));
+    return all;
+  }
+}
+
+export const reportOf = (tiers: TierNames, uses: Uses): Report | undefined =>
+  uses.isEmpty && Object.keys(tiers).length === 0 ? undefined : { tiers, uses: uses.record() };
+
+const { words: TIER_WORDS } = SERVICE_TIER as { readonly words: Readonly<Record<string, string>> };
+
+/** Words of other dialects for the standard price. */
+const STANDARD: readonly string[] = [
+  "standard",
+  "default",
+  "batch",
+  "global",
+  "not_available",
+  "reserved",
+  "",
+];
+
+/** The name of a reported tier; undefined if nothing is reported. */
+function nameOf(word: unknown): string | undefined {
+  if (typeof word !== "string" || word === "auto") return undefined;
+  const known = Object.hasOwn(TIER_WORDS, word) ? TIER_WORDS[word] : undefined;
+  if (known !== undefined) return known;
+  return STANDARD.includes(word) ? "" : word.slice(0, MOST_NAME).replace(/[^\x21-\x7e]/g, "?");
+}
+
+function tierNames(words: readonly (readonly [Aspect, unknown])[]): TierNames {
+  const names: Record<string, string> = {};
+  for (const [aspect, word] of words) {
+    const name = nameOf(word);
+    if (name !== undefined) names[aspect] = name;
+  }
+  return names;
+}
+
+/** Of chat completions and responses: the member of the answer. */
+export const openAiTiers = ({ service_tier: tier }: JsonObject): TierNames =>
+  typeof tier === "string" ? tierNames([["tier", tier]]) : NO_TIERS;
+
+export const NO_TIERS: TierNames = Object.freeze({});
+
+/**
+ * Counts in the usage of OpenAI's dialects: OpenRouter's and Anthropic's `server_tool_use`, xAI's counts by tool and of sources,
+ * Perplexity's of queries.
+ */
+export function tellOpenAiUses(value: unknown, uses: Uses): void {
+  if (!isObject(value)) return;
+  tellRequests(value.server_tool_use, uses);
+  const {
+    server_side_tool_usage_details: byTool,
+    num_sources_used: sources,
+    num_search_queries: queries,
+  } = value;
+  if (isObject(byTool))
+    for (const [key, count] of Object.entries(byTool)) tellCount(key.replace(/_calls$/, ""), count, uses);
+  tellCount("live_search", sources, uses);
+  tellCount("web_search_options", queries, uses);
+}
+
+/** `{"web_search_requests": 3}` */
+export function tellRequests(value: unknown, uses: Uses): void {
+  if (!isObject(value)) return;
+  for (const [key, count] of Object.entries(value)) {
+    if (key.endsWith("_requests")) tellCount(key.slice(0, -"_requests".length), count, uses);
+  }
+}
+
+function tellCount(name: string, value: unknown, uses: Uses): void {
+  const count = countOf(value);
+  if (count > 0) uses.tell(name.slice(0, MOST_NAME), count);
+}
+
+/** Of the messages dialect: counts, and turns that another model took. */
+export function tellMessagesUses(usage: JsonObject, uses: Uses): void {
+  tellRequests(usage.server_tool_use, uses);
+  const turns = listOf(usage.iterations).map((turn) => objectOf(turn).type);
+  for (const [type, name] of [
+    ["advisor_message", "advisor"],
+    ["fallback_message", "fallbacks"],
+  ] as const) {
+    tellCount(name, turns.filter((turn) => turn === type).length, uses);
+  }
+}
+
+/** Of the messages dialect: members of its usage. */
+export const messagesTiers = (usage: JsonObject): TierNames =>
+  tierNames([
+    ["tier", usage.service_tier],
+    ["speed", usage.speed],
+    ["geo", usage.inference_geo],
+  ]);
+
+/** The tool of a block that shows a use of the provider's tool; empty for other blocks, and for tools without a charge. */
+export function messagesTool({ type, name }: JsonObject): string {
+  if (type === "mcp_tool_use") return "mcp";
+  if (type !== "server_tool_use" || typeof name !== "string") return "";
+  if (name.startsWith("tool_search")) return "";
+  return /^(?:bash|text_editor)_code_execution$/.test(name) ? "code_execution" : name.slice(0, MOST_NAME);
+}
+
+/** Items that are calls of the client's own tools, or no use of a tool that is charged. */
+const CLIENT_CALLS: ReadonlySet<unknown> = new Set([
+  ...["function_call", "custom_tool_call", "local_shell_call", "apply_patch_call", "computer_call"],
+  ...["tool_search_call", "shell_call"],
+]);
+
+/** Looking at a page that a search found costs nothing: https://developers.openai.com/api/docs/guides/tools-web-search */
+const FREE_ACTIONS: readonly unknown[] = ["open_page", "find_in_page", "find"];
+
+/** The tool of an item that shows a use of the provider's tool; empty for other items. */
+export function responsesTool({ type, action }: JsonObject): string {
+  if (typeof type !== "string" || !type.endsWith("_call") || CLIENT_CALLS.has(type)) return "";
+  if (type === "web_search_call" && FREE_ACTIONS.includes(objectOf(action).type)) return "";
+  return type.slice(0, -"_call".length).slice(0, MOST_NAME);
+}
+
+/** Of a whole generateContent answer, or one event: the traffic that served it, and its grounding. */
+export function geminiReport(answer: JsonObject): Report | undefined {
+  const usage = objectOf(answer.usageMetadata);
+  const traffic = /_(PRIORITY|FLEX)$/.exec(stringOf(usage.trafficType))?.[1];
+  const word = traffic ?? usage.serviceTier;
+  const tiers = typeof word === "string" ? tierNames([["tier", word.toLowerCase()]]) : NO_TIERS;
+  const uses = new Uses();
+  let queries = 0;
+  for (const candidate of listOf(answer.candidates)) {
+    queries += listOf(objectOf(objectOf(candidate).groundingMetadata).webSearchQueries).length;
+  }
+  if (queries > 0) uses.tell("google_search", queries);
+  return reportOf(tiers, uses);
+}
+
+/** Of a whole Converse answer, or its last event. */
+export function converseReport({ serviceTier, performanceConfig }: JsonObject): Report | undefined {
+  const tiers = tierNames([
+    ["tier", objectOf(serviceTier).type],
+    ["latency", objectOf(performanceConfig).latency],
+  ]);
+  return reportOf(tiers, NO_USES);
+}
+
+const NO_USES = new Uses();
+
+/** Later reports count; uses are cumulative. */
+export function joinedReport(before: Report | undefined, report: Report | undefined): Report | undefined {
+  if (before === undefined || report === undefined) return report ?? before;
+  return { tiers: { ...before.tiers, ...report.tiers }, uses: { ...before.uses, ...report.uses } };
+}
