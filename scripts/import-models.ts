@@ -246,9 +246,48 @@ function endpointLines(
   if (e.modalitiesIn.join() !== model.modalitiesIn.join()) {
     lines.push(`        modalities_in: [${e.modalitiesIn.join(", ")}]`);
   }
-  lines.push(`        price: ${flow(e.price)}`);
+  lines.push(`        price: ${pricesText(e)}`);
   return lines;
 }
+
+/** With the prices of tiers and tools, which the source does not have. */
+function pricesText({ provider, upstream, price }: Endpoint): string {
+  const standard = flow(price);
+  const us = provider === "anthropic" && US_ONLY.test(upstream) ? multiplied(price, 1.1) : undefined;
+  const priority = provider === "openai" ? PRIORITY[upstream] : undefined;
+  const search = provider === "openai" ? MINI_SEARCHES[upstream] : undefined;
+  const extras = [
+    ...(priority === undefined ? [] : [`tiers: { priority: ${flow(priority)} }`]),
+    ...(us === undefined ? [] : [`tiers: { us: ${flow(us)} }`]),
+    ...(search === undefined ? [] : [`server_tools: { web_search: ${search} }`]),
+  ];
+  return extras.length === 0 ? standard : standard.replace(/ }$/, `, ${extras.join(", ")} }`);
+}
+
+const multiplied = (price: Record<string, number>, by: number): Record<string, number> =>
+  Object.fromEntries(Object.entries(price).map(([key, usd]) => [key, Number((usd * by).toPrecision(12))]));
+
+/** Inference in the US only costs 1.1 times as much: https://platform.claude.com/docs/en/manage-claude/data-residency */
+const US_ONLY = /^claude-(?:opus-4-[678]|sonnet-4-6|sonnet-5|fable-5)$/;
+
+/** https://openai.com/api-priority-processing/, as of November 2026; for prompts without the price of long contexts. */
+const PRIORITY: Readonly<Record<string, Record<string, number>>> = {
+  "gpt-5.5": { input: 12.5, output: 75, cache_read: 1.25 },
+  "gpt-5.4": { input: 5, output: 30, cache_read: 0.5 },
+  "gpt-5.4-mini": { input: 1.5, output: 9, cache_read: 0.15 },
+  "gpt-5.2": { input: 3.5, output: 28, cache_read: 0.35 },
+  "gpt-5.1": { input: 2.5, output: 20, cache_read: 0.25 },
+  "gpt-5.1-codex": { input: 2.5, output: 20, cache_read: 0.25 },
+  "gpt-5-codex": { input: 2.5, output: 20, cache_read: 0.25 },
+  "gpt-5-mini": { input: 0.45, output: 3.6, cache_read: 0.045 },
+  "gpt-4.1": { input: 3.5, output: 14, cache_read: 0.875 },
+};
+
+/**
+ * USD per 1,000 searches where each is also billed as 8,000 tokens of prompt, whatever it finds:
+ * https://developers.openai.com/api/docs/pricing. Held against the provider's usage, which may count these tokens too.
+ */
+const MINI_SEARCHES: Readonly<Record<string, number>> = { "gpt-4o-mini": 11.2, "gpt-4.1-mini": 13.2 };
 
 const tokenizerLine = (vendor: string): string => {
   const tokenizer = VENDOR_TOKENIZERS[vendor];

@@ -57,7 +57,7 @@ function completion(request: SimulatedRequest, instruction: Instruction, answer:
         finish_reason: choice.finish,
       })),
       usage: usageOf(request, instruction, sent),
-      service_tier: "default",
+      service_tier: instruction.tier ?? "default",
       system_fingerprint: FINGERPRINT,
     }),
   );
@@ -194,7 +194,7 @@ class ChunkWriter {
       object: "chat.completion.chunk",
       created: CREATED,
       model: this.#request.model,
-      service_tier: "default",
+      service_tier: this.#instruction.tier ?? "default",
       system_fingerprint: FINGERPRINT,
     };
   }

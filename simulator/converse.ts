@@ -100,6 +100,8 @@ function usageOf(request: ConverseRequest, instruction: Instruction, tokens: num
 
 const choiceOf = (answer: Answer): Choice => answer.choices[0] ?? { tokens: [], finish: "stop" };
 
+const tierOf = ({ tier }: Instruction) => (tier === undefined ? {} : { serviceTier: { type: tier } });
+
 function whole(request: ConverseRequest, instruction: Instruction, answer: Answer): string {
   const choice = choiceOf(answer);
   return filled(instruction, (filler) => {
@@ -109,6 +111,7 @@ function whole(request: ConverseRequest, instruction: Instruction, answer: Answe
       output: { message: { content, role: "assistant" } },
       ...ending(request, choice),
       usage: usageOf(request, instruction, choice.tokens.length),
+      ...tierOf(instruction),
     });
   });
 }
@@ -143,7 +146,7 @@ function eventsOf(request: ConverseRequest, instruction: Instruction, answer: An
   push("messageStop", ending(request, choice));
   const usage = usageOf(request, instruction, tokens);
   const late = instruction.usage === "split" ? ({ late: true } as const) : {};
-  push("metadata", { metrics: METRICS, usage }, late);
+  push("metadata", { metrics: METRICS, usage, ...tierOf(instruction) }, late);
   return events;
 }
 

@@ -37,6 +37,9 @@ export function blocksOf(answer: Answer, instruction: Instruction, filler = ""):
     const whole = { type: "redacted_thinking", data: sealOf(`${answer.digest}${i}`) } as const;
     blocks.push({ whole, start: whole, deltas: [], thinks: false });
   }
+  for (const [name, times] of Object.entries(instruction.uses ?? {})) {
+    for (let i = 0; i < times; i++) blocks.push(serverToolBlock(name, `srvtoolu_${answer.digest}${i}`));
+  }
   const texts = choice.tokens.flatMap(({ kind, text }) =>
     kind === "text" || kind === "refusal" ? [text] : [],
   );
@@ -57,6 +60,12 @@ export function blocksOf(answer: Answer, instruction: Instruction, filler = ""):
     });
   }
   return blocks;
+}
+
+/** A use of a tool that the provider runs; what it found is left out. */
+function serverToolBlock(name: string, id: string): Block {
+  const whole = { type: "server_tool_use", id, name, input: {}, caller: { type: "direct" } } as ContentBlock;
+  return { whole, start: whole as Block["start"], deltas: [], thinks: false };
 }
 
 function thinkingBlock(pieces: readonly string[]): Block {
@@ -123,17 +132,23 @@ export function outputCounts(instruction: Instruction, sent: Readonly<Sent>) {
   return {
     output_tokens: sent.tokens + hidden,
     output_tokens_details: { thinking_tokens: sent.thinking + hidden },
-    server_tool_use: null,
+    server_tool_use: serverToolUse(instruction),
   };
+}
+
+function serverToolUse({ uses }: Instruction) {
+  if (uses === undefined) return null;
+  const { web_search: searches = 0, web_fetch: fetches = 0 } = uses;
+  return { web_search_requests: searches, web_fetch_requests: fetches };
 }
 
 export function usageOf(request: SimulatedRequest, instruction: Instruction, sent: Readonly<Sent>): Usage {
   return {
     ...inputCounts(request, instruction),
     ...outputCounts(instruction, sent),
-    service_tier: "standard",
-    inference_geo: null,
-    speed: null,
+    service_tier: (instruction.tier ?? "standard") as Usage["service_tier"],
+    inference_geo: instruction.geo ?? null,
+    speed: (instruction.speed ?? null) as Usage["speed"],
   };
 }
 

@@ -38,6 +38,8 @@ export type StreamedItem =
       readonly part: ResponseOutputText | ResponseOutputRefusal;
       readonly pieces: readonly string[];
     }
+  /** A use of a tool that the provider runs. */
+  | { readonly kind: "tool"; readonly item: ResponseOutputItem }
   | {
       readonly kind: "call";
       readonly item: ResponseFunctionToolCallItem;
@@ -57,6 +59,10 @@ export function itemsOf(
   );
   for (let i = 0; i < (instruction.redacted ?? 0); i++)
     items.push(reasoningItem(request, `rs_${answer.digest}r${i}`, []));
+  for (const [name, times] of Object.entries(instruction.uses ?? {})) {
+    for (let i = 0; i < times; i++)
+      items.push({ kind: "tool", item: toolItem(name, `${answer.digest}${i}`) });
+  }
   const { part, pieces } = contentOf(request, choice, filler);
   if (pieces.length > 0 || filler !== "") {
     const base = { id: `msg_${answer.digest}`, type: "message", role: "assistant" } as const;
@@ -81,6 +87,14 @@ export function itemsOf(
   return items;
 }
 
+const toolItem = (name: string, digest: string): ResponseOutputItem =>
+  ({
+    id: `${name.slice(0, 2)}_${digest}`,
+    type: `${name}_call`,
+    status: "completed",
+    ...(name === "web_search" && { action: { type: "search", query: "?" } }),
+  }) as ResponseOutputItem;
+
 /** The item truncated by the token limit. */
 function cut(last: StreamedItem): StreamedItem {
   switch (last.kind) {
@@ -90,6 +104,8 @@ function cut(last: StreamedItem): StreamedItem {
       return { ...last, item: { ...last.item, status: "incomplete" } };
     case "call":
       return { ...last, item: { ...last.item, status: "incomplete" } };
+    case "tool":
+      return last;
   }
 }
 
@@ -155,7 +171,11 @@ function repeated<Value>(request: ResponsesRequest, name: string, otherwise: Val
 }
 
 /** The response before its output. */
-export function startedResponse(request: ResponsesRequest, answer: Answer): SentResponse {
+export function startedResponse(
+  request: ResponsesRequest,
+  answer: Answer,
+  { tier = "default" }: Instruction = {},
+): SentResponse {
   return {
     id: `resp_${answer.digest}`,
     object: "response",
@@ -175,7 +195,7 @@ export function startedResponse(request: ResponsesRequest, answer: Answer): Sent
     prompt_cache_key: repeated(request, "prompt_cache_key", null),
     reasoning: { effort: null, summary: null, ...repeated(request, "reasoning", {}) },
     safety_identifier: repeated(request, "safety_identifier", null),
-    service_tier: "default",
+    service_tier: tier as NonNullable<SentResponse["service_tier"]>,
     temperature: repeated(request, "temperature", 1),
     text: { format: { type: "text" }, verbosity: "medium", ...repeated(request, "text", {}) },
     tool_choice: repeated(request, "tool_choice", "auto"),
@@ -194,8 +214,9 @@ export function endedResponse(
   answer: Answer,
   output: ResponseOutputItem[],
   usage: unknown,
+  instruction: Instruction = {},
 ): SentResponse {
-  const { usage: _, ...started } = startedResponse(request, answer);
+  const { usage: _, ...started } = startedResponse(request, answer, instruction);
   const cutShort = answer.choices[0]?.finish === "length";
   return {
     ...started,

@@ -43,7 +43,7 @@ export class ResponsesWriter {
   }
 
   write(): StreamEvent[] {
-    const response = startedResponse(this.#request, this.#answer);
+    const response = startedResponse(this.#request, this.#answer, this.#instruction);
     this.#push({ type: "response.created", response });
     this.#push({ type: "response.in_progress", response });
     const tokens = this.#answer.choices[0]?.tokens ?? [];
@@ -66,7 +66,14 @@ export class ResponsesWriter {
   #writeItem(item: StreamedItem, index: number): void {
     if (item.kind === "reasoning") this.#writeReasoning(item, index);
     else if (item.kind === "message") this.#writeMessage(item, index, 1);
+    else if (item.kind === "tool") this.#writeTool(item, index);
     else this.#writeCall(item, index);
+  }
+
+  #writeTool({ item }: Of<"tool">, index: number): void {
+    const open = { ...item, status: "in_progress" } as typeof item;
+    this.#push({ type: "response.output_item.added", output_index: index, item: open });
+    this.#push({ type: "response.output_item.done", output_index: index, item });
   }
 
   #writeReasoning({ item, pieces }: Of<"reasoning">, index: number): void {
@@ -157,7 +164,7 @@ export class ResponsesWriter {
   #writeEnd(items: readonly StreamedItem[], tokens: number, reasoning: number): void {
     const usage = usageOf(this.#request, this.#instruction, { tokens, reasoning });
     const output = items.map(({ item }) => item);
-    const response = endedResponse(this.#request, this.#answer, output, usage);
+    const response = endedResponse(this.#request, this.#answer, output, usage, this.#instruction);
     const type = response.status === "incomplete" ? "response.incomplete" : "response.completed";
     this.#push({ type, response }, 1, this.#instruction.usage === "split");
   }

@@ -19,7 +19,7 @@ function wholeResponse(request: ResponsesRequest, instruction: Instruction, answ
   const usage = usageOf(request, instruction, { tokens: tokens.length, reasoning });
   return filled(instruction, (filler) => {
     const items = itemsOf(request, instruction, answer, filler).map(({ item }) => item);
-    return JSON.stringify(endedResponse(request, answer, items, usage));
+    return JSON.stringify(endedResponse(request, answer, items, usage, instruction));
   });
 }
 

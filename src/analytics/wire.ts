@@ -23,7 +23,16 @@ const usageSchema = z.object({
 
 const costSchema = z.object({
   total_micro_usd: z.int(),
-  lines: z.array(z.object({ kind: z.string(), units: count, unit_price_nano: count, micro_usd: z.int() })),
+  lines: z.array(
+    z.object({
+      kind: z.string(),
+      units: count,
+      unit_price_nano: count,
+      micro_usd: z.int(),
+      tool: z.string().optional().describe("The tool that the provider ran; only of kind `server_tool`."),
+      tier: z.string().optional().describe("The tier whose price it is; absent: the standard price."),
+    }),
+  ),
   price_version: z.string(),
 });
 

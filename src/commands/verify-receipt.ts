@@ -39,9 +39,9 @@ function linesOf(receipt: Receipt): [string, string][] {
       `${usage.input_tokens} in (${usage.cache_read_tokens} read from cache, ${usage.cache_write_tokens} written), ` +
         `${usage.output_tokens} out; counted by: ${receipt.usage_source}`,
     ],
-    ...cost.lines.map(({ kind, units, unit_price_nano, micro_usd }): [string, string] => [
+    ...cost.lines.map(({ kind, units, unit_price_nano, micro_usd, tool, tier }): [string, string] => [
       "cost line",
-      `${kind}: ${units} at ${unit_price_nano} nano-USD = ${micro_usd} micro-USD`,
+      `${[kind, tool, tier].filter((word) => word !== undefined).join(" ")}: ${units} at ${unit_price_nano} nano-USD = ${micro_usd} micro-USD`,
     ]),
     ["cost", `${cost.total_micro_usd} micro-USD at prices ${cost.price_version}`],
     [

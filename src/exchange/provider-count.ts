@@ -10,13 +10,11 @@ import { mayFallBack, retryAfterOf, statusFailure, withoutCredential } from "../
 import type { Answer, UpstreamQuestion } from "../upstream/upstreams.ts";
 import type { UpstreamError } from "../wire/contract.ts";
 import { countAnswer, countingDialects } from "../wire/count.ts";
-import type { Billed } from "../wire/extras/sift.ts";
 import { passageTo } from "../wire/passages.ts";
 import { readErrorBody } from "../wire/upstream-error.ts";
-import type { Bodies } from "./bodies.ts";
+import type { Bodies, Question } from "./bodies.ts";
 import type { Call, PlannedCall, ReadCall } from "./call.ts";
 import { callerError } from "./failure.ts";
-import { type Letter, lettersOf, NO_HEADERS, writeBodies } from "./letters.ts";
 
 export interface ProviderCountDeps {
   readonly clock: Clock;
@@ -56,16 +54,16 @@ export async function countByProvider(
   let failed: WeirError | undefined;
   for (const endpoint of plan.attempts) {
     const route = routeTo(deps, call, endpoint);
-    const questions = route && (await questionsFor(deps, call, endpoint, route));
-    if (route === undefined || questions === undefined) continue;
-    if (questions instanceof WeirError) {
-      failed ??= questions;
+    const parts = route && (await questionFor(deps, call, endpoint, route));
+    if (route === undefined || parts === undefined) continue;
+    if (parts instanceof WeirError) {
+      failed ??= parts;
       continue;
     }
     for (const key of keysFor(call, endpoint)) {
       const timeoutMs = Math.min(ASK_TIMEOUT_MS, endMs - deps.clock.monotonic());
       if (asksLeft-- <= 0 || timeoutMs <= 0) throw failed ?? tooLate();
-      const { parts, headers } = questions[key.isByok ? "org" : "platform"];
+      const headers = route.isSplice ? call.incoming.passing : NO_HEADERS;
       const question = {
         endpoint,
         key,
@@ -110,28 +108,19 @@ function routeTo(
   return dialect && { dialect, isSplice: false };
 }
 
-type Questions = Readonly<Record<Billed, Pick<Letter, "parts" | "headers">>>;
-
-/**
- * The count request for each credential, or the error if it cannot be written for this endpoint: for another one it may be
- * possible.
- */
-async function questionsFor(
+/** The count request's body, or the error if it cannot be written for this endpoint: for another one it may be possible. */
+async function questionFor(
   { bodies }: ProviderCountDeps,
-  call: ReadCall,
+  { incoming, request }: ReadCall,
   endpoint: Endpoint,
   { dialect, isSplice }: CountRoute,
-): Promise<Questions | WeirError | undefined> {
-  const { format } = call.incoming;
+): Promise<Question | WeirError> {
+  const { format } = incoming;
   try {
-    if (isSplice) {
-      const passable = passageTo(format, endpoint);
-      if (passable === undefined) return undefined;
-      return lettersOf(await writeBodies(bodies, call, passable, endpoint), call, passable, endpoint);
-    }
-    const parts = await bodies.question(format, dialect, call.request, endpoint);
-    const question = parts && { parts, headers: NO_HEADERS };
-    return question && { platform: question, org: question };
+    if (!isSplice) return await bodies.question(format, dialect, request, endpoint);
+    // A count costs nothing, so nothing is left out for want of a price.
+    const passable = passageTo(format, endpoint);
+    return passable && (await bodies.write(format, passable, request, endpoint, "org")).parts;
   } catch (error) {
     if (error instanceof WeirError) return error;
     throw error;
@@ -211,5 +200,7 @@ function isNoRoute(status: number, { code, type, message }: UpstreamError): bool
   const isSilent = code === "" && type === "";
   return isSilent || type === "UnknownOperationException" || code === "unknown_url" || NO_ROUTE.test(message);
 }
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 const tooLate = () => fail("upstream_timeout", "No provider counted the prompt in time.");

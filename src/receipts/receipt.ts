@@ -44,7 +44,16 @@ export const receiptSchema = z.object({
   cost: z.object({
     total_micro_usd: count,
     price_version: z.string(),
-    lines: z.array(z.object({ kind: z.string(), units: count, unit_price_nano: count, micro_usd: count })),
+    lines: z.array(
+      z.object({
+        kind: z.string(),
+        units: count,
+        unit_price_nano: count,
+        micro_usd: count,
+        tool: z.string().optional(),
+        tier: z.string().optional(),
+      }),
+    ),
   }),
   ledger: z
     .object({ seq: count, amount_micro_usd: z.int(), created_at: z.string() })
@@ -72,8 +81,13 @@ export function receiptOf(
   { iss, nowMs }: { readonly iss: string; readonly nowMs: number },
 ): Receipt {
   const { usage, cost, policy, policyVersion, rule } = record;
-  const lines = cost.lines.map(({ kind, units, unit_price_nano, micro_usd }) => ({
-    ...{ kind, units, unit_price_nano, micro_usd },
+  const lines = cost.lines.map(({ kind, units, unit_price_nano, micro_usd, tool, tier }) => ({
+    kind,
+    units,
+    unit_price_nano,
+    micro_usd,
+    ...(tool !== undefined && { tool }),
+    ...(tier !== undefined && { tier }),
   }));
   return {
     version: 1,

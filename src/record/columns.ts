@@ -64,6 +64,8 @@ export const FIXED = f.group<Fixed>({
       units: f.uint64("units"),
       unit_price_nano: f.uint64("unit_price_nano"),
       micro_usd: f.int64("micro_usd"),
+      tool: f.optional(f.lowCardinality<string>("tool", { since: 3 })),
+      tier: f.optional(f.lowCardinality<string>("tier", { since: 3 })),
     }),
   }),
   charged: f.bool("charged"),

@@ -204,6 +204,22 @@ function generated(writes: readonly Write[], lines: readonly string[], others: o
   return bind(...writes, ...Object.values(others));
 }
 
+/** A text that may be absent: it is stored as an empty one. */
+export function optional(field: ColumnField<string>): ColumnField<string | undefined> {
+  const [column] = field.columns;
+  return {
+    columns: [
+      {
+        ...column,
+        valueOf: (value) => value ?? "",
+        read: (from) => column.read(from) || undefined,
+      },
+    ],
+    write: (to, value) => field.write(to, value ?? ""),
+    read: (from, layout) => field.read(from, layout) || undefined,
+  };
+}
+
 /** A list of objects as a Nested: one array per field, called `name.part`. */
 export function nested<T>(name: string, fields: ColumnFields<T>): Field<readonly T[]> {
   const entries = entriesOf(fields) as [string, ColumnField<unknown>][];

@@ -1,5 +1,5 @@
 /** Rows of the messages dialect, and the betas that cost nothing. */
-import { type DialectRows, FREE } from "./rows.ts";
+import { type DialectRows, FREE, ROUTED } from "./rows.ts";
 
 const CLAUDE = "https://platform.claude.com/docs/en";
 const TOOLS = `${CLAUDE}/agents-and-tools/tool-use`;
@@ -65,7 +65,7 @@ export const MESSAGES_ROWS: DialectRows = {
     },
     {
       of: "provider",
-      row: { is: "unpriced" },
+      row: ROUTED,
       source: "https://openrouter.ai/docs/features/provider-routing",
     },
   ],

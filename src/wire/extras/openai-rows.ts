@@ -1,5 +1,5 @@
 /** Rows of the chat and responses dialects, with those of providers that extend them. */
-import { type DialectRows, FREE, type MemberRow } from "./rows.ts";
+import { type DialectRows, FREE, type MemberRow, ROUTED } from "./rows.ts";
 
 const OPENAI = "https://developers.openai.com/api";
 const OPENROUTER = "https://openrouter.ai/docs";
@@ -56,7 +56,7 @@ export const CHAT_ROWS: DialectRows = {
       source: `${OPENAI}/docs/guides/audio`,
     },
     { of: "audio", row: { is: "unpriced" }, source: `${OPENAI}/docs/guides/audio` },
-    { of: "provider", row: { is: "unpriced" }, source: `${OPENROUTER}/features/provider-routing` },
+    { of: "provider", row: ROUTED, source: `${OPENROUTER}/features/provider-routing` },
     { of: "preset", row: { is: "unpriced" }, source: `${OPENROUTER}/features/presets` },
     {
       of: "speed",
@@ -126,7 +126,7 @@ export const RESPONSES_ROWS: DialectRows = {
     { of: "context_management", row: { is: "tokens" }, source: `${OPENAI}/docs/guides/compaction` },
     { of: "modalities", row: { is: "words", free: ["text"] }, source: `${OPENAI}/docs/guides/audio` },
     { of: "audio", row: { is: "unpriced" }, source: `${OPENAI}/docs/guides/audio` },
-    { of: "provider", row: { is: "unpriced" }, source: `${OPENROUTER}/features/provider-routing` },
+    { of: "provider", row: ROUTED, source: `${OPENROUTER}/features/provider-routing` },
     { of: "preset", row: { is: "unpriced" }, source: `${OPENROUTER}/features/presets` },
   ],
   tools: [

@@ -59,18 +59,21 @@ const STANDARD: readonly string[] = [
   "",
 ];
 
-/** The name of a reported tier; undefined if nothing is reported. */
-function nameOf(word: unknown): string | undefined {
+/** The name of a reported tier; undefined if nothing is reported. @param words of the dialect that are no names */
+function nameOf(word: unknown, words: Readonly<Record<string, string>>): string | undefined {
   if (typeof word !== "string" || word === "auto") return undefined;
-  const known = Object.hasOwn(TIER_WORDS, word) ? TIER_WORDS[word] : undefined;
+  const known = Object.hasOwn(words, word) ? words[word] : undefined;
   if (known !== undefined) return known;
   return STANDARD.includes(word) ? "" : word.slice(0, MOST_NAME).replace(/[^\x21-\x7e]/g, "?");
 }
 
-function tierNames(words: readonly (readonly [Aspect, unknown])[]): TierNames {
+function tierNames(
+  reported: readonly (readonly [Aspect, unknown])[],
+  words: Readonly<Record<string, string>> = {},
+): TierNames {
   const names: Record<string, string> = {};
-  for (const [aspect, word] of words) {
-    const name = nameOf(word);
+  for (const [aspect, word] of reported) {
+    const name = nameOf(word, words);
     if (name !== undefined) names[aspect] = name;
   }
   return names;
@@ -78,7 +81,7 @@ function tierNames(words: readonly (readonly [Aspect, unknown])[]): TierNames {
 
 /** Of chat completions and responses: the member of the answer. */
 export const openAiTiers = ({ service_tier: tier }: JsonObject): TierNames =>
-  typeof tier === "string" ? tierNames([["tier", tier]]) : NO_TIERS;
+  typeof tier === "string" ? tierNames([["tier", tier]], TIER_WORDS) : NO_TIERS;
 
 export const NO_TIERS: TierNames = Object.freeze({});
 

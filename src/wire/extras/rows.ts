@@ -78,4 +78,16 @@ export interface DialectRows {
   readonly usesAt?: string;
 }
 
+/** Another host of a model may have another price: https://openrouter.ai/docs/features/provider-routing */
+export const ROUTED: MemberRow = {
+  is: "object",
+  rows: {
+    order: { is: "unpriced" },
+    only: { is: "unpriced" },
+    ignore: { is: "unpriced" },
+    sort: { is: "unpriced" },
+    quantizations: { is: "unpriced" },
+  },
+};
+
 export const FREE = Object.freeze({ is: "free" } as const);

@@ -244,7 +244,7 @@ test("T53: to messages every byte passes, what nobody here knows included", asyn
     messages: says("Untouched"),
     metadata: { user_id: "u-1" },
     service_tier: "auto" as const,
-    inference_geo: "eu",
+    inference_geo: "global",
   };
   await client.messages.create(request);
   expect(seenUpstream(gateway)).toEqual({ ...request, model: "sim-messages" });

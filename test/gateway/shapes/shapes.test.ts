@@ -15,6 +15,9 @@ let cut = 0;
 const LONG_BYTES = 1500;
 let server: TestProvider;
 let gateway: TestGateway;
+const SERVER_TOOLS = {
+  ...{ web_search: 10, web_search_options: 10, live_search: 25, code_execution: 5, mcp: 0 },
+};
 /** It refuses the switch that asks for usage. */
 const WITHOUT_SWITCH = "cohere";
 
@@ -26,7 +29,10 @@ beforeAll(async () => {
       provider: name,
       baseUrl: `${server.url}/${name}/v1`,
       dialects: [dialect],
-      entry: { price: { input: 1, output: 2, cache_read: 0.5, cache_write: 1.25 } },
+      // What the requests ask for has a price, so that all of it is sent and charged.
+      entry: {
+        price: { input: 1, output: 2, cache_read: 0.5, cache_write: 1.25, server_tools: SERVER_TOOLS },
+      },
       ...(name === WITHOUT_SWITCH && { quirks: { stream_usage: false } }),
     })),
   });
