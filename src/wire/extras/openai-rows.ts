@@ -44,7 +44,7 @@ export const CHAT_ROWS: DialectRows = {
       row: SEARCH,
       source: "https://help.aliyun.com/zh/model-studio/web-search",
     },
-    { of: "web_search", row: SEARCH, source: "https://cloud.baidu.com/doc/qianfan-api/s/3m9b5lqft" },
+    { of: "web_search", row: SEARCH, source: "https://help.aliyun.com/zh/model-studio/web-search" },
     {
       of: "mcp_servers",
       row: { is: "tool", name: "mcp", isRead: true, assumed: 0 },

@@ -1,0 +1,91 @@
+/** The table of what changes a provider's bill, as docs/money.md shows it. */
+import type { Dialect } from "../../endpoint.ts";
+import { FREE_ANTHROPIC_BETAS, FREE_OPENAI_BETAS, TIER_BETAS } from "./anthropic-rows.ts";
+import type { MemberRow, ToolRow } from "./rows.ts";
+import { DIALECT_ROWS } from "./tables.ts";
+
+const SHOWN: readonly Dialect[] = [
+  "chat",
+  "responses",
+  "messages",
+  "gemini",
+  "converse",
+  "openai_embeddings",
+];
+
+/** Markdown. */
+export function extrasTable(): string {
+  const rows = SHOWN.flatMap((dialect) => {
+    const { members, tools } = DIALECT_ROWS[dialect];
+    return [
+      ...members.map(({ of, row, source }) => line(dialect, `\`${of}\``, memberText(row), source)),
+      ...tools.map(({ of, row, source }) => line(dialect, `tool \`${of}\``, toolText(row), source)),
+    ];
+  });
+  const betas = "https://platform.claude.com/docs/en/api/beta-headers";
+  const openai = "https://developers.openai.com/api/reference";
+  return [
+    "| dialect | member | what it may be | source |",
+    "|---|---|---|---|",
+    ...rows,
+    line(
+      "messages",
+      "header `anthropic-beta`",
+      `free: ${coded(FREE_ANTHROPIC_BETAS)}; with the tier's price: ${coded(Object.keys(TIER_BETAS))}`,
+      betas,
+    ),
+    line("responses", "header `openai-beta`", `free: ${coded(FREE_OPENAI_BETAS)}`, openai),
+  ].join("\n");
+}
+
+const line = (...cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+
+const coded = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(", ");
+
+function memberText(row: MemberRow): string {
+  switch (row.is) {
+    case "tier": {
+      const words = Object.entries(row.words);
+      const free = words.filter(([, name]) => name === "").map(([word]) => word);
+      const tiers = words.filter(([, name]) => name !== "");
+      const named = tiers.map(([word, name]) =>
+        word === name ? `\`${word}\`` : `\`${word}\` (as \`${name}\`)`,
+      );
+      return `standard: ${coded(free)}${named.length === 0 ? "" : `; tiers: ${named.join(", ")}`}`;
+    }
+    case "tool":
+      return `priced as \`${row.name}\``;
+    case "tokens":
+      return "passes; its tokens are charged as reported";
+    case "unpriced":
+      return "never sent on the platform's credential";
+    case "tools":
+      return "each tool by its row";
+    case "betas":
+      return "as in the header";
+    case "words":
+      return `free: ${coded(row.free)}`;
+    case "items":
+      return "tools within items, as in `tools`";
+    case "object":
+    case "typed":
+      return Object.entries(row.rows)
+        .map(([name, inner]) => `\`${name}\`: ${memberText(inner)}`)
+        .join("; ");
+    case "free":
+      return "free";
+  }
+}
+
+function toolText(row: ToolRow): string {
+  switch (row.is) {
+    case "free":
+      return "free";
+    case "tool":
+      return `priced as \`${row.name}\``;
+    case "group":
+      return "free if it holds only functions";
+    case "environment":
+      return `free if \`environment\` is local, else priced as \`${row.name}\``;
+  }
+}
