@@ -42,7 +42,8 @@ export async function probeKey(
   const passable = passageTo(format, endpoint);
   if (passable === undefined) return undefined;
   const body = Buffer.from(JSON.stringify({ model: endpoint.model, ...asked }));
-  const { parts } = await bodies.write(format, passable, await bodies.read(format, body), endpoint);
+  const request = await bodies.read(format, body);
+  const { parts } = await bodies.write(format, passable, request, endpoint, "platform");
   const act = endpoint.task === "generate" ? "call" : endpoint.task;
   const question = { endpoint, key, dialect: passable.dialect, act, parts, headers: {} } as const;
   const answer = await upstreams.ask({ ...question, timeoutMs: TIMEOUT_MS }).catch(() => undefined);
