@@ -45,6 +45,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "README.md 1": "installs and runs everything: what a fresh clone does first",
   "README.md 4": "a drawing",
   "docs/analytics.md 2": "never ends; tail.test.ts reads it",
+  "docs/analytics.md 3": "what a refusal says; unit/analytics/statements.test.ts reads it",
+  "docs/operating.md 3": "of Prometheus; metrics-access.test.ts asks as it says",
   "docs/apps.md 1": "apps.test.ts makes the calls",
   "docs/apps.md 2": "apps.test.ts makes such a client",
   "docs/billing.md 1": "a drawing",
@@ -211,11 +213,11 @@ describe.skipIf(missing.length > 0)(`in a shell (needs bash, curl and sed; missi
     const start = () => startGateway(readConfig(env), pino({ level: "silent" }));
     await (await start()).stop();
     expect(await pasted(textOf("docs/operating.md 1"), env)).toContain("A start would succeed.");
-    const copied = textOf("docs/operating.md 3")
+    const copied = textOf("docs/operating.md 4")
       .replaceAll("/backups/", `${folder}/`)
       .replaceAll("/srv/weir", join(folder, "restored"));
     expect(await pasted(copied, env)).toContain("it adds up");
-    expect(await pasted(textOf("docs/operating.md 4"), env)).toContain("Its secret is in ");
+    expect(await pasted(textOf("docs/operating.md 5"), env)).toContain("Its secret is in ");
     const secret = readFileSync(join(folder, "operator-key"), "utf8").trim();
     const again = await start();
     const response = await fetch(`${again.url}/v1/keys`, { headers: { authorization: `Bearer ${secret}` } });

@@ -45,7 +45,7 @@ const SAMES: readonly Same[] = [
     path: "/v1/messages",
     rest: `,
   "max_tokens":64, "messages" : [ {"role":"user","content":[ {"type":"text","text":${TEXT},"x_mark":[1.0,1E2]} ]} ],
-  "temperature":0.50, "inference_geo":"eu", "context_management":{"edits":[ {"type":"clear_x","keep":1.0} ]}`,
+  "temperature":0.50, "inference_geo":"global", "context_management":{"edits":[ {"type":"clear_tool_uses_20250919","x_keep":1.0} ]}`,
     stream: ',"stream":true',
   },
 ];
