@@ -53,6 +53,13 @@ export const SCIM_MEANINGS: Readonly<Record<number, Meaning>> = {
     description: "The body is in a media type or an encoding that is not supported.",
     example: exampleWith("415", "The body must be JSON."),
   },
+  429: {
+    description: "The directory asks too often. Retry-After says how long to wait.",
+    example: exampleWith(
+      "429",
+      "A directory may send 3000 reads of the control plane a minute: wait retry_after_ms.",
+    ),
+  },
   500: { description: "The gateway failed.", example: exampleWith("500", "Internal error.") },
 };
 
