@@ -49,12 +49,16 @@ const SETTLED_IN: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 /** Whether the option is an object of which single members are settled. */
 export const holdsSettled = (name: string): boolean => SETTLED_IN.has(laxName(name));
 
-/** @param billed whose credential the body will be sent with */
+/**
+ * @param billed whose credential the body will be sent with
+ * @param ofBody what the body asks for by itself
+ */
 export function optionsFor(
   { providerOptions }: SvcOptions,
   endpoint: Endpoint,
   dialect: Dialect,
   billed: Billed,
+  ofBody: readonly Ask[] = [],
 ): ProviderOptions {
   const { id } = endpoint.provider;
   if (!Object.hasOwn(providerOptions, id)) return NO_PROVIDER_OPTIONS;
@@ -63,7 +67,8 @@ export function optionsFor(
   if (!isObject(given)) return { ...NO_PROVIDER_OPTIONS, dropped: [at] };
   const { set, dropped } = unsettled(given, at);
   const asks = optionExtras(optionTable(dialect), Object.fromEntries(set)).asks;
-  const { kept, dropped: unpriced } = sift(asks, endpoint.prices, billed);
+  const standing = ofBody.filter((ask) => !set.some(([name]) => name === ask.path[0]));
+  const { kept, dropped: unpriced } = sift(asks, endpoint.prices, billed, standing);
   const isGone = (name: string) => unpriced.some(({ path }) => path[0] === name);
   return {
     set: Object.fromEntries(set.filter(([name]) => !isGone(name))),
@@ -73,6 +78,12 @@ export function optionsFor(
     unpriced,
   };
 }
+
+/** What the body still asks for: an option of the same name replaces its member. */
+export const notReplaced = (ofBody: readonly Ask[], { set }: ProviderOptions): readonly Ask[] =>
+  ofBody.some(({ path }) => Object.hasOwn(set, path[0]))
+    ? ofBody.filter(({ path }) => !Object.hasOwn(set, path[0]))
+    : ofBody;
 
 /** The extras of the options for one provider, whatever becomes of them. */
 export function optionAsks(

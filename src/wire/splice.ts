@@ -23,7 +23,7 @@ import {
   skim,
   utf8Of,
 } from "./json.ts";
-import { optionsFor } from "./provider-options.ts";
+import { notReplaced, optionsFor } from "./provider-options.ts";
 import { quirkEdits } from "./quirks.ts";
 import { type JsonObject, objectOf } from "./reader.ts";
 import { svcJson } from "./svc.ts";
@@ -47,7 +47,7 @@ export function spliceOf(
   const { provider, upstreamModel } = endpoint;
   const { kept, dropped: unpriced } = sift(extras.asks, endpoint.prices, billed);
   const gone = unpriced.length === 0 ? NO_REMOVALS : removalsOf(bytes, members, unpriced);
-  const options = optionsFor(svc, endpoint, dialect, billed);
+  const options = optionsFor(svc, endpoint, dialect, billed, kept);
   const quirks = quirkEdits(members, options, provider, dialect, gone.remove);
   const edits = [...quirks.edits];
   for (const edit of gone.edits) if (!quirks.edits.some((other) => overlap(edit, other))) edits.push(edit);
@@ -59,7 +59,7 @@ export function spliceOf(
     edits,
     remove: ["svc", ...quirks.remove, ...gone.remove],
     dropped: [...gone.pointers.map(utf8Of), ...quirks.dropped],
-    extras: sentOf([...kept, ...options.kept], [...unpriced, ...options.unpriced]),
+    extras: sentOf([...notReplaced(kept, options), ...options.kept], [...unpriced, ...options.unpriced]),
   };
 }
 

@@ -19,7 +19,7 @@ import type {
   WholeAnswer,
 } from "./format.ts";
 import type { NeutralReply, NeutralRequest, StreamEvent } from "./neutral.ts";
-import { optionsFor } from "./provider-options.ts";
+import { notReplaced, optionsFor } from "./provider-options.ts";
 import { fitted } from "./quirks.ts";
 import type { StreamReader } from "./reader.ts";
 import { bytesOf, Source, unmarked } from "./source.ts";
@@ -33,13 +33,16 @@ export const translated = <R extends ClientRequest>(
     const source = new Source(request.bytes, request.elided);
     const written = quotingNoMarks(() => dialect.writeRequest(neutralOf(format, request, source), endpoint));
     const priced = withoutUnpriced(written, request, endpoint, dialect.name, billed);
-    const options = optionsFor(request.svc, endpoint, dialect.name, billed);
+    const options = optionsFor(request.svc, endpoint, dialect.name, billed, priced.kept);
     const { body, dropped } = fitted(priced, options, endpoint.provider, dialect.name);
     const parts = bytesOf(request.bytes, source.piecesOf(JSON.stringify(body)));
     return {
       parts,
       dropped: dropped.map((pointer) => pointer.slice(0, MAX_POINTER)),
-      extras: sentOf([...priced.kept, ...options.kept], [...priced.unpriced, ...options.unpriced]),
+      extras: sentOf(
+        [...notReplaced(priced.kept, options), ...options.kept],
+        [...priced.unpriced, ...options.unpriced],
+      ),
     };
   },
   whole(body, request, identity) {

@@ -60,7 +60,7 @@ export const MESSAGES_ROWS: DialectRows = {
     { of: "betas", row: { is: "betas" }, source: `${CLAUDE}/api/beta-headers` },
     {
       of: "plugins",
-      row: { is: "tool", name: "web_search", isRead: true, assumed: 1 },
+      row: { is: "tool", name: "web_search", isRead: true, assumed: 1, ids: ["web"] },
       source: "https://openrouter.ai/docs/features/web-search",
     },
     {

@@ -1,7 +1,7 @@
 /** The table of what changes a provider's bill, as docs/money.md shows it. */
 import type { Dialect } from "../../endpoint.ts";
 import { FREE_ANTHROPIC_BETAS, FREE_OPENAI_BETAS, TIER_BETAS } from "./anthropic-rows.ts";
-import type { MemberRow, ToolRow } from "./rows.ts";
+import { type MemberRow, type ToolRow, USUAL_MEMORY } from "./rows.ts";
 import { DIALECT_ROWS } from "./tables.ts";
 
 const SHOWN: readonly Dialect[] = [
@@ -54,7 +54,7 @@ function memberText(row: MemberRow): string {
       return `standard: ${coded(free)}${named.length === 0 ? "" : `; tiers: ${named.join(", ")}`}`;
     }
     case "tool":
-      return `priced as \`${row.name}\``;
+      return `priced as \`${row.name}\`${row.ids === undefined ? "" : `; other ids than ${coded(row.ids)} never sent`}`;
     case "tokens":
       return "passes; its tokens are charged as reported";
     case "unpriced":
@@ -67,6 +67,8 @@ function memberText(row: MemberRow): string {
       return `free: ${coded(row.free)}`;
     case "items":
       return "tools within items, as in `tools`";
+    case "body":
+      return "its members as those of the body";
     case "object":
     case "typed":
       return Object.entries(row.rows)
@@ -82,7 +84,7 @@ function toolText(row: ToolRow): string {
     case "free":
       return "free";
     case "tool":
-      return `priced as \`${row.name}\``;
+      return `priced as \`${row.name}\`${row.machineAt === undefined ? "" : ` with \`memory_limit\` \`${USUAL_MEMORY}\` or none`}`;
     case "group":
       return "free if it holds only functions";
     case "environment":

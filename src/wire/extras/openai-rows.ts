@@ -3,6 +3,7 @@ import { type DialectRows, FREE, type MemberRow, ROUTED } from "./rows.ts";
 
 const OPENAI = "https://developers.openai.com/api";
 const OPENROUTER = "https://openrouter.ai/docs";
+const GOOGLE_EXTRAS = "https://ai.google.dev/gemini-api/docs/openai";
 const XAI = "https://docs.x.ai/docs/guides/live-search";
 
 /**
@@ -28,6 +29,9 @@ export const SERVICE_TIER: MemberRow = {
 
 const SEARCH: MemberRow = { is: "tool", name: "web_search", isRead: true, assumed: 1 };
 
+/** Other plugins have other prices: https://openrouter.ai/docs/features/multimodal/pdfs */
+const PLUGINS: MemberRow = { ...SEARCH, ids: ["web"] };
+
 export const CHAT_ROWS: DialectRows = {
   members: [
     { of: "service_tier", row: SERVICE_TIER, source: `${OPENAI}/docs/guides/priority-processing` },
@@ -37,7 +41,7 @@ export const CHAT_ROWS: DialectRows = {
       row: { is: "tool", name: "web_search_options", isRead: true, assumed: 1, always: true },
       source: `${OPENAI}/docs/guides/tools-web-search?api-mode=chat`,
     },
-    { of: "plugins", row: SEARCH, source: `${OPENROUTER}/features/web-search` },
+    { of: "plugins", row: PLUGINS, source: `${OPENROUTER}/features/web-search` },
     { of: "search_parameters", row: { ...SEARCH, name: "live_search" }, source: XAI },
     {
       of: "enable_search",
@@ -58,6 +62,9 @@ export const CHAT_ROWS: DialectRows = {
     { of: "audio", row: { is: "unpriced" }, source: `${OPENAI}/docs/guides/audio` },
     { of: "provider", row: ROUTED, source: `${OPENROUTER}/features/provider-routing` },
     { of: "preset", row: { is: "unpriced" }, source: `${OPENROUTER}/features/presets` },
+    { of: "models", row: { is: "unpriced" }, source: `${OPENROUTER}/features/model-routing` },
+    { of: "extra_body", row: { is: "body" }, source: GOOGLE_EXTRAS },
+    { of: "google", row: { is: "body" }, source: GOOGLE_EXTRAS },
     {
       of: "speed",
       row: { is: "tier", aspect: "speed", words: { standard: "", fast: "fast" } },
@@ -74,28 +81,28 @@ export const CHAT_ROWS: DialectRows = {
     { of: "custom", row: FREE, source: `${OPENAI}/docs/guides/function-calling` },
     {
       of: "web_search",
-      row: { is: "tool", name: "web_search", isRead: true },
+      row: { is: "tool", name: "web_search", isRead: true, assumed: 1 },
       source: "https://docs.z.ai/guides/tools/web-search",
     },
     {
       of: "openrouter:web_search",
-      row: { is: "tool", name: "web_search", isRead: true },
+      row: { is: "tool", name: "web_search", isRead: true, assumed: 1 },
       source: `${OPENROUTER}/guides/features/server-tools/web-search`,
     },
     {
       of: "browser_search",
-      row: { is: "tool", name: "browser_search", isRead: true },
+      row: { is: "tool", name: "browser_search", isRead: true, assumed: 1 },
       source: "https://console.groq.com/docs/browser-search",
     },
     {
       of: "code_interpreter",
-      row: { is: "tool", name: "code_interpreter", isRead: true },
+      row: { is: "tool", name: "code_interpreter", isRead: true, assumed: 1 },
       source: "https://console.groq.com/docs/code-execution",
     },
-    { of: "live_search", row: { is: "tool", name: "live_search", isRead: true }, source: XAI },
+    { of: "live_search", row: { is: "tool", name: "live_search", isRead: true, assumed: 1 }, source: XAI },
     {
       of: "x_search",
-      row: { is: "tool", name: "x_search", isRead: true },
+      row: { is: "tool", name: "x_search", isRead: true, assumed: 1 },
       source: "https://docs.x.ai/docs/guides/tools/search-tools",
     },
   ],
@@ -120,7 +127,7 @@ export const RESPONSES_ROWS: DialectRows = {
     { of: "service_tier", row: SERVICE_TIER, source: `${OPENAI}/docs/guides/priority-processing` },
     { of: "tools", row: { is: "tools" }, source: TOOLS },
     { of: "input", row: { is: "items" }, source: `${OPENAI}/docs/guides/tools-tool-search` },
-    { of: "plugins", row: SEARCH, source: `${OPENROUTER}/features/web-search` },
+    { of: "plugins", row: PLUGINS, source: `${OPENROUTER}/features/web-search` },
     { of: "search_parameters", row: { ...SEARCH, name: "live_search" }, source: XAI },
     { of: "enable_search", row: SEARCH, source: "https://help.aliyun.com/zh/model-studio/web-search" },
     { of: "context_management", row: { is: "tokens" }, source: `${OPENAI}/docs/guides/compaction` },
@@ -159,7 +166,7 @@ export const RESPONSES_ROWS: DialectRows = {
     },
     {
       of: "code_interpreter",
-      row: { is: "tool", name: "code_interpreter", isRead: true },
+      row: { is: "tool", name: "code_interpreter", isRead: true, machineAt: "container" },
       source: `${TOOLS}-code-interpreter`,
     },
     {

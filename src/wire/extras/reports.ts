@@ -6,6 +6,8 @@ import { SERVICE_TIER } from "./openai-rows.ts";
 /** More kinds of tools than any provider has. */
 const MOST_TOOLS = 32;
 const MOST_NAME = 40;
+/** No call has more uses of a tool: a larger count is a fault of the provider's, and none. */
+const MOST_COUNT = 10_000;
 
 /** Uses are counted, and a count that the provider gives replaces what was seen. */
 export class Uses {
@@ -113,7 +115,7 @@ export function tellRequests(value: unknown, uses: Uses): void {
 
 function tellCount(name: string, value: unknown, uses: Uses): void {
   const count = countOf(value);
-  if (count > 0) uses.tell(name.slice(0, MOST_NAME), count);
+  if (count > 0 && count <= MOST_COUNT) uses.tell(name.slice(0, MOST_NAME), count);
 }
 
 /** Of the messages dialect: counts, and turns that another model took. */
@@ -155,6 +157,8 @@ const FREE_ACTIONS: readonly unknown[] = ["open_page", "find_in_page", "find"];
 
 /** The tool of an item that shows a use of the provider's tool; empty for other items. */
 export function responsesTool({ type, action }: JsonObject): string {
+  // A shell of the client's shows its calls as well, but only the provider's shows what it put out.
+  if (type === "shell_call_output") return "shell";
   if (typeof type !== "string" || !type.endsWith("_call") || CLIENT_CALLS.has(type)) return "";
   if (type === "web_search_call" && FREE_ACTIONS.includes(objectOf(action).type)) return "";
   return type.slice(0, -"_call".length).slice(0, MOST_NAME);

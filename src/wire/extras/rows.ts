@@ -26,6 +26,8 @@ export type MemberRow =
       /** It only belongs to a tool of this name, whose uses are held where the tool is. */
       readonly isPart?: true;
       readonly always?: true;
+      /** It is a list, and only elements with these ids are at the tool's price. */
+      readonly ids?: readonly string[];
     }
   /** Tokens that the body does not show, charged as reported. */
   | { readonly is: "tokens" }
@@ -42,13 +44,23 @@ export type MemberRow =
   /** A list of objects, which their `type` tells apart. */
   | { readonly is: "typed"; readonly rows: Readonly<Record<string, MemberRow>> }
   /** A list of items, of which some hold tools. */
-  | { readonly is: "items" };
+  | { readonly is: "items" }
+  /** An object whose members a provider reads like those of the body. */
+  | { readonly is: "body" };
 
 /** A tool by its type, or by its member. */
 export type ToolRow =
   /** The client runs it, or the provider without a charge. */
   | { readonly is: "free" }
-  | { readonly is: "tool"; readonly name: string; readonly isRead?: true }
+  | {
+      readonly is: "tool";
+      readonly name: string;
+      readonly isRead?: true;
+      /** Uses that are charged where the provider reports none. */
+      readonly assumed?: number;
+      /** Member of the tool that holds the machine it runs on: one with more memory than this has another price. */
+      readonly machineAt?: string;
+    }
   /** Free if all that it holds is. */
   | { readonly is: "group"; readonly at: string }
   /** Free if the client runs it, as its environment says. */
@@ -89,5 +101,8 @@ export const ROUTED: MemberRow = {
     quantizations: { is: "unpriced" },
   },
 };
+
+/** The memory of a machine at a tool's price: https://developers.openai.com/api/docs/pricing */
+export const USUAL_MEMORY = "1g";
 
 export const FREE = Object.freeze({ is: "free" } as const);

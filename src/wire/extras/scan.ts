@@ -1,11 +1,11 @@
 /** Finds in a body, by the table's rows, what changes a provider's bill. A body without any costs a look-up a member. */
 import type { Dialect } from "../../endpoint.ts";
-import type { Member } from "../json.ts";
+import { type Member, utf8Of } from "../json.ts";
 import { isObject, type JsonObject, objectOf } from "../reader.ts";
 import { FREE_ANTHROPIC_BETAS, TIER_BETAS } from "./anthropic-rows.ts";
 import { type Ask, type Extras, NO_EXTRAS, saidOf } from "./ask.ts";
 import { SERVICE_TIER } from "./openai-rows.ts";
-import type { MemberRow, ToolRow } from "./rows.ts";
+import { type MemberRow, type ToolRow, USUAL_MEMORY } from "./rows.ts";
 import { bodyTable, laxName, type Table } from "./tables.ts";
 
 type Path = Ask["path"];
@@ -26,8 +26,7 @@ export function extrasOf(table: Table, value: JsonObject, members: readonly Memb
     const row = table.members.get(key);
     if (row?.is === "free") continue;
     scan ??= new Scan(table, value);
-    if (row === undefined) scan.unlisted(key);
-    else scan.member(row, value[key], [key]);
+    scan.named(row, key, value[key], [key]);
   }
   return scan?.extras() ?? NO_EXTRAS;
 }
@@ -36,9 +35,7 @@ export function extrasOf(table: Table, value: JsonObject, members: readonly Memb
 export function optionExtras(table: Table, options: JsonObject): Extras {
   const scan = new Scan(table, options);
   for (const [key, value] of Object.entries(options)) {
-    const row = table.members.get(laxName(key));
-    if (row === undefined) scan.unlisted(key);
-    else scan.member(row, value, [key]);
+    scan.named(table.members.get(laxName(key)), key, value, [key]);
   }
   return scan.extras();
 }
@@ -81,8 +78,11 @@ class Scan {
     return { asks: this.#asks, unlisted: this.#unlisted };
   }
 
-  unlisted(key: string): void {
-    if (this.#unlisted.length < MOST_UNLISTED) this.#unlisted.push(key);
+  /** @param row of a member that is listed as it is spelled */
+  named(row: MemberRow | undefined, key: string, value: unknown, path: Path): void {
+    const likely = row ?? this.#table.likely.get(laxName(utf8Of(key)));
+    if (row === undefined && this.#unlisted.length < MOST_UNLISTED) this.#unlisted.push(key);
+    if (likely !== undefined) this.member(likely, value, path);
   }
 
   member(row: MemberRow, value: unknown, path: Path): void {
@@ -95,6 +95,10 @@ class Scan {
         return;
       case "tool":
         if (row.always !== true && isOff(value)) return;
+        if (row.ids !== undefined && !isListOf(row.ids, value)) {
+          this.#unpriced(path, String(path.at(-1)));
+          return;
+        }
         this.#asks.push({
           ...{ kind: "tool", name: row.name, path, said: saidOf(String(path.at(-1))) },
           ...(row.isRead && { isRead: true }),
@@ -133,6 +137,9 @@ class Scan {
       case "items":
         if (Array.isArray(value)) this.#items(value, path);
         return;
+      case "body":
+        this.#body(value, path);
+        return;
     }
   }
 
@@ -162,8 +169,14 @@ class Scan {
     }
   }
 
+  #body(value: unknown, path: Path): void {
+    if (!isObject(value)) return;
+    for (const [key, inner] of Object.entries(value))
+      this.named(this.#table.members.get(key), key, inner, [...path, key]);
+  }
+
   #rowIn(rows: Readonly<Record<string, MemberRow>>, key: string): MemberRow | undefined {
-    if (!this.#table.isLax) return Object.hasOwn(rows, key) ? rows[key] : undefined;
+    if (Object.hasOwn(rows, key)) return rows[key];
     const found = Object.keys(rows).find((name) => laxName(name) === laxName(key));
     return found === undefined ? undefined : rows[found];
   }
@@ -217,6 +230,7 @@ class Scan {
         ...this.#uses,
         ...usesOf(objectOf(tool).max_uses),
         ...(found.isRead && { isRead: true }),
+        ...(found.assumed !== undefined && { assumed: found.assumed }),
       });
     }
   }
@@ -239,14 +253,15 @@ class Scan {
       case "free":
         return FREE_TOOL;
       case "tool":
-        return row;
+        return isUsualMachine(tool, row.machineAt) ? row : UNKNOWN_TOOL;
       case "group": {
         const held = tool[row.at];
         const isFree = Array.isArray(held) && held.every((inner) => isClientTool(inner));
         return isFree ? FREE_TOOL : UNKNOWN_TOOL;
       }
       case "environment":
-        return objectOf(tool.environment).type === "local" ? FREE_TOOL : row;
+        if (objectOf(tool.environment).type === "local") return FREE_TOOL;
+        return isUsualMachine(tool, "environment") ? row : UNKNOWN_TOOL;
     }
   }
 
@@ -265,6 +280,7 @@ class Scan {
 interface FoundTool {
   readonly name: string;
   readonly isRead?: true;
+  readonly assumed?: number;
 }
 
 const FREE_TOOL: FoundTool = { name: "free" };
@@ -272,6 +288,17 @@ const UNKNOWN_TOOL: FoundTool = { name: "" };
 
 /** A tool without a type is a function if it contains or is one: clients of Mistral and Anthropic send no type. */
 const isFunction = ({ function: fn, name }: JsonObject): boolean => isObject(fn) || typeof name === "string";
+
+/** Whether the tool runs on a machine at its price. A named container was made by somebody else, of any size. */
+function isUsualMachine(tool: JsonObject, at: string | undefined): boolean {
+  const machine = at === undefined ? undefined : tool[at];
+  if (machine === undefined || machine === null) return true;
+  const memory = objectOf(machine).memory_limit;
+  return isObject(machine) && (memory === undefined || memory === null || memory === USUAL_MEMORY);
+}
+
+const isListOf = (ids: readonly string[], value: unknown): boolean =>
+  Array.isArray(value) && value.every((element) => ids.includes(objectOf(element).id as string));
 
 const isClientTool = (tool: unknown): boolean =>
   isObject(tool) && (tool.type === "function" || tool.type === "custom");

@@ -13,10 +13,17 @@ export interface Sifted {
   readonly dropped: readonly Ask[];
 }
 
-export function sift(asks: readonly Ask[], prices: UnitPrices, billed: Billed): Sifted {
+/** @param sent asks that are sent already: a tier is kept beside theirs only if they have a price together */
+export function sift(
+  asks: readonly Ask[],
+  prices: UnitPrices,
+  billed: Billed,
+  sent: readonly Ask[] = [],
+): Sifted {
   if (billed === "org" || asks.length === 0) return { kept: asks, dropped: [] };
   const tiers = asks.filter(({ kind }) => kind === "tier");
-  const names = keptTiers(tiers, prices);
+  const fixed = sent.filter(({ kind }) => kind === "tier");
+  const names = fixed.length === 0 ? keptTiers(tiers, prices) : tiersBeside(fixed, tiers, prices);
   const kept: Ask[] = [];
   const dropped: Ask[] = [];
   for (const ask of asks) (isPriced(ask, prices, names) ? kept : dropped).push(ask);
@@ -45,6 +52,13 @@ function keptTiers(tiers: readonly Ask[], prices: UnitPrices): readonly string[]
   if (!tiers.some(({ name }) => name === "") && Object.hasOwn(priced, names.join("+"))) return names;
   const first = names.find((name) => Object.hasOwn(priced, name));
   return first === undefined ? [] : [first];
+}
+
+function tiersBeside(fixed: readonly Ask[], tiers: readonly Ask[], { tiers: priced }: UnitPrices): string[] {
+  const names = namesOf([...tiers, ...fixed]);
+  const isOther = tiers.some(({ aspect, name }) => aspect === undefined || names[aspect] !== name);
+  const all = namesInOrder(names);
+  return !isOther && priced !== undefined && Object.hasOwn(priced, all.join("+")) ? all : [];
 }
 
 /** The tiers that asks name, by aspect. */

@@ -24,10 +24,25 @@ export interface Table {
   readonly rows: DialectRows;
   /** Names are compared without case and separators: some providers take a member in several spellings. */
   readonly isLax: boolean;
+  /**
+   * By lax name: the dialect's own members, and what changes the bill in any other dialect. A member that is not listed as it is
+   * spelled counts by these, because providers read names laxly, and those of several dialects at once.
+   */
+  readonly likely: ReadonlyMap<string, MemberRow>;
 }
 
-/** A name without case and separators. */
-export const laxName = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
+/** A name without case and separators, also as providers fold it that compare beyond ASCII (`ſ` is an `s`). */
+export const laxName = (name: string): string => name.normalize("NFKC").replace(/[_-]/g, "").toLowerCase();
+
+/** In the order in which they count where several dialects have a member. */
+const OTHERS: readonly DialectRows[] = [CONVERSE_ROWS, GEMINI_ROWS, MESSAGES_ROWS, RESPONSES_ROWS, CHAT_ROWS];
+
+function likelyRows(own: DialectRows): ReadonlyMap<string, MemberRow> {
+  const likely = new Map<string, MemberRow>();
+  for (const { members } of [...OTHERS, own]) for (const { of, row } of members) likely.set(laxName(of), row);
+  for (const name of own.free) likely.set(laxName(name), FREE);
+  return likely;
+}
 
 function tableOf(rows: DialectRows, isLax: boolean): Table {
   const nameOf = isLax ? laxName : (name: string) => name;
@@ -35,7 +50,13 @@ function tableOf(rows: DialectRows, isLax: boolean): Table {
   for (const { of, row } of rows.members) members.set(nameOf(of), row);
   // Tools of those dialects are named by members too.
   const toolName = rows.areToolsNamed === true ? laxName : (name: string) => name;
-  return { members, tools: new Map(rows.tools.map(({ of, row }) => [toolName(of), row])), rows, isLax };
+  return {
+    members,
+    tools: new Map(rows.tools.map(({ of, row }) => [toolName(of), row])),
+    rows,
+    isLax,
+    likely: likelyRows(rows),
+  };
 }
 
 const byDialect = (isLax: boolean) =>
