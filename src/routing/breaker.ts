@@ -89,6 +89,15 @@ export class Breaker {
     this.#advance(nowMs);
   }
 
+  /** It is known that calls are accepted, not by one of them: nothing remains to be tested. */
+  end(nowMs: number): void {
+    this.#openings += 1;
+    this.streak = 0;
+    this.untilMs = Math.min(this.untilMs, nowMs);
+    this.#closeAtMs = Number.POSITIVE_INFINITY;
+    this.#close();
+  }
+
   /** The probe ended without proving anything: another may start in its place. */
   released(probe: Probe): void {
     if (probe.opening === this.#openings) this.#remove(probe);

@@ -66,6 +66,14 @@ export function forbid(state: LaneState, nowMs: number, probe?: Probe): void {
   state.breaker.refused({ forMs: REFUSED_MS, askedMs: REFUSED_MS }, nowMs, probe);
 }
 
+/** The key is accepted there. A lane that is out for lack of capacity stays so. */
+export function permit(state: LaneState, nowMs: number): void {
+  state.forbidden = 0;
+  if (!state.isForbidden) return;
+  state.isForbidden = false;
+  state.breaker.end(nowMs);
+}
+
 /** 1 s, 2 s, 4 s … 60 s, or what the upstream asked for. Calls refused together count as one refusal. */
 function saturate(
   state: LaneState,

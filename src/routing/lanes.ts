@@ -5,7 +5,7 @@
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
 import type { Probe } from "./breaker.ts";
 import { hashOf, mixed } from "./hash.ts";
-import { forbid, judgeLane, type LaneResult, LONGEST_RETRY_AFTER_MS } from "./lane-result.ts";
+import { forbid, judgeLane, type LaneResult, LONGEST_RETRY_AFTER_MS, permit } from "./lane-result.ts";
 import { LaneState } from "./lane-state.ts";
 import { Recent } from "./recent.ts";
 import { type KeyProbe, type KeyResult, RefusedKeys } from "./refused-keys.ts";
@@ -115,7 +115,11 @@ export class Lanes {
     const { errorClass, httpStatus } = result;
     if (errorClass === "auth" && httpStatus === 403) forbid(state, nowMs);
     else if (errorClass === "auth") this.#refused.judge(key, undefined, result, nowMs);
-    else state.forbidden = 0;
+    else {
+      // No caller's own refusals may keep the key on trial.
+      this.#refused.forget(key);
+      permit(state, nowMs);
+    }
   }
 
   /**

@@ -61,6 +61,11 @@ export class RefusedKeys {
     if (this.#refused.get(id) === tried.of) this.#refused.delete(id);
   }
 
+  /** The provider accepts the key, as the gateway has asked itself. */
+  forget(key: Pick<ProviderKey, "id" | "hint">): void {
+    if (this.of(key) !== undefined) this.#refused.delete(key.id);
+  }
+
   /**
    * @param tried the probe, if the key was refused when the call began
    * @param isOnlySuspect a status that refuses the key proves nothing: the provider is asked, and its answer is judged

@@ -86,6 +86,23 @@ describe("S5: a refused key", () => {
     expect(outForMs()).toBe(0);
   });
 
+  test.each([401, 403])(
+    "is back for all once the provider accepts it, whatever calls are on trial (%d)",
+    (status) => {
+      for (let i = 0; i < 3; i++) call(refused(status));
+      health.probed(EP, KEY, refused(status));
+      clock.advance(60_000);
+      // A caller's own refusal makes the gateway ask; another one takes the only trial, and hangs.
+      call(refused(status));
+      expect(asked).toHaveLength(2);
+      health.begin(EP, [KEY]);
+      expect(outForMs()).toBeGreaterThan(0);
+      health.probed(EP, KEY, OK);
+      expect(outForMs()).toBe(0);
+      for (let i = 0; i < 50; i++) expect(health.begin(EP, [KEY])).toBeDefined();
+    },
+  );
+
   test("rests not when nothing was found out", () => {
     call(refused(401));
     health.probed(EP, KEY, undefined);
