@@ -11,7 +11,7 @@ import {
   TAKES_TABLE,
   TYPE_ARGUMENT,
 } from "./analyst-functions.ts";
-import { isDatabase, readableTable } from "./analyst-tables.ts";
+import { isAddedColumn, isDatabase, readableTable } from "./analyst-tables.ts";
 import { aliasOf, membersOf, type TreeNode, textOf } from "./analyst-tree.ts";
 import { forbiddenInType } from "./analyst-types.ts";
 import { refusal } from "./engine-error.ts";
@@ -55,7 +55,7 @@ export class TreeCheck {
     else if (node.kind === "FUNCTION") this.#function(node, scope);
     else if (node.kind === "TABLE_FUNCTION") this.#tableFunction(node);
     else if (node.kind === "UNION" || node.kind === "QUERY") membersOf(node);
-    else if (node.kind === "MATCHER") this.#takesAllColumns = true;
+    else if (node.kind === "MATCHER") this.#matcher(node);
     if (isCountOfAll(node)) return;
     for (const child of node.nodes) if (child.part !== "WITH") this.#node(child, inner);
   }
@@ -86,7 +86,14 @@ export class TreeCheck {
     // In the place of a column a function may stand by its name alone, without brackets: `arrayMap(file, …)`.
     if (this.#functions.has(name.toLowerCase()) && !(isFunction(name) && isCalledFreely(name)))
       throw notAllowed(name);
+    refuseAddedColumns(name.split("."));
     this.#columns.push(name);
+  }
+
+  /** A list in COLUMNS may name what `*` and patterns leave out. */
+  #matcher({ rest }: TreeNode): void {
+    this.#takesAllColumns = true;
+    refuseAddedColumns(/, column_identifiers: (.*)$/s.exec(rest)?.[1]?.split(/, |\./) ?? []);
   }
 
   #table(name: string): void {
@@ -155,6 +162,11 @@ const notAllowed = (name: string) => refusal(497, `the function ${name} is not a
 /** Whether it may be given its arguments by others, unseen: no text among them is read as a type or a function. */
 const isCalledFreely = (name: string): boolean =>
   !TYPE_ARGUMENT.has(name.toLowerCase()) && !NAMES_AGGREGATE.has(name.toLowerCase());
+
+function refuseAddedColumns(names: readonly string[]): void {
+  const added = names.find(isAddedColumn);
+  if (added !== undefined) throw refusal(497, `the column ${added} tells of the rows of all orgs`);
+}
 
 function* descendants(node: TreeNode): Generator<TreeNode> {
   for (const child of node.nodes) {

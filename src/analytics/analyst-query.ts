@@ -78,13 +78,16 @@ function splitFormat(text: string): { head: string; format: string | undefined }
   return { head: text.slice(0, match.index) + (match[2] ?? ""), format: match[1] };
 }
 
-/** Formats that are written from rows alone: neither a schema nor a template is read from a file. */
+/**
+ * Formats that are written from rows alone: neither a schema nor a template is read from a file, and none tells of its progress,
+ * which counts rows of other orgs that lie between those that are read.
+ */
 const FORMATS: ReadonlySet<string> = new Set(
   `Arrow ArrowStream Avro BSONEachRow CSV CSVWithNames CSVWithNamesAndTypes JSON JSONColumns JSONColumnsWithMetadata
   JSONCompact JSONCompactColumns JSONCompactEachRow JSONCompactEachRowWithNames JSONCompactEachRowWithNamesAndTypes
-  JSONCompactEachRowWithProgress JSONCompactStrings JSONCompactStringsEachRow JSONCompactStringsEachRowWithNames
-  JSONCompactStringsEachRowWithNamesAndTypes JSONCompactStringsEachRowWithProgress JSONEachRow JSONEachRowWithProgress JSONL
-  JSONLines JSONObjectEachRow JSONStrings JSONStringsEachRow JSONStringsEachRowWithProgress LineAsString Markdown MD MsgPack
+  JSONCompactStrings JSONCompactStringsEachRow JSONCompactStringsEachRowWithNames
+  JSONCompactStringsEachRowWithNamesAndTypes JSONEachRow JSONL
+  JSONLines JSONObjectEachRow JSONStrings JSONStringsEachRow LineAsString Markdown MD MsgPack
   NDJSON Native Npy Null ORC Parquet Pretty PrettyCompact PrettyCompactMonoBlock PrettyCompactNoEscapes
   PrettyCompactNoEscapesMonoBlock PrettyJSONEachRow PrettyJSONLines PrettyMonoBlock PrettyNDJSON PrettyNoEscapes
   PrettyNoEscapesMonoBlock PrettySpace PrettySpaceMonoBlock PrettySpaceNoEscapes PrettySpaceNoEscapesMonoBlock Raw RawBLOB

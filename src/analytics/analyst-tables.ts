@@ -65,3 +65,17 @@ export const isDatabase = (name: string): boolean =>
 
 /** Tables of the engine that may be read, for the documentation and its test. */
 export const describingTables = (): readonly string[] => [...DESCRIBING.keys()];
+
+/**
+ * Columns that every table has beside those of its definition. They tell of parts, which hold the rows of all orgs: the rows of one
+ * org have gaps in their offsets where those of others are.
+ * https://clickhouse.com/docs/engines/table-engines/mergetree-family/mergetree#virtual-columns
+ */
+const ADDED: ReadonlySet<string> = new Set(
+  names(`
+    _part _part_index _part_starting_offset _part_uuid _partition_id _partition_value _sample_factor _part_offset
+    _part_granule_offset _part_data_version _disk_name _distance _table _database _row_exists _block_number _block_offset`),
+);
+
+/** @param name of a column, without that of a table */
+export const isAddedColumn = (name: string): boolean => ADDED.has(name.toLowerCase());

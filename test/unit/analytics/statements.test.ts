@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isFunction, OF_ROWS, ROW_SOURCES, TAKES_TABLE } from "../../../src/analytics/analyst-functions.ts";
-import { describingTables, readableTable } from "../../../src/analytics/analyst-tables.ts";
+import { describingTables, isAddedColumn, readableTable } from "../../../src/analytics/analyst-tables.ts";
 import { amount } from "../../support/effort.ts";
 import { CANARY, openSide, type Side } from "./isolation.fixtures.ts";
 import { ANSWERED, FORGED, PLACES, PLANTED, REFUSED } from "./statements.fixtures.ts";
@@ -46,6 +46,11 @@ describe("S1: an analyst's statement is refused", () => {
   it("if its tree would be far larger than its text", async () => {
     const { text } = await ask(`SELECT ${"identity(".repeat(300)}${"1,".repeat(50_000)}1${")".repeat(300)}`);
     expect(text).toContain("too long for its depth");
+  });
+
+  it("for a format that writes how many rows were read, those of other orgs among them", async () => {
+    const { text } = await side.ask("SELECT 1", "&default_format=JSONStringsEachRowWithProgress");
+    expect(text).toContain("JSONStringsEachRowWithProgress is not allowed");
   });
 
   it("for a format of the URL that reads a schema from a file", async () => {
@@ -142,6 +147,16 @@ describe("S1: the lists of what is allowed", () => {
     expect([...sources, "generate_series", "sqlstandardvalues"].sort()).toEqual(
       [...ROW_SOURCES, ...OF_ROWS].sort(),
     );
+  });
+
+  it("know every column that the engine adds to a table without its definition", async () => {
+    const columns = await rows<{ name: string }>(
+      "DESCRIBE TABLE requests SETTINGS describe_include_virtual_columns = 1",
+    );
+    const defined = await rows<{ name: string }>("DESCRIBE TABLE requests");
+    const added = columns.map(({ name }) => name).slice(defined.length);
+    expect(added).toContain("_part_offset");
+    expect(added.filter((name) => !isAddedColumn(name))).toEqual([]);
   });
 
   it("know all columns of the tables that describe tables, so that a new one of sizes is not read unseen", async () => {
