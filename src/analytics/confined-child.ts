@@ -5,7 +5,7 @@
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -18,7 +18,8 @@ const NICENESS = 10;
 const ENGINE = "engine";
 
 async function main(records: string): Promise<void> {
-  setPriority(NICENESS);
+  // A gateway that is nicer itself leaves it no right to be less so.
+  setPriority(Math.max(NICENESS, getPriority()));
   // The engine's process holds the other end, and never writes: the end means that it has ended.
   process.stdin.resume().once("end", () => process.exit(0));
   for (const name of [ENGINE, SOCKET]) rmSync(name, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 /** The analysts' process beside the engine's: what it reads and when, how it ends, and when it is not there at all. */
 import { spawnSync } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -74,6 +75,16 @@ describe.skipIf(reason !== "")(`S1: the analysts' process ${reason}`, () => {
     expect(own().filter((pid) => before.includes(pid))).toEqual([]);
     expect(side.engine.restarts()).toBe(0);
     await until(() => before.every((pid) => !isRunning(pid)));
+  });
+
+  it("S1: also starts where the gateway itself is nicer than the process would be", async () => {
+    side.engine.setAnalysts([]);
+    await until(() => own().length === 0);
+    const pid = side.engine.pid() ?? 0;
+    setPriority(pid, 15);
+    side.engine.setAnalysts(side.analysts);
+    await until(() => isProcessUp(side));
+    expect(getPriority(own().at(-1) ?? 0)).toBe(15);
   });
 
   it("S1: runs while there are analysts, and ends with the engine's process, also by kill -9", async () => {
