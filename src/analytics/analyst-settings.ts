@@ -6,7 +6,7 @@ export const ANALYST_MEMORY_BYTES = 1_000_000_000;
 export const ANALYST_ROWS_READ = 2_000_000_000;
 export const ANALYST_RESULT_ROWS = 1_000_000;
 export const ANALYST_RESULT_BYTES = 200_000_000;
-/** Statements of one user that run at once. */
+/** Statements of one user, and of the embedded engine's users of one org together, that run at once. */
 export const ANALYST_AT_ONCE = 3;
 
 /** A statement that would exceed one fails, as ClickHouse does by default. */

@@ -27,10 +27,20 @@ export interface Credentials {
 }
 
 const WAITING = 40;
+/** Of one org's: however many users it has, it neither fills the queue of all nor takes all places. */
+const WAITING_OF_ORG = 10;
+
+/** Statements of one org: running, waiting, and their gate. */
+interface Org {
+  readonly gate: Gate;
+  statements: number;
+}
 
 export class Analysts {
   readonly #gate = new Gate(ALL_AT_ONCE, WAITING);
   readonly #running = new Map<string, number>();
+  /** Those with statements; an operator's count as one org's. */
+  readonly #orgs = new Map<string, Org>();
   readonly #nowMs: () => number;
   #users = new Map<string, EngineUser>();
 
@@ -60,16 +70,30 @@ export class Analysts {
     }
     this.#running.set(user.username, running + 1);
     try {
-      const exit = await this.#gate.enter();
-      try {
-        await act();
-      } finally {
-        exit();
-      }
+      await this.#within(user.orgId ?? ALL_ORGS, act);
     } finally {
       const left = (this.#running.get(user.username) ?? 1) - 1;
       if (left === 0) this.#running.delete(user.username);
       else this.#running.set(user.username, left);
+    }
+  }
+
+  /** Runs it in its org's turn, then in that of all orgs. */
+  async #within(orgId: string, act: () => Promise<void>): Promise<void> {
+    const org = this.#orgs.get(orgId) ?? { gate: new Gate(ANALYST_AT_ONCE, WAITING_OF_ORG), statements: 0 };
+    this.#orgs.set(orgId, org);
+    org.statements++;
+    try {
+      const leave = await org.gate.enter();
+      try {
+        const exit = await this.#gate.enter();
+        await act().finally(exit);
+      } finally {
+        leave();
+      }
+    } finally {
+      org.statements--;
+      if (org.statements === 0) this.#orgs.delete(orgId);
     }
   }
 }
