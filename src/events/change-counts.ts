@@ -12,8 +12,8 @@ const DAY_MS = 86_400_000;
 /** A month's row is put anew each day that something changes, and goes after the month. */
 const KEPT_DAYS = 32;
 
-/** What a person does of their own by signing in: an org that used its quota up keeps nobody from that. Invitations bound them. */
-const OF_SIGN_IN: ReadonlySet<string> = new Set(["join", "accept", "first_owner"]);
+/** What a person does of their own by signing in or answering: an org that used its quota up keeps nobody from that. Invitations bound them. */
+const OF_SIGN_IN: ReadonlySet<string> = new Set(["join", "decline", "first_owner"]);
 
 /** They are as many as what was made before, and are what somebody does about a leak: no quota stops them. */
 const TAKES_AWAY: ReadonlySet<string> = new Set([
