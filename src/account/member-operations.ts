@@ -243,14 +243,19 @@ async function removeMember(deps: MemberOperationDeps, caller: Caller, userId: s
   });
 }
 
-/** @throws WeirError `role` or `scope`, where the caller could not revoke one of them: leaving without them is always possible */
+/**
+ * Keys that the person made, and those that keys of theirs made: else a key made by a key would outlive its maker.
+ * @throws WeirError `role` or `scope`, where the caller could not revoke one of them: leaving without them is always possible
+ */
 function revokeKeysOf(
   { accounts, clock }: MemberOperationDeps,
   caller: Caller,
   { orgId, userId }: MemberRow,
 ): string[] {
   const nowMs = clock.now();
-  const working = accounts.workingKeys(orgId, nowMs).filter((key) => key.createdBy === userId);
+  const working = accounts
+    .workingKeys(orgId, nowMs)
+    .filter(({ createdBy, personId }) => createdBy === userId || personId === userId);
   for (const key of working) assertMayActOn(caller, key);
   const revoked = working.map((key) => revokedKey(key, nowMs));
   assertKeyMakerStays(accounts, orgId, revoked, nowMs);

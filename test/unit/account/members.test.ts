@@ -148,6 +148,20 @@ describe("removing", () => {
     expect(row?.changes).toContainEqual({ field: "keys_revoked", after: [key.id] });
   });
 
+  test("S13: revokes keys that keys of the person made, too, and those of nobody else", async () => {
+    const [owner, member] = [await rig.person("owner"), await rig.person("member")];
+    const project = { project_id: rig.owner.projectId };
+    const maker = await rig.create({ ...project, scopes: ["inference", "read:usage", "write:keys"] }, member);
+    const made = await rig.create(project, rig.caller(maker.secret));
+    const next = await rig.rotate(made.id, { grace_seconds: 60 }, rig.caller(maker.secret));
+    const kept = await rig.create(project, rig.owner);
+    await remove(owner, member.actor.id, { revoke_keys: "true" });
+    const statuses = await Promise.all(
+      [maker, made, next, kept].map(async ({ id }) => (await rig.get(id)).status),
+    );
+    expect(statuses).toEqual(["revoked", "revoked", "revoked", "active"]);
+  });
+
   test("an invited person whom nobody wants any more is forgotten", async () => {
     const owner = await rig.person("owner");
     const { user_id: id } = await add(owner, "new@example.com");

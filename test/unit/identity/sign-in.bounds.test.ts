@@ -55,7 +55,10 @@ test("S7: an org that used its changes of the day up keeps nobody from signing i
     });
   await change(USUAL_QUOTAS.changes_per_day);
   await expect(change(1)).rejects.toThrow("changes by the people of an organisation in a day");
-  const [first, second] = [await rig.invite(org, "ada@example.com"), await rig.invite(org, "bob@example.com")];
+  const [first, second] = [
+    await rig.invite(org, "ada@example.com"),
+    await rig.invite(org, "bob@example.com"),
+  ];
   const [ada, bob] = [await rig.signIn(claimsOf("ada")), await rig.signIn(claimsOf("bob"))];
   await rig.answer("accept", ada.token, first.id);
   await rig.answer("decline", bob.token, second.id);
