@@ -6,6 +6,7 @@ import { hash } from "node:crypto";
 import { contentId } from "../ids.ts";
 import type { Actor } from "../operation.ts";
 import { grantingRole } from "./granting.ts";
+import { keyStatus } from "./key.ts";
 import type { MemberRow, UserRow } from "./person.ts";
 import { mayAs, mayGrantRole } from "./roles.ts";
 import type { AccountTables } from "./tables.ts";
@@ -49,13 +50,18 @@ export function invitationsFor(accounts: AccountTables, person: UserRow): Member
 
 /**
  * Whether whoever answers for an invitation could still give its role: what somebody gave shortly before they lost their own
- * role must not come into force after it.
+ * role must not come into force after it, nor what a key gave that got out and was revoked. A key's own end takes nothing back.
  */
-export function mayStillBeGiven(accounts: AccountTables, { invitation, orgId, role }: MemberRow): boolean {
+export function mayStillBeGiven(
+  accounts: AccountTables,
+  { invitation, orgId, role }: MemberRow,
+  nowMs: number,
+): boolean {
   if (invitation === undefined) return true;
   const { by } = invitation;
-  const scopes = new Set(by.kind === "key" ? accounts.key(by.id)?.scopes : []);
-  const own = grantingRole(accounts, { actor: by, orgId, scopes });
+  const key = by.kind === "key" ? accounts.key(by.id) : undefined;
+  const own = grantingRole(accounts, { actor: by, orgId, scopes: new Set(key?.scopes) });
   if (own === undefined || !mayGrantRole(own, role)) return false;
-  return by.kind === "key" || mayAs(own, "admin");
+  if (by.kind !== "key") return mayAs(own, "admin");
+  return key?.scopes.includes("write:org") === true && keyStatus(key, nowMs) !== "revoked";
 }

@@ -13,7 +13,7 @@ import type { Store } from "../store/store.ts";
 import { memberAdded, memberRemoved } from "./account-events.ts";
 import { emailField, sameEmail } from "./email.ts";
 import { assertMayGrantRole, assertMayRemove, personBehind } from "./granting.ts";
-import { invitationTerms, isOver } from "./invitations.ts";
+import { invitationTerms, isOver, mayStillBeGiven } from "./invitations.ts";
 import { revokedKey } from "./key.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import { ownOrg } from "./org-operations.ts";
@@ -129,8 +129,8 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     const members = people.membersOf(org.id);
     const nowMs = clock.now();
     const known = members.find((row) => sameEmail(userOf(deps, row).email, email));
-    // An invitation that has ended may be sent again.
-    if (known !== undefined && !isOver(known, nowMs)) {
+    // An invitation that cannot be accepted any more may be sent again.
+    if (known !== undefined && !isOver(known, nowMs) && mayStillBeGiven(accounts, known, nowMs)) {
       throw fail("state", "This person is a member already, or invited.", { param: "/email" });
     }
     if (known === undefined) {

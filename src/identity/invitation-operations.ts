@@ -131,7 +131,8 @@ function viewOf(deps: InvitationOperationDeps, user: UserRow, id: string): Invit
   const row = invitationsFor(accounts, user).find((one) => invitationId(one) === id);
   if (row === undefined) return { is: user.isEmailVerified ? "none" : "unverified" };
   const { org_id: orgId, org_name: orgName, role, invited_by: invitedBy } = invitationWire(deps, row);
-  const isOpen = !isOver(row, clock.now()) && mayStillBeGiven(accounts, row);
+  const nowMs = clock.now();
+  const isOpen = !isOver(row, nowMs) && mayStillBeGiven(accounts, row, nowMs);
   return isOpen ? { is: "open", orgId, orgName, role, invitedBy } : { is: "over", orgName };
 }
 
@@ -161,7 +162,7 @@ async function accept(deps: InvitationOperationDeps, caller: Caller, id: string,
     const row = invitationNamed(accounts, user, id);
     const org = accounts.org(row.orgId) as OrgRow;
     if (org.status !== "active") throw notActive(org);
-    if (isOver(row, nowMs) || !mayStillBeGiven(accounts, row)) throw over();
+    if (isOver(row, nowMs) || !mayStillBeGiven(accounts, row, nowMs)) throw over();
     checkSecurity(deps, org, session, head.address);
     if (row.role === "owner") assertMayOwn(accounts.people, user.id, deps.maxOrgsOfPerson);
     // The time of the invitation is its sender's choice; the time of joining is the person's.

@@ -63,6 +63,19 @@ describe("an invitation", () => {
     expect(row()).toMatchObject({ role: "viewer", invitation: { by: owner.actor, endsAtMs } });
   });
 
+  test("S6: may be sent again once whoever sent it could not send it any more", async () => {
+    const [owner, admin] = [await rig.person("owner"), await rig.person("admin")];
+    const email = "new@example.com";
+    await add(admin, email);
+    expect(await failure(add(owner, email))).toBe("state /email");
+    await change(owner, admin.actor.id, "member");
+    expect(await failure(add(owner, email))).toBe("done");
+    const key = await rig.create({ scopes: ["inference", "write:org"] });
+    await add(rig.caller(key.secret), "other@example.com", "viewer");
+    await rig.revoke(key.id);
+    expect(await failure(add(owner, "other@example.com"))).toBe("done");
+  });
+
   test("S6: may be sent again once it has ended, with another id", async () => {
     const admin = await rig.person("admin");
     const made = await add(admin, "new@example.com", "viewer");

@@ -1,8 +1,10 @@
 /** What an invited person decides: nothing of an invitation comes into force before they accept it, and nothing of their session by it. */
 import { describe, expect, test } from "vitest";
-import { INVITATION_DAYS, invitationId } from "../../../src/account/invitations.ts";
+import { INVITATION_DAYS, invitationId, invitationTerms } from "../../../src/account/invitations.ts";
+import type { KeyRow } from "../../../src/account/key.ts";
 import type { OrgRow } from "../../../src/account/org.ts";
 import type { Role } from "../../../src/account/roles.ts";
+import { FIRST_KEY_SCOPES } from "../../../src/account/scopes.ts";
 import { activeMembership } from "../../../src/identity/person-access.ts";
 import { failureKind } from "../account/fixtures.ts";
 import { claimsOf, identityRig } from "./fixtures.ts";
@@ -250,6 +252,30 @@ describe("S6: what is accepted must still be valid", () => {
     if (is === undefined)
       await rig.accounts.act(() => people.removeMember({ orgId: org.id, userId: inviter.id }));
     else await rig.own(org, inviter, is);
+    expect(await accept(token, id)).toBe(expected);
+  });
+
+  const NO_LONGER: readonly [string, Partial<KeyRow>, string][] = [
+    ["was revoked", { isRevoked: true }, "state"],
+    ["was rotated, once its grace is over", { revokedAtMs: HOUR_MS }, "state"],
+    ["may not change the org any more", { scopes: ["inference", "write:keys"] }, "state"],
+    ["works", {}, "done"],
+    ["ended by itself", { expiresAtMs: HOUR_MS }, "done"],
+  ];
+  test.each(NO_LONGER)("from a key that %s: %o", async (_, { revokedAtMs, expiresAtMs, ...is }, expected) => {
+    const { accounts, clock, first } = rig;
+    const [key] = accounts.keysByAge(first.id);
+    if (key === undefined) throw new Error("no key");
+    const { member, id } = await rig.invite(first, "ada@example.com", "viewer");
+    const at = (after: number | null | undefined) => (after == null ? null : clock.now() + after);
+    const terms = invitationTerms({ kind: "key", id: key.id }, clock.now());
+    const changed = { ...key, scopes: FIRST_KEY_SCOPES, ...is, environment: "live" } as const;
+    await accounts.act(() => {
+      accounts.people.putMember({ ...member, invitation: terms });
+      accounts.replaceKey({ ...changed, revokedAtMs: at(revokedAtMs), expiresAtMs: at(expiresAtMs) });
+    });
+    clock.advance(HOUR_MS);
+    const { token } = await rig.signIn(claimsOf("ada"));
     expect(await accept(token, id)).toBe(expected);
   });
 
