@@ -86,7 +86,7 @@ function quotaError(
   const message =
     `${what}, and the organisation's quota for what is kept of calls with ${environment} keys has no room for it: ` +
     `${bytes} of ${maxBytes} bytes are kept, and ${reservedBytes} are taken by calls under way. ` +
-    "GET /v1/limits says what of (kept). Make room with DELETE /v1/responses/{id} or a shorter data_policy.retention_days, " +
+    "GET /v1/limits says what of (kept). Make room with DELETE /v1/responses/{id} or a shorter data_policy.retention_days (a day later), " +
     `wait (answers to Idempotency-Keys go after 25 hours), or send the call without ${idempotencyLock === undefined ? "store" : "the header"}.`;
   return fail("plan_limit", message, {
     param: idempotencyLock === undefined ? "/store" : "Idempotency-Key",

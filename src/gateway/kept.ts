@@ -29,7 +29,7 @@ export async function openKept(config: Config, { accounts, store, clock, cell }:
     ...{ store, clock, onFailure, cells: quota?.cells, maxBytes: quotasOf(config, accounts) },
     retentionDays: (orgId) => accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
   });
-  accounts.watch({ org: (orgId) => kept.quotaChanged(orgId) });
+  accounts.watch({ org: (orgId) => kept.orgChanged(orgId) });
   const keeping = { store, clock, maxBytes, onFailure, kept };
   const answers = new IdempotentAnswers({ ...keeping, shared: shared?.answers });
   const responses = new StoredResponses({

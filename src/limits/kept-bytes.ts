@@ -1,7 +1,7 @@
 /**
  * Quotas of kept bytes: stored responses, answers to Idempotency-Keys, and payloads. Rows of the first two are counted in the act that
  * puts or removes them, so the sum is that of the rows, whatever crashes. Payloads go to ClickHouse, which no call may wait for: they
- * are counted as they are put into the outbox, by day, and are free again when their org's retention is over. Their count is written
+ * are counted as they are put into the outbox, by day, and are free again when their org's retention is over (`kept-retention.ts`). Their count is written
  * ahead, a step at a time, so that a call costs no row; after a crash it is too high by a step at most, never too low.
  */
 import type { Clock } from "../clock.ts";
@@ -17,6 +17,7 @@ import {
 } from "./kept-counts.ts";
 import { type CellsOfQuota, KeptOthers, type ToldCounts } from "./kept-others.ts";
 import { KeptPool } from "./kept-pool.ts";
+import { KeptRetention } from "./kept-retention.ts";
 
 /** Whose bytes: of an org's live calls, or of its calls with test keys. */
 export interface KeptOwner {
@@ -98,10 +99,14 @@ export class KeptBytes {
     this.#change(pool, { kind: "payloads", bytes });
   }
 
-  /** The quota of an org may be another one: its plan changed. */
-  quotaChanged(orgId: string): void {
-    for (const pool of [this.#live.get(orgId), this.#test.get(orgId)])
-      if (pool !== undefined) pool.maxBytes = this.#quotaOf(pool);
+  /** Plan or retention of an org may be another one. */
+  orgChanged(orgId: string): void {
+    const days = this.#deps.retentionDays(orgId);
+    for (const pool of [this.#live.get(orgId), this.#test.get(orgId)]) {
+      if (pool === undefined) continue;
+      pool.maxBytes = this.#quotaOf(pool);
+      pool.retention.changed(days, this.#deps.clock.now());
+    }
   }
 
   /** Payloads of an org were erased. In an act. @returns whether more days are left */
@@ -152,7 +157,8 @@ export class KeptBytes {
   #load(owner: KeptOwner): KeptPool {
     const { orgId, environment } = owner;
     const counts = this.#rows.get([orgId, environment]) ?? NO_COUNTS;
-    const pool = new KeptPool({ orgId, environment }, counts, this.#quotaOf(owner));
+    const retention = new KeptRetention(this.#deps.retentionDays(orgId));
+    const pool = new KeptPool({ orgId, environment }, counts, this.#quotaOf(owner), retention);
     this.#poolsOf(owner).set(orgId, pool);
     this.#others?.loaded(pool);
     return pool;
@@ -170,10 +176,10 @@ export class KeptBytes {
   /** Frees the payloads of days that the org's retention has left behind. */
   #expire(pool: KeptPool, nowMs: number): void {
     pool.expiresAtMs = nowMs + EXPIRE_EVERY_MS;
-    const { store, retentionDays, onFailure } = this.#deps;
+    const { store, onFailure } = this.#deps;
     const { orgId, environment } = pool;
     // ClickHouse drops them by whole days.
-    const end = [orgId, environment, dayOf(nowMs) - retentionDays(orgId) - 1];
+    const end = [orgId, environment, dayOf(nowMs) - pool.retention.daysAt(nowMs) - 1];
     const old = [...this.#days.range({ start: [orgId, environment], end })];
     if (old.length === 0) return;
     const act = () => {

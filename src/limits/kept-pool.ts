@@ -7,6 +7,7 @@
  */
 import type { KeptCounts, KeptFigures } from "./kept-counts.ts";
 import { answersIn, NOTHING_KEPT, payloadsIn, responsesIn } from "./kept-counts.ts";
+import type { KeptRetention } from "./kept-retention.ts";
 
 /** Of the quota: what clients did not ask for (payloads, responses without a word of `store`) leaves the rest to what they did. */
 const USUAL_SHARE = 0.75;
@@ -28,13 +29,16 @@ export class KeptPool {
   wantedBytes = 0;
   /** When payloads are next looked at whose time is over; wall clock. */
   expiresAtMs = 0;
+  readonly retention: KeptRetention;
   #reservedBytes = 0;
 
   constructor(
     { orgId, environment }: Pick<KeptPool, "orgId" | "environment">,
     counts: KeptCounts,
     maxBytes: number,
+    retention: KeptRetention,
   ) {
+    this.retention = retention;
     this.orgId = orgId;
     this.environment = environment;
     this.counts = counts;

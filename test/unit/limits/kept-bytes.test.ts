@@ -9,6 +9,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { ManualClock, tempStore } from "../credits/fixtures.ts";
 
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const MAX = 64 * 1024;
 const live: KeptOwner = { orgId: "org_1", environment: "live" };
 const test_: KeptOwner = { orgId: "org_1", environment: "test" };
@@ -174,10 +175,39 @@ describe("S4: payloads", () => {
     expect(kept.pool(live).bytes).toBeLessThanOrEqual(7000);
     expect(kept.pool(live).bytes).toBeGreaterThan(7000 - 1024);
     retentionDays = 3;
+    kept.orgChanged("org_1");
     clock.advance(DAY_MS);
     kept.pool(live);
     await temp.store.act(() => {});
     expect(kept.pool(live).bytes).toBe(0);
+  });
+
+  test("S4: a shorter retention frees them once it has held for a day, so that what ClickHouse still has counts", async () => {
+    const { kept } = await opened();
+    await keep(kept, 5000);
+    clock.advance(10 * DAY_MS);
+    const shorten = async (days: number) => {
+      retentionDays = days;
+      kept.orgChanged("org_1");
+      kept.pool(live);
+      await temp.store.act(() => {});
+    };
+    const later = async (ms: number) => {
+      clock.advance(ms);
+      kept.pool(live);
+      await temp.store.act(() => {});
+      return kept.pool(live).bytes;
+    };
+    for (let hour = 0; hour < 40; hour++) {
+      await shorten(1);
+      expect(await later(HOUR_MS)).toBe(5000);
+      await shorten(30);
+      expect(await later(HOUR_MS)).toBe(5000);
+    }
+    await shorten(1);
+    expect(await later(23 * HOUR_MS)).toBe(5000);
+    await shorten(2);
+    expect(await later(HOUR_MS)).toBe(0);
   });
 
   test("S4: of an erased org are free", async () => {
@@ -213,10 +243,10 @@ describe("S4: room", () => {
     const pool = kept.pool(live);
     expect(pool.fits(MAX + 1)).toBe(false);
     maxBytes = 0;
-    kept.quotaChanged("org_1");
+    kept.orgChanged("org_1");
     expect(pool.fits(Number.MAX_SAFE_INTEGER)).toBe(true);
     maxBytes = 10;
-    kept.quotaChanged("org_1");
+    kept.orgChanged("org_1");
     expect([pool.fits(10), pool.fits(11)]).toEqual([true, false]);
   });
 });
