@@ -127,7 +127,7 @@ async function createTicket(
   return await accounts.act(() => {
     const createdBy = emailOf(accounts, caller);
     const row = newTicket({ orgId: caller.orgId, kind, subject, body: { message }, createdBy }, clock.now());
-    tickets.add(row);
+    tickets.add(caller, row);
     const wire = ticketWire(row);
     trail.audit.note(caller, { act: "ticket.create", target: row.id, after: wire });
     return wire;
@@ -166,6 +166,7 @@ async function requestLimits(
     );
     const isWithin = rpm <= mostRpm(deps, caller.orgId);
     tickets.add(
+      caller,
       isWithin ? decided(asked, "approved", "Within what the plan approves at once.", nowMs) : asked,
     );
     trail.audit.note(caller, { act: "ticket.create", target: asked.id, after: ticketWire(asked) });

@@ -4,6 +4,7 @@ import type { Caller } from "../operation.ts";
 import { assertWithin, type Quotas, USUAL_QUOTAS } from "../quota.ts";
 import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
+import { administers } from "./scopes.ts";
 import type { AccountTables } from "./tables.ts";
 import type { TicketRow } from "./ticket.ts";
 
@@ -48,12 +49,19 @@ export class Tickets {
     }
   }
 
-  /** Where the org has many, its oldest that is decided goes; the audit still tells of it. @throws WeirError `plan_limit` */
-  add(row: TicketRow): void {
+  /**
+   * Where the org has many, its oldest that is decided goes; the audit still tells of it. Who does not administer the org opens half of
+   * the quota, so that no member keeps an owner from asking for something.
+   * @throws WeirError `plan_limit`
+   */
+  add({ scopes }: Pick<Caller, "scopes">, row: TicketRow): void {
     const all = [...this.of(row.orgId)];
     const open = all.filter(({ status }) => status === "open").length;
+    const isAdmin = administers(scopes);
+    const taken = isAdmin ? open : open + Math.floor(this.#quotas.open_tickets / 2);
+    const what = `open tickets${isAdmin ? "" : ", half of which only admins open"}`;
     if (row.status === "open")
-      assertWithin(this.#quotas, "open_tickets", open, "open tickets", "Wait until some are decided.");
+      assertWithin(this.#quotas, "open_tickets", taken, what, "Wait until some are decided.");
     const oldest = all.findLast(({ status }) => status !== "open");
     if (all.length >= this.#quotas.tickets && oldest !== undefined) this.#remove(oldest);
     this.put(row);

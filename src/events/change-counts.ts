@@ -1,6 +1,7 @@
 /**
- * How many changes an org makes: each is a row of the audit, kept for 400 days, and often an event. An org's keys, its people and
- * its directory have a quota each, so that a key that got out keeps no person from putting things right.
+ * How many changes an org makes: each is a row of the audit, kept for 400 days, and often an event. An org's keys, its owners and
+ * admins, its other people and its directory have a quota each, so that neither a key that got out nor a member keeps an owner from
+ * putting things right.
  */
 import { type Clock, localDay } from "../clock.ts";
 import type { Caller } from "../operation.ts";
@@ -28,6 +29,21 @@ const QUOTAS: Readonly<
   directory: ["directory_changes_per_day", "directory_changes_per_month"],
 };
 
+/** Who share a quota; `person`: owners and admins. */
+const WHOSE = {
+  key: "the keys of an organisation",
+  person: "the owners and admins of an organisation",
+  member: "the other people of an organisation",
+  directory: "an organisation's directory",
+};
+type Who = keyof typeof WHOSE;
+
+/** Of people, only owners and admins hold `write:org`. */
+function whoOf({ actor: { kind }, scopes }: Caller): Who {
+  if (kind !== "person") return kind === "directory" ? "directory" : "key";
+  return scopes.has("write:org") ? "person" : "member";
+}
+
 export interface ChangeCountsOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -36,7 +52,7 @@ export interface ChangeCountsOptions {
 }
 
 export class ChangeCounts {
-  /** [org id, kind of actor, day or month] → changes. */
+  /** [org id, who, day or month] → changes. */
   readonly #rows: ExpiringTable<number>;
   readonly #quotas: Quotas;
 
@@ -51,24 +67,20 @@ export class ChangeCounts {
   }
 
   /** Only in an act. @param act resource and verb @throws WeirError 403 `plan_limit` */
-  count({ actor }: Caller, orgId: string, act: string, nowMs: number): void {
-    const quotas = QUOTAS[actor.kind];
+  count(caller: Caller, orgId: string, act: string, nowMs: number): void {
+    const quotas = QUOTAS[caller.actor.kind];
     const verb = act.slice(act.indexOf(".") + 1);
     if (quotas === undefined || TAKES_AWAY.has(verb) || OF_SIGN_IN.has(verb)) return;
     const day = localDay(nowMs, "UTC");
     const [ofDay, ofMonth] = quotas;
-    this.#add([orgId, actor.kind, day], ofDay, "day", nowMs);
-    this.#add([orgId, actor.kind, day.slice(0, 7)], ofMonth, "month", nowMs);
+    const who = whoOf(caller);
+    this.#add([orgId, who, day], ofDay, "day", nowMs);
+    this.#add([orgId, who, day.slice(0, 7)], ofMonth, "month", nowMs);
   }
 
-  #add(key: string[], quota: QuotaName, period: "day" | "month", nowMs: number): void {
-    const [, kind] = key;
+  #add(key: [string, Who, string], quota: QuotaName, period: "day" | "month", nowMs: number): void {
     const made = this.#rows.get(key) ?? 0;
-    const whose =
-      kind === "directory"
-        ? "an organisation's directory"
-        : `the ${kind === "key" ? "keys" : "people"} of an organisation`;
-    const what = `changes by ${whose} in a ${period} (UTC)`;
+    const what = `changes by ${WHOSE[key[1]]} in a ${period} (UTC)`;
     assertWithin(this.#quotas, quota, made, what, "Deleting and revoking still work; wait with the rest.");
     this.#rows.put(key, made + 1, nowMs);
   }

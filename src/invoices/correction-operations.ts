@@ -73,7 +73,7 @@ async function ask(
       },
       clock.now(),
     );
-    tickets.add(ticket);
+    tickets.add(caller, ticket);
     const wire = ticketWire(ticket);
     trail.audit.note(caller, { act: "ticket.create", target: ticket.id, after: wire });
     return { status: "ticket" as const, ticket: wire };

@@ -93,6 +93,28 @@ describe("changes", () => {
     expect(await outcome(rename(rig.owner)(1))).toBe("done");
   });
 
+  test("S7: members who use theirs up keep neither owners nor admins from acting", async () => {
+    rig.quotas = { changes_per_day: 5, changes_per_month: 7 };
+    const [owner, admin] = [await rig.person("owner"), await rig.person("admin")];
+    const member = await rig.person("member");
+    const key = await rig.create({ project_id: rig.owner.projectId }, member);
+    const rename = (i: number) => rig.call("updateKey", member, { id: key.id, body: { name: `Name ${i}` } });
+    expect(await outcomes(rename)).toEqual({ done: 4, "plan_limit changes_per_day": 196 });
+    rig.clock.advance(DAY_MS);
+    expect(await outcomes(rename)).toEqual({ done: 2, "plan_limit changes_per_month": 198 });
+    for (const by of [owner, admin])
+      expect(await outcome(rig.call("updateKey", by, { id: key.id, body: { name: "Mended" } }))).toBe("done");
+  });
+
+  test("S7: tickets of members leave owners and admins half of those that may be open", async () => {
+    rig.quotas = { open_tickets: 6 };
+    const [owner, viewer] = [await rig.person("owner"), await rig.person("viewer")];
+    const open = (by: Caller) => () =>
+      rig.call("createTicket", by, { body: { subject: "Help", message: "" } });
+    expect(await outcomes(open(viewer))).toEqual({ done: 3, "plan_limit open_tickets": 197 });
+    expect(await outcomes(open(owner))).toEqual({ done: 3, "plan_limit open_tickets": 197 });
+  });
+
   test("S7: as many as the quota of a month", async () => {
     rig.quotas = { changes_per_month: 10 };
     expect(await outcomes(rename(rig.owner))).toEqual({ done: 10, "plan_limit changes_per_month": 190 });

@@ -54,7 +54,7 @@ test("S7: an org that used its changes of the day up keeps nobody from signing i
       for (let i = 0; i < count; i++) rig.trail.audit.note(caller, { act: "org.update", target: org.id });
     });
   await change(USUAL_QUOTAS.changes_per_day);
-  await expect(change(1)).rejects.toThrow("changes by the people of an organisation in a day");
+  await expect(change(1)).rejects.toThrow("changes by the other people of an organisation in a day");
   const [first, second] = [
     await rig.invite(org, "ada@example.com"),
     await rig.invite(org, "bob@example.com"),
