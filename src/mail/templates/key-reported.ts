@@ -5,7 +5,6 @@ import { mailTemplate } from "../template.ts";
 
 export const keyReported = mailTemplate({
   name: "key_reported",
-  isEssential: true,
   data: z.object({ keyId: z.string() }),
   compose({ keyId }, { accounts, orgName }) {
     const key = accounts.key(keyId);

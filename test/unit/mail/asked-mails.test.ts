@@ -5,6 +5,7 @@ import { newTicket, ticketWire } from "../../../src/account/ticket.ts";
 import { WeirError } from "../../../src/errors.ts";
 import { AskedMails } from "../../../src/mail/asked-mails.ts";
 import { invoice } from "../../../src/mail/templates/invoice.ts";
+import { keyReported } from "../../../src/mail/templates/key-reported.ts";
 import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { mailRig } from "./fixtures.ts";
 
@@ -84,4 +85,14 @@ test("S10: a flood of notices keeps no receipt away, also where it is of the sam
   const put = () => rig.store.act(() => rig.mail.toOrg.put(invoice, { orgId: rig.org.id, data }));
   const receipts = await Promise.all(Array.from({ length: 60 }, put));
   expect(receipts.filter((keys) => keys?.length === 1)).toHaveLength(60);
+});
+
+test("S10: an org that reports its own keys sends as many mails of it as of any other notice", async () => {
+  // Whose owner has no address: then the billing address gets it, which may be a stranger's.
+  await rig.store.act(() => rig.accounts.replaceOrg({ ...rig.org, billingEmail: "stranger@other.example" }));
+  const { toOrg } = rig.mail;
+  const put = () =>
+    rig.store.act(() => toOrg.put(keyReported, { orgId: rig.org.id, data: { keyId: "key_1" } }));
+  const mails = await Promise.all(Array.from({ length: 200 }, put));
+  expect(mails.filter((keys) => keys !== undefined)).toHaveLength(50);
 });
