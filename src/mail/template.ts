@@ -15,7 +15,7 @@ export interface MailTemplate<D = unknown> {
   readonly data: z.ZodType<D>;
   /** The event that puts this mail to the org; `data` then reads what it needs of the event's data. */
   readonly event?: EventName;
-  /** Of a payment, a key or the end of an org: none is left out, however many there are on a day. Only for what nobody can bring about at will. */
+  /** Of a payment or the end of an org: none is left out, however many there are on a day. Only for what nobody can bring about at will. */
   readonly isEssential?: boolean;
   /** Called when the mail is sent, in each try. @returns undefined where there is nothing to say any more */
   compose(data: D, context: LetterContext): MaybePromise<Letter | undefined>;
