@@ -106,7 +106,7 @@ const optionsOf = ({ stop, own, temperature, ...ask }: Ask, stream: boolean) => 
   ...(temperature !== undefined && { temperature }),
   ...svcMember(ask),
   ...(stop && { stop_sequences: stop }),
-  ...(own && { inference_geo: "eu" }),
+  ...(own && { inference_geo: "global" }),
   ...(stream && { stream }),
 });
 
