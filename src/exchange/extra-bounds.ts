@@ -54,10 +54,22 @@ export function extraBound(asks: readonly Ask[], prices: UnitPrices, billed: Bil
     toolsMicroUsd += lineMicroUsd(bound, prices.serverTools?.[name] ?? 0) + 1;
   }
   return {
-    ...dearest(prices, namesOf(kept)),
+    ...dearestOfAll(asks, kept, prices),
     toolsMicroUsd,
     uses,
     isRead: kept.some(({ isRead }) => isRead === true),
+  };
+}
+
+/** Body and options may name two tiers of one kind: which one the provider takes is its own. */
+function dearestOfAll(asks: readonly Ask[], kept: readonly Ask[], prices: UnitPrices) {
+  const all = [
+    dearest(prices, namesOf(kept)),
+    ...asks.filter(({ kind }) => kind === "tier").map((ask) => dearest(prices, namesOf([ask]))),
+  ];
+  return {
+    input: Math.max(...all.map(({ input }) => input)),
+    output: Math.max(...all.map(({ output }) => output)),
   };
 }
 

@@ -18,8 +18,8 @@ import {
 } from "../usage.ts";
 import type { ReplyFacts, RequestFacts } from "../wire/contract.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
-import type { Report } from "../wire/extras/ask.ts";
-import { NOTHING_SENT, type SentExtras } from "../wire/extras/sent.ts";
+import type { Report, TierNames } from "../wire/extras/ask.ts";
+import { NOTHING_SENT, type SentExtras, usesOf } from "../wire/extras/sent.ts";
 import { pricedTier } from "../wire/extras/sift.ts";
 
 /** Tokens that a hold covers. */
@@ -82,19 +82,36 @@ interface Charged {
 const NOTHING_CHARGED: Charged = { extras: NO_CHARGED_EXTRAS, unpriced: [] };
 
 /**
- * What is charged beside tokens at the standard price. The tier is the reported one, which may be another than was asked for, else
- * the one asked for. Uses are those reported; for tools that the dialect reports no uses of, those assumed.
+ * What is charged beside tokens at the standard price. The tier is the reported one, which may be another than was asked for; the
+ * one asked for if none is reported, or one without a price. Uses are those reported; for tools that the dialect reports no uses of, those assumed.
  */
 function chargedExtras(prices: UnitPrices, sent: SentExtras, report: Report | undefined): Charged {
   if (sent === NOTHING_SENT && report === undefined) return NOTHING_CHARGED;
-  const { tier, unpriced } = pricedTier({ ...sent.tiers, ...report?.tiers }, prices);
-  const uses = { ...sent.assumed, ...report?.uses };
+  const { names, strange: strangeTiers } = tierNames(sent.tiers, report?.tiers ?? {}, prices);
+  const { tier, unpriced } = pricedTier(names, prices);
   const priced = prices.serverTools ?? {};
+  const uses = usesOf(sent, report?.uses ?? {}, priced);
   const strange = Object.entries(uses).filter(([tool]) => !Object.hasOwn(priced, tool));
   return {
     extras: { tier, uses },
-    unpriced: [...unpriced, ...strange.map(([tool, count]) => `${tool} (${count})`)],
+    unpriced: [...strangeTiers, ...unpriced, ...strange.map(([tool, count]) => `${tool} (${count})`)],
   };
+}
+
+/** @returns the tiers that count, and reported ones for which others do */
+function tierNames(
+  sent: TierNames,
+  reported: TierNames,
+  { tiers = {} }: UnitPrices,
+): { readonly names: TierNames; readonly strange: readonly string[] } {
+  const names: Record<string, string> = { ...sent };
+  const strange: string[] = [];
+  for (const [aspect, name] of Object.entries(reported)) {
+    const isPriced = name === "" || Object.keys(tiers).some((tier) => tier.split("+").includes(name));
+    if (isPriced || !names[aspect]) names[aspect] = name;
+    else strange.push(name);
+  }
+  return { names, strange };
 }
 
 const noUsage = (endpoint: Endpoint | undefined): Metered => ({

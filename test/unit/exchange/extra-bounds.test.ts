@@ -48,6 +48,11 @@ describe("a hold", () => {
     expect(any.toolsMicroUsd).toBeGreaterThanOrEqual(10_000 * DEFAULT_TOOL_USES);
   });
 
+  test("S3: covers each of two tiers that body and options name", () => {
+    const asks = [tier("priority"), { ...tier("flex"), path: ["serviceTier"] as [string] }];
+    expect(extraBound(asks, PRICES, "platform")).toMatchObject({ input: 10_000, output: 20_000 });
+  });
+
   test("S3: has nothing of what is not sent", () => {
     const none = { uses: 0, toolsMicroUsd: 0, isRead: false };
     expect(extraBound([tool("advisor", 3), tool("", 3)], PRICES, "platform")).toMatchObject(none);
@@ -99,6 +104,45 @@ describe("a charge", () => {
       ...{ kind: "input", units: 100, unit_price_nano: 1000, micro_usd: 100 },
     });
     expect(lineOf({ tiers: { tier: "flex" }, uses: {} })).toMatchObject({ tier: "flex", micro_usd: 50 });
+  });
+
+  test("S3: of a tier that is reported and has no price is at the price of the one that was asked for", () => {
+    const sent = sentOf([tier("priority")], []);
+    const report = { tiers: { tier: "turbo" }, uses: {} };
+    const { cost, unpriced } = meter(request, endpoint, { ...facts, report }, undefined, undefined, sent);
+    expect(cost.lines[0]).toMatchObject({ tier: "priority", micro_usd: 1000 });
+    expect(unpriced).toEqual(["turbo"]);
+  });
+
+  test.each([
+    ["web_search_preview", "web_search"],
+    ["web_search_options", "web_search"],
+    ["code_execution", "code_interpreter"],
+    ["collections_search", "file_search"],
+  ])("S3: of %s, whose uses providers report as %s, has its price", (asked, reported) => {
+    const prices: UnitPrices = { ...PRICES, serverTools: { web_search: 1_000_000, [asked]: 25_000_000 } };
+    const report = { tiers: {}, uses: { [reported]: 3 } };
+    const chargeOf = (...names: readonly string[]) =>
+      meter(
+        request,
+        { prices } as Endpoint,
+        { ...facts, report },
+        undefined,
+        undefined,
+        sentOf(
+          names.map((name) => ({ ...tool(name), assumed: 1 })),
+          [],
+        ),
+      );
+    expect(chargeOf(asked).cost.lines).toContainEqual(
+      expect.objectContaining({ tool: asked, units: 3, micro_usd: 75_000 }),
+    );
+    expect(chargeOf(asked).unpriced).toBeUndefined();
+    // Which of both was used is not told.
+    if (reported === "web_search")
+      expect(chargeOf("web_search", asked).cost.lines).toContainEqual(
+        expect.objectContaining({ tool: asked, units: 3 }),
+      );
   });
 
   test("S3: names what is reported and has no price, but for an own key, whose provider bills the org", () => {
