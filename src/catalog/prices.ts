@@ -30,6 +30,9 @@ const UNITS: Readonly<Record<Kind, string>> = {
   search_unit: "search units",
 };
 
+/** Without a price of their own these tokens count as others, which are usually cheaper. */
+const DEARER = ["cache_write", "cache_write_1h", "reasoning"] as const;
+
 /** Prices that are missing, or zero without `free: true`. */
 export function priceFaults(task: Task, price: PriceEntry): PriceFault[] {
   const faults: PriceFault[] = [];
@@ -56,6 +59,11 @@ export function priceFaults(task: Task, price: PriceEntry): PriceFault[] {
       if (prices[key] !== 0 || price.free) continue;
       const message = `a price of 0 gives ${UNITS[key]} away; add free: true if that is meant`;
       faults.push({ key: ["tiers", tier, key], message });
+    }
+    for (const key of DEARER) {
+      if (price[key] === undefined || prices[key] !== undefined) continue;
+      const why = "so a tier needs it too: it would be charged as cheaper tokens";
+      faults.push({ key: ["tiers", tier], message: `the standard price has ${key}, ${why}` });
     }
   }
   return faults;

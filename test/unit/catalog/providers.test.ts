@@ -175,6 +175,22 @@ describe("prices", () => {
     await load({ model: EMBED, endpoint: { price: { input: 1, output: 0 } } });
   });
 
+  test("S3: a tier has each line that is dearer than the tokens it would else count as", async () => {
+    const us = { input: 2, output: 4 };
+    const cached = { input: 1, output: 2, cache_write: 1.25, cache_write_1h: 2, reasoning: 3 };
+    const at = "/models/0/endpoints/0/price/tiers/us: ";
+    expect(await refusal({ endpoint: { price: { ...cached, tiers: { us } } } })).toEqual(
+      ["cache_write", "cache_write_1h", "reasoning"].map(
+        (key) =>
+          `${at}the standard price has ${key}, so a tier needs it too: it would be charged as cheaper tokens`,
+      ),
+    );
+    const whole = { ...us, cache_write: 2.5, cache_write_1h: 4, reasoning: 6 };
+    await load({ endpoint: { price: { ...cached, tiers: { us: whole } } } });
+    // Without a price of their own, tokens read from the cache count as fresh ones.
+    await load({ endpoint: { price: { input: 1, output: 2, cache_read: 0.1, tiers: { us } } } });
+  });
+
   test("a model that generates needs its bound and its capabilities; others need neither", async () => {
     expect(await refusal({ model: { max_output: undefined, capabilities: undefined } })).toEqual([
       "/models/0: a model that generates needs max_output",
