@@ -37,6 +37,8 @@ const SETTLED = lax([
   ...["messages", "input", "prompt", "system", "instructions", "contents", "systemInstruction", "documents"],
   ...["previous_response_id", "conversation", "query", "texts", "inputs", "requests"],
   ...["tools", "toolConfig", "functions", "models"],
+  // The answer would come later, when no call waits for it.
+  ...["background", "deferred"],
   ...["max_tokens", "max_completion_tokens", "max_output_tokens", "n", "best_of", "candidate_count"],
 ]);
 

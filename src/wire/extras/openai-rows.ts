@@ -63,6 +63,12 @@ export const CHAT_ROWS: DialectRows = {
     { of: "provider", row: ROUTED, source: `${OPENROUTER}/features/provider-routing` },
     { of: "preset", row: { is: "unpriced" }, source: `${OPENROUTER}/features/presets` },
     { of: "models", row: { is: "unpriced" }, source: `${OPENROUTER}/features/model-routing` },
+    // The answer comes later, to the account that asked: no call could be charged for it.
+    {
+      of: "deferred",
+      row: { is: "unpriced" },
+      source: "https://docs.x.ai/docs/guides/deferred-chat-completions",
+    },
     { of: "extra_body", row: { is: "body" }, source: GOOGLE_EXTRAS },
     { of: "google", row: { is: "body" }, source: GOOGLE_EXTRAS },
     {
@@ -127,6 +133,7 @@ export const RESPONSES_ROWS: DialectRows = {
     { of: "service_tier", row: SERVICE_TIER, source: `${OPENAI}/docs/guides/priority-processing` },
     { of: "tools", row: { is: "tools" }, source: TOOLS },
     { of: "input", row: { is: "items" }, source: `${OPENAI}/docs/guides/tools-tool-search` },
+    { of: "background", row: { is: "unpriced" }, source: `${OPENAI}/docs/guides/background` },
     { of: "plugins", row: PLUGINS, source: `${OPENROUTER}/features/web-search` },
     { of: "search_parameters", row: { ...SEARCH, name: "live_search" }, source: XAI },
     { of: "enable_search", row: SEARCH, source: "https://help.aliyun.com/zh/model-studio/web-search" },
@@ -188,7 +195,7 @@ export const RESPONSES_ROWS: DialectRows = {
   ],
   toolVersion: /_\d{4}_\d{2}_\d{2}$/,
   free: [
-    ...["model", "svc", "instructions", "stream", "stream_options", "store", "background", "conversation"],
+    ...["model", "svc", "instructions", "stream", "stream_options", "store", "conversation"],
     ...["previous_response_id", "prompt", "tool_choice", "parallel_tool_calls", "max_tool_calls", "text"],
     ...["reasoning", "max_output_tokens", "temperature", "top_p", "top_logprobs", "include", "user"],
     ...["safety_identifier", "prompt_cache_key", "prompt_cache_retention", "prompt_cache_options"],

@@ -31,7 +31,10 @@ export type MemberRow =
     }
   /** Tokens that the body does not show, charged as reported. */
   | { readonly is: "tokens" }
-  /** Never sent on the platform's credential: what it costs has no price of the forms that endpoints have. */
+  /**
+   * Never sent on the platform's credential: what it costs has no price of the forms that endpoints have. False, an empty list and
+   * an empty object are.
+   */
   | { readonly is: "unpriced" }
   /** The list of tools. */
   | { readonly is: "tools" }

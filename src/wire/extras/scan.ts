@@ -116,7 +116,7 @@ class Scan {
         });
         return;
       case "unpriced":
-        this.#unpriced(path, String(path.at(-1)));
+        if (!isOff(value)) this.#unpriced(path, String(path.at(-1)));
         return;
       case "tools":
         this.#tools(value, path);
@@ -171,8 +171,10 @@ class Scan {
 
   #body(value: unknown, path: Path): void {
     if (!isObject(value)) return;
-    for (const [key, inner] of Object.entries(value))
-      this.named(this.#table.members.get(key), key, inner, [...path, key]);
+    for (const [key, inner] of Object.entries(value)) {
+      const row = laxName(key) === "model" ? ANOTHER_MODEL : this.#table.members.get(key);
+      this.named(row, key, inner, [...path, key]);
+    }
   }
 
   #rowIn(rows: Readonly<Record<string, MemberRow>>, key: string): MemberRow | undefined {
@@ -283,6 +285,8 @@ interface FoundTool {
   readonly assumed?: number;
 }
 
+/** Only the gateway names the model that answers. */
+const ANOTHER_MODEL: MemberRow = { is: "unpriced" };
 const FREE_TOOL: FoundTool = { name: "free" };
 const UNKNOWN_TOOL: FoundTool = { name: "" };
 

@@ -56,7 +56,12 @@ describe("a body", () => {
     ["chat", { Models: ["dearer"] }, "/Models"],
     ["responses", { Models: ["dearer"] }, "/Models"],
     ["messages", { Models: ["dearer"] }, "/Models"],
+    // The answer would come later, to the platform's account alone: it could not be charged.
+    ["chat", { deferred: true }, "/deferred"],
+    ["responses", { Background: true }, "/Background"],
     // Bodies within bodies.
+    ["chat", { extra_body: { background: true } }, "/extra_body/background"],
+    ["chat", { extra_body: { model: "dearer" } }, "/extra_body/model"],
     ["chat", { extra_body: { service_tier: "priority", seed: 1 } }, "/extra_body/service_tier"],
     [
       "chat",
@@ -103,6 +108,27 @@ describe("options for a provider beside a body", () => {
     const out = written("chat", { service_tier: "priority" }, { serviceTier: "flex" });
     expect(out.extras?.tiers).toEqual({ tier: "priority" });
     expect(out.sent).not.toHaveProperty("serviceTier");
+  });
+
+  test.each<[Name, object]>([
+    ["responses", { background: true }],
+    ["responses", { Background: true }],
+    ["chat", { deferred: true }],
+    ["chat", { extra_body: { model: "dearer" } }],
+  ])(
+    "S3: %s: an answer that would come later, or of another model, cannot be asked for: %j",
+    (name, options) => {
+      const [member] = Object.keys(options);
+      const out = written(name, {}, options);
+      expect(out.sent).not.toHaveProperty(member as string);
+      expect(out.dropped).toEqual([`/svc/provider_options/p/${member}`]);
+    },
+  );
+
+  test("S3: a member that says no is sent as it is", () => {
+    const off = { background: false };
+    expect(written("responses", off, {}, PLAIN)).toMatchObject({ dropped: [], sent: off });
+    expect(written("chat", { deferred: false }, {}, PLAIN).dropped).toEqual([]);
   });
 });
 
