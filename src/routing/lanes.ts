@@ -109,7 +109,8 @@ export class Lanes {
 
   /** What the gateway's own question found. @param result undefined: nothing, such as no answer */
   probed(endpointId: string, key: ProviderKey, result: KeyResult | undefined, nowMs: number): void {
-    this.#suspicions.answered(endpointId, key, nowMs);
+    const isAccepted = result !== undefined && result.errorClass !== "auth";
+    this.#suspicions.answered(endpointId, key, nowMs, isAccepted);
     if (result === undefined) return;
     const state = this.#state(this.#at(endpointId), endpointId, key, nowMs);
     const { errorClass, httpStatus } = result;

@@ -5,14 +5,20 @@
  */
 import type { ProviderKey } from "../endpoint.ts";
 
-/** So long after an answer the provider is not asked again: what a flood of such prompts costs is bounded by it. */
+/**
+ * So long after an answer the provider is not asked again: what a flood of such prompts costs is bounded by it. Twice as long after
+ * each answer in a row that the key is accepted, up to the longest.
+ */
 export const ASK_AGAIN_MS = 10_000;
+const LONGEST_MS = 60_000;
 const MOST = 10_000;
 
 interface Suspicion {
   readonly hint: string;
   /** Undefined while the provider is asked; monotonic. */
   answeredAtMs: number | undefined;
+  /** Answers in a row that the key is accepted. */
+  accepted: number;
 }
 
 export class Suspicions {
@@ -24,20 +30,26 @@ export class Suspicions {
     const name = nameOf(endpointId, id);
     const known = this.#known.get(name);
     if (known?.hint === hint) {
-      if (known.answeredAtMs === undefined || nowMs - known.answeredAtMs < ASK_AGAIN_MS) return false;
+      if (known.answeredAtMs === undefined || nowMs - known.answeredAtMs < pauseMs(known)) return false;
     }
+    const accepted = known?.hint === hint ? known.accepted : 0;
     this.#known.delete(name);
-    this.#known.set(name, { hint, answeredAtMs: undefined });
+    this.#known.set(name, { hint, answeredAtMs: undefined, accepted });
     const [oldest] = this.#known.size > MOST ? this.#known.keys() : [];
     if (oldest !== undefined) this.#known.delete(oldest);
     return true;
   }
 
-  /** What was asked has ended, with whatever answer. */
-  answered(endpointId: string, { id, hint }: ProviderKey, nowMs: number): void {
+  /** What was asked has ended. @param isAccepted false also where nothing was found out */
+  answered(endpointId: string, { id, hint }: ProviderKey, nowMs: number, isAccepted: boolean): void {
     const known = this.#known.get(nameOf(endpointId, id));
-    if (known?.hint === hint) known.answeredAtMs = nowMs;
+    if (known?.hint !== hint) return;
+    known.answeredAtMs = nowMs;
+    known.accepted = isAccepted ? known.accepted + 1 : 0;
   }
 }
+
+const pauseMs = ({ accepted }: Suspicion): number =>
+  Math.min(ASK_AGAIN_MS * 2 ** Math.max(0, accepted - 1), LONGEST_MS);
 
 const nameOf = (endpointId: string, keyId: string): string => `${endpointId} ${keyId}`;

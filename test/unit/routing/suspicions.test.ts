@@ -69,6 +69,27 @@ describe("S5: a refused key", () => {
     expect([asked.length, outForMs()]).toEqual([2, 0]);
   });
 
+  test("is asked about ever more rarely while the provider keeps accepting it", () => {
+    const pauses: number[] = [];
+    for (let i = 0; i < 6; i++) {
+      const before = asked.length;
+      let ms = 0;
+      for (call(refused(401)); asked.length === before; call(refused(401))) {
+        clock.advance(1000);
+        ms += 1000;
+      }
+      pauses.push(ms);
+      health.probed(EP, KEY, OK);
+    }
+    expect(pauses).toEqual([0, 10_000, 20_000, 40_000, 60_000, 60_000]);
+    clock.advance(60_000);
+    call(refused(401));
+    health.probed(EP, KEY, undefined);
+    clock.advance(ASK_AGAIN_MS);
+    call(refused(401));
+    expect(asked).toHaveLength(8);
+  });
+
   test("is asked about at each endpoint by itself", () => {
     call(refused(401));
     call(refused(401), OTHER);
