@@ -80,6 +80,12 @@ describe("patterns", () => {
     expect(patternsFault(patterns)?.message).toBe(TOO_LARGE);
   });
 
+  test("S9: are refused before they take 50 ms to compile, though few ranges fold their case", () => {
+    const ranges = (count: number) => `(?i)[${"\u0100-\u{10FFFF}".repeat(count)}]a`;
+    expect(patternsFault([ranges(4), ranges(4)])?.message).toBe(TOO_LARGE);
+    expect(patternsFault([ranges(3), ranges(4)])).toBeUndefined();
+  });
+
   test("of all kinds together stay below the number of instructions", () => {
     const one = "x{900}y";
     expect(RE2JS.compile(one).programSize()).toBeGreaterThan(MAX_INSTRUCTIONS / 3);
