@@ -13,7 +13,7 @@ import type { Store } from "../store/store.ts";
 import { memberAdded, memberRemoved } from "./account-events.ts";
 import { emailField, sameEmail } from "./email.ts";
 import { assertMayGrantRole, assertMayRemove, personBehind } from "./granting.ts";
-import { invitationTerms, isOver, mayStillBeGiven } from "./invitations.ts";
+import { invitationTerms, isInvitation, isOver, mayStillBeGiven } from "./invitations.ts";
 import { revokedKey } from "./key.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import { ownOrg } from "./org-operations.ts";
@@ -139,7 +139,6 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     countInvitation(deps, org.id, nowMs);
     // The same whether the address is known here or not: who has an account is nobody's business.
     const user = people.invitedByEmail(email) ?? invitedUser(email, nowMs);
-    if (granted === "owner") assertMayOwn(people, user.id, deps.maxOrgsOfPerson);
     people.putUser(user);
     const row: MemberRow = {
       ...{ orgId: org.id, userId: user.id, role: granted, addedAtMs: nowMs, source: "invitation" },
@@ -202,7 +201,9 @@ async function updateMember(deps: MemberOperationDeps, caller: Caller, userId: s
     assertMayGrantRole(accounts, caller, old.role);
     assertMayGrantRole(accounts, caller, role);
     if (role !== "owner") assertOwnerStays(deps, old);
-    else if (old.role !== "owner") assertMayOwn(accounts.people, userId, deps.maxOrgsOfPerson);
+    // Of an invitation it is asked when it is accepted: what others sent to the address is nobody's business.
+    else if (old.role !== "owner" && !isInvitation(old, userOf(deps, old)))
+      assertMayOwn(accounts.people, userId, deps.maxOrgsOfPerson);
     if (role !== old.role) {
       // Whoever gives an invited person another role answers for the invitation from now on.
       const { invitation } = old;
