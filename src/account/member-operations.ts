@@ -13,7 +13,7 @@ import type { Store } from "../store/store.ts";
 import { memberAdded, memberRemoved } from "./account-events.ts";
 import { emailField, sameEmail } from "./email.ts";
 import { assertMayGrantRole, assertMayRemove, personBehind } from "./granting.ts";
-import { invitationTerms, isInvitation, isOver, mayStillBeGiven } from "./invitations.ts";
+import { invitationTerms, isOver, mayStillBeGiven } from "./invitations.ts";
 import { revokedKey } from "./key.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import { ownOrg } from "./org-operations.ts";
@@ -202,13 +202,10 @@ async function updateMember(deps: MemberOperationDeps, caller: Caller, userId: s
     assertMayGrantRole(accounts, caller, role);
     if (role !== "owner") assertOwnerStays(deps, old);
     // Of an invitation it is asked when it is accepted: what others sent to the address is nobody's business.
-    else if (old.role !== "owner" && !isInvitation(old, userOf(deps, old)))
+    else if (old.role !== "owner" && userOf(deps, old).status !== "invited")
       assertMayOwn(accounts.people, userId, deps.maxOrgsOfPerson);
     if (role !== old.role) {
-      // Whoever gives an invited person another role answers for the invitation from now on.
-      const { invitation } = old;
-      const given = invitation && { invitation: { ...invitation, by: caller.actor } };
-      accounts.people.putMember({ ...old, role, ...given });
+      accounts.people.putMember(withRole(deps, caller, old, role));
       trail.audit.note(caller, {
         act: "member.update",
         target: userId,
@@ -218,6 +215,19 @@ async function updateMember(deps: MemberOperationDeps, caller: Caller, userId: s
     }
     return { org_id: old.orgId, user_id: userId, role };
   });
+}
+
+/**
+ * Whoever gives an invited person another role answers for the invitation from now on. A directory never has a say over owners: the
+ * membership is no longer its own, and one that waits is an invitation.
+ */
+function withRole(deps: MemberOperationDeps, { actor }: Caller, old: MemberRow, role: Role): MemberRow {
+  const { invitation } = old;
+  if (role !== "owner" || old.source !== "directory")
+    return { ...old, role, ...(invitation && { invitation: { ...invitation, by: actor } }) };
+  const isWaiting = userOf(deps, old).status === "invited";
+  const terms = isWaiting ? { invitation: invitationTerms(actor, deps.clock.now()) } : {};
+  return { ...old, role, source: "invitation", ...terms };
 }
 
 async function removeMember(deps: MemberOperationDeps, caller: Caller, userId: string, revokesKeys: boolean) {

@@ -68,6 +68,7 @@ export function accountRig(spent = NOTHING) {
   let mails: InvitationMail[];
   let reported: string[];
   let locks: readonly Lock[];
+  let hasDirectory: boolean;
 
   beforeEach(async () => {
     clock = new ManualClock(new Date(START).toISOString());
@@ -81,6 +82,7 @@ export function accountRig(spent = NOTHING) {
     trail = trailOn(store, clock, quotas);
     [mails, reported] = [[], []];
     locks = [];
+    hasDirectory = true;
     ops = accountOperations({
       ...{ accounts, clock, lastUsed },
       ...{ trail: trail.trail, jobs: trail.jobs, tickets: new Tickets(store, quotas) },
@@ -94,7 +96,7 @@ export function accountRig(spent = NOTHING) {
       freePlanId: "free",
       maxOrgsOfPerson: 5,
       hasPaid: () => false,
-      hasDirectory: () => true,
+      hasDirectory: () => hasDirectory,
       locksOf: () => locks,
       refundableMicroUsd: () => 7,
       cursors: cursors(Buffer.alloc(32, 1)),
@@ -196,6 +198,10 @@ export function accountRig(spent = NOTHING) {
     /** Why the caller's session does not open the org. */
     set locks(by: readonly Lock[]) {
       locks = by;
+    },
+    /** Whether the org's directory has a token that works. */
+    set hasDirectory(is: boolean) {
+      hasDirectory = is;
     },
     get clock(): ManualClock {
       return clock;

@@ -190,3 +190,29 @@ test("an org whose people can make keys need not keep one that can", async () =>
   await rig.person("member");
   expect(await failure(rig.revoke(live.id))).toBe("done");
 });
+
+describe("S10: a directory's member whom an owner makes an owner once the directory has no token", () => {
+  const promoted = async (id: string) => {
+    const owner = await rig.person("owner");
+    const row = rig.accounts.people.member(owner.orgId, id);
+    if (row === undefined) throw new Error("no member");
+    const { invitation: _, ...rest } = row;
+    await rig.accounts.act(() => rig.accounts.people.putMember({ ...rest, source: "directory" }));
+    rig.hasDirectory = false;
+    await change(owner, id, "owner");
+    return rig.accounts.people.member(owner.orgId, id);
+  };
+
+  test("is the directory's no longer, which could take their role else", async () => {
+    const member = await rig.person("member");
+    expect(await promoted(member.actor.id)).toMatchObject({ role: "owner", source: "invitation" });
+  });
+
+  test("accepts it, where they have not signed in yet", async () => {
+    const { user_id: id } = await add(await rig.person("admin"), "new@example.com");
+    expect(await promoted(id)).toMatchObject({
+      ...{ role: "owner", source: "invitation" },
+      invitation: { by: { kind: "person" }, endsAtMs: rig.clock.now() + 14 * DAY_MS },
+    });
+  });
+});
