@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { ANALYST_SECONDS } from "./analyst-settings.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
 import { type Analysts, analystStatement, type Credentials, credentialsOf } from "./engine-analysts.ts";
 import { EngineError } from "./engine-error.ts";
@@ -44,17 +45,26 @@ const RESERVED = new Set([
   "quota_key",
 ]);
 
+/** For how long an analyst's answer may keep its place, which other analysts wait for. */
+export interface AnswerLimits {
+  /** Without a byte that the client takes. Longer than a statement may be silent. */
+  readonly stalledMs: number;
+  readonly wholeMs: number;
+}
+const ANSWER_LIMITS: AnswerLimits = { stalledMs: (ANALYST_SECONDS + 30) * 1000, wholeMs: 600_000 };
+
 /** @param confined runs analysts' statements, in a process of its own */
 export function engineServer(
   runner: EngineRunner,
   { user, password }: { readonly user: string; readonly password: string },
   analysts: Analysts,
   confined: Pick<ConfinedProcess, "run">,
+  limits = ANSWER_LIMITS,
 ): Server {
   const gates = { questions: new Gate(CONCURRENT, WAITING), inserts: new Gate(INSERTS, WAITING) };
   const running = new Set<string>();
   const server = createServer((request, response) => {
-    const context = { runner, gates, running, user, password, analysts, confined };
+    const context = { runner, gates, running, user, password, analysts, confined, limits };
     answer(request, response, context).catch((error: unknown) => refuse(response, error));
   });
   // Longer than clients keep an idle socket, so that a socket is never closed while a request is being sent.
@@ -72,12 +82,13 @@ interface ServerContext {
   readonly password: string;
   readonly analysts: Analysts;
   readonly confined: Pick<ConfinedProcess, "run">;
+  readonly limits: AnswerLimits;
 }
 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { runner, gates, running, user, password, analysts, confined }: ServerContext,
+  { runner, gates, running, user, password, analysts, confined, limits }: ServerContext,
 ): Promise<void> {
   const url = new URL(request.url ?? "/", "http://engine");
   response.setHeader("X-ClickHouse-Server-Display-Name", "weir");
@@ -102,7 +113,7 @@ async function answer(
   }
   if (analyst !== undefined) {
     const statement = await analystStatement(request, url, analyst);
-    await analysts.run(analyst, async () => await send(response, await confined.run(statement)));
+    await analysts.run(analyst, async () => sendWithin(response, await confined.run(statement), limits));
     return;
   }
   const statement = await readStatement(request, url);
@@ -130,6 +141,13 @@ async function send(response: ServerResponse, result: Result): Promise<void> {
   // After this an error can only end the body early: the socket is destroyed, so that no client takes the body for
   // complete.
   await pipeline(Readable.from(result.chunks, { objectMode: false }), response);
+}
+
+/** A client that stops reading, or reads a byte at a time, is cut off. */
+async function sendWithin(response: ServerResponse, result: Result, limits: AnswerLimits): Promise<void> {
+  response.setTimeout(limits.stalledMs, () => response.destroy());
+  const cutOff = setTimeout(() => response.destroy(), limits.wholeMs);
+  await send(response, result).finally(() => clearTimeout(cutOff));
 }
 
 /** Reads one statement: the URL's `query`, followed by the body, as in ClickHouse. */

@@ -1,8 +1,15 @@
 /** Whose statements run next in the embedded engine: an org with many users and slow statements delays the others by little. */
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { ALL_AT_ONCE } from "../../../src/analytics/analyst-run.ts";
 import { ANALYST_AT_ONCE } from "../../../src/analytics/analyst-settings.ts";
 import { Analysts, type EngineUser } from "../../../src/analytics/engine-analysts.ts";
+import { engineServer } from "../../../src/analytics/engine-http.ts";
+import type { EngineRunner } from "../../../src/analytics/engine-run.ts";
+import { until } from "./records.ts";
 
 const user = (orgId: string, at: number): EngineUser => ({
   ...{ username: `${orgId}_${at}`, digest: "", orgId, expiresAtMs: Number.POSITIVE_INFINITY },
@@ -41,3 +48,48 @@ test("S1: however many users an org has, its statements leave a place and the qu
   expect(texts.filter((text) => text === "ran")).toHaveLength(ANALYST_AT_ONCE + 10);
   expect(texts.find((text) => text !== "ran")).toContain("Code: 202");
 });
+
+/** An answer without an end. */
+async function* endless() {
+  for (;;) yield Buffer.alloc(64 * 1024);
+}
+
+test.each([
+  ["without reading on", { stalledMs: 50, wholeMs: 3_600_000 }, () => {}],
+  ["for too long, however much they read", { stalledMs: 3_600_000, wholeMs: 50 }, read],
+])("S1: clients do not keep the places of statements %s", async (_, limits, then) => {
+  const analysts = new Analysts(() => 0);
+  const digest = createHash("sha256").update("secret").digest("hex");
+  analysts.set([{ ...user("org_a", 1), digest }]);
+  const confined = { run: async () => ({ format: "TabSeparated", chunks: endless() }) };
+  // It runs none but analysts' statements here.
+  const runner = undefined as unknown as EngineRunner;
+  const server = engineServer(runner, { user: "weir", password: "password" }, analysts, confined, limits);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/?query=SELECT+1&user=org_a_1&password=secret`;
+  const ask = async () => {
+    const sent = get(url, { agent: false });
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    return answer;
+  };
+  const held = await Promise.all(Array.from({ length: ANALYST_AT_ONCE }, ask));
+  expect(held.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
+  for (const answer of held) {
+    answer.on("error", () => {});
+    then(answer);
+  }
+  await until(async () => {
+    const answer = await ask();
+    const { statusCode } = answer;
+    answer.destroy();
+    return statusCode === 200;
+  });
+  for (const answer of held) answer.destroy();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+function read(answer: IncomingMessage): void {
+  answer.resume();
+}
