@@ -40,6 +40,9 @@ const FOLDERS = ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"];
 const TOOL_MS = 10_000;
 
+/** Where the machine's memory ends, the system ends this process, and neither the gateway nor the engine. Every process may raise it. */
+const FIRST_TO_END = 1000;
+
 /**
  * Arguments: folder to mount the root over, then a mode, a path and its path in the root for each thing to show, `--`, then
  * `setpriv` and what to execute. The root's own mount is read-only at the end, so that nothing can be planted in it. A user
@@ -63,6 +66,7 @@ mount -o remount,bind,ro "$root"
 if [ -w /proc/sys/user/max_user_namespaces ] && [ "$WEIR_NAMESPACES" = user ]; then
   echo 0 > /proc/sys/user/max_user_namespaces
 fi
+echo ${FIRST_TO_END} > /proc/self/oom_score_adj || :
 umount=$(command -v umount)
 cd "$root"
 pivot_root . old

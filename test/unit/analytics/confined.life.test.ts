@@ -1,6 +1,6 @@
 /** The analysts' process beside the engine's: what it reads and when, how it ends, and when it is not there at all. */
 import { spawnSync } from "node:child_process";
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -64,6 +64,11 @@ describe.skipIf(reason !== "")(`S1: the analysts' process ${reason}`, () => {
     const analysts = join(side.folder, "clickhouse/analysts");
     expect(statSync(join(analysts, "analysts.sock")).isSocket()).toBe(true);
     expect(readdirSync(join(analysts, "scratch"))).not.toContain("analysts.sock");
+  });
+
+  it("S1: is the one that the system ends where memory is short", () => {
+    const score = readFileSync(`/proc/${own().at(-1)}/oom_score_adj`, "utf8");
+    expect(score).toBe("1000\n");
   });
 
   it("S1: is started again when it is killed, while the engine goes on", async () => {
