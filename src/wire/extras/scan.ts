@@ -1,9 +1,10 @@
 /** Finds in a body, by the table's rows, what changes a provider's bill. A body without any costs a look-up a member. */
 import type { Dialect } from "../../endpoint.ts";
+import { fail } from "../../errors.ts";
 import { type Member, utf8Of } from "../json.ts";
 import { isObject, type JsonObject, objectOf } from "../reader.ts";
 import { FREE_ANTHROPIC_BETAS, TIER_BETAS } from "./anthropic-rows.ts";
-import { type Ask, type Extras, NO_EXTRAS, saidOf } from "./ask.ts";
+import { type Ask, type Extras, NO_EXTRAS, pointerOf, saidOf } from "./ask.ts";
 import { SERVICE_TIER } from "./openai-rows.ts";
 import { type MemberRow, type ToolRow, USUAL_MEMORY } from "./rows.ts";
 import { bodyTable, laxName, type Table } from "./tables.ts";
@@ -14,6 +15,8 @@ type Path = Ask["path"];
 const MOST_USES = 1_000_000;
 /** Names of unlisted members that are kept of one request: they are only counted. */
 const MOST_UNLISTED = 16;
+/** More than any request needs. Each is sought, held and taken out by itself. */
+const MOST_ASKS = 1_000;
 const BETAS: ReadonlySet<string> = new Set(FREE_ANTHROPIC_BETAS);
 
 /**
@@ -85,6 +88,14 @@ class Scan {
     if (likely !== undefined) this.member(likely, value, path);
   }
 
+  #ask(ask: Ask): void {
+    if (this.#asks.length >= MOST_ASKS) {
+      const message = `The request asks for more than ${MOST_ASKS} tiers, tools and betas of a provider.`;
+      throw fail("invalid_value", message, { param: pointerOf({ path: [ask.path[0]] }) });
+    }
+    this.#asks.push(ask);
+  }
+
   member(row: MemberRow, value: unknown, path: Path): void {
     if (value === null || value === undefined) return;
     switch (row.is) {
@@ -99,7 +110,7 @@ class Scan {
           this.#unpriced(path, String(path.at(-1)));
           return;
         }
-        this.#asks.push({
+        this.#ask({
           ...{ kind: "tool", name: row.name, path, said: saidOf(String(path.at(-1))) },
           ...(row.isRead && { isRead: true }),
           ...(row.isPart && { uses: 0 }),
@@ -107,7 +118,7 @@ class Scan {
         });
         return;
       case "tokens":
-        this.#asks.push({
+        this.#ask({
           kind: "tokens",
           name: "tokens",
           path,
@@ -144,7 +155,7 @@ class Scan {
   }
 
   #unpriced(path: Path, said: string): void {
-    this.#asks.push({ kind: "tool", name: "", path, said: saidOf(said) });
+    this.#ask({ kind: "tool", name: "", path, said: saidOf(said) });
   }
 
   #tier(row: Extract<MemberRow, { is: "tier" }>, value: unknown, path: Path): void {
@@ -155,7 +166,7 @@ class Scan {
     const name = isWord && Object.hasOwn(words, word) ? words[word] : undefined;
     if (name === "") return;
     const said = saidOf(`${path.at(-1)}=${isWord ? word : typeof word}`);
-    this.#asks.push({ kind: "tier", name: name ?? "", aspect, path, said });
+    this.#ask({ kind: "tier", name: name ?? "", aspect, path, said });
   }
 
   #object(rows: Readonly<Record<string, MemberRow>>, value: unknown, path: Path): void {
@@ -212,7 +223,7 @@ class Scan {
     }
     for (const [index, beta] of value.entries()) {
       const ask = betaAsk(beta, [...path, index]);
-      if (ask !== undefined) this.#asks.push(ask);
+      if (ask !== undefined) this.#ask(ask);
     }
   }
 
@@ -227,7 +238,7 @@ class Scan {
       if (found === FREE_TOOL) continue;
       const { type, name, server_label: label } = objectOf(tool);
       const called = [type, name, label].filter((word) => typeof word === "string");
-      this.#asks.push({
+      this.#ask({
         ...{ kind: "tool", name: found.name, path: [...path, index], called, said: saidOf(saidTool(tool)) },
         ...this.#uses,
         ...usesOf(objectOf(tool).max_uses),

@@ -91,6 +91,18 @@ describe("a body", () => {
   });
 });
 
+const many = (count: number) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [`service${"_".repeat(i % 90)}${"-".repeat(i / 90)}tier`, "x"]),
+  );
+
+test("S3: a body asks for so much and no more: each is sought and taken out one by one", () => {
+  expect(() => written("chat", { extra_body: many(2000) })).toThrow(
+    "more than 1000 tiers",
+  );
+  expect(written("chat", { extra_body: many(500) }, {}, PLAIN).dropped).toHaveLength(500);
+});
+
 describe("options for a provider beside a body", () => {
   test("S3: two tiers without a price together are not both sent, one in each", () => {
     const out = written("messages", { speed: "fast" }, { inference_geo: "us" });
