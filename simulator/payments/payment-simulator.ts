@@ -160,7 +160,11 @@ async function serve(deps: Deps, request: IncomingMessage, response: ServerRespo
   const method = request.method ?? "GET";
   if (pathname.startsWith("/pay/") || pathname === "/control") {
     const { headers, socket } = request;
-    const origin = { peer: socket.remoteAddress ?? "", host: headers.host ?? "", names: Object.keys(headers) };
+    const origin = {
+      peer: socket.remoteAddress ?? "",
+      host: headers.host ?? "",
+      names: Object.keys(headers),
+    };
     // They ask for no credential: whoever a proxy asks for is not at this machine.
     if (!isFromThisMachine(origin)) return sendPage(response, 404, problemPage("There is no such page."));
   }

@@ -57,7 +57,8 @@ export const ACCOUNT_FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   "Organisations/role": "What the person may do in the org.",
   "Organisations/user": "The member's id, `usr_…`.",
   "updateMember/user_id": "The member's id.",
-  revoke_keys: "`true`: keys that the person made, or keys of theirs, are revoked in the same act. Default: they keep working.",
+  revoke_keys:
+    "`true`: keys that the person made, or keys of theirs, are revoked in the same act. Default: they keep working.",
   // Tickets and requests for higher limits.
   "Tickets/id": "The ticket's id.",
   "listTickets/kind": "Only tickets of this kind.",

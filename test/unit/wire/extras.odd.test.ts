@@ -97,9 +97,7 @@ const many = (count: number) =>
   );
 
 test("S3: a body asks for so much and no more: each is sought and taken out one by one", () => {
-  expect(() => written("chat", { extra_body: many(2000) })).toThrow(
-    "more than 1000 tiers",
-  );
+  expect(() => written("chat", { extra_body: many(2000) })).toThrow("more than 1000 tiers");
   expect(written("chat", { extra_body: many(500) }, {}, PLAIN).dropped).toHaveLength(500);
 });
 
