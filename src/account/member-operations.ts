@@ -201,7 +201,7 @@ async function updateMember(deps: MemberOperationDeps, caller: Caller, userId: s
     assertMayGrantRole(accounts, caller, old.role);
     assertMayGrantRole(accounts, caller, role);
     if (role !== "owner") assertOwnerStays(deps, old);
-    // Of an invitation it is asked when it is accepted: what others sent to the address is nobody's business.
+    // An invited person is asked when they accept: an org does not learn from a refusal what others sent to the address.
     else if (old.role !== "owner" && userOf(deps, old).status !== "invited")
       assertMayOwn(accounts.people, userId, deps.maxOrgsOfPerson);
     if (role !== old.role) {

@@ -20,7 +20,7 @@ export interface AnalystStatement {
 
 /** Statements of all analysts that run at once. */
 export const ALL_AT_ONCE = 4;
-/** Of the process: what its statements may take together, and the engine itself. */
+/** Memory of the process: what its statements may take together, and the engine itself. */
 const MEMORY_BYTES = (ALL_AT_ONCE + 1) * ANALYST_MEMORY_BYTES;
 /** ClickHouse's code for a file of a part that has been removed meanwhile. */
 const FILE_IS_GONE = 107;

@@ -7,7 +7,7 @@ import { refusal } from "./engine-error.ts";
 
 export interface TreeNode {
   readonly kind: string;
-  /** Of the line, after the number. */
+  /** The rest of the line, after the number. */
   readonly rest: string;
   /** The heading above it, without what some of them repeat of the statement. */
   readonly part: string;

@@ -36,7 +36,7 @@ const SCRATCH_FOLDER = join(FOLDER, "scratch");
 const ROOT_FOLDER = join(FOLDER, "root");
 /** Out of the process's reach, once it listens: in its own folder it could put a link to another socket there. */
 const SOCKET_FILE = join(FOLDER, SOCKET);
-/** Of the engine's folder: definitions of tables, and their parts. No statement, password or row file is in them. */
+/** Folders that the process reads, in the engine's: definitions of tables, and their parts. No statement, password or row file is in them. */
 const READ = ["metadata", "store"];
 
 const START_MS = 20_000;
@@ -104,7 +104,7 @@ export class ConfinedProcess {
   #confinement: Promise<Confinement> | undefined;
   #isWanted = false;
   #running: Promise<Running> | undefined;
-  /** Of `#running`: what an earlier start does late is of no account. */
+  /** The start that `#running` belongs to: what an earlier start does late is of no account. */
   #start = 0;
   #backoffMs = 100;
   #again: NodeJS.Timeout | undefined;

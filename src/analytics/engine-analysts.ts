@@ -27,7 +27,7 @@ export interface Credentials {
 }
 
 const WAITING = 40;
-/** Of one org's: however many users it has, it neither fills the queue of all nor takes all places. */
+/** Statements of one org that wait: however many users it has, it neither fills the queue of all nor takes all places. */
 const WAITING_OF_ORG = 10;
 
 /** Statements of one org: running, waiting, and their gate. */
