@@ -55,7 +55,7 @@ const fileSchema = z.strictObject({
       platform_shadows: z.boolean().default(true),
     })
     .prefault({}),
-  /** Of all routes but model calls, whose limits are those of keys and plans. */
+  /** Limits of all routes but model calls, which have those of keys and plans. */
   request_limits: requestLimitsField,
   quotas: quotasField,
   timeouts: z

@@ -32,7 +32,7 @@ export interface InvitationMail {
   readonly role: Role;
   /** E-mail of who invites; empty for a key. */
   readonly invitedBy: string;
-  /** The person who invites, or who made the key that does; empty where nobody is known. */
+  /** Id of the person who invites, or of the maker of the inviting key; empty for a key without a known maker. */
   readonly inviterId: string;
 }
 

@@ -9,6 +9,6 @@ export class EngineError extends Error {
   }
 }
 
-/** Of an analyst's statement. @param why what is not allowed, by its name */
+/** The error that refuses an analyst's statement. @param why what is not allowed, by its name */
 export const refusal = (code: number, why: string): EngineError =>
   new EngineError(code, `Code: ${code}. DB::Exception: An analyst's statement is refused: ${why}.`);

@@ -68,7 +68,7 @@ const prices = z.object({
   /** USD per 1,000 units; only for rerankers that bill them. */
   search_unit: z.number().optional(),
 });
-/** Of an endpoint: also what the provider bills beside tokens at the standard price. */
+/** Prices of an endpoint, with what the provider bills beside tokens at the standard price. */
 const endpointPrices = prices.extend({
   tiers: z.record(z.string(), tierPrices).optional().describe("By tier: tokens at its own price."),
   server_tools: z

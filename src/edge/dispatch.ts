@@ -49,7 +49,7 @@ import type { Uploads } from "./uploads.ts";
 export interface DispatchDeps extends FaultDeps {
   readonly credentials: CredentialPorts;
   readonly clientAddress: ClientAddress;
-  /** Of control-plane requests. */
+  /** Limits of control-plane requests. */
   readonly requestLimits: RequestLimits;
   readonly exchange: Exchange;
   /** Undefined where calls are not traced. */

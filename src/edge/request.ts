@@ -76,7 +76,7 @@ export class RequestHead {
     return this.#others?.get(name) ?? "";
   }
 
-  /** Of all headers, in lower case. Needs `keepsAll`. */
+  /** Names of all headers, in lower case. Needs `keepsAll`. */
   names(): Iterable<string> {
     return this.#others?.keys() ?? [];
   }

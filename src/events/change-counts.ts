@@ -38,7 +38,7 @@ const WHOSE = {
 };
 type Who = keyof typeof WHOSE;
 
-/** Of people, only owners and admins hold `write:org`. */
+/** Owners and admins are known by `write:org`, which no other person holds. */
 function whoOf({ actor: { kind }, scopes }: Caller): Who {
   if (kind !== "person") return kind === "directory" ? "directory" : "key";
   return scopes.has("write:org") ? "person" : "member";

@@ -12,7 +12,7 @@ import type { Store } from "../store/store.ts";
 
 export interface AskedMail {
   readonly orgId: string;
-  /** The person who asks, or who made the key that does; empty where nobody is known. */
+  /** Id of the person who asks, or of the maker of the asking key; empty for a key without a known maker. */
   readonly personId: string;
   readonly to: string;
 }
