@@ -17,6 +17,8 @@ export interface RefundOperationDeps extends RefundingDeps {
   readonly trail: Trail;
   /** Port: resolves when the refund is not pending any more, or after the time. */
   readonly settled: (refundId: string, withinMs: number) => Promise<void>;
+  /** Port: resolves when every cell reads what this one reads now. */
+  readonly seenEverywhere: () => Promise<void>;
 }
 
 /** Most payment gateways answer at once; a client waits for that. */
@@ -97,6 +99,8 @@ async function refundTopup(deps: RefundOperationDeps, caller: Caller, topupId: s
     return { id: refund.id, replay };
   });
   if (mustGet(deps, orgId, asked.id).status === "pending") await deps.settled(asked.id, ANSWER_MS);
+  // The job's act may be on its way to other cells, and what reads the invoice next may be one of them.
+  await deps.seenEverywhere();
   const wire = refundWire(mustGet(deps, orgId, asked.id));
   return { refund: asked.replay ? { ...wire, replay: true } : wire };
 }

@@ -84,6 +84,11 @@ export interface Cell {
   standing(): CellStanding;
   /** Resolves true if the cell is in touch, also where it stood still and catches up in a moment; false if that takes longer than 1 s. */
   currentSoon(): Promise<boolean>;
+  /**
+   * Resolves once all cells have what this one has, or after the time that an act waits for them: for an answer that tells of an act
+   * which another caller, or a job, has made.
+   */
+  seenEverywhere(): Promise<void>;
   /** When rows may be read. */
   readonly reads: Reads;
   /** Since the start. */
@@ -133,7 +138,8 @@ export async function openCell(options: CellOptions): Promise<Cell> {
     await Promise.all([link.ready(CONNECT_MS), reading.ready(CONNECT_MS)]);
     await assertSettings(link);
     await signals.ready(CONNECT_MS);
-    const made = partsOf(options, { link, reading, close, replica: new Replica(local), parts });
+    const replica = new Replica(local);
+    const made = partsOf(options, { link, reading, close, replica, parts });
     const { session, store, committer, follower, journal, beats, awake, caughtUp } = made;
     const entered = await session.start();
     store.connect(committer);
@@ -162,6 +168,8 @@ export async function openCell(options: CellOptions): Promise<Cell> {
         lag: Math.max(0, beats.latest.version - follower.version),
       }),
       ...{ currentSoon: made.currentSoon, reads: made.reads },
+      seenEverywhere: async () =>
+        void (await beats.everyoneHas(replica.positionRead().version, EVERYWHERE_MS)),
       version: () => follower.version,
       lane: (name) => session.lane(name),
       caughtUp,
@@ -271,7 +279,7 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
   });
   const committer: Committer = new Committer({
     ...{ lane: session.lane("documents"), beats, follower, journal, clock, isShared, cell, format },
-    onRows: (read) => store.onRows(() => read(replica.positionInAct())),
+    onRows: (read) => store.onRows(() => read(replica.positionRead())),
     setRunning: (running) => store.setRunning(running),
     life: () => session.life,
     onFault: (error) => session.end(error),

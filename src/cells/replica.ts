@@ -114,8 +114,8 @@ export class Replica {
     return isLoading || version < servesFrom;
   }
 
-  /** Only in an act: reads of the act see this version. */
-  positionInAct(): Position {
+  /** Reads see this version now: in an act, with what its group writes; outside, also a moment before `position` says so. */
+  positionRead(): Position {
     return this.#positions.get(KEY) ?? NOWHERE;
   }
 
@@ -132,7 +132,7 @@ export class Replica {
     const position = { version: last.version, origin: last.origin, ...(isMixed && { servesFrom }) };
     await this.#local.act(
       () => {
-        let { version, origin } = this.positionInAct();
+        let { version, origin } = this.positionRead();
         for (const entry of entries) {
           if (entry.version !== ++version || entry.before !== origin)
             throw new OtherPast(`the stream has ${entry.version} after ${entry.before}, not ${origin}`);

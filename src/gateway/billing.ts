@@ -13,6 +13,7 @@ import type { BillingTerms } from "../billing/terms.ts";
 import { TopupTables } from "../billing/topup-tables.ts";
 import { refundWaiter } from "../billing/waiting.ts";
 import { topupWatcher, watchTopup } from "../billing/watching.ts";
+import type { Cell } from "../cells/cell.ts";
 import { type Clock, systemTimers, type Timers } from "../clock.ts";
 import { type Config, ConfigError } from "../config.ts";
 import type { Book } from "../credits/book.ts";
@@ -33,6 +34,8 @@ import type { openPaymentRoom } from "./payments.ts";
 
 interface BillingGround {
   readonly store: Store;
+  /** Absent: of one process alone. */
+  readonly cell?: Pick<Cell, "seenEverywhere"> | undefined;
   readonly clock: Clock;
   readonly jobs: Jobs;
   readonly trail: Trail;
@@ -91,7 +94,8 @@ export async function openBillingRoom(config: Config, log: Logger, ground: Billi
     jobs.handle(readFx, fxReader({ fx, clock, jobs, url: config.fxUrl }));
     await store.act(() => beginToReadFx(jobs));
   }
-  return { ...noticed, ...deps, topUps, settled: refundWaiter(store) };
+  const seenEverywhere = async () => await ground.cell?.seenEverywhere();
+  return { ...noticed, ...deps, topUps, settled: refundWaiter(store), seenEverywhere };
 }
 
 /** Rates of `fx.yaml`. @throws ConfigError with one line per problem */

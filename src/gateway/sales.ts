@@ -4,6 +4,7 @@ import type { AccountTables } from "../account/tables.ts";
 import type { Tickets } from "../account/tickets.ts";
 import { followNow } from "../billing/reconciliation-job.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Cell } from "../cells/cell.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Book } from "../credits/book.ts";
@@ -26,6 +27,7 @@ import type { Stopping } from "./stopping.ts";
 
 interface SalesGround {
   readonly store: Store;
+  readonly cell: Cell | undefined;
   readonly clock: Clock;
   readonly cursors: Cursors;
   readonly catalog: Catalog;

@@ -240,7 +240,12 @@ export class PayProcess {
     };
     const offering = {
       ...{ ...shared, accounts, trail, cursors: CURSORS, fx, terms },
-      ...{ gatewayFor: () => gateway, ownAddress: () => "http://gateway", settled: async () => {} },
+      ...{
+        gatewayFor: () => gateway,
+        ownAddress: () => "http://gateway",
+        settled: async () => {},
+        seenEverywhere: async () => {},
+      },
       quotas: USUAL_QUOTAS,
     };
     const { boundsChanged } = credits;

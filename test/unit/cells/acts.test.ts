@@ -46,6 +46,18 @@ describe.skipIf(missing !== undefined)(`acts of cells${missing === undefined ? "
     expect(b.store.table("things").get("needs")).toBe(2);
   });
 
+  test("what a cell reads of an act that is not answered yet may be told once every cell has it", async () => {
+    const isRead = new Promise<void>((resolve) => b.store.table("things").watch(() => resolve()));
+    proxy.pause();
+    const made = put(b, "made");
+    await isRead;
+    const seen = b.seenEverywhere();
+    proxy.resume();
+    await seen;
+    expect(a.store.table("things").get("made")).toBe(1);
+    await made;
+  });
+
   test("an act that throws puts nothing and undoes memory in reverse, and the acts beside it are committed", async () => {
     const undone: number[] = [];
     const failing = a.store.act(() => {
