@@ -1,7 +1,8 @@
 /**
  * S1: statements at random, over all that the engine knows by name. One that passes the check is run as an analyst's: no file is
  * read, no connection made, no row of another org told, and the engine lives. Ten for each round of `WEIR_FUZZ_ROUNDS`, a million
- * in `npm run fuzz`; `WEIR_FUZZ_ONLY="statements:<number>"` runs the statement that a find names.
+ * in `npm run fuzz`; `WEIR_FUZZ_ONLY="statements:<number>"` runs the statement that a find names, and `"statements:<from>-<to>"` those
+ * from one number to before another, so that a long run can be had in parts.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,9 +12,12 @@ import { afterEach, expect, test } from "vitest";
 import type { Batch, BatchResult } from "./statements.engine.ts";
 
 const FEW_ROUNDS = 100;
-const ONLY = /^statements:(\d+)$/.exec(process.env.WEIR_FUZZ_ONLY ?? "")?.[1];
+const [, ONLY, BEFORE] = /^statements:(\d+)(?:-(\d+))?$/.exec(process.env.WEIR_FUZZ_ONLY ?? "") ?? [];
 const FROM = Number(ONLY ?? 0);
-const STATEMENTS = ONLY === undefined ? 10 * Number(process.env.WEIR_FUZZ_ROUNDS ?? FEW_ROUNDS) : 1;
+const STATEMENTS =
+  ONLY === undefined
+    ? 10 * Number(process.env.WEIR_FUZZ_ROUNDS ?? FEW_ROUNDS)
+    : Number(BEFORE ?? FROM + 1) - FROM;
 const BATCH = 500;
 /** Of one process: what the engine keeps of its errors grows. */
 const PER_PROCESS = 50_000;
@@ -89,7 +93,8 @@ test(
     }
     engine.close();
     expect(finds).toEqual([]);
-    if (ONLY !== undefined) return;
+    console.log(`statements: ${FROM} to ${FROM + STATEMENTS}, ${passed} passed, ${answered} answered`);
+    if (ONLY !== undefined && BEFORE === undefined) return;
     // Statements that are all refused would show nothing.
     expect(passed).toBeGreaterThan(STATEMENTS / 5);
     expect(answered).toBeGreaterThan(STATEMENTS / 20);
