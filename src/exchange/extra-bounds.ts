@@ -43,7 +43,7 @@ export interface ExtraBound {
 export const DEFAULT_TOOL_USES = 10;
 
 export function extraBound(asks: readonly Ask[], prices: UnitPrices, billed: Billed): ExtraBound {
-  if (asks.length === 0) return { ...dearest(prices), toolsMicroUsd: 0, uses: 0, isRead: false };
+  if (asks.length === 0) return boundOfNothing(prices);
   const { kept } = sift(asks, prices, billed);
   let toolsMicroUsd = 0;
   let uses = 0;
@@ -59,6 +59,19 @@ export function extraBound(asks: readonly Ask[], prices: UnitPrices, billed: Bil
     uses,
     isRead: kept.some(({ isRead }) => isRead === true),
   };
+}
+
+/** By an endpoint's prices, which live as long as its entry of the catalog. */
+const standardBounds = new WeakMap<UnitPrices, ExtraBound>();
+
+/** The bound where nothing is asked for, as in nearly all calls: made once for an endpoint. */
+function boundOfNothing(prices: UnitPrices): ExtraBound {
+  let bound = standardBounds.get(prices);
+  if (bound === undefined) {
+    bound = { ...dearestOf(prices), toolsMicroUsd: 0, uses: 0, isRead: false };
+    standardBounds.set(prices, bound);
+  }
+  return bound;
 }
 
 /** Body and options may name two tiers of one kind: which one the provider takes is its own. */
@@ -78,7 +91,8 @@ function dearestOfAll(asks: readonly Ask[], kept: readonly Ask[], prices: UnitPr
  * for another.
  */
 export function dearest(prices: UnitPrices, names: TierNames = {}): Pick<ExtraBound, "input" | "output"> {
-  const standard = dearestOf(prices);
+  const standard = boundOfNothing(prices);
+  if (prices.tiers === undefined) return standard;
   const { tier } = pricedTier(names, prices);
   const own = tier === "" ? undefined : prices.tiers?.[tier];
   if (own === undefined) return standard;

@@ -32,20 +32,25 @@ export function writeBodies(
   passable: Passable,
   endpoint: Endpoint,
 ): MaybePromise<Written> {
-  const write = (billed: Billed) =>
-    bodies.write(call.incoming.format, passable, call.request, endpoint, billed);
-  const platform = write("platform");
+  const { incoming, request } = call;
+  const platform = bodies.write(incoming.format, passable, request, endpoint, "platform");
   if (!mayDiffer(call, passable, endpoint)) return platform;
-  return after(platform, (one) => after(write("org"), (other) => ({ platform: one, org: other })));
+  return after(platform, (one) =>
+    after(bodies.write(incoming.format, passable, request, endpoint, "org"), (other) => ({
+      platform: one,
+      org: other,
+    })),
+  );
 }
 
 /** The bodies with their headers. */
 export function lettersOf(written: Written, call: Call, passable: Passable, endpoint: Endpoint): Letters {
-  const isOne = "parts" in written;
-  const letter = (billed: Billed) =>
-    letterOf(isOne ? written : written[billed], headersOf(call, passable, endpoint, billed));
-  const platform = letter("platform");
-  return { platform, org: isOne ? platform : letter("org") };
+  const letter = (billed: Billed, outgoing: Outgoing) =>
+    letterOf(outgoing, headersOf(call, passable, endpoint, billed));
+  if (!("parts" in written))
+    return { platform: letter("platform", written.platform), org: letter("org", written.org) };
+  const one = letter("platform", written);
+  return { platform: one, org: one };
 }
 
 /** Whether an own key may be used, and what is sent depends on that. */
@@ -68,7 +73,8 @@ interface Headers {
   readonly name: string;
 }
 
-const WITHOUT_HEADERS: Headers = { headers: NO_HEADERS, unpriced: [], name: "" };
+const NO_FEATURES: readonly string[] = Object.freeze([]);
+const WITHOUT_HEADERS: Headers = { headers: NO_HEADERS, unpriced: NO_FEATURES, name: "" };
 
 /** The client's headers as they are sent with a credential. */
 function headersOf(
@@ -82,7 +88,7 @@ function headersOf(
   if (!isSplice) return WITHOUT_HEADERS;
   const value = name === undefined ? undefined : passing[name];
   if (name === undefined || value === undefined || billed === "org")
-    return { ...WITHOUT_HEADERS, headers: passing };
+    return { headers: passing, unpriced: NO_FEATURES, name: "" };
   const { kept, unpriced } = siftedFeatures(name, value, prices);
   if (unpriced.length === 0) return { headers: passing, unpriced, name };
   const { [name]: _, ...others } = passing;

@@ -19,6 +19,7 @@ import {
 import type { ReplyFacts, RequestFacts } from "../wire/contract.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
 import type { Report, TierNames } from "../wire/extras/ask.ts";
+import { isStandard } from "../wire/extras/reports.ts";
 import { NOTHING_SENT, type SentExtras, usesOf } from "../wire/extras/sent.ts";
 import { pricedTier } from "../wire/extras/sift.ts";
 
@@ -57,13 +58,12 @@ export function meter(
 ): Metered {
   if (request === undefined || endpoint === undefined || facts === undefined) return noUsage(endpoint);
   const { usage, outputBytes, unreportedBytes, report } = facts;
-  const hasUses = report !== undefined && Object.keys(report.uses).length > 0;
-  if (usage === undefined && outputBytes === 0 && !hasUses) return noUsage(endpoint);
+  if (usage === undefined && outputBytes === 0 && !hasUses(report)) return noUsage(endpoint);
   const { extras, unpriced } = chargedExtras(endpoint.prices, sent, report);
   const priced = (used: Usage, source: UsageSource): Metered => {
     const cost = costOf(used, endpoint.prices, request.imageCount, extras);
     if (fee !== undefined) return { usage: used, source, cost: byokCost(cost, fee) };
-    return { usage: used, source, cost, ...(unpriced.length > 0 && { unpriced }) };
+    return unpriced.length === 0 ? { usage: used, source, cost } : { usage: used, source, cost, unpriced };
   };
   if (usage !== undefined && unreportedBytes === 0) return priced(usage, "provider");
   // An early report does not count the output after it.
@@ -73,6 +73,9 @@ export function meter(
   const outputTokens = Math.max(known.outputTokens, output);
   return priced({ ...known, outputTokens }, "estimated");
 }
+
+const hasUses = (report: Report | undefined): boolean =>
+  report !== undefined && Object.keys(report.uses).length > 0;
 
 interface Charged {
   readonly extras: ChargedExtras;
@@ -86,7 +89,7 @@ const NOTHING_CHARGED: Charged = { extras: NO_CHARGED_EXTRAS, unpriced: [] };
  * one asked for if none is reported, or one without a price. Uses are those reported; for tools that the dialect reports no uses of, those assumed.
  */
 function chargedExtras(prices: UnitPrices, sent: SentExtras, report: Report | undefined): Charged {
-  if (sent === NOTHING_SENT && report === undefined) return NOTHING_CHARGED;
+  if (sent === NOTHING_SENT && (report === undefined || isStandard(report))) return NOTHING_CHARGED;
   const { names, strange: strangeTiers } = tierNames(sent.tiers, report?.tiers ?? {}, prices);
   const { tier, unpriced } = pricedTier(names, prices);
   const priced = prices.serverTools ?? {};

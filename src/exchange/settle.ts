@@ -15,6 +15,7 @@ import type { CallRecord } from "../record.ts";
 import type { Store } from "../store/store.ts";
 import type { ByokFee } from "../usage.ts";
 import type { ReplyFacts, SvcReply } from "../wire/contract.ts";
+import { NOTHING_SENT } from "../wire/extras/sent.ts";
 import type { AnswerStream } from "../wire/format.ts";
 import type { Call } from "./call.ts";
 import { callerError } from "./failure.ts";
@@ -228,9 +229,11 @@ function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): v
     call.warnings.push(`dropped: ${shortened(pointer)}`);
   const more = call.dropped.length - MAX_DROPPED;
   if (more > 0) call.warnings.push(`dropped: ${more} more`);
-  for (const said of call.sent.unpriced.slice(0, MAX_DROPPED)) call.warnings.push(`no_price: ${said}`);
-  for (const said of metered.unpriced ?? []) call.warnings.push(`unpriced: ${said}`);
-  call.unpricedReports = metered.unpriced?.length ?? 0;
+  if (call.sent !== NOTHING_SENT)
+    for (const said of call.sent.unpriced.slice(0, MAX_DROPPED)) call.warnings.push(`no_price: ${said}`);
+  const { unpriced } = metered;
+  if (unpriced !== undefined) for (const said of unpriced) call.warnings.push(`unpriced: ${said}`);
+  call.unpricedReports = unpriced?.length ?? 0;
 }
 
 /** Pointers that are listed one by one: a body of megabytes may have any number of members that a dialect cannot express. */

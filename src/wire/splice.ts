@@ -23,7 +23,7 @@ import {
   skim,
   utf8Of,
 } from "./json.ts";
-import { notReplaced, optionsFor } from "./provider-options.ts";
+import { NO_PROVIDER_OPTIONS, notReplaced, optionsFor } from "./provider-options.ts";
 import { quirkEdits } from "./quirks.ts";
 import { type JsonObject, objectOf } from "./reader.ts";
 import { svcJson } from "./svc.ts";
@@ -58,8 +58,11 @@ export function spliceOf(
   return {
     edits,
     remove: ["svc", ...quirks.remove, ...gone.remove],
-    dropped: [...gone.pointers.map(utf8Of), ...quirks.dropped],
-    extras: sentOf([...notReplaced(kept, options), ...options.kept], [...unpriced, ...options.unpriced]),
+    dropped: gone === NO_REMOVALS ? [...quirks.dropped] : [...gone.pointers.map(utf8Of), ...quirks.dropped],
+    extras:
+      options === NO_PROVIDER_OPTIONS
+        ? sentOf(kept, unpriced)
+        : sentOf([...notReplaced(kept, options), ...options.kept], [...unpriced, ...options.unpriced]),
   };
 }
 

@@ -1,7 +1,7 @@
 /** A chat-completions stream of an upstream, read into neutral events (OpenAI API reference, "Streaming"). */
 import { frameKeys } from "../delta-frame.ts";
 import type { Report, TierNames } from "../extras/ask.ts";
-import { NO_TIERS, openAiTiers, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
+import { laterOpenAiTiers, NO_TIERS, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
 import type { StreamEvent } from "../neutral.ts";
 import { type Emit, type EventTap, type JsonObject, listOf, objectOf, SseStreamReader } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
@@ -73,7 +73,7 @@ export class ChatStreamReader extends SseStreamReader {
       return;
     }
     if (typeof event.id === "string" && event.id !== "") this.#reply = event.id;
-    if (event.service_tier !== undefined) this.#tiers = { ...this.#tiers, ...openAiTiers(event) };
+    if (event.service_tier !== undefined) this.#tiers = laterOpenAiTiers(this.#tiers, event);
     tellOpenAiUses(event.usage, this.#uses);
     const usage = readEventUsage(event);
     // Before the first choice: some formats send the prompt's tokens in their first event.

@@ -9,44 +9,65 @@ const MOST_NAME = 40;
 /** No call has more uses of a tool: a larger count is a fault of the provider's, and none. */
 const MOST_COUNT = 10_000;
 
-/** Uses are counted, and a count that the provider gives replaces what was seen. */
+const NO_RECORD: Readonly<Record<string, number>> = Object.freeze({});
+
+/** Uses are counted, and a count that the provider gives replaces what was seen. Nearly all answers have none, and make no map. */
 export class Uses {
-  readonly #seen = new Map<string, number>();
-  readonly #told = new Map<string, number>();
+  #seen: Map<string, number> | undefined;
+  #told: Map<string, number> | undefined;
 
   see(name: string): void {
-    if (name !== "" && (this.#seen.has(name) || this.#seen.size < MOST_TOOLS))
+    if (name === "") return;
+    this.#seen ??= new Map();
+    if (this.#seen.has(name) || this.#seen.size < MOST_TOOLS)
       this.#seen.set(name, (this.#seen.get(name) ?? 0) + 1);
   }
 
   tell(name: string, count: number): void {
-    if (name !== "" && (this.#told.has(name) || this.#told.size < MOST_TOOLS)) this.#told.set(name, count);
+    if (name === "") return;
+    this.#told ??= new Map();
+    if (this.#told.has(name) || this.#told.size < MOST_TOOLS) this.#told.set(name, count);
   }
 
+  /** Asked for before each piece of a stream is passed on. */
   get total(): number {
+    if (this.isEmpty) return 0;
     let sum = 0;
     for (const [, count] of this.#all()) sum += count;
     return sum;
   }
 
   get isEmpty(): boolean {
-    return this.#seen.size === 0 && this.#told.size === 0;
+    return this.#seen === undefined && this.#told === undefined;
   }
 
   record(): Readonly<Record<string, number>> {
+    if (this.isEmpty) return NO_RECORD;
     return Object.fromEntries([...this.#all()].filter(([, count]) => count > 0));
   }
 
   /** The larger of both: a stream may end before the provider tells its count. */
   #all(): Map<string, number> {
     const all = new Map(this.#seen);
-    for (const [name, count] of this.#told) all.set(name, Math.max(count, all.get(name) ?? 0));
+    for (const [name, count] of this.#told ?? []) all.set(name, Math.max(count, all.get(name) ?? 0));
     return all;
   }
 }
 
 export const reportOf = (tiers: TierNames, uses: Uses): Report | undefined =>
-  uses.isEmpty && Object.keys(tiers).length === 0 ? undefined : { tiers, uses: uses.record() };
+  uses.isEmpty && isEmpty(tiers) ? undefined : { tiers, uses: uses.record() };
+
+/** Asked for each answer: makes no list of the names. */
+function isEmpty(record: object): boolean {
+  for (const _ in record) return false;
+  return true;
+}
+
+/** Whether nothing but the standard price is reported, as by nearly all answers. */
+export function isStandard({ tiers, uses }: Report): boolean {
+  for (const aspect in tiers) if (tiers[aspect as Aspect] !== "") return false;
+  return isEmpty(uses);
+}
 
 const { words: TIER_WORDS } = SERVICE_TIER as { readonly words: Readonly<Record<string, string>> };
 
@@ -81,11 +102,21 @@ function tierNames(
   return names;
 }
 
-/** Of chat completions and responses: the member of the answer. */
-export const openAiTiers = ({ service_tier: tier }: JsonObject): TierNames =>
-  typeof tier === "string" ? tierNames([["tier", tier]], TIER_WORDS) : NO_TIERS;
-
 export const NO_TIERS: TierNames = Object.freeze({});
+const STANDARD_TIER: TierNames = Object.freeze({ tier: "" });
+
+/** Of chat completions and responses: the member of the answer. @returns `NO_TIERS` where it has none; no new object for the usual one */
+export function openAiTiers({ service_tier: word }: JsonObject): TierNames {
+  const name = nameOf(word, TIER_WORDS);
+  if (name === undefined) return NO_TIERS;
+  return name === "" ? STANDARD_TIER : { tier: name };
+}
+
+/** Later words count. */
+export const laterOpenAiTiers = (before: TierNames, event: JsonObject): TierNames => {
+  const tiers = openAiTiers(event);
+  return tiers === NO_TIERS ? before : tiers;
+};
 
 /**
  * Counts in the usage of OpenAI's dialects: OpenRouter's and Anthropic's `server_tool_use`, xAI's counts by tool and of sources,

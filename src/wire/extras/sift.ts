@@ -13,6 +13,8 @@ export interface Sifted {
   readonly dropped: readonly Ask[];
 }
 
+const NOTHING_SIFTED: Sifted = Object.freeze({ kept: [], dropped: [] });
+
 /** @param sent asks that are sent already: a tier is kept beside theirs only if they have a price together */
 export function sift(
   asks: readonly Ask[],
@@ -20,7 +22,8 @@ export function sift(
   billed: Billed,
   sent: readonly Ask[] = [],
 ): Sifted {
-  if (billed === "org" || asks.length === 0) return { kept: asks, dropped: [] };
+  if (asks.length === 0) return NOTHING_SIFTED;
+  if (billed === "org") return { kept: asks, dropped: [] };
   const tiers = asks.filter(({ kind }) => kind === "tier");
   const fixed = sent.filter(({ kind }) => kind === "tier");
   const names = fixed.length === 0 ? keptTiers(tiers, prices) : tiersBeside(fixed, tiers, prices);

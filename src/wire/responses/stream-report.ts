@@ -1,6 +1,13 @@
 /** Reads from a streamed response what it reports beside tokens: its tier, and the items that show uses of the provider's tools. */
 import type { Report, TierNames } from "../extras/ask.ts";
-import { NO_TIERS, openAiTiers, reportOf, responsesTool, tellOpenAiUses, Uses } from "../extras/reports.ts";
+import {
+  laterOpenAiTiers,
+  NO_TIERS,
+  reportOf,
+  responsesTool,
+  tellOpenAiUses,
+  Uses,
+} from "../extras/reports.ts";
 import { isObject, type JsonObject, listOf, objectOf, SseStreamReader } from "../reader.ts";
 
 /** More items than any answer has. */
@@ -37,7 +44,7 @@ export abstract class ReportedStream extends SseStreamReader {
 
   /** The response at its start and its end. At the end it has all items; some servers send no others. */
   #end(response: JsonObject): void {
-    this.#tiers = { ...this.#tiers, ...openAiTiers(response) };
+    this.#tiers = laterOpenAiTiers(this.#tiers, response);
     const items = listOf(response.output);
     for (const [place, item] of items.entries()) this.#note(place, objectOf(item));
     this.#uses = new Uses();
