@@ -6,6 +6,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { reportPlugin } from "./scripts/test-run/report.ts";
 
 /** Rooms that hold no state, in processes of their own that stay small: some of these tests measure memory. */
 const STATELESS = ["wire", "routing", "catalog", "fuzz", "simulator"].map(
@@ -40,6 +41,8 @@ const STRIPPED = `--import=${new URL("test/stripped.mjs", import.meta.url)}`;
 const TIMED = ["test/gateway/latency.test.ts", "test/gateway/first-calls.test.ts", "test/unit/**/*.speed.test.ts"];
 
 export default defineConfig({
+  // What `npm test` decides by whether a failure counts: docs/testing.md.
+  plugins: [reportPlugin()],
   test: {
     pool: "forks",
     isolate: false,

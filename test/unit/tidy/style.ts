@@ -149,7 +149,7 @@ const names: Rule = {
 };
 
 /** Rooms of unit tests beside those of src. */
-const OTHER_ROOMS = ["vocabulary", "simulator", "bench", "fuzz", "docs", "tidy"];
+const OTHER_ROOMS = ["vocabulary", "simulator", "bench", "scripts", "fuzz", "docs", "tidy"];
 
 const testFolders: Rule = {
   name: "a test is in test/unit/<room>, test/gateway or test/crash, and a unit test starts no gateway",

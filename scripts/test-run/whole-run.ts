@@ -1,0 +1,69 @@
+/** What a whole run took, and its line for the table of docs/testing.md. */
+import { execFileSync } from "node:child_process";
+import { availableParallelism, cpus } from "node:os";
+import { cpuTime, MEASURABLE } from "../../bench/measure.ts";
+import type { Counts } from "./verdict.ts";
+
+/** What a run took of the machine. */
+export interface Spent {
+  readonly seconds: number;
+  /** Processors that other processes used, on average; undefined where the system does not say it. */
+  readonly processorsBeside: number | undefined;
+}
+
+export interface Summary extends Counts, Spent {
+  readonly passedSecondTime: readonly {
+    readonly project: string;
+    readonly file: string;
+    readonly tests: readonly string[];
+  }[];
+}
+
+/** Watches the machine from now on. @returns what was spent until the call */
+export function startWatch(): () => Spent {
+  const startedMs = performance.now();
+  const before = busySeconds();
+  return () => {
+    const seconds = (performance.now() - startedMs) / 1000;
+    const beside = (busySeconds() - before) / seconds;
+    return { seconds, processorsBeside: MEASURABLE ? Math.max(0, beside) : undefined };
+  };
+}
+
+/** Processor time of the whole machine without that of this process and its descendants, since some time in the past. */
+function busySeconds(): number {
+  if (!MEASURABLE) return 0;
+  const busyMs = cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
+  const { ownUs, childrenUs } = cpuTime(process.pid);
+  return busyMs / 1e3 - (ownUs + childrenUs) / 1e6;
+}
+
+/** Short, with a plus where files differ from it. */
+export function commit(): string {
+  const git = (...args: string[]): string =>
+    execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  try {
+    return `${git("rev-parse", "--short=8", "HEAD")}${git("status", "--porcelain") === "" ? "" : "+"}`;
+  } catch {
+    return "unknown";
+  }
+}
+
+/** @param pipeUs the machine's pipe figure: processor time of a call through the bench's bare pipe, microseconds */
+export function rowOf(summary: Summary, of: { commit: string; pipeUs: number | undefined }): string {
+  const { seconds, processorsBeside, failed, passedSecondTime } = summary;
+  const minutes = Math.floor(seconds / 60);
+  const again = passedSecondTime.map(({ project, file, tests }) => {
+    const named = ["", "tests"].includes(project) ? file : `[${project}] ${file}`;
+    return tests.length === 0 ? named : `${named}: ${tests.join("; ")}`;
+  });
+  const cells = [
+    of.commit,
+    of.pipeUs?.toFixed(1) ?? "-",
+    processorsBeside === undefined ? "-" : `${processorsBeside.toFixed(1)} of ${availableParallelism()}`,
+    `${minutes} min ${Math.floor(seconds - minutes * 60)} s`,
+    String(failed),
+    again.join("<br>"),
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ")} |`;
+}
