@@ -228,7 +228,8 @@ export class SocketReply implements ClientReply {
    * into the binding costs more than the header.
    */
   #writeHead(status: number, headers: string, body?: Buffer | string): void {
-    const isPlain = headers.startsWith(JSON_FIRST) || headers.startsWith(EVENTS_FIRST);
+    // Not `startsWith`, which compares character by character.
+    const isPlain = first(headers, JSON_FIRST) || first(headers, EVENTS_FIRST);
     const security = isPlain ? this.#security.plain : this.#security.of(headers, body);
     const colon = headers.indexOf(": ");
     this.#res
@@ -236,6 +237,8 @@ export class SocketReply implements ClientReply {
       .writeHeader(headers.slice(0, colon), `${headers.slice(colon + 2)}${security}${this.#common}`);
   }
 }
+
+const first = (headers: string, start: string): boolean => headers.slice(0, start.length) === start;
 
 const lines = new Map<number, string>();
 

@@ -54,7 +54,8 @@ export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>):
   const text = bytes.toString("latin1");
   const { members, elided, skeleton } = skim(text, "", REQUEST_BOUNDS);
   refuseLargeMembers(text, members, rules.ours, rules.noPrompt);
-  const value = check(inUtf8(parse(skeleton, skeleton === text), bytes, members, rules.ours), members, rules);
+  const body = inUtf8(parse(skeleton, skeleton === text), bytes, members, rules.ours);
+  const value = check(body, members, rules);
   let proseBytes = 0;
   let opaqueBytes = 0;
   for (const { key, valueStart, valueEnd, opaqueBytes: opaque } of members) {
@@ -77,7 +78,7 @@ export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>):
     proseBytes: proseBytes - opaqueBytes + optionBytes,
     hasOpaque,
     svc,
-    extras: table === undefined ? NO_EXTRAS : extrasOf(table, value as unknown as JsonObject, members),
+    extras: table === undefined ? NO_EXTRAS : extrasOf(table, value as unknown as JsonObject, body),
   };
 }
 

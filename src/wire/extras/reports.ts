@@ -107,6 +107,8 @@ const STANDARD_TIER: TierNames = Object.freeze({ tier: "" });
 
 /** Of chat completions and responses: the member of the answer. @returns `NO_TIERS` where it has none; no new object for the usual one */
 export function openAiTiers({ service_tier: word }: JsonObject): TierNames {
+  if (word === undefined) return NO_TIERS;
+  if (word === "default") return STANDARD_TIER;
   const name = nameOf(word, TIER_WORDS);
   if (name === undefined) return NO_TIERS;
   return name === "" ? STANDARD_TIER : { tier: name };

@@ -1,7 +1,7 @@
 /** Finds in a body, by the table's rows, what changes a provider's bill. A body without any costs a look-up a member. */
 import type { Dialect } from "../../endpoint.ts";
 import { fail } from "../../errors.ts";
-import { type Member, utf8Of } from "../json.ts";
+import { utf8Of } from "../json.ts";
 import { isObject, type JsonObject, objectOf } from "../reader.ts";
 import { FREE_ANTHROPIC_BETAS, TIER_BETAS } from "./anthropic-rows.ts";
 import { type Ask, type Extras, NO_EXTRAS, pointerOf, saidOf } from "./ask.ts";
@@ -20,12 +20,13 @@ const MOST_ASKS = 1_000;
 const BETAS: ReadonlySet<string> = new Set(FREE_ANTHROPIC_BETAS);
 
 /**
- * @param value the body, parsed
- * @param members of the body by position: every key of `value`
+ * @param value the body, checked
+ * @param parsed the body as it was parsed, with every member of its text. Its names have been met before, so that a look-up
+ *   finds their hashes made
  */
-export function extrasOf(table: Table, value: JsonObject, members: readonly Member[]): Extras {
+export function extrasOf(table: Table, value: JsonObject, parsed: object): Extras {
   let scan: Scan | undefined;
-  for (const { key } of members) {
+  for (const key in parsed) {
     const row = table.members.get(key);
     if (row?.is === "free") continue;
     scan ??= new Scan(table, value);
