@@ -67,7 +67,7 @@ export interface ProductRun {
   readonly args?: readonly string[];
   /** A program with its arguments that runs Node. */
   readonly under?: readonly string[];
-  /** Of Node, beside those of `npm start`. */
+  /** Of Node, behind those of `npm start`, which they replace. */
   readonly flags?: readonly string[];
   /** The start may take so long. */
   readonly readyMs?: number;
@@ -85,7 +85,7 @@ export async function startProduct(
   const port = await freePort();
   const settings = { ...productEnv(context, name), PORT: String(port), ...env };
   const script = join(repoDir, "src/main.ts");
-  const node = [process.execPath, ...flags, ...nodeFlags(repoDir), script, ...args];
+  const node = [process.execPath, ...nodeFlags(repoDir), ...flags, script, ...args];
   const [command = "", ...words] = [...under, ...node];
   const started = await processes.start(name, command, words, { cwd: repoDir, env: settings });
   const baseUrl = `http://${PRODUCT_HOST}:${port}`;
