@@ -47,9 +47,10 @@ export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<Rese
   const outputTokens =
     outputBound(plan.attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
   const bound = promptTokenBound(facts.promptTokens);
-  const guess = worstCase(plan.attempts, facts, bound, outputTokens, chargingOf(deps, call)).microUsd;
-  if (request.hasOpaque || deps.purse.available(call.key.orgId) >= guess * NEAR) {
-    return hold(deps, call, bound, outputTokens);
+  const charging = chargingOf(deps, call);
+  const worst = worstCase(plan.attempts, facts, bound, outputTokens, charging);
+  if (request.hasOpaque || deps.purse.available(call.key.orgId) >= worst.microUsd * NEAR) {
+    return hold(deps, call, bound, outputTokens, worst);
   }
   // The tokenizer counts the address of an image, not the image.
   const images = facts.imageCount * IMAGE_TOKEN_BOUND;
@@ -57,7 +58,11 @@ export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<Rese
     (tokens) => countedTokenBound(tokens) + images,
     () => bound,
   );
-  return counted.then((tokens) => hold(deps, call, Math.min(bound, tokens), outputTokens));
+  return counted.then((tokens) => {
+    const inputTokens = Math.min(bound, tokens);
+    const exact = worstCase(plan.attempts, facts, inputTokens, outputTokens, charging);
+    return hold(deps, call, inputTokens, outputTokens, exact);
+  });
 }
 
 /**
@@ -188,10 +193,8 @@ function hold(
   call: PlannedCall,
   inputTokens: number,
   outputTokens: number,
+  { microUsd, toolUses }: WorstCase,
 ): MaybePromise<ReservedCall> {
-  const { plan, request } = call;
-  const charging = chargingOf(deps, call);
-  const { microUsd, toolUses } = worstCase(plan.attempts, request.facts, inputTokens, outputTokens, charging);
   return after(takeHolds(deps, call.key, microUsd), (holds) => {
     if ("refusedBy" in holds) throw refusalError(holds, microUsd, deps.purse.available(call.key.orgId));
     return call.withReservation({ holds, inputTokens, outputTokens, toolUses });
