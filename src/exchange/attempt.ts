@@ -129,6 +129,7 @@ export class Attempt implements RelayHost {
     call.endpoint = this.endpoint;
     call.lane = this.lane;
     call.dropped = this.letter.dropped;
+    call.droppedMore = this.letter.droppedMore ?? 0;
     call.sent = this.letter.extras ?? NOTHING_SENT;
     if (this.#record.ttftMs > 0) call.upstreamTtftMs = this.#record.ttftMs;
   }

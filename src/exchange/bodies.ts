@@ -52,22 +52,30 @@ export const DEFAULT_ENCODING: Encoding = "o200k_base";
 
 const isLarge = (bytes: Buffer): boolean => bytes.length > LARGE_BODY_BYTES;
 
-/** Bodies up to this size are read on the event loop, however many values they have. */
+/** Bodies up to this size are read and written on the event loop, however many values they have. */
 const INLINE_BYTES = 16 * 1024;
-/** Validation takes about a microsecond per value, and several if the value is wrong. */
+/** Validation and translation take about a microsecond per value each, and several if the value is wrong. */
 const INLINE_VALUES = 4000;
-const COMMA = 44;
+/** Each begins a value: a comma the next one, a bracket the first inside. */
+const SIGNS = Buffer.from(",[{");
 
-/** Whether a body has too many values to be read on the event loop. Commas inside texts count too. */
+/** Whether a body has too many values to be read on the event loop. Signs inside texts count too. */
 function isDense(bytes: Buffer): boolean {
   if (bytes.length <= INLINE_BYTES) return false;
   let values = 0;
-  // The search is native: a loop in JavaScript over 100 KB took longer than reading the body.
-  for (let at = bytes.indexOf(COMMA); at >= 0; at = bytes.indexOf(COMMA, at + 1)) {
-    if (++values > INLINE_VALUES) return true;
+  for (const sign of SIGNS) {
+    // The search is native: a loop in JavaScript over 100 KB took longer than reading the body.
+    for (let at = bytes.indexOf(sign); at >= 0; at = bytes.indexOf(sign, at + 1)) {
+      if (++values > INLINE_VALUES) return true;
+    }
   }
   return false;
 }
+
+/** Bodies that were read in the thread for their many values: they are written there, too. */
+const dense = new WeakSet<Buffer>();
+
+const belongsInThread = (bytes: Buffer): boolean => isLarge(bytes) || dense.has(bytes);
 
 /** @param thread runs the functions of `wire/thread.ts` */
 export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
@@ -79,7 +87,10 @@ export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
   };
   return {
     read(format, bytes) {
-      if (!isLarge(bytes) && !isDense(bytes)) return format.read(bytes);
+      if (!isLarge(bytes)) {
+        if (!isDense(bytes)) return format.read(bytes);
+        dense.add(bytes);
+      }
       const task: ReadTask = { format: format.key, bytes };
       return inThread<Omit<ClientRequest, "bytes">>("readInThread", task).then((read) => ({
         bytes,
@@ -88,16 +99,17 @@ export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
     },
     write(format, { passage, dialect, isSplice }, request, endpoint, billed) {
       const isSought = request.extras.asks.length > 0 || passage.looksThrough?.(request) === true;
-      if ((isSplice && !isSought) || !isLarge(request.bytes)) return passage.write(request, endpoint, billed);
+      if ((isSplice && !isSought) || !belongsInThread(request.bytes))
+        return passage.write(request, endpoint, billed);
       const task: WriteTask = { format: format.key, dialect, request, endpoint, billed };
       return inThread<Outgoing>("writeInThread", task);
     },
     countable(format, request) {
-      if (!isLarge(request.bytes)) return countable(format, request);
+      if (!belongsInThread(request.bytes)) return countable(format, request);
       return inThread<Countable>("countableInThread", { format: format.key, request });
     },
     question(format, dialect, request, endpoint) {
-      if (!isLarge(request.bytes)) return countQuestion(format, dialect, request, endpoint);
+      if (!belongsInThread(request.bytes)) return countQuestion(format, dialect, request, endpoint);
       return inThread<Question>("questionInThread", { format: format.key, dialect, request, endpoint });
     },
     countTexts,

@@ -59,6 +59,8 @@ export class Call implements Indexed {
   readonly warnings: string[] = [];
   /** JSON pointers of members of the client's body that the current attempt's dialect cannot express. */
   dropped: readonly string[] = [];
+  /** How many more there are. */
+  droppedMore = 0;
   /** What changes the provider's bill in the body of the current attempt. */
   sent: SentExtras = NOTHING_SENT;
   request: ClientRequest | undefined;

@@ -96,11 +96,10 @@ function headersOf(
 }
 
 function letterOf(outgoing: Outgoing, { headers, unpriced, name }: Headers): Letter {
-  const { parts } = outgoing;
   const { extras = NOTHING_SENT } = outgoing;
-  if (unpriced.length === 0) return { parts, dropped: outgoing.dropped, extras, headers };
+  if (unpriced.length === 0) return { ...outgoing, extras, headers };
   return {
-    parts,
+    ...outgoing,
     dropped: [...outgoing.dropped, ...unpriced.map((feature) => `${name}: ${feature}`)],
     extras: { ...extras, unpriced: [...extras.unpriced, ...unpriced] },
     headers,
@@ -120,5 +119,11 @@ export function strictFault(
       ? `${first} cannot be told to ${endpoint.id}`
       : `${first} (${unpriced}) has no price at ${endpoint.id}, so it is not sent with the gateway's credential`;
   const message = `${why}, and svc.compat.strict is set.`;
-  return fail("capability_not_supported", message, { param: first, details: { dropped } });
+  return fail("capability_not_supported", message, {
+    param: first,
+    details: { dropped: dropped.slice(0, MOST_LISTED) },
+  });
 }
+
+/** As many as the warnings of an answer name. */
+const MOST_LISTED = 100;

@@ -227,7 +227,7 @@ function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): v
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
   for (const pointer of call.dropped.slice(0, MAX_DROPPED))
     call.warnings.push(`dropped: ${shortened(pointer)}`);
-  const more = call.dropped.length - MAX_DROPPED;
+  const more = call.dropped.length - MAX_DROPPED + call.droppedMore;
   if (more > 0) call.warnings.push(`dropped: ${more} more`);
   if (call.sent !== NOTHING_SENT)
     for (const said of call.sent.unpriced.slice(0, MAX_DROPPED)) call.warnings.push(`no_price: ${said}`);

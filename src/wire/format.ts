@@ -101,6 +101,8 @@ export interface Outgoing {
   readonly parts: readonly Uint8Array[];
   /** JSON pointers of the request's members that are not sent to this endpoint. */
   readonly dropped: readonly string[];
+  /** How many more there are, which a large body has no names for. Absent: none. */
+  readonly droppedMore?: number;
   /** What of the request's extras is sent, and what is left out for want of a price. Absent: nothing of either. */
   readonly extras?: SentExtras;
 }

@@ -222,15 +222,28 @@ export function editedBytes(bytes: Buffer, edits: readonly Edit[]): Buffer {
   return out;
 }
 
-/** Whether JSON text nests deeper than a body may. For JSON inside a string, which {@link skim} does not read. */
-export function nestsTooDeep(json: string): boolean {
+/**
+ * Whether JSON text nests deeper than a body may, or goes beyond the bounds. For JSON inside a string, which {@link skim} does
+ * not read.
+ * @throws WeirError `invalid_json` where a string does not end
+ */
+export function holdsTooMuch(json: string, bounds: JsonBounds): boolean {
   let depth = 0;
+  let values = bounds.values;
+  /** How many members each object that is open may still get, by its depth. */
+  const room: number[] = [];
   for (let i = 0; i < json.length; i++) {
     const c = json.charCodeAt(i);
     if (c === QUOTE) i = closingQuote(json, i + 1);
     else if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
-      if (++depth > MAX_DEPTH) return true;
+      if (++depth > MAX_DEPTH || --values < 0) return true;
+      room[depth] = c === OPEN_OBJECT ? bounds.members : bounds.values;
     } else if (c === CLOSE_OBJECT || c === CLOSE_ARRAY) depth--;
+    else if (c === COMMA) {
+      const left = (room[depth] ?? 1) - 1;
+      if (left === 0 || --values < 0) return true;
+      room[depth] = left;
+    }
   }
   return false;
 }

@@ -63,7 +63,7 @@ export function refuseLongLists(body: Readonly<Record<string, unknown>>, members
     const list = most === undefined ? undefined : body[key];
     if (most === undefined || !Array.isArray(list) || list.length <= most) continue;
     // One text as the ids of its tokens: the values of the whole body are bounded.
-    if (typeof list[0] === "number") continue;
+    if (key === "input" && typeof list[0] === "number") continue;
     throw fail("invalid_value", `/${key} has more than ${most} elements.`, { param: `/${key}` });
   }
 }

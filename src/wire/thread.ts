@@ -52,8 +52,24 @@ export const writeInThread = ({
   caught(() => {
     const way = passageTo(formatOf(format), { ...endpoint, dialects: [dialect] });
     if (way === undefined) throw new Error(`no passage from ${format} to ${dialect}`);
-    return way.passage.write({ ...request, bytes: viewOf(request.bytes) }, endpoint, billed);
+    return crossing(way.passage.write({ ...request, bytes: viewOf(request.bytes) }, endpoint, billed));
   });
+
+/** More of them would keep the event loop while they cross, each by itself: a body of megabytes may have hundreds of thousands. */
+const MOST_PARTS = 1000;
+const MOST_DROPPED = 1000;
+
+function crossing(outgoing: Outgoing): Outgoing {
+  const { parts, dropped } = outgoing;
+  return {
+    ...outgoing,
+    parts: parts.length > MOST_PARTS ? [sharedConcat(parts)] : parts,
+    ...(dropped.length > MOST_DROPPED && {
+      dropped: dropped.slice(0, MOST_DROPPED),
+      droppedMore: dropped.length - MOST_DROPPED,
+    }),
+  };
+}
 
 export interface CountTask {
   readonly format: FormatKey;

@@ -1,14 +1,16 @@
 /** Arguments of tool calls: JSON text in the neutral contract, an object in some dialects. */
 import { fail } from "../errors.ts";
-import { nestsTooDeep } from "./json.ts";
+import { holdsTooMuch } from "./json.ts";
+import { REQUEST_BOUNDS, UNBOUNDED } from "./json-bounds.ts";
 import type { ToolCallPart } from "./neutral.ts";
 import { isObject, type JsonObject } from "./reader.ts";
 
-/** The object that a text is; undefined where it is none, or nests deeper than could be written again. */
+/** The object that a text is; undefined where it is none, or holds more than a body may. */
 export function objectIn(text: string): JsonObject | undefined {
   try {
+    if (holdsTooMuch(text, REQUEST_BOUNDS)) return undefined;
     const value: unknown = JSON.parse(text);
-    return isObject(value) && !nestsTooDeep(text) ? value : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -18,7 +20,11 @@ export function objectIn(text: string): JsonObject | undefined {
 export function argumentsOf({ name, arguments: json }: ToolCallPart, at: string): Record<string, unknown> {
   const args = json === "" ? {} : objectIn(json);
   if (args !== undefined) return args;
-  throw fail("invalid_value", `The arguments of the call of "${name}" are no JSON object.`, { param: at });
+  throw fail(
+    "invalid_value",
+    `The arguments of the call of "${name}" are no JSON object, or hold too much.`,
+    { param: at },
+  );
 }
 
 /**
@@ -28,7 +34,7 @@ export function argumentsOf({ name, arguments: json }: ToolCallPart, at: string)
 export function argumentsText(value: object): string {
   try {
     const json = JSON.stringify(value);
-    if (!nestsTooDeep(json)) return json;
+    if (!holdsTooMuch(json, UNBOUNDED)) return json;
   } catch {
     // The stack is not deep enough for it.
   }

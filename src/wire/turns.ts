@@ -3,6 +3,7 @@
  * message. And what Claude asks of the turns, whoever serves it.
  */
 import { fail } from "../errors.ts";
+import { append } from "./append.ts";
 import type { NeutralMessage } from "./neutral.ts";
 import type { OptionTaker } from "./options.ts";
 
@@ -33,7 +34,7 @@ export function turnsOf<Block>(
     const content = write(message);
     if (content.length === 0) continue;
     const last = turns.at(-1);
-    if (last?.role === role) last.content.push(...content);
+    if (last?.role === role) append(last.content, content);
     else turns.push({ role, content });
   }
   if (turns.length > 0) return turns;

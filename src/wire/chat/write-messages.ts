@@ -3,6 +3,7 @@
  * called; those take text only, so their images and files follow in a user message. Other parts are dropped and named.
  */
 import type { Endpoint } from "../../endpoint.ts";
+import { append } from "../append.ts";
 import type {
   DocumentPart,
   ImagePart,
@@ -81,9 +82,10 @@ export function writeMessages(
 class Writing {
   readonly #endpoint: Endpoint;
   readonly #taker: OptionTaker;
+  /** Up to the last turn of the model's and its results, which must follow their call directly. */
   readonly #written: ChatMessage[] = [];
-  /** Position of the next tool message: the results must follow their call directly. */
-  #resultPlace = 0;
+  /** What comes behind the results of that turn: further ones may be in later messages. */
+  #behind: ChatMessage[] = [];
 
   constructor(endpoint: Endpoint, taker: OptionTaker) {
     this.#endpoint = endpoint;
@@ -97,7 +99,14 @@ class Writing {
       else if (message.role === "user") this.#user(message);
       else this.#system(message);
     }
+    this.#endTurn();
     return this.#written;
+  }
+
+  /** No more results belong to the calls so far. */
+  #endTurn(): void {
+    append(this.#written, this.#behind);
+    this.#behind = [];
   }
 
   /** Servers of this dialect cache without marks, and refuse unknown members. */
@@ -108,7 +117,7 @@ class Writing {
   }
 
   #system(message: NeutralMessage): void {
-    this.#written.push({ role: "system", content: contentOf(this.#texts(placed(message))) });
+    this.#behind.push({ role: "system", content: contentOf(this.#texts(placed(message))) });
   }
 
   #user(message: NeutralMessage): void {
@@ -117,15 +126,14 @@ class Writing {
     let results = 0;
     for (const { part, at } of placed(message)) {
       if (part.type === "tool_result") {
-        media.push(...this.#result(part, at));
+        append(media, this.#result(part, at));
         results++;
       } else {
         own.push({ part, at });
       }
     }
     const content = [...media, ...this.#parts(own)];
-    if (content.length > 0 || results === 0)
-      this.#written.push({ role: "user", content: contentOf(content) });
+    if (content.length > 0 || results === 0) this.#behind.push({ role: "user", content: contentOf(content) });
   }
 
   /** Returns the parts that a tool message cannot contain. */
@@ -138,11 +146,7 @@ class Writing {
       if (written.type === "text") texts.push(written);
       else media.push(written);
     }
-    this.#written.splice(this.#resultPlace++, 0, {
-      role: "tool",
-      tool_call_id: id,
-      content: contentOf(texts),
-    });
+    this.#written.push({ role: "tool", tool_call_id: id, content: contentOf(texts) });
     return media;
   }
 
@@ -159,6 +163,7 @@ class Writing {
       else this.#taker.drop(at);
     }
     const content = contentOf(this.#texts(texts));
+    this.#endTurn();
     this.#written.push({
       role: "assistant",
       content: content === "" && (calls.length > 0 || refusal !== "") ? null : content,
@@ -172,7 +177,6 @@ class Writing {
       }),
       ...this.#reasoning(reasoning),
     });
-    this.#resultPlace = this.#written.length;
   }
 
   /** Most models do not read reasoning, so it is left out without naming it. Only seals need more than the plain text. */

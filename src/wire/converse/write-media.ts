@@ -88,12 +88,16 @@ function formatOf(source: MediaSource, formats: Formats): string | undefined {
 /** Gives each document of a request a name the provider takes: few kinds of characters, and no name twice. */
 export class DocumentNames {
   readonly #given = new Set<string>();
+  /** By a name, the number that its next double tries: a body may hold a hundred thousand of one name. */
+  readonly #numbers = new Map<string, number>();
 
   /** The name the client gave, as near as may be. */
   next(wanted: string | undefined): string {
     const base = permitted(wanted ?? "") || "document";
     let name = base;
-    for (let n = 2; this.#given.has(name); n++) name = `${base} (${n})`;
+    let number = this.#numbers.get(base) ?? 2;
+    while (this.#given.has(name)) name = `${base} (${number++})`;
+    this.#numbers.set(base, number);
     this.#given.add(name);
     return name;
   }

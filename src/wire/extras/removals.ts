@@ -1,4 +1,5 @@
 /** Edits that take asks out of a body that passes as bytes, and with them what only refers to them. */
+import { append } from "../append.ts";
 import { type Edit, type Member, memberOf, removeMembers, skim } from "../json.ts";
 import { isObject, listOf, objectOf } from "../reader.ts";
 import { removeSpans, spansOf } from "../spans.ts";
@@ -32,14 +33,14 @@ export function removalsOf(bytes: Buffer, members: readonly Member[], dropped: r
     if (found !== "all" && found.length === 0) return;
     pointers.push(`/${name}`);
     if (found === "all") remove.add(name);
-    else edits.push(...moved(found, member.valueStart));
+    else append(edits, moved(found, member.valueStart));
   };
   for (const [name, branch] of treeOf(dropped).inner) {
     const member = memberOf(members, name as string);
     if (member === undefined) continue;
     const text = textOf(member);
     if (branch.isGone || isAllOf(text, branch)) remove.add(name as string);
-    else edits.push(...moved(editsIn(text, branch), member.valueStart));
+    else append(edits, moved(editsIn(text, branch), member.valueStart));
   }
   const tools = dropped.filter(({ called }) => called !== undefined);
   if (tools.length === 0) return { edits, remove: [...remove], pointers };
@@ -51,7 +52,7 @@ export function removalsOf(bytes: Buffer, members: readonly Member[], dropped: r
         if (memberOf(members, name)) remove.add(name);
   } else {
     refer("tool_choice", (text) => choiceEdits(text, tools));
-    if (tools.some(({ said }) => CALLERS.test(said))) edits.push(...callerEdits(bytes, members, tools));
+    if (tools.some(({ said }) => CALLERS.test(said))) append(edits, callerEdits(bytes, members, tools));
   }
   refer("include", (text) => includeEdits(text, tools));
   return { edits, remove: [...remove], pointers };
@@ -84,12 +85,13 @@ function editsIn(text: string, { inner }: Branch): Edit[] {
   const within = (key: string | number, start: number, end: number) => {
     const branch = inner.get(key);
     if (branch === undefined || branch.isGone) return;
-    edits.push(...moved(editsIn(text.slice(start, end), branch), start));
+    append(edits, moved(editsIn(text.slice(start, end), branch), start));
   };
   if (text.startsWith("[")) {
     const spans = spansOf(text);
-    edits.push(
-      ...removeSpans(
+    append(
+      edits,
+      removeSpans(
         spans,
         spans.map((_, index) => isGone(index)),
       ),
@@ -97,8 +99,9 @@ function editsIn(text: string, { inner }: Branch): Edit[] {
     for (const [index, { start, end }] of spans.entries()) within(index, start, end);
   } else if (text.startsWith("{")) {
     const { members } = skim(text);
-    edits.push(
-      ...removeMembers(
+    append(
+      edits,
+      removeMembers(
         members,
         members.map(({ key }) => key).filter((key) => isGone(key)),
       ),

@@ -3,6 +3,7 @@
  * seals of other makers stay here. Neighbouring messages of one side become one content: the responses to a turn's
  * function calls must be in one content.
  */
+import { append } from "../append.ts";
 import type { NeutralMessage, NeutralRequest, Part, Seal, ToolResultPart } from "../neutral.ts";
 import type { OptionTaker } from "../options.ts";
 import { argumentsOf, objectIn } from "../tool-arguments.ts";
@@ -130,7 +131,7 @@ class PartWriter {
     this.#parts.push({
       functionResponse: { id, name: name || id, response, ...(within && { parts: media }) },
     });
-    if (!within) this.#parts.push(...media);
+    if (!within) append(this.#parts, media);
   }
 
   #drop(): void {

@@ -2,6 +2,7 @@
  * Removes the thinking of other makers' models from a conversation for an upstream of the same dialect: Anthropic refuses
  * what it did not sign (T49). This gateway marked the thinking when it wrote it for the client (see `seals.ts`).
  */
+import { append } from "../append.ts";
 import { type Edit, type Member, memberOf, skim } from "../json.ts";
 import { removeSpans, spansOf } from "../spans.ts";
 
@@ -28,10 +29,13 @@ export function withoutForeign(bytes: Buffer, messages: Member): Edit[] {
     const blocks = spansOf(list);
     const foreign = blocks.map((block) => isForeign(list.slice(block.start, block.end)));
     if (!foreign.includes(false)) return true;
-    edits.push(...removeSpans(blocks, foreign).map((edit) => moved(edit, from)));
+    append(
+      edits,
+      removeSpans(blocks, foreign).map((edit) => moved(edit, from)),
+    );
     return false;
   });
-  edits.push(...removeSpans(spans, goes));
+  append(edits, removeSpans(spans, goes));
   return edits.map((edit) => moved(edit, messages.valueStart));
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Endpoint } from "../../endpoint.ts";
 import type { Usage } from "../../usage.ts";
+import { append } from "../append.ts";
 import { textBytesOf } from "../capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import type { Billed } from "../extras/sift.ts";
@@ -58,7 +59,8 @@ function splicedWithout(
 ): Outgoing {
   const splice = without(names, request, spliceOf(request, endpoint, "messages", billed));
   if (request.hasThinking) {
-    splice.edits.push(...withoutForeign(request.bytes, memberOf(request.members, "messages") as Member));
+    const messages = memberOf(request.members, "messages") as Member;
+    append(splice.edits, withoutForeign(request.bytes, messages));
   }
   return spliced(request, splice);
 }

@@ -3,6 +3,7 @@
  * calls) become one message, and so do adjacent results of calls.
  */
 import { fail } from "../../errors.ts";
+import { append } from "../append.ts";
 import { fileType, mediaSource } from "../data-url.ts";
 import type {
   DocumentPart,
@@ -76,9 +77,9 @@ class InputReader {
   }
 
   /** Parts of the last message if it is of this kind, else of a new one. */
-  #last(role: "user" | "assistant", at: string, goesOn: (parts: readonly Part[]) => boolean): Part[] {
+  #last(role: "user" | "assistant", at: string, goesOn: (first: Part | undefined) => boolean): Part[] {
     const last = this.#messages.at(-1);
-    if (last?.role === role && goesOn(last.parts)) return last.parts;
+    if (last?.role === role && goesOn(last.parts[0])) return last.parts;
     const parts: Part[] = [];
     this.#messages.push({ role, parts, at });
     return parts;
@@ -88,11 +89,16 @@ class InputReader {
     return this.#last("assistant", at, () => true);
   }
 
+  /** A message that begins with a result has nothing else. */
+  #results(at: string): Part[] {
+    return this.#last("user", at, (first) => first?.type === "tool_result");
+  }
+
   #message(item: JsonObject, at: string): void {
     const { role, content } = item;
     if (role === "assistant") {
       const parts = this.#assistantContent(content, `${at}/content`);
-      if (parts.length > 0) this.#assistant(at).push(...parts);
+      if (parts.length > 0) append(this.#assistant(at), parts);
       return;
     }
     const isSystem = role === "system" || role === "developer";
@@ -165,7 +171,7 @@ class InputReader {
       parts: this.#content(output, `${at}/output`),
       isError: false,
     };
-    this.#last("user", at, (parts) => parts.every((part) => part.type === "tool_result")).push(result);
+    this.#results(at).push(result);
   }
 
   #reasoning(item: JsonObject, at: string): void {
@@ -180,7 +186,7 @@ class InputReader {
       const last = texts.length - 1;
       texts[last] = { ...(texts[last] as ReasoningPart), seal: sealed.seal };
     }
-    if (texts.length > 0) this.#assistant(at).push(...texts);
+    if (texts.length > 0) append(this.#assistant(at), texts);
   }
 
   /** A seal without a text: that of redacted reasoning, or Google's of another part. */

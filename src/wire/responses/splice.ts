@@ -6,6 +6,7 @@
 import type { Endpoint } from "../../endpoint.ts";
 import { fail } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
+import { append } from "../append.ts";
 import { textBytesOf } from "../capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import type { Billed } from "../extras/sift.ts";
@@ -34,8 +35,8 @@ function writeSpliced(request: ResponsesRequest, endpoint: Endpoint, billed: Bil
   splice.remove.push("previous_response_id");
   if (request.hasReasoning) {
     const { edits, dropped } = foreignEdits(request, endpoint);
-    splice.edits.push(...edits);
-    splice.dropped.push(...dropped);
+    append(splice.edits, edits);
+    append(splice.dropped, dropped);
   }
   return spliced(request, splice);
 }

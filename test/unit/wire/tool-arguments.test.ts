@@ -1,7 +1,8 @@
 /** Arguments of calls that nest deeper than can be written again: refused by name, on either side. */
 import { expect, test } from "vitest";
 import { GENERATION_DIALECTS } from "../../../src/wire/dialects.ts";
-import { nestsTooDeep } from "../../../src/wire/json.ts";
+import { holdsTooMuch } from "../../../src/wire/json.ts";
+import { REQUEST_BOUNDS, UNBOUNDED } from "../../../src/wire/json-bounds.ts";
 import { argumentsText, objectIn } from "../../../src/wire/tool-arguments.ts";
 
 const nested = (levels: number): string => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
@@ -26,6 +27,19 @@ test("T12: in a client's string they are no object", () => {
 });
 
 test("brackets inside strings do not nest", () => {
-  expect(nestsTooDeep(JSON.stringify({ a: "[".repeat(5000), '"{': "\\" }))).toBe(false);
-  expect([nestsTooDeep(nested(255)), nestsTooDeep(nested(256))]).toEqual([false, true]);
+  const isTooMuch = (json: string) => holdsTooMuch(json, UNBOUNDED);
+  expect(isTooMuch(JSON.stringify({ a: "[".repeat(5000), '"{': "\\" }))).toBe(false);
+  expect([isTooMuch(nested(255)), isTooMuch(nested(256))]).toEqual([false, true]);
+});
+
+test("S9: arguments have the bounds of a body: a map of millions takes seconds to build", () => {
+  const map = (members: number) =>
+    `{"a":{${Array.from({ length: members }, (_, i) => `"k${i}":0`).join()}},"b":{"c":0}}`;
+  const { members, values } = REQUEST_BOUNDS;
+  expect(objectIn(map(members))).toBeDefined();
+  expect(objectIn(map(members + 1))).toBeUndefined();
+  const list = (length: number) => `{"a":[${"0,".repeat(length)}0],"b":","}`;
+  expect(holdsTooMuch(list(20), { ...REQUEST_BOUNDS, values: 23 })).toBe(false);
+  expect(holdsTooMuch(list(21), { ...REQUEST_BOUNDS, values: 23 })).toBe(true);
+  expect(objectIn(list(values))).toBeUndefined();
 });
