@@ -10,14 +10,17 @@ export const flag = z
   .enum(["true", "false", "1", "0"])
   .transform((value) => value === "true" || value === "1");
 
+/** What a record's ids and names may be compared with: none of them is longer, and the engine takes no longer ones. */
+export const word = z.string().max(256);
+
 /** Members of a query. */
 export const FILTERS = {
   since: instant.optional().describe("From this instant on."),
   until: instant.optional().describe("Before this instant."),
-  project_id: z.string().optional(),
-  key_id: z.string().optional(),
-  model: z.string().optional(),
-  provider: z.string().optional(),
+  project_id: word.optional(),
+  key_id: word.optional(),
+  model: word.optional(),
+  provider: word.optional(),
   status: z.enum(["ok", "error", "cancelled", "rejected"]).optional(),
   errors_only: flag.optional().describe("Only `error` and `rejected`."),
   fallbacks_only: flag.optional().describe("Only calls that took more than one attempt."),

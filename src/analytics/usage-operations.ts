@@ -6,7 +6,7 @@ import { type Caller, operation } from "../operation.ts";
 import { INCOMPLETE_SINCE, incompleteSince, type WaitForInserts } from "./inserted-until.ts";
 import type { QueryBudget } from "./query-budget.ts";
 import { environmentCondition } from "./record-access.ts";
-import { flag } from "./request-filters.ts";
+import { flag, word } from "./request-filters.ts";
 import {
   BUCKETS,
   type Condition,
@@ -39,12 +39,12 @@ const query = z.object({
   ...RANGE_FIELDS,
   granularity: z.enum(["hour", "day"]).optional(),
   group_by: z.enum(["project", "key", "model", "provider", "byok", "app", "tag"]).optional(),
-  tag: z.string().min(1).optional().describe("Key of the tag, with group_by=tag."),
+  tag: word.min(1).optional().describe("Key of the tag, with group_by=tag."),
   compare: flag.optional().describe("Adds the totals of the period before, of the same length."),
-  project_id: z.string().optional(),
-  key_id: z.string().optional(),
-  model: z.string().optional(),
-  provider: z.string().optional(),
+  project_id: word.optional(),
+  key_id: word.optional(),
+  model: word.optional(),
+  provider: word.optional(),
 });
 
 type Query = z.output<typeof query>;

@@ -112,6 +112,9 @@ const EMPTY: BillLine = {
   ...{ cacheReadTokens: null, cacheWriteTokens: null, costMicroUsd: null },
 };
 
+const isUsd = (currency: unknown): boolean =>
+  typeof currency === "string" && currency.toLowerCase() === "usd";
+
 type Json = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Json =>
@@ -179,7 +182,7 @@ export function* jsonLines(format: BillFormat, value: unknown): Generator<BillLi
           : undefined;
       if (unknown !== undefined) throw wrong({ line, column: unknown.slice(0, 60) }, "unknown member");
       const currency = isObject(result.amount) ? result.amount.currency : result.currency;
-      if (currency !== undefined && String(currency).toLowerCase() !== "usd")
+      if (currency !== undefined && !isUsd(currency))
         throw wrong({ line, column: "currency" }, "only USD is compared", currency);
       const members = READINGS[format](bucket, result);
       const columns = members.map(([field, name]) => ({ field, name }));

@@ -17,6 +17,10 @@ export const MOST_JSON_CHARACTERS = 2 * 1024 * 1024;
 const PIECE_CHARACTERS = 32 * 1024;
 const LINES_A_TURN = 500;
 const MOST_COLUMNS = 40;
+/** Characters of a record, without its commas and quotes. */
+const MOST_RECORD = 20_000;
+/** Characters of a line: a record of commas alone has no others, and is a list of as many cells. */
+const MOST_LINE = 3 * MOST_RECORD;
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -27,7 +31,7 @@ export async function* readCsv(format: BillFormat, text: string): AsyncGenerator
     info: true,
     skip_empty_lines: true,
     trim: true,
-    max_record_size: 20_000,
+    max_record_size: MOST_RECORD,
   });
   let columns: readonly Column[] | undefined;
   let lines = 0;
@@ -57,13 +61,39 @@ interface CsvRecord {
   readonly info: { readonly lines: number };
 }
 
+/** How long the lines are of a text that comes in pieces. */
+class LineLengths {
+  #line = 1;
+  #length = 0;
+
+  /** @throws WeirError 400 */
+  check(piece: string): void {
+    let from = 0;
+    for (let end = piece.indexOf("\n"); end >= 0; end = piece.indexOf("\n", from)) {
+      this.#add(end - from);
+      this.#line++;
+      this.#length = 0;
+      from = end + 1;
+    }
+    this.#add(piece.length - from);
+  }
+
+  #add(characters: number): void {
+    this.#length += characters;
+    if (this.#length > MOST_LINE) throw wrong({ line: this.#line, column: "all" }, "the line is too long");
+  }
+}
+
 async function* recordsOf(parser: ReturnType<typeof parse>, text: string): AsyncGenerator<CsvRecord> {
   let failure: Error | undefined;
   parser.on("error", (error) => {
     failure = error;
   });
+  const lines = new LineLengths();
   for (let at = 0; at < text.length; at += PIECE_CHARACTERS) {
-    parser.write(text.slice(at, at + PIECE_CHARACTERS));
+    const piece = text.slice(at, at + PIECE_CHARACTERS);
+    lines.check(piece);
+    parser.write(piece);
     if (at + PIECE_CHARACTERS >= text.length) parser.end();
     await nextTurn();
     for (let record = parser.read(); record !== null; record = parser.read()) yield record;

@@ -2,7 +2,8 @@
  * Changes values of a YAML text in place. Only the bytes of what is changed are replaced: comments, order, blank lines
  * and the style of everything else stay as somebody wrote them.
  */
-import { type Document, isMap, isNode, isScalar, isSeq, type Node, parseDocument, type YAMLMap } from "yaml";
+import { type Document, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
+import { composeWithin, OPERATOR_BOUNDS } from "./compose.ts";
 
 export interface Edit {
   readonly path: readonly (string | number)[];
@@ -19,12 +20,14 @@ export interface Addition {
   readonly isApart: boolean;
 }
 
-/** The text is written in a way that cannot be edited in place, such as with an alias at that path. */
+/** The text is no YAML within the bounds, or written in a way that cannot be edited in place, such as with an alias at that path. */
 export class EditError extends Error {}
 
-/** @throws EditError. The text must be without errors. */
+/** @param text of a file of the operator's. @throws EditError */
 export function editDocument(text: string, edits: readonly Edit[], additions: readonly Addition[]): string {
-  const doc = parseDocument(text, { prettyErrors: false, logLevel: "error" });
+  const composed = composeWithin(text, OPERATOR_BOUNDS);
+  if (!composed.ok) throw new EditError(`it ${composed.faults[0]?.message ?? "is no YAML"}`);
+  const { doc } = composed;
   const splices = [
     ...edits.map((edit) => spliceOf(doc, text, edit)),
     ...additions.map((addition) => additionOf(doc, text, addition)),

@@ -163,6 +163,8 @@ const RESPONSES: Readonly<Record<string, Hostile>> = {
     '{"type":"output_text","text":"a"}',
     "]}]}",
   ),
+  "long instructions": run(`${BODY}"input":"a","instructions":"`, "b", '"}'),
+  "line ends": run(`${BODY}"input":"a","tools":[`, "\n", "]}"),
   "wrong items": of(`${BODY}"input":[`, "1", "]}"),
 };
 

@@ -1,6 +1,6 @@
 /**
  * The response object of a translated answer: our members, and those that the API repeats from the request, with the API's
- * defaults for members that the client did not send. Repeated members are the client's bytes, unchanged.
+ * defaults for members that the client did not send. Repeated members are the client's bytes, unchanged but for line ends.
  */
 import type { Usage } from "../../usage.ts";
 import type { AnswerIdentity } from "../format.ts";
@@ -91,12 +91,26 @@ function echoOf(request: ResponsesRequest): string {
   return echoed.join(",");
 }
 
-/** A member's JSON on one line, latin1; undefined if the client did not send it, or sent null. */
+/**
+ * Larger members are not repeated: their defaults are. A stream would send megabytes three times, and each time the event loop
+ * would be kept from all others.
+ */
+const MOST_ECHOED_BYTES = 256 * 1024;
+
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+const SPACE = 32;
+
+/** A member's JSON on one line, latin1; undefined if the client did not send it, sent null, or sent more than is repeated. */
 function memberJson({ bytes, members }: ResponsesRequest, key: string): string | undefined {
   const member = memberOf(members, key);
-  if (member === undefined) return undefined;
-  const text = bytes.toString("latin1", member.valueStart, member.valueEnd);
-  return text === "null" ? undefined : text.replaceAll(/[\r\n]/g, " ");
+  if (member === undefined || member.valueEnd - member.valueStart > MOST_ECHOED_BYTES) return undefined;
+  const json = Buffer.from(bytes.subarray(member.valueStart, member.valueEnd));
+  // In JSON line ends are between values alone. A text may be nothing else, and an expression takes long for each.
+  for (let i = 0; i < json.length; i++)
+    if (json[i] === LINE_FEED || json[i] === CARRIAGE_RETURN) json[i] = SPACE;
+  const text = json.toString("latin1");
+  return text === "null" ? undefined : text;
 }
 
 function withFormat(text: string): string {

@@ -104,6 +104,7 @@ describe("a wrong bill is refused with its line and column", () => {
     ["a line that is too short", `${HEAD}2026-11-01,gpt,1\n`, 2, "all"],
     ["an open quote", `${HEAD}2026-11-01,"gpt,1,1\n`, 2, "all"],
     ["an endless field", `${HEAD}2026-11-01,${"a".repeat(30_000)},1,1\n`, 2, "all"],
+    ["a line of nothing but commas", `${HEAD}\n\n${",".repeat(70_000)}`, 4, "all"],
     ["nothing", "\n\n", 1, "all"],
   ])("%s", async (_, text, line, column) => {
     const error = await csv(text).then(
@@ -120,6 +121,11 @@ describe("a wrong bill is refused with its line and column", () => {
     [
       "another currency",
       { data: [{ start_time: 1, results: [{ amount: { value: 1, currency: "eur" } }] }] },
+      "currency",
+    ],
+    [
+      "a currency that is no text",
+      { data: [{ results: [{ currency: { toString: 1, valueOf: 1 } }] }] },
       "currency",
     ],
     [
