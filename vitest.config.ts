@@ -38,7 +38,10 @@ const mayHaveRedis = ["redis-server", "apt-get"].some((program) =>
 );
 if (!mayHaveRedis) console.warn("Tests are not run against several cells: there is no redis-server on PATH.");
 const STRIPPED = `--import=${new URL("test/stripped.mjs", import.meta.url)}`;
-const TIMED = ["test/gateway/latency.test.ts", "test/gateway/first-calls.test.ts", "test/unit/**/*.speed.test.ts"];
+const TIMED = [
+  ...["latency", "first-calls", "hostile-bodies"].map((name) => `test/gateway/${name}.test.ts`),
+  "test/unit/**/*.speed.test.ts",
+];
 
 export default defineConfig({
   // What `npm test` decides by whether a failure counts: docs/testing.md.
