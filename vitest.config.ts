@@ -39,7 +39,7 @@ const mayHaveRedis = ["redis-server", "apt-get"].some((program) =>
 if (!mayHaveRedis) console.warn("Tests are not run against several cells: there is no redis-server on PATH.");
 const STRIPPED = `--import=${new URL("test/stripped.mjs", import.meta.url)}`;
 const TIMED = [
-  ...["latency", "first-calls", "hostile-bodies"].map((name) => `test/gateway/${name}.test.ts`),
+  ...["latency", "first-calls", "hostile-bodies", "hostile-heads"].map((name) => `test/gateway/${name}.test.ts`),
   "test/unit/**/*.speed.test.ts",
 ];
 

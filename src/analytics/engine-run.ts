@@ -261,9 +261,15 @@ async function* once(bytes: Uint8Array) {
 
 async function* noChunks(): AsyncGenerator<Uint8Array> {}
 
-/** Splits off a trailing `FORMAT x`, also if SETTINGS follow it; the SETTINGS stay in `head`. */
-function splitFormat(sql: string): { head: string; format: string | undefined } {
-  const text = sql.replace(/[\s;]+$/, "");
+/** Blanks and semicolons. */
+const ENDING = /[\s;]/;
+
+/** Splits off a trailing `FORMAT x`, also if SETTINGS follow it; the SETTINGS stay in `head`. Takes time in proportion to the length. */
+export function splitFormat(sql: string): { head: string; format: string | undefined } {
+  let end = sql.length;
+  // An expression that ends with the text would begin anew at each blank of a run within it.
+  while (end > 0 && ENDING.test(sql.charAt(end - 1))) end--;
+  const text = sql.slice(0, end);
   const match = /\sFORMAT\s+(\w+)(\s+SETTINGS\s[\s\S]*)?$/i.exec(text);
   if (match === null) return { head: text, format: undefined };
   return { head: text.slice(0, match.index) + (match[2] ?? ""), format: match[1] };
