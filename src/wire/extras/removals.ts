@@ -131,7 +131,7 @@ function choiceEdits(text: string, tools: readonly Ask[]): "all" | readonly Edit
   const isGone = (value: unknown): boolean => {
     const { type, name, server_label: label } = objectOf(value);
     if (typeof type === "string" && calls.has(unversioned(type)) && type !== "function" && type !== "custom")
-      return label === undefined || calls.has(String(label));
+      return label === undefined || (typeof label === "string" && calls.has(label));
     return type === "tool" && typeof name === "string" && calls.has(name);
   };
   const at = isObject(choice.allowed_tools) ? ["allowed_tools", "tools"] : ["tools"];

@@ -138,7 +138,7 @@ class Scan {
         return;
       case "words":
         if (!Array.isArray(value) || value.some((word) => !row.free.includes(word as string)))
-          this.#unpriced(path, `${path.at(-1)}=${String(value)}`);
+          this.#unpriced(path, `${path.at(-1)}=${sayable(value)}`);
         return;
       case "object":
         this.#object(row.rows, value, path);
@@ -203,7 +203,7 @@ class Scan {
     for (const [index, element] of value.entries()) {
       const { type } = objectOf(element);
       const row = typeof type === "string" && Object.hasOwn(rows, type) ? rows[type] : undefined;
-      if (row === undefined) this.#unpriced([...path, index], `${path.at(-1)}: ${String(type)}`);
+      if (row === undefined) this.#unpriced([...path, index], `${path.at(-1)}: ${sayable(type)}`);
       else this.member(row, element, [...path, index]);
     }
   }
@@ -318,6 +318,17 @@ const isListOf = (ids: readonly string[], value: unknown): boolean =>
 
 const isClientTool = (tool: unknown): boolean =>
   isObject(tool) && (tool.type === "function" || tool.type === "custom");
+
+/** Enough for a warning, which is cut. */
+const MOST_WORDS = 8;
+
+/** A value as words of a warning. An object may have a `toString` that is no function, and a list a million elements. */
+function sayable(value: unknown): string {
+  if (Array.isArray(value)) return value.slice(0, MOST_WORDS).map(wordOf).join();
+  return wordOf(value);
+}
+
+const wordOf = (value: unknown): string => (typeof value === "object" ? "object" : String(value));
 
 const saidTool = (tool: unknown): string => {
   if (!isObject(tool)) return "tool";

@@ -38,6 +38,24 @@ function written(name: Name, members: object, options: object = {}, prices: Unit
 
 const PLAIN: UnitPrices = { version: "v", input: 1000, output: 1000 };
 
+/** An object that cannot be made a text. */
+const NO_TEXT = { toString: 1, valueOf: 1 };
+
+test.each<[Name, object]>([
+  ["chat", { modalities: NO_TEXT }],
+  ["chat", { modalities: [NO_TEXT] }],
+  ["responses", { include: [NO_TEXT], tools: [{ type: "web_search" }] }],
+  [
+    "responses",
+    {
+      tools: [{ type: "mcp", server_label: "a" }],
+      tool_choice: { type: "mcp", server_label: NO_TEXT },
+    },
+  ],
+])("S9: an object whose methods are none is no failure: %s, %j", (name, members) => {
+  expect(() => written(name, members, {}, PLAIN)).not.toThrow();
+});
+
 describe("a body", () => {
   test.each<[Name, object, string]>([
     // Some providers read names of members without case or separators.
