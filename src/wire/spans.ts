@@ -9,8 +9,10 @@ export interface Span {
 
 const QUOTE = 34;
 const COMMA = 44;
-const OPENERS = [91, 123];
-const CLOSERS = [93, 125];
+const OPEN_ARRAY = 91;
+const CLOSE_ARRAY = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
 
 /**
  * The items of an array.
@@ -28,9 +30,9 @@ export function spansOf(text: string): Span[] {
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
     if (c === QUOTE) i = closingQuote(text, i + 1);
-    else if (OPENERS.includes(c)) {
+    else if (c === OPEN_ARRAY || c === OPEN_OBJECT) {
       if (++depth === 1) start = i + 1;
-    } else if (CLOSERS.includes(c)) {
+    } else if (c === CLOSE_ARRAY || c === CLOSE_OBJECT) {
       if (--depth === 0) add(i);
     } else if (c === COMMA && depth === 1) {
       add(i);

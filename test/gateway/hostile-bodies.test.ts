@@ -37,6 +37,21 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.stop());
 
+const optionsFor = (dialect: string): string =>
+  `"model":"test/model","svc":{"route":{"providers":{"only":["p-${dialect}"]}}}`;
+
+/** Sends the body until a turn of the event loop was short. */
+async function staysQuick(path: string, body: string): Promise<void> {
+  const turns: number[] = [];
+  while (turns.length < TRIES && Math.min(...turns) >= TURN_MS) {
+    await longestTurn(gateway);
+    const { status, text } = await gateway.call("POST", path, { body });
+    expect([status, text.slice(0, 300)]).toEqual([200, expect.any(String)]);
+    turns.push(await longestTurn(gateway));
+  }
+  expect(Math.min(...turns), `turns of ${turns} ms`).toBeLessThan(TURN_MS);
+}
+
 test.each([
   ["chat", "files of one name", "converse", SMALL],
   ["messages", "documents of one title", "converse", SMALL],
@@ -47,14 +62,19 @@ test.each([
   ["responses", "long instructions", "chat", LARGE],
 ] as const)("S9: %s, %s, told to %s", async (format, what, dialect, bytes) => {
   const made = HOSTILE_BODIES[format]?.[what]?.(bytes) ?? "";
-  const options = `"model":"test/model","stream":true,"svc":{"route":{"providers":{"only":["p-${dialect}"]}}}`;
-  const body = made.replace('"model":"v/m"', options);
-  const turns: number[] = [];
-  while (turns.length < TRIES && Math.min(...turns) >= TURN_MS) {
-    await longestTurn(gateway);
-    const { status, text } = await gateway.call("POST", PATHS[format] ?? "", { body });
-    expect([status, text.slice(0, 300)]).toEqual([200, expect.any(String)]);
-    turns.push(await longestTurn(gateway));
-  }
-  expect(Math.min(...turns), `turns of ${turns} ms`).toBeLessThan(TURN_MS);
+  await staysQuick(PATHS[format] ?? "", made.replace('"model":"v/m"', optionsFor(dialect)));
+});
+
+test("S9: references to stored items, many or among megabytes of nothing", async () => {
+  const { json } = await gateway.call("POST", "/v1/responses", {
+    body: `{${optionsFor("chat")},"input":"Hi"}`,
+  });
+  const reference = `{"type":"item_reference","id":"${json.output[0].id}"}`;
+  const among = (input: string) => `{${optionsFor("chat")},"input":[${input}]}`;
+  await staysQuick("/v1/responses", among(`${" ".repeat(LARGE)}${reference}`));
+  await staysQuick("/v1/responses", among(Array.from({ length: 4000 }, () => reference).join()));
+  const { status, json: refused } = await gateway.call("POST", "/v1/responses", {
+    body: among(Array.from({ length: 4001 }, () => reference).join()),
+  });
+  expect([status, refused.error.param]).toEqual([400, "/input"]);
 });

@@ -11,7 +11,7 @@ export const responsesHistory: History<ResponsesRequest> = {
   previousOf: ({ previousResponseId }) => previousResponseId,
   keeps: ({ store }) => store,
   asksToKeep: ({ store, isStoreSaid }) => store && isStoreSaid,
-  names: ({ hasReferences }) => hasReferences,
+  names: ({ references }) => references.length > 0,
   named: withItems,
   itemsOf: itemsById,
   expand: (request, items) => expandInput(request.bytes, request, items),

@@ -4,10 +4,36 @@
  * are found: an upstream would resolve the items of everyone who shares its account.
  */
 import { fail } from "../../errors.ts";
-import type { ClientRequest } from "../format.ts";
 import { type Edit, editedParts, type Member, memberOf, skim } from "../json.ts";
-import { spansOf } from "../spans.ts";
+import { type Span, spansOf } from "../spans.ts";
 import { stringAt } from "./items.ts";
+
+/** Where a reference stands in the body, by bytes, and the item's id. */
+export interface Reference extends Span {
+  readonly index: number;
+  readonly id: string;
+}
+
+/** More than a conversation has. Each is sought by itself, on the event loop. */
+const MOST_REFERENCES = 4000;
+
+/** The references of the input. @throws WeirError `invalid_value` beyond the bound */
+export function referencesIn(bytes: Buffer, members: readonly Member[]): Reference[] {
+  const input = memberOf(members, "input");
+  if (input === undefined) return [];
+  const list = bytes.toString("latin1", input.valueStart, input.valueEnd);
+  const references: Reference[] = [];
+  for (const [index, { start, end }] of spansOf(list).entries()) {
+    const id = referenceOf(list.slice(start, end));
+    if (id === undefined) continue;
+    if (references.length === MOST_REFERENCES) {
+      const message = `/input refers to more than ${MOST_REFERENCES} items.`;
+      throw fail("invalid_value", message, { param: "/input" });
+    }
+    references.push({ index, id, start: input.valueStart + start, end: input.valueStart + end });
+  }
+  return references;
+}
 
 /**
  * The request's body with the items in place of the references.
@@ -15,17 +41,13 @@ import { stringAt } from "./items.ts";
  * @throws WeirError 404 naming the item that is not kept, 413 where the body outgrows the bound.
  */
 export function withItems(
-  { bytes, members }: ClientRequest,
+  { bytes, references }: { readonly bytes: Buffer; readonly references: readonly Reference[] },
   itemOf: (id: string) => string | undefined,
   maxBytes: number,
 ): Buffer {
-  const input = memberOf(members, "input") as Member;
-  const list = bytes.toString("latin1", input.valueStart, input.valueEnd);
   const edits: Edit[] = [];
   let length = bytes.length;
-  for (const [index, { start, end }] of spansOf(list).entries()) {
-    const id = referenceOf(list.slice(start, end));
-    if (id === undefined) continue;
+  for (const { index, id, start, end } of references) {
     const text = itemOf(id);
     if (text === undefined) {
       throw fail("not_found", `There is no stored item "${id.slice(0, 100)}".`, { param: `/input/${index}` });
@@ -35,7 +57,7 @@ export function withItems(
     if (length > maxBytes) {
       throw fail("payload_too_large", `With the items it names the body is larger than ${maxBytes} bytes.`);
     }
-    edits.push({ start: input.valueStart + start, end: input.valueStart + end, text });
+    edits.push({ start, end, text });
   }
   return Buffer.concat(editedParts(bytes, edits));
 }

@@ -12,6 +12,7 @@ import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, editedParts, memberOf, removeMembers, setMember } from "../json.ts";
 import { holdsOpaque } from "../opaque.ts";
 import { isObject } from "../reader.ts";
+import { type Reference, referencesIn } from "./references.ts";
 import { type ResponsesRequestBody, responsesRequestSchema } from "./schema.ts";
 
 /** Members that no model reads. All others count as prompt, unknown ones included. */
@@ -50,8 +51,10 @@ export interface ResponsesRequest extends ClientRequest {
   readonly historyBy: string | undefined;
   /** The input has reasoning items. */
   readonly hasReasoning: boolean;
-  /** The input has references to items of earlier responses. */
-  readonly hasReferences: boolean;
+  /** References of the input to items of earlier responses. Found as the body is read, which for a large one is in a thread. */
+  readonly references: readonly Reference[];
+  /** The input is a list of nothing. */
+  readonly isInputEmpty: boolean;
   /** The client asked for the reasoning, which this format has as summaries. */
   readonly wantsSummary: boolean;
 }
@@ -76,7 +79,8 @@ export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
     previousResponseId: previousIdOf(bytes, read.members),
     historyBy: undefined,
     hasReasoning: seen.reasoning > 0,
-    hasReferences: seen.references > 0,
+    references: seen.references === 0 ? [] : referencesIn(bytes, read.members),
+    isInputEmpty: Array.isArray(body.input) && body.input.length === 0,
     wantsSummary: wantsSummary(body.reasoning),
     facts: {
       model: body.model,
@@ -116,8 +120,7 @@ export function expandInput(bytes: Buffer, request: ResponsesRequest, history: s
     edits.push({ start: input.valueStart, end: input.valueStart, text: before });
     edits.push({ start: input.valueEnd, end: input.valueEnd, text: USER_TAIL });
   } else if (input !== undefined && first === "[") {
-    const isEmpty = bytes.toString("latin1", input.valueStart + 1, input.valueEnd - 1).trim() === "";
-    const before = `[${history}${history === "" || isEmpty ? "" : ","}`;
+    const before = `[${history}${history === "" || request.isInputEmpty ? "" : ","}`;
     edits.push({ start: input.valueStart, end: input.valueStart + 1, text: before });
   } else {
     edits.push(setMember("", members, "input", `[${history}]`));
