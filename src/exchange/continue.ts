@@ -67,7 +67,7 @@ async function itemsOfAll(
 ): Promise<ReadonlyMap<string, string>> {
   const named = new Set<string>();
   const note = (id: string) => {
-    if (named.size < MOST_NAMED) named.add(id);
+    named.add(id);
     return "";
   };
   history.named(request, note, maxBodyBytes);
@@ -87,9 +87,6 @@ async function itemsOfAll(
   }
   return items;
 }
-
-/** Items of one request that are looked for at other cells; those beyond are not found. */
-const MOST_NAMED = 10_000;
 
 function withPrevious(
   deps: ContinueDeps,
