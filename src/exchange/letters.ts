@@ -96,11 +96,12 @@ function headersOf(
 }
 
 function letterOf(outgoing: Outgoing, { headers, unpriced, name }: Headers): Letter {
-  const { extras = NOTHING_SENT } = outgoing;
-  if (unpriced.length === 0) return { ...outgoing, extras, headers };
+  const { parts, dropped, droppedMore, extras = NOTHING_SENT } = outgoing;
+  if (unpriced.length === 0) return { parts, dropped, droppedMore, extras, headers };
   return {
-    ...outgoing,
-    dropped: [...outgoing.dropped, ...unpriced.map((feature) => `${name}: ${feature}`)],
+    parts,
+    droppedMore,
+    dropped: [...dropped, ...unpriced.map((feature) => `${name}: ${feature}`)],
     extras: { ...extras, unpriced: [...extras.unpriced, ...unpriced] },
     headers,
   };

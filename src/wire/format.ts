@@ -102,7 +102,7 @@ export interface Outgoing {
   /** JSON pointers of the request's members that are not sent to this endpoint. */
   readonly dropped: readonly string[];
   /** How many more there are, which a large body has no names for. Absent: none. */
-  readonly droppedMore?: number;
+  readonly droppedMore?: number | undefined;
   /** What of the request's extras is sent, and what is left out for want of a price. Absent: nothing of either. */
   readonly extras?: SentExtras;
 }

@@ -227,7 +227,11 @@ export function editedBytes(bytes: Buffer, edits: readonly Edit[]): Buffer {
  * not read.
  * @throws WeirError `invalid_json` where a string does not end
  */
-export function holdsTooMuch(json: string, bounds: JsonBounds): boolean {
+export const holdsTooMuch = (json: string, bounds: JsonBounds): boolean =>
+  valuesWithin(json, bounds) === undefined;
+
+/** The number of values of such a text; undefined where it holds too much. @throws as {@link holdsTooMuch} */
+export function valuesWithin(json: string, bounds: JsonBounds): number | undefined {
   let depth = 0;
   let values = bounds.values;
   /** How many members each object that is open may still get, by its depth. */
@@ -236,16 +240,16 @@ export function holdsTooMuch(json: string, bounds: JsonBounds): boolean {
     const c = json.charCodeAt(i);
     if (c === QUOTE) i = closingQuote(json, i + 1);
     else if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
-      if (++depth > MAX_DEPTH || --values < 0) return true;
+      if (++depth > MAX_DEPTH || --values < 0) return undefined;
       room[depth] = c === OPEN_OBJECT ? bounds.members : bounds.values;
     } else if (c === CLOSE_OBJECT || c === CLOSE_ARRAY) depth--;
     else if (c === COMMA) {
       const left = (room[depth] ?? 1) - 1;
-      if (left === 0 || --values < 0) return true;
+      if (left === 0 || --values < 0) return undefined;
       room[depth] = left;
     }
   }
-  return false;
+  return bounds.values - values;
 }
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;

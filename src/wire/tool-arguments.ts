@@ -1,8 +1,8 @@
 /** Arguments of tool calls: JSON text in the neutral contract, an object in some dialects. */
 import { fail } from "../errors.ts";
-import { holdsTooMuch } from "./json.ts";
+import { holdsTooMuch, valuesWithin } from "./json.ts";
 import { REQUEST_BOUNDS, UNBOUNDED } from "./json-bounds.ts";
-import type { ToolCallPart } from "./neutral.ts";
+import type { NeutralMessage, ToolCallPart } from "./neutral.ts";
 import { isObject, type JsonObject } from "./reader.ts";
 
 /** The object that a text is; undefined where it is none, or holds more than a body may. */
@@ -13,6 +13,34 @@ export function objectIn(text: string): JsonObject | undefined {
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Arguments in a string are no values of the body: together they may be as many.
+ * @throws WeirError `invalid_value` naming the message
+ */
+export function refuseCrowdedCalls(messages: readonly NeutralMessage[]): void {
+  let left = REQUEST_BOUNDS.values;
+  for (const { parts, at } of messages) {
+    for (const part of parts) {
+      if (part.type !== "tool_call") continue;
+      left -= valuesIn(part.arguments);
+      if (left >= 0) continue;
+      const message = `The arguments of calls have more than ${REQUEST_BOUNDS.values} values.`;
+      throw fail("invalid_value", message, { param: at });
+    }
+  }
+}
+
+const COUNTED = Object.freeze({ ...UNBOUNDED, values: REQUEST_BOUNDS.values });
+
+/** None in what is no JSON, or nests too deep: where an object is needed it is refused, elsewhere it stays text. */
+function valuesIn(text: string): number {
+  try {
+    return valuesWithin(text, COUNTED) ?? (text.length > COUNTED.values ? text.length : 0);
+  } catch {
+    return 0;
   }
 }
 

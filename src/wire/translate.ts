@@ -23,6 +23,7 @@ import { notReplaced, optionsFor } from "./provider-options.ts";
 import { fitted } from "./quirks.ts";
 import type { StreamReader } from "./reader.ts";
 import { bytesOf, Source, unmarked } from "./source.ts";
+import { refuseCrowdedCalls } from "./tool-arguments.ts";
 import { parseReply } from "./upstream-reply.ts";
 
 export const translated = <R extends ClientRequest>(
@@ -78,6 +79,7 @@ export function neutralOf<R extends ClientRequest>(
   source: Source,
 ): NeutralRequest {
   const neutral = format.neutral(request, source);
+  refuseCrowdedCalls(neutral.messages);
   const outputFormat = neutral.options.format;
   if (outputFormat?.value.type !== "json_schema") return neutral;
   const value = { ...outputFormat.value, schema: source.wholeValue(outputFormat.value.schema) };

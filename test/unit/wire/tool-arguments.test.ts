@@ -1,9 +1,12 @@
 /** Arguments of calls that nest deeper than can be written again: refused by name, on either side. */
 import { expect, test } from "vitest";
 import { GENERATION_DIALECTS } from "../../../src/wire/dialects.ts";
+import { FORMATS } from "../../../src/wire/formats.ts";
 import { holdsTooMuch } from "../../../src/wire/json.ts";
 import { REQUEST_BOUNDS, UNBOUNDED } from "../../../src/wire/json-bounds.ts";
+import { passageTo } from "../../../src/wire/passages.ts";
 import { argumentsText, objectIn } from "../../../src/wire/tool-arguments.ts";
+import { endpoint } from "../routing/fixtures.ts";
 
 const nested = (levels: number): string => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
 const DEEP = nested(20_000);
@@ -43,3 +46,30 @@ test("S9: arguments have the bounds of a body: a map of millions takes seconds t
   expect(holdsTooMuch(list(21), { ...REQUEST_BOUNDS, values: 23 })).toBe(true);
   expect(objectIn(list(values))).toBeUndefined();
 });
+
+test.each(["chat", "responses"] as const)(
+  "S9: of %s all calls together have the values of a body",
+  (name) => {
+    const values = `{"a":[${"0,".repeat(240_000)}0]}`;
+    const written = (calls: number) => {
+      const body = {
+        chat: {
+          messages: [
+            {
+              role: "assistant",
+              tool_calls: Array(calls).fill({ id: "c", function: { name: "f", arguments: values } }),
+            },
+          ],
+        },
+        responses: {
+          input: Array(calls).fill({ type: "function_call", call_id: "c", name: "f", arguments: values }),
+        },
+      }[name];
+      const request = FORMATS[name].read(Buffer.from(JSON.stringify({ model: "v/m", ...body })));
+      const to = endpoint("e", { dialects: ["messages"] });
+      return () => passageTo(FORMATS[name], to)?.passage.write(request, to);
+    };
+    expect(written(4)).not.toThrow();
+    expect(written(5)).toThrow(expect.objectContaining({ kind: "invalid_value" }));
+  },
+);
