@@ -56,14 +56,20 @@ const isLarge = (bytes: Buffer): boolean => bytes.length > LARGE_BODY_BYTES;
 const INLINE_BYTES = 16 * 1024;
 /** Validation and translation take about a microsecond per value each, and several if the value is wrong. */
 const INLINE_VALUES = 4000;
-/** Each begins a value: a comma the next one, a bracket the first inside. */
-const SIGNS = Buffer.from(",[{");
+/** They begin a value: a comma the next one, a bracket the first inside. */
+const COMMA = Buffer.from(",");
+const BRACKETS = Buffer.from("[{");
 
-/** Whether a body has too many values to be read on the event loop. Signs inside texts count too. */
-function isDense(bytes: Buffer): boolean {
-  if (bytes.length <= INLINE_BYTES) return false;
+/**
+ * Whether a body has too many values to be read on the event loop. Signs inside texts count too; brackets by themselves, or the code
+ * that agents send would count twice.
+ */
+const isDense = (bytes: Buffer): boolean =>
+  bytes.length > INLINE_BYTES && (hasMany(COMMA, bytes) || hasMany(BRACKETS, bytes));
+
+function hasMany(signs: Buffer, bytes: Buffer): boolean {
   let values = 0;
-  for (const sign of SIGNS) {
+  for (const sign of signs) {
     // The search is native: a loop in JavaScript over 100 KB took longer than reading the body.
     for (let at = bytes.indexOf(sign); at >= 0; at = bytes.indexOf(sign, at + 1)) {
       if (++values > INLINE_VALUES) return true;
