@@ -81,7 +81,8 @@ function hasMany(signs: Buffer, bytes: Buffer): boolean {
 /** Bodies that were read in the thread for their many values: they are written there, too. */
 const dense = new WeakSet<Buffer>();
 
-const belongsInThread = (bytes: Buffer): boolean => isLarge(bytes) || dense.has(bytes);
+const belongsInThread = (bytes: Buffer): boolean =>
+  bytes.length > INLINE_BYTES && (isLarge(bytes) || dense.has(bytes));
 
 /** @param thread runs the functions of `wire/thread.ts` */
 export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
