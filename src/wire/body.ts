@@ -78,7 +78,8 @@ export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>):
     proseBytes: proseBytes - opaqueBytes + optionBytes,
     hasOpaque,
     svc,
-    extras: table === undefined ? NO_EXTRAS : extrasOf(table, value as unknown as JsonObject, body),
+    extras:
+      table === undefined ? NO_EXTRAS : extrasOf(table, value as unknown as JsonObject, body, members, text),
   };
 }
 

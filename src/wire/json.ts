@@ -262,6 +262,8 @@ export function latin1Json(value: unknown): string {
   return json.replace(ALL_BEYOND_ASCII, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+export const isAscii = (text: string): boolean => !BEYOND_ASCII.test(text);
+
 /** Decodes latin1 text whose bytes are UTF-8. */
 export const utf8Of = (latin1: string): string =>
   /[\x80-\xff]/.test(latin1) ? Buffer.from(latin1, "latin1").toString() : latin1;

@@ -1,6 +1,6 @@
 /** Edits that take asks out of a body that passes as bytes, and with them what only refers to them. */
 import { append } from "../append.ts";
-import { type Edit, type Member, memberOf, removeMembers, skim } from "../json.ts";
+import { type Edit, isAscii, type Member, memberOf, removeMembers, skim } from "../json.ts";
 import { isObject, listOf, objectOf } from "../reader.ts";
 import { removeSpans, spansOf } from "../spans.ts";
 import { type Ask, pointerOf } from "./ask.ts";
@@ -99,17 +99,22 @@ function editsIn(text: string, { inner }: Branch): Edit[] {
     for (const [index, { start, end }] of spans.entries()) within(index, start, end);
   } else if (text.startsWith("{")) {
     const { members } = skim(text);
+    const gone = members.filter((member) => isGone(parsedName(text, member)));
     append(
       edits,
       removeMembers(
         members,
-        members.map(({ key }) => key).filter((key) => isGone(key)),
+        gone.map(({ key }) => key),
       ),
     );
-    for (const { key, valueStart, valueEnd } of members) within(key, valueStart, valueEnd);
+    for (const member of members) within(parsedName(text, member), member.valueStart, member.valueEnd);
   }
   return edits;
 }
+
+/** The member's name as a path has it: a name with escapes beyond ASCII is parsed to other characters than its bytes are. */
+const parsedName = (text: string, { key, start, keyEnd }: Member): string =>
+  isAscii(key) ? key : (JSON.parse(text.slice(start, keyEnd)) as string);
 
 const moved = (edits: readonly Edit[], by: number): Edit[] =>
   edits.map(({ start, end, text }) => ({ start: start + by, end: end + by, text }));

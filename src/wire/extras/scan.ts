@@ -1,7 +1,7 @@
 /** Finds in a body, by the table's rows, what changes a provider's bill. A body without any costs a look-up a member. */
 import type { Dialect } from "../../endpoint.ts";
 import { fail } from "../../errors.ts";
-import { utf8Of } from "../json.ts";
+import { isAscii, type Member, utf8Of } from "../json.ts";
 import { isObject, type JsonObject, objectOf } from "../reader.ts";
 import { FREE_ANTHROPIC_BETAS, TIER_BETAS } from "./anthropic-rows.ts";
 import { type Ask, type Extras, NO_EXTRAS, pointerOf, saidOf } from "./ask.ts";
@@ -23,15 +23,25 @@ const BETAS: ReadonlySet<string> = new Set(FREE_ANTHROPIC_BETAS);
  * @param value the body, checked
  * @param parsed the body as it was parsed, with every member of its text. Its names have been met before, so that a look-up
  *   finds their hashes made
+ * @param text of the body, latin1
  */
-export function extrasOf(table: Table, value: JsonObject, parsed: object): Extras {
+export function extrasOf(
+  table: Table,
+  value: JsonObject,
+  parsed: object,
+  members: readonly Member[],
+  text: string,
+): Extras {
   let scan: Scan | undefined;
+  let isBeyondAscii = false;
   for (const key in parsed) {
     const row = table.members.get(key);
     if (row?.is === "free") continue;
     scan ??= new Scan(table, value);
-    scan.named(row, key, value[key], [key]);
+    if (row !== undefined || isAscii(key)) scan.named(row, key, value[key], [key]);
+    else isBeyondAscii = true;
   }
+  if (isBeyondAscii) scan?.beyondAscii(members, text);
   return scan?.extras() ?? NO_EXTRAS;
 }
 
@@ -87,6 +97,17 @@ class Scan {
     const likely = row ?? this.#table.likely.get(laxName(utf8Of(key)));
     if (row === undefined && this.#unlisted.length < MOST_UNLISTED) this.#unlisted.push(key);
     if (likely !== undefined) this.member(likely, value, path);
+  }
+
+  /**
+   * Members whose names are beyond ASCII. Parsed as latin1 such a name depends on how it was written, as bytes or with escapes, and
+   * two of them may be taken for one: so they go by their place in the text.
+   */
+  beyondAscii(members: readonly Member[], text: string): void {
+    for (const { key, valueStart, valueEnd } of members) {
+      if (isAscii(key)) continue;
+      this.named(undefined, key, valueIn(text.slice(valueStart, valueEnd)), [key]);
+    }
   }
 
   #ask(ask: Ask): void {
@@ -288,6 +309,15 @@ class Scan {
       if (found !== FREE_TOOL) return found;
     }
     return FREE_TOOL;
+  }
+}
+
+/** The value of a member. Long strings have not been parsed before: one that is no JSON is as good as any other word. */
+function valueIn(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
   }
 }
 

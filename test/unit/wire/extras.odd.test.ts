@@ -36,6 +36,16 @@ function written(name: Name, members: object, options: object = {}, prices: Unit
   return { ...out, sent: JSON.parse(Buffer.concat(out.parts).toString()) };
 }
 
+/** The same of a body in the client's own words. */
+function writtenText(name: Name, body: string, prices: UnitPrices) {
+  const format = FORMATS[name];
+  const to = { ...endpoint("e", { provider: provider("p"), dialects: [name] }), prices };
+  const request = format.read(Buffer.from(body));
+  const out = passageTo(format, to)?.passage.write(request, to);
+  if (out === undefined) throw new Error(`no passage for ${name}`);
+  return { ...out, text: Buffer.concat(out.parts).toString() };
+}
+
 const PLAIN: UnitPrices = { version: "v", input: 1000, output: 1000 };
 
 /** An object that cannot be made a text. */
@@ -88,6 +98,41 @@ describe("a body", () => {
     ],
   ])("S3: %s: %j is left out without a price", (name, members, pointer) => {
     expect(written(name, members, {}, PLAIN).dropped).toEqual([pointer]);
+  });
+
+  test.each<[string, string, string]>([
+    ["escaped", String.raw`"\u017fervice_tier":"priority"`, "/\u017fervice_tier"],
+    ["escaped in part", String.raw`"\u017fervice\u005ftier":"priority"`, "/\u017fervice_tier"],
+    [
+      "escaped within",
+      String.raw`"extra_body":{"seed":1,"\u017fervice_tier":"priority"}`,
+      "/extra_body/\u017fervice_tier",
+    ],
+    // As text of one byte a character, the second name looks like the first one.
+    [
+      "beside a name that looks like it",
+      String.raw`"\u017fervice_tier":"priority","\u00c5\u00bfervice_tier":null`,
+      "/\u017fervice_tier",
+    ],
+    [
+      "behind a name that looks like it",
+      `"\u017fervice_tier":"priority",${String.raw`"\u00c5\u00bfervice_tier":null`}`,
+      "/\u017fervice_tier",
+    ],
+  ])("S3: a name beyond ASCII is left out however it is written: %s", (_, members, pointer) => {
+    const body = `{"model":"v/m","messages":[{"role":"user","content":"x"}],${members}}`;
+    const out = writtenText("chat", body, PLAIN);
+    expect(out.dropped).toEqual([pointer]);
+    expect(out.extras?.unpriced).toEqual([expect.stringContaining("ervice_tier=priority")]);
+    expect(out.text).not.toContain("priority");
+    expect(() => JSON.parse(out.text)).not.toThrow();
+  });
+
+  test("S3: a member beyond ASCII whose long text is no JSON is no failure", () => {
+    const body = `{"model":"v/m","messages":[{"role":"user","content":"x"}],"\u00e9":"${"\n".repeat(5000)}"}`;
+    expect(writtenText("chat", body, PLAIN).dropped).toEqual([]);
+    const tier = body.replace("\u00e9", "\u017fervice_tier");
+    expect(writtenText("chat", tier, PLAIN).dropped).toEqual(["/\u017fervice_tier"]);
   });
 
   test.each<[Name, object]>([
