@@ -2,7 +2,7 @@
  * What runs of vitest mean together. A test that fails for want of time, or by a rare race, fails a file that passes when it is
  * run alone; every other fault fails the whole run at once. Pure.
  */
-import type { FileResult, Report } from "./report.ts";
+import type { FileResult, Report, TestResult } from "./report.ts";
 
 /** How a process with a run of vitest ended. */
 export interface Run {
@@ -15,8 +15,13 @@ export interface Run {
 /** More failed files than this come from a broken tree, not from a busy machine. */
 const MOST_REPEATED = 5;
 
+/** By the report as well: what runs behind the tests may change the exit code. */
 export const passed = ({ report, code }: Run): boolean =>
-  code === 0 && report !== undefined && report.retrying.length === 0;
+  code === 0 &&
+  report?.reason === "passed" &&
+  report.errors.length === 0 &&
+  report.retrying.length === 0 &&
+  !report.files.some((file) => file.failed);
 
 export const failedFiles = ({ report }: Run): readonly FileResult[] =>
   report?.files.filter((file) => file.failed) ?? [];
@@ -55,15 +60,22 @@ export function judge(first: FileResult, run: Run): Repeat {
   const second = run.report?.files.find(
     ({ project, path }) => project === first.project && path === first.path,
   );
-  const passedNow = new Set(second?.tests.filter(({ state }) => state === "passed").map(({ name }) => name));
-  // A test that is skipped now, or not there, has not passed.
+  const ranBefore = numbersOf(first.tests.filter(({ state }) => state !== "skipped"));
+  const passedNow = numbersOf(second?.tests.filter(({ state }) => state === "passed") ?? []);
   const failedBefore = first.tests.filter(({ state }) => state === "failed");
+  // A test that is skipped now, or not there, has not passed. Several may have one name.
   const isPassed =
     passed(run) &&
-    second !== undefined &&
     passedNow.size > 0 &&
-    failedBefore.every(({ name }) => passedNow.has(name));
+    failedBefore.every(({ name }) => (passedNow.get(name) ?? 0) >= (ranBefore.get(name) ?? 0));
   return { first, second, passed: isPassed };
+}
+
+/** How many tests there are of each name. */
+function numbersOf(tests: readonly TestResult[]): ReadonlyMap<string, number> {
+  const numbers = new Map<string, number>();
+  for (const { name } of tests) numbers.set(name, (numbers.get(name) ?? 0) + 1);
+  return numbers;
 }
 
 export interface Counts {

@@ -146,6 +146,24 @@ describe("is never forgiven, and nothing is run once more:", () => {
       ["no set-up", "vitest failed, but no test did"],
     ],
     [
+      "a run that is cut short",
+      { "vitest.config.js": configWith("bail: 1"), "zz.test.js": failing("not run") },
+      ["the run was cut short"],
+    ],
+    [
+      "a failed run whose process says that it passed",
+      {
+        "vitest.config.js": configWith('globalSetup: "./set-up.js"'),
+        "set-up.js": "export function teardown() { process.exitCode = 0; }",
+      },
+      ["vitest ended with exit code 0"],
+    ],
+    [
+      "a process that leaves without a word",
+      { "leaves.test.js": 'test("leaves", () => process.reallyExit(0));\n' },
+      ["1 error outside of tests"],
+    ],
+    [
       "a configuration that does not load",
       { "vitest.config.js": "export default {" },
       ["vitest ended before its tests did (exit code 1)"],
@@ -173,6 +191,22 @@ describe("is never forgiven, and nothing is run once more:", () => {
 
     expect([run.code, run.lastLine]).toEqual([1, "0 passed, 1 failed"]);
   });
+});
+
+test("one of two tests of one name that failed and is skipped the second time has not passed", async () => {
+  const folder = folderWith({
+    "twins.test.js": `
+import { existsSync, writeFileSync } from "node:fs";
+const isSecond = existsSync("twins.mark");
+writeFileSync("twins.mark", "");
+test.skipIf(isSecond)("twin", () => expect(1).toBe(2));
+test("twin", () => {});
+test.skip("twin", () => {});
+`,
+  });
+  const run = await runTests(folder);
+
+  expect([run.code, run.lastLine]).toEqual([1, "1 passed, 1 failed, 2 skipped"]);
 });
 
 // They wait, most of the time, for vitest to end the process of the test.

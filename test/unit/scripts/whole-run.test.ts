@@ -36,6 +36,10 @@ test(".ci/run counts a failure as one, also where no test ran", async () => {
 
   const untyped = await runCi(cloneWith({ "fine.test.js": passing("fine") }, "exit 2 && "));
   expect([untyped.code, untyped.lastLine]).toEqual([2, "0 passed, 1 failed"]);
+
+  const half = `half() { printf '{' > "\${3#--summary=}"; exit 3; }; half `;
+  const fullDisk = await runCi(cloneWith({ "fine.test.js": passing("fine") }, half));
+  expect([fullDisk.code, fullDisk.lastLine]).toEqual([3, "0 passed, 1 failed"]);
 });
 
 test("a run's line names what passed the second time so that it fits into a table", () => {
