@@ -19,7 +19,7 @@ const LINES_A_TURN = 500;
 const MOST_COLUMNS = 40;
 /** Characters of a record, without its commas and quotes. */
 const MOST_RECORD = 20_000;
-/** Characters of a line: a record of commas alone has no others, and is a list of as many cells. */
+/** Characters of a record with them: one of commas alone has no others, and is a list of as many cells. */
 const MOST_LINE = 3 * MOST_RECORD;
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
@@ -61,26 +61,45 @@ interface CsvRecord {
   readonly info: { readonly lines: number };
 }
 
-/** How long the lines are of a text that comes in pieces. */
-class LineLengths {
+const QUOTE = 34;
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
+/**
+ * How long the records of a text are. They are told apart as the parser does it: a quote opens or closes a cell's text (anywhere
+ * else the parser refuses it), and the first line end outside of such a text is that of all records.
+ */
+class RecordLengths {
+  readonly #text: string;
+  #at = 0;
   #line = 1;
   #length = 0;
+  #isQuoted = false;
+  #end: string | undefined;
 
-  /** @throws WeirError 400 */
-  check(piece: string): void {
-    let from = 0;
-    for (let end = piece.indexOf("\n"); end >= 0; end = piece.indexOf("\n", from)) {
-      this.#add(end - from);
-      this.#line++;
-      this.#length = 0;
-      from = end + 1;
-    }
-    this.#add(piece.length - from);
+  constructor(text: string) {
+    this.#text = text;
   }
 
-  #add(characters: number): void {
-    this.#length += characters;
-    if (this.#length > MOST_LINE) throw wrong({ line: this.#line, column: "all" }, "the line is too long");
+  /** Reads on up to there. @throws WeirError 400 */
+  check(until: number): void {
+    const text = this.#text;
+    for (; this.#at < until; this.#at++) {
+      const c = text.charCodeAt(this.#at);
+      if (c === QUOTE) this.#isQuoted = !this.#isQuoted;
+      else if (c === LINE_FEED || c === CARRIAGE_RETURN) this.#lineEnd(c);
+      if (++this.#length > MOST_LINE)
+        throw wrong({ line: this.#line, column: "all" }, "the line is too long");
+    }
+  }
+
+  #lineEnd(c: number): void {
+    const text = this.#text;
+    const isTwo = c === CARRIAGE_RETURN && text.charCodeAt(this.#at + 1) === LINE_FEED;
+    if (!isTwo) this.#line++;
+    if (this.#isQuoted) return;
+    this.#end ??= isTwo ? "\r\n" : String.fromCharCode(c);
+    if (text.startsWith(this.#end, this.#at)) this.#length = 0;
   }
 }
 
@@ -89,11 +108,10 @@ async function* recordsOf(parser: ReturnType<typeof parse>, text: string): Async
   parser.on("error", (error) => {
     failure = error;
   });
-  const lines = new LineLengths();
+  const lengths = new RecordLengths(text);
   for (let at = 0; at < text.length; at += PIECE_CHARACTERS) {
-    const piece = text.slice(at, at + PIECE_CHARACTERS);
-    lines.check(piece);
-    parser.write(piece);
+    lengths.check(Math.min(text.length, at + PIECE_CHARACTERS));
+    parser.write(text.slice(at, at + PIECE_CHARACTERS));
     if (at + PIECE_CHARACTERS >= text.length) parser.end();
     await nextTurn();
     for (let record = parser.read(); record !== null; record = parser.read()) yield record;

@@ -29,6 +29,11 @@ test.each([
   ["commas", filled(",")],
   ["commas without a head", filled(",", "")],
   ["commas on lines", filled(`${",".repeat(19_000)}\n`)],
+  ["commas on lines of cells", filled(`"\n"${",".repeat(59_000)}`)],
+  [
+    "commas between line ends that end no record",
+    filled(`\n${",".repeat(59_000)}`, HEAD.replace("\n", "\r\n")),
+  ],
   ["quotes", filled('"')],
   ["pairs of quotes", filled('"",')],
   ["empty lines", filled("\n")],

@@ -29,6 +29,17 @@ describe("a bill is read", () => {
     ]);
   });
 
+  test.each([
+    ["Unix", "\n"],
+    ["Windows", "\r\n"],
+    ["old Macs, which a spreadsheet still writes", "\r"],
+  ])("from a large CSV with line ends of %s", async (_, end) => {
+    const lines = await csv(
+      `day,model,input_tokens${end}${`2026-11-01,"gpt-5.4-mini",1${end}`.repeat(5000)}`,
+    );
+    expect(lines).toHaveLength(5000);
+  });
+
   test("from OpenAI's usage and costs", async () => {
     const bucket = (results: object[]) => ({
       ...{ object: "page", has_more: false, next_page: null },
