@@ -57,9 +57,12 @@ describe("items that are named", () => {
     const key = await gateway.call("POST", "/v1/keys", {
       body: { project_id: project.json.id, name: "other", scopes: ["inference"] },
     });
-    const body = { model: "weir/sim-responses", input };
-    const answer = await gateway.call("POST", "/v1/responses", { body, key: key.json.secret });
-    expect([answer.status, answer.json.error.param]).toEqual([404, "/input/0"]);
+    // The API takes a reference without its type, too.
+    for (const type of ["item_reference", undefined, null]) {
+      const body = { model: "weir/sim-responses", input: [{ ...input[0], type }, input[1]] };
+      const answer = await gateway.call("POST", "/v1/responses", { body, key: key.json.secret });
+      expect([answer.status, answer.json.error?.param]).toEqual([404, "/input/0"]);
+    }
   });
 });
 

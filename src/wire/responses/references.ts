@@ -4,9 +4,9 @@
  * are found: an upstream would resolve the items of everyone who shares its account.
  */
 import { fail } from "../../errors.ts";
-import { type Edit, editedParts, type Member, memberOf, skim } from "../json.ts";
+import { type Edit, editedParts, type Member, memberOf } from "../json.ts";
+import { objectOf } from "../reader.ts";
 import { type Span, spansOf } from "../spans.ts";
-import { stringAt } from "./items.ts";
 
 /** Where a reference stands in the body, by bytes, and the item's id. */
 export interface Reference extends Span {
@@ -17,22 +17,30 @@ export interface Reference extends Span {
 /** More than a conversation has. Each is sought by itself, on the event loop. */
 const MOST_REFERENCES = 4000;
 
-/** The references of the input. @throws WeirError `invalid_value` beyond the bound */
-export function referencesIn(bytes: Buffer, members: readonly Member[]): Reference[] {
-  const input = memberOf(members, "input");
-  if (input === undefined) return [];
-  const list = bytes.toString("latin1", input.valueStart, input.valueEnd);
-  const references: Reference[] = [];
-  for (const [index, { start, end }] of spansOf(list).entries()) {
-    const id = referenceOf(list.slice(start, end));
+/**
+ * The references of the input.
+ * @param items the input, parsed: latin1
+ * @throws WeirError `invalid_value` beyond the bound
+ */
+export function referencesIn(bytes: Buffer, members: readonly Member[], items: unknown): Reference[] {
+  if (!Array.isArray(items)) return [];
+  const named: { readonly index: number; readonly id: string }[] = [];
+  for (let index = 0; index < items.length; index++) {
+    const id = referenceOf(items[index]);
     if (id === undefined) continue;
-    if (references.length === MOST_REFERENCES) {
+    if (named.length === MOST_REFERENCES) {
       const message = `/input refers to more than ${MOST_REFERENCES} items.`;
       throw fail("invalid_value", message, { param: "/input" });
     }
-    references.push({ index, id, start: input.valueStart + start, end: input.valueStart + end });
+    named.push({ index, id });
   }
-  return references;
+  if (named.length === 0) return [];
+  const { valueStart, valueEnd } = memberOf(members, "input") as Member;
+  const spans = spansOf(bytes.toString("latin1", valueStart, valueEnd));
+  return named.map(({ index, id }) => {
+    const { start, end } = spans[index] as Span;
+    return { index, id, start: valueStart + start, end: valueStart + end };
+  });
 }
 
 /**
@@ -62,9 +70,14 @@ export function withItems(
   return Buffer.concat(editedParts(bytes, edits));
 }
 
-/** @param item JSON text. */
-function referenceOf(item: string): string | undefined {
-  if (!item.includes('"item_reference"') || !item.startsWith("{")) return undefined;
-  const { members } = skim(item);
-  return stringAt(item, members, "type") === "item_reference" ? stringAt(item, members, "id") : undefined;
+/**
+ * The id that an item refers to; undefined of other items. By the parsed item, since a text may be written with escapes. References
+ * may leave their type out (`ItemReference` of https://platform.openai.com/docs/api-reference/responses/create), as messages may.
+ */
+function referenceOf(item: unknown): string | undefined {
+  const { type, id, role, content } = objectOf(item);
+  if (typeof id !== "string") return undefined;
+  if (type !== undefined && type !== null) return type === "item_reference" ? id : undefined;
+  const isMessage = typeof role === "string" && (typeof content === "string" || Array.isArray(content));
+  return isMessage ? undefined : id;
 }

@@ -79,7 +79,7 @@ export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
     previousResponseId: previousIdOf(bytes, read.members),
     historyBy: undefined,
     hasReasoning: seen.reasoning > 0,
-    references: seen.references === 0 ? [] : referencesIn(bytes, read.members),
+    references: referencesIn(bytes, read.members, body.input),
     isInputEmpty: Array.isArray(body.input) && body.input.length === 0,
     wantsSummary: wantsSummary(body.reasoning),
     facts: {
@@ -180,13 +180,11 @@ interface Seen {
   /** Files and items that are stored at the provider. */
   others: number;
   reasoning: number;
-  /** References to items that this gateway wrote. */
-  references: number;
 }
 
 /** Does not check items and parts: the upstream or the translation does. */
 function lookThrough({ input, instructions }: ResponsesRequestBody, hasOpaque: boolean): Seen {
-  const seen: Seen = { images: 0, audio: 0, others: 0, reasoning: 0, references: 0 };
+  const seen: Seen = { images: 0, audio: 0, others: 0, reasoning: 0 };
   if (Array.isArray(input)) for (const item of input) countItem(item, seen, hasOpaque);
   if (Array.isArray(instructions)) for (const item of instructions) countItem(item, seen, hasOpaque);
   return seen;
@@ -196,7 +194,6 @@ function countItem(item: unknown, seen: Seen, hasOpaque: boolean): void {
   if (!isObject(item)) return;
   const { type, content, output } = item;
   if (type === "reasoning") seen.reasoning++;
-  else if (type === "item_reference") seen.references++;
   // Some providers accept a part in place of an item.
   count(item, seen, false);
   if (hasOpaque && holdsOpaque({ ...item, content: undefined, output: undefined })) seen.others++;
