@@ -58,6 +58,20 @@ describe.skipIf(missing !== undefined)(`acts of cells${missing === undefined ? "
     await made;
   });
 
+  test("200 callers who wait for every cell go on when one is silent, and Redis away", async () => {
+    const isRead = new Promise<void>((resolve) => b.store.table("things").watch(() => resolve()));
+    proxy.pause();
+    const made = put(b, "made");
+    await isRead;
+    await bench.redis.kill();
+    await Promise.all(Array.from({ length: 200 }, () => b.seenEverywhere()));
+    expect(b.store.table("things").get("made")).toBe(1);
+    expect(a.store.table("things").get("made")).toBeUndefined();
+    await bench.redis.start();
+    proxy.resume();
+    await made;
+  });
+
   test("an act that throws puts nothing and undoes memory in reverse, and the acts beside it are committed", async () => {
     const undone: number[] = [];
     const failing = a.store.act(() => {
