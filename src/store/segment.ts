@@ -8,7 +8,7 @@
  *   eight bytes are the number of the frame (f64; numbers have no gaps). The salt prevents clients from forging frames
  *   within the data they send.
  * - Tail (`TAIL_BYTES`), after the newest frame: a mark and the number of the newest frame, repeated for more than a
- *   page. The next frame overwrites it. So the loss of the newest frames is detected: a mark remains that names a later
+ *   page: without any one page of it, two units in a row remain. The next frame overwrites it. So the loss of the newest frames is detected: a mark remains that names a later
  *   frame than the last readable one.
  * - End mark: like a frame, with the highest bit of the length set; its payload is the number of the next segment (f64)
  *   and that of the newest frame (f64). It is written once the next file exists.
@@ -228,14 +228,18 @@ function badPlace(
   return { byte: at, bytes: end - at, behind: frames, reached };
 }
 
-/** The highest frame number in a tail unit. */
+/**
+ * The highest frame number in a tail unit that is repeated. A write that a kill cut short may leave a mark before bytes of the tail
+ * that was there, which make any number, once. Where a page of a tail is lost, two units in a row are left of it.
+ */
 function highestMark(bytes: Buffer, from: number, unit: Buffer): number {
   const mark = unit.subarray(0, 8);
   let highest = unit.readDoubleLE(8);
   for (let at = bytes.indexOf(mark, from); at >= 0; at = bytes.indexOf(mark, at + UNIT_BYTES)) {
-    if (at + UNIT_BYTES > bytes.length) break;
-    const number = bytes.readDoubleLE(at + 8);
-    if (Number.isInteger(number)) highest = Math.max(highest, number);
+    const next = at + UNIT_BYTES;
+    if (next + UNIT_BYTES > bytes.length) break;
+    if (bytes.compare(bytes, at, next, next, next + UNIT_BYTES) !== 0) continue;
+    highest = Math.max(highest, bytes.readDoubleLE(at + 8));
   }
   return highest;
 }
