@@ -14,6 +14,7 @@ import { redisSocketIn } from "../../src/supervisor/asked-redis.ts";
 import { removeFolder, seededFolder, until } from "../gateway/fixtures.ts";
 import { addOrgs, type OrgSpec } from "../gateway/money/orgs.ts";
 import { place } from "../gateway/process/fixtures.ts";
+import { writeSettings } from "../gateway/settings.fixtures.ts";
 import { lives, type Running, redisPid, startAt } from "../gateway/supervisor/fixtures.ts";
 import { putAnalyticsTables } from "../support/analytics-folder.ts";
 
@@ -271,7 +272,7 @@ export interface WorldOptions<Name extends string> {
   readonly engine: boolean;
   readonly orgs: Readonly<Record<Name, OrgSpec>>;
   /** The list of `plans.yaml`; without it there is only the plan `local`. */
-  readonly plans?: readonly object[];
+  readonly plans?: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** Starts `count` cells on a folder that a gateway alone has used, with the orgs of `specs`. */
@@ -288,7 +289,7 @@ export async function startWorld<Name extends string>(
   });
   const configDir = where.env.CONFIG_DIR as string;
   addModel(configDir);
-  if (plans !== undefined) writeFileSync(join(configDir, "plans.yaml"), stringify({ plans }));
+  writeSettings(configDir, { settings: {}, ...(plans && { plans }) });
   let orgId = "";
   const seeded = await seededFolder((_, first) => {
     orgId = first.orgId;
