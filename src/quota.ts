@@ -32,7 +32,7 @@ export const quotasField = z
     keys_ever: most(100_000),
     /** Deleted ones included. */
     projects_ever: most(10_000),
-    /** Of an org's keys together, as many of its owners and admins together, and as many of its other people. */
+    /** Each of three groups may make so many: an org's keys, its owners and admins, and its other people. */
     changes_per_day: most(5_000),
     changes_per_month: most(30_000),
     /** Of its directory: a group's change may be one of thousands of members. */

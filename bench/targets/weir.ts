@@ -67,7 +67,7 @@ export interface ProductRun {
   readonly args?: readonly string[];
   /** A program with its arguments that runs Node. */
   readonly under?: readonly string[];
-  /** Of Node, behind those of `npm start`, which they replace. */
+  /** Flags of Node. They come behind those of `npm start`, so that they count where both set the same one. */
   readonly flags?: readonly string[];
   /** The start may take so long. */
   readonly readyMs?: number;

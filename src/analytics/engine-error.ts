@@ -9,6 +9,10 @@ export class EngineError extends Error {
   }
 }
 
-/** The error that refuses an analyst's statement. @param why what is not allowed, by its name */
+/**
+ * The error that an analyst gets for a statement that the check refuses.
+ * @param code of ClickHouse's errors
+ * @param why names what is not allowed, such as a function
+ */
 export const refusal = (code: number, why: string): EngineError =>
   new EngineError(code, `Code: ${code}. DB::Exception: An analyst's statement is refused: ${why}.`);

@@ -85,8 +85,9 @@ interface Charged {
 const NOTHING_CHARGED: Charged = { extras: NO_CHARGED_EXTRAS, unpriced: [] };
 
 /**
- * What is charged beside tokens at the standard price. The tier is the reported one, which may be another than was asked for; the
- * one asked for if none is reported, or one without a price. Uses are those reported; for tools that the dialect reports no uses of, those assumed.
+ * What is charged beside tokens at the standard price. A tier that the provider reports counts, though the request asked for another.
+ * The tier that the request asked for counts where the provider reports none, or one without a price. Uses of tools are those that the
+ * provider reports; for tools whose uses the dialect cannot report, those that the table assumes.
  */
 function chargedExtras(prices: UnitPrices, sent: SentExtras, report: Report | undefined): Charged {
   if (sent === NOTHING_SENT && (report === undefined || isStandard(report))) return NOTHING_CHARGED;

@@ -12,7 +12,7 @@ import type { Store } from "../store/store.ts";
 
 export interface AskedMail {
   readonly orgId: string;
-  /** Id of the person who asks, or of the maker of the asking key; empty for a key without a known maker. */
+  /** The id of the person who asks for the mail. Where a key asks, of the person who made the key; empty if that is not known. */
   readonly personId: string;
   readonly to: string;
 }

@@ -15,7 +15,10 @@ export interface MailTemplate<D = unknown> {
   readonly data: z.ZodType<D>;
   /** The event that puts this mail to the org; `data` then reads what it needs of the event's data. */
   readonly event?: EventName;
-  /** Of a payment or the end of an org: none is left out, however many there are on a day. Only for what nobody can bring about at will. */
+  /**
+   * The mail tells of a payment, or of the end of an org. The bounds of mails a day do not hold it back, so only mails that no caller
+   * can cause at will may be essential.
+   */
   readonly isEssential?: boolean;
   /** Called when the mail is sent, in each try. @returns undefined where there is nothing to say any more */
   compose(data: D, context: LetterContext): MaybePromise<Letter | undefined>;

@@ -40,7 +40,7 @@ export class Suspicions {
     return true;
   }
 
-  /** What was asked has ended. @param isAccepted false also where nothing was found out */
+  /** The gateway's question to the provider has ended. @param isAccepted the provider took the key; false also without an answer */
   answered(endpointId: string, { id, hint }: ProviderKey, nowMs: number, isAccepted: boolean): void {
     const known = this.#known.get(nameOf(endpointId, id));
     if (known?.hint !== hint) return;

@@ -111,8 +111,8 @@ function parse(text: string, whole: boolean): unknown {
 }
 
 /**
- * A list of a million wrong values would take seconds to describe, and only the first problem is told. The library gives this to
- * its own `validate` alone, which does not say what is wrong; a release without it fails the tests of hostile bodies.
+ * Validation stops at the first problem: only that one is told, and to describe a million wrong values would take seconds. zod has
+ * `abortEarly` for its own use and does not document it. A release of zod without it fails the tests of hostile bodies.
  */
 const UP_TO_THE_FIRST: z.core.ParseContextInternal<z.core.$ZodIssue> = Object.freeze({ abortEarly: true });
 

@@ -33,13 +33,37 @@ const lax = (names: readonly string[]): ReadonlySet<string> => new Set(names.map
  * planned, counted and paid for by these, so no option changes them unseen. In any spelling: providers take several.
  */
 const SETTLED = lax([
-  ...["model", "stream", "stream_options", "svc"],
-  ...["messages", "input", "prompt", "system", "instructions", "contents", "systemInstruction", "documents"],
-  ...["previous_response_id", "conversation", "query", "texts", "inputs", "requests"],
-  ...["tools", "toolConfig", "functions", "models"],
+  "model",
+  "stream",
+  "stream_options",
+  "svc",
+  "messages",
+  "input",
+  "prompt",
+  "system",
+  "instructions",
+  "contents",
+  "systemInstruction",
+  "documents",
+  "previous_response_id",
+  "conversation",
+  "query",
+  "texts",
+  "inputs",
+  "requests",
+  "tools",
+  "toolConfig",
+  "functions",
+  "models",
   // The answer would come later, when no call waits for it.
-  ...["background", "deferred"],
-  ...["max_tokens", "max_completion_tokens", "max_output_tokens", "n", "best_of", "candidate_count"],
+  "background",
+  "deferred",
+  "max_tokens",
+  "max_completion_tokens",
+  "max_output_tokens",
+  "n",
+  "best_of",
+  "candidate_count",
 ]);
 
 /** Objects of which single members are settled. */

@@ -35,7 +35,10 @@ export function refuseCrowdedCalls(messages: readonly NeutralMessage[]): void {
 
 const COUNTED = Object.freeze({ ...UNBOUNDED, values: REQUEST_BOUNDS.values });
 
-/** None in what is no JSON, or nests too deep: where an object is needed it is refused, elsewhere it stays text. */
+/**
+ * The number of values in a call's arguments. Arguments that are no JSON, or nest too deep, have none: a dialect that takes an object
+ * refuses them, and any other gets them as text.
+ */
 function valuesIn(text: string): number {
   try {
     return valuesWithin(text, COUNTED) ?? (text.length > COUNTED.values ? text.length : 0);

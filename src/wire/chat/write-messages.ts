@@ -84,7 +84,7 @@ class Writing {
   readonly #taker: OptionTaker;
   /** Up to the last turn of the model's and its results, which must follow their call directly. */
   readonly #written: ChatMessage[] = [];
-  /** What comes behind the results of that turn: further ones may be in later messages. */
+  /** Messages that follow the results of that turn. They wait, because later messages may hold further results of it. */
   #behind: ChatMessage[] = [];
 
   constructor(endpoint: Endpoint, taker: OptionTaker) {

@@ -11,7 +11,10 @@ const MOST_COUNT = 10_000;
 
 const NO_RECORD: Readonly<Record<string, number>> = Object.freeze({});
 
-/** Uses are counted, and a count that the provider gives replaces what was seen. Nearly all answers have none, and make no map. */
+/**
+ * Uses of tools in one answer: those that its items show, and those that the provider's own count tells. The larger number
+ * counts. Nearly all answers have no uses, so the maps are made with the first one.
+ */
 export class Uses {
   #seen: Map<string, number> | undefined;
   #told: Map<string, number> | undefined;
@@ -105,7 +108,10 @@ function tierNames(
 export const NO_TIERS: TierNames = Object.freeze({});
 const STANDARD_TIER: TierNames = Object.freeze({ tier: "" });
 
-/** Of chat completions and responses: the member of the answer. @returns `NO_TIERS` where it has none; no new object for the usual one */
+/**
+ * The tier that a chat completion or a response reports in its member `service_tier`.
+ * @returns `NO_TIERS` without the member; for the standard tier always the same object, since nearly all answers report it
+ */
 export function openAiTiers({ service_tier: word }: JsonObject): TierNames {
   if (word === undefined) return NO_TIERS;
   if (word === "default") return STANDARD_TIER;

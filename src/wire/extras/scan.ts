@@ -349,7 +349,7 @@ const isListOf = (ids: readonly string[], value: unknown): boolean =>
 const isClientTool = (tool: unknown): boolean =>
   isObject(tool) && (tool.type === "function" || tool.type === "custom");
 
-/** Enough for a warning, which is cut. */
+/** Elements of a list that a warning shows. */
 const MOST_WORDS = 8;
 
 /** A value as words of a warning. An object may have a `toString` that is no function, and a list a million elements. */
