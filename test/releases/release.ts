@@ -1,5 +1,5 @@
 /** What the folder of a release is made with and looked at by. */
-import type { GatewayOptions } from "../gateway/fixtures.ts";
+import type { GatewayOptions } from "../support/gateway.ts";
 
 export interface Expected {
   readonly madeAtMs: number;

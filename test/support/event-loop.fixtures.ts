@@ -1,6 +1,7 @@
 /** How long a gateway in a process of its own was kept from everything else: see `event-loop.witness.ts`. */
 import { join } from "node:path";
-import { type SpawnedGateway, until } from "../gateway/fixtures.ts";
+import { until } from "./gateway.ts";
+import type { SpawnedGateway } from "./spawned-gateway.ts";
 
 /** For the environment of the gateway. */
 export const WITNESSED = {

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { TestGateway } from "../gateway/fixtures.ts";
+import type { TestGateway } from "./gateway.ts";
 
 export interface Health {
   /** Answers since it was last asked. */

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type KeyRow, newKey } from "../../../src/account/key.ts";
 import { hashSecret, newSecret } from "../../../src/account/secret.ts";
 import { REQUEST_ID } from "../../../src/ids.ts";
-import { type Answer, seededFolder, type TestGateway, testGateway } from "../fixtures.ts";
-import { atRest } from "../observations.ts";
+import { type Answer, seededFolder, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { atRest } from "../../support/observations.ts";
 
 let gateway: TestGateway;
 /** The live key's ledger and balance before any of it. */

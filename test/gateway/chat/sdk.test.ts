@@ -9,8 +9,8 @@ import { z } from "zod";
 import type { ModelRecord } from "../../../src/catalog/records.ts";
 import { REQUEST_ID } from "../../../src/ids.ts";
 import type { writeChatUsage } from "../../../src/wire/chat/usage.ts";
-import { type TestGateway, testGateway } from "../fixtures.ts";
-import { atRest } from "../observations.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { atRest } from "../../support/observations.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

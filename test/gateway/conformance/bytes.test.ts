@@ -3,8 +3,8 @@
  * are written, white space. Only model, `svc` and the id are the gateway's.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../fixtures.ts";
-import { type Json, sseEvents } from "./ask.ts";
+import { type Json, sseEvents } from "../../support/conformance/ask.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

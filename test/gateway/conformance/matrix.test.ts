@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { ANSWERS } from "./cases.ts";
-import { FAILURES } from "./failures.ts";
-import { CLIENTS, MATRIX, REQUEST_CASES, UPSTREAMS } from "./pairs.ts";
+import { ANSWERS } from "../../support/conformance/cases.ts";
+import { FAILURES } from "../../support/conformance/failures.ts";
+import { CLIENTS, MATRIX, REQUEST_CASES, UPSTREAMS } from "../../support/conformance/pairs.ts";
 
 const readme = readFileSync(resolve(import.meta.dirname, "../../README.md"), "utf8");
 const CURE = "copy what is expected into test/README.md";

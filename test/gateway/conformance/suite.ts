@@ -3,14 +3,23 @@
  * answer is compared with what the upstream itself says to the very request that it got, whole and streamed.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type {
+  Ask,
+  AskPart,
+  Heard,
+  HeardChoice,
+  Json,
+  Media,
+  Seen,
+  Told,
+} from "../../support/conformance/ask.ts";
+import type { AnswerCase } from "../../support/conformance/cases.ts";
+import type { Client, ClientName, Upstream } from "../../support/conformance/ends.ts";
+import { type Ending, type FailureCase, failuresOf } from "../../support/conformance/failures.ts";
+import { answersOf, CLIENTS, UPSTREAMS, upstreamLack } from "../../support/conformance/pairs.ts";
+import { type Answer, type TestEndpoint, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { httpCall } from "../../support/http-client.ts";
 import { expectSame } from "../../support/same.ts";
-import { type Answer, type TestEndpoint, type TestGateway, testGateway } from "../fixtures.ts";
-import type { Ask, AskPart, Heard, HeardChoice, Json, Media, Seen, Told } from "./ask.ts";
-import type { AnswerCase } from "./cases.ts";
-import type { Client, ClientName, Upstream } from "./ends.ts";
-import { type Ending, type FailureCase, failuresOf } from "./failures.ts";
-import { answersOf, CLIENTS, UPSTREAMS, upstreamLack } from "./pairs.ts";
 
 let gateway: TestGateway;
 

@@ -6,8 +6,8 @@ import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BodyBudget, BodyShare } from "../../../src/edge/body-budget.ts";
-import { type TestGateway, testGateway, until } from "../fixtures.ts";
-import { atRest, metric } from "../observations.ts";
+import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { atRest, metric } from "../../support/observations.ts";
 
 const MB = 1024 * 1024;
 /** With `WEIR_SLOW_UPLOADS=1` more clients. */

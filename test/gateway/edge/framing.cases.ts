@@ -7,8 +7,8 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../fixtures.ts";
-import { atRest } from "../observations.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { atRest } from "../../support/observations.ts";
 
 let gateway: TestGateway;
 

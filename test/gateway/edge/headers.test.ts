@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type SignedInPerson, signInAt } from "../console.fixtures.ts";
-import { type Answer, type TestGateway, testGateway } from "../fixtures.ts";
+import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
+import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
 
 let gateway: TestGateway;
 let paths: [string, string][];

@@ -5,8 +5,8 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway, until } from "../fixtures.ts";
-import { atRest } from "../observations.ts";
+import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { atRest } from "../../support/observations.ts";
 import { framing } from "./framing.cases.ts";
 
 const MAX_BODY_BYTES = 65_536;

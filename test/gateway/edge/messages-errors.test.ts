@@ -1,7 +1,7 @@
 /** Whatever goes wrong under /v1/messages is told as Anthropic tells it; anywhere else as OpenAI does. */
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** The data processing agreement: open to anyone, filled in for who asks. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { signInAt } from "../console.fixtures.ts";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { signInAt } from "../../support/console.fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

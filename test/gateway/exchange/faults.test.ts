@@ -1,8 +1,8 @@
 /** A fault of ours while an answer is written: the call ends with an error, a record, and a charge for what was delivered. */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { generateFormat } from "../../../src/wire/generate/format.ts";
-import { type TestGateway, testGateway } from "../fixtures.ts";
-import { atRest, charges, recordOf, requestIdOf } from "../observations.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { atRest, charges, recordOf, requestIdOf } from "../../support/observations.ts";
 
 let gateway: TestGateway;
 const log: string[] = [];

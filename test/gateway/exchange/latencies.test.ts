@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Latencies } from "../../../src/exchange/latencies.ts";
 import { BUCKETS_S, Histogram } from "../../../src/histogram.ts";
-import { type TestGateway, testGateway } from "../fixtures.ts";
-import { atRest } from "../observations.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { atRest } from "../../support/observations.ts";
 
 describe("a histogram", () => {
   const bucketOf = (ms: number) => {

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sseData, type TestGateway, testGateway } from "../fixtures.ts";
-import { addOrgs } from "../money/orgs.ts";
+import { sseData, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { addOrgs } from "../../support/money/orgs.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-sequence-"));
 /** Micro-USD a token. */

@@ -1,6 +1,6 @@
 /** The options of `svc`, by every route that takes them: each is accepted, and `data_policy` only ever leaves endpoints out. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, type TestGateway, testGateway, until } from "../fixtures.ts";
+import { type Answer, type TestGateway, testGateway, until } from "../../support/gateway.ts";
 
 const TRAINS = { trains: true, retention_days: 30, zdr: false };
 const KEEPS = { trains: false, retention_days: 30, zdr: false };

@@ -4,8 +4,8 @@
  */
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Asked, startProvider, type TestProvider } from "../../unit/upstream/fixtures.ts";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { type Asked, startProvider, type TestProvider } from "../../support/upstream/fixtures.ts";
 import { SHAPES, type Shape } from "../shapes/fixtures.ts";
 
 const TOKENS = { input: 1, output: 2, cache_read: 0.5, cache_write: 1.25, cache_write_1h: 2 };

@@ -1,7 +1,7 @@
 /** A gateway with endpoints of every dialect, without prices of extras, with them, and of the org's own keys; and calls to it. */
 import { afterAll, beforeAll, expect } from "vitest";
-import { startProvider, type TestProvider } from "../../unit/upstream/fixtures.ts";
-import { type Answer, type TestEndpoint, type TestGateway, testGateway } from "../fixtures.ts";
+import { type Answer, type TestEndpoint, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { startProvider, type TestProvider } from "../../support/upstream/fixtures.ts";
 
 export type Json = Record<string, unknown>;
 

@@ -3,8 +3,15 @@
  * what is recorded of each attempt, what is charged, and that nothing stays taken.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closedPort, sseData, type TestEndpoint, type TestGateway, testGateway, until } from "../fixtures.ts";
-import { atRest, attemptsOf, charges, recordOf, requestIdOf, start } from "../observations.ts";
+import {
+  closedPort,
+  sseData,
+  type TestEndpoint,
+  type TestGateway,
+  testGateway,
+  until,
+} from "../../support/gateway.ts";
+import { atRest, attemptsOf, charges, recordOf, requestIdOf, start } from "../../support/observations.ts";
 import { type Ending, FAULTS, type FaultCase } from "./cases.ts";
 
 /** Where the faulty endpoint stands, and who stands around it. */

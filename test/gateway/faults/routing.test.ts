@@ -3,8 +3,8 @@
  * route options are obeyed, the trace says why, and time that is up is up for all endpoints together.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { events, type TestGateway, testGateway, until } from "../fixtures.ts";
-import { atRest, attemptsOf, recordOf, requestIdOf, start } from "../observations.ts";
+import { events, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { atRest, attemptsOf, recordOf, requestIdOf, start } from "../../support/observations.ts";
 
 const callsTo = (gateway: TestGateway, mark: string): number =>
   gateway.simulator.calls.filter((c) => c.path.includes(encodeURIComponent(mark))).length;

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CUT_STEP } from "../../support/effort.ts";
-import { sseData, type TestGateway, testGateway } from "../fixtures.ts";
-import { atRest, start } from "../observations.ts";
+import { sseData, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { atRest, start } from "../../support/observations.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

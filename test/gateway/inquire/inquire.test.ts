@@ -1,8 +1,8 @@
 /** What can be asked about a call without making it: token counts, and a dry run. Nothing is charged or recorded. */
 import { encodeChat } from "gpt-tokenizer/model/gpt-4o";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway, until } from "../fixtures.ts";
-import { atRest, metric, start } from "../observations.ts";
+import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { atRest, metric, start } from "../../support/observations.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

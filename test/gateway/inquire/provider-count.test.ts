@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { countAnswer, countQuestion } from "../../../src/wire/count.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
-import { endpoint } from "../../unit/routing/fixtures.ts";
-import { startProvider, type TestProvider } from "../../unit/upstream/fixtures.ts";
-import { closedPort, type TestGateway, testGateway } from "../fixtures.ts";
+import { closedPort, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
+import { startProvider, type TestProvider } from "../../support/upstream/fixtures.ts";
 
 let first: TestProvider;
 let second: TestProvider;

@@ -1,8 +1,8 @@
 /** S4: quotas of plans, and answers that are larger than anybody could expect. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../fixtures.ts";
-import { requestIdOf } from "../observations.ts";
-import { keptOf, newKey, respond } from "./fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { keptOf, newKey, respond } from "../../support/kept/fixtures.ts";
+import { requestIdOf } from "../../support/observations.ts";
 
 const MAX_TEST = 40_000;
 const limits = { rpm: 10_000, tpm: 100_000_000, concurrency: 500, keys: 9, projects: 9 };

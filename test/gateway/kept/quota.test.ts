@@ -1,8 +1,18 @@
 /** S4: what is kept of an org's calls has a quota, one for live and a smaller one for test keys. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, type TestGateway, testGateway } from "../fixtures.ts";
-import { recordOf, requestIdOf } from "../observations.ts";
-import { fill, keptOf, MAX_LIVE, MAX_TEST, newKey, PROSE, respond, SETTINGS, WAYS } from "./fixtures.ts";
+import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
+import {
+  fill,
+  keptOf,
+  MAX_LIVE,
+  MAX_TEST,
+  newKey,
+  PROSE,
+  respond,
+  SETTINGS,
+  WAYS,
+} from "../../support/kept/fixtures.ts";
+import { recordOf, requestIdOf } from "../../support/observations.ts";
 
 const user = (content: string) => [{ role: "user", content }];
 

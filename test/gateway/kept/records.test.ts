@@ -1,7 +1,7 @@
 /** S4: a record holds no more of what its caller wrote than its own bounds, whatever was dropped of the request. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../fixtures.ts";
-import { requestIdOf } from "../observations.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { requestIdOf } from "../../support/observations.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

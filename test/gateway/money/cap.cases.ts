@@ -7,9 +7,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { amount } from "../../support/effort.ts";
-import { type Answer, sseData, type TestGateway, testGateway, until } from "../fixtures.ts";
-import { auditedLedger, chargesOf, idle, metric, spendOfProjects, sum } from "./fixtures.ts";
-import { addOrgs } from "./orgs.ts";
+import { type Answer, sseData, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import {
+  auditedLedger,
+  chargesOf,
+  idle,
+  metric,
+  spendOfProjects,
+  sum,
+} from "../../support/money/fixtures.ts";
+import { addOrgs } from "../../support/money/orgs.ts";
 
 const AT_ONCE = amount(200, 100);
 /** Micro-USD a token of `test/model`, in and out. */

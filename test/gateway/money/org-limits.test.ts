@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../fixtures.ts";
-import { idle } from "./fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { idle } from "../../support/money/fixtures.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-org-limits-"));
 const options = { folder, endpoints: [{ provider: "good", price: { input: 1, output: 2 } }] };

@@ -1,6 +1,6 @@
 /** Policies on a running gateway: over HTTP, in force from the next call on. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -18,7 +18,7 @@ import { openCredits } from "../../../src/credits/credits.ts";
 import { Sessions } from "../../../src/identity/sessions.ts";
 import { newId } from "../../../src/ids.ts";
 import { openStore } from "../../../src/store/store.ts";
-import { seededFolder } from "../fixtures.ts";
+import { seededFolder } from "../../support/gateway.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -7,9 +7,17 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Route } from "../../../src/edge/routes.ts";
-import { type Answer, type TestGateway, testGateway } from "../fixtures.ts";
+import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
+import {
+  bodyOf,
+  type CallWorld,
+  isForKeys,
+  nameOf,
+  pathOf,
+  sidesOf,
+  table,
+} from "../../support/routes/calls.ts";
 import { type Caller, OPERATOR_EMAIL, type SeededWorld, seedWorld } from "./access.fixtures.ts";
-import { bodyOf, type CallWorld, isForKeys, nameOf, pathOf, sidesOf, table } from "./calls.ts";
 
 let seeded: SeededWorld;
 let gateway: TestGateway;

@@ -1,6 +1,6 @@
 /** What a tenant writes is bounded, field by field: the API description says how long each text and each list of a body may be. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
 interface Schema {
   readonly type?: string | readonly string[];

@@ -6,8 +6,8 @@ import { z } from "zod";
 import { docsPieces } from "../../../src/edge/docs.ts";
 import type { OpenApiDocument, OperationItem, Schema } from "../../../src/edge/openapi-types.ts";
 import type { Route } from "../../../src/edge/routes.ts";
-import { type Answer, type TestGateway, testGateway } from "../fixtures.ts";
-import { CALLS, isForKeys, nameOf, sidesOf, table } from "./calls.ts";
+import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { CALLS, isForKeys, nameOf, sidesOf, table } from "../../support/routes/calls.ts";
 
 let gateway: TestGateway;
 let document: OpenApiDocument;

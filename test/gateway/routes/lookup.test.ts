@@ -4,9 +4,9 @@
  */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { seededFolder, type TestGateway, testGateway } from "../fixtures.ts";
-import { addOrgs } from "../money/orgs.ts";
-import { recorded } from "../observations.ts";
+import { seededFolder, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { addOrgs } from "../../support/money/orgs.ts";
+import { recorded } from "../../support/observations.ts";
 
 let folder: string;
 let gateway: TestGateway;

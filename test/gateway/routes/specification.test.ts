@@ -1,6 +1,6 @@
 /** The API description has every route of the specification, with the parameters and fields that it names. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { SPECIFIED } from "./specification.contract.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 /** The event `endpoint.down`: who hears that an endpoint fails, what it says, and that it is said once. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { closedPort, type TestGateway, testGateway, until } from "../fixtures.ts";
+import { closedPort, type TestGateway, testGateway, until } from "../../support/gateway.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { loadCatalog } from "../../../src/catalog/catalog.ts";
 import { unconfigured } from "../../../src/catalog/unconfigured.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { neededAt } from "../../../src/wire/needed-at.ts";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

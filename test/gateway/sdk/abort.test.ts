@@ -5,8 +5,8 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../fixtures.ts";
-import { atRest } from "../observations.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { atRest } from "../../support/observations.ts";
 import { clientsOf, DIALECTS, type DialectName, modelOf, thrownBy } from "./fixtures.ts";
 
 let gateway: TestGateway;

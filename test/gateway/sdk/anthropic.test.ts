@@ -6,7 +6,7 @@ import type Anthropic from "@anthropic-ai/sdk";
 import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { REQUEST_ID } from "../../../src/ids.ts";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { clientsOf, collect, DIALECTS, Level, modelOf, seenUpstream } from "./fixtures.ts";
 
 let gateway: TestGateway;

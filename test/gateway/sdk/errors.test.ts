@@ -6,8 +6,8 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { REQUEST_ID } from "../../../src/ids.ts";
-import { type TestGateway, testGateway } from "../fixtures.ts";
-import { atRest } from "../observations.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { atRest } from "../../support/observations.ts";
 import {
   type ClientOptions,
   clientsOf,

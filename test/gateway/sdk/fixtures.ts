@@ -6,7 +6,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect } from "vitest";
 import { z } from "zod";
-import type { Answer, TestEndpoint, TestGateway } from "../fixtures.ts";
+import type { Answer, TestEndpoint, TestGateway } from "../../support/gateway.ts";
 
 export const DIALECTS = ["chat", "responses", "messages", "gemini", "converse"] as const;
 export type DialectName = (typeof DIALECTS)[number];

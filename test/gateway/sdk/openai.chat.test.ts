@@ -5,7 +5,7 @@
 import type OpenAI from "openai";
 import { zodFunction, zodResponseFormat } from "openai/helpers/zod";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { clientsOf, collect, DIALECTS, Level, modelOf, seenUpstream } from "./fixtures.ts";
 
 let gateway: TestGateway;

@@ -2,7 +2,7 @@
 import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest";
 import type { completionBody } from "../../../src/wire/completions/write-reply.ts";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { clientsOf, collect, DIALECTS, modelOf, seenUpstream } from "./fixtures.ts";
 
 let gateway: TestGateway;

@@ -6,7 +6,7 @@ import type Anthropic from "@anthropic-ai/sdk";
 import type OpenAI from "openai";
 import { toResponseInputItems } from "openai/lib/responses/ResponseInputItems";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import {
   BEDROCK_CLAUDE,
   bodiesSince,

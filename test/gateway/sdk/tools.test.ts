@@ -10,7 +10,7 @@ import { ResponsesToolRunner, runnerFunction } from "openai/helpers/responses-to
 import { zodFunction, zodResponsesFunction } from "openai/helpers/zod";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { bodiesSince, clientsOf, DIALECTS, modelOf } from "./fixtures.ts";
 
 let gateway: TestGateway;

@@ -5,8 +5,8 @@
  */
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Asked, startProvider, type TestProvider } from "../../unit/upstream/fixtures.ts";
-import { type Answer, type TestGateway, testGateway } from "../fixtures.ts";
+import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { type Asked, startProvider, type TestProvider } from "../../support/upstream/fixtures.ts";
 import { eventsOf, membersBut, SHAPES, type Shape, type SseEvent, unitsOf, valueAt } from "./fixtures.ts";
 
 /** Bytes a write; 0: all in one. */

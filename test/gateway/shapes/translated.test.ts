@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startProvider, type TestProvider } from "../../unit/upstream/fixtures.ts";
-import { eventFrame, sentOf } from "../../unit/wire/converse.fixtures.ts";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { startProvider, type TestProvider } from "../../support/upstream/fixtures.ts";
+import { eventFrame, sentOf } from "../../support/wire/converse.fixtures.ts";
 import { eventsOf, unitsOf } from "./fixtures.ts";
 
 interface Native {

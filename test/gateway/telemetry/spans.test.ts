@@ -1,9 +1,14 @@
 /** A call as spans at a real collector: they join the client's trace, upstreams join them, and nothing private is in them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { type TestGateway, testGateway, until } from "../fixtures.ts";
-import { requestIdOf } from "../observations.ts";
-import { type Collector, type Span, startCollector, toCollector } from "./collector.fixtures.ts";
+import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { requestIdOf } from "../../support/observations.ts";
+import {
+  type Collector,
+  type Span,
+  startCollector,
+  toCollector,
+} from "../../support/telemetry/collector.fixtures.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT = "00f067aa0ba902b7";

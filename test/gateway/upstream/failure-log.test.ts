@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../src/clock.ts";
 import { upstreamFailures } from "../../../src/gateway/upstream-failures.ts";
 import type { AttemptRecord } from "../../../src/record.ts";
-import { type TestGateway, testGateway } from "../fixtures.ts";
-import { requestIdOf } from "../observations.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { requestIdOf } from "../../support/observations.ts";
 
 const log: string[] = [];
 let gateway: TestGateway;

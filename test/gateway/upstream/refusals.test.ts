@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { mayFallBack, statusFailure } from "../../../src/upstream/failure.ts";
 import { readErrorBody } from "../../../src/wire/upstream-error.ts";
-import { type TestGateway, testGateway } from "../fixtures.ts";
-import { attemptsOf, recordOf, requestIdOf } from "../observations.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { attemptsOf, recordOf, requestIdOf } from "../../support/observations.ts";
 
 const MESSAGE = "API key not valid. Please pass a valid API key.";
 const googles = (reason: string) => ({

@@ -23,9 +23,9 @@ import type { AnyOperation, Caller } from "../../../src/operation.ts";
 import { type Quotas, USUAL_QUOTAS } from "../../../src/quota.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { slowPattern } from "../../../src/workers/pattern-trial.ts";
+import { ManualClock } from "../../support/credits/fixtures.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { ORIGIN, type TestTrail, trailOn } from "../../support/trail.fixtures.ts";
-import { ManualClock } from "../credits/fixtures.ts";
 
 /** A key or a project as it is answered; `secret` only where one was made. */
 export type Wire = Record<string, unknown> & { id: string; secret: string; status: string };

@@ -9,7 +9,7 @@ import { ANALYST_AT_ONCE } from "../../../src/analytics/analyst-settings.ts";
 import { Analysts, type EngineUser } from "../../../src/analytics/engine-analysts.ts";
 import { engineServer } from "../../../src/analytics/engine-http.ts";
 import type { EngineRunner } from "../../../src/analytics/engine-run.ts";
-import { until } from "./records.ts";
+import { until } from "../../support/analytics/records.ts";
 
 const user = (orgId: string, at: number): EngineUser => ({
   ...{ username: `${orgId}_${at}`, digest: "", orgId, expiresAtMs: Number.POSITIVE_INFINITY },

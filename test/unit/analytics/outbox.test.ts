@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openOutbox } from "../../../src/analytics/outbox.ts";
 import { decodeRow } from "../../../src/record/row.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
+import { record, temporaryFolder, until } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";
-import { record, temporaryFolder, until } from "./records.ts";
 
 let home: string;
 let store: Store;

@@ -28,8 +28,8 @@ import { Jobs } from "../../../src/jobs/jobs.ts";
 import type { Caller } from "../../../src/operation.ts";
 import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
+import { ManualTime } from "../../support/jobs/fixtures.ts";
 import { ORIGIN } from "../../support/trail.fixtures.ts";
-import { ManualTime } from "../jobs/fixtures.ts";
 import { SUPPLIER, TERMS } from "./fixtures.ts";
 import { ScriptedGateway } from "./scripted-gateway.fixtures.ts";
 

@@ -19,8 +19,8 @@ import { Series } from "../../../src/invoices/series.ts";
 import { parseSupplier } from "../../../src/invoices/supplier.ts";
 import type { Checkout, GatewayId, GatewayRefund, Payment } from "../../../src/payments/gateway.ts";
 import { openStore } from "../../../src/store/store.ts";
+import { ManualClock } from "../../support/credits/fixtures.ts";
 import { trailOn } from "../../support/trail.fixtures.ts";
-import { ManualClock } from "../credits/fixtures.ts";
 
 export const SUPPLIER = `
 legal_name: Weir Example Private Limited

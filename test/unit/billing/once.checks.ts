@@ -5,7 +5,7 @@ import type { RefundRow } from "../../../src/billing/refund.ts";
 import { isPaid, settledStatus, type TopupRow } from "../../../src/billing/topup.ts";
 import type { LedgerEntry } from "../../../src/credits/entry.ts";
 import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
-import { audit, wholeLedger } from "../credits/fixtures.ts";
+import { audit, wholeLedger } from "../../support/credits/fixtures.ts";
 import { HOUSE, type PayWorld } from "./once.world.ts";
 
 /** Jobs that are there as long as what they are for. */

@@ -2,13 +2,13 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { newId } from "../../../src/ids.ts";
-import { wholeLedger } from "../credits/fixtures.ts";
-import { expectBooks } from "./books.fixtures.ts";
+import { expectBooks } from "../../support/billing/books.fixtures.ts";
+import { DAY, type TestPlans } from "../../support/billing/plans.fixtures.ts";
+import { wholeLedger } from "../../support/credits/fixtures.ts";
 import { someOrg } from "./fixtures.ts";
 import { checkOrg } from "./once.checks.ts";
 import { buy, callerOf, run, spend } from "./once.lives.ts";
 import { addOrg, headWith, type PayWorld, type RunOptions } from "./once.world.ts";
-import { DAY, type TestPlans } from "./plans.fixtures.ts";
 
 type Act =
   | { readonly do: "choose"; readonly planId: string; readonly times: number }

@@ -32,8 +32,8 @@ import type { SimulatedService } from "../../../src/payments/simulated/client.ts
 import { SimulatedGateway } from "../../../src/payments/simulated/simulated-gateway.ts";
 import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { PLANS, SUPPLIER } from "../../support/billing/plans.fixtures.ts";
 import { TERMS } from "./fixtures.ts";
-import { PLANS, SUPPLIER } from "./plans.fixtures.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** At which write a process dies. */

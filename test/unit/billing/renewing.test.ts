@@ -1,10 +1,10 @@
 /** Months that end: the next fee once, retries where credit is short, and any history of changes over a year. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectBooks } from "../../support/billing/books.fixtures.ts";
+import { DAY, openPlans, type TestPlans } from "../../support/billing/plans.fixtures.ts";
 import { rounds } from "../../support/effort.ts";
-import { expectBooks } from "./books.fixtures.ts";
 import { someOrg } from "./fixtures.ts";
-import { DAY, openPlans, type TestPlans } from "./plans.fixtures.ts";
 
 let plans: TestPlans;
 beforeAll(() => {

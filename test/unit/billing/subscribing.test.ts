@@ -1,7 +1,7 @@
 /** Plans that people choose: what is taken, granted, stated and told, and what is refused. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DAY, openPlans, PLANS, type TestPlans } from "../../support/billing/plans.fixtures.ts";
 import { someOrg } from "./fixtures.ts";
-import { DAY, openPlans, PLANS, type TestPlans } from "./plans.fixtures.ts";
 
 let plans: TestPlans;
 beforeAll(() => {

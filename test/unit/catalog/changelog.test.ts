@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
 import { openStore } from "../../../src/store/store.ts";
-import { DAY, START } from "../jobs/fixtures.ts";
-import { CatalogWorld, modelFile, near } from "./world.fixtures.ts";
+import { CatalogWorld, modelFile, near } from "../../support/catalog/world.fixtures.ts";
+import { DAY, START } from "../../support/jobs/fixtures.ts";
 
 let world: CatalogWorld;
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { check } from "../../../src/commands/check.ts";
-import { modelFile, PROVIDERS } from "./world.fixtures.ts";
+import { modelFile, PROVIDERS } from "../../support/catalog/world.fixtures.ts";
 
 test("dated prices are said in their order, and what is over is not", async () => {
   const dir = mkdtempSync(join(tmpdir(), "weir-check-"));

@@ -7,8 +7,8 @@ import { loadCatalog } from "../../../src/catalog/catalog.ts";
 import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
 import { providerOperations } from "../../../src/catalog/provider-operations.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
+import { caller } from "../../support/analytics/records.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
-import { caller } from "../analytics/records.ts";
 
 let folder: string;
 const stores: Store[] = [];

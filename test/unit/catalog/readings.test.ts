@@ -8,7 +8,7 @@ import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
 import { storedReadings } from "../../../src/catalog/readings.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
-import { modelFile, near, PROVIDERS } from "./world.fixtures.ts";
+import { modelFile, near, PROVIDERS } from "../../support/catalog/world.fixtures.ts";
 
 interface Gateway {
   readonly catalog: Catalog;

@@ -1,7 +1,7 @@
 /** Dated prices come into force at their instant, whatever the clock and the process do meanwhile. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { DAY, MINUTE, SECOND, START } from "../jobs/fixtures.ts";
-import { CatalogWorld, modelFile, near } from "./world.fixtures.ts";
+import { CatalogWorld, modelFile, near } from "../../support/catalog/world.fixtures.ts";
+import { DAY, MINUTE, SECOND, START } from "../../support/jobs/fixtures.ts";
 
 let world: CatalogWorld;
 beforeEach(() => {

@@ -13,8 +13,8 @@ import {
   statsOperations,
 } from "../../../src/catalog/stats-operations.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
+import { caller } from "../../support/analytics/records.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
-import { caller } from "../analytics/records.ts";
 
 const MODEL = "real/model";
 const EU = "ep_near_m-1_eu";

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { creditEvents } from "../../../src/credits/credit-events.ts";
 import { openCredits as openPurseAndBook } from "../../../src/credits/credits.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 import { type TestTrail, trailOn } from "../../support/trail.fixtures.ts";
-import { ManualClock, tempStore } from "./fixtures.ts";
 
 const ORG = "org_1";
 

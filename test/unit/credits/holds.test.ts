@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { ManualClock, openCredits, type TestCredits, tempStore } from "./fixtures.ts";
+import { ManualClock, openCredits, type TestCredits, tempStore } from "../../support/credits/fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());

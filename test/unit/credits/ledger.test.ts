@@ -1,7 +1,14 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import type { LedgerKind } from "../../../src/credits/entry.ts";
 import type { Posting } from "../../../src/credits/posting.ts";
-import { audit, ManualClock, openCredits, type TestCredits, tempStore, wholeLedger } from "./fixtures.ts";
+import {
+  audit,
+  ManualClock,
+  openCredits,
+  type TestCredits,
+  tempStore,
+  wholeLedger,
+} from "../../support/credits/fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());

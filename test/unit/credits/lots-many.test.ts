@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { openCredits } from "../../../src/credits/credits.ts";
 import type { Lots } from "../../../src/credits/lots.ts";
-import { ManualClock, tempStore } from "./fixtures.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { openCredits } from "../../../src/credits/credits.ts";
 import { type CreditLots, REFUND_FAILED } from "../../../src/credits/lots.ts";
 import type { Posting } from "../../../src/credits/posting.ts";
-import { ManualClock, tempStore } from "./fixtures.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());

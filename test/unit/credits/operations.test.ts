@@ -3,8 +3,8 @@ import { FullAnswer } from "../../../src/answer.ts";
 import { creditOperations } from "../../../src/credits/operations.ts";
 import { cursors } from "../../../src/cursor.ts";
 import type { Caller } from "../../../src/operation.ts";
+import { ManualClock, openCredits, tempStore } from "../../support/credits/fixtures.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
-import { ManualClock, openCredits, tempStore } from "./fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());

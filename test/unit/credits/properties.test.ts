@@ -2,7 +2,14 @@ import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Hold } from "../../../src/credits/purse.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { audit, ManualClock, openCredits, type TestCredits, tempStore, wholeLedger } from "./fixtures.ts";
+import {
+  audit,
+  ManualClock,
+  openCredits,
+  type TestCredits,
+  tempStore,
+  wholeLedger,
+} from "../../support/credits/fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());

@@ -7,9 +7,9 @@ import { Events } from "../../../src/events/events.ts";
 import { eventOperations } from "../../../src/events/operations.ts";
 import { EVENT_NAMES, eventType } from "../../../src/events/types.ts";
 import type { AnyOperation, Caller } from "../../../src/operation.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { ORIGIN, type TestTrail, trailOn } from "../../support/trail.fixtures.ts";
-import { ManualClock, tempStore } from "../credits/fixtures.ts";
 
 const DAY_MS = 86_400_000;
 const revoked = eventType("key.revoked", z.object({ id: z.string() }));

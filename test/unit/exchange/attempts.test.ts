@@ -12,7 +12,7 @@ import { DEFAULT_DECISION } from "../../../src/routing/decision.ts";
 import type { UpstreamHandler } from "../../../src/upstream/upstreams.ts";
 import { chatFormat } from "../../../src/wire/chat/format.ts";
 import type { ClientFormat, Outgoing } from "../../../src/wire/format.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 
 const FIRST_BYTE_MS = 1000;
 const WRITTEN: Outgoing = { parts: [], dropped: [] };

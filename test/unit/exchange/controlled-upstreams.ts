@@ -9,7 +9,7 @@ import { Health } from "../../../src/routing/health.ts";
 import type { UpstreamHandler, UpstreamRequest } from "../../../src/upstream/upstreams.ts";
 import { chatFormat } from "../../../src/wire/chat/format.ts";
 import type { Outgoing } from "../../../src/wire/format.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 
 /** One call to an upstream, and what the test may do with it. */
 export interface ControlledUpstream {

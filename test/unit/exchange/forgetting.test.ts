@@ -5,7 +5,7 @@ import type { Clock } from "../../../src/clock.ts";
 import { IdempotentAnswers } from "../../../src/exchange/idempotency.ts";
 import { StoredResponses } from "../../../src/exchange/stored-responses.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { tempStore } from "../credits/fixtures.ts";
+import { tempStore } from "../../support/credits/fixtures.ts";
 
 const temp = tempStore();
 afterAll(() => temp.dispose());

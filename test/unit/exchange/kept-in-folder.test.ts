@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { IdempotentAnswers } from "../../../src/exchange/idempotency.ts";
 import { answersInFolder, responsesInFolder } from "../../../src/exchange/kept-in-folder.ts";
 import { StoredResponses } from "../../../src/exchange/stored-responses.ts";
-import { ManualClock, tempStore } from "../credits/fixtures.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 
 const HOUR_MS = 3_600_000;
 const MANY = 1 << 30;

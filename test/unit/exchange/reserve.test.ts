@@ -14,7 +14,7 @@ import { openLimits } from "../../../src/limits/limits.ts";
 import { chatFormat } from "../../../src/wire/chat/format.ts";
 import { promptTexts, readChatRequest } from "../../../src/wire/chat/request.ts";
 import { openPool } from "../../../src/workers/pool.ts";
-import { openCredits, type TestCredits, tempStore } from "../credits/fixtures.ts";
+import { openCredits, type TestCredits, tempStore } from "../../support/credits/fixtures.ts";
 
 const temp = tempStore();
 const { store } = temp;

@@ -13,8 +13,8 @@ import { DEFAULT_DECISION, type Shadow } from "../../../src/routing/decision.ts"
 import { Health } from "../../../src/routing/health.ts";
 import type { UpstreamHandler, UpstreamRequest } from "../../../src/upstream/upstreams.ts";
 import { chatFormat } from "../../../src/wire/chat/format.ts";
-import { ManualClock, openCredits, tempStore } from "../credits/fixtures.ts";
-import { endpoint, model } from "../routing/fixtures.ts";
+import { ManualClock, openCredits, tempStore } from "../../support/credits/fixtures.ts";
+import { endpoint, model } from "../../support/routing/fixtures.ts";
 
 export interface Sent {
   readonly request: UpstreamRequest;

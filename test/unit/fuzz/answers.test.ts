@@ -6,8 +6,6 @@ import { countAnswer } from "../../../src/wire/count.ts";
 import type { ClientRequest, FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { readErrorBody } from "../../../src/wire/upstream-error.ts";
-import { family, type Round } from "./harness.ts";
-import { damagedBody, pick } from "./mutations.ts";
 import {
   ANSWERED,
   checkFacts,
@@ -19,8 +17,17 @@ import {
   typed,
   UPSTREAMS_FAULT,
   wayTo,
-} from "./rules.ts";
-import { answerSeeds, EMBEDDING, GENERATION, otherAnswers, RERANKING, requestSeeds } from "./seeds.ts";
+} from "../../support/fuzz/rules.ts";
+import {
+  answerSeeds,
+  EMBEDDING,
+  GENERATION,
+  otherAnswers,
+  RERANKING,
+  requestSeeds,
+} from "../../support/fuzz/seeds.ts";
+import { family, type Round } from "./harness.ts";
+import { damagedBody, pick } from "./mutations.ts";
 
 const CLIENTS: readonly FormatName[] = ["chat", "completions", "responses", "messages", "generate"];
 

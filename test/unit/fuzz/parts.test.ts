@@ -12,13 +12,13 @@ import { packSeal, unpackSeal } from "../../../src/wire/seal.ts";
 import { bytesOf, Source } from "../../../src/wire/source.ts";
 import { SseReader } from "../../../src/wire/sse.ts";
 import { readErrorBody } from "../../../src/wire/upstream-error.ts";
-import { sseEvents } from "../../gateway/conformance/ask.ts";
-import { provider } from "../routing/fixtures.ts";
+import { sseEvents } from "../../support/conformance/ask.ts";
+import { CLIENTS_FAULT, isJson, must, typed, UPSTREAMS_FAULT } from "../../support/fuzz/rules.ts";
+import { recordedStreams, requestSeeds } from "../../support/fuzz/seeds.ts";
+import { provider } from "../../support/routing/fixtures.ts";
 import { damagedStream, FRAME_FRAMING, pieced, SSE_FRAMING } from "./framing.ts";
 import { family } from "./harness.ts";
 import { damagedBody, damagedJson, damagedText, pick } from "./mutations.ts";
-import { CLIENTS_FAULT, isJson, must, typed, UPSTREAMS_FAULT } from "./rules.ts";
-import { recordedStreams, requestSeeds } from "./seeds.ts";
 
 const { chat } = FORMATS;
 const BODIES = requestSeeds("chat");

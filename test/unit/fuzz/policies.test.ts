@@ -7,12 +7,12 @@ import type { Random } from "../../../src/clock.ts";
 import type { RouteOptions } from "../../../src/route.ts";
 import { compilePolicy, decisionNotes } from "../../../src/routing/policy.ts";
 import { type PolicyProblem, readPolicy } from "../../../src/routing/policy-reading.ts";
+import { must } from "../../support/fuzz/rules.ts";
 import { BAD_BLOCKS } from "../../support/policy.bad-blocks.ts";
 import { BAD_DOCUMENTS } from "../../support/policy.bad-samples.ts";
 import { callFacts, GOOD_SAMPLES } from "../../support/policy.good-samples.ts";
 import { family } from "./harness.ts";
 import { below, damagedText, pick } from "./mutations.ts";
-import { must } from "./rules.ts";
 
 const GOOD = GOOD_SAMPLES.map(({ yaml }) => yaml);
 /** Short enough to be read within the harness's bound of time. */

@@ -5,10 +5,18 @@ import { countable, countQuestion } from "../../../src/wire/count.ts";
 import type { ClientFormat, ClientRequest, FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { Source } from "../../../src/wire/source.ts";
+import {
+  CLIENTS_FAULT,
+  endpointsOf,
+  isJson,
+  must,
+  objectIn,
+  typed,
+  wayTo,
+} from "../../support/fuzz/rules.ts";
+import { EMBEDDING, GENERATION, RERANKING, requestSeeds } from "../../support/fuzz/seeds.ts";
 import { family } from "./harness.ts";
 import { damagedBody, pick } from "./mutations.ts";
-import { CLIENTS_FAULT, endpointsOf, isJson, must, objectIn, typed, wayTo } from "./rules.ts";
-import { EMBEDDING, GENERATION, RERANKING, requestSeeds } from "./seeds.ts";
 
 const DIALECTS_OF = { generate: GENERATION, embed: EMBEDDING, rerank: RERANKING };
 

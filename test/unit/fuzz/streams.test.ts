@@ -16,10 +16,7 @@ import type {
 } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import type { StreamEvent } from "../../../src/wire/neutral.ts";
-import type { SseEvent } from "../../gateway/conformance/ask.ts";
-import { damagedStream, FRAME_FRAMING, pieced, SSE_FRAMING } from "./framing.ts";
-import { family, type Round } from "./harness.ts";
-import { pick } from "./mutations.ts";
+import type { SseEvent } from "../../support/conformance/ask.ts";
 import {
   ANSWERED,
   checkFacts,
@@ -36,8 +33,11 @@ import {
   typed,
   UPSTREAMS_FAULT,
   wayTo,
-} from "./rules.ts";
-import { answerSeeds, GENERATION, requestSeeds } from "./seeds.ts";
+} from "../../support/fuzz/rules.ts";
+import { answerSeeds, GENERATION, requestSeeds } from "../../support/fuzz/seeds.ts";
+import { damagedStream, FRAME_FRAMING, pieced, SSE_FRAMING } from "./framing.ts";
+import { family, type Round } from "./harness.ts";
+import { pick } from "./mutations.ts";
 
 const CLIENTS: readonly FormatName[] = ["chat", "completions", "responses", "messages", "generate"];
 /** Formats that are dialects too, so that what is written can be read again. */

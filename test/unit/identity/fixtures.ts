@@ -20,8 +20,8 @@ import { Sessions } from "../../../src/identity/sessions.ts";
 import { type SignIn, type SignInDeps, signIn } from "../../../src/identity/sign-in.ts";
 import type { Caller } from "../../../src/operation.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
+import { ManualClock } from "../../support/credits/fixtures.ts";
 import { ORIGIN, type TestTrail, trailOn } from "../../support/trail.fixtures.ts";
-import { ManualClock } from "../credits/fixtures.ts";
 
 export const START = Date.UTC(2026, 8, 9);
 const ISSUER = "https://id.example.com";

@@ -2,7 +2,7 @@
 import { EncryptJWT } from "jose";
 import { describe, expect, test } from "vitest";
 import { LoginStates } from "../../../src/identity/login-state.ts";
-import { ManualClock } from "../credits/fixtures.ts";
+import { ManualClock } from "../../support/credits/fixtures.ts";
 
 const SECRET = Buffer.alloc(32, 1);
 const STATE = {

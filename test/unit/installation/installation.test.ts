@@ -8,7 +8,7 @@ import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { cursors } from "../../../src/cursor.ts";
 import { openInstallation } from "../../../src/installation/installation.ts";
-import { ManualClock, tempStore } from "../credits/fixtures.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 
 const folders = [0, 1].map(() => mkdtempSync(join(tmpdir(), "weir-installation-")));
 const stores = [tempStore(), tempStore()];

@@ -12,9 +12,9 @@ import type { EInvoicePortal } from "../../../src/invoices/portal.ts";
 import type { SupplierFile } from "../../../src/invoices/supplier.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { USUAL_QUOTAS } from "../../../src/quota.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
+import { AT_MS, orderOf, SUPPLIER } from "../../support/invoices/rows.ts";
 import { trailOn } from "../../support/trail.fixtures.ts";
-import { ManualClock, tempStore } from "../credits/fixtures.ts";
-import { AT_MS, orderOf, SUPPLIER } from "./rows.ts";
 
 export interface RoomOptions {
   readonly supplier?: SupplierFile;

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { indianMonth } from "../../../src/invoices/financial-year.ts";
 import { Gstr1 } from "../../../src/invoices/gstr1.ts";
 import { monthAnswer } from "../../../src/invoices/month-export.ts";
+import { ABROAD, AT_MS, INTER, INTRA, orderOf, SEZ, UNREGISTERED } from "../../support/invoices/rows.ts";
 import { noteOf, openRoom, type Room } from "./fixtures.ts";
-import { ABROAD, AT_MS, INTER, INTRA, orderOf, SEZ, UNREGISTERED } from "./rows.ts";
 
 let room: Room;
 beforeEach(() => {

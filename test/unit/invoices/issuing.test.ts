@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newTicket } from "../../../src/account/ticket.ts";
 import { financialYear, indianDate, indianMonth } from "../../../src/invoices/financial-year.ts";
 import { numberText, Series } from "../../../src/invoices/series.ts";
+import { ABROAD, INTER, INTRA, orderOf, SEZ, UNREGISTERED } from "../../support/invoices/rows.ts";
 import { noteOf, openRoom, type Room } from "./fixtures.ts";
-import { ABROAD, INTER, INTRA, orderOf, SEZ, UNREGISTERED } from "./rows.ts";
 
 let room: Room;
 beforeEach(() => {

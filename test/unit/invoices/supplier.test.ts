@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { identityOf, parseSupplier, readSupplier, supplierWarnings } from "../../../src/invoices/supplier.ts";
-import { supplierOf, supplierYaml } from "./rows.ts";
+import { supplierOf, supplierYaml } from "../../support/invoices/rows.ts";
 
 const CONFIG = join(import.meta.dirname, "../../../config");
 

@@ -12,7 +12,15 @@ import {
   totalOf,
   treatmentFor,
 } from "../../../src/invoices/tax.ts";
-import { ABROAD, INTER, INTRA, SEZ, SUPPLIER, supplierOf, UNREGISTERED } from "./rows.ts";
+import {
+  ABROAD,
+  INTER,
+  INTRA,
+  SEZ,
+  SUPPLIER,
+  supplierOf,
+  UNREGISTERED,
+} from "../../support/invoices/rows.ts";
 
 const kinds = ["intra", "inter", "zero_lut", "zero_igst", "none"] as const;
 const treatment = (kind: (typeof kinds)[number]) => ({

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { waitMs } from "../../../src/jobs/runner.ts";
-import { HOUR, kindOf, MINUTE, openRig, type Rig, SECOND } from "./fixtures.ts";
+import { HOUR, kindOf, MINUTE, openRig, type Rig, SECOND } from "../../support/jobs/fixtures.ts";
 
 let rig: Rig;
 beforeEach(() => {

@@ -1,6 +1,16 @@
 /** Two cells over one store: each job runs once, and what one leaves behind the other takes over. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Cell, HOUR, held, kindOf, MINUTE, openRig, type Rig, SECOND, START } from "./fixtures.ts";
+import {
+  type Cell,
+  HOUR,
+  held,
+  kindOf,
+  MINUTE,
+  openRig,
+  type Rig,
+  SECOND,
+  START,
+} from "../../support/jobs/fixtures.ts";
 
 let rig: Rig;
 beforeEach(() => {

@@ -1,6 +1,6 @@
 /** Processes that die while jobs run: the one that kills them is given up, and those that ran beside it lose no try. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Cell, HOUR, held, kindOf, openRig, type Rig, START } from "./fixtures.ts";
+import { type Cell, HOUR, held, kindOf, openRig, type Rig, START } from "../../support/jobs/fixtures.ts";
 
 let rig: Rig;
 beforeEach(() => {

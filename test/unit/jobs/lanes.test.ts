@@ -5,7 +5,7 @@ import type { DueJob } from "../../../src/jobs/job-tables.ts";
 import { Lanes, type LanesMemory } from "../../../src/jobs/lanes.ts";
 import { amount, rounds } from "../../support/effort.ts";
 import { heapBytes } from "../../support/heap.ts";
-import { HOUR, MINUTE, START } from "./fixtures.ts";
+import { HOUR, MINUTE, START } from "../../support/jobs/fixtures.ts";
 
 /** No lane here is that of suspects. */
 const suspectSlot = new SuspectSlot(() => {});

@@ -2,7 +2,16 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { rounds } from "../../support/effort.ts";
-import { type Cell, HOUR, kindOf, MINUTE, openRig, type Payload, type Rig, START } from "./fixtures.ts";
+import {
+  type Cell,
+  HOUR,
+  kindOf,
+  MINUTE,
+  openRig,
+  type Payload,
+  type Rig,
+  START,
+} from "../../support/jobs/fixtures.ts";
 
 let rig: Rig;
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JobRun } from "../../../src/jobs/job.ts";
-import { DAY, HOUR, held, kindOf, MINUTE, openRig, type Rig, START } from "./fixtures.ts";
+import { DAY, HOUR, held, kindOf, MINUTE, openRig, type Rig, START } from "../../support/jobs/fixtures.ts";
 
 let rig: Rig;
 beforeEach(() => {

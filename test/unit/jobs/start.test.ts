@@ -4,7 +4,7 @@ import { seededRandom, type Timers } from "../../../src/clock.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import type { Store, Table } from "../../../src/store/store.ts";
 import { amount } from "../../support/effort.ts";
-import { HOUR, kindOf, openRig, type Payload, type Rig, SECOND, START } from "./fixtures.ts";
+import { HOUR, kindOf, openRig, type Payload, type Rig, SECOND, START } from "../../support/jobs/fixtures.ts";
 
 const LANES = amount(20_000, 3_000);
 const kind = kindOf({ atOnce: 8 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { HOUR, held, kindOf, openRig, type Rig, START } from "./fixtures.ts";
+import { HOUR, held, kindOf, openRig, type Rig, START } from "../../support/jobs/fixtures.ts";
 
 let rig: Rig;
 beforeEach(() => {

@@ -1,7 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type JobKind, jobKind } from "../../../src/jobs/job.ts";
-import { HOUR, kindOf, MINUTE, openRig, type Payload, type Rig, SECOND, START } from "./fixtures.ts";
+import {
+  HOUR,
+  kindOf,
+  MINUTE,
+  openRig,
+  type Payload,
+  type Rig,
+  SECOND,
+  START,
+} from "../../support/jobs/fixtures.ts";
 
 let rig: Rig;
 beforeEach(() => {

@@ -1,7 +1,17 @@
 /** Wall clocks that jump, and a store that refuses: jobs come late, and none is lost. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/clock.ts";
-import { type Cell, HOUR, held, kindOf, MINUTE, openRig, type Rig, SECOND, START } from "./fixtures.ts";
+import {
+  type Cell,
+  HOUR,
+  held,
+  kindOf,
+  MINUTE,
+  openRig,
+  type Rig,
+  SECOND,
+  START,
+} from "../../support/jobs/fixtures.ts";
 
 let rig: Rig;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 /** Windows of addresses: one for each network that a client has to itself, in bounded memory, whoever floods them. */
 import { expect, test } from "vitest";
 import { AddressWindows } from "../../../src/limits/address-windows.ts";
-import { ManualClock } from "../credits/fixtures.ts";
+import { ManualClock } from "../../support/credits/fixtures.ts";
 
 function desk(most?: number) {
   const clock = new ManualClock("2026-03-01T10:00:00Z");

@@ -8,7 +8,7 @@ import {
   type Refusal,
   refusalError,
 } from "../../../src/limits/limits.ts";
-import { ManualClock } from "../credits/fixtures.ts";
+import { ManualClock } from "../../support/credits/fixtures.ts";
 
 function desk(limits: KeyLimits, keyId = "key_1") {
   const clock = new ManualClock("2026-03-01T10:00:00Z");

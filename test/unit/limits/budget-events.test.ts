@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { BudgetExceeded } from "../../../src/limits/budget.ts";
 import { budgetEvents } from "../../../src/limits/budget-events.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 import { type TestTrail, trailOn } from "../../support/trail.fixtures.ts";
-import { ManualClock, tempStore } from "../credits/fixtures.ts";
 
 let disk: ReturnType<typeof tempStore>;
 let clock: ManualClock;

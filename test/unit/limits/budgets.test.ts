@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { type BudgetExceeded, type BudgetScope, budgetError } from "../../../src/limits/budget.ts";
 import { type BudgetHold, type LocalBudgets, openBudgets } from "../../../src/limits/budgets.ts";
-import { ManualClock, tempStore } from "../credits/fixtures.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());

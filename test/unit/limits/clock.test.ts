@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { Clock } from "../../../src/clock.ts";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
 import { type LocalBudgets, openBudgets } from "../../../src/limits/budgets.ts";
-import { tempStore } from "../credits/fixtures.ts";
+import { tempStore } from "../../support/credits/fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());

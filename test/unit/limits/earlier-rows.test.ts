@@ -5,7 +5,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
 import { type LocalBudgets, openBudgets } from "../../../src/limits/budgets.ts";
-import { ManualClock, tempStore } from "../credits/fixtures.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());

@@ -6,7 +6,7 @@ import { responseBytes, StoredResponses } from "../../../src/exchange/stored-res
 import { KeptBytes, type KeptOwner } from "../../../src/limits/kept-bytes.ts";
 import { KeptRoom } from "../../../src/limits/kept-pool.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { ManualClock, tempStore } from "../credits/fixtures.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;

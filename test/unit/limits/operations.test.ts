@@ -4,8 +4,8 @@ import { KeptBytes } from "../../../src/limits/kept-bytes.ts";
 import { openLimits } from "../../../src/limits/limits.ts";
 import { type KeyInForce, limitsOperations, type Refusals24h } from "../../../src/limits/operations.ts";
 import type { Caller } from "../../../src/operation.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
-import { ManualClock, tempStore } from "../credits/fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());

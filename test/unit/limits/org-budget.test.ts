@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type BudgetExceeded, type BudgetScope, budgetError } from "../../../src/limits/budget.ts";
 import { type BudgetHold, type LocalBudgets, openBudgets } from "../../../src/limits/budgets.ts";
-import { ManualClock, openCredits, type TestCredits, tempStore } from "../credits/fixtures.ts";
+import { ManualClock, openCredits, type TestCredits, tempStore } from "../../support/credits/fixtures.ts";
 
 const ORG = "org_1";
 const KOLKATA = "Asia/Kolkata";

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type LocalBudgets, openBudgets } from "../../../src/limits/budgets.ts";
-import { ManualClock, openCredits, type TestCredits, tempStore } from "../credits/fixtures.ts";
+import { ManualClock, openCredits, type TestCredits, tempStore } from "../../support/credits/fixtures.ts";
 
 const ORG = { orgId: "org_1", timeZone: "Asia/Kolkata" };
 const OTHER = { orgId: "org_2", timeZone: "UTC" };

@@ -4,7 +4,7 @@ import { asWeirError } from "../../../src/errors.ts";
 import { openLimits, type RateState } from "../../../src/limits/limits.ts";
 import { type RequestKind, requestLimits } from "../../../src/limits/request-limits.ts";
 import type { Caller } from "../../../src/operation.ts";
-import { ManualClock } from "../credits/fixtures.ts";
+import { ManualClock } from "../../support/credits/fixtures.ts";
 
 const SETTINGS = {
   key: { reads: 4, changes: 2 },

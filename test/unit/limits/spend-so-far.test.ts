@@ -4,7 +4,7 @@ import { openCredits } from "../../../src/credits/credits.ts";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
 import { type BudgetHold, type LocalBudgets, openBudgets } from "../../../src/limits/budgets.ts";
 import { type SpendSoFar, spendSoFar } from "../../../src/limits/spend-so-far.ts";
-import { ManualClock, tempStore } from "../credits/fixtures.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 
 const DAY_MS = 86_400_000;
 const ZONE = "Asia/Kolkata";

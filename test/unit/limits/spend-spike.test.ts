@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { budgetEvents } from "../../../src/limits/budget-events.ts";
 import { type LocalBudgets, openBudgets } from "../../../src/limits/budgets.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 import { type TestTrail, trailOn } from "../../support/trail.fixtures.ts";
-import { ManualClock, tempStore } from "../credits/fixtures.ts";
 
 const DAY_MS = 86_400_000;
 const SCOPE = { keyId: "key_1", projectId: "prj_1", orgId: "org_1", timeZone: "Asia/Kolkata" };

@@ -15,8 +15,8 @@ import { type Mail, openMail } from "../../../src/mail/mail.ts";
 import type { SmtpServer } from "../../../src/mail-settings.ts";
 import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
-import { until } from "../../gateway/fixtures.ts";
-import { ManualClock } from "../credits/fixtures.ts";
+import { ManualClock } from "../../support/credits/fixtures.ts";
+import { until } from "../../support/gateway.ts";
 
 export const START = "2026-09-09T10:00:00Z";
 export const FROM = { name: "Weir", address: "weir@gateway.example" };

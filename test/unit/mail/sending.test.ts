@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { smtpTransport } from "../../../src/mail/smtp-transport.ts";
 import { ticketDecided } from "../../../src/mail/templates/ticket-decided.ts";
 import type { SmtpServer } from "../../../src/mail-settings.ts";
-import { until } from "../../gateway/fixtures.ts";
+import { until } from "../../support/gateway.ts";
+import { headerOf, SmtpStandIn } from "../../support/mail/smtp-server.ts";
 import { FROM, mailRig } from "./fixtures.ts";
-import { headerOf, SmtpStandIn } from "./smtp-server.ts";
 
 let server: SmtpStandIn;
 let port: number;

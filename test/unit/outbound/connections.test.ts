@@ -1,6 +1,6 @@
 /** Connections that are kept: for whom, how many, how long, and what becomes of a call that finds one closed. */
 import { describe, expect, test, vi } from "vitest";
-import { answerOf, kindOf, openTest, outboundRig } from "./fixtures.ts";
+import { answerOf, kindOf, openTest, outboundRig } from "../../support/outbound/fixtures.ts";
 
 const rig = outboundRig();
 const { send } = rig;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock, systemTimers, type Timers } from "../../../src/clock.ts";
 import { dnsResolve, type Names, openNames } from "../../../src/outbound/resolve.ts";
 import { readTarget, type Target } from "../../../src/outbound/target.ts";
-import { failureOf, kindOf, PUBLIC_ONLY, rulesOf, WITH_LOOPBACK } from "./fixtures.ts";
+import { failureOf, kindOf, PUBLIC_ONLY, rulesOf, WITH_LOOPBACK } from "../../support/outbound/fixtures.ts";
 import { type NameServer, startNameServer } from "./name-server.ts";
 
 let nowMs: number;

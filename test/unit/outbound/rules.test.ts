@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { WeirError } from "../../../src/errors.ts";
 import { type Address, readAddress } from "../../../src/outbound/address.ts";
 import { isAllowed, ownAddresses, readAllow } from "../../../src/outbound/rules.ts";
-import { rulesOf } from "./fixtures.ts";
+import { rulesOf } from "../../support/outbound/fixtures.ts";
 
 const address = (text: string): Address => readAddress(text) as Address;
 

@@ -2,9 +2,17 @@
 import { type AddressInfo, createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test, vi } from "vitest";
-import { closedPort } from "../../gateway/fixtures.ts";
-import { AUTHORITY, CERTIFICATE, KEY } from "./certificates.ts";
-import { answerOf, failureOf, kindOf, openTest, outboundRig, rulesOf, startReceiver } from "./fixtures.ts";
+import { closedPort } from "../../support/gateway.ts";
+import { AUTHORITY, CERTIFICATE, KEY } from "../../support/outbound/certificates.ts";
+import {
+  answerOf,
+  failureOf,
+  kindOf,
+  openTest,
+  outboundRig,
+  rulesOf,
+  startReceiver,
+} from "../../support/outbound/fixtures.ts";
 
 const rig = outboundRig();
 const { send } = rig;

@@ -10,7 +10,7 @@ import {
   servicesOfConfig,
 } from "../../../src/gateway/service-addresses.ts";
 import { type Address, readAddress } from "../../../src/outbound/address.ts";
-import { ManualTime } from "../jobs/fixtures.ts";
+import { ManualTime } from "../../support/jobs/fixtures.ts";
 
 const address = (text: string): Address => readAddress(text) as Address;
 

@@ -1,7 +1,7 @@
 /** Room for calls: limits in all and for one origin, and whose turn it is. */
 import { describe, expect, test } from "vitest";
 import { Slots } from "../../../src/outbound/slots.ts";
-import { kindOf } from "./fixtures.ts";
+import { kindOf } from "../../support/outbound/fixtures.ts";
 
 const never = new AbortController().signal;
 

@@ -1,7 +1,7 @@
 /** URLs as tenants write them, and as those write them who want to get past the check. */
 import { describe, expect, test } from "vitest";
 import { parseTarget } from "../../../src/outbound/target.ts";
-import { PUBLIC_ONLY, rulesOf, WITH_LOOPBACK } from "./fixtures.ts";
+import { PUBLIC_ONLY, rulesOf, WITH_LOOPBACK } from "../../support/outbound/fixtures.ts";
 
 const refusal = (url: string, rules = PUBLIC_ONLY): string => {
   try {

@@ -7,9 +7,16 @@ import { readAddress } from "../../../src/outbound/address.ts";
 import { CheckedAgent } from "../../../src/outbound/agent.ts";
 import { attempt } from "../../../src/outbound/attempt.ts";
 import type { Outbound } from "../../../src/outbound/send.ts";
+import { AUTHORITY, CERTIFICATE, KEY } from "../../support/outbound/certificates.ts";
+import {
+  answerOf,
+  failureOf,
+  kindOf,
+  openTest,
+  type Receiver,
+  startReceiver,
+} from "../../support/outbound/fixtures.ts";
 import { CERTIFICATE as SELF_SIGNED, KEY as SELF_SIGNED_KEY } from "../upstream/http/certificate.ts";
-import { AUTHORITY, CERTIFICATE, KEY } from "./certificates.ts";
-import { answerOf, failureOf, kindOf, openTest, type Receiver, startReceiver } from "./fixtures.ts";
 
 let receiver: Receiver;
 let outbound: Outbound;

@@ -4,7 +4,7 @@ import { Events } from "../../../src/events/events.ts";
 import { Canaries } from "../../../src/policies/canary.ts";
 import { canaryRed } from "../../../src/policies/policy-events.ts";
 import { PolicyTables } from "../../../src/policies/policy-tables.ts";
-import { ManualClock, tempStore } from "../credits/fixtures.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 
 let disk: ReturnType<typeof tempStore>;
 beforeEach(() => {

@@ -5,8 +5,8 @@ import { expectedCostMicroUsd } from "../../../src/policies/dry-run.ts";
 import type { ReplayRequest } from "../../../src/policies/replay.ts";
 import type { ReplayReport } from "../../../src/policies/replay-report.ts";
 import type { ArmEndpoint } from "../../../src/policies/report-operations.ts";
+import { endpoint, health } from "../../support/routing/fixtures.ts";
 import { failure } from "../account/fixtures.ts";
-import { endpoint, health } from "../routing/fixtures.ts";
 import { CHEAP, DEAR, policyRig, STRANGER, TESTER } from "./fixtures.ts";
 
 const rig = policyRig();

@@ -10,10 +10,10 @@ import { openPolicies, type Policies } from "../../../src/policies/policies.ts";
 import type { VersionKey } from "../../../src/policies/policy-tables.ts";
 import { readInThread } from "../../../src/policies/reading-thread.ts";
 import { USUAL_QUOTAS } from "../../../src/quota.ts";
+import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { endpoint, FRESH, model, provider } from "../../support/routing/fixtures.ts";
 import { NO_TRAIL, ORIGIN } from "../../support/trail.fixtures.ts";
-import { ManualClock, tempStore } from "../credits/fixtures.ts";
-import { endpoint, FRESH, model, provider } from "../routing/fixtures.ts";
 
 export const START = "2026-09-09T00:00:00.000Z";
 

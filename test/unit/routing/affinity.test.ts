@@ -6,8 +6,8 @@ import { hashOf, mixed } from "../../../src/routing/hash.ts";
 import type { HealthView } from "../../../src/routing/health.ts";
 import { plan } from "../../../src/routing/planner.ts";
 import type { PolicyBlock } from "../../../src/routing/policy-document.ts";
+import { endpoint, FRESH, facts, health, model } from "../../support/routing/fixtures.ts";
 import { attemptIds, decided } from "./arbitraries.ts";
-import { endpoint, FRESH, facts, health, model } from "./fixtures.ts";
 
 const CALLERS = 10_000;
 const EIGHT = ["a", "b", "c", "d", "e", "f", "g", "h"];

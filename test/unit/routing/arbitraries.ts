@@ -9,7 +9,7 @@ import type { EndpointHealth, HealthView } from "../../../src/routing/health.ts"
 import { type Plan, plan } from "../../../src/routing/planner.ts";
 import { compilePolicy, decideAlone } from "../../../src/routing/policy.ts";
 import type { PolicyBlock } from "../../../src/routing/policy-document.ts";
-import { endpoint, facts, health, model } from "./fixtures.ts";
+import { endpoint, facts, health, model } from "../../support/routing/fixtures.ts";
 
 const ENDPOINT_IDS = ["e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7"] as const;
 const REGIONS = ["eu", "us", "in"] as const;

@@ -4,7 +4,7 @@ import { seededRandom } from "../../../src/clock.ts";
 import { DEFAULT_DECISION } from "../../../src/routing/decision.ts";
 import { Health } from "../../../src/routing/health.ts";
 import { plan } from "../../../src/routing/planner.ts";
-import { endpoint, facts, model } from "./fixtures.ts";
+import { endpoint, facts, model } from "../../support/routing/fixtures.ts";
 
 test.each(["latency", "throughput"] as const)(
   "under %s each endpoint is found out by one of 200 callers, and the others spread over all",

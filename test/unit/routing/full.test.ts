@@ -5,7 +5,7 @@ import { DEFAULT_DECISION } from "../../../src/routing/decision.ts";
 import { Health, type LaneLease } from "../../../src/routing/health.ts";
 import type { LaneResult } from "../../../src/routing/lanes.ts";
 import { plan } from "../../../src/routing/planner.ts";
-import { endpoint, facts, model, pooled } from "./fixtures.ts";
+import { endpoint, facts, model, pooled } from "../../support/routing/fixtures.ts";
 
 const OK: LaneResult = { outcome: "ok", errorClass: "" };
 const SATURATED: LaneResult = { outcome: "rate_limited", errorClass: "capacity", retryAfterMs: 2000 };

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { platformKey } from "../../../src/provider-key.ts";
 import { type AttemptResult, Health, type LaneLease } from "../../../src/routing/health.ts";
-import { ownPool, pooled } from "./fixtures.ts";
+import { ownPool, pooled } from "../../support/routing/fixtures.ts";
 
 const EP = pooled("one", "sk-platform-1");
 const OK: AttemptResult = { outcome: "ok", errorClass: "" };

@@ -6,7 +6,7 @@ import type { ProviderKey } from "../../../src/endpoint.ts";
 import { platformKey } from "../../../src/provider-key.ts";
 import { type LaneLease, type LanePreference, type LaneResult, Lanes } from "../../../src/routing/lanes.ts";
 import { Recent } from "../../../src/routing/recent.ts";
-import { ownPool, pooled } from "./fixtures.ts";
+import { ownPool, pooled } from "../../support/routing/fixtures.ts";
 
 const OK: LaneResult = { outcome: "ok", errorClass: "" };
 const SATURATED: LaneResult = { outcome: "rate_limited", errorClass: "capacity" };

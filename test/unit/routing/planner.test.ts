@@ -6,8 +6,17 @@ import type { RouteFacts } from "../../../src/routing/eligibility.ts";
 import type { HealthView } from "../../../src/routing/health.ts";
 import { plan } from "../../../src/routing/planner.ts";
 import { decideAlone } from "../../../src/routing/policy.ts";
+import {
+  endpoint,
+  FRESH,
+  facts,
+  type Given,
+  health,
+  ids,
+  model,
+  provider,
+} from "../../support/routing/fixtures.ts";
 import { attemptIds, decided } from "./arbitraries.ts";
-import { endpoint, FRESH, facts, type Given, health, ids, model, provider } from "./fixtures.ts";
 
 describe("exclusions", () => {
   test.each<[string, Given, Partial<RouteFacts>, RouteOptions, string, RegExp]>([

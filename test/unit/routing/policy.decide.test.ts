@@ -14,7 +14,7 @@ import { fits, fitsModel, type PolicyFacts } from "../../../src/routing/policy-m
 import { readPolicy } from "../../../src/routing/policy-reading.ts";
 import { callFacts } from "../../support/policy.good-samples.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";
-import { endpoint, facts, provider } from "./fixtures.ts";
+import { endpoint, facts, provider } from "../../support/routing/fixtures.ts";
 
 function policyOf(...lines: string[]): CompiledPolicy {
   const reading = readPolicy(["version: 1", ...lines].join("\n"));

@@ -6,8 +6,8 @@ import type { RouteFacts } from "../../../src/routing/eligibility.ts";
 import type { HealthView } from "../../../src/routing/health.ts";
 import { plan } from "../../../src/routing/planner.ts";
 import type { PolicyBlock } from "../../../src/routing/policy-document.ts";
+import { endpoint, FRESH, facts, health, model } from "../../support/routing/fixtures.ts";
 import { attemptIds, decided } from "./arbitraries.ts";
-import { endpoint, FRESH, facts, health, model } from "./fixtures.ts";
 
 describe("the first place", () => {
   const all = model(endpoint("a"), endpoint("b"), endpoint("c"), endpoint("d"));

@@ -6,6 +6,7 @@ import { MAX_ATTEMPTS, type RouteOptions } from "../../../src/route.ts";
 import type { RouteFacts } from "../../../src/routing/eligibility.ts";
 import type { PolicyBlock } from "../../../src/routing/policy-document.ts";
 import { rounds } from "../../support/effort.ts";
+import { FRESH } from "../../support/routing/fixtures.ts";
 import {
   attemptIds,
   type Case,
@@ -16,7 +17,6 @@ import {
   preferences,
   requirements,
 } from "./arbitraries.ts";
-import { FRESH } from "./fixtures.ts";
 
 const RUNS = { numRuns: rounds(1_000) };
 

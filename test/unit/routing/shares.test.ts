@@ -4,8 +4,8 @@ import { seededRandom } from "../../../src/clock.ts";
 import type { RouteFacts } from "../../../src/routing/eligibility.ts";
 import { type Plan, plan } from "../../../src/routing/planner.ts";
 import type { PolicyBlock } from "../../../src/routing/policy-document.ts";
+import { endpoint, FRESH, facts, health, model } from "../../support/routing/fixtures.ts";
 import { attemptIds, decided } from "./arbitraries.ts";
-import { endpoint, FRESH, facts, health, model } from "./fixtures.ts";
 
 const CALLS = 10_000;
 const four = model(endpoint("a"), endpoint("b"), endpoint("c"), endpoint("d"));

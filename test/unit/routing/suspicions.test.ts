@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { ProviderKey } from "../../../src/endpoint.ts";
 import { type AttemptResult, Health } from "../../../src/routing/health.ts";
 import { ASK_AGAIN_MS } from "../../../src/routing/suspicions.ts";
-import { ManualClock } from "../credits/fixtures.ts";
-import { endpoint, provider } from "./fixtures.ts";
+import { ManualClock } from "../../support/credits/fixtures.ts";
+import { endpoint, provider } from "../../support/routing/fixtures.ts";
 
 const KEY: ProviderKey = { id: "p/1", hint: "0001", poolId: "pool_p", isByok: false, credential: "sk-0001" };
 const OWN: ProviderKey = { ...KEY, id: "pk_1", isByok: true };

@@ -16,9 +16,9 @@ import { SignInLinks } from "../../../src/scim/sign-in-links.ts";
 import { ScimTables } from "../../../src/scim/tables.ts";
 import { ScimTokens } from "../../../src/scim/token.ts";
 import { openStore } from "../../../src/store/store.ts";
+import { ManualClock } from "../../support/credits/fixtures.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { ORIGIN, trailOn } from "../../support/trail.fixtures.ts";
-import { ManualClock } from "../credits/fixtures.ts";
 
 export const START = Date.UTC(2026, 8, 9);
 

@@ -15,7 +15,7 @@ import {
   signIn,
   startApplication,
   startProviderFor,
-} from "./identity.fixtures.ts";
+} from "../../support/simulator/identity.fixtures.ts";
 
 const ADA = { email: "ada@example.test", name: "Ada" };
 

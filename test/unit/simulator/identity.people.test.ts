@@ -9,7 +9,13 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { startIdentityProvider } from "../../../simulator/identity/identity-provider.ts";
 import { MAX_PEOPLE, openPeople } from "../../../simulator/identity/people.ts";
 import { seededRandom, systemClock, systemRandom } from "../../../src/clock.ts";
-import { Browser, beginSignIn, signIn, startApplication, startProviderFor } from "./identity.fixtures.ts";
+import {
+  Browser,
+  beginSignIn,
+  signIn,
+  startApplication,
+  startProviderFor,
+} from "../../support/simulator/identity.fixtures.ts";
 
 const ADA = { email: "ada@example.test", name: "Ada", secondFactor: false };
 const BEN = { email: "ben@example.test", name: "Ben", secondFactor: true };

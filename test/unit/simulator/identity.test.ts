@@ -11,7 +11,7 @@ import {
   signIn,
   startApplication,
   startProviderFor,
-} from "./identity.fixtures.ts";
+} from "../../support/simulator/identity.fixtures.ts";
 
 const ADA = { email: "ada@example.test", name: "Ada" };
 const BEN = { email: "ben@example.test", name: "Ben" };

@@ -1,26 +1,30 @@
 /** The order in which things reach the disk. A power failure cannot be had in a test; what it relies on can be seen. */
-import { mkdtempSync, rmSync } from "node:fs";
+import fs, { mkdtempSync, rmSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { Journal } from "../../../src/store/journal.ts";
 import { Lmdb, type Outcome } from "../../../src/store/lmdb.ts";
 import { HEAD_BYTES, TAIL_BYTES } from "../../../src/store/segment.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { surveyJournal } from "../../../src/store/survey.ts";
 
+/** Loaded anew behind the watch on flushes: other files have loaded it in this process before. */
+const WATCHED = "../../../src/store/journal.ts?watched";
 /** What happens at each flush of the disk, which is a real one. */
-const disk = vi.hoisted(() => ({ onFlush: () => {} }));
-vi.mock("node:fs", async (original) => {
-  const fs = await original<typeof import("node:fs")>();
-  const fdatasync: typeof fs.fdatasync = Object.assign(
-    (fd: number, done: (error: NodeJS.ErrnoException | null) => void) => {
-      disk.onFlush();
-      fs.fdatasync(fd, done);
-    },
-    { __promisify__: fs.fdatasync.__promisify__ },
-  );
-  return { ...fs, fdatasync };
+const disk = { onFlush: () => {} };
+const { fdatasync } = fs;
+beforeAll(() => {
+  fs.fdatasync = Object.assign((fd: number, done: fs.NoParamCallback) => {
+    disk.onFlush();
+    fdatasync(fd, done);
+  }, fdatasync);
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  fs.fdatasync = fdatasync;
+  syncBuiltinESMExports();
 });
 
 let home: string;
@@ -57,7 +61,8 @@ test("a sync during which its segment is removed does not fail", async () => {
 });
 
 test("whoever asks while the disk is busy waits for one more sync, however much is appended meanwhile", async () => {
-  const journal = new Journal(home, fresh);
+  const { Journal: WatchedJournal }: typeof import("../../../src/store/journal.ts") = await import(WATCHED);
+  const journal = new WatchedJournal(home, fresh);
   let number = 0;
   let flushes = 0;
   const append = () => {

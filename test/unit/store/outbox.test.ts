@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openOutbox } from "../../../src/analytics/outbox.ts";
 import { decodeRow } from "../../../src/record/row.ts";
 import { openStore } from "../../../src/store/store.ts";
-import { record, temporaryFolder } from "../analytics/records.ts";
+import { record, temporaryFolder } from "../../support/analytics/records.ts";
 
 test.each([
   // So many are committed, so many more on their way while the batch is made. 250 rows are read in one turn.

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { CallRecord } from "../../../src/record.ts";
 import { openOtlp } from "../../../src/telemetry/otlp.ts";
 import { telemetrySettingsOf } from "../../../src/telemetry-settings.ts";
-import { closedPort } from "../../gateway/fixtures.ts";
-import { record } from "../analytics/records.ts";
+import { record } from "../../support/analytics/records.ts";
+import { closedPort } from "../../support/gateway.ts";
 
 async function asked(change: Partial<CallRecord>, traceparent = ""): Promise<number> {
   const settings = telemetrySettingsOf({

@@ -64,7 +64,7 @@ const anyType = nodeRule(
   "no any",
   "name the type, or take `unknown` and narrow it",
   // Tests read answers of every shape through its one type.
-  (source) => source.path !== "test/gateway/fixtures.ts",
+  (source) => source.path !== "test/support/gateway.ts",
   (node) => (node.kind === ast.SyntaxKind.AnyKeyword ? "says any" : undefined),
 );
 
@@ -146,30 +146,6 @@ const names: Rule = {
     tree.paths
       .filter((path) => path.split(/[/._-]/).some((word) => /^(util|helper|common|manager)s?$/i.test(word)))
       .map((path) => ({ file: path, line: 1, what: "has a name that says nothing" })),
-};
-
-/** Rooms of unit tests beside those of src. */
-const OTHER_ROOMS = ["vocabulary", "simulator", "bench", "scripts", "fuzz", "docs", "tidy"];
-
-const testFolders: Rule = {
-  name: "a test is in test/unit/<room>, test/gateway or test/crash, and a unit test starts no gateway",
-  cure: "move it: `unit` has the tests of one room of src, `gateway` those of a whole gateway, `crash` those that kill",
-  find(tree) {
-    const rooms = new Set(OTHER_ROOMS);
-    for (const { path } of tree.sources) {
-      const room = /^src\/(\w+)\//.exec(path)?.[1];
-      if (room !== undefined) rooms.add(room);
-    }
-    return tree.sources.flatMap(({ path, text }) => {
-      const [, folder, room] = path.split("/");
-      if (!path.endsWith(".test.ts") || folder === "gateway" || folder === "crash") return [];
-      if (folder !== "unit" || !path.startsWith(`test/unit/${room}/`) || !rooms.has(room as string)) {
-        return [{ file: path, line: 1, what: "is in none of these folders" }];
-      }
-      const starts = /\b(?:testGateway|spawnGateway|startGateway)\(/.test(text);
-      return starts ? [{ file: path, line: 1, what: "starts a gateway" }] : [];
-    });
-  },
 };
 
 /** Slots of the folders of src/wire: a file of this name, and no other there, exports values of such names. */
@@ -332,5 +308,5 @@ function titlesOf(source: Source): string[] {
 
 export const styleRules: readonly Rule[] = [
   ...[clock, anyType, defaultExports, enums, functionLengths, barrels, fileLengths, openings],
-  ...[names, testFolders, slots, readmes, markers, suppressions, traps, explained],
+  ...[names, slots, readmes, markers, suppressions, traps, explained],
 ];

@@ -7,10 +7,11 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importRules, type Rule } from "./imports.ts";
+import { laneRules } from "./lanes.ts";
 import { styleRules } from "./style.ts";
 import { readTree, type Tree } from "./tree.ts";
 
-const rules = [...importRules, ...styleRules];
+const rules = [...importRules, ...styleRules, ...laneRules];
 
 describe("the repository", () => {
   let tree: Tree;
@@ -27,7 +28,10 @@ describe("the repository", () => {
       tree.sources
         .find((s) => s.path === "test/unit/tidy/tidy.test.ts")
         ?.imports.map((i) => i.file ?? i.library),
-    ).toEqual(["vitest", "test/unit/tidy/imports.ts", "test/unit/tidy/style.ts", "test/unit/tidy/tree.ts"]);
+    ).toEqual([
+      "vitest",
+      ...["imports", "lanes", "style", "tree"].map((name) => `test/unit/tidy/${name}.ts`),
+    ]);
   });
 
   test.each(rules.map((rule) => [rule.name, rule] as const))("%s", (_, rule) => {
@@ -63,9 +67,15 @@ const SINS: Readonly<Record<string, string>> = {
   "src/credits/README.md": "line\n".repeat(41),
   "bench/string-utils.ts": `// Bench.\nimport "undici";\n\n// ${"TO"}DO later\n${"//\n".repeat(400)}`,
   "test/pay.test.ts": `// @ts-${"ignore"}\ntest("T24, T1: one admitted", () => "T25");\ntest.each([1])(\`T26, O8: \${1}\`, () => {});\n`,
-  "test/unit/attic/pay.test.ts": `// Whole.\nawait ${"test"}Gateway();\n`,
+  "test/unit/attic/pay.test.ts": "// Whole.\nawait testGateway();\n",
+  "test/unit/attic/redis.test.ts": 'import { lend } from "../../support/lend.ts";\nlend();\n',
   "test/unit/nowhere/pay.test.ts": "// Of no room.\n",
-  "test/crash/pay.test.ts": `// Killed.\nawait ${"spawn"}Gateway();\n`,
+  "test/gateway/attic/charts.test.ts": "await testGateway({ engine: true });\n",
+  "test/gateway/attic/quiet.test.ts":
+    'import type { lend } from "../../support/lend.ts";\nawait testGateway();\n',
+  "test/crash/attic/pay.test.ts": "// Killed.\nawait spawnGateway({ cells: 3 });\n",
+  "test/support/lend.ts":
+    'import { execFile } from "node:child_process";\nexport const lend = () => startRedis(execFile);\n',
   "docs/traps.md": "- **T24** One is admitted.\n",
   "docs/decisions.md": "T57 is answered by design.\n",
 };
@@ -114,9 +124,14 @@ describe("each rule finds what breaks it", () => {
       ],
     ],
     ["a room's README", ["src/credits/README.md:41"]],
+    ["a test is in", ["test/pay.test.ts:1", "test/unit/nowhere/pay.test.ts:1"]],
     [
-      "a test is in",
-      ["test/pay.test.ts:1", "test/unit/attic/pay.test.ts:1", "test/unit/nowhere/pay.test.ts:1"],
+      "a test starts",
+      [
+        "test/gateway/attic/charts.test.ts:1",
+        "test/unit/attic/pay.test.ts:1",
+        ...["test/unit/attic/redis.test.ts:1", "test/unit/attic/redis.test.ts:1"],
+      ],
     ],
     ["no notes of unfinished work", ["bench/string-utils.ts:4"]],
     ["the type-checker is not silenced", ["test/pay.test.ts:1"]],

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Act, Dialect, Task } from "../../../src/endpoint.ts";
 import { openUpstreams, type Upstreams } from "../../../src/upstream/upstreams.ts";
-import { closedPort, until } from "../../gateway/fixtures.ts";
+import { closedPort, until } from "../../support/gateway.ts";
 import {
   endpointAt,
   type GivenProvider,
@@ -10,7 +10,7 @@ import {
   plainCall,
   startProvider,
   type TestProvider,
-} from "./fixtures.ts";
+} from "../../support/upstream/fixtures.ts";
 
 let provider: TestProvider;
 let upstreams: Upstreams;

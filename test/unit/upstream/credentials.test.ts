@@ -14,7 +14,7 @@ import {
   plainCall,
   startProvider,
   type TestProvider,
-} from "./fixtures.ts";
+} from "../../support/upstream/fixtures.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const PEM = privateKey.export({ type: "pkcs8", format: "pem" }).toString();

@@ -4,7 +4,13 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AwsKeys, Credential, ProviderKey, ServiceAccount } from "../../../src/endpoint.ts";
 import { hintOf, ownKey, platformKey } from "../../../src/provider-key.ts";
 import { openUpstreams, type Upstreams } from "../../../src/upstream/upstreams.ts";
-import { endpointAt, heard, plainCall, startProvider, type TestProvider } from "./fixtures.ts";
+import {
+  endpointAt,
+  heard,
+  plainCall,
+  startProvider,
+  type TestProvider,
+} from "../../support/upstream/fixtures.ts";
 
 const AWS: AwsKeys = { kind: "aws_keys", accessKeyId: "AKIA12345678", secretAccessKey: "hunter2-hunter2" };
 const ACCOUNT: ServiceAccount = {

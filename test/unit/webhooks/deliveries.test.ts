@@ -1,7 +1,7 @@
 /** What a receiver gets, and what is kept of it. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { answering, fault } from "../../support/webhooks/receiver.ts";
 import { callerOf, DAY, openRig, type Page, type Rig } from "./fixtures.ts";
-import { answering, fault } from "./receiver.ts";
 
 let rig: Rig;
 beforeEach(async () => {

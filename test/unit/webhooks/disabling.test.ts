@@ -1,7 +1,7 @@
 /** How endpoints are disabled and deleted, and what becomes of the deliveries that wait. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { answering, type Receiver } from "../../support/webhooks/receiver.ts";
 import { callerOf, DAY, HOUR, MINUTE, openRig, type Rig, SECOND } from "./fixtures.ts";
-import { answering, type Receiver } from "./receiver.ts";
 
 let rig: Rig;
 let receiver: Receiver;

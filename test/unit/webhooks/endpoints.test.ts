@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { answering, fault, type Received, type Receiver } from "../../support/webhooks/receiver.ts";
 import { callerOf, DAY, HOUR, MINUTE, openRig, type Page, type Rig } from "./fixtures.ts";
-import { answering, fault, type Received, type Receiver } from "./receiver.ts";
 
 let rig: Rig;
 let receiver: Receiver;

@@ -26,7 +26,7 @@ import type { DeliveryRow } from "../../../src/webhooks/delivery.ts";
 import { webhookOperations } from "../../../src/webhooks/operations.ts";
 import { openWebhooks } from "../../../src/webhooks/webhooks.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
-import { type Receiver, startReceiver } from "./receiver.ts";
+import { type Receiver, startReceiver } from "../../support/webhooks/receiver.ts";
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -77,7 +77,7 @@ export interface RigOptions {
   readonly mostWaiting?: number;
 }
 
-/** Shows what receivers answer, as if they had public addresses: what is not shown of others is for test/gateway/webhooks.addresses.test.ts. */
+/** Shows what receivers answer, as if they had public addresses: what is not shown of others is for test/engine/webhooks/webhooks.addresses.test.ts. */
 const asIfPublic = (outbound: Outbound): Outbound => ({
   ...outbound,
   async send(request) {

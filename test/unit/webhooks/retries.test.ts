@@ -1,8 +1,8 @@
 /** When a delivery that failed is tried again, in virtual time. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { DeliveryRow } from "../../../src/webhooks/delivery.ts";
+import { answering, fault, type Receiver } from "../../support/webhooks/receiver.ts";
 import { DAY, HOUR, MINUTE, openRig, type Rig, SECOND } from "./fixtures.ts";
-import { answering, fault, type Receiver } from "./receiver.ts";
 
 let rig: Rig;
 let receiver: Receiver;

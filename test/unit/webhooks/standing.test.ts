@@ -3,8 +3,8 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Standings } from "../../../src/webhooks/standing.ts";
+import { answering } from "../../support/webhooks/receiver.ts";
 import { callerOf, HOUR, MINUTE, openRig, type Rig, SECOND } from "./fixtures.ts";
-import { answering } from "./receiver.ts";
 
 const GOOD = { isGood: true, elapsedMs: 20, retryAfterMs: 0 };
 const BAD = { isGood: false, elapsedMs: 20, retryAfterMs: 0 };

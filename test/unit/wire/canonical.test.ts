@@ -7,8 +7,8 @@ import { FORMATS } from "../../../src/wire/formats.ts";
 import { generateRequestSchema } from "../../../src/wire/generate/schema.ts";
 import { rerankRequestSchema } from "../../../src/wire/rerank/schema.ts";
 import { Source } from "../../../src/wire/source.ts";
-import { ANSWERS } from "../../gateway/conformance/cases.ts";
-import { answersOf, CLIENTS } from "../../gateway/conformance/pairs.ts";
+import { ANSWERS } from "../../support/conformance/cases.ts";
+import { answersOf, CLIENTS } from "../../support/conformance/pairs.ts";
 
 const bytesOf = (body: unknown): Buffer => Buffer.from(JSON.stringify(body));
 const canonical = (format: FormatName, body: unknown) => canonicalRequest(format, bytesOf(body));

@@ -15,7 +15,7 @@ import type {
   StreamEvent,
 } from "../../../src/wire/neutral.ts";
 import { Source } from "../../../src/wire/source.ts";
-import { ID, type Json, MODEL, SVC, usage } from "./fixtures.ts";
+import { ID, type Json, MODEL, SVC, usage } from "../../support/wire/fixtures.ts";
 
 export const IDENTITY: AnswerIdentity = {
   id: ID,

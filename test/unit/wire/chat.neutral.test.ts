@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { writeChatRequest } from "../../../src/wire/chat/write-request.ts";
 import type { Part } from "../../../src/wire/neutral.ts";
 import { bytesOf } from "../../../src/wire/source.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
+import type { Json } from "../../support/wire/fixtures.ts";
 import { CALL, neutral, neutralised, PNG, refusedAt } from "./chat.fixtures.ts";
-import type { Json } from "./fixtures.ts";
 
 /** The parts of the last of the messages. */
 const partsOf = (...messages: Json[]): readonly Part[] => neutral({ messages }).messages.at(-1)?.parts ?? [];

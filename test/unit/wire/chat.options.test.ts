@@ -1,8 +1,8 @@
 /** What steers a chat request in neutral terms: options, tools, and everything that has no place and is named. */
 import { describe, expect, test } from "vitest";
 import type { NeutralOptions } from "../../../src/wire/neutral.ts";
+import type { Json } from "../../support/wire/fixtures.ts";
 import { neutral, PNG, refusedAt } from "./chat.fixtures.ts";
-import type { Json } from "./fixtures.ts";
 
 const droppedBy = (body: Json) => neutral(body).dropped;
 

@@ -4,8 +4,8 @@ import { seededRandom } from "../../../src/clock.ts";
 import { WeirError } from "../../../src/errors.ts";
 import { readChatReply } from "../../../src/wire/chat/read-reply.ts";
 import { rounds } from "../../support/effort.ts";
+import { type Json, usage } from "../../support/wire/fixtures.ts";
 import { mutated } from "./chat.fixtures.ts";
-import { type Json, usage } from "./fixtures.ts";
 
 describe("a whole answer", () => {
   const read = (message: Json, more: Json = {}) =>

@@ -7,8 +7,8 @@ import { readChatReply } from "../../../src/wire/chat/read-reply.ts";
 import { ChatStreamReader } from "../../../src/wire/chat/reader.ts";
 import type { StreamEvent } from "../../../src/wire/neutral.ts";
 import { rounds } from "../../support/effort.ts";
+import { type Json, latin1Of, RECORDED, usage } from "../../support/wire/fixtures.ts";
 import { folded, mutated, readPieces, streamOf } from "./chat.fixtures.ts";
-import { type Json, latin1Of, RECORDED, usage } from "./fixtures.ts";
 
 const SIGNED = ["openrouter-claude", "gemini-signed", "parallel-oddities"];
 const FIXTURES = [...RECORDED.map(({ name }) => name), ...SIGNED];

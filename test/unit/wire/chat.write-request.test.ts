@@ -7,9 +7,9 @@ import type { ChatMessage, ChatPart } from "../../../src/wire/chat/write-message
 import { writeChatRequest } from "../../../src/wire/chat/write-request.ts";
 import type { NeutralMessage, NeutralOptions, NeutralRequest, Part } from "../../../src/wire/neutral.ts";
 import { rounds } from "../../support/effort.ts";
-import { endpoint, type Given, provider } from "../routing/fixtures.ts";
+import { endpoint, type Given, provider } from "../../support/routing/fixtures.ts";
+import type { Json } from "../../support/wire/fixtures.ts";
 import { CALL, mutated, neutral, PNG } from "./chat.fixtures.ts";
-import type { Json } from "./fixtures.ts";
 
 const message = (role: NeutralMessage["role"], ...parts: Part[]): NeutralMessage => ({
   role,

@@ -9,8 +9,7 @@ import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { chatReplyBody, writeChatReply } from "../../../src/wire/chat/write-reply.ts";
 import { fragmentOf } from "../../../src/wire/fragment.ts";
 import type { NeutralReply, ReplyPart, StopReason, StreamEvent } from "../../../src/wire/neutral.ts";
-import { endpoint } from "../routing/fixtures.ts";
-import { folded, IDENTITY, neutral, readPieces, written } from "./chat.fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 import {
   answerOf,
   ID,
@@ -23,7 +22,8 @@ import {
   relay,
   SVC,
   usage,
-} from "./fixtures.ts";
+} from "../../support/wire/fixtures.ts";
+import { folded, IDENTITY, neutral, readPieces, written } from "./chat.fixtures.ts";
 
 type Chunk = OpenAI.ChatCompletionChunk;
 

@@ -7,8 +7,8 @@ import { fragmentOf } from "../../../src/wire/fragment.ts";
 import { messageOf } from "../../../src/wire/messages/write-reply.ts";
 import { MessagesStreamWriter } from "../../../src/wire/messages/writer.ts";
 import type { ReplyPart, Seal, StreamEvent } from "../../../src/wire/neutral.ts";
+import { usage } from "../../support/wire/fixtures.ts";
 import { neutral } from "./chat.fixtures.ts";
-import { usage } from "./fixtures.ts";
 import { clientEvents, IDENTITY, SVC } from "./messages.fixtures.ts";
 import { eventsIn, neutralOf, requestOf, written } from "./responses.fixtures.ts";
 

@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { WeirError } from "../../../src/errors.ts";
 import { converseDialect } from "../../../src/wire/converse/dialect.ts";
 import { rounds } from "../../support/effort.ts";
-import { assembled, eventsOf, splitsThatMatter } from "./assembled.ts";
 import {
   ANSWERS,
   eventFrame,
@@ -14,7 +13,8 @@ import {
   NAMES,
   type Sent,
   sentOf,
-} from "./converse.fixtures.ts";
+} from "../../support/wire/converse.fixtures.ts";
+import { assembled, eventsOf, splitsThatMatter } from "./assembled.ts";
 
 const reader = (maxEventBytes = 1 << 20) => converseDialect.streamReader(maxEventBytes);
 const event = (name: string, payload: Sent["payload"]) => eventFrame({ event: name, payload });

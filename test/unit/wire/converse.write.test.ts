@@ -4,8 +4,8 @@ import type { ConverseRequestBody } from "../../../src/wire/converse/body.ts";
 import { converseDialect } from "../../../src/wire/converse/dialect.ts";
 import type { NeutralMessage, NeutralRequest, Part } from "../../../src/wire/neutral.ts";
 import { Source } from "../../../src/wire/source.ts";
+import { latin1Of } from "../../support/wire/converse.fixtures.ts";
 import { assembled, eventsOf } from "./assembled.ts";
-import { latin1Of } from "./converse.fixtures.ts";
 import { endpointOf, hello, message, requestOf } from "./gemini.fixtures.ts";
 
 const CLAUDE = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0";

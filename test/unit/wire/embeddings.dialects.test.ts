@@ -28,8 +28,8 @@ import {
   refusal,
   sent,
   UPSTREAM,
-} from "./embeddings.fixtures.ts";
-import { type Json, SVC, usage } from "./fixtures.ts";
+} from "../../support/wire/embeddings.fixtures.ts";
+import { type Json, SVC, usage } from "../../support/wire/fixtures.ts";
 
 describe("another dialect", () => {
   const said = { input: ["a", "b"], input_type: "query", dimensions: 3 };

@@ -17,8 +17,8 @@ import {
   refusal,
   sent,
   UPSTREAM,
-} from "./embeddings.fixtures.ts";
-import { type Json, SVC, usage } from "./fixtures.ts";
+} from "../../support/wire/embeddings.fixtures.ts";
+import { type Json, SVC, usage } from "../../support/wire/fixtures.ts";
 
 describe("a request is read", () => {
   test("each shape of input, with how many vectors it wants and what it weighs", () => {

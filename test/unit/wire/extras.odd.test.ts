@@ -5,7 +5,7 @@ import { chatReport } from "../../../src/wire/chat/read-reply.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { passageTo } from "../../../src/wire/passages.ts";
 import { responsesReport } from "../../../src/wire/responses/read-reply.ts";
-import { endpoint, provider } from "../routing/fixtures.ts";
+import { endpoint, provider } from "../../support/routing/fixtures.ts";
 
 type Name = "chat" | "responses" | "messages";
 

@@ -10,7 +10,7 @@ import { sift } from "../../../src/wire/extras/sift.ts";
 import { DIALECT_ROWS } from "../../../src/wire/extras/tables.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { passageTo } from "../../../src/wire/passages.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 
 /** Names under which a row asks for a price. */
 function namesOf(row: MemberRow): string[] {

@@ -6,9 +6,18 @@ import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { chatSplice, spliceChatRequest } from "../../../src/wire/chat/splice.ts";
 import { readErrorBody } from "../../../src/wire/upstream-error.ts";
 import { rounds } from "../../support/effort.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
+import {
+  bytesOf,
+  chatStream,
+  ID,
+  MODEL,
+  plainEvents,
+  RECORDED,
+  SVC,
+  usage,
+} from "../../support/wire/fixtures.ts";
 import { IDENTITY } from "./chat.fixtures.ts";
-import { bytesOf, chatStream, ID, MODEL, plainEvents, RECORDED, SVC, usage } from "./fixtures.ts";
 
 const ROUNDS = rounds(4000);
 const PIECES = [

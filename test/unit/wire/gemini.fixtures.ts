@@ -9,7 +9,7 @@ import type {
   NeutralRequest,
   Part,
 } from "../../../src/wire/neutral.ts";
-import { usage } from "./fixtures.ts";
+import { usage } from "../../support/wire/fixtures.ts";
 
 const DIRECTORY = new URL("../../fixtures/gemini/", import.meta.url);
 

@@ -5,8 +5,8 @@ import { WeirError } from "../../../src/errors.ts";
 import { geminiDialect } from "../../../src/wire/gemini/dialect.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../../../src/wire/reader.ts";
 import { rounds } from "../../support/effort.ts";
+import { plainChunks } from "../../support/wire/fixtures.ts";
 import { assembled, eventsOf, splitsThatMatter } from "./assembled.ts";
-import { plainChunks } from "./fixtures.ts";
 import { ANSWERS, latin1Of, NAMES } from "./gemini.fixtures.ts";
 
 const MAX_EVENT_BYTES = 1 << 20;

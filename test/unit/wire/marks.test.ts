@@ -10,7 +10,7 @@ import { FORMATS } from "../../../src/wire/formats.ts";
 import { skim } from "../../../src/wire/json.ts";
 import { Source } from "../../../src/wire/source.ts";
 import { translated } from "../../../src/wire/translate.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 
 const LONG = "long text ".repeat(500);
 const UPSTREAM = endpoint("e", { upstreamModel: "up-1" });

@@ -11,7 +11,7 @@ import { MessagesStreamReader } from "../../../src/wire/messages/reader.ts";
 import { readMessagesRequest } from "../../../src/wire/messages/request.ts";
 import type { NeutralRequest, ReplyPart, Stop, StreamEvent } from "../../../src/wire/neutral.ts";
 import { Source } from "../../../src/wire/source.ts";
-import { usage } from "./fixtures.ts";
+import { usage } from "../../support/wire/fixtures.ts";
 
 export const IDENTITY: AnswerIdentity = {
   id: "msg_01ARZ3NDEKTSV4RRFFQ69G5FAV",

@@ -4,7 +4,7 @@ import { memberOf, skim } from "../../../src/wire/json.ts";
 import { withoutForeign } from "../../../src/wire/messages/foreign.ts";
 import { readMessagesRequest } from "../../../src/wire/messages/request.ts";
 import { spliceMessagesRequest } from "../../../src/wire/messages/splice.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 
 const own = { type: "thinking", thinking: "é", signature: "++//A=" };
 const google = { type: "thinking", thinking: "", signature: "weir.google.R==" };

@@ -14,7 +14,7 @@ import { writeMessagesRequest } from "../../../src/wire/messages/write-request.t
 import { MessagesStreamWriter } from "../../../src/wire/messages/writer.ts";
 import { Source } from "../../../src/wire/source.ts";
 import { rounds } from "../../support/effort.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 import { clientEvents, IDENTITY, RECORDED_MESSAGES, SVC, streamText } from "./messages.fixtures.ts";
 
 const ROUNDS = rounds(3000);

@@ -14,7 +14,7 @@ import { messagesSplice } from "../../../src/wire/messages/splice.ts";
 import { MessagesUsage, readMessagesUsage, writeMessagesUsage } from "../../../src/wire/messages/usage.ts";
 import { type messageOf, writeMessagesReply } from "../../../src/wire/messages/write-reply.ts";
 import type { NeutralReply, ReplyPart, StopReason } from "../../../src/wire/neutral.ts";
-import { usage } from "./fixtures.ts";
+import { usage } from "../../support/wire/fixtures.ts";
 import { clientEvents, IDENTITY, RECORDED_MESSAGES, SVC } from "./messages.fixtures.ts";
 
 const REQUEST = readMessagesRequest(

@@ -6,7 +6,7 @@ import { isUsualRequest, messagesRequestSchema } from "../../../src/wire/message
 import { spliceMessagesRequest } from "../../../src/wire/messages/splice.ts";
 import { writeMessagesRequest } from "../../../src/wire/messages/write-request.ts";
 import { Source } from "../../../src/wire/source.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 import { neutralOf, refusal } from "./messages.fixtures.ts";
 
 const HELLO = { model: "v/m", max_tokens: 100, messages: [{ role: "user", content: "Grüße" }] };

@@ -23,7 +23,7 @@ import {
 } from "../../../src/wire/messages/writer.ts";
 import type { StreamEvent } from "../../../src/wire/neutral.ts";
 import { CUT_STEP } from "../../support/effort.ts";
-import { usage } from "./fixtures.ts";
+import { usage } from "../../support/wire/fixtures.ts";
 import {
   clientEvents,
   eventsOf,

@@ -6,7 +6,7 @@ import type { blockOf } from "../../../src/wire/messages/write-messages.ts";
 import type { toolOf } from "../../../src/wire/messages/write-options.ts";
 import { writeMessagesRequest } from "../../../src/wire/messages/write-request.ts";
 import type { NeutralMessage, NeutralOptions, NeutralRequest } from "../../../src/wire/neutral.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 import { refusal } from "./messages.fixtures.ts";
 
 const says = (text: string, role: NeutralMessage["role"] = "user", at = "/messages/0"): NeutralMessage => ({

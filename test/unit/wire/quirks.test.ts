@@ -7,7 +7,7 @@ import { FORMATS } from "../../../src/wire/formats.ts";
 import { editedParts, removeMembers, skim } from "../../../src/wire/json.ts";
 import { optionsFor } from "../../../src/wire/provider-options.ts";
 import { applyQuirks, fitted, quirkEdits } from "../../../src/wire/quirks.ts";
-import { provider as anyProvider, endpoint } from "../routing/fixtures.ts";
+import { provider as anyProvider, endpoint } from "../../support/routing/fixtures.ts";
 
 const providerWith = (quirks: Partial<BodyQuirks> = {}): Provider => {
   const own = anyProvider("acme");

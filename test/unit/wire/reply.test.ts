@@ -13,8 +13,8 @@ import {
 } from "../../../src/wire/estimate.ts";
 import { readErrorBody } from "../../../src/wire/upstream-error.ts";
 import { anyCharacter } from "../../support/characters.ts";
+import { ID, type Json, MODEL, SVC, usage } from "../../support/wire/fixtures.ts";
 import { IDENTITY } from "./chat.fixtures.ts";
-import { ID, type Json, MODEL, SVC, usage } from "./fixtures.ts";
 
 const REPLY =
   '{"id":"chatcmpl-B9","object":"chat.completion","created":1741569952,"model":"gpt-5-mini-2025","choices":[{"index":0,' +

@@ -5,7 +5,7 @@ import type { Endpoint, ProviderQuirks } from "../../../src/endpoint.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { spliceChatRequest } from "../../../src/wire/chat/splice.ts";
 import { anyCharacter } from "../../support/characters.ts";
-import { endpoint, provider } from "../routing/fixtures.ts";
+import { endpoint, provider } from "../../support/routing/fixtures.ts";
 
 const QUIRKS: ProviderQuirks = { streamUsage: true, maxTokensField: "either", billsAfterDisconnect: false };
 

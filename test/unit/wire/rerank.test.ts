@@ -9,8 +9,8 @@ import { rerankPassage } from "../../../src/wire/rerank/passages.ts";
 import { rerankReplySchema } from "../../../src/wire/rerank/schema.ts";
 import { searchUnitBound } from "../../../src/wire/rerank/units.ts";
 import { rounds } from "../../support/effort.ts";
-import { bytesOf, IDENTITY, refusal, UPSTREAM } from "./embeddings.fixtures.ts";
-import { type Json, SVC, usage } from "./fixtures.ts";
+import { bytesOf, IDENTITY, refusal, UPSTREAM } from "../../support/wire/embeddings.fixtures.ts";
+import { type Json, SVC, usage } from "../../support/wire/fixtures.ts";
 
 const ASKED: Json = { model: "vendor/m", query: "Wo?", documents: ["dort", "hier ü", "da"] };
 const read = (body: Json = {}) => rerankFormat.read(bytesOf({ ...ASKED, ...body }));

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { NeutralMessage, NeutralOptions, NeutralRequest, Part } from "../../../src/wire/neutral.ts";
 import { responsesDialect } from "../../../src/wire/responses/dialect.ts";
-import { endpoint } from "../routing/fixtures.ts";
-import type { Json } from "./fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
+import type { Json } from "../../support/wire/fixtures.ts";
 import { UPSTREAM } from "./responses.fixtures.ts";
 
 const request = (

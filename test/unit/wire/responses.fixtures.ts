@@ -8,8 +8,8 @@ import { ResponsesStreamReader } from "../../../src/wire/responses/reader.ts";
 import { type ResponsesRequest, readResponsesRequest } from "../../../src/wire/responses/request.ts";
 import { ResponsesStreamWriter } from "../../../src/wire/responses/writer.ts";
 import { bytesOf as joined, Source } from "../../../src/wire/source.ts";
-import { endpoint } from "../routing/fixtures.ts";
-import { type Json, plainEvents, SVC, usage } from "./fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
+import { type Json, plainEvents, SVC, usage } from "../../support/wire/fixtures.ts";
 
 export const RECORDED = ["openai", "openai-tools", "openai-cited", "openai-refusal", "vllm"] as const;
 

@@ -7,7 +7,7 @@ import { responsesFormat } from "../../../src/wire/responses/format.ts";
 import { readResponsesRequest } from "../../../src/wire/responses/request.ts";
 import { Source } from "../../../src/wire/source.ts";
 import { rounds } from "../../support/effort.ts";
-import type { Json } from "./fixtures.ts";
+import type { Json } from "../../support/wire/fixtures.ts";
 import { sent, UPSTREAM } from "./responses.fixtures.ts";
 
 test("T12: damaged requests are refused with a WeirError, or told to an upstream", () => {

@@ -7,8 +7,8 @@ import { describe, expect, test } from "vitest";
 import type { StreamEvent } from "../../../src/wire/neutral.ts";
 import { placeIn, StreamItems } from "../../../src/wire/responses/stream-items.ts";
 import { rounds } from "../../support/effort.ts";
+import type { Json } from "../../support/wire/fixtures.ts";
 import { assembled, eventsOf } from "./assembled.ts";
-import type { Json } from "./fixtures.ts";
 import { reader } from "./responses.fixtures.ts";
 
 type Item =

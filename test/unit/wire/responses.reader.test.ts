@@ -5,8 +5,8 @@ import { WeirError } from "../../../src/errors.ts";
 import type { NeutralChoice, NeutralReply } from "../../../src/wire/neutral.ts";
 import { readResponsesReply } from "../../../src/wire/responses/read-reply.ts";
 import { rounds } from "../../support/effort.ts";
+import { usage } from "../../support/wire/fixtures.ts";
 import { assembled, eventsOf, splitsThatMatter } from "./assembled.ts";
-import { usage } from "./fixtures.ts";
 import { finalOf, RECORDED, reader, recorded, recordedBytes } from "./responses.fixtures.ts";
 
 const ANSWERS: Readonly<Record<(typeof RECORDED)[number], NeutralReply>> = {

@@ -9,7 +9,7 @@ import {
   readResponsesRequest,
 } from "../../../src/wire/responses/request.ts";
 import { Source } from "../../../src/wire/source.ts";
-import type { Json } from "./fixtures.ts";
+import type { Json } from "../../support/wire/fixtures.ts";
 import { neutralOf, requestOf } from "./responses.fixtures.ts";
 
 function refusal(act: () => unknown): WeirError {

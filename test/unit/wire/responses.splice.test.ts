@@ -8,7 +8,7 @@ import { outputItems } from "../../../src/wire/responses/items.ts";
 import { responsesSplice } from "../../../src/wire/responses/splice.ts";
 import { ResponsesSpliceStream } from "../../../src/wire/responses/splice-stream.ts";
 import { CUT_STEP, rounds } from "../../support/effort.ts";
-import { type Json, SVC, usage } from "./fixtures.ts";
+import { type Json, SVC, usage } from "../../support/wire/fixtures.ts";
 import {
   eventsIn,
   finalOf,

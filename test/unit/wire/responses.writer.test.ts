@@ -25,8 +25,8 @@ import type { writeResponsesUsage } from "../../../src/wire/responses/usage.ts";
 import type { InputItem } from "../../../src/wire/responses/write-messages.ts";
 import { writeResponsesReply } from "../../../src/wire/responses/write-reply.ts";
 import type { FunctionToolBody } from "../../../src/wire/responses/write-request.ts";
+import { type Json, SVC, usage } from "../../support/wire/fixtures.ts";
 import { eventsOf } from "./assembled.ts";
-import { type Json, SVC, usage } from "./fixtures.ts";
 import {
   eventsIn,
   IDENTITY,

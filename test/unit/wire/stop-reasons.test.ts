@@ -8,10 +8,10 @@ import type { FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import type { StopReason } from "../../../src/wire/neutral.ts";
 import { passageTo } from "../../../src/wire/passages.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
+import { eventFrame } from "../../support/wire/converse.fixtures.ts";
+import type { Json } from "../../support/wire/fixtures.ts";
 import { IDENTITY } from "./chat.fixtures.ts";
-import { eventFrame } from "./converse.fixtures.ts";
-import type { Json } from "./fixtures.ts";
 
 const messages = [{ role: "user", content: "x" }];
 /** What each format's client asks. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Dialect } from "../../../src/endpoint.ts";
 import { GENERATION_DIALECTS } from "../../../src/wire/dialects.ts";
-import { type SseEvent, sseEvents } from "../../gateway/conformance/ask.ts";
+import { type SseEvent, sseEvents } from "../../support/conformance/ask.ts";
 import { eventsOf } from "./assembled.ts";
 import { IDENTITY, written } from "./chat.fixtures.ts";
 import { latin1Of as geminiStream } from "./gemini.fixtures.ts";

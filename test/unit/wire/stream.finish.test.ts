@@ -4,9 +4,18 @@ import type { Dialect } from "../../../src/endpoint.ts";
 import type { AnswerStream, FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { passageTo } from "../../../src/wire/passages.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
+import {
+  chatStream,
+  type Json,
+  latin1Of,
+  plainChunks,
+  RECORDED,
+  relay,
+  SVC,
+  usage,
+} from "../../support/wire/fixtures.ts";
 import { IDENTITY } from "./chat.fixtures.ts";
-import { chatStream, type Json, latin1Of, plainChunks, RECORDED, relay, SVC, usage } from "./fixtures.ts";
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 const LOGPROBS = {

@@ -5,7 +5,15 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { rounds } from "../../support/effort.ts";
-import { answerOf, chatStream, type Json, plainChunks, relay, SVC, usage } from "./fixtures.ts";
+import {
+  answerOf,
+  chatStream,
+  type Json,
+  plainChunks,
+  relay,
+  SVC,
+  usage,
+} from "../../support/wire/fixtures.ts";
 
 const BASE = { id: "up", object: "chat.completion.chunk", created: 5, model: "m" };
 /** As providers lay out the members around the choices; the last is given padding, which differs each time. */

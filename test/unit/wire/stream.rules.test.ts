@@ -1,7 +1,16 @@
 /** What a spliced stream must hold to whatever the upstream does: order, errors, holding back, and no false fit. */
 import { describe, expect, test, vi } from "vitest";
 import { WeirError } from "../../../src/errors.ts";
-import { answerOf, chatStream, type Json, plainChunks, plainEvents, relay, SVC, usage } from "./fixtures.ts";
+import {
+  answerOf,
+  chatStream,
+  type Json,
+  plainChunks,
+  plainEvents,
+  relay,
+  SVC,
+  usage,
+} from "../../support/wire/fixtures.ts";
 
 const chunk = (more: Json = {}): Json => ({
   id: "up",

@@ -14,7 +14,7 @@ import {
   RECORDED,
   relay,
   SVC,
-} from "./fixtures.ts";
+} from "../../support/wire/fixtures.ts";
 
 /** What the client should get for the upstream's events, said without any of the code under test. */
 const expectedChunks = (name: string): Json[] =>

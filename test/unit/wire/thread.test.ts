@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { fromThread, writeInThread } from "../../../src/wire/thread.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 
 const { chat } = FORMATS;
 

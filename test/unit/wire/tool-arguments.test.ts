@@ -6,7 +6,7 @@ import { holdsTooMuch } from "../../../src/wire/json.ts";
 import { REQUEST_BOUNDS, UNBOUNDED } from "../../../src/wire/json-bounds.ts";
 import { passageTo } from "../../../src/wire/passages.ts";
 import { argumentsText, objectIn } from "../../../src/wire/tool-arguments.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 
 const nested = (levels: number): string => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
 const DEEP = nested(20_000);

@@ -7,7 +7,7 @@ import { WeirError } from "../../../src/errors.ts";
 import type { ClientFormat } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { passageTo } from "../../../src/wire/passages.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 

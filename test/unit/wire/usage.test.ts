@@ -9,9 +9,9 @@ import { messagesFormat } from "../../../src/wire/messages/format.ts";
 import { readMessagesUsage, writeMessagesUsage } from "../../../src/wire/messages/usage.ts";
 import { passageTo } from "../../../src/wire/passages.ts";
 import { readResponsesUsage } from "../../../src/wire/responses/usage.ts";
-import { endpoint } from "../routing/fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
+import { type Json, usage } from "../../support/wire/fixtures.ts";
 import { IDENTITY } from "./chat.fixtures.ts";
-import { type Json, usage } from "./fixtures.ts";
 
 type Read = (value: unknown) => Usage | undefined;
 type Row = readonly [provider: string, read: Read, reported: Json, means: Usage];

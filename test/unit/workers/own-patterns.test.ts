@@ -13,7 +13,7 @@ import {
 import { slowPattern, TRIAL_WORK } from "../../../src/workers/pattern-trial.ts";
 import { openPool } from "../../../src/workers/pool.ts";
 import { redactor } from "../../../src/workers/redact.ts";
-import { record } from "../analytics/records.ts";
+import { record } from "../../support/analytics/records.ts";
 
 const TOO_LONG = "the redaction patterns take too long on this text";
 

@@ -2,7 +2,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, describe, expect, it } from "vitest";
 import { decodeRow, encodeRow } from "../../../src/record/row.ts";
 import { openPool } from "../../../src/workers/pool.ts";
-import { distinctRecord, record } from "../analytics/records.ts";
+import { distinctRecord, record } from "../../support/analytics/records.ts";
 
 const pool = openPool();
 afterAll(() => pool.close());

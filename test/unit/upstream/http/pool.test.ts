@@ -3,7 +3,7 @@ import { readFile } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ConnectionPool } from "../../../../src/upstream/http/pool.ts";
-import { closedPort } from "../../../gateway/fixtures.ts";
+import { closedPort } from "../../../support/gateway.ts";
 import { answerOf, type Call, poolOf, type RawProvider, send, startRawProvider } from "./raw-provider.ts";
 
 let provider: RawProvider;

@@ -1,0 +1,41 @@
+/**
+ * Tests of other lanes that run once more, unchanged, against three cells behind a proxy that gives each request to the next one
+ * (`test/support/start-cells.ts`): what they ask of one gateway, any cell must do. test/README.md says which tests cannot be here.
+ */
+
+const GATEWAY = [
+  ...["scim/scim", "scim/scim.members", "scim/scim.published", "identity/sign-in", "identity/sign-out"],
+  ...["account/locked-orgs", "exchange/clients.references", "operator/operator", "billing/billing"],
+  ...["payments/payments", "payments/payment-webhooks", "billing/plans", "billing/plans.unlimited"],
+  ...["limits/limits", "exchange/context", "erasure/dpa", "routes/specification", "conformance/bytes"],
+];
+const ENGINE = ["billing/billing.bad-input", "analytics/exports.gateway", "routes/openapi.fields"];
+
+/** The slowest, in a thorough run: three cells answer each test's questions for all records of all cells. */
+const SLOW_GATEWAY = [
+  ...["chat", "completions", "responses", "messages", "generate"].map((format) => `conformance/${format}`),
+  ...["routes/access", "routes/document", "inquire/inquire", "exchange/responses.history"],
+  ...["money/org-limits"],
+];
+const SLOW_ENGINE = [
+  ...["routes/lists", "routes/separation", "analytics/tail.gateway", "analytics/request-forms"],
+  ...[
+    "money/books",
+    "money/exact",
+    "account/byok",
+    "exchange/privacy",
+    "policies/e2e",
+    "policies/replay.e2e",
+  ],
+];
+const SLOW_PROCESS = ["exchange/idempotency", "analytics/exports.readers"];
+
+const isThorough = process.env.WEIR_THOROUGH !== undefined;
+const filesOf = (lane: string, always: readonly string[], thorough: readonly string[]): string[] =>
+  [...always, ...(isThorough ? thorough : [])].map((file) => `test/${lane}/${file}.test.ts`);
+
+export const ANY_CELL: string[] = [
+  ...filesOf("gateway", GATEWAY, SLOW_GATEWAY),
+  ...filesOf("engine", ENGINE, SLOW_ENGINE),
+  ...filesOf("process", [], SLOW_PROCESS),
+];

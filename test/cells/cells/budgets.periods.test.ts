@@ -1,0 +1,263 @@
+/** Days and months of budgets over cells, by Redis's time, which the test sets. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Clock, seededRandom, systemClock } from "../../../src/clock.ts";
+import type { BudgetScope } from "../../../src/limits/budget.ts";
+import { rounds } from "../../support/effort.ts";
+import { missingRedis } from "../../support/redis-server.ts";
+import {
+  type BudgetCell,
+  begin,
+  ENOUGH,
+  giveUp,
+  hard,
+  isOpenCall,
+  type OpenCall,
+  openTimedBench,
+  scopeOf,
+  settle,
+  soft,
+  spendRow,
+  type TimedBench,
+} from "./budgets-fixtures.ts";
+
+const missing = missingRedis();
+const DAY_MS = 86_400_000;
+/** Each test has a first day of a month of its own: the time of cells never goes back. */
+const monthMs = (month: number): number => Date.UTC(2027, month);
+const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+describe.skipIf(missing !== undefined)("periods of budgets", () => {
+  let bench: TimedBench;
+  let cells: BudgetCell[];
+  const scopes = new Map<string, BudgetScope>();
+  beforeAll(async () => {
+    bench = await openTimedBench();
+    await bench.set(monthMs(0) - DAY_MS);
+    cells = await Promise.all(
+      ["a", "b", "c"].map((name) => bench.cell(name, { scopeOf: (keyId) => scopes.get(keyId) })),
+    );
+  });
+  afterAll(async () => await bench.close());
+  const at = (index: number) => cells[index % cells.length] as BudgetCell;
+
+  async function made(id: string, budgets: Partial<BudgetScope>): Promise<BudgetScope> {
+    const scope = scopeOf(id, budgets);
+    scopes.set(scope.keyId, scope);
+    await bench.link.call("HSET", `{weir}:credit:${scope.orgId}`, "n", 0, "b", ENOUGH);
+    return scope;
+  }
+
+  /** Sets Redis's time, and waits until all cells have heard of it. */
+  async function setTime(ms: number): Promise<void> {
+    await bench.set(ms);
+    await Promise.all(cells.map(({ budgets }) => budgets.spendOfKey(scopeOf("nobody"))));
+  }
+
+  test("at midnight a budget begins anew, without what other cells still have of it", async () => {
+    const midnightMs = monthMs(0);
+    await setTime(midnightMs - 5000);
+    const scope = await made("midnight", { keyDaily: hard(1000) });
+    await settle((await begin(at(0), scope, 300)) as OpenCall, 300);
+    const over = (await begin(at(1), scope, 400)) as OpenCall;
+    await setTime(midnightMs + 5000);
+    // Cell b has 400 and says nothing of the new day.
+    expect(isOpenCall(await begin(at(2), scope, 601))).toBe(false);
+    const call = (await begin(at(2), scope, 600)) as OpenCall;
+    expect(await begin(at(0), scope, 1)).toMatchObject({
+      spentMicroUsd: 0,
+      heldMicroUsd: 1000,
+      resetsAtMs: midnightMs + DAY_MS,
+    });
+    // It settles today, so it counts today.
+    expect(await settle(over, 400)).toBe(dayAt(midnightMs));
+    expect(await settle(call, 600)).toBe(dayAt(midnightMs));
+    await expect.poll(async () => (await spendRow(bench.link, "k:key_midnight")).t).toBe("1000");
+    expect(isOpenCall(await begin(at(1), scope, 1))).toBe(false);
+  });
+
+  test("what was spent before there were cells counts", async () => {
+    await setTime(monthMs(0) + DAY_MS);
+    const scope = await made("begun", { keyDaily: hard(1000), projectMonthly: hard(3000) });
+    const day = dayAt(monthMs(0) + DAY_MS);
+    const begun = [...["k:key_begun", day, 900, 2950, 0, []], ...["p:proj_begun", day, 900, 2950, 0, []]];
+    for (let n = 0; n < 2; n++) await bench.lane.send([["spend_begin", begun]]);
+    expect(await begin(at(0), scope, 101)).toMatchObject({ budget: "key_daily", spentMicroUsd: 900 });
+    expect(await begin(at(1), scope, 51)).toMatchObject({ budget: "project_monthly", spentMicroUsd: 2950 });
+    // Redis hears within some milliseconds that the key's part was not needed.
+    await expect.poll(async () => (await spendRow(bench.link, "k:key_begun")).h, { interval: 2 }).toBe("0");
+    giveUp((await begin(at(2), scope, 50)) as OpenCall);
+  });
+
+  test("a lease is not spent past its period without another look", async () => {
+    const midnightMs = monthMs(1);
+    await setTime(midnightMs - 5000);
+    const scope = await made("idle_lease", { keyDaily: hard(100_000) });
+    // Enough calls for a lease beyond what they need.
+    for (let n = 0; n < 8; n++) giveUp((await begin(at(0), scope, 100)) as OpenCall);
+    const before = at(0).budgets.hold(scope, 100);
+    expect(before).not.toBeInstanceOf(Promise);
+    await setTime(midnightMs + 5000);
+    const after = at(0).budgets.hold(scope, 100);
+    expect(after).toBeInstanceOf(Promise);
+    for (const hold of [await before, await after]) if (hold.admitted) at(0).budgets.release(hold);
+  });
+
+  test("charges that arrive after midnight count in the day in which they settled", async () => {
+    const midnightMs = monthMs(2);
+    await setTime(midnightMs - 5000);
+    const scope = await made("late", { keyDaily: hard(1000), orgMonthly: hard(5000) });
+    const call = (await begin(at(0), scope, 800)) as OpenCall;
+    // Cell c is the first that Redis hears of the new day, cell a settles in the old one.
+    const settling = settle(call, 800);
+    await bench.set(midnightMs + 100);
+    expect(await settling).toBe(dayAt(midnightMs - 1));
+    await at(2).budgets.spendOfKey(scope);
+    const today = (await begin(at(2), scope, 200)) as OpenCall;
+    await settle(today, 200);
+    await expect.poll(async () => (await spendRow(bench.link, "k:key_late")).t).toBe("200");
+    const org = await spendRow(bench.link, "o:org_late");
+    expect({ day: org.d, month: org.m, yesterday: org[`s:${dayAt(midnightMs - 1)}`] }).toEqual({
+      ...{ day: dayAt(midnightMs), month: "200", yesterday: "800" },
+    });
+    await expect
+      .poll(() => at(1).budgets.spendOfOrg(scope))
+      .toEqual({ todayMicroUsd: 200, monthMicroUsd: 200 });
+  });
+
+  test("a cell whose clock is wrong neither begins a day nor goes back to one", async () => {
+    const midnightMs = monthMs(3);
+    await setTime(midnightMs - 60_000);
+    const wrong: Clock = {
+      now: () => systemClock.now() + 400 * DAY_MS,
+      monotonic: () => systemClock.monotonic(),
+    };
+    const cell = await bench.cell("wrong", { clock: wrong });
+    const scope = await made("wrong_clock", { keyDaily: hard(1000) });
+    await settle((await begin(cell, scope, 10)) as OpenCall, 10);
+    await expect.poll(async () => (await spendRow(bench.link, "k:key_wrong_clock")).t).toBe("10");
+    expect((await spendRow(bench.link, "k:key_wrong_clock")).d).toBe(dayAt(midnightMs - 1));
+    await setTime(midnightMs + 60_000);
+    await settle((await begin(at(0), scope, 20)) as OpenCall, 20);
+    await expect
+      .poll(async () => (await spendRow(bench.link, "k:key_wrong_clock")).d)
+      .toBe(dayAt(midnightMs));
+    // Redis's clock is set back: the day stays.
+    await setTime(midnightMs - 30_000);
+    await settle((await begin(cell, scope, 30)) as OpenCall, 30);
+    await expect.poll(async () => (await spendRow(bench.link, "k:key_wrong_clock")).t).toBe("50");
+    expect((await spendRow(bench.link, "k:key_wrong_clock")).d).toBe(dayAt(midnightMs));
+  });
+
+  test("a soft budget is told once over all cells, by the charge that exceeded it, and again in the next period", async () => {
+    const midnightMs = monthMs(4);
+    await setTime(midnightMs + DAY_MS);
+    const scope = await made("soft", { keyDaily: soft(1000), orgMonthly: soft(1500) });
+    const told = () => cells.flatMap(({ crossed }) => crossed.filter(({ orgId }) => orgId === scope.orgId));
+    const spend = async (calls: number) => {
+      for (let n = 0; n < calls; n++) await settle((await begin(at(n), scope, 100)) as OpenCall, 100);
+    };
+    await spend(30);
+    await expect.poll(() => told().length).toBe(2);
+    const [key, org] = told().sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
+    const common = {
+      what: "budget",
+      hard: false,
+      keyId: scope.keyId,
+      projectId: scope.projectId,
+      orgId: scope.orgId,
+    };
+    expect(key).toEqual({
+      ...{ ...common, budget: "key_daily", limitMicroUsd: 1000, spentMicroUsd: expect.any(Number) },
+      resetsAtMs: midnightMs + 2 * DAY_MS,
+    });
+    expect(org).toMatchObject({ ...common, budget: "org_monthly", resetsAtMs: monthMs(5) });
+    for (const each of [key, org])
+      if (each?.what === "budget") expect(each.spentMicroUsd).toBeGreaterThan(each.limitMicroUsd);
+    await setTime(midnightMs + 2 * DAY_MS);
+    await spend(11);
+    await expect.poll(() => told().length).toBe(3);
+  });
+
+  test("a day of unusual spend is told once", async () => {
+    const midnightMs = monthMs(5);
+    const scope = await made("spike", { spikeAlertPct: 50 });
+    const told = () => cells.flatMap(({ crossed }) => crossed.filter(({ orgId }) => orgId === scope.orgId));
+    for (let day = 3; day < 7; day++) {
+      await setTime(midnightMs + day * DAY_MS);
+      for (let n = 0; n < 3; n++) await settle((await begin(at(n), scope, 100)) as OpenCall, 100);
+    }
+    // 300 are usual: not before 450 are exceeded.
+    await settle((await begin(at(0), scope, 150)) as OpenCall, 150);
+    await expect.poll(async () => (await spendRow(bench.link, "o:org_spike")).t).toBe("450");
+    expect(told()).toEqual([]);
+    for (let n = 0; n < 4; n++) await settle((await begin(at(n), scope, 100)) as OpenCall, 100);
+    await expect.poll(() => told().length).toBe(1);
+    expect(told()[0]).toMatchObject({
+      ...{ what: "spike", day: dayAt(midnightMs + 6 * DAY_MS), usualMicroUsd: 300, alertPct: 50 },
+      dayEndsMs: midnightMs + 7 * DAY_MS,
+    });
+  });
+
+  const seeds = process.env.WEIR_SEED
+    ? [Number(process.env.WEIR_SEED)]
+    : Array.from({ length: rounds(40) }, (_, n) => n + 1);
+  test.each(seeds)(
+    "whatever settles around midnights, no period exceeds its budget: seed %i",
+    async (seed) => {
+      const random = seededRandom(seed);
+      const pick = (n: number) => Math.floor(random() * n);
+      let nowMs = monthMs(6 + 2 * seed) - 3000;
+      await setTime(nowMs);
+      const limits = { day: 3000, month: 7000 };
+      const scope = await made(`random_${seed}`, {
+        keyDaily: hard(limits.day),
+        projectMonthly: hard(limits.month),
+      });
+      const open: OpenCall[] = [];
+      const spent = new Map<string, number>();
+      const settling: Promise<void>[] = [];
+      let admitted = 0;
+      for (let step = 0; step < 150; step++) {
+        const kind = random();
+        if (kind < 0.55) {
+          const calls = await Promise.all(
+            Array.from({ length: 1 + pick(3) }, () => begin(at(pick(3)), scope, 1 + pick(400))),
+          );
+          open.push(...calls.filter(isOpenCall));
+          admitted += calls.filter(isOpenCall).length;
+        } else if (kind < 0.95) {
+          const [call] = open.splice(pick(open.length), 1);
+          if (call === undefined) continue;
+          const cost = pick(call.budget.amountMicroUsd + 1);
+          const counted = settle(call, cost).then((day) => {
+            for (const period of [day, day.slice(0, 7)]) spent.set(period, (spent.get(period) ?? 0) + cost);
+          });
+          settling.push(counted);
+          if (random() < 0.5) await counted;
+        } else {
+          // Some cells hear of it late.
+          nowMs += random() < 0.5 ? 2000 : DAY_MS / 2;
+          await bench.set(nowMs);
+          await at(pick(3)).budgets.spendOfKey(scope);
+        }
+      }
+      for (const call of open) giveUp(call);
+      await Promise.all(settling);
+      expect(admitted, `seed ${seed}`).toBeGreaterThan(10);
+      for (const [period, microUsd] of spent)
+        expect(microUsd, `seed ${seed}, ${period}`).toBeLessThanOrEqual(
+          period.length > 7 ? limits.day : limits.month,
+        );
+      const { keyId, projectId } = scope;
+      for (const name of [`k:${keyId}`, `p:${projectId}`]) {
+        await expect.poll(async () => (await spendRow(bench.link, name)).l, { timeout: 5000 }).toBe("0");
+        const { d = "", t, m } = await spendRow(bench.link, name);
+        // What is counted today may have been called yesterday's only where it came before the day began.
+        expect([Number(t), Number(m)], `seed ${seed}`).toEqual([
+          spent.get(d) ?? 0,
+          spent.get(d.slice(0, 7)) ?? 0,
+        ]);
+      }
+    },
+  );
+});

@@ -1,0 +1,165 @@
+/** Cells whose machines' clocks differ: time is Redis's, and a job runs once, when it is due by that. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { SharedClock } from "../../../src/cells/shared-clock.ts";
+import { type Clock, systemClock, systemRandom, systemTimers } from "../../../src/clock.ts";
+import { jobKind } from "../../../src/jobs/job.ts";
+import { Jobs } from "../../../src/jobs/jobs.ts";
+import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";
+import { missingRedis } from "../../support/redis-server.ts";
+import { type Bench, openBench, type TestCell, type TestCellOptions } from "./fixtures.ts";
+
+const missing = missingRedis();
+const HOUR = 3_600_000;
+const LEASE_MS = 1000;
+
+/** A machine whose wall clock is wrong by so much. */
+const wrongBy = (ms: number): Clock => ({
+  now: () => systemClock.now() + ms,
+  monotonic: () => systemClock.monotonic(),
+});
+
+describe("the clock of cells", () => {
+  let nowMs = 0;
+  const machine: Clock = { now: () => nowMs, monotonic: () => nowMs };
+  beforeEach(() => {
+    nowMs = 1_000_000;
+  });
+
+  test("is that of Redis, as exactly as the fastest reply tells", () => {
+    const clock = new SharedClock(machine);
+    const reply = (aheadMs: number, wayMs: number, backMs: number) => {
+      const sentMs = clock.stamp();
+      nowMs += wayMs;
+      const redisMs = nowMs + aheadMs;
+      nowMs += backMs;
+      clock.heard(redisMs, sentMs);
+      return clock.now() - nowMs - aheadMs;
+    };
+    expect(reply(HOUR, 10, 190)).toBeGreaterThanOrEqual(-191);
+    expect(Math.abs(reply(HOUR, 100, 3))).toBeLessThanOrEqual(4);
+    expect(Math.abs(reply(HOUR, 0, 1))).toBeLessThanOrEqual(2);
+    // Slow ones teach nothing more, and move nothing.
+    expect(Math.abs(reply(HOUR, 150, 50))).toBeLessThanOrEqual(2);
+    expect(Math.abs(reply(-HOUR, 1, 1))).toBeLessThanOrEqual(2);
+  });
+
+  test("does not move while the machine's clock may be right", () => {
+    const clock = new SharedClock(machine);
+    for (const ms of [0, 1, 30, 200]) {
+      const sentMs = clock.stamp();
+      nowMs += ms;
+      clock.heard(nowMs, sentMs);
+      expect(clock.now()).toBe(nowMs);
+    }
+  });
+
+  test("leaves out a reply during which the machine's clock was set back", () => {
+    const clock = new SharedClock(machine);
+    const sentMs = clock.stamp();
+    nowMs -= HOUR;
+    clock.heard(sentMs, sentMs);
+    expect(clock.now()).toBe(nowMs);
+    clock.heard(sentMs, nowMs);
+    expect(Math.abs(clock.now() - sentMs)).toBeLessThanOrEqual(1);
+  });
+});
+
+describe.skipIf(missing !== undefined)(`jobs${missing === undefined ? "" : `: ${missing}`}`, () => {
+  let bench: Bench;
+  let proxy: FaultProxy;
+  const opened: Jobs[] = [];
+  beforeEach(async () => {
+    bench = await openBench();
+    proxy = await startFaultProxy(bench.redis.url);
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((jobs) => jobs.stop()));
+    await bench.close();
+    await proxy.close();
+  });
+
+  const kind = jobKind({
+    ...{ name: "test.run", payload: z.object({}), tries: 3, atOnce: 8, atOncePerLane: 8, leaseMs: LEASE_MS },
+    backoff: { firstMs: 100, mostMs: 1000 },
+  });
+
+  /** A cell that runs jobs: each run says by whom, and lasts until `end`. */
+  async function jobsOf(name: string, runs: string[], end: () => Promise<void>, options: TestCellOptions) {
+    const cell = await bench.cell(name, options);
+    const jobs = new Jobs({
+      ...{ store: cell.store, clock: cell.clock, timers: systemTimers, random: systemRandom },
+      ...{ holder: `${name}:${cell.entered.life}`, isShared: true, onFailure() {} },
+    });
+    jobs.handle(kind, {
+      async run(_, { key }) {
+        runs.push(`${key} at ${name}`);
+        await end();
+        const done = cell.store.table<string[]>("done");
+        return { act: () => done.put(key, [...(done.get(key) ?? []), name]) };
+      },
+    });
+    opened.push(jobs);
+    return { cell, jobs, start: () => jobs.start() };
+  }
+  const enqueue = ({ cell, jobs }: { cell: TestCell; jobs: Jobs }, key: string, dueMs = cell.clock.now()) =>
+    cell.store.act(() => jobs.enqueue(kind, { key, orgId: "org", payload: {}, dueMs }));
+
+  test.each([
+    ["ahead of", HOUR],
+    ["behind", -HOUR],
+  ])("run once, when they are due, beside a cell whose clock is an hour %s the other's", async (_, ms) => {
+    const runs: string[] = [];
+    const began: number[] = [];
+    const end = async () => void began.push(systemClock.now());
+    const wrong = await jobsOf("wrong", runs, end, { clock: wrongBy(ms) });
+    const right = await jobsOf("right", runs, end, {});
+    await Promise.all([wrong.start(), right.start()]);
+    const dueMs = systemClock.now() + 700;
+    for (let n = 0; n < 5; n++) {
+      await enqueue(wrong, `from wrong ${n}`, wrong.cell.clock.now() + dueMs - systemClock.now());
+      await enqueue(right, `from right ${n}`, dueMs);
+    }
+    await expect.poll(() => [...right.cell.store.table("done").range()].length, { timeout: 8000 }).toBe(10);
+    expect(new Set(runs.map((run) => run.split(" at ")[0])).size).toBe(runs.length);
+    for (const { value } of right.cell.store.table<string[]>("done").range()) expect(value).toHaveLength(1);
+    expect(Math.min(...began)).toBeGreaterThanOrEqual(dueMs - 20);
+  });
+
+  test("keep their leases although the other cell's clock is past them", async () => {
+    const runs: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const right = await jobsOf("right", runs, () => promise, {});
+    await right.start();
+    await enqueue(right, "long");
+    await expect.poll(() => runs).toEqual(["long at right"]);
+    const wrong = await jobsOf("wrong", runs, () => promise, { clock: wrongBy(HOUR) });
+    await wrong.start();
+    const until = systemClock.monotonic() + 2.5 * LEASE_MS;
+    await expect.poll(() => systemClock.monotonic() > until, { timeout: 8000 }).toBe(true);
+    resolve();
+    await expect.poll(() => right.cell.store.table("done").get("long")).toEqual(["right"]);
+    expect(runs).toEqual(["long at right"]);
+  });
+
+  test("that a cell in touch took over are not ended by the one that was cut off", async () => {
+    const runs: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const away = await jobsOf("away", runs, () => promise, { url: proxy.url, clock: wrongBy(-HOUR) });
+    await away.start();
+    await enqueue(away, "taken");
+    await expect.poll(() => runs).toEqual(["taken at away"]);
+    const other = await jobsOf("other", runs, async () => {}, { clock: wrongBy(HOUR) });
+    proxy.refuse(true);
+    await other.start();
+    await expect
+      .poll(() => other.cell.store.table("done").get("taken"), { timeout: 8000 })
+      .toEqual(["other"]);
+    resolve();
+    proxy.refuse(false);
+    await away.jobs.stop();
+    await away.cell.caughtUp();
+    expect(runs).toEqual(["taken at away", "taken at other"]);
+    for (const { cell } of [away, other]) expect(cell.store.table("done").get("taken")).toEqual(["other"]);
+  });
+});

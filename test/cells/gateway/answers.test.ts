@@ -1,0 +1,101 @@
+/** Repeated requests and stored responses behind a proxy that gives each request to the next of three cells. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { requestIdOf } from "../../support/observations.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await testGateway({ cells: 3 });
+});
+afterAll(() => gateway.stop());
+
+let used = 0;
+const newKey = () => ({ "idempotency-key": `key-${++used}` });
+/** Without money: it is called at any cell. */
+const call = (method: string, path: string, options: { body?: unknown; headers?: object } = {}) =>
+  gateway.call(method, path, { ...options, key: gateway.testKey });
+
+describe("the same request at every cell", () => {
+  const messages = [{ role: "user", content: "once" }];
+  const model = "weir/sim-small";
+  test.each([
+    ["/v1/chat/completions", { model, messages }],
+    ["/v1/chat/completions", { model, messages, stream: true }],
+    ["/v1/messages", { model, messages, max_tokens: 20, stream: true }],
+    ["/v1/embeddings", { model: "weir/sim-embed", input: "once" }],
+  ])("%s: the first answer to the byte, one call", async (path, body) => {
+    const headers = newKey();
+    const asked = gateway.simulator.totalCalls;
+    const first = await call("POST", path, { body, headers });
+    expect([first.status, first.headers.get("idempotent-replayed")], first.text).toEqual([200, null]);
+    for (let turn = 0; turn < 4; turn++) {
+      const again = await call("POST", path, { body, headers });
+      expect([again.status, again.headers.get("idempotent-replayed")], again.text).toEqual([200, "true"]);
+      expect([again.text, requestIdOf(again)]).toEqual([first.text, requestIdOf(first)]);
+      const other = await call("POST", path, { body: { ...body, user: `${turn}` }, headers });
+      expect([other.status, other.json.error.code ?? other.json.error.type]).toContain(409);
+    }
+    expect(gateway.simulator.totalCalls - asked).toBe(1);
+  });
+
+  test("of sixty at once one is made", async () => {
+    const headers = newKey();
+    const asked = gateway.simulator.totalCalls;
+    const body = { model, messages };
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => call("POST", "/v1/chat/completions", { body, headers })),
+    );
+    expect(gateway.simulator.totalCalls - asked).toBe(1);
+    expect(new Set(answers.filter(({ status }) => status === 200).map(({ text }) => text)).size).toBe(1);
+    for (const { status, json } of answers)
+      if (status !== 200) expect([status, json.error.code]).toEqual([409, "idempotency_in_progress"]);
+  });
+
+  test("a refusal leaves the key free at the next cell", async () => {
+    const headers = newKey();
+    const refused = await call("POST", "/v1/chat/completions", {
+      body: { model, messages, max_tokens: -1 },
+      headers,
+    });
+    expect(refused.status).toBe(400);
+    const made = await call("POST", "/v1/chat/completions", { body: { model, messages }, headers });
+    expect(made.status, made.text).toBe(200);
+  });
+});
+
+describe("stored responses", () => {
+  const ask = (body: object) => call("POST", "/v1/responses", { body: { model: "weir/sim-small", ...body } });
+
+  test("a conversation goes on at the next cell, turn by turn, and each response is read at any", async () => {
+    let last = await ask({ input: "Begin." });
+    for (let turn = 0; turn < 6; turn++) {
+      const next = await ask({ input: `And ${turn}?`, previous_response_id: last.json.id });
+      expect([next.status, next.json.previous_response_id], next.text).toEqual([200, last.json.id]);
+      const read = await call("GET", `/v1/responses/${next.json.id}`);
+      expect([read.status, read.text]).toEqual([200, next.text]);
+      last = next;
+    }
+    const sent = JSON.parse(gateway.simulator.calls.at(-1)?.body.toString() ?? "{}");
+    expect(JSON.stringify(sent)).toContain("Begin.");
+  });
+
+  test("items of a response are named at the next cell", async () => {
+    const first = await ask({ input: "Say it." });
+    const reference = { type: "item_reference", id: first.json.output[0].id };
+    for (let turn = 0; turn < 3; turn++) {
+      const next = await ask({ input: [reference, { role: "user", content: "Again." }] });
+      expect(next.status, next.text).toBe(200);
+    }
+    const missing = await ask({ input: [{ ...reference, id: "msg_nobodys" }] });
+    expect([missing.status, missing.json.error.param]).toEqual([404, "/input/0"]);
+  });
+
+  test("what is deleted at one cell is gone at all", async () => {
+    const { json } = await ask({ input: "Forget me." });
+    const path = `/v1/responses/${json.id}`;
+    expect((await call("DELETE", path)).status).toBe(200);
+    for (let turn = 0; turn < 3; turn++) expect((await call("GET", path)).status).toBe(404);
+    expect((await call("DELETE", path)).status).toBe(404);
+    expect((await ask({ input: "And?", previous_response_id: json.id })).status).toBe(404);
+  });
+});

@@ -1,0 +1,142 @@
+/** Limits of a key over three cells behind a proxy that gives each call to the next one. */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/clock.ts";
+import { readConfig } from "../../../src/config.ts";
+import { joinCells } from "../../../src/gateway/cells.ts";
+import { openStore } from "../../../src/store/store.ts";
+import { type Answer, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { missingRedis } from "../../support/redis-server.ts";
+
+const missing = missingRedis();
+const CELLS = 3;
+const WINDOW_MS = 60_000;
+
+describe.skipIf(missing !== undefined)(
+  `limits over cells${missing === undefined ? "" : `: ${missing}`}`,
+  () => {
+    let gateway: TestGateway;
+    beforeAll(async () => {
+      gateway = await testGateway({ cells: CELLS });
+    });
+    afterAll(() => gateway.stop());
+
+    /** A test key costs nothing, so only its limits refuse. */
+    const newKey = async (limits: object): Promise<string> => {
+      const body = { name: "limited", environment: "test", limits };
+      return (await gateway.call("POST", "/v1/keys", { body })).json.secret;
+    };
+    const call = (key: string, instruction = "", max_tokens = 5): Promise<Answer> =>
+      gateway.chat({ max_tokens, messages: [{ role: "user", content: `Hi ${instruction}` }] }, { key });
+    /** Asks again where the cell could not know: one that stood still admits nothing before it has caught up. */
+    const decided = async (key: string): Promise<Answer> => {
+      for (;;) {
+        const answer = await call(key);
+        if (answer.status !== 503) return answer;
+      }
+    };
+    const outcomes = (answers: readonly Answer[]) => {
+      const codes = answers.map(({ status, json }) => (status === 200 ? "ok" : json.error.code));
+      return Object.fromEntries(
+        [...new Set(codes)].map((code) => [code, codes.filter((c) => c === code).length]),
+      );
+    };
+
+    test.each([5, 100])("of 240 calls at once, %i requests a minute are admitted", async (rpm) => {
+      const key = await newKey({ rpm });
+      const answers = await Promise.all(Array.from({ length: 240 }, () => decided(key)));
+      expect(outcomes(answers)).toEqual({ ok: rpm, rpm: 240 - rpm });
+    });
+
+    test("under steady demand no more than the limit, and almost all of it", async () => {
+      const key = await newKey({ rpm: 300 });
+      const answers: Answer[] = [];
+      const asks = Array.from({ length: 12 }, async () => {
+        while (answers.length < 600) answers.push(await decided(key));
+      });
+      await Promise.all(asks);
+      const { ok = 0, rpm } = outcomes(answers);
+      expect(ok).toBeLessThanOrEqual(300);
+      expect(ok).toBeGreaterThanOrEqual(294);
+      expect(rpm).toBe(answers.length - ok);
+    });
+
+    test("tokens of all cells' calls together stay within the limit", async () => {
+      // A prompt counts too: this many for all calls of one shape.
+      const probe = await newKey({ tpm: 100_000 });
+      const used = 100_000 - Number((await call(probe, "", 40)).headers.get("x-ratelimit-remaining-tokens"));
+      const key = await newKey({ tpm: used * 10 + used - 1 });
+      const answers = await Promise.all(Array.from({ length: 60 }, () => call(key, "", 40)));
+      expect(outcomes(answers)).toEqual({ ok: 10, tpm: 50 });
+    });
+
+    test("calls in flight at all cells together stay within the limit, and each that ends admits the next", async () => {
+      const key = await newKey({ concurrency: 4 });
+      let mostOpen = 0;
+      const watch = setInterval(() => {
+        mostOpen = Math.max(mostOpen, gateway.simulator.openCalls);
+      }, 2);
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, () => call(key, "[[sim first_ms=300]]")),
+      ).finally(() => clearInterval(watch));
+      expect(outcomes(answers)).toEqual({ ok: 4, concurrency: 26 });
+      expect(mostOpen).toBe(4);
+      const later = async () => (await call(key)).status === 200;
+      for (let n = 0; n < 2 * CELLS; n++) await until("a slot is free at the next cell", later, 2000);
+    });
+
+    test("the wait is told to the millisecond, whichever cell is asked", async () => {
+      const key = await newKey({ rpm: 2 });
+      const before = performance.now();
+      await call(key);
+      const after = performance.now();
+      await call(key);
+      for (let n = 0; n < 2 * CELLS; n++) {
+        const from = performance.now();
+        const { headers, json, status } = await call(key);
+        const to = performance.now();
+        expect([status, json.error.code]).toEqual([429, "rpm"]);
+        const waitMs = json.error.retry_after_ms;
+        expect(Number(headers.get("retry-after-ms"))).toBe(waitMs);
+        // The first call was counted between its two times, by another clock than this one.
+        expect(waitMs).toBeGreaterThanOrEqual(before + WINDOW_MS - to - 2);
+        expect(waitMs).toBeLessThanOrEqual(after + WINDOW_MS - from + 2);
+      }
+    });
+
+    test("headers count the calls of other cells", async () => {
+      const key = await newKey({ rpm: 50 });
+      const left: number[] = [];
+      for (let n = 0; n < 6; n++)
+        left.push(Number((await call(key)).headers.get("x-ratelimit-remaining-requests")));
+      expect(left).toEqual([49, 48, 47, 46, 45, 44]);
+    });
+  },
+);
+
+test("a cell whose calls may last longer than their slots are kept for it does not start", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-long-calls-"));
+  const secret = randomBytes(32).toString("base64");
+  const { settings, ...config } = readConfig({ DATA_DIR: folder, WEIR_SECRETS_KEY: secret });
+  const timeouts = { ...settings.timeouts, total_ms: 3_500_000 };
+  const log = pino({ level: "silent" });
+  const local = openStore(folder);
+  const joined = joinCells(
+    { redisUrl: join(folder, "nobody.sock"), redisReplicas: 0 },
+    {
+      config: { ...config, settings: { ...settings, timeouts } },
+      local,
+      clock: systemClock,
+      log,
+      onEnd() {},
+      onOutdated() {},
+    },
+  );
+  await expect(joined).rejects.toThrow("with several cells at most 3600000");
+  await local.close();
+  rmSync(folder, { recursive: true });
+});

@@ -1,0 +1,82 @@
+/** Calls while Redis does not answer: what cannot be known is a refusal, what was delivered is charged, and nothing stays held. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { sseData, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { auditedLedger, chargesOf } from "../../support/money/fixtures.ts";
+import { missingRedis, type TestRedis } from "../../support/redis-server.ts";
+
+const missing = missingRedis();
+/** Micro-USD a token, out. */
+const OUTPUT = 5;
+const UNLIMITED = { rpm: 0, tpm: 0, concurrency: 0, keys: 10, projects: 10, auto_approve: 1 };
+let gateway: TestGateway;
+let redis: TestRedis;
+beforeAll(async () => {
+  if (missing !== undefined) return;
+  gateway = await testGateway({
+    ...{ cells: 2, engine: true, endpoints: [{ provider: "good", price: { input: 1, output: OUTPUT } }] },
+    plans: [{ id: "local", name: "Local", limits: UNLIMITED }],
+    settings: { limits: { default_max_tokens: 20 } },
+  });
+  redis = gateway.redis as TestRedis;
+});
+afterAll(async () => {
+  redis?.resume();
+  await gateway?.stop();
+});
+
+const common = { model: "test/model", messages: [{ role: "user", content: "Hold on." }] };
+/** Without a bound a whole answer holds 100,000 tokens, and a cell that has not given them back has credit for minutes of a stream. */
+const short = { ...common, max_tokens: 20 };
+const NAMES = ["weir_slots_taken", "weir_holds_open", "weir_budget_holds_open", "weir_calls_live"];
+
+/** Of each cell, the gauges that are not 0 with no call under way. */
+const held = async (): Promise<string[]> => {
+  const pages = await Promise.all(
+    (gateway.cellUrls ?? []).map(async (cell) => await (await fetch(`${cell}/metrics`)).text()),
+  );
+  return pages.flatMap((page) =>
+    page
+      .split("\n")
+      .filter((line) => NAMES.some((name) => line.startsWith(`${name}{`)) && !line.endsWith(" 0")),
+  );
+};
+
+test.skipIf(missing)(
+  "a call whose credit cannot be looked up is refused, and has no slot any more",
+  async () => {
+    redis.pause();
+    for (let n = 0; n < 4; n++) {
+      const { status, json } = await gateway.chat(short);
+      expect([status, json.error.code]).toEqual([503, "storage_unavailable"]);
+    }
+    redis.resume();
+    await until("nothing is held", async () => (await held()).length === 0, 5000).catch(async () =>
+      expect(await held()).toEqual([]),
+    );
+  },
+);
+
+test.skipIf(missing)(
+  "a stream whose credit cannot be extended ends, and what was delivered is charged",
+  async () => {
+    const answered = async () => (await gateway.chat(short)).status === 200;
+    await until("both cells admit calls again", async () => (await answered()) && (await answered()));
+    const before = chargesOf(await auditedLedger(gateway)).size;
+    const body = { ...common, stream: true, simulator: { tokens: 100_000, gap_ms: 2 } };
+    const stream = gateway.chat(body);
+    await until("it is under way", () => gateway.simulator.openCalls === 1);
+    redis.pause();
+    const { text } = await stream;
+    redis.resume();
+    const last = sseData(text).at(-1);
+    expect(last).toMatchObject({ error: { code: "storage_unavailable" } });
+    const delivered = sseData(text).filter((event) => JSON.stringify(event).includes('"content":"'));
+    expect(delivered.length).toBeGreaterThan(10);
+    await until("nothing is held", async () => (await held()).length === 0, 5000).catch(async () =>
+      expect(await held()).toEqual([]),
+    );
+    const charges = [...chargesOf(await auditedLedger(gateway)).values()];
+    expect(charges).toHaveLength(before + 1);
+    expect(Math.max(...charges)).toBeGreaterThan((delivered.length - 5) * OUTPUT);
+  },
+);

@@ -1,0 +1,64 @@
+/** Kill -9 around the instant of a dated price: it is in force with its announced version, and in the changelog once. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { storedChangelog } from "../../../src/catalog/changelog.ts";
+import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
+import { systemClock } from "../../../src/clock.ts";
+import { openStore } from "../../../src/store/store.ts";
+import { modelFile, PROVIDERS } from "../../support/catalog/world.fixtures.ts";
+import { until } from "../../support/gateway.ts";
+
+const home = mkdtempSync(join(tmpdir(), "weir-crash-catalog-"));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+const EU = "ep_near_m_eu";
+
+function opener(folder: string, step: number) {
+  const file = join(import.meta.dirname, "opener.ts");
+  const child = spawn(process.execPath, [file, folder, String(step)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "close");
+  let said = "";
+  child.stdout.on("data", (data: Buffer) => (said += data.toString()));
+  return {
+    prices: () => said.split("\n").slice(0, -1),
+    alive: () => child.exitCode === null && child.signalCode === null,
+    async end() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+// Before and behind the commit of the start, and before and behind that of the instant.
+test.each([1, 2, 3, 4])("a process that is killed at step %d, and one after it", async (step) => {
+  const folder = join(home, `f${step}`);
+  mkdirSync(join(folder, "models"), { recursive: true });
+  writeFileSync(join(folder, "providers.yaml"), PROVIDERS);
+  const price = (input: number) => `price: { input: ${input}, output: 4 }`;
+  const from = new Date(Date.now() + 3000).toISOString();
+  const endpoint = `provider: near, upstream_model: m, region: eu, ${price(2)}, scheduled: [{ from: "${from}", ${price(3)} }]`;
+  writeFileSync(join(folder, "models/real.yaml"), modelFile([endpoint]));
+  const killed = opener(folder, step);
+  await until("it is killed", () => !killed.alive());
+  const next = opener(folder, 0);
+  await until("the dated price is in force", () => next.prices().some((line) => line.startsWith("price 3 ")));
+  await next.end();
+  const store = openStore(join(folder, "data"));
+  const versions = storedPriceVersions(store, systemClock);
+  const history = versions.history(EU);
+  expect(history[0]?.version).toBe(next.prices().at(-1)?.split(" ")[2]);
+  // A process that first started behind the instant never had the earlier price.
+  expect(history.map(({ listPrices }) => listPrices.input).join()).toMatch(/^3000(,2000)?$/);
+  const log = storedChangelog(store, systemClock, versions).of("real/model");
+  const changes = log.filter(({ kind }) => kind === "price_change");
+  expect(changes.map(({ effectiveMs }) => new Date(effectiveMs).toISOString())).toEqual(
+    history.length === 2 ? [from] : [],
+  );
+  expect(log.filter(({ kind }) => kind === "model_added")).toHaveLength(1);
+  await store.close();
+});

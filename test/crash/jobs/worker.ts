@@ -1,0 +1,112 @@
+/**
+ * The process that the crash test of jobs kills: it asks for jobs, each in an act with a row of its own, and runs them; the end of a
+ * run counts it in its act. Run: `node test/crash/jobs/worker.ts <folder> <seed> <jobs> [step] [killer]`. Lines: `asked <key>` once its act
+ * is committed, `ran <key> <attempt>` as a run begins, `idle` when it asks for no more and nothing waits, runs or is given up. With
+ * SIGTERM it stops and says `stopped`. Where a step is given, it kills itself at that one: before and behind each commit of
+ * its own, and at the begin and the end of each run. Where a killer is named, a job of this key kills its process each time, and the others have few tries
+ * and do not fail by themselves.
+ */
+import { setTimeout as wait } from "node:timers/promises";
+import { z } from "zod";
+import { seededRandom, systemClock, systemRandom, systemTimers } from "../../../src/clock.ts";
+import { jobKind } from "../../../src/jobs/job.ts";
+import { Jobs } from "../../../src/jobs/jobs.ts";
+import { openStore } from "../../../src/store/store.ts";
+
+const [folder = "", seed = "1", count = "0", step = "0", killer = ""] = process.argv.slice(2);
+const random = seededRandom(Number(seed));
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const store = openStore(folder);
+const asked = store.table<number>("asked");
+const effects = store.table<number>("effects");
+
+let steps = 0;
+function at(): void {
+  if (++steps === Number(step)) process.kill(process.pid, "SIGKILL");
+}
+
+const kind = jobKind({
+  name: "crash.run",
+  payload: z.object({ n: z.number() }),
+  tries: killer === "" ? 1000 : 3,
+  backoff: { firstMs: 2, mostMs: 20 },
+  atOnce: 24,
+  atOncePerLane: 5,
+  leaseMs: 60_000,
+});
+const jobs = new Jobs({
+  store: {
+    table: (name, versions) => store.table(name, versions),
+    bytes: (name) => store.bytes(name),
+    log: (name) => store.log(name),
+    async act(act, options) {
+      at();
+      const value = await store.act(act, options);
+      at();
+      return value;
+    },
+    ifDropped: (undo) => store.ifDropped(undo),
+    healthy: () => store.healthy(),
+    unsaved: () => store.unsaved(),
+    caughtUp: () => store.caughtUp(),
+    onClose: (ending) => store.onClose(ending),
+    synced: () => store.synced(),
+    forgetRemoved: () => store.forgetRemoved(),
+    still: (act) => store.still(act),
+    close: () => store.close(),
+  },
+  clock: systemClock,
+  timers: systemTimers,
+  random: systemRandom,
+  holder: "cell",
+  onFailure: () => {},
+});
+
+jobs.handle(kind, {
+  async run({ n }, { key, attempt, signal }) {
+    say(`ran ${key} ${attempt}`);
+    at();
+    if (n % 3 === 0) await wait(random() * (killer === "" ? 10 : 80), undefined, { signal });
+    if (killer === "" && random() < 0.2) throw new Error("this time it fails");
+    at();
+    return { act: () => effects.put(key, (effects.get(key) ?? 0) + 1) };
+  },
+});
+
+const killing = jobKind({ ...kind, name: "crash.kill", payload: z.object({}), tries: 4 });
+jobs.handle(killing, {
+  async run() {
+    say(`killed ${killer}`);
+    // Others run meanwhile.
+    await wait(5 + random() * 30);
+    process.kill(process.pid, "SIGKILL");
+    return new Promise(() => {});
+  },
+});
+
+let isStopping = false;
+process.on("SIGTERM", () => {
+  isStopping = true;
+});
+
+await jobs.start();
+if (killer !== "" && jobs.row(killing.name, killer) === undefined) {
+  await store.act(() => jobs.enqueue(killing, { key: killer, orgId: "org_0", payload: {} }));
+}
+for (let n = 0; n < Number(count) && !isStopping; n++) {
+  const key = `${seed}-${n}`;
+  const dueMs = systemClock.now() + (n % 4 === 0 ? random() * 50 : 0);
+  at();
+  await store.act(() => {
+    asked.put(key, n);
+    jobs.enqueue(kind, { key, orgId: `org_${n % 7}`, dueMs, payload: { n } });
+  });
+  at();
+  say(`asked ${key}`);
+}
+while (!isStopping && jobs.metrics().lanes > 0) await wait(5);
+say("idle");
+while (!isStopping) await wait(5);
+await jobs.stop();
+await store.close();
+say("stopped");

@@ -1,0 +1,75 @@
+/** Users of the analytics database that people of an org make: what they read, and until when. */
+import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { probeConfinement } from "../../../src/analytics/confinement.ts";
+import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
+import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { recorded } from "../../support/observations.ts";
+
+let gateway: TestGateway;
+let owner: SignedInPerson;
+beforeAll(async () => {
+  const { kind } = await probeConfinement("confined");
+  const analysts = kind === "off" ? "unconfined" : "confined";
+  gateway = await testGateway({ engine: true, settings: { analytics: { analysts } } });
+  owner = await signInAt(gateway.url, { email: "owner@example.com" });
+  expect((await gateway.chat()).status).toBe(200);
+  await recorded(gateway);
+});
+afterAll(() => gateway?.stop());
+
+interface Made {
+  readonly id: string;
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+async function make(body: object = {}): Promise<Made> {
+  const { status, json, text } = await owner.call("POST", "/v1/analytics/users", {
+    body: { name: "A dashboard", ...body },
+  });
+  expect(status, text).toBe(201);
+  return json;
+}
+
+/** By ClickHouse's own client: the calls that the user sees, or the code of the refusal. */
+async function calls({ url, username, password, database }: Made): Promise<number | string> {
+  const client = createClient({
+    ...{ url, username, password, database },
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+  try {
+    const result = await client.query({ query: "SELECT count() AS n FROM requests", format: "JSONEachRow" });
+    const [row] = await result.json<{ n: string }>();
+    return Number(row?.n);
+  } catch (error) {
+    return /Code: (\d+)/.exec(String(error))?.[1] ?? String(error);
+  } finally {
+    await client.close();
+  }
+}
+
+const REFUSED = "516";
+
+test("logs in with what the answer said, and is refused once it is deleted", async () => {
+  const user = await make();
+  expect(await calls(user)).toBe(1);
+  expect(await calls({ ...user, password: `${user.password}x` })).toBe(REFUSED);
+  const { json } = await owner.call("GET", "/v1/analytics/users");
+  expect(json.data.map((one: { id: string }) => one.id)).toContain(user.id);
+  expect(JSON.stringify(json)).not.toContain(user.password);
+  expect((await owner.call("DELETE", `/v1/analytics/users/${user.id}`)).status).toBe(204);
+  await until("it is refused", async () => (await calls(user)) === REFUSED);
+});
+
+test("is refused from its expiry on", async () => {
+  const user = await make({ expires_at: new Date(Date.now() + 3000).toISOString() });
+  expect(await calls(user)).toBe(1);
+  await until("it is refused", async () => (await calls(user)) === REFUSED);
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse((await find(user.id)).expires_at));
+});
+
+const find = async (id: string) =>
+  (await owner.call("GET", "/v1/analytics/users")).json.data.find((one: { id: string }) => one.id === id);

@@ -1,0 +1,138 @@
+/** The analysts' process beside the engine's: what it reads and when, how it ends, and when it is not there at all. */
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { descendants, isRunning, reason } from "../../support/analytics/confined.fixtures.ts";
+import { until } from "../../support/analytics/records.ts";
+import { openSide, type Side } from "./isolation.fixtures.ts";
+
+const COUNT = "SELECT count(), countIf(user_agent = 'plain') FROM requests";
+/** Also the engine is away for a moment. */
+const isProcessUp = (side: Side) =>
+  side.ask("SELECT 1").then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+
+describe.skipIf(reason !== "")(`S1: the analysts' process ${reason}`, () => {
+  let side: Side;
+  beforeAll(async () => {
+    side = await openSide(["org_a", "org_b"]);
+    await until(() => isProcessUp(side));
+  }, 60_000);
+  afterAll(() => side?.close());
+
+  const own = () => descendants(side.engine.pid() ?? 0);
+  const insert = (id: string) =>
+    side.clickhouse.command(`INSERT INTO requests (request_id, ts, org_id) SELECT '${id}', now(), 'org_a'`);
+  const count = async () => Number((await side.ask("SELECT count() FROM requests")).text);
+
+  it("S1: shows each row to the statement after its insertion, also after parts are merged", async () => {
+    const before = await count();
+    for (let at = 1; at <= 12; at++) {
+      await insert(`new-${at}`);
+      expect(await count()).toBe(before + at);
+    }
+    await side.clickhouse.command("OPTIMIZE TABLE requests FINAL");
+    const answers = await Promise.all(Array.from({ length: 3 }, count));
+    expect(answers).toEqual([before + 12, before + 12, before + 12]);
+  });
+
+  it("S1: shows nothing of rows that were erased, from the next statement on", async () => {
+    expect((await side.ask("SELECT count() FROM payloads")).text).toBe("50\n");
+    await side.clickhouse.command(
+      "ALTER TABLE payloads DELETE WHERE org_id = 'org_a' SETTINGS mutations_sync = 1",
+    );
+    await side.clickhouse.command(
+      "ALTER TABLE requests UPDATE user_agent = '' WHERE org_id = 'org_a' SETTINGS mutations_sync = 1",
+    );
+    expect((await side.ask("SELECT count() FROM payloads")).text).toBe("0\n");
+    expect((await side.ask(COUNT)).text).toMatch(/^\d+\t0\n$/);
+    await side.clickhouse.command("TRUNCATE TABLE payloads");
+    expect((await side.ask("SELECT count() FROM payloads")).text).toBe("0\n");
+  });
+
+  it("S1: sees a column that a later release adds", async () => {
+    await side.clickhouse.command("ALTER TABLE shadow_runs ADD COLUMN later String DEFAULT 'x'");
+    expect((await side.ask("SELECT DISTINCT later FROM shadow_runs")).text).toBe("x\n");
+  });
+
+  it("S1: cannot put another socket in the place of its own", () => {
+    const analysts = join(side.folder, "clickhouse/analysts");
+    expect(statSync(join(analysts, "analysts.sock")).isSocket()).toBe(true);
+    expect(readdirSync(join(analysts, "scratch"))).not.toContain("analysts.sock");
+  });
+
+  it("S1: is the one that the system ends where memory is short", () => {
+    const score = readFileSync(`/proc/${own().at(-1)}/oom_score_adj`, "utf8");
+    expect(score).toBe("1000\n");
+  });
+
+  it("S1: is started again when it is killed, while the engine goes on", async () => {
+    const before = own();
+    expect(before.length).toBeGreaterThan(0);
+    process.kill(before.at(-1) ?? 0, "SIGKILL");
+    await insert("beside");
+    await until(() => isProcessUp(side));
+    expect(own().filter((pid) => before.includes(pid))).toEqual([]);
+    expect(side.engine.restarts()).toBe(0);
+    await until(() => before.every((pid) => !isRunning(pid)));
+  });
+
+  it("S1: also starts where the gateway itself is nicer than the process would be", async () => {
+    side.engine.setAnalysts([]);
+    await until(() => own().length === 0);
+    const pid = side.engine.pid() ?? 0;
+    setPriority(pid, 15);
+    side.engine.setAnalysts(side.analysts);
+    await until(() => isProcessUp(side));
+    expect(getPriority(own().at(-1) ?? 0)).toBe(15);
+  });
+
+  it("S1: runs while there are analysts, and ends with the engine's process, also by kill -9", async () => {
+    side.engine.setAnalysts([]);
+    await until(() => own().length === 0);
+    side.engine.setAnalysts(side.analysts);
+    await until(() => isProcessUp(side));
+    const pids = own();
+    process.kill(side.engine.pid() ?? 0, "SIGKILL");
+    await until(() => pids.every((pid) => !isRunning(pid)));
+    await until(() => isProcessUp(side));
+  });
+});
+
+describe("S1: where the process cannot be confined", () => {
+  it("S1: analysts are refused with the reason and the cure where they are off", async () => {
+    const side = await openSide(["org_a"], "off");
+    const { status, text } = await side.ask("SELECT 1");
+    await side.close();
+    expect(status).toBe(403);
+    expect(text).toContain("analysts' users are off: weir.yaml says analytics.analysts: off");
+    expect(text).toContain("CLICKHOUSE_URL");
+  });
+
+  it("S1: analysts read their rows unconfined where weir.yaml says so", async () => {
+    const side = await openSide(["org_a", "org_b"], "unconfined");
+    await until(() => isProcessUp(side));
+    expect((await side.ask(COUNT)).text).toBe("200\t200\n");
+    await side.close();
+  });
+
+  it.skipIf(reason !== "")(`S1: a system that allows no namespaces is found out ${reason}`, () => {
+    // A user namespace that allows no further one, without rights in it.
+    const script =
+      'echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all "$@"';
+    const probe = fileURLToPath(new URL("./confinement.told.ts", import.meta.url));
+    const node = [process.execPath, "--disable-warning=ExperimentalWarning", probe];
+    const { stdout } = spawnSync("unshare", ["--user", "--map-root-user", "sh", "-c", script, "sh", ...node]);
+    const { kind, reason, detail } = JSON.parse(stdout.toString());
+    expect([kind, reason]).toEqual([
+      "off",
+      "this system lets the gateway make no namespaces to confine them in",
+    ]);
+    expect(detail).toMatch(/unshare/);
+  });
+});

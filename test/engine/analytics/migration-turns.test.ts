@@ -1,0 +1,151 @@
+/** Several gateways that migrate one database, deaths and pauses at every statement, while the release before goes on inserting. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Engine, type ServerAddress, startEngine } from "../../../src/analytics/engine.ts";
+import { migrate, migrationFiles } from "../../../src/analytics/migrations.ts";
+import { seededRandom } from "../../../src/clock.ts";
+import { temporaryFolder, until } from "../../support/analytics/records.ts";
+import { OldGateway, openDatabase, pausedAt, SOON, tagSums } from "./migrations.fixtures.ts";
+
+const folder = temporaryFolder();
+let engine: Engine;
+let address: ServerAddress;
+
+beforeAll(async () => {
+  engine = startEngine(folder, { warn: () => {} });
+  address = await engine.address(30_000);
+});
+afterAll(async () => {
+  await engine.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const NAMES = migrationFiles().map(({ name }) => name);
+
+it.each([2, 3, 8])(
+  "of %i gateways at once one applies each file, beside gateways of the release before",
+  async (n) => {
+    const database = await openDatabase(address, `at_once_${n}`);
+    const old = ["run_a", "run_b"].map((run) => new OldGateway(database, run));
+    for (const gateway of old) await gateway.insert(7);
+    for (const gateway of old) gateway.start();
+    await Promise.all(Array.from({ length: n }, () => migrate(database, { times: SOON })));
+    const atEnd = old.map(({ rows }) => rows);
+    await until(() => old.every(({ rows }, at) => rows > (atEnd[at] ?? 0) + 40));
+    for (const gateway of old) await gateway.stop();
+    const applied = await database.rows<{ name: string }>("SELECT name FROM migrations ORDER BY name");
+    expect(applied.map(({ name }) => name)).toEqual(NAMES);
+    const { stored, summed } = await tagSums(database);
+    expect(stored).toEqual(summed);
+    expect(stored.length).toBeGreaterThan(6);
+    const [found] = await database.rows<{ rows: number }>("SELECT count() AS rows FROM requests");
+    expect(found?.rows).toBe(old.reduce((sum, { rows }) => sum + rows, 0));
+    await database.close();
+  },
+);
+
+it("sums up a batch once whose insertion began before the view was made and ends after", async () => {
+  const database = await openDatabase(address, "slow_insertion");
+  const old = new OldGateway(database, "run_a");
+  await old.insert(3);
+  const slow = old.insert(1, 1);
+  await until(
+    async () =>
+      (
+        await database.rows(
+          "SELECT 1 FROM system.processes WHERE query LIKE '%sleep(1)%' AND query_kind = 'Insert'",
+        )
+      ).length > 0,
+  );
+  await migrate(database, { times: SOON });
+  await slow;
+  const { stored, summed } = await tagSums(database);
+  expect(stored).toEqual(summed);
+  await database.close();
+});
+
+/** Statements of a migration that begins with the tables of the release before. */
+async function statementsOf(): Promise<number> {
+  const database = await openDatabase(address, "counted");
+  await new OldGateway(database, "run_a").insert(2);
+  const counted = pausedAt(database, Number.POSITIVE_INFINITY, false);
+  await migrate(counted.target, { times: SOON });
+  await database.close();
+  return counted.statements();
+}
+
+it("a death or a pause at any statement leaves what the next gateway completes, and no late statement spoils it", async () => {
+  const statements = await statementsOf();
+  expect(statements).toBeGreaterThan(20);
+  for (const odd of process.env.WEIR_THOROUGH === undefined ? [0] : [0, 1]) {
+    await each(statements, 4, async (nth) => {
+      const isSent = nth % 2 === odd;
+      const database = await openDatabase(address, `paused_${nth}_${isSent}`);
+      const old = new OldGateway(database, "run_a");
+      await old.insert(3);
+      const paused = pausedAt(database, nth, isSent);
+      const first = migrate(paused.target, { times: SOON });
+      await paused.at;
+      await old.insert(2);
+      const going = new OldGateway(database, "run_b").start();
+      await migrate(database, { times: SOON });
+      await old.insert(2);
+      paused.resume();
+      await first;
+      await going.stop();
+      const { stored, summed } = await tagSums(database);
+      expect({ nth, isSent, stored }).toEqual({ nth, isSent, stored: summed });
+      const left = await database.rows<{ name: string }>(
+        "SELECT name FROM system.tables WHERE database = currentDatabase() AND name LIKE 'usage_tags_daily%' ORDER BY name",
+      );
+      const orphans = left
+        .map(({ name }) => name)
+        .filter((name) => !/^usage_tags_daily(_view|_first)?$/.test(name));
+      expect({ nth, isSent, orphans }).toEqual({ nth, isSent, orphans: [] });
+      const names = await database.rows<{ name: string }>(
+        "SELECT DISTINCT name FROM migrations ORDER BY name",
+      );
+      expect(names.map(({ name }) => name)).toEqual(NAMES);
+      await database.command(`DROP DATABASE ${database.name}`);
+      await database.close();
+    });
+  }
+}, 240_000);
+
+it("gateways killed at random moments leave a database that the last one completes", async () => {
+  const database = await openDatabase(address, "killed");
+  const random = seededRandom(7);
+  const old = new OldGateway(database, "run_a");
+  await old.insert(20);
+  old.start();
+  const start = () =>
+    fork(new URL("./migrations.gateway.ts", import.meta.url), [JSON.stringify(address), database.name], {
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+  for (let round = 0; round < 6; round++) {
+    const gateways = [start(), start()];
+    const exits = gateways.map((child) => once(child, "exit"));
+    await Promise.all(gateways.map((child) => once(child, "message")));
+    await new Promise((resolve) => setTimeout(resolve, 20 + random() * 500));
+    for (const child of gateways) child.kill("SIGKILL");
+    await Promise.all(exits);
+  }
+  const last = Array.from({ length: 3 }, start);
+  const exits = await Promise.all(last.map((child) => once(child, "exit")));
+  expect(exits.map(([code]) => code)).toEqual([0, 0, 0]);
+  await old.stop();
+  const { stored, summed } = await tagSums(database);
+  expect(stored).toEqual(summed);
+  await database.close();
+}, 120_000);
+
+/** Runs them, so many at once. */
+async function each(n: number, atOnce: number, act: (at: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const lane = async () => {
+    while (next < n) await act(next++);
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+}

@@ -1,0 +1,78 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ClickHouse } from "../../../src/analytics/client.ts";
+import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
+import { recordsOf, temporaryFolder, until } from "../../support/analytics/records.ts";
+import { putAnalyticsTables } from "../../support/analytics-folder.ts";
+
+describe("insertion into the embedded engine", () => {
+  let home: string;
+  let dataDir: string;
+  let inbox: string;
+  let bench: Bench;
+  let clickhouse: ClickHouse | undefined;
+
+  beforeEach(() => {
+    home = temporaryFolder();
+    // A name with everything that means something in a path or a text of ClickHouse.
+    dataDir = join(home, "data 'of' [weir] & (ä), \\1");
+    putAnalyticsTables(dataDir);
+    inbox = join(dataDir, "clickhouse", "inbox");
+  });
+  afterEach(async () => {
+    await clickhouse?.close();
+    clickhouse = undefined;
+    await bench.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  const counts = async () => {
+    clickhouse ??= clickhouseOf(bench);
+    const [found] = await clickhouse.rows(
+      `SELECT (SELECT count() FROM requests) AS requests, (SELECT count() FROM payloads) AS payloads,
+        (SELECT sum(requests) FROM usage_hourly) AS usage`,
+    );
+    return found;
+  };
+  const records = (n: number) => Array.from({ length: n }, recordsOf("embedded"));
+
+  it("takes rows from files, and leaves none: neither its own nor those of a process that was killed", async () => {
+    mkdirSync(inbox, { recursive: true });
+    writeFileSync(join(inbox, "0"), "half of a row");
+    bench = openBench({ dataDir });
+    expect(existsSync(inbox)).toBe(false);
+    await bench.add(records(300));
+    expect(await bench.analytics.flush(20_000)).toBe(true);
+    expect(await counts()).toEqual({ requests: 300, payloads: 300, usage: 300 });
+    expect(readdirSync(inbox)).toEqual([]);
+  });
+
+  it("is tried until the file can be written, and inserts each row once", async () => {
+    bench = openBench({ dataDir });
+    // As on a full disk: nothing can be created here.
+    writeFileSync(inbox, "");
+    await bench.add(records(20));
+    await until(() => bench.analytics.metrics().insertFailures > 1);
+    rmSync(inbox);
+    expect(await bench.analytics.flush(20_000)).toBe(true);
+    expect(await counts()).toEqual({ requests: 20, payloads: 20, usage: 20 });
+  });
+
+  it("merges parts in twenties, also in a folder of an earlier release", async () => {
+    bench = openBench({ dataDir });
+    await bench.add(records(1));
+    expect(await bench.analytics.flush(20_000)).toBe(true);
+    clickhouse = clickhouseOf(bench);
+    const tables = await clickhouse.rows<{ name: string; create_table_query: string }>(
+      "SELECT name, create_table_query FROM system.tables WHERE database = 'weir' AND engine LIKE '%MergeTree' ORDER BY name",
+    );
+    const merging = tables.filter((table) =>
+      table.create_table_query.includes("min_parts_to_merge_at_once = 20, merge_selector_base = 20"),
+    );
+    expect(merging.map(({ name }) => name)).toEqual([
+      ...["attempts_hourly", "ledger", "payloads", "requests", "shadow_runs", "usage_hourly"],
+      ...["usage_tags_daily"],
+    ]);
+  });
+});

@@ -1,0 +1,317 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { USAGE_QUERY, usageExport } from "../../../src/analytics/usage-operations.ts";
+import type { CallRecord } from "../../../src/record.ts";
+import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
+import {
+  attempt,
+  caller,
+  DAY_MS,
+  HOUR_MS,
+  manyRecords,
+  ORG,
+  OTHER_ORG,
+  record,
+  until,
+} from "../../support/analytics/records.ts";
+import { amount } from "../../support/effort.ts";
+import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { holdsUnlessCrowded } from "../../support/processor-time.fixtures.ts";
+
+/** Twenty past an hour, so that both ends of every range are broken hours. */
+const NOW = Math.floor(Date.now() / HOUR_MS) * HOUR_MS + 20 * 60_000;
+let nowMs = NOW;
+let bench: Bench;
+const seeded = manyRecords(1500, NOW - 100 * DAY_MS, NOW, 7).concat(
+  manyRecords(500, NOW - 26 * HOUR_MS, NOW, 8),
+);
+
+beforeAll(async () => {
+  const clock = { now: () => nowMs, monotonic: () => performance.now() };
+  // Nothing is inserted for its age: only reads bring it about.
+  bench = openBench({ clock, batchAgeMs: HOUR_MS });
+  await bench.add(seeded);
+  await bench.add(manyRecords(50, NOW - DAY_MS, NOW, 9).map((r) => ({ ...r, orgId: OTHER_ORG })));
+  expect(await bench.analytics.flush(30_000)).toBe(true);
+});
+afterAll(() => bench.close());
+
+async function usage(query: Record<string, string> = {}, orgId = ORG) {
+  const { getUsage } = bench.analytics.operations;
+  const parsed = getUsage.query?.parse(query) as never;
+  return getUsage.output.parse(
+    await getUsage.run({ path: undefined, query: parsed, body: undefined }, caller(orgId), NO_HEAD),
+  );
+}
+
+/** What `GET /v1/usage/export` writes. */
+async function exported(query: Record<string, string>, orgId = ORG) {
+  const { sql, params } = usageExport(USAGE_QUERY.parse(query), caller(orgId), nowMs);
+  const clickhouse = clickhouseOf(bench);
+  try {
+    return await clickhouse.rows<{ bucket: string; group: string; requests: number }>(sql, params);
+  } finally {
+    await clickhouse.close();
+  }
+}
+
+/** The same sums the slow and obvious way. */
+function reduced(records: readonly CallRecord[]) {
+  const sum = (of: (r: CallRecord) => number) => records.reduce((total, r) => total + of(r), 0);
+  return {
+    requests: records.length,
+    ok: sum((r) => Number(r.status === "ok")),
+    errors: sum((r) => Number(r.status === "error" || r.status === "rejected")),
+    input_tokens: sum((r) => r.usage.inputTokens),
+    output_tokens: sum((r) => r.usage.outputTokens),
+    cache_read_tokens: sum((r) => r.usage.cacheReadTokens),
+    cache_write_tokens: sum((r) => r.usage.cacheWriteTokens),
+    reasoning_tokens: sum((r) => r.usage.reasoningTokens),
+    cost_micro: sum((r) => (r.charged ? r.cost.total_micro_usd : 0)),
+  };
+}
+
+const between = (fromMs: number, toMs: number) => seeded.filter((r) => r.tsMs >= fromMs && r.tsMs < toMs);
+const KEYS: Record<string, (r: CallRecord) => string> = {
+  project: (r) => r.projectId,
+  key: (r) => r.keyId,
+  model: (r) => r.model,
+  provider: (r) => r.provider,
+  byok: (r) => String(r.byok),
+  app: (r) => r.appId,
+  tag: (r) => r.tags.team ?? "",
+};
+
+describe("usage", () => {
+  it("equals a reduction over the records, for any range, granularity, grouping and filter", async () => {
+    // Both ends near a record, so that the broken hours are never empty by chance.
+    const near = fc
+      .tuple(fc.nat(seeded.length - 1), fc.integer({ min: -600_000, max: 600_000 }))
+      .map(([at, offMs]) => (seeded[at] as CallRecord).tsMs + offMs);
+    const query = fc.record({
+      ends: fc
+        .tuple(near, fc.oneof(near, fc.integer({ min: 1, max: 3 * HOUR_MS })))
+        .map(([a, b]) => (b < 1e9 ? [a, a + b] : [Math.min(a, b), Math.max(a, b) + 1]) as [number, number]),
+      granularity: fc.constantFrom(undefined, "hour", "day"),
+      group_by: fc.constantFrom(undefined, ...Object.keys(KEYS)),
+      filter: fc.constantFrom<Record<string, string>>(
+        {},
+        { project_id: "prj_a" },
+        { key_id: "key_b", model: "acme/model" },
+        { provider: "bolt" },
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(query, async ({ ends: [fromMs, toMs], granularity, group_by, filter }) => {
+        const query = {
+          range: "custom",
+          from: new Date(fromMs).toISOString(),
+          to: new Date(toMs).toISOString(),
+          ...(granularity && { granularity }),
+          ...(group_by && { group_by }),
+          ...(group_by === "tag" && { tag: "team" }),
+          ...filter,
+        };
+        const answer = await usage(query);
+        const wanted = between(fromMs, toMs).filter(
+          (r) =>
+            (filter.project_id ?? r.projectId) === r.projectId &&
+            (filter.key_id ?? r.keyId) === r.keyId &&
+            (filter.model ?? r.model) === r.model &&
+            (filter.provider ?? r.provider) === r.provider,
+        );
+        expect(answer.totals).toEqual(reduced(wanted));
+        const stepMs = answer.range.granularity === "hour" ? HOUR_MS : DAY_MS;
+        for (const { bucket, ...sums } of answer.series) {
+          const at = Date.parse(bucket);
+          expect(at % stepMs).toBe(0);
+          expect(sums).toEqual(reduced(wanted.filter((r) => r.tsMs >= at && r.tsMs < at + stepMs)));
+        }
+        expect(answer.series).toHaveLength(Math.ceil(toMs / stepMs) - Math.floor(fromMs / stepMs));
+        const keyOf = group_by === undefined ? undefined : KEYS[group_by];
+        const keys = keyOf === undefined ? [] : [...new Set(wanted.map(keyOf))];
+        expect(answer.groups.map((g) => g.key).sort()).toEqual(keys.sort());
+        for (const { key, ...sums } of answer.groups) {
+          expect(sums).toEqual(reduced(wanted.filter((r) => keyOf?.(r) === key)));
+        }
+        const cells = wanted.map((r) => `${Math.floor(r.tsMs / stepMs) * stepMs} ${keyOf?.(r) ?? ""}`);
+        const rows = await exported(query);
+        expect(rows.map((row) => `${Date.parse(`${row.bucket}Z`)} ${row.group}`).sort()).toEqual(
+          [...new Set(cells)].sort(),
+        );
+        for (const { bucket, group, ...sums } of rows) {
+          const at = Date.parse(`${bucket}Z`);
+          const isOf = (r: CallRecord) => Math.floor(r.tsMs / stepMs) * stepMs === at;
+          expect(sums).toEqual(reduced(wanted.filter((r) => isOf(r) && (keyOf?.(r) ?? "") === group)));
+        }
+      }),
+      { numRuns: amount(25, 10), seed: 42 },
+    );
+  });
+
+  it.each([
+    ["24h", DAY_MS, "hour"],
+    ["7d", 7 * DAY_MS, "hour"],
+    ["30d", 30 * DAY_MS, "hour"],
+    ["90d", 90 * DAY_MS, "day"],
+  ] as const)("range %s ends now, by the %s", async (range, lengthMs, granularity) => {
+    const answer = await usage({ range });
+    expect(answer.range).toEqual({
+      from: new Date(NOW - lengthMs).toISOString(),
+      to: new Date(NOW).toISOString(),
+      granularity,
+    });
+    expect(answer.totals).toEqual(reduced(between(NOW - lengthMs, NOW)));
+    expect(answer.group_by).toBe("");
+    expect(answer.compare).toBeUndefined();
+  });
+
+  it("takes the finer granularity up to 90 days and never beyond", async () => {
+    expect((await usage({ range: "90d", granularity: "hour" })).range.granularity).toBe("hour");
+    const from = new Date(NOW - 91 * DAY_MS).toISOString();
+    expect((await usage({ range: "custom", from, granularity: "hour" })).range.granularity).toBe("day");
+  });
+
+  it("compares with the period before", async () => {
+    const { compare } = await usage({ range: "7d", compare: "true" });
+    expect(compare).toEqual({
+      range: {
+        from: new Date(NOW - 14 * DAY_MS).toISOString(),
+        to: new Date(NOW - 7 * DAY_MS).toISOString(),
+      },
+      totals: reduced(between(NOW - 14 * DAY_MS, NOW - 7 * DAY_MS)),
+    });
+  });
+
+  it("orders groups by cost", async () => {
+    const costs = (await usage({ range: "90d", group_by: "key" })).groups.map((g) => g.cost_micro);
+    expect(costs).toEqual([...costs].sort((a, b) => b - a));
+  });
+
+  it.each([
+    [{ range: "custom" }, "/from"],
+    [{ range: "custom", from: "2026-02-01T00:00:00Z", to: "2026-01-01T00:00:00Z" }, "/from"],
+    [{ range: "custom", from: "2020-01-01T00:00:00Z", to: "2026-01-01T00:00:00Z" }, "/from"],
+    [{ range: "7d", from: "2026-01-01T00:00:00Z" }, "/from"],
+    [{ group_by: "tag" }, "/tag"],
+  ])("refuses %j, naming %s", async (query, param) => {
+    await expect(usage(query as Record<string, string>)).rejects.toMatchObject({
+      kind: "invalid_value",
+      param,
+    });
+  });
+
+  it("counts a call right after it was recorded", async () => {
+    nowMs = NOW + 60_000;
+    const before = await usage({ range: "24h", key_id: "key_now" });
+    await bench.add([record({ tsMs: NOW + 1000, keyId: "key_now" })]);
+    let after = before;
+    // A read waits a second for what is to be inserted, which a busy machine may need several of.
+    await holdsUnlessCrowded(async () => {
+      after = await usage({ range: "24h", key_id: "key_now" });
+      return after.totals.requests > 0;
+    });
+    nowMs = NOW;
+    expect([before.totals.requests, after.totals.requests, after.totals.cost_micro]).toEqual([0, 1, 60]);
+  });
+});
+
+describe("figures for other rooms", () => {
+  it("counts an org's refusals of the last 24 hours", async () => {
+    const org = "org_refused";
+    const refused = (errorCode: string, ageMs = 60_000) =>
+      record({
+        orgId: org,
+        tsMs: Date.now() - ageMs,
+        status: "rejected",
+        errorCode,
+        attempts: [],
+        endpointId: "",
+      });
+    await bench.add([
+      refused("rpm"),
+      refused("rpm"),
+      refused("tpm"),
+      refused("concurrency"),
+      refused("upstream_capacity"),
+    ]);
+    await bench.add([refused("rpm", 25 * HOUR_MS), record({ orgId: org })]);
+    await bench.analytics.flush(5000);
+    expect(await bench.analytics.statistics.counts24h(org)).toEqual({
+      rejected: { rpm: 2, tpm: 1, concurrency: 1 },
+      upstreamCapacity: 1,
+    });
+  });
+
+  it("tells how endpoints do: faults of the client and cancellations are not the endpoint's", async () => {
+    const tsMs = Date.now();
+    const tries = (["", "", "", "server", "client"] as const).map((errorClass, at) =>
+      attempt({ tsMs, endpointId: "ep_stats", errorClass, ttftMs: errorClass === "" ? 100 * (at + 1) : 0 }),
+    );
+    await bench.add([
+      record({ tsMs, model: "stats/model", stream: true, attempts: tries }),
+      record({ tsMs, model: "stats/model" }),
+    ]);
+    await bench.analytics.flush(5000);
+    const found = (await bench.analytics.statistics.endpointStats()).get("ep_stats");
+    expect(found).toMatchObject({ attempts30d: 5, uptime30d: 0.8, ttftP50Ms: 200 });
+    expect(found?.ttftP95Ms).toBeGreaterThan(200);
+    expect((await bench.analytics.statistics.modelRequests7d()).get("stats/model")).toBe(2);
+  });
+});
+
+it("T58: what is over its time goes with its whole partition, side tables included", async () => {
+  const reader = openBench({ clickhouseUrl: engineUrl(), pool: bench.pool });
+  // Its first question takes longer; the time that is measured is not to pass with it.
+  await reader.analytics.statistics.counts24h("org_aged");
+  /** Over in two seconds. */
+  const endsMs = Math.floor(Date.now() / 1000) * 1000 + 2000;
+  const aged = (days: number, retentionDays: number) =>
+    record({ tsMs: endsMs - days * DAY_MS, orgId: "org_aged", retentionDays });
+  const short = aged(30, 30);
+  const long = aged(30, 60);
+  const ancient = aged(400, 1);
+  await bench.add([short, long, ancient]);
+  await bench.analytics.flush(5000);
+  try {
+    const state = async ({ requestId: id }: CallRecord) => {
+      const input = { path: { id }, query: {}, body: undefined };
+      return (await reader.analytics.operations.getRequest.run(input, caller("org_aged"), NO_HEAD)) as {
+        payload_state: string;
+      };
+    };
+    expect(await state(short)).toMatchObject({ payload_state: "available", logged: true });
+    await until(() => Date.now() > endsMs);
+    // Over at once for readers, whenever the engine sweeps.
+    expect(await state(short)).toMatchObject({ payload_state: "expired", logged: true });
+    expect(await state(long)).toMatchObject({ payload_state: "available" });
+    // The engine does this by itself within a minute or so; asked, it does it now.
+    for (const table of ["payloads", "requests"]) await sql(`OPTIMIZE TABLE ${table} FINAL`);
+    await until(async () => (await ids("payloads")) === long.requestId);
+    await until(async () => !(await ids("requests")).includes(ancient.requestId));
+    expect((await ids("requests")).split("\n").sort()).toEqual([short.requestId, long.requestId].sort());
+  } finally {
+    await reader.close();
+  }
+});
+
+const ids = (table: string) => sql(`SELECT request_id FROM ${table} WHERE org_id = 'org_aged'`);
+
+const connection = () => JSON.parse(readFileSync(`${bench.dataDir}/clickhouse.json`, "utf8"));
+
+function engineUrl(): string {
+  const { url, username, password, database } = connection();
+  return `${url.replace("://", `://${username}:${password}@`)}/${database}`;
+}
+
+async function sql(statement: string): Promise<string> {
+  const { url, username, password, database } = connection();
+  const response = await fetch(`${url}/?database=${database}`, {
+    method: "POST",
+    headers: { "x-clickhouse-user": username, "x-clickhouse-key": password },
+    body: statement,
+  });
+  expect(response.status).toBe(200);
+  return (await response.text()).trim();
+}

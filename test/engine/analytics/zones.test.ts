@@ -1,0 +1,40 @@
+/** Days and hours of the public figures are UTC's, wherever the database stands. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { ClickHouse } from "../../../src/analytics/client.ts";
+import { modelStats } from "../../../src/analytics/model-stats.ts";
+import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
+import { attempt, DAY_MS, record } from "../../support/analytics/records.ts";
+
+const clock = { now: () => Date.now(), monotonic: () => performance.now() };
+let bench: Bench;
+let clickhouse: ClickHouse;
+
+beforeAll(async () => {
+  bench = openBench();
+  await bench.analytics.statistics.endpointStats();
+  clickhouse = clickhouseOf(bench);
+});
+afterAll(async () => {
+  await clickhouse.close();
+  await bench.close();
+});
+
+/** The same database in another zone, which is half an hour off every hour of UTC's. */
+const inKolkata = (): ClickHouse => ({
+  ...clickhouse,
+  rows: (sql, params) => clickhouse.rows(`${sql} SETTINGS session_timezone = 'Asia/Kolkata'`, params),
+});
+
+it("a model's series has today and the 29 days before it, each whole", async () => {
+  const [row] = await inKolkata().rows<{ zone: string }>("SELECT timezone() AS zone");
+  expect(row?.zone).toBe("Asia/Kolkata");
+  const firstMs = Math.floor(Date.now() / DAY_MS) * DAY_MS - 29 * DAY_MS;
+  const call = (tsMs: number) =>
+    record({ tsMs, model: "weir/zones", attempts: [attempt({ tsMs })], payloadState: "off" });
+  await bench.add([call(firstMs - 60_000), call(firstMs + 60_000), call(firstMs + DAY_MS - 60_000)]);
+  expect(await bench.analytics.flush(30_000)).toBe(true);
+  const stats = await modelStats({ clickhouse: inKolkata(), clock, simulated: () => ["weir/zones"] })(
+    "weir/zones",
+  );
+  expect(stats?.series).toMatchObject([{ day: new Date(firstMs).toISOString().slice(0, 10), attempts: 2 }]);
+});

@@ -1,0 +1,106 @@
+/** O5: a stop ends within `timeouts.shutdown_ms`, whatever hangs, and says what it waited for and what is lost. */
+import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { Stopping } from "../../../src/gateway/stopping.ts";
+import { compileDiskFaults } from "../../support/disk-faults.fixtures.ts";
+import { removeFolder, until } from "../../support/gateway.ts";
+import { MAIN, metric, place, run, smallConfig } from "../../support/process.fixtures.ts";
+
+const SHUTDOWN_MS = 3000;
+
+const home = mkdtempSync(join(tmpdir(), "weir-stop-"));
+afterAll(() => removeFolder(home));
+const disk = compileDiskFaults(home);
+/** LMDB itself is not made to fail: see `test/crash/store/faults.test.ts`. */
+const fill = () =>
+  disk.set(...[".journal", "weir.lmdb-disk"].map((file) => `write ${file} ${constants.errno.ENOSPC}`));
+
+/** A gateway with a call under way, whose store cannot commit from here on. */
+async function stuck() {
+  const configDir = smallConfig();
+  writeFileSync(join(configDir, "weir.yaml"), `timeouts: { shutdown_ms: ${SHUTDOWN_MS} }\n`);
+  disk.set();
+  const where = await place({ CONFIG_DIR: configDir, ...disk.env });
+  const started = run(process.execPath, [MAIN], {
+    env: where.env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  await where.ready();
+  const response = await fetch(`${where.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${where.key()}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "weir/sim-small",
+      stream: true,
+      messages: [{ role: "user", content: "[[sim tokens=5 gap_ms=100]]" }],
+    }),
+  });
+  expect(response.status).toBe(200);
+  fill();
+  const answer = response.text().catch(() => "cut");
+  await until("the store fails", async () => (await metric(where.url, "weir_store_healthy")) === 0);
+  return { ...started, where, answer };
+}
+
+const lastLine = (output: string) => JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
+
+test.skipIf(disk.missing !== "")(
+  `O5: SIGTERM while the store cannot commit: exit 1 within the bound, with what is unsaved${disk.missing}`,
+  async () => {
+    const { child, ended, output, answer } = await stuck();
+    const before = performance.now();
+    child.kill("SIGTERM");
+    expect(await ended).toEqual({ code: 1, signal: null });
+    expect(performance.now() - before).toBeLessThan(SHUTDOWN_MS + 5000);
+    const { msg, unsaved, err } = lastLine(output());
+    expect(msg).toBe("stopped by SIGTERM, but not cleanly");
+    expect(unsaved).toMatchObject({ calls: 1 });
+    expect(unsaved.writes).toBeGreaterThan(0);
+    expect(err.message).toContain("calls to be settled");
+    await answer;
+  },
+  120_000,
+);
+
+test.skipIf(disk.missing !== "")(
+  `O5: a store that commits again within the bound saves everything, and the exit is clean${disk.missing}`,
+  async () => {
+    const { child, ended, output, answer, where } = await stuck();
+    child.kill("SIGTERM");
+    await until("it is stopping", () => output().includes("stopping: SIGTERM came"));
+    disk.set();
+    expect((await ended).code).toBe(0);
+    expect(await answer).toContain("[DONE]");
+    expect(lastLine(output()).msg).toBe("stopped by SIGTERM: everything is saved");
+    expect(readdirSync(where.dataDir)).toContain("weir.lmdb");
+  },
+  120_000,
+);
+
+test("O5: a part that never ends is named, and leaves time for the last one", async () => {
+  const stopping = new Stopping(200);
+  const never = new Promise<void>(() => {});
+  await stopping.wait("the engine", never);
+  expect(stopping.leftMs).toBeGreaterThan(0);
+  await stopping.wait("the pool", Promise.resolve());
+  await stopping.wait("the store", never, true);
+  // A timer may fire a moment before its time.
+  expect(stopping.leftMs).toBeLessThan(5);
+  expect(() => stopping.finish()).toThrow(
+    "timeouts.shutdown_ms passed while waiting for the engine, the store",
+  );
+});
+
+test("O5: what a part fails with is told, also after its time", async () => {
+  const stopping = new Stopping(50);
+  await expect(stopping.wait("the store", Promise.reject(new Error("no space left")))).rejects.toThrow(
+    "no space left",
+  );
+  const { promise, reject } = Promise.withResolvers<void>();
+  await stopping.wait("the engine", promise, true);
+  // Nobody waits for it any more: it must not end the process.
+  reject(new Error("too late"));
+  expect(() => stopping.finish()).toThrow("the engine");
+});
