@@ -1,7 +1,8 @@
 /**
  * `npm test`, behind types and lint: runs vitest, then each file that failed once more, alone. What fails twice fails the run. What
  * passes the second time does not, and is listed. docs/testing.md has the rules.
- * Arguments are vitest's, beside `--summary=FILE`, which has the outcome written there as JSON.
+ * It runs the quick part of the tests, unless arguments choose files or tests, or are `--part=all` or `--part=rest`. Other arguments
+ * are vitest's, beside `--summary=FILE`, which has the outcome written there as JSON.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import {
@@ -15,6 +16,7 @@ import {
 } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { leftOut, PART_VARIABLE, partOf } from "./test-run/lanes.ts";
 import { type FileResult, REPORT_VARIABLE } from "./test-run/report.ts";
 import {
   countsOf,
@@ -35,11 +37,15 @@ import { commit, type Summary, startWatch } from "./test-run/whole-run.ts";
 
 const LIST = join("test-results", "passed-second-time.md");
 const SUMMARY = "--summary=";
+const PART = "--part=";
 const VITEST = join(import.meta.dirname, "../node_modules/vitest/vitest.mjs");
 const KEPT_OPTIONS = ["testNamePattern", "testTimeout", "hookTimeout", "config", "root", "mode"];
 
-const summaryFile = process.argv.find((arg) => arg.startsWith(SUMMARY))?.slice(SUMMARY.length);
-const args = process.argv.slice(2).filter((arg) => !arg.startsWith(SUMMARY));
+const given = process.argv.slice(2);
+const optionOf = (option: string) => given.find((arg) => arg.startsWith(option))?.slice(option.length);
+const summaryFile = optionOf(SUMMARY);
+const args = given.filter((arg) => !arg.startsWith(SUMMARY) && !arg.startsWith(PART));
+const part = partOf(optionOf(PART) ?? ((await choosesTests()) ? "all" : "quick"));
 
 const folder = mkdtempSync(join(tmpdir(), "weir-test-reports-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -55,6 +61,10 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   });
 }
 
+if (args.some((arg) => arg === "--help" || arg === "-h")) {
+  const { code } = await runVitest(args);
+  process.exit(code ?? 1);
+}
 const watch = startWatch();
 const first = await runVitest(args);
 const reason = passed(first) ? undefined : unforgivable(first);
@@ -71,7 +81,7 @@ async function runVitest(vitestArgs: readonly string[]): Promise<Run> {
   rmSync(reportFile, { force: true });
   child = spawn(process.execPath, [VITEST, "run", ...vitestArgs], {
     stdio: "inherit",
-    env: { ...process.env, [REPORT_VARIABLE]: reportFile },
+    env: { ...process.env, [REPORT_VARIABLE]: reportFile, [PART_VARIABLE]: part },
   });
   const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
     child?.once("error", reject);
@@ -84,12 +94,23 @@ async function runVitest(vitestArgs: readonly string[]): Promise<Run> {
   return { report, code, signal };
 }
 
+/** Whether the arguments name files or tests: these are looked for in all lanes. */
+async function choosesTests(): Promise<boolean> {
+  if (args.length === 0) return false;
+  const { filter, options } = await parsed();
+  return filter.length > 0 || options.testNamePattern !== undefined || options.project !== undefined;
+}
+
+async function parsed() {
+  // Not before it is needed: it loads all of vitest.
+  const { parseCLI } = await import("vitest/node");
+  return parseCLI(["vitest", "run", ...args]);
+}
+
 /** With the user's options that say which tests of a file run, and how; without those that chose files, or write some. */
 async function runOnceMore(file: FileResult): Promise<Repeat> {
   console.log(`\nOnce more, alone: ${nameOf(file)}`);
-  // Not before it is needed: it loads all of vitest.
-  const { parseCLI } = await import("vitest/node");
-  const options: Readonly<Record<string, unknown>> = { ...parseCLI(["vitest", "run", ...args]).options };
+  const options: Readonly<Record<string, unknown>> = { ...(await parsed()).options };
   const kept = KEPT_OPTIONS.filter((name) => options[name] !== undefined).map(
     (name) => `--${name}=${options[name]}`,
   );
@@ -132,6 +153,7 @@ function conclude(): void {
     };
     writeFileSync(summaryFile, JSON.stringify(summary));
   }
+  if (part === "quick") console.log(leftOut());
   console.log(lineOf(counts));
   process.exitCode = hasFailed ? 1 : 0;
 }

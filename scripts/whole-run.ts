@@ -1,14 +1,14 @@
 /**
- * `node scripts/whole-run.ts SUMMARY [PIPE]` prints the line of a whole run for the table of docs/testing.md, from the summary of
- * `scripts/test.ts` and what `npm run bench -- --targets pipe --json PIPE` wrote. `.ci/run` calls it.
+ * `node scripts/whole-run.ts QUICK REST [PIPE]` prints the line of a whole run for the table of docs/testing.md, from the summaries that
+ * `scripts/test.ts` wrote of its two parts and what `npm run bench -- --targets pipe --json PIPE` wrote. `.ci/run` calls it.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { commit, rowOf, type Summary } from "./test-run/whole-run.ts";
 
-const [, , summaryFile = "", pipeFile = ""] = process.argv;
-const summary = JSON.parse(readFileSync(summaryFile, "utf8")) as Summary;
+const [, , quickFile = "", restFile = "", pipeFile = ""] = process.argv;
+const summaryOf = (file: string): Summary => JSON.parse(readFileSync(file, "utf8"));
 console.log("The line of this run for the table of docs/testing.md:");
-console.log(rowOf(summary, { commit: commit(), pipeUs: pipeFigure() }));
+console.log(rowOf(summaryOf(quickFile), summaryOf(restFile), { commit: commit(), pipeUs: pipeFigure() }));
 
 /** Of small JSON calls. Undefined where the bench could not run. */
 function pipeFigure(): number | undefined {

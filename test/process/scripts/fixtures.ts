@@ -22,6 +22,11 @@ export const TWO_PROJECTS = configWith(`projects: [
   { extends: true, test: { name: "own process", include: ["both/*.test.js"] } },
 ]`);
 
+/** What is in `rest` is in the part of this name. */
+export const TWO_PARTS = configWith(`
+  include: process.env.WEIR_TEST_PART === "quick" ? ["*.test.js"] : ["rest/*.test.js"],
+`);
+
 /** A test that passes. */
 export const passing = (title: string): string => `test(${JSON.stringify(title)}, () => {});\n`;
 

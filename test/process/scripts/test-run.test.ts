@@ -107,6 +107,41 @@ test("filters and options reach vitest, also in the second run; all passes then,
   });
 });
 
+describe("a part of the tests:", () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = folderWith({
+      "part.test.js": 'test("says its part", () => console.log("part", process.env.WEIR_TEST_PART));\n',
+    });
+  });
+
+  test.each([
+    { args: [], part: "quick" },
+    { args: ["--reporter=verbose"], part: "quick" },
+    { args: ["part"], part: "all" },
+    { args: ["-t", "says"], part: "all" },
+    { args: ["--part=rest"], part: "rest" },
+    { args: ["--part=all"], part: "all" },
+  ])("$args is $part", async ({ args, part }) => {
+    const run = await runTests(folder, ...args);
+    expect([run.code, run.lastLine]).toEqual([0, "1 passed, 0 failed"]);
+    expect(run.output).toContain(`part ${part}\n`);
+    expect(run.output.includes("npm run test:all")).toBe(part === "quick");
+  });
+
+  test("that there is not is an error that names the parts", async () => {
+    const run = await runTests(folder, "--part=some");
+    expect(run.code).toBe(1);
+    expect(run.output).toContain("it is quick, rest or all");
+  });
+
+  test("--help is vitest's", async () => {
+    const run = await runTests(folder, "--help");
+    expect(run.code).toBe(0);
+    expect(run.output).toContain("--testNamePattern");
+  });
+});
+
 describe("is never forgiven, and nothing is run once more:", () => {
   const late = { "late.test.js": lateOnce("late") };
   const wrong = [1, 2, 3, 4, 5].map((i) => [`wrong${i}.test.js`, failing("wrong")] as const);
