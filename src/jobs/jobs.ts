@@ -10,7 +10,7 @@ import type { JobHandler, JobKind, JobOrder, JobRow } from "./job.ts";
 import { JobTables } from "./job-tables.ts";
 import { type KindCounts, RETRY_MS, Runner, type RunnerDeps, waitMs } from "./runner.ts";
 
-/** Longest wait for a job that is due later: timers know nothing of a wall clock that was set, or of a machine that slept. */
+/** Timers know nothing of a wall clock that was set, or of a machine that slept. */
 const LONGEST_WAIT_MS = 5_000;
 /** Longest wait between two looks where other processes add jobs without notice. */
 const SHARED_LOOK_MS = 1000;
@@ -31,6 +31,8 @@ export interface JobsOptions {
   readonly onFailure: RunnerDeps["onFailure"];
   /** Several processes use the store: each looks now and then for what the others add or leave behind. Default: false. */
   readonly isShared?: boolean;
+  /** Longest wait for a job that is due later. Default: {@link LONGEST_WAIT_MS}; longer where the clock cannot be set. */
+  readonly longestWaitMs?: number;
 }
 
 export interface JobMetrics {
@@ -259,8 +261,8 @@ export class Jobs {
 
   /** Without jobs that wait there is no timer: what is added brings its own look. */
   #lookAt(nextMs: number): void {
-    const { clock, timers, isShared = false } = this.#options;
-    const mostMs = isShared ? SHARED_LOOK_MS : LONGEST_WAIT_MS;
+    const { clock, timers, isShared = false, longestWaitMs = LONGEST_WAIT_MS } = this.#options;
+    const mostMs = isShared ? SHARED_LOOK_MS : longestWaitMs;
     if (nextMs === Number.POSITIVE_INFINITY && !isShared) return;
     const waitMs = Math.max(0, Math.min(mostMs, nextMs - clock.now()));
     this.#cancel = timers.after(waitMs, () => {

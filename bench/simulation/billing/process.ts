@@ -81,6 +81,8 @@ export class GatewayProcess {
     this.#jobs = new CountedJobs(this.work, {
       ...{ store: this.store, clock: options.time, timers: this.#timers(), random: options.dice.random },
       holder: "cell",
+      // Virtual time is never set: a look every five seconds would be nearly all that happens in a year.
+      longestWaitMs: Number.POSITIVE_INFINITY,
       onFailure: (error) => this.#dead || options.onFailure(error),
     });
   }
