@@ -2,7 +2,7 @@
  * How much is done by tests that try very many inputs, or do something dear very often: a part in `npm test`, all of it in
  * `npm run test:thorough` and `npm run fuzz`. Where a seed is given, what fails in the part fails in the whole.
  */
-const isThorough = (process.env.WEIR_THOROUGH ?? process.env.WEIR_FUZZ_ROUNDS) !== undefined;
+export const isThorough = (process.env.WEIR_THOROUGH ?? process.env.WEIR_FUZZ_ROUNDS) !== undefined;
 
 /** An eighth of the rounds in `npm test`. @param all rounds of a thorough run */
 export const rounds = (all: number): number => amount(all, Math.ceil(all / 8));

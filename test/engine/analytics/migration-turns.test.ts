@@ -7,6 +7,7 @@ import { type Engine, type ServerAddress, startEngine } from "../../../src/analy
 import { migrate, migrationFiles } from "../../../src/analytics/migrations.ts";
 import { seededRandom } from "../../../src/clock.ts";
 import { temporaryFolder, until } from "../../support/analytics/records.ts";
+import { isThorough } from "../../support/effort.ts";
 import { OldGateway, openDatabase, pausedAt, SOON, tagSums } from "./migrations.fixtures.ts";
 
 const folder = temporaryFolder();
@@ -76,42 +77,50 @@ async function statementsOf(): Promise<number> {
   return counted.statements();
 }
 
-it("a death or a pause at any statement leaves what the next gateway completes, and no late statement spoils it", async () => {
+/**
+ * A statement that was sent and whose answer is lost leaves what one leaves that stops before the next statement, which is sent
+ * late besides. So `npm test` stops before every second statement, and behind the last one; a thorough run, in both ways at each.
+ */
+async function pauses(): Promise<{ readonly nth: number; readonly isSent: boolean }[]> {
   const statements = await statementsOf();
   expect(statements).toBeGreaterThan(20);
-  for (const odd of process.env.WEIR_THOROUGH === undefined ? [0] : [0, 1]) {
-    await each(statements, 4, async (nth) => {
-      const isSent = nth % 2 === odd;
-      const database = await openDatabase(address, `paused_${nth}_${isSent}`);
-      const old = new OldGateway(database, "run_a");
-      await old.insert(3);
-      const paused = pausedAt(database, nth, isSent);
-      const first = migrate(paused.target, { times: SOON });
-      await paused.at;
-      await old.insert(2);
-      const going = new OldGateway(database, "run_b").start();
-      await migrate(database, { times: SOON });
-      await old.insert(2);
-      paused.resume();
-      await first;
-      await going.stop();
-      const { stored, summed } = await tagSums(database);
-      expect({ nth, isSent, stored }).toEqual({ nth, isSent, stored: summed });
-      const left = await database.rows<{ name: string }>(
-        "SELECT name FROM system.tables WHERE database = currentDatabase() AND name LIKE 'usage_tags_daily%' ORDER BY name",
-      );
-      const orphans = left
-        .map(({ name }) => name)
-        .filter((name) => !/^usage_tags_daily(_view|_first)?$/.test(name));
-      expect({ nth, isSent, orphans }).toEqual({ nth, isSent, orphans: [] });
-      const names = await database.rows<{ name: string }>(
-        "SELECT DISTINCT name FROM migrations ORDER BY name",
-      );
-      expect(names.map(({ name }) => name)).toEqual(NAMES);
-      await database.command(`DROP DATABASE ${database.name}`);
-      await database.close();
-    });
-  }
+  return Array.from({ length: statements }, (_, nth) => [
+    { nth, isSent: false, isOfPart: nth % 2 === 1 },
+    { nth, isSent: true, isOfPart: nth === statements - 1 },
+  ])
+    .flat()
+    .filter(({ isOfPart }) => isThorough || isOfPart);
+}
+
+it("a death or a pause at any statement leaves what the next gateway completes, and no late statement spoils it", async () => {
+  await each(await pauses(), 4, async ({ nth, isSent }) => {
+    const database = await openDatabase(address, `paused_${nth}_${isSent}`);
+    const old = new OldGateway(database, "run_a");
+    await old.insert(3);
+    const paused = pausedAt(database, nth, isSent);
+    const first = migrate(paused.target, { times: SOON });
+    await paused.at;
+    await old.insert(2);
+    const going = new OldGateway(database, "run_b").start();
+    await migrate(database, { times: SOON });
+    await old.insert(2);
+    paused.resume();
+    await first;
+    await going.stop();
+    const { stored, summed } = await tagSums(database);
+    expect({ nth, isSent, stored }).toEqual({ nth, isSent, stored: summed });
+    const left = await database.rows<{ name: string }>(
+      "SELECT name FROM system.tables WHERE database = currentDatabase() AND name LIKE 'usage_tags_daily%' ORDER BY name",
+    );
+    const orphans = left
+      .map(({ name }) => name)
+      .filter((name) => !/^usage_tags_daily(_view|_first)?$/.test(name));
+    expect({ nth, isSent, orphans }).toEqual({ nth, isSent, orphans: [] });
+    const names = await database.rows<{ name: string }>("SELECT DISTINCT name FROM migrations ORDER BY name");
+    expect(names.map(({ name }) => name)).toEqual(NAMES);
+    await database.command(`DROP DATABASE ${database.name}`);
+    await database.close();
+  });
 }, 240_000);
 
 it("gateways killed at random moments leave a database that the last one completes", async () => {
@@ -141,11 +150,11 @@ it("gateways killed at random moments leave a database that the last one complet
   await database.close();
 }, 120_000);
 
-/** Runs them, so many at once. */
-async function each(n: number, atOnce: number, act: (at: number) => Promise<void>): Promise<void> {
-  let next = 0;
+/** Acts on them, so many at once. */
+async function each<T>(all: readonly T[], atOnce: number, act: (one: T) => Promise<void>): Promise<void> {
+  const left = [...all];
   const lane = async () => {
-    while (next < n) await act(next++);
+    for (let one = left.shift(); one !== undefined; one = left.shift()) await act(one);
   };
   await Promise.all(Array.from({ length: atOnce }, lane));
 }
