@@ -1,6 +1,5 @@
 /** The real supervisor with real gateways and a real Redis server, as processes. */
-import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { onTestFinished } from "vitest";
 import type { SupervisorStatus } from "../../../src/supervisor/supervisor.ts";
@@ -70,7 +69,7 @@ function isOf(pid: number, dataDir: string): boolean {
     const variables = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
     if (variables.some((v) => v === `DATA_DIR=${dataDir}` || v.startsWith(`DATA_DIR=${dataDir}/`)))
       return true;
-    return spawnSync("readlink", [`/proc/${pid}/cwd`], { encoding: "utf8" }).stdout.startsWith(dataDir);
+    return readlinkSync(`/proc/${pid}/cwd`).startsWith(dataDir);
   } catch {
     return false;
   }
