@@ -38,6 +38,9 @@ export interface Turn {
 
 export class TurnLost extends Error {}
 
+/** Holders of this process whose turns have ended, although ClickHouse could not be told: nothing has to be waited for. */
+const endedUntold = new Set<string>();
+
 interface Newest {
   readonly turn: number;
   readonly holder: string;
@@ -92,11 +95,14 @@ async function take(
     const newest = (await target.rows<Newest>(NEWEST))[0];
     const life = `${newest?.turn} ${newest?.signs}`;
     if (life !== seen) [seen, sinceMs] = [life, clock.monotonic()];
-    const isFree = newest === undefined || newest.over > 0;
+    const isFree = newest === undefined || newest.over > 0 || endedUntold.has(newest.holder);
     if (isFree || clock.monotonic() - sinceMs >= times.lostAfterMs) {
       const number = Math.max(least, (newest?.turn ?? 0) + 1);
       const turn = new HeldTurn(target, times, number);
-      if (await turn.take()) return turn;
+      if (await turn.take()) {
+        endedUntold.delete(newest?.holder ?? "");
+        return turn;
+      }
       // A kill of ClickHouse may leave a token without its row: that turn is nobody's.
       least = number + 1;
     }
@@ -151,7 +157,7 @@ class HeldTurn implements Turn {
     } finally {
       clearInterval(timer);
       await last;
-      await this.#insert(++this.#signs, true).catch(() => {});
+      await this.#insert(++this.#signs, true).catch(() => void endedUntold.add(this.#holder));
     }
   }
 

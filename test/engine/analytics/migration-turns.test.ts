@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Engine, type ServerAddress, startEngine } from "../../../src/analytics/engine.ts";
+import type { TurnTarget } from "../../../src/analytics/migration-turns.ts";
 import { migrate, migrationFiles } from "../../../src/analytics/migrations.ts";
 import { seededRandom } from "../../../src/clock.ts";
 import { temporaryFolder, until } from "../../support/analytics/records.ts";
@@ -64,6 +65,32 @@ it("sums up a batch once whose insertion began before the view was made and ends
   await slow;
   const { stored, summed } = await tagSums(database);
   expect(stored).toEqual(summed);
+  await database.close();
+});
+
+it("a gateway whose ClickHouse goes away amid its turn goes on at once when it is back", async () => {
+  const database = await openDatabase(address, "away");
+  let [left, isAway] = [9, false];
+  const unreachable = async <T>(send: () => Promise<T>): Promise<T> => {
+    isAway ||= --left < 0;
+    if (isAway) throw new Error("ECONNREFUSED");
+    return await send();
+  };
+  const target: TurnTarget = {
+    command: (sql) => unreachable(() => database.command(sql)),
+    rows: (sql) => unreachable(() => database.rows(sql)),
+  };
+  // Those of another process are waited for longer than a test may take.
+  const times = { ...SOON, lostAfterMs: 3_600_000 };
+  await expect(migrate(target, { times })).rejects.toThrow("ECONNREFUSED");
+  const [begun] = await database.rows<{ is_over: boolean }>(
+    "SELECT max(is_over) AS is_over FROM migration_turns",
+  );
+  expect(begun?.is_over).toBe(false);
+  [left, isAway] = [Number.POSITIVE_INFINITY, false];
+  await migrate(target, { times });
+  const names = await database.rows<{ name: string }>("SELECT DISTINCT name FROM migrations ORDER BY name");
+  expect(names.map(({ name }) => name)).toEqual(NAMES);
   await database.close();
 });
 
