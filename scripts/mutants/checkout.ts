@@ -56,5 +56,8 @@ function files(): string[] {
     encoding: "utf8",
     maxBuffer: 64 * 1024 * 1024,
   });
-  return listed.split("\0").filter((path) => path !== "" && existsSync(join(REPO, path)));
+  // In a further worktree the packages may be a link, which is no folder to git.
+  return listed
+    .split("\0")
+    .filter((path) => path !== "" && path !== "node_modules" && existsSync(join(REPO, path)));
 }
