@@ -1,19 +1,16 @@
 /**
  * Which test files a mutant may be caught by: those that run the code in their own process, where coverage is counted and a fault is
- * put in. Tests of other processes, several cells behind a proxy, ClickHouse, browsers, killed processes, memory and time are not
- * run; nor are those of other rooms, which call a model only to have a call to show.
+ * put in. Tests of other processes, browsers, killed processes, memory and time are not run; nor are those of other rooms, which
+ * call a model only to have a call to show.
  */
 import type { Source, Tree } from "../../test/unit/tidy/tree.ts";
 
-const UNIT =
-  /^test\/(?:unit|cells)\/(?:exchange|credits|limits|wire|fuzz|routing|policies|account|billing|cells|upstream)\//;
-const GATEWAY_FOLDERS =
-  /^test\/gateway\/(?:chat|conformance|edge|exchange|extras|faults|inquire|kept|money|policies|routing|sdk|settle|shapes|upstream)\//;
-/** Directly in the lane. */
-const GATEWAY_FILES =
-  /^test\/gateway\/(?:built-in|byok|context|disconnect|hedge|idempotency|keep-alive|key-report|limits|multimodal|other-provider|plans|privacy|request-limits|responses\.history|shadow|tail)[\w.]*$/;
-/** Of time or memory. */
-const TIMED = /\.(?:speed|memory)\.test\.ts$/;
+const LANES = /^test\/(?:unit|gateway|engine|cells|process\/exchange)\//;
+const ROOMS = new Set([
+  ...["exchange", "credits", "limits", "wire", "fuzz", "routing", "policies", "account", "billing", "cells"],
+  ...["upstream", "chat", "conformance", "edge", "extras", "faults", "inquire", "kept", "money", "sdk"],
+  ...["settle", "shapes"],
+]);
 /** Each takes longer than a hundred others: many rounds at random, or the whole life of several processes. */
 const DEAR =
   /\/(?:limits\.windows|limits\.random|acts|faults|leaving|replicas|failover|serial|cuts|absence\.jobs|clock|once[\w.]*|auto-topup\.property)\.test\.ts$/;
@@ -30,8 +27,9 @@ export function testFiles(tree: Tree, rooms: readonly string[]): string[] {
 }
 
 function isInProcess(path: string): boolean {
-  if (GATEWAY_FOLDERS.test(path) || GATEWAY_FILES.test(path)) return !TIMED.test(path);
-  return UNIT.test(path) && !TIMED.test(path) && !DEAR.test(path);
+  const [, , room = ""] = path.split("/");
+  // Of a whole gateway none is as dear.
+  return LANES.test(path) && ROOMS.has(room) && (path.startsWith("test/gateway/") || !DEAR.test(path));
 }
 
 /** The paths of all that is loaded with a source, itself included. */

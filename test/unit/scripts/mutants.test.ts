@@ -192,15 +192,15 @@ test("test files are those of the lanes that load a source of the rooms, by what
     "test/unit/limits/window.test.ts": 'import { window } from "../../../src/limits/window.ts";\nwindow;\n',
     "test/unit/limits/clock.test.ts": 'import { clock } from "../../../src/clock.ts";\nclock;\n',
     "test/unit/limits/types.test.ts": 'import type { Window } from "../../../src/limits/types.ts";\n',
-    "test/unit/limits/window.speed.test.ts": 'import "../../../src/limits/window.ts";\n',
-    "test/unit/analytics/usage.test.ts": 'import "../../../src/limits/window.ts";\n',
-    "test/gateway/fixtures.ts": 'import "../../src/limits/window.ts";\n',
-    "test/gateway/limits.test.ts": 'import "./fixtures.ts";\n',
-    "test/gateway/process/start.test.ts": 'import "../fixtures.ts";\n',
-    "test/crash/limits.test.ts": 'import "../gateway/fixtures.ts";\n',
+    "test/timed/limits/window.test.ts": 'import "../../../src/limits/window.ts";\n',
+    "test/engine/analytics/usage.test.ts": 'import "../../../src/limits/window.ts";\n',
+    "test/support/gateway.ts": 'import "../../src/limits/window.ts";\n',
+    "test/gateway/limits/limits.test.ts": 'import "../../support/gateway.ts";\n',
+    "test/process/process/start.test.ts": 'import "../../support/gateway.ts";\n',
+    "test/crash/limits/limits.test.ts": 'import "../../support/gateway.ts";\n',
   });
   expect(testFiles(tree, ["limits"])).toEqual([
-    "test/gateway/limits.test.ts",
+    "test/gateway/limits/limits.test.ts",
     "test/unit/limits/window.test.ts",
   ]);
 });
