@@ -10,6 +10,7 @@ import {
   TAIL_BYTES,
   tailUnit,
 } from "../../../src/store/segment.ts";
+import { CUT_STEP } from "../../support/effort.ts";
 
 /** Bytes of a tail's unit: how the next frame's tail lies over the one before depends on its length by this. */
 const UNIT = 16;
@@ -27,6 +28,16 @@ function frameOf(payload: number, number: number, salt: number): Buffer {
   return frame;
 }
 
+/**
+ * Where a write of so many bytes is cut. Within its payload and two units of its tail, and at its end, everywhere; in between, where a
+ * tail repeats its unit, at a distance that comes by each byte of a unit, and everywhere in a thorough run.
+ */
+function cutsOf(length: number): number[] {
+  const repeatsFrom = length - TAIL_BYTES + 2 * UNIT;
+  const all = Array.from({ length: length + 1 }, (_, cut) => cut);
+  return all.filter((cut) => cut < repeatsFrom || cut > length - 2 * UNIT || cut % CUT_STEP === 0);
+}
+
 test.each(Array.from({ length: UNIT }, (_, phase) => phase))(
   "O1: cut at any byte, %i bytes off the tail before it, it is dropped or whole",
   (phase) => {
@@ -39,7 +50,7 @@ test.each(Array.from({ length: UNIT }, (_, phase) => phase))(
     const last = frameOf(100 + phase, base + 2, salt);
     const at = HEADER_BYTES + first.length - TAIL_BYTES;
     const wrong: string[] = [];
-    for (let cut = 0; cut <= last.length; cut++) {
+    for (const cut of cutsOf(last.length)) {
       const bytes = Buffer.from(before);
       last.copy(bytes, at, 0, cut);
       const content = readSegment(bytes);

@@ -1,13 +1,20 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CallRecord } from "../../../src/record.ts";
 import { openOtlp } from "../../../src/telemetry/otlp.ts";
 import { telemetrySettingsOf } from "../../../src/telemetry-settings.ts";
 import { record } from "../../support/analytics/records.ts";
-import { closedPort } from "../../support/gateway.ts";
+import { type Collector, startCollector } from "../../support/telemetry/collector.fixtures.ts";
+
+/** What it takes matters to no test here; an exporter that reaches none tries again for as long as it may. */
+let collector: Collector;
+beforeAll(async () => {
+  collector = await startCollector();
+});
+afterAll(() => collector.close());
 
 async function asked(change: Partial<CallRecord>, traceparent = ""): Promise<number> {
   const settings = telemetrySettingsOf({
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await closedPort()}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "true",
     OTEL_METRICS_EXPORTER: "none",
   });
