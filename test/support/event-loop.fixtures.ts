@@ -1,6 +1,5 @@
 /** How long a gateway in a process of its own was kept from everything else: see `event-loop.witness.ts`. */
 import { join } from "node:path";
-import { until } from "./gateway.ts";
 import type { SpawnedGateway } from "./spawned-gateway.ts";
 
 /** For the environment of the gateway. */
@@ -8,11 +7,22 @@ export const WITNESSED = {
   NODE_OPTIONS: `--import=${join(import.meta.dirname, "event-loop.witness.ts")}`,
 };
 
-/** Milliseconds of processor time that the longest turn of its event loop took since it was last asked. */
-export async function longestTurn(gateway: SpawnedGateway): Promise<number> {
-  const said = () => gateway.output().match(/longest turn: [\d.]+/g) ?? [];
-  const before = said().length;
-  gateway.process.kill("SIGUSR2");
-  await until("the witness has spoken", () => said().length > before);
-  return Number(said().at(-1)?.split(": ")[1]);
+/**
+ * Milliseconds of processor time that the longest turn of its event loop took since it was last asked. It is asked hundreds of times,
+ * so its output is listened to, not looked at now and then.
+ */
+export function longestTurn({ process: child }: SpawnedGateway): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const heard = (data: Buffer) => {
+      text += data.toString();
+      const longestMs = /longest turn: ([\d.]+) ms\n/.exec(text)?.[1];
+      if (longestMs === undefined) return;
+      child.stdout?.off("data", heard);
+      resolve(Number(longestMs));
+    };
+    child.stdout?.on("data", heard);
+    child.once("exit", () => reject(new Error("the gateway ended before its witness spoke")));
+    child.kill("SIGUSR2");
+  });
 }
