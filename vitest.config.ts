@@ -36,9 +36,9 @@ export default defineConfig({
     pool: "forks",
     isolate: false,
     maxWorkers: 2,
-    // A test that waits for minutes is a hang. Waits end before, and say what they saw: test/support/wait.ts.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // Against hangs alone: a wait ends after two minutes, and says what it saw (test/support/wait.ts). A test may have several.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     teardownTimeout: 5_000,
     // Tests that run at the same time wait for something and hardly use a processor.
     maxConcurrency: 16,
