@@ -1,64 +1,71 @@
-/** `test/README.md` prints the matrix of the conformance suite: it says what the suite's own data say. */
+/** The matrix of the conformance suite: `matrix.md` prints it, and the pairs of `npm test` are one of each kind. */
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { expect, test } from "vitest";
+import { MATRIX_FILE, matrixText } from "../../../scripts/matrix-table.ts";
 import { ANSWERS } from "../../support/conformance/cases.ts";
+import type { ClientName, UpstreamName } from "../../support/conformance/ends.ts";
 import { FAILURES } from "../../support/conformance/failures.ts";
-import { CLIENTS, MATRIX, REQUEST_CASES, UPSTREAMS } from "../../support/conformance/pairs.ts";
+import {
+  answersOn,
+  CLIENTS,
+  failuresOn,
+  isChosen,
+  MATRIX,
+  UPSTREAMS,
+  upstreamsIn,
+} from "../../support/conformance/pairs.ts";
 
-const readme = readFileSync(resolve(import.meta.dirname, "../../README.md"), "utf8");
-const CURE = "copy what is expected into test/README.md";
+const FORMATS = Object.keys(CLIENTS) as ClientName[];
+const DIALECTS: readonly UpstreamName[] = UPSTREAMS.map(({ name }) => name);
 
-const table = (rows: readonly (readonly (string | number)[])[]): string => {
-  const [head = [], ...body] = rows.map((cells) => `| ${cells.join(" | ")} |`);
-  return [head, `|${" --- |".repeat(rows[0]?.length ?? 0)}`, ...body].join("\n");
-};
-
-test("the README has a row for every pair, with as many cases as the suite runs on it", () => {
-  const rows = MATRIX.map(({ client, upstream, answered, warned, failed, refused }) => {
-    const cases = answered + warned + failed + refused;
-    return [client, upstream, answered, warned, failed, refused, `${cases} + ${cases}`];
-  });
-  const head = [
-    "client",
-    "upstream",
-    "answered",
-    "warned",
-    "upstream fails",
-    "request itself",
-    "whole + streamed",
-  ];
-  expect(readme, CURE).toContain(table([head, ...rows]));
-});
-
-test("the README names what each end has no place for, and why", () => {
-  const formats = Object.values(CLIENTS).flatMap(({ name, lacks }) =>
-    Object.entries(lacks).map(([feature, why]) => [`format ${name}`, feature, why, "not run"]),
-  );
-  const dialects = UPSTREAMS.flatMap(({ name, lacks }) =>
-    Object.entries(lacks).map(([feature, { why, isTold }]) => [
-      `dialect ${name}`,
-      feature,
-      why,
-      isTold ? "a warning names it; strict refuses" : "nothing is lost",
-    ]),
-  );
-  expect(readme, CURE).toContain(table([["end", "feature", "why", "then"], ...formats, ...dialects]));
-});
-
-test("the README lists the cases", () => {
-  const names = (cases: readonly { readonly name: string }[]) => cases.map(({ name }) => name).join(" · ");
-  expect(readme, CURE).toContain(names(ANSWERS));
-  expect(readme, CURE).toContain(names(FAILURES));
-  expect(readme, CURE).toContain(REQUEST_CASES.join(" · "));
+test("matrix.md says what the suite runs", () => {
+  expect(readFileSync(MATRIX_FILE, "utf8"), "node scripts/matrix-table.ts writes it").toBe(matrixText());
 });
 
 test("every format meets every dialect, and no case is without a pair", () => {
-  expect(MATRIX.length).toBe(Object.keys(CLIENTS).length * UPSTREAMS.length);
+  expect(MATRIX.length).toBe(FORMATS.length * UPSTREAMS.length);
   for (const { needs, name } of ANSWERS) {
     const formats = Object.values(CLIENTS).filter(({ lacks }) => needs.every((feature) => !lacks[feature]));
     const dialects = UPSTREAMS.filter(({ lacks }) => needs.every((feature) => !lacks[feature]));
-    expect(formats.length, name).toBeGreaterThan(1);
-    expect(dialects.length, name).toBeGreaterThan(1);
+    expect(formats.length * dialects.length, name).toBeGreaterThan(0);
+  }
+});
+
+test("the two parts of a run are the whole, and share no pair", () => {
+  for (const format of FORMATS) {
+    const of = (part: "quick" | "rest" | "all") => upstreamsIn(part, format).map(({ name }) => name);
+    expect([...of("quick"), ...of("rest")].sort(), format).toEqual([...DIALECTS].sort());
+    expect(of("all"), format).toEqual(DIALECTS);
+  }
+});
+
+test("the chosen pairs have each format to itself where it can, each told to another dialect, and each dialect from another format", () => {
+  for (const format of FORMATS) {
+    const upstreams = DIALECTS.filter((dialect) => isChosen(format, dialect));
+    if (DIALECTS.some((dialect) => dialect === format)) expect(upstreams, format).toContain(format);
+    expect(upstreams.filter((dialect) => dialect !== format).length, format).toBeGreaterThan(0);
+  }
+  for (const dialect of DIALECTS) {
+    const others = FORMATS.filter((format) => format !== dialect && isChosen(format, dialect));
+    expect(others.length, dialect).toBeGreaterThan(0);
+  }
+});
+
+test("a case of one end alone is on each end's chosen pairs, and on no other", () => {
+  for (const [on, cases] of [
+    [answersOn, ANSWERS],
+    [failuresOn, FAILURES],
+  ] as const) {
+    const ofOneEnd = cases.filter(({ isOfOneEnd }) => isOfOneEnd).map(({ name }) => name);
+    expect(ofOneEnd.length).toBeGreaterThan(0);
+    for (const format of FORMATS) {
+      for (const upstream of UPSTREAMS) {
+        const names = on(CLIENTS[format], upstream).map(({ name }) => name);
+        const found = ofOneEnd.filter((name) => names.includes(name));
+        expect(found, `${format} to ${upstream.name}`).toEqual(
+          isChosen(format, upstream.name) ? ofOneEnd : [],
+        );
+      }
+    }
   }
 });

@@ -3,23 +3,23 @@
  * answer is compared with what the upstream itself says to the very request that it got, whole and streamed.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type {
-  Ask,
-  AskPart,
-  Heard,
-  HeardChoice,
-  Json,
-  Media,
-  Seen,
-  Told,
-} from "../../support/conformance/ask.ts";
+import type { Ask, AskPart, Heard, HeardChoice, Json, Seen, Told } from "../../support/conformance/ask.ts";
 import type { AnswerCase } from "../../support/conformance/cases.ts";
 import type { Client, ClientName, Upstream } from "../../support/conformance/ends.ts";
 import { type Ending, type FailureCase, failuresOf } from "../../support/conformance/failures.ts";
-import { answersOf, CLIENTS, UPSTREAMS, upstreamLack } from "../../support/conformance/pairs.ts";
+import {
+  answersOn,
+  CLIENTS,
+  failuresOn,
+  PART,
+  UPSTREAMS,
+  upstreamLack,
+  upstreamsIn,
+} from "../../support/conformance/pairs.ts";
 import { type Answer, type TestEndpoint, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { httpCall } from "../../support/http-client.ts";
 import { expectSame } from "../../support/same.ts";
+import { expected, isRefused, saidIn } from "./expected.ts";
 
 let gateway: TestGateway;
 
@@ -35,8 +35,8 @@ const PRICES: Readonly<Record<string, { input: number; output: number; cacheRead
 const SIMULATED = { input: 150, output: 600, cacheRead: 75 };
 
 /** Each failure has an endpoint of its own: what one does to its health is nobody else's. */
-const faulty = (upstream: Upstream, index: number, stream: boolean): string =>
-  `${upstream.name}-${index}-${stream ? "stream" : "whole"}`;
+const faulty = (upstream: Upstream, failure: FailureCase, stream: boolean): string =>
+  `${upstream.name}-${failuresOf(upstream.name).indexOf(failure)}-${stream ? "stream" : "whole"}`;
 
 const endpoints: readonly TestEndpoint[] = [
   {
@@ -44,10 +44,10 @@ const endpoints: readonly TestEndpoint[] = [
     entry: { dialects: ["converse"], upstream_model: "anthropic.claude-sonnet-4-5-20250929-v1:0" },
   },
   ...UPSTREAMS.flatMap((upstream) =>
-    failuresOf(upstream.name).flatMap(({ instruction, words }, index) =>
+    failuresOf(upstream.name).flatMap((failure) =>
       [false, true].map((stream) => ({
-        provider: faulty(upstream, index, stream),
-        instruction: { ...instruction, ...words?.[upstream.name] },
+        provider: faulty(upstream, failure, stream),
+        instruction: { ...failure.instruction, ...failure.words?.[upstream.name] },
         entry: { dialects: [upstream.name] },
       })),
     ),
@@ -77,23 +77,28 @@ export function conformance(name: ClientName): void {
   });
   afterAll(() => gateway.stop());
 
-  describe.each(UPSTREAMS.map((upstream) => [upstream.name, upstream] as const))(
+  describe.each(upstreamsIn(PART, name).map((upstream) => [upstream.name, upstream] as const))(
     `${name} to %s`,
     (_, upstream) => {
-      for (const one of answersOf(client)) {
+      for (const one of answersOn(client, upstream)) {
         const lack = upstreamLack(client, upstream, one);
         if (lack === undefined) test(one.name, () => answers(client, upstream, one));
         else test(`${one.name}: no place for it`, () => doesWithout(client, upstream, one));
       }
-      failuresOf(upstream.name).forEach((failure, index) => {
-        test(`failure: ${failure.name}`, () => fails(client, upstream, failure, index));
-      });
+      for (const failure of failuresOn(client, upstream)) {
+        test(`failure: ${failure.name}`, () => fails(client, upstream, failure));
+      }
       test("an option of the format's own", () => ownOption(client, upstream));
       test("strict: an option of the format's own", () => strictly(client, upstream));
-      test("an unknown model", () => unknownModel(client));
-      test("a body that is no request", () => noRequest(client, upstream));
     },
   );
+
+  // No upstream hears of them.
+  if (PART === "rest") return;
+  describe(`${name} to none`, () => {
+    test("an unknown model", () => unknownModel(client));
+    test("a body that is no request", () => noRequest(client));
+  });
 }
 
 async function answers(client: Client, upstream: Upstream, one: AnswerCase): Promise<void> {
@@ -150,60 +155,6 @@ function check(client: Client, upstream: Upstream, one: AnswerCase, ask: Ask, ex
     heard.choices,
     told.choices.map((choice) => saidIn(client, choice)),
   );
-}
-
-/** Completions have a text and nothing else. */
-const saidIn = (client: Client, { stop, reasoning, ...said }: Told["choices"][number]): HeardChoice => ({
-  ...said,
-  reasoning: client.lacks.thinking === undefined ? reasoning : "",
-  stop: client.stops[stop],
-});
-
-/** A refusal has a place of its own, or stands in the text under a stop reason that tells, or was withheld whole. */
-const isRefused = ({ text, refusal, stop }: HeardChoice, wanted: string): boolean =>
-  (refusal === wanted && text === "") ||
-  (refusal === "" && (text === wanted || text === "") && /^(refusal|content_filter)$/.test(stop));
-
-/** What an upstream must have been told of an ask. Turns that were sent back as they came are judged by the upstream. */
-function expected(ask: Ask, client: Client, upstream: Upstream): Partial<Seen> {
-  const { turns, tools = [], choosing, schema, stop = [], choices = 1 } = ask;
-  const isEchoed = turns.some((turn) => "echo" in turn);
-  const parts = turns.flatMap((turn): readonly AskPart[] => ("user" in turn ? turn.user : []));
-  const results = turns.flatMap((turn) => ("results" in turn ? turn.results : []));
-  const media = (kind: "image" | "document"): Media[] =>
-    parts.flatMap((part) => (kind in part ? [(part as Record<string, Media>)[kind] as Media] : []));
-  const maxTokens = ask.maxTokens ?? (client.name === "messages" ? 4096 : undefined);
-  const isForbidden = choosing === "none";
-  return {
-    ...(ask.system !== undefined && { system: ask.system }),
-    ...(!isEchoed && {
-      texts: turns.flatMap(textsOf),
-      calls: turns.flatMap((turn) => ("assistant" in turn ? (turn.calls ?? []) : [])),
-    }),
-    images: [...media("image"), ...results.flatMap(({ image }) => image ?? [])],
-    imageUrls: parts.flatMap((part) => ("imageUrl" in part ? [part.imageUrl] : [])),
-    documents: media("document"),
-    results: results.map(({ id, text, isError = false }) => ({ id, text, isError })),
-    ...(!isForbidden && { tools }),
-    ...(choosing !== undefined && choosing !== "auto" && !isForbidden && { choosing }),
-    schema,
-    json: ask.json ?? false,
-    temperature: ask.temperature,
-    seed: ask.seed,
-    stop,
-    choices,
-    ...(maxTokens !== undefined && { maxTokens }),
-    cacheMarks:
-      upstream.lacks.cache_marks && client.name !== upstream.name
-        ? 0
-        : parts.filter((part) => "text" in part && part.isCached).length,
-  };
-}
-
-function textsOf(turn: Ask["turns"][number]): string[] {
-  if ("user" in turn) return turn.user.flatMap((part) => ("text" in part ? part.text : []));
-  if ("results" in turn) return turn.said === undefined ? [] : [turn.said];
-  return "assistant" in turn && turn.assistant !== "" ? [turn.assistant] : [];
 }
 
 /** One call through the gateway, with what the upstream got and says to it, and what is recorded. */
@@ -367,9 +318,9 @@ async function unknownModel(client: Client): Promise<void> {
   }
 }
 
-async function noRequest(client: Client, { model }: Upstream): Promise<void> {
+async function noRequest(client: Client): Promise<void> {
   for (const [, stream] of MODES) {
-    const { messages: _, input: __, prompt: ___, ...rest }: Json = client.request(OWN, model, stream);
+    const { messages: _, input: __, prompt: ___, ...rest }: Json = client.request(OWN, "test/model", stream);
     const answer = await post(client, { ...rest, messages: 7, input: 7, prompt: 7 });
     const error = client.errorOf(answer.json);
     expect([answer.status, error.code]).toEqual([400, "invalid_value"]);
@@ -377,9 +328,9 @@ async function noRequest(client: Client, { model }: Upstream): Promise<void> {
   }
 }
 
-async function fails(client: Client, upstream: Upstream, failure: FailureCase, index: number): Promise<void> {
+async function fails(client: Client, upstream: Upstream, failure: FailureCase): Promise<void> {
   for (const [mode, stream] of MODES) {
-    const ask = { ...OWN, own: false, only: faulty(upstream, index, stream) };
+    const ask = { ...OWN, own: false, only: faulty(upstream, failure, stream) };
     const answer = await post(client, client.request(ask, "test/model", stream));
     const ending = stream ? failure.stream : (failure.wholeOf?.[upstream.name] ?? failure.whole);
     expect(answer.status, `${mode}: ${answer.text}`).toBe(ending.status);

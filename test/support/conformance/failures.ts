@@ -23,6 +23,8 @@ export interface FailureCase {
   /** What the caller is told; elsewhere the message is the gateway's own. */
   readonly message?: string;
   readonly retryAfter?: string;
+  /** An answer that never began: the upstream's status decides, in any dialect. See `meets` in `pairs.ts`. */
+  readonly isOfOneEnd?: true;
 }
 
 const both = (name: string, instruction: FailureCase["instruction"], ending: Ending): FailureCase => ({
@@ -30,6 +32,11 @@ const both = (name: string, instruction: FailureCase["instruction"], ending: End
   instruction,
   whole: ending,
   stream: ending,
+});
+
+const refused = (status: string, instruction: FailureCase["instruction"], ending: Ending): FailureCase => ({
+  ...both(status, { status: Number(status), ...instruction }, ending),
+  isOfOneEnd: true,
 });
 
 const ERROR: Ending = { status: 502, code: "upstream_error" };
@@ -40,17 +47,13 @@ const MIDWAY = { after: 8, tokens: 30 };
 
 export const FAILURES: readonly FailureCase[] = [
   {
-    ...both(
-      "400",
-      { status: 400, error_message: "That is no question." },
-      { status: 400, code: "upstream_rejected" },
-    ),
+    ...refused("400", { error_message: "That is no question." }, { status: 400, code: "upstream_rejected" }),
     message: "That is no question.",
   },
-  both("401", { status: 401, error_message: "Key sk-123 is wrong." }, ERROR),
-  { ...both("429", { status: 429, retry_after: 7 }, CAPACITY), retryAfter: "7" },
-  both("500", { status: 500, error_message: "Traceback (most recent call last)" }, ERROR),
-  both("529", { status: 529 }, CAPACITY),
+  refused("401", { error_message: "Key sk-123 is wrong." }, ERROR),
+  { ...refused("429", { retry_after: 7 }, CAPACITY), retryAfter: "7" },
+  refused("500", { error_message: "Traceback (most recent call last)" }, ERROR),
+  refused("529", {}, CAPACITY),
   both("T14: an error first, under 200", { fault: "error_first" }, ERROR),
   {
     ...both("T14: overloaded first, under 200", { fault: "error_first" }, CAPACITY),
