@@ -1,24 +1,19 @@
 /**
  * A cell in a process of its own, which a test kills: calls of several keys of one org spend hard budgets until standard input ends.
- * Arguments: folder, cell, dataset, socket of Redis, keys, a key's budget, the org's soft one, seed. It appends to `<folder>.told` what a
- * client would hold in full, to `<folder>.rows` each numbered entry, and to `<folder>.crossed` what budgets told.
+ * Its own arguments (`process-cell.ts`): keys, a key's budget, the org's soft one. It tells `told` the requests that a client would hold
+ * in full, `rows` each numbered entry, and `crossed` what budgets told.
  */
-import { appendFileSync, mkdirSync } from "node:fs";
 import { LeasedBudgets } from "../../../src/cells/budgets/leased-budgets.ts";
 import { SharedSpend } from "../../../src/cells/budgets/shared-spend.ts";
-import { openCell } from "../../../src/cells/cell.ts";
 import { CreditView } from "../../../src/cells/credit/credit-view.ts";
 import { openLeasedPurse } from "../../../src/cells/credit/leased-purse.ts";
-import { seededRandom, systemClock } from "../../../src/clock.ts";
+import { systemClock as clock } from "../../../src/clock.ts";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
-import { openStore } from "../../../src/store/store.ts";
+import { append, callUntilOver, name, openProcessCell, own, random, whileCalled } from "./process-cell.ts";
 
-const [folder = "", name = "", datasetId = "", redisUrl = "", keyList = "", ...numbers] =
-  process.argv.slice(2);
-const [keyMicroUsd = 0, orgMicroUsd = 0, seed = 0] = numbers.map(Number);
+const [keyList = "", ...numbers] = own;
+const [keyMicroUsd = 0, orgMicroUsd = 0] = numbers.map(Number);
 const keys = keyList.split(",");
-const random = seededRandom(seed);
-mkdirSync(folder, { recursive: true });
 
 const scopes = new Map<string, BudgetScope>(
   keys.map((keyId) => [
@@ -30,19 +25,8 @@ const scopes = new Map<string, BudgetScope>(
     },
   ]),
 );
-const append = (kind: string, rows: readonly unknown[]) =>
-  appendFileSync(`${folder}.${kind}`, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
 
-const clock = systemClock;
-const cell = await openCell({
-  ...{ cell: name, datasetId, redisUrl, clock, log: { warn() {} }, local: openStore(folder) },
-  isShared: (table) => !table.startsWith("local."),
-  onOutdated() {},
-  onEnd: (reason) => {
-    console.error(reason);
-    process.exit(3);
-  },
-});
+const cell = await openProcessCell();
 const { store, restates } = cell;
 const { life } = cell.entered;
 const purse = await openLeasedPurse({
@@ -59,19 +43,12 @@ const spend = new SharedSpend({ lane: cell.lane("spend"), scopes: credit.scopes 
 const budgets = new LeasedBudgets({ store, clock, credit, spend });
 await cell.opened();
 
-let isOver = false;
 let calls = 0;
-process.stdin.on("end", () => {
-  isOver = true;
-});
-process.stdin.resume();
-console.log("ready");
-
 async function call(keyId: string): Promise<void> {
   const budget = await budgets.hold(scopes.get(keyId) as BudgetScope, 1000);
   if (!budget.admitted) return;
   const hold = await Promise.resolve(purse.hold("org", 1000)).catch(() => undefined);
-  await new Promise((resolve) => setTimeout(resolve, random() * 4));
+  await whileCalled(random() * 4);
   if (hold === undefined || random() < 0.1) {
     if (hold !== undefined) purse.release(hold);
     budgets.release(budget);
@@ -88,14 +65,11 @@ async function call(keyId: string): Promise<void> {
   append("told", [requestId]);
 }
 
-await Promise.all(
-  Array.from({ length: 8 }, async () => {
-    while (!isOver) {
-      await call(keys[Math.floor(random() * keys.length)] as string).catch(() => {});
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  }),
-);
+await callUntilOver(async () => {
+  await call(keys[Math.floor(random() * keys.length)] as string).catch(() => {});
+  // A refused call takes no time.
+  await whileCalled(1);
+});
 await purse.close();
 await store.close();
 process.exit(0);
