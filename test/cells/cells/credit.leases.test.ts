@@ -1,9 +1,9 @@
-/** An org's credit over eight cells: it is spent to the last call, and never beyond. */
+/** An org's credit over eight cells: leases, recalls and postings. That no more than it is spent: cap.test.ts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { amount } from "../../support/effort.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { CELLS } from "./cap-rig.ts";
 import {
   type CreditCell,
   charge,
@@ -16,7 +16,6 @@ import {
 import { type Bench, openBench } from "./fixtures.ts";
 
 const missing = missingRedis();
-const CELLS = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
 describe.skipIf(missing !== undefined)(
   `credit over cells${missing === undefined ? "" : `: ${missing}`}`,
@@ -35,62 +34,6 @@ describe.skipIf(missing !== undefined)(
       await bench.close();
     });
     const at = (index: number) => cells[index] as CreditCell;
-
-    test("credit for 100 calls admits 100 of 10,000 at once", async () => {
-      for (let round = 0; round < amount(50, 3); round++) {
-        const org = `org_cap_${round}`;
-        await post(at(0), org, 100_000);
-        const holds = await Promise.all(
-          Array.from({ length: 10_000 }, async (_, call) => {
-            const cell = at(call % cells.length);
-            const hold = await cell.purse.hold(org, 1000);
-            if (hold !== undefined) await charge(cell, hold, 1000);
-            return hold !== undefined;
-          }),
-        );
-        const admitted = holds.filter(Boolean).length;
-        expect(admitted).toBeLessThanOrEqual(100);
-        expect(admitted).toBeGreaterThanOrEqual(99);
-        await settled(bench, ledger, org);
-        expect((await creditOf(bench, org)).b).toBe(100_000 - admitted * 1000);
-      }
-    });
-
-    test("credit for 100 calls admits no more while Redis stops, restarts and connections are cut", async () => {
-      const seed = Number(process.env.WEIR_SEED ?? Math.trunc(performance.now() * 1000));
-      const random = seededRandom(seed);
-      for (let round = 0; round < amount(50, 3); round++) {
-        const org = `org_faults_${round}`;
-        await post(at(0), org, 100_000);
-        const calling = Array.from({ length: 10_000 }, async (_, call) => {
-          const cell = at(call % cells.length);
-          await new Promise((resolve) => setTimeout(resolve, random() * 200));
-          const hold = await Promise.resolve(cell.purse.hold(org, 1000)).catch(() => undefined);
-          if (hold === undefined) return 0;
-          if (random() < 0.3) await new Promise((resolve) => setTimeout(resolve, random() * 100));
-          await charge(cell, hold, 1000);
-          return 1;
-        });
-        for (let fault = 0; fault < 4; fault++) {
-          await new Promise((resolve) => setTimeout(resolve, random() * 60));
-          const kind = random();
-          if (kind < 0.4) at(Math.floor(random() * cells.length)).cut();
-          else if (kind < 0.7) {
-            bench.redis.pause();
-            await new Promise((resolve) => setTimeout(resolve, random() * 100));
-            bench.redis.resume();
-          } else {
-            await bench.redis.kill();
-            await bench.redis.start();
-          }
-        }
-        const charged = (await Promise.all(calling)).reduce<number>((a, b) => a + b, 0);
-        expect(charged, `seed ${seed}`).toBeLessThanOrEqual(100);
-        await bench.link.ready(5000);
-        await settled(bench, ledger, org);
-        expect((await creditOf(bench, org)).b, `seed ${seed}`).toBe(100_000 - charged * 1000);
-      }
-    }, 300_000);
 
     test("the last of a balance, idle at several cells, is found for a call that needs all of it", async () => {
       await post(at(0), "org_split", 8000);
