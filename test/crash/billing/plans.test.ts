@@ -2,8 +2,6 @@
  * Kill -9 of a process that renews subscriptions: each month is paid once, whatever was under way, and the books are those of a
  * process that never died.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +10,7 @@ import { seededRandom } from "../../../src/clock.ts";
 import { expectBooks } from "../../support/billing/books.fixtures.ts";
 import { openPlans } from "../../support/billing/plans.fixtures.ts";
 import { amount } from "../../support/effort.ts";
+import { startWorker } from "../../support/worker.ts";
 
 const KILLS = amount(60, 8);
 const SEED = Number(process.env.WEIR_CRASH_SEED ?? 20_261_123);
@@ -24,14 +23,9 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 /** @returns the first day that is not known to be over; undefined at the end, and whether it was killed */
 async function work(folder: string, firstDay: number, step: number) {
-  const child = spawn(process.execPath, [WORKER, folder, String(firstDay), String(LAST_DAY), String(step)]);
-  let said = "";
-  let errors = "";
-  child.stdout.on("data", (data: Buffer) => (said += data.toString()));
-  child.stderr.on("data", (data: Buffer) => (errors += data.toString()));
-  const [, signal] = await once(child, "close");
-  expect(errors).toBe("");
-  const days = [...said.matchAll(/^day (\d+)\n/gm)].map(([, day]) => Number(day));
+  const worker = startWorker(WORKER, [folder, firstDay, LAST_DAY, step]);
+  const [, signal] = await worker.end();
+  const days = worker.said("day").map(Number);
   return { nextDay: (days.at(-1) ?? firstDay - 1) + 1, wasKilled: signal === "SIGKILL" };
 }
 

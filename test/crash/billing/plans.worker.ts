@@ -4,8 +4,8 @@
  * of a day is committed, `done` at the end. Where a step is given, it kills itself at that one: before and behind each act.
  */
 import { newOrg } from "../../../src/account/org.ts";
-import type { Store } from "../../../src/store/store.ts";
 import { DAY, openPlans } from "../../support/billing/plans.fixtures.ts";
+import { killedAt } from "../../support/store/steps.ts";
 
 const [folder = "", first = "0", last = "0", step = "0"] = process.argv.slice(2);
 const START = Date.parse("2026-01-31T10:00:00Z");
@@ -16,31 +16,7 @@ const CHOICES: Readonly<Record<string, string>> = {
   ...{ "three 40": "business", "three 50": "starter", "four 70": "local" },
 };
 
-let steps = 0;
-function at(): void {
-  if (++steps === Number(step)) process.kill(process.pid, "SIGKILL");
-}
-const around = (store: Store): Store => ({
-  table: (name, versions) => store.table(name, versions),
-  bytes: (name) => store.bytes(name),
-  log: (name) => store.log(name),
-  async act(act, options) {
-    at();
-    const value = await store.act(act, options);
-    at();
-    return value;
-  },
-  ifDropped: (undo) => store.ifDropped(undo),
-  healthy: () => store.healthy(),
-  unsaved: () => store.unsaved(),
-  caughtUp: () => store.caughtUp(),
-  onClose: (ending) => store.onClose(ending),
-  synced: () => store.synced(),
-  forgetRemoved: () => store.forgetRemoved(),
-  still: (act) => store.still(act),
-  close: () => store.close(),
-});
-
+const { around } = killedAt(Number(step));
 const plans = openPlans({ folder, actsTwice: false, around });
 plans.clock.set(START);
 for (const slug of SLUGS) {

@@ -2,8 +2,6 @@
  * Kill -9 of a process that asks for jobs and runs them: each job that was asked for has its effect once, and nothing is left
  * waiting or claimed. `npm run test:crash` kills more often; WEIR_CRASH_SEED repeats a run's choices.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +12,7 @@ import { openStore } from "../../../src/store/store.ts";
 import { compileDiskFaults } from "../../support/disk-faults.fixtures.ts";
 import { amount } from "../../support/effort.ts";
 import { until } from "../../support/gateway.ts";
+import { startWorker, type Worker } from "../../support/worker.ts";
 
 const ROUNDS = Number(process.env.WEIR_CRASH_ROUNDS ?? amount(6, 4));
 const SEED = Number(process.env.WEIR_CRASH_SEED ?? 20_261_123);
@@ -24,35 +23,12 @@ let folders = 0;
 const newFolder = (): string => join(home, `f${++folders}`);
 const disk = compileDiskFaults(home);
 
-/** The worker, and what it has said. */
 function worker(
   folder: string,
   options: { seed?: number; jobs?: number; step?: number; killer?: string; env?: object } = {},
-) {
-  const { seed = 0, jobs = 0, step = 0, killer = "" } = options;
-  const args = [WORKER, folder, String(seed), String(jobs), String(step), killer];
-  const env = { ...process.env, ...options.env };
-  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-  const ended = once(child, "close");
-  let said = "";
-  let errors = "";
-  child.stdout.on("data", (data: Buffer) => (said += data.toString()));
-  child.stderr.on("data", (data: Buffer) => (errors += data.toString()));
-  // A line without its newline was cut off by the kill.
-  const lines = () => said.split("\n").slice(0, -1);
-  return {
-    keys: (word: string) =>
-      lines().flatMap((line) => (line.startsWith(`${word} `) ? [line.split(" ")[1] ?? ""] : [])),
-    says: (line: string) => lines().includes(line),
-    size: () => said.length,
-    alive: () => child.exitCode === null && child.signalCode === null,
-    async end(signal?: NodeJS.Signals) {
-      if (signal !== undefined) child.kill(signal);
-      const [code, by] = await ended;
-      expect(errors).toBe("");
-      return [code, by] as unknown[];
-    },
-  };
+): Worker {
+  const { seed = 0, jobs = 0, step = 0, killer = "", env } = options;
+  return startWorker(WORKER, [folder, seed, jobs, step, killer], env);
 }
 
 /** Lets the rest run, and looks at what is there. @param asked keys whose acts were acknowledged @param ran keys whose runs were told */
@@ -62,9 +38,9 @@ async function expectAllDone(
   ran: ReadonlySet<string>,
 ): Promise<void> {
   const last = worker(folder);
-  await until("all have run", () => last.says("idle") || !last.alive());
+  await until("all have run", () => last.lines().includes("idle") || !last.alive());
   expect(await last.end("SIGTERM")).toEqual([0, null]);
-  const told = new Set([...ran, ...last.keys("ran")]);
+  const told = new Set([...ran, ...last.said("ran")]);
   const store = openStore(folder);
   const rows = (name: string) => [...store.table(name).range()].map(({ key }) => String(key));
   const there = rows("asked");
@@ -91,8 +67,8 @@ test(`kill -9 at random, ${ROUNDS} times: each job that was asked for has its ef
     const enough = 2_000 + random() * 40_000;
     await until("it is under way", () => one.size() > enough || !one.alive(), 30_000, 1);
     expect(await one.end("SIGKILL")).toEqual([null, "SIGKILL"]);
-    asked.push(...one.keys("asked"));
-    for (const key of one.keys("ran")) ran.add(key);
+    asked.push(...one.said("asked"));
+    for (const key of one.said("ran")) ran.add(key);
   }
   expect(asked.length).toBeGreaterThan(ROUNDS * 20);
   await expectAllDone(folder, asked, ran);
@@ -109,8 +85,8 @@ test(`kill -9 before and behind each commit and run, ${STEPS} steps: the same`, 
   for (let step = 1; step <= STEPS; step++) {
     const one = worker(folder, { seed: step, jobs: 6, step });
     expect(await one.end()).toEqual([null, "SIGKILL"]);
-    asked.push(...one.keys("asked"));
-    for (const key of one.keys("ran")) ran.add(key);
+    asked.push(...one.said("asked"));
+    for (const key of one.said("ran")) ran.add(key);
   }
   await expectAllDone(folder, asked, ran);
 });
@@ -122,11 +98,11 @@ test("a job that kills its process each time is given up, and costs no other job
   let kills = 0;
   for (let seed = 1; ; seed++) {
     const one = worker(folder, { seed, jobs: 200, killer: "it" });
-    await until("it is dead, or idle", () => !one.alive() || one.says("idle"));
+    await until("it is dead, or idle", () => !one.alive() || one.lines().includes("idle"));
     const wasAlive = one.alive();
     await one.end(wasAlive ? "SIGTERM" : undefined);
-    asked.push(...one.keys("asked"));
-    for (const key of one.keys("ran")) ran.add(key);
+    asked.push(...one.said("asked"));
+    for (const key of one.said("ran")) ran.add(key);
     if (wasAlive) break;
     kills++;
   }
@@ -150,7 +126,7 @@ test.skipIf(disk.missing !== "")(
     const folder = newFolder();
     disk.set();
     const one = worker(folder, { seed: 1, jobs: 2_000, env: disk.env });
-    await until("it is under way", () => one.keys("ran").length > 20);
+    await until("it is under way", () => one.said("ran").length > 20);
     disk.set(`write .journal ${constants.errno.ENOSPC}`);
     let sizes = [-1, -2];
     // What is in the pipe still comes; then nothing does.
@@ -159,11 +135,11 @@ test.skipIf(disk.missing !== "")(
       return sizes[0] === sizes[1];
     };
     await until("it stands still", standsStill, 20_000, 200);
-    expect([one.says("idle"), one.alive()]).toEqual([false, true]);
+    expect([one.lines().includes("idle"), one.alive()]).toEqual([false, true]);
     disk.set();
-    await until("all have run", () => one.says("idle") || !one.alive());
+    await until("all have run", () => one.lines().includes("idle") || !one.alive());
     expect(await one.end("SIGTERM")).toEqual([0, null]);
-    expect(one.keys("asked")).toHaveLength(2_000);
-    await expectAllDone(folder, one.keys("asked"), new Set(one.keys("ran")));
+    expect(one.said("asked")).toHaveLength(2_000);
+    await expectAllDone(folder, one.said("asked"), new Set(one.said("ran")));
   },
 );

@@ -12,18 +12,15 @@ import { seededRandom, systemClock, systemRandom, systemTimers } from "../../../
 import { jobKind } from "../../../src/jobs/job.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { openStore } from "../../../src/store/store.ts";
+import { killedAt } from "../../support/store/steps.ts";
 
 const [folder = "", seed = "1", count = "0", step = "0", killer = ""] = process.argv.slice(2);
 const random = seededRandom(Number(seed));
 const say = (line: string) => process.stdout.write(`${line}\n`);
+const steps = killedAt(Number(step));
 const store = openStore(folder);
 const asked = store.table<number>("asked");
 const effects = store.table<number>("effects");
-
-let steps = 0;
-function at(): void {
-  if (++steps === Number(step)) process.kill(process.pid, "SIGKILL");
-}
 
 const kind = jobKind({
   name: "crash.run",
@@ -35,26 +32,7 @@ const kind = jobKind({
   leaseMs: 60_000,
 });
 const jobs = new Jobs({
-  store: {
-    table: (name, versions) => store.table(name, versions),
-    bytes: (name) => store.bytes(name),
-    log: (name) => store.log(name),
-    async act(act, options) {
-      at();
-      const value = await store.act(act, options);
-      at();
-      return value;
-    },
-    ifDropped: (undo) => store.ifDropped(undo),
-    healthy: () => store.healthy(),
-    unsaved: () => store.unsaved(),
-    caughtUp: () => store.caughtUp(),
-    onClose: (ending) => store.onClose(ending),
-    synced: () => store.synced(),
-    forgetRemoved: () => store.forgetRemoved(),
-    still: (act) => store.still(act),
-    close: () => store.close(),
-  },
+  store: steps.around(store),
   clock: systemClock,
   timers: systemTimers,
   random: systemRandom,
@@ -65,10 +43,10 @@ const jobs = new Jobs({
 jobs.handle(kind, {
   async run({ n }, { key, attempt, signal }) {
     say(`ran ${key} ${attempt}`);
-    at();
+    steps.at();
     if (n % 3 === 0) await wait(random() * (killer === "" ? 10 : 80), undefined, { signal });
     if (killer === "" && random() < 0.2) throw new Error("this time it fails");
-    at();
+    steps.at();
     return { act: () => effects.put(key, (effects.get(key) ?? 0) + 1) };
   },
 });
@@ -96,12 +74,12 @@ if (killer !== "" && jobs.row(killing.name, killer) === undefined) {
 for (let n = 0; n < Number(count) && !isStopping; n++) {
   const key = `${seed}-${n}`;
   const dueMs = systemClock.now() + (n % 4 === 0 ? random() * 50 : 0);
-  at();
+  steps.at();
   await store.act(() => {
     asked.put(key, n);
     jobs.enqueue(kind, { key, orgId: `org_${n % 7}`, dueMs, payload: { n } });
   });
-  at();
+  steps.at();
   say(`asked ${key}`);
 }
 while (!isStopping && jobs.metrics().lanes > 0) await wait(5);

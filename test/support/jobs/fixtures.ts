@@ -11,6 +11,7 @@ import { type Clock, seededRandom, type Timers } from "../../../src/clock.ts";
 import { errorText, type JobKind, type JobOrder, type JobRow, jobKind } from "../../../src/jobs/job.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { openStore, type Store, type Table } from "../../../src/store/store.ts";
+import { storeWithActs } from "../store/acts.ts";
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -64,7 +65,7 @@ class Process {
 
   constructor(store: Store, timers: Timers) {
     this.store = {
-      ...storeMethods(store),
+      ...storeWithActs(store),
       table: <V>(name: string) => this.#watched(store.table<V>(name)),
       act: <T>(act: () => T, options?: { isOwed?: boolean }): Promise<T> =>
         new Promise((resolve, reject) => {
@@ -104,23 +105,6 @@ class Process {
     return { ...table, watch: (changed) => table.watch((key, row) => this.#enter(() => changed(key, row))) };
   }
 }
-
-/** The store is a class, whose methods a spread does not copy. */
-const storeMethods = (store: Store): Store => ({
-  table: (name, versions) => store.table(name, versions),
-  bytes: (name) => store.bytes(name),
-  log: (name) => store.log(name),
-  act: (act, options) => store.act(act, options),
-  ifDropped: (undo) => store.ifDropped(undo),
-  healthy: () => store.healthy(),
-  unsaved: () => store.unsaved(),
-  caughtUp: () => store.caughtUp(),
-  onClose: (ending) => store.onClose(ending),
-  synced: () => store.synced(),
-  forgetRemoved: () => store.forgetRemoved(),
-  still: (act) => store.still(act),
-  close: () => store.close(),
-});
 
 export interface Cell {
   readonly jobs: Jobs;

@@ -33,6 +33,7 @@ import { SimulatedGateway } from "../../../src/payments/simulated/simulated-gate
 import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { PLANS, SUPPLIER } from "../../support/billing/plans.fixtures.ts";
+import { storeWithActs } from "../../support/store/acts.ts";
 import { TERMS } from "./fixtures.ts";
 import type { Schedule } from "./schedule.ts";
 
@@ -180,22 +181,7 @@ export class PayProcess {
   }
 
   #store(): Store {
-    const { raw } = this.#ground;
-    return {
-      table: (name, versions) => raw.table(name, versions),
-      bytes: (name) => raw.bytes(name),
-      log: (name) => raw.log(name),
-      ifDropped: (undo) => raw.ifDropped(undo),
-      healthy: () => raw.healthy(),
-      unsaved: () => raw.unsaved(),
-      caughtUp: () => raw.caughtUp(),
-      onClose: (ending) => raw.onClose(ending),
-      synced: () => raw.synced(),
-      forgetRemoved: () => raw.forgetRemoved(),
-      still: (act) => raw.still(act),
-      close: () => raw.close(),
-      act: (act, options) => this.#act(() => raw.act(act, options)),
-    };
+    return storeWithActs(this.#ground.raw, (act) => this.#act(act));
   }
 
   open() {
