@@ -39,6 +39,8 @@ export interface Purse {
   funds(orgId: string): Funds;
   /** balance - held, micro-USD. */
   available(orgId: string): number;
+  /** The same. Returns a promise where another process must be asked. @throws WeirError 503, as a rejection, where it does not answer */
+  askAvailable(orgId: string): number | Promise<number>;
   /**
    * Reserves `microUsd`; undefined where less is available. Returns a promise where credit is kept in another process.
    */
@@ -133,6 +135,10 @@ export class BookPurse implements LocalPurse {
 
   available(orgId: string): number {
     return this.#accounts.of(orgId).availableMicroUsd;
+  }
+
+  askAvailable(orgId: string): number {
+    return this.available(orgId);
   }
 
   hold(orgId: string, microUsd: number): Hold | undefined {

@@ -31,8 +31,8 @@ export interface ReserveDeps extends HoldDeps {
 const NEAR = 4;
 
 /**
- * @throws WeirError 402. Returns a promise if the balance is so near that the prompt must be counted first, or if the holds
- * are kept outside this process.
+ * @throws WeirError 402. Returns a promise if the balance is so near that the prompt must be counted first, or if the credit or
+ * the holds are kept outside this process.
  */
 export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<ReservedCall> {
   const { plan, request } = call;
@@ -49,20 +49,34 @@ export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<Rese
   const bound = promptTokenBound(facts.promptTokens);
   const charging = chargingOf(deps, call);
   const worst = worstCase(plan.attempts, facts, bound, outputTokens, charging);
-  if (request.hasOpaque || deps.purse.available(call.key.orgId) >= worst.microUsd * NEAR) {
+  const available = request.hasOpaque ? Number.POSITIVE_INFINITY : deps.purse.askAvailable(call.key.orgId);
+  if (typeof available === "number" && available >= worst.microUsd * NEAR)
     return hold(deps, call, bound, outputTokens, worst);
-  }
+  return after(available, (microUsd) =>
+    microUsd >= worst.microUsd * NEAR
+      ? hold(deps, call, bound, outputTokens, worst)
+      : holdCounted(deps, call, bound, outputTokens, charging),
+  );
+}
+
+async function holdCounted(
+  deps: ReserveDeps,
+  call: PlannedCall,
+  bound: number,
+  outputTokens: number,
+  charging: Charging,
+): Promise<ReservedCall> {
+  const { plan, request } = call;
+  const { facts } = request;
   // The tokenizer counts the address of an image, not the image.
   const images = facts.imageCount * IMAGE_TOKEN_BOUND;
-  const counted = deps.bodies.countPrompt(call.incoming.format, request).then(
-    (tokens) => countedTokenBound(tokens) + images,
+  const tokens = await deps.bodies.countPrompt(call.incoming.format, request).then(
+    (counted) => countedTokenBound(counted) + images,
     () => bound,
   );
-  return counted.then((tokens) => {
-    const inputTokens = Math.min(bound, tokens);
-    const exact = worstCase(plan.attempts, facts, inputTokens, outputTokens, charging);
-    return hold(deps, call, inputTokens, outputTokens, exact);
-  });
+  const inputTokens = Math.min(bound, tokens);
+  const exact = worstCase(plan.attempts, facts, inputTokens, outputTokens, charging);
+  return await hold(deps, call, inputTokens, outputTokens, exact);
 }
 
 /**

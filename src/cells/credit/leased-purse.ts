@@ -101,6 +101,14 @@ export class LeasedPurse implements Purse {
     return balanceMicroUsd - heldMicroUsd;
   }
 
+  askAvailable(orgId: string): number | Promise<number> {
+    if (this.#credit.find(orgId)?.isTold === true || this.#view.known(orgId) !== undefined)
+      return this.available(orgId);
+    const org = this.#credit.of(orgId);
+    // A hold of nothing: the exchange that answers it says what the org has.
+    return this.#credit.wait(org, 0, () => {}).then(() => org.availableMicroUsd);
+  }
+
   /** @throws WeirError 503, as a rejection, where credit is neither had nor proven to be missing in time */
   hold(orgId: string, microUsd: number): Hold | undefined | Promise<Hold | undefined> {
     checkAmount(microUsd);

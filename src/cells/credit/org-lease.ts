@@ -94,6 +94,11 @@ export class OrgLease {
     return (this.#toldMicroUsd ?? this.leaseMicroUsd) - this.usedMicroUsd;
   }
 
+  /** Redis has said what the org has, since this cell's last calls for it began. */
+  get isTold(): boolean {
+    return this.#toldMicroUsd !== undefined;
+  }
+
   /** Whether a hold of this fits now. Nothing is refused to a call that costs nothing but by a balance below zero. */
   fits(microUsd: number): boolean {
     if (microUsd > 0) return microUsd <= this.headroomMicroUsd;

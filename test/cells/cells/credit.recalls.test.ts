@@ -41,6 +41,20 @@ describe.skipIf(missing !== undefined)(`idle credit${missing === undefined ? "" 
     await cell.stop();
   });
 
+  test("a cell without calls of an org is told what it has, and leases and holds nothing for that", async () => {
+    const cell = await openCreditCell(bench, "asker", ledger);
+    await post(cell, "org_told", 1000);
+    expect(cell.purse.available("org_told")).toBe(0);
+    const told = cell.purse.askAvailable("org_told");
+    expect(told).toBeInstanceOf(Promise);
+    expect(await told).toBe(1000);
+    expect([cell.purse.open().holds, cell.purse.leased().microUsd]).toEqual([0, 0]);
+    // Known from then on.
+    expect(cell.purse.askAvailable("org_told")).toBe(1000);
+    expect(await cell.purse.askAvailable("org_without_credit")).toBe(0);
+    await cell.stop();
+  });
+
   test("a call that ends without a charge frees the last credit at once for other cells", async () => {
     // Its clock stands still: nothing is told again because time has passed.
     const clock = { now: () => systemClock.now(), monotonic: () => 5 };

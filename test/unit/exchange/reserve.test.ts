@@ -5,6 +5,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { KeyContext } from "../../../src/account/keyring.ts";
 import { systemClock } from "../../../src/clock.ts";
+import type { Purse } from "../../../src/credits/purse.ts";
 import type { Endpoint } from "../../../src/endpoint.ts";
 import { Call, type Incoming, type PlannedCall } from "../../../src/exchange/call.ts";
 import { extend, reserve } from "../../../src/exchange/reserve.ts";
@@ -94,6 +95,32 @@ describe("T24: where the balance is near", () => {
     const { deps, plan, credits } = await books(exact);
     await reserve(deps, plan());
     expect(credits.open()).toEqual({ holds: 1, heldMicroUsd: exact });
+  });
+
+  test("credit that another process must be asked for is asked for first, and what is plenty needs no count", async () => {
+    const { bound } = await amounts();
+    const { deps, plan, credits } = await books(bound * 8);
+    const own = credits.purse;
+    // As a cell's, which has no lease yet.
+    const purse: Purse = {
+      funds: (org) => own.funds(org),
+      available: () => 0,
+      askAvailable: async () => bound * 8,
+      hold: (org, microUsd) => own.hold(org, microUsd),
+      extend: (hold, microUsd) => own.extend(hold, microUsd),
+      settle: (hold, charge) => own.settle(hold, charge),
+      release: (hold) => own.release(hold),
+      open: () => own.open(),
+    };
+    let counts = 0;
+    const bodies = {
+      countPrompt: () => {
+        counts++;
+        return Promise.resolve(1);
+      },
+    };
+    await reserve({ ...deps, purse, bodies }, plan());
+    expect([counts, credits.open().heldMicroUsd]).toEqual([0, bound]);
   });
 
   test("O20: images that stand elsewhere are held for beside the count, which is of their addresses", async () => {
