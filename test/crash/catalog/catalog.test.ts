@@ -35,7 +35,8 @@ function opener(folder: string, step: number) {
 }
 
 // Before and behind the commit of the start, and before and behind that of the instant.
-test.each([1, 2, 3, 4])("a process that is killed at step %d, and one after it", async (step) => {
+// At once: each waits for an instant.
+test.concurrent.each([1, 2, 3, 4])("a process that is killed at step %d, and one after it", async (step) => {
   const folder = join(home, `f${step}`);
   mkdirSync(join(folder, "models"), { recursive: true });
   writeFileSync(join(folder, "providers.yaml"), PROVIDERS);
