@@ -1,12 +1,13 @@
 /**
  * How the tests run: a lane is a folder, and a project of vitest (test/README.md). In child processes, because LMDB, ClickHouse and
- * uWebSockets.js hold state per process that threads would share, and two at a time on two cores. Files of a lane share these
- * processes, which spares a third of the time: what a file changes of its process, it puts back.
+ * uWebSockets.js hold state per process that threads would share. Files of a lane share these processes, which spares a third of the
+ * time: what a file changes of its process, it puts back.
  */
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { LaneSequencer } from "./scripts/test-run/lane-sequencer.ts";
-import { ANY_CELL_PROJECT, filesOf, LANES, PART_VARIABLE, partOf } from "./scripts/test-run/lanes.ts";
+import { ANY_CELL_PROJECT, filesOf, LANES, type Lane, PART_VARIABLE, partOf } from "./scripts/test-run/lanes.ts";
 import { reportPlugin } from "./scripts/test-run/report.ts";
 import { ANY_CELL } from "./test/cells/any-cell.ts";
 
@@ -20,13 +21,21 @@ if (part !== "quick" && !mayHaveRedis) {
 }
 const STRIPPED = `--import=${new URL("test/stripped.mjs", import.meta.url)}`;
 
+/** A process takes up to a gigabyte. */
+const MOST_WORKERS = 6;
+/** What starts processes of its own leaves them room. */
+const WITH_CHILDREN = { maxWorkers: 2, sequence: { groupOrder: 1 } };
+
+function turnOf(lane: Lane) {
+  if (lane.isAlone) return { maxWorkers: 1, sequence: { groupOrder: 2 } };
+  if (!lane.isQuick) return WITH_CHILDREN;
+  // These tests wait for sockets, timers and threads for more than a third of their time: one more than there are processors.
+  return { maxWorkers: Math.min(availableParallelism() + 1, MOST_WORKERS), sequence: { groupOrder: 0 } };
+}
+
 const lanes = LANES.map((lane) => ({
   extends: true as const,
-  test: {
-    name: lane.name,
-    include: filesOf(lane, part),
-    ...(lane.isAlone ? { maxWorkers: 1, sequence: { groupOrder: 1 } } : { sequence: { groupOrder: 0 } }),
-  },
+  test: { name: lane.name, include: filesOf(lane, part), ...turnOf(lane) },
 }));
 
 export default defineConfig({
@@ -35,7 +44,9 @@ export default defineConfig({
   test: {
     pool: "forks",
     isolate: false,
-    maxWorkers: 2,
+    // Node loads tests and product itself, as it does the product for a user: Vite takes several seconds of a processor to transform
+    // them for the first time, and calls each import by way of an object. It is without vi.mock, which no test needs.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Against hangs alone: a wait ends after two minutes, and says what it saw (test/support/wait.ts). A test may have several.
     testTimeout: 600_000,
     hookTimeout: 600_000,
@@ -55,7 +66,7 @@ export default defineConfig({
           name: ANY_CELL_PROJECT,
           include: mayHaveRedis && part !== "quick" ? ANY_CELL : [],
           env: { WEIR_TEST_CELLS: "3" },
-          sequence: { groupOrder: 0 },
+          ...WITH_CHILDREN,
         },
       },
     ],

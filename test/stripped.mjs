@@ -41,7 +41,8 @@ if (folder && nodeModule.registerHooks !== undefined) {
         : next(specifier, context);
     },
     load(url, context, next) {
-      if (!url.startsWith("file:") || !url.endsWith(".ts")) return next(url, context);
+      // Behind a question mark stands what tells one loading of a test from another.
+      if (!url.startsWith("file:") || !url.split("?", 1)[0].endsWith(".ts")) return next(url, context);
       // What was loaded is not kept: a source is loaded again where its address asks for that.
       const source = found.get(url) || stripped(url);
       if (source === undefined) return next(url, context);

@@ -8,13 +8,15 @@ export interface Lane {
   readonly name: string;
   /** What its tests need, for the message of a run that leaves them out. */
   readonly needs: string;
+  /** A part of `npm test`: its files start no process, and several run at the same time. */
+  readonly isQuick?: true;
   /** Its files run one at a time, behind all other lanes: what runs beside them would change what they measure. */
   readonly isAlone?: true;
 }
 
 export const LANES: readonly Lane[] = [
-  { name: "unit", needs: "the code alone" },
-  { name: "gateway", needs: "a gateway in the process" },
+  { name: "unit", needs: "the code alone", isQuick: true },
+  { name: "gateway", needs: "a gateway in the process", isQuick: true },
   { name: "engine", needs: "ClickHouse" },
   { name: "process", needs: "processes" },
   { name: "cells", needs: "Redis" },
@@ -39,20 +41,18 @@ export function partOf(text: string | undefined): PartName {
   throw new Error(`${PART_VARIABLE} is "${text}": it is quick, rest or all`);
 }
 
-const QUICK_LANES: readonly string[] = ["unit", "gateway"];
 /** The conformance matrix is in both parts: each runs pairs of its own (`test/support/conformance/pairs.ts`). */
 const IN_TWO_PARTS = "test/gateway/conformance/*.test.ts";
 
 /** Patterns of a lane's files in a part; none where the lane is left out. */
-export function filesOf({ name }: Lane, part: PartName): string[] {
-  const isQuick = QUICK_LANES.includes(name);
+export function filesOf({ name, isQuick }: Lane, part: PartName): string[] {
   if (part === "rest" && isQuick) return name === "gateway" ? [IN_TWO_PARTS] : [];
   return part === "quick" && !isQuick ? [] : [`test/${name}/**/*.test.ts`];
 }
 
 /** What a quick run says at its end. */
 export function leftOut(): string {
-  const needs = LANES.filter(({ name }) => !QUICK_LANES.includes(name)).map((lane) => lane.needs);
+  const needs = LANES.filter((lane) => !lane.isQuick).map((lane) => lane.needs);
   return [
     `Left out: tests that need ${needs.slice(0, -1).join(", ")} or ${needs.at(-1)}, those against any of several cells,`,
     "and most pairs of the conformance matrix. All of it: npm run test:all; one lane: npm test -- test/<lane>",
