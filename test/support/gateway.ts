@@ -308,7 +308,18 @@ export function client(
   life: Pick<TestGateway, "reload" | "stop">,
 ): TestGateway {
   const read = (file: string) => readFileSync(join(folder, "data", file), "utf8").trim();
-  const liveKey = read("first-key");
+  const keys = { liveKey: read("first-key"), testKey: read("first-test-key") };
+  return { folder, ...callsBy(keys, url, simulator), ...life };
+}
+
+export type TestCalls = Omit<TestGateway, "folder" | "reload" | "stop" | keyof OfCells>;
+
+/** Calls by the keys of an org. */
+export function callsBy(
+  { liveKey, testKey }: Pick<TestGateway, "liveKey" | "testKey">,
+  url: string,
+  simulator: Simulator,
+): TestCalls {
   const call: TestGateway["call"] = async (method, path, { body, key = liveKey, headers } = {}) => {
     const sent = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
     const answer = await httpCall(method, `${url}${path}`, {
@@ -335,11 +346,7 @@ export function client(
     };
   };
   return {
-    url,
-    folder,
-    simulator,
-    liveKey,
-    testKey: read("first-test-key"),
+    ...{ url, simulator, liveKey, testKey },
     call,
     chat: (body = {}, options = {}) =>
       call("POST", "/v1/chat/completions", { body: { ...HELLO, ...body }, ...options }),
@@ -349,7 +356,6 @@ export function client(
       const { json } = await call("GET", "/v1/credits");
       return { available: json.available_micro_usd, held: json.held_micro_usd };
     },
-    ...life,
   };
 }
 

@@ -2,8 +2,10 @@
 import { expect } from "vitest";
 import { type TestGateway, until } from "./gateway.ts";
 
+type Asked = Pick<TestGateway, "call" | "liveKey" | "url">;
+
 /** A sample of `GET /metrics` without labels. */
-export async function metric(gateway: TestGateway, name: string): Promise<number> {
+export async function metric(gateway: Asked, name: string): Promise<number> {
   const { text } = await gateway.call("GET", "/metrics", { key: null });
   const line = text.split("\n").find((l) => l.startsWith(`${name} `));
   if (line === undefined) throw new Error(`there is no metric ${name}`);
@@ -20,7 +22,7 @@ const TAKEN = [
 ];
 
 /** Resolves once no call runs and nothing is held or taken; fails naming what still is. */
-export async function atRest(gateway: TestGateway, withinMs = 30_000): Promise<void> {
+export async function atRest(gateway: Asked, withinMs = 30_000): Promise<void> {
   let taken: string[] = [];
   const look = async () => {
     const { text } = await gateway.call("GET", "/metrics", { key: null });
@@ -35,7 +37,7 @@ export async function atRest(gateway: TestGateway, withinMs = 30_000): Promise<v
 }
 
 /** Resolves once the record of every call so far is a row in ClickHouse, which answers. */
-export const recorded = (gateway: TestGateway): Promise<void> =>
+export const recorded = (gateway: Asked): Promise<void> =>
   until(
     "every record has reached ClickHouse",
     async () =>
@@ -45,7 +47,7 @@ export const recorded = (gateway: TestGateway): Promise<void> =>
   );
 
 /** The request record, as `GET /v1/requests/{id}` shows it. */
-export async function recordOf(gateway: TestGateway, requestId: string) {
+export async function recordOf(gateway: Asked, requestId: string) {
   let answer = await gateway.call("GET", `/v1/requests/${requestId}`);
   await until(`there is a record of ${requestId}`, async () => {
     answer = await gateway.call("GET", `/v1/requests/${requestId}`);
@@ -60,7 +62,7 @@ export const attemptsOf = (record: {
 }): string[] => record.attempt_rows.map((a) => `${a.outcome} ${a.http_status} ${a.error_class}`.trim());
 
 /** Settle entries of the ledger by request id: how often and how much (micro-USD, negative). */
-export async function charges(gateway: TestGateway): Promise<Map<string, number[]>> {
+export async function charges(gateway: Asked): Promise<Map<string, number[]>> {
   const byRequest = new Map<string, number[]>();
   let cursor = "";
   do {
@@ -78,7 +80,7 @@ export async function charges(gateway: TestGateway): Promise<Map<string, number[
 
 /** Starts a call and hands over the response before its body: for streams that are left or read slowly. */
 export const start = (
-  gateway: TestGateway,
+  gateway: Asked,
   body: object,
   options: { signal?: AbortSignal; key?: string; headers?: Record<string, string> } = {},
 ): Promise<Response> =>

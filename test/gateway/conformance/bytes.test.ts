@@ -2,15 +2,11 @@
  * Where client and upstream speak the same format, bytes pass: what the gateway does not know, how numbers and characters
  * are written, white space. Only model, `svc` and the id are the gateway's.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Json, sseEvents } from "../../support/conformance/ask.ts";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { sharedGateway } from "../../support/shared-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = sharedGateway();
 
 interface Same {
   readonly name: "chat" | "responses" | "messages";

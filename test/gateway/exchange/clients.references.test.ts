@@ -3,15 +3,11 @@
  * Code asks `HEAD /` first and sends its call on the same connection. Requests as recorded, shortened.
  */
 import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { describe, expect, test } from "vitest";
+import { sharedGateway } from "../../support/shared-gateway.ts";
 import { bodiesSince } from "../sdk/fixtures.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway?.stop());
+const gateway = sharedGateway();
 
 const ask = (body: object) => gateway.call("POST", "/v1/responses", { body });
 const said = (text: string) => ({ role: "user", content: [{ type: "input_text", text }] });

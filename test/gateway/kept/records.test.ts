@@ -1,13 +1,9 @@
 /** S4: a record holds no more of what its caller wrote than its own bounds, whatever was dropped of the request. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { expect, test } from "vitest";
 import { requestIdOf } from "../../support/observations.ts";
+import { sharedGateway } from "../../support/shared-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = sharedGateway();
 
 /** As long as names at the top of a body may be. */
 const long = "n".repeat(1_000);

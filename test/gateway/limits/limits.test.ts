@@ -1,13 +1,9 @@
 /** Limits and budgets as clients see them over HTTP. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { expect, test } from "vitest";
+import { sharedGateway } from "../../support/shared-gateway.ts";
 import { clientsOf } from "../sdk/fixtures.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = sharedGateway();
 
 const newKey = async (body: object) =>
   (await gateway.call("POST", "/v1/keys", { body: { name: "k", ...body } })).json;

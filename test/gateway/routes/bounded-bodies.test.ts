@@ -1,6 +1,6 @@
 /** What a tenant writes is bounded, field by field: the API description says how long each text and each list of a body may be. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { expect, test } from "vitest";
+import { sharedGateway } from "../../support/shared-gateway.ts";
 
 interface Schema {
   readonly type?: string | readonly string[];
@@ -21,11 +21,7 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
 }
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = sharedGateway();
 
 /** Model calls, whose texts are the point; what operators send; SCIM, whose values `src/scim/attribute.ts` bounds as it reads them. */
 const ELSEWHERE = ["Inference", "Native inference", "Operator", "Directory"];

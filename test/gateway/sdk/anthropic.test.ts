@@ -4,18 +4,16 @@
  */
 import type Anthropic from "@anthropic-ai/sdk";
 import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { REQUEST_ID } from "../../../src/ids.ts";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { sharedGateway } from "../../support/shared-gateway.ts";
 import { clientsOf, collect, DIALECTS, Level, modelOf, seenUpstream } from "./fixtures.ts";
 
-let gateway: TestGateway;
+const gateway = sharedGateway();
 let client: Anthropic;
-beforeAll(async () => {
-  gateway = await testGateway();
+beforeAll(() => {
   client = clientsOf(gateway).anthropic;
 });
-afterAll(() => gateway?.stop());
 
 const says = (content: string): Anthropic.MessageParam[] => [{ role: "user", content }];
 const tools: Anthropic.Tool[] = [

@@ -6,7 +6,8 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect } from "vitest";
 import { z } from "zod";
-import type { Answer, TestEndpoint, TestGateway } from "../../support/gateway.ts";
+import type { Answer, TestEndpoint } from "../../support/gateway.ts";
+import type { SharedGateway } from "../../support/shared-gateway.ts";
 
 export const DIALECTS = ["chat", "responses", "messages", "gemini", "converse"] as const;
 export type DialectName = (typeof DIALECTS)[number];
@@ -33,7 +34,7 @@ export interface ClientOptions {
 
 /** Both clients, and how many HTTP requests they have sent, retries included. */
 export function clientsOf(
-  gateway: TestGateway,
+  gateway: SharedGateway,
   { apiKey = gateway.liveKey, maxRetries = 0 }: ClientOptions = {},
 ) {
   const sent = { count: 0 };
@@ -53,11 +54,11 @@ export function clientsOf(
 export type Json = Answer["json"];
 
 /** Bodies as the provider received them, oldest first, from the given call on. */
-export const bodiesSince = (gateway: TestGateway, from: number): Json[] =>
+export const bodiesSince = (gateway: SharedGateway, from: number): Json[] =>
   gateway.simulator.calls.slice(from).map(({ body }) => JSON.parse(body.toString()));
 
 /** The last request as the provider received it. */
-export const seenUpstream = (gateway: TestGateway): Json => bodiesSince(gateway, -1)[0];
+export const seenUpstream = (gateway: SharedGateway): Json => bodiesSince(gateway, -1)[0];
 
 /** What a call throws. Fails where it does not. */
 export async function thrownBy(attempt: PromiseLike<unknown>): Promise<unknown> {

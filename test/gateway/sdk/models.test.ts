@@ -1,14 +1,10 @@
 /** The model list in the hands of both official clients: each gets its own API's shape, errors and paging. */
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { describe, expect, test } from "vitest";
+import { sharedGateway } from "../../support/shared-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = sharedGateway();
 
 const VERSION = { "anthropic-version": "2023-06-01" };
 const withApiKey = () =>

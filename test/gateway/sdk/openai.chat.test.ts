@@ -4,17 +4,15 @@
  */
 import type OpenAI from "openai";
 import { zodFunction, zodResponseFormat } from "openai/helpers/zod";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { sharedGateway } from "../../support/shared-gateway.ts";
 import { clientsOf, collect, DIALECTS, Level, modelOf, seenUpstream } from "./fixtures.ts";
 
-let gateway: TestGateway;
+const gateway = sharedGateway();
 let client: OpenAI;
-beforeAll(async () => {
-  gateway = await testGateway();
+beforeAll(() => {
   client = clientsOf(gateway).openai;
 });
-afterAll(() => gateway?.stop());
 
 const says = (content: string): OpenAI.ChatCompletionMessageParam[] => [{ role: "user", content }];
 const PIXEL =

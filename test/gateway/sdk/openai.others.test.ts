@@ -1,17 +1,15 @@
 /** The official `openai` client's completions, embeddings and models through the gateway. */
 import type OpenAI from "openai";
-import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest";
+import { beforeAll, describe, expect, expectTypeOf, test } from "vitest";
 import type { completionBody } from "../../../src/wire/completions/write-reply.ts";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { sharedGateway } from "../../support/shared-gateway.ts";
 import { clientsOf, collect, DIALECTS, modelOf, seenUpstream } from "./fixtures.ts";
 
-let gateway: TestGateway;
+const gateway = sharedGateway();
 let client: OpenAI;
-beforeAll(async () => {
-  gateway = await testGateway();
+beforeAll(() => {
   client = clientsOf(gateway).openai;
 });
-afterAll(() => gateway?.stop());
 
 describe.each(DIALECTS)("completions to %s", (dialect) => {
   const model = modelOf(dialect);

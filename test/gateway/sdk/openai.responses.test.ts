@@ -4,8 +4,8 @@
  */
 import OpenAI from "openai";
 import { zodResponsesFunction, zodTextFormat } from "openai/helpers/zod";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { sharedGateway } from "../../support/shared-gateway.ts";
 import {
   bodiesSince,
   clientsOf,
@@ -17,13 +17,11 @@ import {
   seenUpstream,
 } from "./fixtures.ts";
 
-let gateway: TestGateway;
+const gateway = sharedGateway();
 let client: OpenAI;
-beforeAll(async () => {
-  gateway = await testGateway();
+beforeAll(() => {
   client = clientsOf(gateway).openai;
 });
-afterAll(() => gateway?.stop());
 
 const tools: OpenAI.Responses.FunctionTool[] = [
   {

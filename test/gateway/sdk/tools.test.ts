@@ -8,20 +8,18 @@ import { betaZodTool } from "@anthropic-ai/sdk/helpers/beta/zod";
 import type OpenAI from "openai";
 import { ResponsesToolRunner, runnerFunction } from "openai/helpers/responses-tool-runner";
 import { zodFunction, zodResponsesFunction } from "openai/helpers/zod";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { sharedGateway } from "../../support/shared-gateway.ts";
 import { bodiesSince, clientsOf, DIALECTS, modelOf } from "./fixtures.ts";
 
-let gateway: TestGateway;
+const gateway = sharedGateway();
 let openai: OpenAI;
 let anthropic: Anthropic;
 let sent: { count: number };
-beforeAll(async () => {
-  gateway = await testGateway();
+beforeAll(() => {
   ({ openai, anthropic, sent } = clientsOf(gateway));
 });
-afterAll(() => gateway?.stop());
 
 const Gauge = z.object({ gauge: z.string(), hours: z.int() });
 const ASK = "Which levels? [[sim tool_calls=2]]";
