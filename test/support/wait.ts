@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { availableParallelism, cpus, freemem, loadavg, totalmem } from "node:os";
-import { inspect } from "node:util";
+import { inspect, isDeepStrictEqual } from "node:util";
 import type { Timers } from "../../src/clock.ts";
 
 /** Of each wait. A machine with much else to do takes seconds for what takes milliseconds; minutes are a hang. */
@@ -97,6 +97,15 @@ export const until = untilBy({
   },
   figures,
 });
+
+/** For `until`: what is seen is equal in depth to `wanted`, which the failure shows too. */
+export function equals<T>(wanted: T): Holds<T> {
+  const no = `it is not ${inspect(wanted)}`;
+  return (seen) => {
+    if (!isDeepStrictEqual(seen, wanted)) throw new Error(no);
+    return true;
+  };
+}
 
 interface Seen<T> {
   readonly isIt: boolean;

@@ -1,6 +1,14 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import { type Figures, Hopeless, LIMIT_MS, type Surroundings, until, untilBy } from "../../support/wait.ts";
+import {
+  equals,
+  type Figures,
+  Hopeless,
+  LIMIT_MS,
+  type Surroundings,
+  until,
+  untilBy,
+} from "../../support/wait.ts";
 
 const realImmediate = setImmediate;
 
@@ -139,6 +147,21 @@ test("an error of the condition is a no, and shown with what was seen", async ()
   );
   expect(await message(wait)).toContain(
     "\nseen last: [ 1, 2 ], with the error AssertionError: expected [ 1, 2 ] to be 3",
+  );
+});
+
+test("what is seen may have to be equal to something, which the failure shows too", async () => {
+  const { run } = own();
+  let n = 0;
+  expect(
+    await run(
+      "there are two",
+      () => Array.from({ length: n++ }, () => ({ is: "one" })),
+      equals([{ is: "one" }, { is: "one" }]),
+    ),
+  ).toHaveLength(2);
+  expect(await message(run("it is gone", () => ["it"], equals<string[]>([])))).toContain(
+    "\nseen last: [ 'it' ], with the error Error: it is not []\n",
   );
 });
 
