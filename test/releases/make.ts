@@ -7,8 +7,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { removeFolder, until } from "../support/gateway.ts";
+import { removeFolder } from "../support/gateway.ts";
 import { type SpawnedGateway, spawnGateway } from "../support/spawned-gateway.ts";
+import { until } from "../support/wait.ts";
 import { type Expected, READS, releaseOptions } from "./release.ts";
 
 const [version = ""] = process.argv.slice(2);

@@ -145,31 +145,6 @@ export const sseData = (text: string): unknown[] =>
     .map((event) => event.slice(6))
     .map((data) => (data === "[DONE]" ? data : JSON.parse(data)));
 
-/** A machine that stood still meanwhile, or a clock that was set, uses up no more of the time than this. */
-const MAX_TURN_MS = 2000;
-
-/**
- * Resolves once `holds` is true; a failure names what was waited for. Never sleeps blindly.
- * @param everyMs at the least
- */
-export async function until(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  withinMs = 30_000,
-  everyMs = 10,
-): Promise<void> {
-  let waitedMs = 0;
-  for (;;) {
-    const from = performance.now();
-    if (await holds()) return;
-    if (waitedMs > withinMs) throw new Error(`waited ${withinMs} ms in vain until ${what}`);
-    // A look may cost the gateway some milliseconds: most of the time belongs to what is waited for.
-    const pauseMs = Math.max(everyMs, Math.min(3 * (performance.now() - from), 40));
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    waitedMs += Math.min(performance.now() - from, MAX_TURN_MS);
-  }
-}
-
 /**
  * A new folder with what a first start makes and whatever `add` puts beside it: orgs and keys that no route can make.
  * For `GatewayOptions.folder`; the caller removes it.

@@ -1,6 +1,6 @@
 /** What tests of the whole gateway look at from outside: metrics, records, the ledger, and raw streams. */
-import { expect } from "vitest";
-import { type TestGateway, until } from "./gateway.ts";
+import type { TestGateway } from "./gateway.ts";
+import { until } from "./wait.ts";
 
 type Asked = Pick<TestGateway, "call" | "liveKey" | "url">;
 
@@ -22,37 +22,33 @@ const TAKEN = [
 ];
 
 /** Resolves once no call runs and nothing is held or taken; fails naming what still is. */
-export async function atRest(gateway: Asked, withinMs = 30_000): Promise<void> {
-  let taken: string[] = [];
-  const look = async () => {
+export async function atRest(gateway: Asked): Promise<void> {
+  const taken = async () => {
     const { text } = await gateway.call("GET", "/metrics", { key: null });
-    taken = text
+    return text
       .split("\n")
       .filter((l) => TAKEN.some((name) => l.startsWith(`${name} `)) && !l.endsWith(" 0"));
-    return taken.length === 0;
   };
-  await until("nothing is taken", look, withinMs).catch(() =>
-    expect.fail(`still taken: ${taken.join(", ")}`),
-  );
+  await until("nothing is taken", taken, ({ length }) => length === 0);
 }
 
 /** Resolves once the record of every call so far is a row in ClickHouse, which answers. */
-export const recorded = (gateway: Asked): Promise<void> =>
-  until(
-    "every record has reached ClickHouse",
-    async () =>
-      (await metric(gateway, "weir_outbox_rows")) === 0 &&
-      (await gateway.call("GET", "/v1/requests?limit=1")).status === 200,
-    30_000,
+export async function recorded(gateway: Asked): Promise<void> {
+  const look = async () => ({
+    waiting: await metric(gateway, "weir_outbox_rows"),
+    status: (await gateway.call("GET", "/v1/requests?limit=1")).status,
+  });
+  await until(
+    "every record is in ClickHouse",
+    look,
+    ({ waiting, status }) => waiting === 0 && status === 200,
   );
+}
 
 /** The request record, as `GET /v1/requests/{id}` shows it. */
 export async function recordOf(gateway: Asked, requestId: string) {
-  let answer = await gateway.call("GET", `/v1/requests/${requestId}`);
-  await until(`there is a record of ${requestId}`, async () => {
-    answer = await gateway.call("GET", `/v1/requests/${requestId}`);
-    return answer.status === 200;
-  });
+  const read = () => gateway.call("GET", `/v1/requests/${requestId}`);
+  const answer = await until(`there is a record of ${requestId}`, read, ({ status }) => status === 200);
   return answer.json;
 }
 

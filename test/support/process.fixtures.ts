@@ -8,7 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { listenFault } from "../../src/process/listening.ts";
-import { removeFolder, until } from "./gateway.ts";
+import { removeFolder } from "./gateway.ts";
+import { until } from "./wait.ts";
 
 export const REPO = join(import.meta.dirname, "../..");
 export const MAIN = join(REPO, "src/main.ts");
@@ -89,16 +90,7 @@ export async function place(more: Record<string, string> = {}): Promise<Placed> 
     CLICKHOUSE_URL: "http://127.0.0.1:1",
     ...more,
   };
-  const ready = () =>
-    until(
-      "it answers",
-      () =>
-        fetch(`${url}/healthz`).then(
-          (response) => response.ok,
-          () => false,
-        ),
-      60_000,
-    );
+  const ready = async () => void (await until("it answers", async () => (await fetch(`${url}/healthz`)).ok));
   return { env, url, dataDir, ready, key: () => readFileSync(join(dataDir, "first-key"), "utf8").trim() };
 }
 

@@ -99,7 +99,7 @@ export const until = untilBy({
 });
 
 /** For `until`: what is seen is equal in depth to `wanted`, which the failure shows too. */
-export function equals<T>(wanted: T): Holds<T> {
+export function equals(wanted: unknown): Holds<unknown> {
   const no = `it is not ${inspect(wanted)}`;
   return (seen) => {
     if (!isDeepStrictEqual(seen, wanted)) throw new Error(no);

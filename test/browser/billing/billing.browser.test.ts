@@ -5,7 +5,8 @@
 import { existsSync } from "node:fs";
 import { type BrowserContext, type Browser as Chromium, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 import { drawnPages, faultsOf, isPopplerThere, wordsOf } from "./pdf.fixtures.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
@@ -156,7 +157,7 @@ const documents = new Map<string, { readonly invoice: Buffer; readonly note: Buf
 
 async function registered(page: Page, slug: string, id: string) {
   const read = async () => (await call(page, "GET", `/v1/invoices/${id}`, slug)).json;
-  await until("the document is registered", async () => (await read()).irn_status !== "pending", 20_000, 200);
+  await until("the document is registered", async () => (await read()).irn_status !== "pending");
   return await read();
 }
 

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { type BrowserContext, type Browser as Chromium, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
   existsSync,
@@ -62,11 +63,11 @@ test("sign in, make an org, invite, accept, sign out", async ({ skip }) => {
   expect(await call(ada, "POST", "/v1/orgs/acme/members", body)).toMatchObject({ status: 201 });
 
   const [context, grace] = await open();
-  await expect
-    .poll(async () => (await grace.goto(`${gateway.url}/dev/mail`)) && (await grace.content()), {
-      timeout: 20_000,
-    })
-    .toContain("grace@example.test");
+  await until(
+    "the mail to Grace is there",
+    async () => (await grace.goto(`${gateway.url}/dev/mail`)) && (await grace.content()),
+    (seen) => seen?.includes("grace@example.test"),
+  );
   await grace.getByRole("link").filter({ hasText: /acme/i }).first().click();
   const mail = grace.frameLocator("iframe");
   expect(await mail.locator("body").textContent()).toContain("Acme & <Sons>");

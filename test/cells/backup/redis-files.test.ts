@@ -7,6 +7,7 @@ import { copyFiles } from "../../../src/backup/files.ts";
 import { keepRedisFiles } from "../../../src/backup/redis-files.ts";
 import { connectRedis, Script } from "../../../src/cells/redis.ts";
 import { missingRedis, startRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 
 const missing = missingRedis();
 const home = mkdtempSync(join(tmpdir(), "weir-redis-files-"));
@@ -45,7 +46,11 @@ describe.skipIf(missing !== undefined)(
       const writing = (async () => {
         while (isOn) answered = (await link.run(BOTH, "{t}:one", FILLER)) as number;
       })();
-      await expect.poll(() => answered).toBeGreaterThan(20);
+      await until(
+        "calls are answered",
+        () => answered,
+        (seen) => seen > 20,
+      );
       const dataDir = join(redis.folder, "..");
       const name = redis.folder.slice(dataDir.length + 1);
       for (let n = 0; n < 4; n++) {

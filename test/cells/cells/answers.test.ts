@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { retireCell } from "../../../src/cells/dataset.ts";
 import { startFaultProxy } from "../../support/cells/fault-proxy.ts";
+import { equals, until } from "../../support/wait.ts";
 import { type KeptCell, keptCell, lockOf, said } from "./answers-rig.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 
@@ -23,8 +24,10 @@ afterEach(async () => {
 
 let keys = 0;
 const newKey = () => `key-${++keys}`;
-const until = async (what: () => Promise<string>, wanted: string) =>
-  await expect.poll(what, { timeout: 5000, interval: 20 }).toBe(wanted);
+
+/** Resolves once a claim of the key is answered with it. */
+const answers = ({ claim }: KeptCell, key: string, answer = key) =>
+  until("the key has its answer", async () => said(await claim(key)), equals(answer));
 
 /** Cells that earlier tests stopped are gone for good: after a restart of Redis nobody waits for them to say what they hold. */
 async function retireOthers(): Promise<void> {
@@ -125,7 +128,7 @@ describe("faults", () => {
     proxy.refuse(true);
     await one.answer(claim, "in the folder");
     // Its process is gone, but for the folder.
-    await Promise.race([one.stop().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 3000))]);
+    await one.stop().catch(() => {});
     expect(said(await two.claim(answered))).toBe("idempotency_in_progress");
     await proxy.close();
     const back = await keptCell(bench, "dies");
@@ -172,7 +175,7 @@ describe("faults", () => {
         firsts++;
         if (round % 3 === 0) proxy.cutAfter("answer");
         await at?.answer(claim, key);
-        for (const each of [one, two]) await until(async () => said(await each.claim(key)), key);
+        for (const each of [one, two]) await answers(each, key);
       }
     }
     expect(proxy.cuts()).toBeGreaterThanOrEqual(20);
@@ -190,20 +193,19 @@ describe("faults", () => {
     await bench.redis.kill();
     await bench.redis.start();
     const seen = new Set<string>();
-    await expect
-      .poll(
-        async () => {
-          await retireOthers();
-          const found = await two.claim(key).then(said, ({ kind }) => kind);
-          seen.add(found);
-          return found;
-        },
-        { timeout: 8000 },
-      )
-      .toBe("idempotency_in_progress");
+    await until(
+      "the key is found to be in progress",
+      async () => {
+        await retireOthers();
+        const found = await two.claim(key).then(said, ({ kind }) => kind);
+        seen.add(found);
+        return found;
+      },
+      equals("idempotency_in_progress"),
+    );
     expect([...seen]).not.toContain("first");
     await one.answer(claim, "still its own");
-    await until(async () => said(await two.claim(key)), "still its own");
+    await answers(two, key, "still its own");
     expect(said(await two.claim(newKey()))).toBe("first");
   });
 
@@ -222,18 +224,19 @@ describe("faults", () => {
       await retireOthers();
       return await two.claim(key).then(said, ({ kind }) => kind);
     };
-    await until(again, "first");
+    await until("the key can be claimed", again, equals("first"));
   });
 
   test("an answer's last bytes wait until Redis has it", async () => {
     const proxy = await startFaultProxy(bench.redis.url);
     const one = await keptCell(bench, "slow", { url: proxy.url });
     const claim = await one.claim(newKey());
-    proxy.delay(30);
-    const startedMs = performance.now();
-    await one.answer(claim, "told");
-    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(25);
-    proxy.delay(0);
+    proxy.hold("answer");
+    const told = one.answer(claim, "told");
+    await until("Redis is told", proxy.waiting, equals(1));
+    expect(await Promise.race([told, setImmediate("it waits")])).toBe("it waits");
+    proxy.letGo();
+    await told;
     await one.stop();
     await proxy.close();
   });

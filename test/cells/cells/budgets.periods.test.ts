@@ -4,6 +4,7 @@ import { type Clock, seededRandom, systemClock } from "../../../src/clock.ts";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
 import { rounds } from "../../support/effort.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import {
   type BudgetCell,
   begin,
@@ -71,7 +72,11 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     // It settles today, so it counts today.
     expect(await settle(over, 400)).toBe(dayAt(midnightMs));
     expect(await settle(call, 600)).toBe(dayAt(midnightMs));
-    await expect.poll(async () => (await spendRow(bench.link, "k:key_midnight")).t).toBe("1000");
+    await until(
+      "the day's spending is told",
+      async () => (await spendRow(bench.link, "k:key_midnight")).t,
+      equals("1000"),
+    );
     expect(isOpenCall(await begin(at(1), scope, 1))).toBe(false);
   });
 
@@ -84,7 +89,7 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     expect(await begin(at(0), scope, 101)).toMatchObject({ budget: "key_daily", spentMicroUsd: 900 });
     expect(await begin(at(1), scope, 51)).toMatchObject({ budget: "project_monthly", spentMicroUsd: 2950 });
     // Redis hears within some milliseconds that the key's part was not needed.
-    await expect.poll(async () => (await spendRow(bench.link, "k:key_begun")).h, { interval: 2 }).toBe("0");
+    await until("nothing is held", async () => (await spendRow(bench.link, "k:key_begun")).h, equals("0"));
     giveUp((await begin(at(2), scope, 50)) as OpenCall);
   });
 
@@ -114,14 +119,20 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     await at(2).budgets.spendOfKey(scope);
     const today = (await begin(at(2), scope, 200)) as OpenCall;
     await settle(today, 200);
-    await expect.poll(async () => (await spendRow(bench.link, "k:key_late")).t).toBe("200");
+    await until(
+      "the spending of both is told",
+      async () => (await spendRow(bench.link, "k:key_late")).t,
+      equals("200"),
+    );
     const org = await spendRow(bench.link, "o:org_late");
     expect({ day: org.d, month: org.m, yesterday: org[`s:${dayAt(midnightMs - 1)}`] }).toEqual({
       ...{ day: dayAt(midnightMs), month: "200", yesterday: "800" },
     });
-    await expect
-      .poll(() => at(1).budgets.spendOfOrg(scope))
-      .toEqual({ todayMicroUsd: 200, monthMicroUsd: 200 });
+    await until(
+      "the other cell sees the spending",
+      () => at(1).budgets.spendOfOrg(scope),
+      equals({ todayMicroUsd: 200, monthMicroUsd: 200 }),
+    );
   });
 
   test("a cell whose clock is wrong neither begins a day nor goes back to one", async () => {
@@ -134,17 +145,27 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     const cell = await bench.cell("wrong", { clock: wrong });
     const scope = await made("wrong_clock", { keyDaily: hard(1000) });
     await settle((await begin(cell, scope, 10)) as OpenCall, 10);
-    await expect.poll(async () => (await spendRow(bench.link, "k:key_wrong_clock")).t).toBe("10");
+    await until(
+      "the spending is told",
+      async () => (await spendRow(bench.link, "k:key_wrong_clock")).t,
+      equals("10"),
+    );
     expect((await spendRow(bench.link, "k:key_wrong_clock")).d).toBe(dayAt(midnightMs - 1));
     await setTime(midnightMs + 60_000);
     await settle((await begin(at(0), scope, 20)) as OpenCall, 20);
-    await expect
-      .poll(async () => (await spendRow(bench.link, "k:key_wrong_clock")).d)
-      .toBe(dayAt(midnightMs));
+    await until(
+      "the day is Redis's",
+      async () => (await spendRow(bench.link, "k:key_wrong_clock")).d,
+      equals(dayAt(midnightMs)),
+    );
     // Redis's clock is set back: the day stays.
     await setTime(midnightMs - 30_000);
     await settle((await begin(cell, scope, 30)) as OpenCall, 30);
-    await expect.poll(async () => (await spendRow(bench.link, "k:key_wrong_clock")).t).toBe("50");
+    await until(
+      "the spending is told",
+      async () => (await spendRow(bench.link, "k:key_wrong_clock")).t,
+      equals("50"),
+    );
     expect((await spendRow(bench.link, "k:key_wrong_clock")).d).toBe(dayAt(midnightMs));
   });
 
@@ -157,7 +178,7 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
       for (let n = 0; n < calls; n++) await settle((await begin(at(n), scope, 100)) as OpenCall, 100);
     };
     await spend(30);
-    await expect.poll(() => told().length).toBe(2);
+    await until("both events are told", () => told().length, equals(2));
     const [key, org] = told().sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
     const common = {
       what: "budget",
@@ -175,7 +196,7 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
       if (each?.what === "budget") expect(each.spentMicroUsd).toBeGreaterThan(each.limitMicroUsd);
     await setTime(midnightMs + 2 * DAY_MS);
     await spend(11);
-    await expect.poll(() => told().length).toBe(3);
+    await until("the third event is told", () => told().length, equals(3));
   });
 
   test("a day of unusual spend is told once", async () => {
@@ -188,10 +209,14 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     }
     // 300 are usual: not before 450 are exceeded.
     await settle((await begin(at(0), scope, 150)) as OpenCall, 150);
-    await expect.poll(async () => (await spendRow(bench.link, "o:org_spike")).t).toBe("450");
+    await until(
+      "the spending is told",
+      async () => (await spendRow(bench.link, "o:org_spike")).t,
+      equals("450"),
+    );
     expect(told()).toEqual([]);
     for (let n = 0; n < 4; n++) await settle((await begin(at(n), scope, 100)) as OpenCall, 100);
-    await expect.poll(() => told().length).toBe(1);
+    await until("the event is told", () => told().length, equals(1));
     expect(told()[0]).toMatchObject({
       ...{ what: "spike", day: dayAt(midnightMs + 6 * DAY_MS), usualMicroUsd: 300, alertPct: 50 },
       dayEndsMs: midnightMs + 7 * DAY_MS,
@@ -250,7 +275,7 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
         );
       const { keyId, projectId } = scope;
       for (const name of [`k:${keyId}`, `p:${projectId}`]) {
-        await expect.poll(async () => (await spendRow(bench.link, name)).l, { timeout: 5000 }).toBe("0");
+        await until("no lease is left", async () => (await spendRow(bench.link, name)).l, equals("0"));
         const { d = "", t, m } = await spendRow(bench.link, name);
         // What is counted today may have been called yesterday's only where it came before the day began.
         expect([Number(t), Number(m)], `seed ${seed}`).toEqual([

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Random, seededRandom } from "../../../src/clock.ts";
 import { amount } from "../../support/effort.ts";
+import { anyMoment } from "../../support/pace.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { hard } from "./budgets-fixtures.ts";
 import { BUDGETS, CALL, type CappedCells, CELLS, openBudgets, openCredit, PAID_CALLS } from "./cap-rig.ts";
@@ -86,10 +87,10 @@ describe.skipIf(missing !== undefined)(
 
 /** A call at some moment, that takes a while or none, and is given up now and then. @returns what it cost */
 async function costOf(cells: CappedCells, call: number, id: string, random: Random): Promise<number> {
-  await atRandom(random, 200);
+  await anyMoment(random, 200);
   const held = await cells.begin(call, id).catch(() => undefined);
   if (held === undefined) return 0;
-  if (random() < 0.3) await atRandom(random, 100);
+  if (random() < 0.3) await anyMoment(random, 100);
   if (random() < 0.1) {
     held.giveUp();
     return 0;
@@ -100,20 +101,16 @@ async function costOf(cells: CappedCells, call: number, id: string, random: Rand
 }
 
 async function disturb({ redis }: Bench, cells: CappedCells, random: Random): Promise<void> {
-  await atRandom(random, 60);
+  await anyMoment(random, 60);
   const kind = random();
   if (kind < 0.4) {
     cells.cut(Math.floor(random() * CELLS.length));
   } else if (kind < 0.7) {
     redis.pause();
-    await atRandom(random, 100);
+    await anyMoment(random, 100);
     redis.resume();
   } else {
     await redis.kill();
     await redis.start();
   }
 }
-
-/** Waits for nothing: it has what follows come at any moment. */
-const atRandom = (random: Random, mostMs: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, random() * mostMs));

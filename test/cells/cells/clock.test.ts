@@ -3,10 +3,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { SharedClock } from "../../../src/cells/shared-clock.ts";
 import { type Clock, systemClock, systemRandom, systemTimers } from "../../../src/clock.ts";
-import { jobKind } from "../../../src/jobs/job.ts";
+import { type JobRow, jobKind } from "../../../src/jobs/job.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { type Bench, openBench, type TestCell, type TestCellOptions } from "./fixtures.ts";
 
 const missing = missingRedis();
@@ -120,7 +121,7 @@ describe.skipIf(missing !== undefined)(`jobs${missing === undefined ? "" : `: ${
       await enqueue(wrong, `from wrong ${n}`, wrong.cell.clock.now() + dueMs - systemClock.now());
       await enqueue(right, `from right ${n}`, dueMs);
     }
-    await expect.poll(() => [...right.cell.store.table("done").range()].length, { timeout: 8000 }).toBe(10);
+    await until("all jobs are done", () => [...right.cell.store.table("done").range()].length, equals(10));
     expect(new Set(runs.map((run) => run.split(" at ")[0])).size).toBe(runs.length);
     for (const { value } of right.cell.store.table<string[]>("done").range()) expect(value).toHaveLength(1);
     expect(Math.min(...began)).toBeGreaterThanOrEqual(dueMs - 20);
@@ -132,13 +133,19 @@ describe.skipIf(missing !== undefined)(`jobs${missing === undefined ? "" : `: ${
     const right = await jobsOf("right", runs, () => promise, {});
     await right.start();
     await enqueue(right, "long");
-    await expect.poll(() => runs).toEqual(["long at right"]);
+    await until("the job runs", () => runs, equals(["long at right"]));
     const wrong = await jobsOf("wrong", runs, () => promise, { clock: wrongBy(HOUR) });
     await wrong.start();
-    const until = systemClock.monotonic() + 2.5 * LEASE_MS;
-    await expect.poll(() => systemClock.monotonic() > until, { timeout: 8000 }).toBe(true);
+    const leaseEndsAtMs = () =>
+      right.cell.store.table<JobRow>("jobs.rows").get([kind.name, "long"])?.leaseEndsAtMs ?? 0;
+    const farMs = leaseEndsAtMs() + 2.5 * LEASE_MS;
+    await until("the lease was renewed for longer than it is", leaseEndsAtMs, (endsAtMs) => endsAtMs > farMs);
     resolve();
-    await expect.poll(() => right.cell.store.table("done").get("long")).toEqual(["right"]);
+    await until(
+      "the job is done by the cell that had it",
+      () => right.cell.store.table("done").get("long"),
+      equals(["right"]),
+    );
     expect(runs).toEqual(["long at right"]);
   });
 
@@ -148,13 +155,15 @@ describe.skipIf(missing !== undefined)(`jobs${missing === undefined ? "" : `: ${
     const away = await jobsOf("away", runs, () => promise, { url: proxy.url, clock: wrongBy(-HOUR) });
     await away.start();
     await enqueue(away, "taken");
-    await expect.poll(() => runs).toEqual(["taken at away"]);
+    await until("the job runs", () => runs, equals(["taken at away"]));
     const other = await jobsOf("other", runs, async () => {}, { clock: wrongBy(HOUR) });
     proxy.refuse(true);
     await other.start();
-    await expect
-      .poll(() => other.cell.store.table("done").get("taken"), { timeout: 8000 })
-      .toEqual(["other"]);
+    await until(
+      "the other cell has done it",
+      () => other.cell.store.table("done").get("taken"),
+      equals(["other"]),
+    );
     resolve();
     proxy.refuse(false);
     await away.jobs.stop();

@@ -7,6 +7,7 @@ import { type LeasedPurse, openLeasedPurse } from "../../../src/cells/credit/lea
 import { systemClock } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import type { UnchargedCall } from "../../../src/credits/uncharged.ts";
+import { equals, until } from "../../support/wait.ts";
 import type { Bench, TestCell, TestCellOptions } from "./fixtures.ts";
 
 export interface CreditCell extends TestCell {
@@ -105,14 +106,10 @@ export async function creditOf(bench: Bench, org: string): Promise<Record<string
 
 /** Waits until nothing is leased or held, and all charges were told of. */
 export async function settled(bench: Bench, ledger: HeardLedger, org: string, postings = 1): Promise<void> {
-  await expect
-    .poll(async () => (await creditOf(bench, org)).l ?? 0, { timeout: 20_000, interval: 20 })
-    .toBe(0);
+  await until("no credit is leased", async () => (await creditOf(bench, org)).l ?? 0, equals(0));
   const { n, b, h = 0, l = 0, ...rest } = await creditOf(bench, org);
   expect({ h, l, rest }).toEqual({ h: 0, l: 0, rest: {} });
-  await expect
-    .poll(() => ledger.of(org).length, { timeout: 20_000, interval: 20 })
-    .toBe(Number(n) - postings);
+  await until("all charges are heard", () => ledger.of(org).length, equals(Number(n) - postings));
   const rows = ledger.of(org);
   expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, at) => at + 1 + postings));
   if (rows.length > 0) expect(rows.at(-1)?.balanceMicroUsd).toBe(b);

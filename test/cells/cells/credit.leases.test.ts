@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { amount } from "../../support/effort.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { CELLS } from "./cap-rig.ts";
 import {
   type CreditCell,
@@ -77,7 +78,11 @@ describe.skipIf(missing !== undefined)(
       await post(at(0), "org_busy", 100_000_000);
       for (let call = 0; call < 40; call++)
         await charge(at(0), (await at(0).purse.hold("org_busy", 1000)) as Hold, 900);
-      await expect.poll(() => at(0).purse.hold("org_busy", 1000) instanceof Promise).toBe(false);
+      await until(
+        "credit is held without asking Redis",
+        () => at(0).purse.hold("org_busy", 1000) instanceof Promise,
+        equals(false),
+      );
       bench.redis.pause();
       try {
         const hold = at(0).purse.hold("org_busy", 1000);
@@ -110,7 +115,11 @@ describe.skipIf(missing !== undefined)(
       at(2).purse.release((await at(2).purse.hold("org_recall", 6000)) as Hold);
       const posted = { outcome: "posted", seq: 2, balance: 4000 };
       expect(await post(at(0), "org_recall", -6000)).toEqual(posted);
-      await expect.poll(async () => (await post(at(0), "org_recall", -1)).outcome).toBe("insufficient");
+      await until(
+        "the credit is used up",
+        async () => (await post(at(0), "org_recall", -1)).outcome,
+        equals("insufficient"),
+      );
       expect(await post(at(0), "org_recall", -1000, true)).toEqual({
         outcome: "posted",
         seq: 3,
@@ -136,10 +145,14 @@ describe.skipIf(missing !== undefined)(
       });
       await Promise.all([...calls, ...postings]);
       const { n = 0, b } = await (async () => {
-        await expect.poll(async () => (await creditOf(bench, "org_both")).l ?? 0).toBe(0);
+        await until("no credit is leased", async () => (await creditOf(bench, "org_both")).l ?? 0, equals(0));
         return await creditOf(bench, "org_both");
       })();
-      await expect.poll(() => ledger.of("org_both").length + posted.length).toBe(n - 1);
+      await until(
+        "all charges are in the ledger",
+        () => ledger.of("org_both").length + posted.length,
+        equals(n - 1),
+      );
       const entries = [
         ...ledger.of("org_both").map(({ seq, balanceMicroUsd }) => ({ seq, balance: balanceMicroUsd })),
         ...posted,
@@ -165,7 +178,11 @@ describe.skipIf(missing !== undefined)(
         );
       }
       for (const { purse } of cells)
-        await expect.poll(() => purse.size(), { timeout: 30_000 }).toBeLessThanOrEqual(3);
+        await until(
+          "few purses are kept",
+          () => purse.size(),
+          (seen) => seen <= 3,
+        );
     }, 3_600_000);
   },
 );

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import {
   type CreditCell,
   charge,
@@ -51,7 +52,7 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     await charge(cell, (await cell.purse.hold(ORG, PAID)) as Hold, PAID);
     // It forgets the org: no lease says any more that something was spent.
     await settled(bench, ledger, ORG);
-    await expect.poll(() => cell.purse.size()).toBe(0);
+    await until("no purse is kept", () => cell.purse.size(), equals(0));
     return { cell, other, copy };
   }
 
@@ -65,7 +66,7 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     const newest = saveRedis(bench.redis);
     await restoreRedis(bench.redis, copy);
     await isBack(other);
-    await expect.poll(() => cell.ended()?.message).toBe(LACKING);
+    await until("the cell has ended for what Redis lacks", () => cell.ended()?.message, equals(LACKING));
     expect(await waitedFor()).toEqual(["spent"]);
     expect(await creditOf(bench, ORG)).toMatchObject({ b: PAID, n: 1 });
     await expect(other.purse.hold(ORG, PAID)).rejects.toMatchObject({ kind: "storage_unavailable" });
@@ -86,7 +87,7 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     const { cell, other, copy } = await spent();
     await restoreRedis(bench.redis, copy);
     await isBack(other);
-    await expect.poll(() => cell.ended()?.message).toBe(LACKING);
+    await until("the cell has ended for what Redis lacks", () => cell.ended()?.message, equals(LACKING));
     await end(cell);
     expect(await retireCell(bench.link, bench.id, "spent", 0)).toBe(true);
     expect(await waitedFor()).toEqual([]);

@@ -5,6 +5,7 @@ import { Charges, type ChargesStore } from "../../../src/cells/credit/charges.ts
 import { systemClock } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 import { HeardLedger, openCreditCell, post } from "./credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 
@@ -66,7 +67,11 @@ describe.skipIf(missing !== undefined)(`idle credit${missing === undefined ? "" 
     const hold = (await holder.purse.hold("org_tight", 100)) as Hold;
     expect(await other.purse.hold("org_tight", 100)).toBeUndefined();
     holder.purse.release(hold);
-    await expect.poll(() => other.purse.hold("org_tight", 100), { timeout: 10_000 }).toBeDefined();
+    await until(
+      "the other cell can hold credit",
+      () => other.purse.hold("org_tight", 100),
+      (seen) => seen !== undefined,
+    );
   });
 
   test("a charge goes to Redis once a power failure does not lose it, nor the answer before it", async () => {

@@ -7,7 +7,9 @@ import { noteRestored, retireCell } from "../../../src/cells/dataset.ts";
 import { seededRandom } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { amount } from "../../support/effort.ts";
+import { anyMoment, rest } from "../../support/pace.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import {
   type CreditCell,
   charge,
@@ -152,9 +154,11 @@ describe.skipIf(missing !== undefined)(
       await noteRestored(bench.link, bench.id);
       const uncharged = ledger.uncharged.length;
       const again = await open("sent");
-      await expect
-        .poll(() => ledger.of("org_sent").map(({ requestId }) => requestId))
-        .toEqual(["req_sent_4"]);
+      await until(
+        "the charge that was sent is in the ledger",
+        () => ledger.of("org_sent").map(({ requestId }) => requestId),
+        equals(["req_sent_4"]),
+      );
       expect(await creditOf(bench, "org_sent")).toMatchObject({ n: 5, b: 9600 });
       expect(ledger.uncharged).toHaveLength(uncharged);
       await again.stop();
@@ -169,12 +173,20 @@ describe.skipIf(missing !== undefined)(
       other.purse.release((await other.purse.hold("org_retired", 10_000)) as Hold);
       // It goes on without knowing.
       const requestId = await charge(cell, kept, 6000);
-      await expect.poll(() => cell.ended()?.message).toMatch(/WEIRFENCED/);
+      await until(
+        "the cell is fenced off",
+        () => cell.ended()?.message,
+        (seen) => seen?.includes("WEIRFENCED"),
+      );
       await expect(cell.purse.hold("org_retired", 1)).rejects.toMatchObject({ kind: "storage_unavailable" });
       await cell.purse.close().catch(() => {});
       await closeCells(bench, "retired");
       const again = await open("retired");
-      await expect.poll(() => ledger.uncharged.map((row) => row.requestId)).toEqual([requestId]);
+      await until(
+        "the charge that was not sent is known",
+        () => ledger.uncharged.map((row) => row.requestId),
+        equals([requestId]),
+      );
       await charge(again, (await again.purse.hold("org_retired", 100)) as Hold, 100);
       await settled(bench, ledger, "org_retired");
       expect(ledger.of("org_retired").map(({ balanceMicroUsd }) => balanceMicroUsd)).toEqual([9900]);
@@ -192,24 +204,24 @@ describe.skipIf(missing !== undefined)(
       await expect(other.purse.hold("org_term", 500_000)).rejects.toMatchObject({ status: 503 });
       // The link may not have heard yet that the connection it had is gone.
       const answers = () => bench.link.call("PING").then(String, () => "");
-      await expect.poll(answers, { timeout: 10_000 }).toBe("PONG");
+      await until("Redis answers", answers, equals("PONG"));
       for (const name of ["lost", "died", "copied", "back", "sent", "retired", "silent"])
         await retireCell(bench.link, bench.id, name, 0);
-      await expect.poll(() => bench.link.call("SCARD", "{weir}:restating")).toBe(0);
+      await until("no cell is waited for", () => bench.link.call("SCARD", "{weir}:restating"), equals(0));
       // On a busy machine the exchange that was under way may take its time yet.
       let later: Hold | undefined;
       const granted = async () => {
         later = await Promise.resolve(other.purse.hold("org_term", 500_000)).catch(() => undefined);
         return later !== undefined;
       };
-      await expect.poll(granted, { timeout: 20_000 }).toBe(true);
+      await until("credit is granted", granted);
       other.purse.release(later as unknown as Hold);
       other.purse.release(hold);
       await settled(bench, ledger, "org_term");
     });
 
     test("each charge is made once while connections are cut and Redis is killed", async () => {
-      const seed = Number(process.env.WEIR_SEED ?? Math.trunc(performance.now() * 1000));
+      const seed = Number(process.env.WEIR_SEED ?? Date.now() % 1e9);
       const random = seededRandom(seed);
       const cells = [other, ...(await Promise.all(["p", "q"].map(open)))];
       const orgs = Array.from({ length: amount(20, 5) }, (_, n) => `org_storm_${n}`);
@@ -223,7 +235,7 @@ describe.skipIf(missing !== undefined)(
             const org = orgs[Math.floor(random() * orgs.length)] as string;
             const most = 1 + Math.floor(random() * 2000);
             const hold = await Promise.resolve(cell.purse.hold(org, most)).catch(() => undefined);
-            await new Promise((resolve) => setTimeout(resolve, random() * 5));
+            await rest(random() * 5);
             if (hold === undefined) continue;
             const more =
               random() < 0.2 && (await Promise.resolve(cell.purse.extend(hold, 100)).catch(() => false));
@@ -236,7 +248,7 @@ describe.skipIf(missing !== undefined)(
         }),
       );
       for (let fault = 0; fault < amount(200, 12); fault++) {
-        await new Promise((resolve) => setTimeout(resolve, random() * 150));
+        await anyMoment(random, 150);
         if (fault % 6 === 5) {
           await bench.redis.kill();
           await bench.redis.start();

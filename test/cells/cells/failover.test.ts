@@ -2,10 +2,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { amount } from "../../support/effort.ts";
 import { freePort } from "../../support/free-port.ts";
+import { rest } from "../../support/pace.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { type CreditCell, charge, HeardLedger, openCreditCell, post, settled } from "./credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
-import { follows, PATIENT, REPLICATED, replicaOf, type Server } from "./replicas-fixtures.ts";
+import { follows, REPLICATED, replicaOf, type Server } from "./replicas-fixtures.ts";
 import { type Sentinels, startSentinels } from "./sentinels.ts";
 
 const missing = missingRedis();
@@ -46,14 +48,14 @@ describe.skipIf(missing !== undefined)(`Sentinels${missing === undefined ? "" : 
       while (!isOver) {
         const hold = await Promise.resolve(cell.purse.hold(ORG, 100)).catch(() => undefined);
         if (hold !== undefined) charges.push(await charge(cell, hold, 1));
-        await new Promise((resolve) => setTimeout(resolve, 2));
+        await rest(2);
       }
     };
     const writes = async () => {
       for (let n = 0; !isOver; n++) {
         const write = cell.store.act(() => cell.store.table<number>("acts").put(`${cell.name} ${n}`, n));
         await write.then(() => acts.push(n)).catch(() => {});
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await rest(5);
       }
     };
     return Promise.all([calls(), writes()]);
@@ -70,7 +72,7 @@ describe.skipIf(missing !== undefined)(`Sentinels${missing === undefined ? "" : 
       const had = answered.map(({ charges, acts }) => [charges.length + 20, acts.length + 5] as const);
       const isMore = ({ charges, acts }: Answered, at: number) =>
         charges.length > (had[at]?.[0] ?? 0) && acts.length > (had[at]?.[1] ?? 0);
-      await expect.poll(() => answered.every(isMore), PATIENT).toBe(true);
+      await until("each cell was answered more", () => answered.every(isMore));
     };
     for (let failover = 0; failover < amount(20, 2); failover++) {
       await goesOn();
@@ -79,7 +81,7 @@ describe.skipIf(missing !== undefined)(`Sentinels${missing === undefined ? "" : 
       const charged = answered.map(({ charges }) => charges.length);
       // The first one dies with its machine, on which a Sentinel runs.
       await Promise.all([master.kill(), failover === 0 && sentinels.all[0]?.kill()]);
-      await expect.poll(() => sentinels.master(), PATIENT).toBe(other.port);
+      await until("the other server is the master", () => sentinels.master(), equals(other.port));
       const meanwhile = answered.map(({ charges }, at) => charges.length - (charged[at] as number));
       expect(Math.min(...meanwhile)).toBeGreaterThan(0);
       await master.start();

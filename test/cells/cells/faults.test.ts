@@ -2,7 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { datasetId } from "../../../src/cells/dataset.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";
+import { rest } from "../../support/pace.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 import { type Bench, openBench, type TestCell } from "./fixtures.ts";
 import { restoreRedis, saveRedis } from "./redis-copy.ts";
 
@@ -24,19 +26,11 @@ const add = ({ store }: TestCell, key = "all"): Promise<number> =>
 /** A cell that loads its rows refuses acts meanwhile: these did not happen. */
 const addOnceCurrent = async (cell: TestCell, key: string): Promise<number> => {
   for (;;) {
-    await until(() => cell.store.healthy(), "a cell that is current");
+    await until("the cell is current", () => cell.store.healthy());
     const value = await add(cell, key).catch((error: Error) => {
       if (!error.message.includes("not in touch")) throw error;
     });
     if (value !== undefined) return value;
-  }
-};
-
-const until = async (isSo: () => boolean, what: string, withinMs = 10_000) => {
-  const end = Date.now() + withinMs;
-  while (!isSo()) {
-    if (Date.now() > end) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 };
 
@@ -61,7 +55,7 @@ describe.skipIf(missing !== undefined)(`faults${missing === undefined ? "" : `: 
         cut(text);
         const cuts = proxy.cuts();
         expect(await add(a)).toBe(++count);
-        await until(() => proxy.cuts() > cuts, `a cut of ${text}`);
+        await until(`there was a cut of ${text}`, () => proxy.cuts() > cuts);
       }
     }
     for (const cell of [a, b]) expect(cell.store.table("counts").get("all")).toBe(count);
@@ -76,7 +70,7 @@ describe.skipIf(missing !== undefined)(`faults${missing === undefined ? "" : `: 
       proxy.cutAfter(text);
       const cell = await bench.cell(`cell ${at}`, { url: proxy.url });
       expect(rowsOf(cell, "counts")).toEqual(rowsOf(first, "counts"));
-      await until(() => proxy.cuts() > cuts, `a cut of ${text}`);
+      await until(`there was a cut of ${text}`, () => proxy.cuts() > cuts);
       await cell.stop();
     }
   });
@@ -90,7 +84,7 @@ describe.skipIf(missing !== undefined)(`faults${missing === undefined ? "" : `: 
     });
     for (let round = 0; round < 3; round++) {
       const had = values.length;
-      await until(() => values.length > had + 30, "acts");
+      await until("more acts are answered", () => values.length > had + 30);
       await bench.redis.kill();
       await bench.redis.start();
     }
@@ -129,22 +123,20 @@ describe.skipIf(missing !== undefined)(`faults${missing === undefined ? "" : `: 
     const adding = cells.map(async (cell) => {
       while (!isStopping) {
         // Refused while the cell loads: it did not happen.
-        const value = await add(cell).catch(
-          () => new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 5)),
-        );
+        const value = await add(cell).catch(async () => void (await rest(5)));
         if (value !== undefined) answered.push(value);
       }
     });
-    await until(() => answered.length > 30, "acts");
+    await until("more acts are answered", () => answered.length > 30);
     const saved = saveRedis(bench.redis);
-    await until(() => answered.length > 90, "acts");
+    await until("more acts are answered", () => answered.length > 90);
     answered = [];
     await restoreRedis(bench.redis, saved);
     // Those that were on their way to their callers when Redis died may be lost.
-    await until(() => answered.length > 10, "acts");
+    await until("more acts are answered", () => answered.length > 10);
     for (const cell of cells) expect(cell.ended()).toBeUndefined();
     answered = [];
-    await until(() => answered.length > 60, "acts");
+    await until("more acts are answered", () => answered.length > 60);
     isStopping = true;
     await Promise.all(adding);
     expect(new Set(answered).size).toBe(answered.length);
@@ -158,7 +150,7 @@ describe.skipIf(missing !== undefined)(`faults${missing === undefined ? "" : `: 
     const cell = await bench.cell("a");
     await add(cell);
     await bench.link.call("FLUSHALL");
-    await until(() => cell.ended() !== undefined, "an end");
+    await until("the cell has ended", () => cell.ended() !== undefined);
     expect(String(cell.ended())).toContain("WEIREMPTY");
     expect(cell.store.healthy()).toBe(false);
     await expect(add(cell)).rejects.toMatchObject({ kind: "storage_unavailable" });
@@ -171,7 +163,7 @@ describe.skipIf(missing !== undefined)(`faults${missing === undefined ? "" : `: 
     await add(cell);
     for (let i = 0; i < 5; i++) await add(foreign, "foreign");
     proxy.redirect(other.redis.url);
-    await until(() => cell.ended() !== undefined, "an end");
+    await until("the cell has ended", () => cell.ended() !== undefined);
     expect(String(cell.ended())).toContain("WEIRFOREIGN");
     expect(rowsOf(cell, "counts")).toEqual([["all", 1]]);
     await other.close();
@@ -186,10 +178,12 @@ describe.skipIf(missing !== undefined)(`faults${missing === undefined ? "" : `: 
     await bench.link.call("XTRIM", "{weir}:stream", "MAXLEN", 0);
     proxy.delay(20);
     proxy.refuse(false);
-    await until(() => bench.log.some((line) => line.startsWith("away") && line.includes("anew")), "a load");
+    await until("the cell loads", () =>
+      bench.log.some((line) => line.startsWith("away") && line.includes("anew")),
+    );
     await bench.link.call("FLUSHALL");
     await bench.link.call("HSET", "{weir}:dataset", "id", datasetId(), "version", "1", "origin", "x");
-    await until(() => away.ended() !== undefined, "an end");
+    await until("the cell has ended", () => away.ended() !== undefined);
     expect(rowsOf(away, "counts")).toHaveLength(300);
   });
 
@@ -252,7 +246,7 @@ describe.skipIf(missing !== undefined)(`faults${missing === undefined ? "" : `: 
     const newer = await bench.cell("a", { folder: "a again" });
     await add(newer);
     proxy.resume();
-    await until(() => older.ended() !== undefined, "an end");
+    await until("the cell has ended", () => older.ended() !== undefined);
     expect(String(older.ended())).toContain("WEIRFENCED");
     expect(await inFlight).toMatchObject({ kind: "storage_unavailable", details: { outcome: "unknown" } });
     for (const cell of [newer, other]) {

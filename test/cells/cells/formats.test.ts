@@ -6,6 +6,7 @@ import { readEntry } from "../../../src/cells/replica.ts";
 import type { RowVersions } from "../../../src/store/store.ts";
 import { startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 import { type Bench, isShared, openBench, type TestCell } from "./fixtures.ts";
 
 const missing = missingRedis();
@@ -103,7 +104,11 @@ describe.skipIf(missing !== undefined)(`releases${missing === undefined ? "" : `
     await fresh.caughtUp();
     const pending = old.store.act(() => earlier(old).put("by old", 1)).catch((error: unknown) => error);
     await put(fresh, "two");
-    await expect.poll(() => old.outdated()?.message).toMatch(/format 2.*reads up to 1/);
+    await until(
+      "the older cell knows that it is outdated",
+      () => old.outdated()?.message,
+      (seen = "") => /format 2.*reads up to 1/.test(seen),
+    );
     await pending;
     expect(old.store.healthy()).toBe(false);
     expect(old.ended()).toBeUndefined();

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { type Random, seededRandom } from "../../../src/clock.ts";
 import { amount } from "../../support/effort.ts";
+import { anyMoment } from "../../support/pace.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 
 const NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"].slice(0, amount(8, 3));
@@ -49,7 +50,7 @@ export async function openKilledCells(program: string, more: readonly string[]):
     async run(rounds) {
       await Promise.all(NAMES.map(start));
       for (let round = 0; round < rounds; round++) {
-        await atRandom(random, 250);
+        await anyMoment(random, 250);
         const name = NAMES[Math.floor(random() * NAMES.length)] as string;
         await disturb(running.get(name) as ChildProcess, bench, random, () => start(name));
       }
@@ -81,7 +82,7 @@ async function disturb(
   const kind = random();
   if (kind < 0.2) {
     child.kill("SIGSTOP");
-    await atRandom(random, 300);
+    await anyMoment(random, 300);
     child.kill("SIGCONT");
     return;
   }
@@ -96,10 +97,6 @@ async function disturb(
 
 const ended = (child: ChildProcess): Promise<unknown> =>
   new Promise((resolve) => child.once("exit", resolve));
-
-/** Waits for nothing: it has what follows come at any moment. */
-const atRandom = (random: Random, mostMs: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, random() * mostMs));
 
 /** A kill may tear the last line, to which the next process appends. */
 function wholeLines(file: string): string[] {

@@ -4,6 +4,7 @@ import { Lag } from "../../../src/cells/lag.ts";
 import { connectRedis, SOCKETS } from "../../../src/cells/redis.ts";
 import { startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { openBench } from "./fixtures.ts";
 
 test("lateness is said once for each time that the cell stays behind", () => {
@@ -41,11 +42,11 @@ test.skipIf(missingRedis() !== undefined)(
     expect(b.standing().isInTouch).toBe(true);
     proxy.dropReplies(true);
     await put(2);
-    await expect.poll(() => b.standing().isInTouch, { timeout: 10_000 }).toBe(false);
+    await until("the cell is out of touch", () => b.standing().isInTouch, equals(false));
     expect(b.standing()).toMatchObject({ lag: 1 });
     expect(b.store.table("things").get("n")).toBe(1);
     proxy.dropReplies(false);
-    await expect.poll(() => b.standing().isInTouch, { timeout: 20_000 }).toBe(true);
+    await until("the cell is in touch again", () => b.standing().isInTouch);
     expect(b.store.table("things").get("n")).toBe(2);
     await bench.close();
     await proxy.close();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { type CreditCell, HeardLedger, openCreditCell, post } from "./credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 
@@ -60,7 +61,7 @@ describe.skipIf(missing !== undefined)(
     const run = async (name: string, killAt = "") => {
       const { child, ended } = await start(name, killAt);
       const leased = async () => await bench.link.call("EXISTS", `{weir}:leases:${name}`);
-      await expect.poll(leased, { timeout: 10_000, interval: 5 }).toBe(1);
+      await until("the budget is leased", leased, equals(1));
       if (killAt === "calling") child.kill("SIGKILL");
       else child.stdin?.end();
       await ended;

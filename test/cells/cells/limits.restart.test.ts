@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSharedLimits } from "../../../src/cells/limits/shared-limits.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { type Bench, openBench, type TestCell } from "./fixtures.ts";
 
 const missing = missingRedis();
@@ -37,16 +38,15 @@ describe.skipIf(missing !== undefined)("limits of keys at real cells", () => {
     expect(again.length).toBeLessThanOrEqual(10);
     for (const answer of again) answer.release();
     // A cell that waited for its connection answered 503; what it was granted meanwhile went back.
-    await expect
-      .poll(
-        async () => {
-          const answer = await all[0]?.admit(key, 100);
-          if (answer?.admitted) answer.release();
-          return answer?.admitted === false && answer.code;
-        },
-        { timeout: 10_000 },
-      )
-      .toBe("rpm");
+    await until(
+      "the limit is in force again",
+      async () => {
+        const answer = await all[0]?.admit(key, 100);
+        if (answer?.admitted) answer.release();
+        return answer?.admitted === false && answer.code;
+      },
+      equals("rpm"),
+    );
     const usedMs = Number(await bench.link.call("PTTL", "{weir}:requests:real"));
     expect(usedMs).toBeGreaterThan(0);
   });

@@ -2,13 +2,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { type CreditCell, charge, HeardLedger, openCreditCell, post, settled } from "./credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 import { restoreRedis, saveRedis } from "./redis-copy.ts";
 
 const missing = missingRedis();
 const PAID = 10_000;
-const PATIENT = { timeout: 20_000, interval: 10 };
 
 describe.skipIf(missing !== undefined)(`older data${missing === undefined ? "" : `: ${missing}`}`, () => {
   let bench: Bench;
@@ -39,9 +39,11 @@ describe.skipIf(missing !== undefined)(`older data${missing === undefined ? "" :
     const newer = saveRedis(bench.redis);
 
     await restoreRedis(bench.redis, older);
-    await expect
-      .poll(() => cell.ended()?.message, PATIENT)
-      .toBe("Redis has this cell's charges up to row 1, but had confirmed them to 2");
+    await until(
+      "the cell has ended for what Redis lacks",
+      () => cell.ended()?.message,
+      equals("Redis has this cell's charges up to row 1, but had confirmed them to 2"),
+    );
     await expect(Promise.resolve(cell.purse.hold("org", 1))).rejects.toMatchObject({ status: 503 });
     for (let tries = 0; tries < 3; tries++) expect(await granted(other, PAID - 100)).toBe(false);
     await cell.stop().catch(() => {});
@@ -50,7 +52,7 @@ describe.skipIf(missing !== undefined)(`older data${missing === undefined ? "" :
 
     await restoreRedis(bench.redis, newer);
     const again = await open("cell");
-    await expect.poll(() => granted(other, PAID - 6100), PATIENT).toBe(true);
+    await until("the other cell is granted the rest", () => granted(other, PAID - 6100));
     expect(await granted(again, PAID - 6100 + 1)).toBe(false);
     await spend(again, 900);
     await settled(bench, ledger, "org");

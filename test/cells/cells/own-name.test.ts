@@ -8,6 +8,7 @@ import { folderIdOf } from "../../../src/cells/membership.ts";
 import { ownName } from "../../../src/cells/own-name.ts";
 import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
 import { openStore } from "../../../src/store/store.ts";
+import { again } from "../../support/pace.ts";
 import { missingRedis, startRedis, type TestRedis } from "../../support/redis-server.ts";
 
 const missing = missingRedis();
@@ -124,11 +125,11 @@ describe.skipIf(missing !== undefined)(`a cell's name${missing === undefined ? "
     let beats = 0;
     const beat = () => link.call("HSET", "{weir}:applied", "a", `1 ${++beats}`);
     await beat();
-    const beating = setInterval(beat, 100);
+    const endBeats = again(beat, 100);
     try {
       await expect(begin(one, "a")).rejects.toThrow("a process runs as cell a");
     } finally {
-      clearInterval(beating);
+      endBeats();
     }
     expect(await begin(one, "a")).toBe("a");
   });

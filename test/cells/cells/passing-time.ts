@@ -1,12 +1,13 @@
 /** Time and timers that go on by themselves, as the system's do, and that a test moves ahead. */
 import { type Clock, systemClock, type Timers } from "../../../src/clock.ts";
+import { again } from "../../support/pace.ts";
 
 const LOOK_MS = 2;
 
 export class PassingTime implements Clock, Timers {
   #aheadMs = 0;
   readonly #timers = new Set<{ readonly atMs: number; readonly act: () => void }>();
-  readonly #looks = setInterval(() => this.#fire(), LOOK_MS);
+  readonly #endLooks = again(() => this.#fire(), LOOK_MS);
 
   readonly now = (): number => systemClock.now() + this.#aheadMs;
   readonly monotonic = (): number => systemClock.monotonic() + this.#aheadMs;
@@ -25,7 +26,7 @@ export class PassingTime implements Clock, Timers {
 
   /** No timer fires any more. */
   stop(): void {
-    clearInterval(this.#looks);
+    this.#endLooks();
     this.#timers.clear();
   }
 

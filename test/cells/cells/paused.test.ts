@@ -9,13 +9,13 @@ import { RETIRE_SILENCE_MS, retire } from "../../../src/cells/registry.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { type CreditCell, charge, creditOf, HeardLedger, openCreditCell, post } from "./credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 
 const missing = missingRedis();
 const PROGRAM = new URL("./paused-process.ts", import.meta.url).pathname;
 const PAID = 10_000;
-const PATIENT = { timeout: 20_000, interval: 5 };
 
 /** A cell that does what it is told. */
 class PausedCell {
@@ -36,7 +36,11 @@ class PausedCell {
   }
 
   async answer(): Promise<string> {
-    await expect.poll(() => this.#answers.length, PATIENT).toBeGreaterThan(0);
+    await until(
+      "the cell answers",
+      () => this.#answers.length,
+      (seen) => seen > 0,
+    );
     return this.#answers.shift() as string;
   }
 
@@ -49,7 +53,7 @@ class PausedCell {
   async stop(): Promise<void> {
     this.child.kill("SIGSTOP");
     const stat = () => readFileSync(`/proc/${this.child.pid}/stat`, "utf8");
-    await expect.poll(stat, PATIENT).toMatch(/^\d+ \(.*\) T /);
+    await until("the process is stopped", stat, (seen) => /^\d+ \(.*\) T /.test(seen));
   }
 
   goOn(): void {
@@ -104,7 +108,11 @@ describe.skipIf(missing !== undefined || process.platform !== "linux")(
       await post(other, "org", PAID);
       const cell = await start();
       for (const microUsd of [3000, 3000, 4000]) expect(await cell.ask(`hold ${microUsd}`)).toBe("held");
-      await expect.poll(async () => (await creditOf(bench, "org"))["h:paused"], PATIENT).toBe(PAID);
+      await until(
+        "all is leased to the cell",
+        async () => (await creditOf(bench, "org"))["h:paused"],
+        equals(PAID),
+      );
       proxy.pause();
       const sent = await cell.ask("charge 3000");
       await cell.stop();
@@ -123,15 +131,23 @@ describe.skipIf(missing !== undefined || process.platform !== "linux")(
       expect(await cell.answer()).toMatch(/^refused /);
       expect(cell.said).toEqual([]);
       proxy.resume();
-      await expect.poll(() => cell.said.join(), PATIENT).toMatch(/^ended WEIRFENCED/);
+      await until(
+        "the cell is fenced off",
+        () => cell.said.join(),
+        (seen) => /^ended WEIRFENCED/.test(seen),
+      );
       expect(await cell.ask("hold 1")).toMatch(/^refused /);
       await cell.kill();
 
       const again = await start();
       const unsent = [sent, late].map((line) => line.replace("charged", "uncharged"));
-      await expect.poll(() => again.said, PATIENT).toEqual(unsent);
+      await until("the charges that were not sent are said", () => again.said, equals(unsent));
       expect(await again.ask("hold 1")).toBe("no credit");
-      await expect.poll(() => ledger.of("org").map((row) => row.amountMicroUsd), PATIENT).toEqual([PAID]);
+      await until(
+        "one charge is in the ledger",
+        () => ledger.of("org").map((row) => row.amountMicroUsd),
+        equals([PAID]),
+      );
       expect(await creditOf(bench, "org")).toMatchObject({ b: 0, n: 2 });
     });
   },

@@ -7,6 +7,7 @@ import { systemClock } from "../../../src/clock.ts";
 import { type ExportRow, Exports, newExport } from "../../../src/exports/export.ts";
 import { exportPath, removeWhatEnds } from "../../../src/exports/export-jobs.ts";
 import { type OtherFolders, partOf, streamOf } from "../../../src/exports/other-folders.ts";
+import { equals, until } from "../../support/wait.ts";
 import { type Bench, openBench, type TestCell } from "./fixtures.ts";
 
 let bench: Bench;
@@ -74,9 +75,9 @@ test("a file goes with its export, whichever cell ends that, also while its own 
     there.put(erased);
     there.put({ ...ended, status: "expired" });
   });
-  await expect.poll(left).toEqual(["exp_row2.zip", "exp_row3.zip"]);
+  await until("the first file is gone", left, equals(["exp_row2.zip", "exp_row3.zip"]));
   await two.store.act(() => void there.erase("org", 10));
-  await expect.poll(left).toEqual([]);
+  await until("all files are gone", left, equals([]));
   for (const exports of [here, there]) exports.close();
 });
 

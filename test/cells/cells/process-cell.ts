@@ -6,6 +6,7 @@ import { appendFileSync, mkdirSync } from "node:fs";
 import { type Cell, openCell } from "../../../src/cells/cell.ts";
 import { seededRandom, systemClock } from "../../../src/clock.ts";
 import { openStore } from "../../../src/store/store.ts";
+import { rest } from "../../support/pace.ts";
 
 const [folder = "", name = "", datasetId = "", redisUrl = "", ...more] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
@@ -47,5 +48,4 @@ export async function callUntilOver(call: () => Promise<void>): Promise<void> {
 }
 
 /** As long as an upstream takes, at most. */
-export const whileCalled = (mostMs: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, mostMs));
+export const whileCalled = (mostMs: number): Promise<void> => rest(mostMs);

@@ -6,6 +6,7 @@ import { POSTED_LEDGER } from "../../../src/cells/credit/shared-credits.ts";
 import { type Ledger, openLedger } from "../../../src/credits/ledger.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { type CreditCell, charge, HeardLedger, openCreditCell } from "./credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 
@@ -39,7 +40,7 @@ describe.skipIf(missing !== undefined)(`a proof${missing === undefined ? "" : `:
     });
   };
   const numbered = (org: string, count: number) =>
-    expect.poll(() => ledger.of(org).length, { timeout: 20_000 }).toBe(count);
+    until("all charges are in the ledger", () => ledger.of(org).length, equals(count));
 
   const findings = async () => (await prove(bench.link, cell)).findings;
 

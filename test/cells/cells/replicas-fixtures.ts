@@ -1,12 +1,11 @@
 /** A master and its replicas, which Sentinels may watch: Redis servers with a port. */
-import { expect } from "vitest";
 import { connectRedis } from "../../../src/cells/redis.ts";
 import { freePort } from "../../support/free-port.ts";
 import { startRedis, type TestRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 
 /** A new replica gets its copy at once. */
 export const REPLICATED = ["--repl-diskless-sync-delay", "0"];
-export const PATIENT = { timeout: 30_000, interval: 20 };
 
 export interface Server extends TestRedis {
   readonly port: number;
@@ -38,4 +37,8 @@ export async function replicaOf(master: number): Promise<Server> {
 
 /** Resolves once the server is a replica that has all of its master. */
 export const follows = (server: TestRedis) =>
-  expect.poll(() => ask(server, "INFO", "replication"), PATIENT).toContain("master_link_status:up");
+  until(
+    "the replica has all of its master",
+    () => ask(server, "INFO", "replication"),
+    (seen) => seen.includes("master_link_status:up"),
+  );

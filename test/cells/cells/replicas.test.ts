@@ -5,10 +5,12 @@ import type { Hold } from "../../../src/credits/purse.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { amount } from "../../support/effort.ts";
 import { freePort } from "../../support/free-port.ts";
+import { rest } from "../../support/pace.ts";
 import { missingRedis, type TestRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { type CreditCell, charge, HeardLedger, openCreditCell, post } from "./credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
-import { ask, PATIENT, REPLICATED, replicaOf, type Server } from "./replicas-fixtures.ts";
+import { ask, REPLICATED, replicaOf, type Server } from "./replicas-fixtures.ts";
 
 const missing = missingRedis();
 const ORG = "org_a";
@@ -44,7 +46,11 @@ describe.skipIf(missing !== undefined)(`replicas${missing === undefined ? "" : `
     });
     const holding = Promise.resolve(cell.purse.hold(ORG, PAID));
     await expect(holding).rejects.toMatchObject({ kind: "storage_unavailable" });
-    await expect.poll(() => bench.log.join("\n"), PATIENT).toContain("too few replicas");
+    await until(
+      "the log says that replicas are too few",
+      () => bench.log.join("\n"),
+      (seen) => seen.includes("too few replicas"),
+    );
     expect(isAnswered).toBe(false);
     replica.resume();
     expect(await act).toMatchObject({ outcome: "posted", seq: 2, balance: PAID + 1 });
@@ -58,7 +64,11 @@ describe.skipIf(missing !== undefined)(`replicas${missing === undefined ? "" : `
     const heard = new HeardLedger();
     const other = await openCreditCell(bench, "other", heard, { url: proxy.url, ...options });
     await post(other, ORG, PAID);
-    await expect.poll(() => ask(replica, "HGET", `{weir}:credit:${ORG}`, "b"), PATIENT).toBe(String(PAID));
+    await until(
+      "the replica has the credit",
+      () => ask(replica, "HGET", `{weir}:credit:${ORG}`, "b"),
+      equals(String(PAID)),
+    );
     // From now on it lags, for ever.
     await ask(replica, "REPLICAOF", "NO", "ONE");
     const cell = await openCreditCell(bench, "unknown", heard, { url: lone.url, ...options });
@@ -75,12 +85,16 @@ describe.skipIf(missing !== undefined)(`replicas${missing === undefined ? "" : `
     lone.refuse(false);
     await charge(cell, hold, PAID);
     expect(await refunded).not.toMatchObject({ outcome: "posted" });
-    await expect.poll(() => ask(replica, "HGET", `{weir}:credit:${ORG}`, "b"), PATIENT).toBe("0");
-    const [until, seconds] = await Promise.all([
+    await until(
+      "the replica has the charge",
+      () => ask(replica, "HGET", `{weir}:credit:${ORG}`, "b"),
+      equals("0"),
+    );
+    const [unsureUntil, seconds] = await Promise.all([
       ask(replica, "HGET", "{weir}:dataset", "unsure_until"),
       ask(replica, "TIME"),
     ]);
-    const leftMs = Number(until) - Number(seconds.split(",")[0]) * 1000;
+    const leftMs = Number(unsureUntil) - Number(seconds.split(",")[0]) * 1000;
     expect(leftMs).toBeGreaterThan(15_000);
     expect(leftMs).toBeLessThanOrEqual(RETIRE_SILENCE_MS + 1000);
     await post(other, ORG, PAID);
@@ -117,7 +131,7 @@ describe.skipIf(missing !== undefined)(`replicas${missing === undefined ? "" : `
       while (!isOver) {
         const hold = await Promise.resolve(cell.purse.hold(ORG, 100)).catch(() => undefined);
         if (hold !== undefined) charged.set(await charge(cell, hold, 1 + n), 1 + n);
-        await new Promise((resolve) => setTimeout(resolve, 2));
+        await rest(2);
       }
     });
     const posting = cells.map(async (cell) => {
@@ -125,13 +139,13 @@ describe.skipIf(missing !== undefined)(`replicas${missing === undefined ? "" : `
         // Refused while the cell is not in touch: then it did not happen.
         const posted = await post(cell, ORG, 1000).catch(() => undefined);
         if (posted !== undefined) seqs.push(posted.seq);
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await rest(5);
       }
     });
     let master: TestRedis = bench.redis;
     for (let failover = 0; failover < amount(40, 3); failover++) {
       const [calls, posts] = [charged.size, seqs.length];
-      await expect.poll(() => charged.size > calls + 20 && seqs.length > posts + 5, PATIENT).toBe(true);
+      await until("charges and acts go on", () => charged.size > calls + 20 && seqs.length > posts + 5);
       await master.kill();
       await ask(replica, "REPLICAOF", "NO", "ONE");
       proxy.redirect(replica.url);
@@ -140,7 +154,7 @@ describe.skipIf(missing !== undefined)(`replicas${missing === undefined ? "" : `
       replica = await replicaOf(replica.port);
     }
     const posts = seqs.length;
-    await expect.poll(() => seqs.length > posts + 5, PATIENT).toBe(true);
+    await until("acts go on", () => seqs.length > posts + 5);
     isOver = true;
     await Promise.all([...calling, ...posting]);
     expect(cells.map((cell) => cell.ended())).toEqual([undefined, undefined]);

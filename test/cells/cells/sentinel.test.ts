@@ -11,7 +11,7 @@ import { redisAddress } from "../../../src/redis-address.ts";
 import { missingCommand } from "../../support/debian.ts";
 import { freePort } from "../../support/free-port.ts";
 import { missingRedis, startRedis, type TestRedis } from "../../support/redis-server.ts";
-import { PATIENT } from "./replicas-fixtures.ts";
+import { equals, until } from "../../support/wait.ts";
 import { MASTER, type Sentinel, startSentinel } from "./sentinels.ts";
 
 const missing = missingRedis();
@@ -51,7 +51,7 @@ describe.skipIf(missing !== undefined)(`Sentinels${missing === undefined ? "" : 
     await link.ready(10_000);
     expect(String(await link.call("INFO", "server"))).toContain(`process_id:${redis.pid()}`);
     link.renew();
-    await expect.poll(() => link.generation()).toBe(1);
+    await until("the link has found the master", () => link.generation(), equals(1));
     await link.ready(10_000);
     expect(String(await link.call("PING"))).toBe("PONG");
   });
@@ -90,7 +90,11 @@ describe.skipIf(missing !== undefined)(`Sentinels${missing === undefined ? "" : 
     ] as const) {
       const said: unknown[] = [];
       const link = linkTo(address(login), said);
-      await expect.poll(() => JSON.stringify(said), PATIENT).toContain(why);
+      await until(
+        "the log says why",
+        () => JSON.stringify(said),
+        (seen) => seen.includes(why),
+      );
       expect(JSON.stringify(said)).not.toMatch(/of:all|its\b/);
       expect(link.isReady()).toBe(false);
     }

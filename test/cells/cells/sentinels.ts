@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { spawnRedis } from "../../support/redis-server.ts";
-import { ask, PATIENT } from "./replicas-fixtures.ts";
+import { until } from "../../support/wait.ts";
+import { ask } from "./replicas-fixtures.ts";
 
 /** Their name of the master. */
 export const MASTER = "main";
@@ -75,7 +75,11 @@ export async function startSentinels(master: number, count: number, replicas: nu
   for (const sentinel of all) {
     await ask(sentinel, "SENTINEL", "DEBUG", ...PERIODS);
     const known = `slaves=${replicas},sentinels=${count}`;
-    await expect.poll(() => ask(sentinel, "INFO", "sentinel"), PATIENT).toContain(known);
+    await until(
+      "the Sentinel knows it",
+      () => ask(sentinel, "INFO", "sentinel"),
+      (seen) => seen.includes(known),
+    );
   }
   return {
     all,

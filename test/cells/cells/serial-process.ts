@@ -9,6 +9,7 @@ import { openCell } from "../../../src/cells/cell.ts";
 import { seededRandom, systemClock } from "../../../src/clock.ts";
 import { WeirError } from "../../../src/errors.ts";
 import { openStore } from "../../../src/store/store.ts";
+import { rest } from "../../support/pace.ts";
 import { randomAct } from "./serial-acts.ts";
 
 const [folder = "", name = "", datasetId = "", redisUrl = "", seed = "0"] = process.argv.slice(2);
@@ -48,7 +49,7 @@ async function putAll(count: number): Promise<void> {
   const done: Promise<void>[] = [];
   while (!isOver) {
     for (let n = 0; n < count; n++) done.push(put());
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await rest(10);
   }
   await Promise.all(done);
 }

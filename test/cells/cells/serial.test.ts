@@ -10,7 +10,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { listenToRedis, type RedisListener } from "../../../src/cells/redis.ts";
 import { seededRandom } from "../../../src/clock.ts";
 import { amount } from "../../support/effort.ts";
+import { anyMoment, keepBusy } from "../../support/pace.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 import { randomAct, replay, SUM, sumAt } from "./serial-acts.ts";
 
@@ -88,12 +90,12 @@ describe.skipIf(missing !== undefined)(`serial order${missing === undefined ? ""
     const names = CELLS.slice(0, amount(8, 3));
     await Promise.all(names.map((name) => start(name, Math.floor(random() * 1e9))));
     for (let round = 0; round < amount(60, 6); round++) {
-      await new Promise((resolve) => setTimeout(resolve, random() * 250));
+      await anyMoment(random, 250);
       const name = names[Math.floor(random() * names.length)] as string;
       const child = running.get(name) as ChildProcess;
       if (round % 6 === 5) {
         child.kill("SIGSTOP");
-        await new Promise((resolve) => setTimeout(resolve, random() * 1000));
+        await anyMoment(random, 1000);
         child.kill("SIGCONT");
         continue;
       }
@@ -130,15 +132,14 @@ describe.skipIf(missing !== undefined)(`serial order${missing === undefined ? ""
     await Promise.all(others.map((name) => start(name, `puts:${ACTS_A_TICK}`)));
     const counts = slow.store.table<number>("counts");
     // They are under way.
-    await expect.poll(() => [...counts.range()].length).toBe(60 * others.length);
+    await until("the others are under way", () => [...counts.range()].length, equals(60 * others.length));
     const tookMs: number[] = [];
     const rates: number[] = [];
     const refusals: number[] = [];
     for (let n = 0; n < amount(20, 3); n++) {
       const [version, refused, began] = [slow.version(), slow.counts().actsRefused, performance.now()];
       await slow.store.act(() => {
-        const busyUntil = performance.now() + LONG_ACT_MS;
-        while (performance.now() < busyUntil);
+        keepBusy(LONG_ACT_MS);
         slow.store.table("sums").put("sum", [...counts.range()].length);
       });
       const ms = performance.now() - began;

@@ -9,6 +9,7 @@ import type { Posting } from "../../../src/credits/posting.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { amount } from "../../support/effort.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { charge, HeardLedger } from "./credit-fixtures.ts";
 import { type Bench, openBench, type TestCell } from "./fixtures.ts";
 
@@ -168,7 +169,7 @@ describe.skipIf(missing !== undefined)(
       await Promise.all(spend);
       const { store, lots, book } = at(1);
       // Until then charges are on their way: those that come after the expiry are of paid credit.
-      await expect.poll(() => heard.of("org_lot").length).toBe(60);
+      await until("all charges are heard", () => heard.of("org_lot").length, equals(60));
       const left = await store.act(() => {
         const lot = lots.advance("org_lot").grants.find(({ refId }) => refId === grant.refId);
         const microUsd = lot?.leftMicroUsd ?? 0;
@@ -186,19 +187,23 @@ describe.skipIf(missing !== undefined)(
         (at(0).falls.get(["org_low"]) ?? []).filter(({ lowMicroUsd }) => lowMicroUsd === LOW);
       await post(at(0), "org_low", posting("topup", LOW + 1000));
       for (let n = 0; n < 6; n++) await call(at(n), "org_low", 300);
-      await expect.poll(() => told().length).toBe(1);
+      await until("the first event is told", () => told().length, equals(1));
       expect(told()[0]).toMatchObject({ balanceMicroUsd: LOW - 200 });
       await post(at(1), "org_low", posting("topup", 1000));
       await post(at(2), "org_low", posting("subscription", -900));
-      await expect.poll(() => told().length).toBe(2);
-      await expect.poll(async () => (await wholeLedger(at(0), "org_low")).length).toBe(9);
+      await until("the second event is told", () => told().length, equals(2));
+      await until(
+        "all rows are in the ledger",
+        async () => (await wholeLedger(at(0), "org_low")).length,
+        equals(9),
+      );
       expect(told()).toHaveLength(2);
     });
 
     test("a list that lacks a charge begins below it, and a page that lacks one is refused", async () => {
       await post(at(0), "org_gap", posting("topup", 10_000));
       for (let n = 0; n < 8; n++) await call(at(n), "org_gap", 10);
-      await expect.poll(() => heard.of("org_gap").length).toBe(8);
+      await until("all rows are heard", () => heard.of("org_gap").length, equals(8));
       const seqs = async (before?: number) =>
         (await at(0).book.entries("org_gap", { limit: 4, ...(before && { before }) })).map(({ seq }) => seq);
       expect(await seqs()).toEqual([9, 8, 7, 6]);

@@ -1,8 +1,10 @@
 /** Messages between cells, and reads that have other cells bring out what they alone know. */
+import { setImmediate as turn } from "node:timers/promises";
 import { pack } from "msgpackr";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Session } from "../../../src/cells/exchange.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 
 const missing = missingRedis();
@@ -12,10 +14,6 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.close());
 
-const until = async (isTrue: () => boolean) => {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 2));
-};
-
 test.skipIf(missing)(
   "what a cell tells all others hear, and what it tells one only that one does",
   async () => {
@@ -24,12 +22,20 @@ test.skipIf(missing)(
     for (const cell of [a, b, c])
       cell.signals.on("news", (content, from) => void heard.push([cell.name, from, content]));
     expect(a.signals.tell("news", { at: 1, bytes: new Uint8Array([0, 255]) })).toBe(true);
-    await until(() => heard.length === 2);
+    await until(
+      "both others hear it",
+      () => heard,
+      ({ length }) => length === 2,
+    );
     expect(heard.map(([name]) => name).sort()).toEqual(["t2", "t3"]);
     expect(heard[0]?.slice(1)).toEqual(["t1", { at: 1, bytes: Buffer.from([0, 255]) }]);
     a.signals.tellOne("t3", "news", "for one");
     b.signals.tell("news", "the last");
-    await until(() => heard.length === 5);
+    await until(
+      "all have heard all",
+      () => heard,
+      ({ length }) => length === 5,
+    );
     expect(heard.filter(([, , content]) => content === "for one")).toEqual([["t3", "t1", "for one"]]);
     await Promise.all([a, b, c].map((cell) => cell.stop()));
   },
@@ -56,7 +62,11 @@ test.skipIf(missing)("a message of another shape is passed over", async () => {
   const heard: unknown[] = [];
   cell.signals.on("last", (content) => heard.push(content));
   await bench.link.call("PUBLISH", "{weir}:signals:shape", pack(["last", "x", 1]));
-  await until(() => heard.length === 1);
+  await until(
+    "the last message is heard",
+    () => heard,
+    ({ length }) => length === 1,
+  );
   expect(answered).toEqual([]);
   await cell.stop();
 });
@@ -66,19 +76,30 @@ test.skipIf(missing)("a message that is too long, or that Redis cannot take, is 
   expect(cell.signals.tell("news", "x".repeat(1_000_000))).toBe(false);
   const sent = Array.from({ length: 20 }, () => cell.signals.tell("news", "x".repeat(900_000)));
   expect(sent.filter((isSent) => isSent).length).toBe(8);
-  await until(() => cell.signals.tell("news", "x".repeat(900_000)));
+  await until("Redis takes messages again", () => cell.signals.tell("news", "x".repeat(900_000)));
   await cell.stop();
 });
 
 test.skipIf(missing)("a read waits until all other cells have brought out what they had", async () => {
   const [a, b, c] = await Promise.all([bench.cell("f1"), bench.cell("f2"), bench.cell("f3")]);
+  const asked: string[] = [];
   const out: string[] = [];
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   for (const cell of [a, b, c])
     cell.onFlush(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      asked.push(cell.name);
+      await begun;
       out.push(cell.name);
     });
-  expect((await a.flushOthers(20_000)).isDone).toBe(true);
+  const read = a.flushOthers(60_000);
+  await until(
+    "both others are asked",
+    () => asked,
+    (names) => names.length === 2,
+  );
+  expect(await Promise.race([read, turn("waits")])).toBe("waits");
+  begin();
+  expect((await read).isDone).toBe(true);
   expect(out.sort()).toEqual(["f2", "f3"]);
   // A hundred reads: one question under way, and one behind it that all share.
   out.length = 0;
@@ -121,11 +142,12 @@ test.skipIf(missing)(
     const killed = new Session({ link: bench.link, cell: "killed", datasetId: bench.id, onEnd() {} });
     await killed.start();
     await killed.lane("beat").send([["beat", 0, 1234]]);
-    const began = performance.now();
     expect(await a.flushOthers(20_000)).toEqual({ isDone: false, missingSinceMs: 1234 });
-    // Its last sign of life is too old now: nobody expects an answer.
-    await until(() => performance.now() - began > 2100);
-    expect(await a.flushOthers(20_000)).toEqual({ isDone: true, missingSinceMs: 1234 });
+    await until(
+      "its last sign of life is so old that no answer is expected",
+      () => a.flushOthers(20_000),
+      equals({ isDone: true, missingSinceMs: 1234 }),
+    );
     bench.redis.pause();
     expect(await a.flushOthers(100)).toEqual({ isDone: false, missingSinceMs: 1234 });
     bench.redis.resume();
@@ -144,10 +166,14 @@ test.skipIf(missing)("a cell whose connection was cut hears the others again", a
   b.signals.on("news", (content) => void heard.push(content));
   b.signals.onListening(() => again++);
   b.cut();
-  await until(() => again === 1);
+  await until("it listens again", () => again, equals(1));
   expect(b.standing()).toMatchObject({ isInTouch: true });
   expect(a.signals.tell("news", "after")).toBe(true);
-  await until(() => heard.length > 0);
+  await until(
+    "the message is heard",
+    () => heard,
+    ({ length }) => length > 0,
+  );
   expect(heard).toEqual(["after"]);
   await Promise.all([a.stop(), b.stop()]);
 });

@@ -1,6 +1,7 @@
 /** A Redis that was restarted begins a new term, before any exchange counts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { missingRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 import { type Bench, openBench, type TestCell } from "./fixtures.ts";
 
 const missing = missingRedis();
@@ -61,7 +62,11 @@ describe.skipIf(missing !== undefined)(`a term${missing === undefined ? "" : `: 
     settings.push("--appendfsync", "everysec");
     await other.redis.kill();
     await other.redis.start();
-    await expect.poll(() => unsafe.ended()?.message, { timeout: 10_000 }).toContain("appendfsync everysec");
+    await until(
+      "the cell has ended for unsafe settings",
+      () => unsafe.ended()?.message,
+      (seen) => seen?.includes("appendfsync everysec"),
+    );
     await expect(other.cell("b")).rejects.toThrow("appendfsync everysec");
     await other.close();
   });

@@ -18,9 +18,10 @@ import {
 } from "../../support/deploy/cells.fixtures.ts";
 import { composeConfig } from "../../support/deploy/compose.fixtures.ts";
 import { deployFile, imageEnvironment, secondsOf, services } from "../../support/deploy/fixtures.ts";
-import { sseData, until } from "../../support/gateway.ts";
+import { sseData } from "../../support/gateway.ts";
 import { MAIN, place, quietPort, REPO, run, testFolder } from "../../support/process.fixtures.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 
 const { services: all, networks, volumes } = cellsFile();
 const cells = CELL_NAMES.map((name) => all[name]);
@@ -222,7 +223,7 @@ test("cells that run as the file says: `init` runs again beside them, and a cell
   const [ending] = [start(first), start(second)];
   const isReady = async (address: string) =>
     (await fetch(`http://${address}:${port}/readyz`).catch(() => undefined))?.status === 200;
-  for (const address of addresses) await until(`${address} is ready`, () => isReady(address), 60_000);
+  for (const address of addresses) await until(`${address} is ready`, () => isReady(address));
   expect(init()).toMatchObject({
     status: 0,
     stdout: expect.stringContaining("An installation is in this Redis already"),

@@ -11,8 +11,8 @@ import { createServer as createSocketServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { missingNginx, nginxCommand, startNames, startNginx } from "../../support/deploy/cells.fixtures.ts";
 import { asImageUser, deployFile } from "../../support/deploy/fixtures.ts";
-import { until } from "../../support/gateway.ts";
 import { quietPort } from "../../support/process.fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const reason = missingNginx();
 const [FIRST, SECOND] = ["127.0.0.2", "127.0.0.3"] as const;
@@ -180,6 +180,6 @@ test("a cell that got a new address is found without a change of the file", asyn
   const ask = async () => await (await fetch(`${url}/readyz`)).text();
   expect(await ask()).toBe(FIRST);
   known.splice(0, 1, SECOND);
-  await until("the other address is asked", async () => (await ask()) === SECOND, 10_000);
+  await until("the other address is asked", async () => (await ask()) === SECOND);
   expect(await ask()).toBe(SECOND);
 });

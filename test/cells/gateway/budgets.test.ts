@@ -1,7 +1,8 @@
 /** Budgets over three cells behind a proxy that gives each call to the next one. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 
 const missing = missingRedis();
 const CELLS = 3;

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CanaryRed } from "../../../src/policies/canary.ts";
 import { openPolicies } from "../../../src/policies/policies.ts";
-import { until } from "../../support/gateway.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 import { type Bench, openBench } from "../cells/fixtures.ts";
 
 const missing = missingRedis();

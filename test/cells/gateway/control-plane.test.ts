@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { amount } from "../../support/effort.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { httpCall } from "../../support/http-client.ts";
+import { rest } from "../../support/pace.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 
 const missing = missingRedis();
@@ -38,7 +39,7 @@ describe.skipIf(missing !== undefined)(
           const { status } = await chat(cell, gateway.testKey);
           if (status === 200) answered.good++;
           else answered.bad.push(status);
-          await new Promise((resolve) => setTimeout(resolve, 10));
+          await rest(10);
         }
       });
     });

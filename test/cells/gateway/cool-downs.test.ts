@@ -5,8 +5,8 @@ import type { Endpoint, ProviderKey } from "../../../src/endpoint.ts";
 import { shareCoolDowns } from "../../../src/gateway/cool-downs.ts";
 import { shareErrors } from "../../../src/gateway/shared-errors.ts";
 import { Health } from "../../../src/routing/health.ts";
-import { until } from "../../support/gateway.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 import { type Bench, openBench, type TestCell } from "../cells/fixtures.ts";
 
 const missing = missingRedis();
@@ -48,10 +48,8 @@ test.skipIf(missing)(
     const keys = [key("x/1")];
     const at = endpoint(keys);
     const [a, ...others] = healths as [Health, Health, Health];
-    const began = performance.now();
     refuse(a, at, keys, { retryAfterMs: 7000 });
     await until("the others have heard", () => others.every((health) => outFor(health, at) > 0));
-    expect(performance.now() - began).toBeLessThan(1000);
     for (const health of others) {
       expect(outFor(health, at)).toBe(7000);
       expect(health.of(at)?.lastResortOutForMs).toBe(7000);

@@ -4,9 +4,10 @@ import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { signInAt } from "../../support/console.fixtures.ts";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { recorded } from "../../support/observations.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 
 const missing = missingRedis();
 /** Each is more than 1,500 bytes of JSON: together more than sockets and their kernel hold. */

@@ -1,7 +1,8 @@
 /** An export is written by one of three cells and downloaded at any. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 let gateway: TestGateway;
 let owner: SignedInPerson;

@@ -6,12 +6,13 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "n
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { reason as notConfined } from "../../support/analytics/confined.fixtures.ts";
-import { removeFolder, seededFolder, until } from "../../support/gateway.ts";
+import { removeFolder, seededFolder } from "../../support/gateway.ts";
 import { httpCall } from "../../support/http-client.ts";
 import { seedInvoices } from "../../support/invoices/invoice.fixtures.ts";
 import { ABROAD, orderOf } from "../../support/invoices/rows.ts";
 import { MAIN, quietPort, REPO, run } from "../../support/process.fixtures.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { Hopeless, until } from "../../support/wait.ts";
 
 const noRedis = missingRedis();
 const notLinux = process.platform === "linux" ? "" : " (skipped: sockets are read from Linux's /proc)";
@@ -141,14 +142,10 @@ async function started(more: Record<string, string>): Promise<Started> {
   onTestFinished(async () => {
     for (const each of treeOf(pid).slice(1)) process.kill(each, "SIGKILL");
   });
-  await until(
-    "it is ready",
-    () => {
-      if (child.exitCode !== null) throw new Error(output());
-      return output().includes("ready at");
-    },
-    120_000,
-  );
+  await until("it is ready", () => {
+    if (child.exitCode !== null) throw new Hopeless(output());
+    return output().includes("ready at");
+  });
   return {
     ...{ pid, url: `http://127.0.0.1:${port}`, dataDir },
     key: readFileSync(join(dataDir, "first-key"), "utf8").trim(),
@@ -172,7 +169,7 @@ async function allStarted({ url, key, dataDir, named }: Started): Promise<void> 
     });
     expect(made?.status).toBe(201);
     const socket = join(dataDir, "clickhouse/analysts/analysts.sock");
-    await until("the analysts' process listens", () => existsSync(socket), 120_000);
+    await until("the analysts' process listens", () => existsSync(socket));
   }
   await httpCall("GET", `${url}/auth/login`);
   await httpCall("POST", `${url}/v1/credits/topups`, {
@@ -180,7 +177,7 @@ async function allStarted({ url, key, dataDir, named }: Started): Promise<void> 
     body: JSON.stringify({ amount_minor: 2500 }),
   });
   const wanted = ["engine", "identity", "payments", "portal"];
-  await until("all listen", () => wanted.every((name) => [...named().values()].includes(name)), 120_000);
+  await until("all listen", () => wanted.every((name) => [...named().values()].includes(name)));
 }
 
 /** What a row says of an answer: `GET /path` 200. @param hasMetricsPort metrics have left the gateway's own */

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { CellAddresses } from "../../../src/gateway/cell-addresses.ts";
 import { type Address, readAddress } from "../../../src/outbound/address.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { DAY, ManualTime } from "../../support/jobs/fixtures.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 
 const missing = missingRedis();
 let gateway: TestGateway;

@@ -1,8 +1,9 @@
 /** Calls while Redis does not answer: what cannot be known is a refusal, what was delivered is charged, and nothing stays held. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sseData, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { sseData, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { auditedLedger, chargesOf } from "../../support/money/fixtures.ts";
 import { missingRedis, type TestRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 
 const missing = missingRedis();
 /** Micro-USD a token, out. */
@@ -50,7 +51,7 @@ test.skipIf(missing)(
       expect([status, json.error.code]).toEqual([503, "storage_unavailable"]);
     }
     redis.resume();
-    await until("nothing is held", async () => (await held()).length === 0, 5000).catch(async () =>
+    await until("nothing is held", async () => (await held()).length === 0).catch(async () =>
       expect(await held()).toEqual([]),
     );
   },
@@ -72,7 +73,7 @@ test.skipIf(missing)(
     expect(last).toMatchObject({ error: { code: "storage_unavailable" } });
     const delivered = sseData(text).filter((event) => JSON.stringify(event).includes('"content":"'));
     expect(delivered.length).toBeGreaterThan(10);
-    await until("nothing is held", async () => (await held()).length === 0, 5000).catch(async () =>
+    await until("nothing is held", async () => (await held()).length === 0).catch(async () =>
       expect(await held()).toEqual([]),
     );
     const charges = [...chargesOf(await auditedLedger(gateway)).values()];

@@ -5,8 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { amount } from "../../support/effort.ts";
-import { type Answer, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { rest } from "../../support/pace.ts";
 import { missingRedis, type TestRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const missing = missingRedis();
 const CELLS = 2;
@@ -78,7 +80,8 @@ describe.skipIf(missing !== undefined)(`Redis${missing === undefined ? "" : `: $
   }
 
   /** Each charge is in the balance once. */
-  const assertPaid = () => expect.poll(atRest, { timeout: 10_000 }).toBe(startedWith - paid * cost);
+  const assertPaid = () =>
+    until("all that was charged is in the balance", atRest, equals(startedWith - paid * cost));
 
   /** Both cells serve, and control-plane acts are taken. */
   const recovered = () =>
@@ -97,7 +100,7 @@ describe.skipIf(missing !== undefined)(`Redis${missing === undefined ? "" : `: $
       const sentMs = performance.now();
       expect((await chat()).status).toBe(200);
       tookMs.push(performance.now() - sentMs);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await rest(5);
     }
     return tookMs.sort((a, b) => a - b);
   }
@@ -118,7 +121,7 @@ describe.skipIf(missing !== undefined)(`Redis${missing === undefined ? "" : `: $
         assertHonest(answer);
         // Who is told to come again later waited for ever.
         tookMs.push(answer.status === 200 ? performance.now() - sentMs : Number.POSITIVE_INFINITY);
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await rest(5);
       }
     });
     await Promise.all(calling);

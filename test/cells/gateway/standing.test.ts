@@ -1,7 +1,9 @@
 /** What operators see of a cell, and times of last use over cells. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { keepBusy } from "../../support/pace.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 
 const missing = missingRedis();
 let gateway: TestGateway;
@@ -75,8 +77,7 @@ test.skipIf(missing)(
         }),
       );
       // The event loop of this process is that of the cells.
-      const from = performance.now();
-      while (performance.now() - from < 600);
+      keepBusy(600);
       for (const answer of await Promise.all(calls)) expect(answer.status, await answer.text()).toBe(200);
     }
   },

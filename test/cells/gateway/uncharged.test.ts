@@ -9,8 +9,9 @@ import { systemClock } from "../../../src/clock.ts";
 import { UnchargedCalls } from "../../../src/credits/uncharged.ts";
 import { isSharedTable } from "../../../src/gateway/cells.ts";
 import { openStore } from "../../../src/store/store.ts";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { until } from "../../support/wait.ts";
 
 const missing = missingRedis();
 const folder = mkdtempSync(join(tmpdir(), "weir-uncharged-"));

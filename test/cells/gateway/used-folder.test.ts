@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { putAnalyticsTables } from "../../support/analytics-folder.ts";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
-import { type Answer, removeFolder, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type Answer, removeFolder, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { httpCall } from "../../support/http-client.ts";
 import { requestIdOf } from "../../support/observations.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const missing = missingRedis();
 const HELLO = { model: "weir/sim-small", messages: [{ role: "user", content: "Hello" }], max_tokens: 10 };

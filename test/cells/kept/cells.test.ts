@@ -1,7 +1,8 @@
 /** S4: three cells share an org's quota of kept bytes. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { fill, type KeptPool, keptOf, PROSE, respond, SETTINGS } from "../../support/kept/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 /** Many times what a call takes, because each cell claims some ahead. */
 const MAX = 500_000;

@@ -2,9 +2,9 @@
 import { appendFileSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { until } from "../../support/gateway.ts";
 import { MAIN, type Placed, place, run, testFolder } from "../../support/process.fixtures.ts";
 import { hasRedis, type Running, startAt, why } from "../../support/supervisor/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const it = test.skipIf(!hasRedis);
 
@@ -85,11 +85,7 @@ async function restored(from: string, original: Placed): Promise<Placed> {
 async function serves(where: Placed, answered: readonly string[]): Promise<Running> {
   const cells = startAt(where, 2);
   await cells.allReady();
-  await until(
-    "the engine answers",
-    async () => (await asked(where, "/v1/credits/ledger")).status === 200,
-    60_000,
-  );
+  await until("the engine answers", async () => (await asked(where, "/v1/credits/ledger")).status === 200);
   const entries = await ledgerOf(where);
   expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, at) => at + 1));
   const charged = entries.flatMap(({ request_id: id }) => id ?? []);
@@ -122,15 +118,11 @@ it(`a backup under load restores to cells that have every call answered before i
   const cells = startAt(where, 2);
   await cells.allReady();
   const load = calls(where);
-  await until(
-    "calls are answered and listed",
-    async () => {
-      if (load.answered().length < 60) return false;
-      const { status, json } = await asked(where, "/v1/credits/ledger?limit=50");
-      return status === 200 && (json.data as Entry[]).length === 50;
-    },
-    60_000,
-  );
+  await until("calls are answered and listed", async () => {
+    if (load.answered().length < 60) return false;
+    const { status, json } = await asked(where, "/v1/credits/ledger?limit=50");
+    return status === 200 && (json.data as Entry[]).length === 50;
+  });
   const before = load.answered();
   const to = join(testFolder(), "backup");
   const made = await weir(where, "backup", to);

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connectRedis } from "../../../src/cells/redis.ts";
 import { redisSocketIn } from "../../../src/supervisor/asked-redis.ts";
-import { until } from "../../support/gateway.ts";
 import { MAIN, type Placed, place, run } from "../../support/process.fixtures.ts";
 import {
   hasRedis,
@@ -15,6 +14,7 @@ import {
   startCells,
   why,
 } from "../../support/supervisor/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const it = test.skipIf(!hasRedis);
 

@@ -3,11 +3,11 @@ import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { signInAt } from "../../support/console.fixtures.ts";
-import { until } from "../../support/gateway.ts";
 import { httpCall } from "../../support/http-client.ts";
 import { place, REPO } from "../../support/process.fixtures.ts";
 import { Browser } from "../../support/simulator/identity.fixtures.ts";
 import { hasRedis, processesOf, type Running, startAt, why } from "../../support/supervisor/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const it = test.skipIf(!hasRedis);
 

@@ -8,8 +8,9 @@ import { askRedis, redisSocketIn } from "../../../src/supervisor/asked-redis.ts"
 import { holdFolder } from "../../../src/supervisor/folder-socket.ts";
 import { startOwnRedis } from "../../../src/supervisor/own-redis.ts";
 import { findRedisServer, REDIS_SOCKET, redisLine } from "../../../src/supervisor/redis-server.ts";
-import { removeFolder, until } from "../../support/gateway.ts";
+import { removeFolder } from "../../support/gateway.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const missing = missingRedis();
 const hasRedis = missing === undefined;
@@ -89,7 +90,7 @@ test.skipIf(!hasRedis)(`a stop leaves no process, and the next start finds the d
   await ask(folder, "SET kept 2");
   await one.redis.stop();
   // Until its parent has heard of its end, a process that has ended still has its id.
-  await expect.poll(() => lives(pid)).toBe(false);
+  await until("Redis has ended", () => lives(pid), equals(false));
   const two = await running(dataDir);
   await two.redis.ready();
   expect(await ask(folder, "GET kept")).toEqual(["2"]);

@@ -5,7 +5,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { amount } from "../../support/effort.ts";
-import { removeFolder, seededFolder, until } from "../../support/gateway.ts";
+import { removeFolder, seededFolder } from "../../support/gateway.ts";
+import { again } from "../../support/pace.ts";
 import { MAIN, place, run } from "../../support/process.fixtures.ts";
 import {
   faultsOf,
@@ -18,6 +19,7 @@ import {
   startCells,
   why,
 } from "../../support/supervisor/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const it = test.skipIf(!hasRedis);
 
@@ -97,7 +99,7 @@ it(`a rolling restart under steady load costs no connection and no call${why}`, 
   for (let asked = 1; asked <= amount(6, 1); asked++) {
     cells.child.kill("SIGHUP");
     const done = () => cells.output().split("rolling restart is done").length > asked;
-    await until("it is done", done, 120_000, 50);
+    await until("it is done", done);
   }
   const all = [fresh, ...calls];
   await Promise.all(all.map((each) => each.end()));
@@ -236,10 +238,10 @@ it(`cells share one engine: what any was asked is in one table, analysts get in,
   void stream.text().catch(() => {});
   cells.child.kill("SIGTERM");
   await until("it drains", () => cells.output().includes("all cells drain"));
-  // Signals that follow each other sooner are taken for one.
-  await new Promise((resolve) => setTimeout(resolve, 2100));
-  cells.child.kill("SIGTERM");
+  // Signals that follow each other soon are taken for one.
+  const endSignals = again(() => cells.child.kill("SIGTERM"), 100);
   expect((await cells.ended).code).toBe(130);
+  endSignals();
   expect(processesOf(where.dataDir)).toEqual([]);
 });
 
@@ -273,7 +275,7 @@ it(`a port that a stranger has is refused at the start, also one that shares it$
 it(`a signal that comes before anything serves is obeyed, and leaves no process behind${why}`, async () => {
   const where = await place();
   const cells = startAt(where, 2);
-  await until("Redis runs", () => existsSync(join(where.dataDir, "redis/appendonlydir")), 60_000);
+  await until("Redis runs", () => existsSync(join(where.dataDir, "redis/appendonlydir")));
   cells.child.kill("SIGHUP");
   cells.child.kill("SIGTERM");
   expect((await cells.ended).code).toBe(0);

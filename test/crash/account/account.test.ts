@@ -12,9 +12,9 @@ import { seededRandom, systemClock } from "../../../src/clock.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
 import { amount } from "../../support/effort.ts";
-import { until } from "../../support/gateway.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
 import { trailOn } from "../../support/trail.fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const ROUNDS = Number(process.env.WEIR_CRASH_ROUNDS ?? amount(10, 2));
 
@@ -56,7 +56,7 @@ test(`an act of the account is whole after kill -9 (${ROUNDS} kills)`, async () 
     owner = await signInAt(gateway.url, { email: "owner@example.com" });
     const [project] = (await owner.call("GET", "/v1/projects")).json.data;
     const enough = told.revoked.size + Math.ceil(30 * random());
-    const kill = until("it is under way", () => told.revoked.size >= enough, 30_000, 1).then(() =>
+    const kill = until("it is under way", () => told.revoked.size >= enough).then(() =>
       gateway.kill("SIGKILL"),
     );
     await work(owner, project.id, round, told);

@@ -6,7 +6,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { seededRandom } from "../../../src/clock.ts";
 import { amount } from "../../support/effort.ts";
-import { type Answer, until } from "../../support/gateway.ts";
+import type { Answer } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 import { orgClosed, sessionsEnded } from "./endings.ts";
 import {
   keyCap,

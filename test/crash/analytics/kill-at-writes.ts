@@ -5,6 +5,7 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { keepBusy } from "../../support/pace.ts";
 
 const [pid = "", folder = "", aim = "", delayUs = "0"] = process.argv.slice(2);
 const logs = join(folder, "deduplication_logs");
@@ -41,12 +42,13 @@ if (happened === undefined) throw new Error(`nothing to wait for: ${aim}`);
 process.send?.("watching");
 process.on("disconnect", () => process.exit(0));
 
+/** Some milliseconds: then it hears whether its parent has gone. */
+const LOOKS_A_TURN = 200;
+
 function watch(happens: () => boolean): void {
-  const until = performance.now() + 20;
-  while (performance.now() < until) {
+  for (let looks = 0; looks < LOOKS_A_TURN; looks++) {
     if (!happens()) continue;
-    const from = performance.now();
-    while ((performance.now() - from) * 1000 < Number(delayUs));
+    keepBusy(Number(delayUs) / 1000);
     try {
       process.kill(Number(pid), "SIGKILL");
     } catch {

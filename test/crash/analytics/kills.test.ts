@@ -21,15 +21,9 @@ import { openStore } from "../../../src/store/store.ts";
 import { openPool, type WorkerPool } from "../../../src/workers/pool.ts";
 import { type Bench, clickhouseOf, openBench, sumsOf } from "../../support/analytics/bench.ts";
 import { settle } from "../../support/analytics/ledger.fixtures.ts";
-import {
-  attempt,
-  record,
-  shadowRow,
-  silentLog,
-  temporaryFolder,
-  until,
-} from "../../support/analytics/records.ts";
+import { attempt, record, shadowRow, silentLog, temporaryFolder } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const ROUNDS = Number(process.env.WEIR_ENGINE_KILLS ?? amount(3, 1));
 /** Of all cases, each with orgs and an endpoint of its own: to make its tables takes the engine half a second. */
@@ -186,7 +180,7 @@ async function loseAnswer(engine: Engine, { inserted }: LossCase, org: string): 
   wire.loses = inserted;
   const more = someRecords(org, 30);
   await put(bench, more);
-  await until(() => wire.lost === 1);
+  await until("one answer is lost", () => wire.lost, equals(1));
   return { org, dataDir, wire, bench, records: [...records, ...more] };
 }
 
@@ -368,7 +362,7 @@ test(
         // Mostly at the line of the log; else while the part is written, or right after it is there.
         const aim = ["log", "log", "log", "writing", "part"][Math.floor(random() * 5)] as string;
         // Where the batch was in before the kill, nothing has waited for the engine to come back.
-        await until(() => clickhouse.rows("SELECT 1").then(Boolean, () => false));
+        await until("ClickHouse answers", () => clickhouse.rows("SELECT 1"));
         if (round % 10 === 9) await check(clickhouse, org, records);
         const pid = bench.analytics.metrics().enginePid;
         const delayUs = Math.floor(random() * random() * 400);
@@ -380,10 +374,14 @@ test(
         records.push(...more);
         await put(bench, more);
         expect(await ended).toBe("ended: 0");
-        await until(() => bench.analytics.metrics().engineRestarts === round + 1);
+        await until(
+          "the engine is started again",
+          () => bench.analytics.metrics().engineRestarts,
+          equals(round + 1),
+        );
         expect(await flushed(bench)).toBe(true);
       }
-      await until(() => clickhouse.rows("SELECT 1").then(Boolean, () => false));
+      await until("ClickHouse answers", () => clickhouse.rows("SELECT 1"));
       await check(clickhouse, org, records);
       await clickhouse.close();
     } finally {

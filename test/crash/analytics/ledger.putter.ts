@@ -2,11 +2,12 @@
 
 import { openBench } from "../../support/analytics/bench.ts";
 import { put, settle } from "../../support/analytics/ledger.fixtures.ts";
+import { rest } from "../../support/pace.ts";
 
 const [dataDir = "", clickhouseUrl = "", org = "", first = "1"] = process.argv.slice(2);
 const { analytics, store } = openBench({ dataDir, clickhouseUrl, batchAgeMs: 5 });
 for (let seq = Number(first); ; seq += 3) {
   await put(analytics.ledger, store, [settle(org, seq), settle(org, seq + 1), settle(org, seq + 2)]);
   process.send?.(seq + 2);
-  await new Promise((resolve) => setTimeout(resolve, 2));
+  await rest(2);
 }

@@ -6,8 +6,9 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { settles, shown } from "../../support/analytics/ledger.fixtures.ts";
-import { temporaryFolder, until } from "../../support/analytics/records.ts";
+import { temporaryFolder } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";
+import { until } from "../../support/wait.ts";
 
 const KILLS = amount(20, 3);
 const ORG = "org_killed";
@@ -23,7 +24,11 @@ async function killed(dataDir: string, url: string, first: number, entries: numb
     told = seq;
   });
   const exit = new Promise((resolve) => cell.once("exit", resolve));
-  await until(() => told >= first + entries);
+  await until(
+    "more entries are told",
+    () => told,
+    (count) => count >= first + entries,
+  );
   cell.kill("SIGKILL");
   await exit;
   return told;
@@ -38,7 +43,7 @@ test(`kills of a cell (${KILLS}) between put and acknowledgement lose no entry a
   const home = openBench();
   const dataDir = temporaryFolder();
   try {
-    await until(() => home.analytics.live());
+    await until("ClickHouse answers", () => home.analytics.live());
     const { url, username, password } = JSON.parse(
       readFileSync(join(home.dataDir, "clickhouse.json"), "utf8"),
     );

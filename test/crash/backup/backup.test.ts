@@ -16,8 +16,10 @@ import {
   typed,
 } from "../../support/backup/backup.fixtures.ts";
 import { amount } from "../../support/effort.ts";
-import { removeFolder, until } from "../../support/gateway.ts";
+import { removeFolder } from "../../support/gateway.ts";
+import { anyMoment } from "../../support/pace.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const ROUNDS = Number(process.env.WEIR_BACKUP_KILLS ?? amount(20, 2));
 /** A backup takes one to two seconds here. */
@@ -41,7 +43,7 @@ test("a backup whose gateway is killed meanwhile is whole, or refused and gone",
       const before = [...answered, ...clients.answered()];
       const to = join(home, `b${round}`);
       const backup = typed(["backup", to], envOf(folder, gateway.url));
-      await new Promise((resolve) => setTimeout(resolve, random() * LATEST_MS));
+      await anyMoment(random, LATEST_MS);
       await gateway.kill("SIGKILL");
       await clients.stop();
       answered.push(...clients.answered());

@@ -52,7 +52,7 @@ beforeAll(async () => {
   await service.control({ act: "webhooks", copies: COPIES });
   world = await World.open({ env: service.env });
   market = {
-    ...{ world, service, lost: 0, slowest: { ms: 0, json: undefined } },
+    ...{ world, service, lost: 0, slowest: { looks: 0, json: undefined } },
     open: () => opening.promise,
     answered,
   };

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { readEml } from "../../../src/mail/eml.ts";
-import { type Answer, until } from "../../support/gateway.ts";
+import type { Answer } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 import type { Org, Person, World } from "../account/world.ts";
 import type { Story } from "./payers.ts";
 import type { PaymentService } from "./service.ts";
@@ -25,9 +26,6 @@ interface Books {
   readonly audit: Json[];
   readonly balance: number;
 }
-
-/** Each mail has a PDF, which takes some tenths of a second to draw on a busy machine. */
-const MAILED_MS = 150_000;
 
 const sorted = (texts: readonly string[]): string[] => texts.toSorted();
 const idsOf = (rows: readonly Json[], field = "id"): string[] => sorted(rows.map((row) => row[field]));
@@ -207,7 +205,7 @@ async function expectMails(world: World, invoices: readonly Json[]): Promise<voi
     return sorted(subjects.flatMap((subject) => /\b[A-Z]{2}\/\d\d-\d\d\/\d{7}\b/.exec(subject)?.[0] ?? []));
   };
   const isDone = () => read().length >= invoices.length;
-  await until("all documents are mailed", isDone, MAILED_MS, 200).catch((error: unknown) => {
+  await until("all documents are mailed", isDone).catch((error: unknown) => {
     const sent = new Set(read());
     const missing = invoices.filter(({ number }) => !sent.has(number));
     const rows = missing.map(({ number, kind, irn_status: irn, created_at: at }) => ({

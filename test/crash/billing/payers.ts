@@ -3,6 +3,7 @@
  * answer is lost they ask again, with the same key, until somebody answers.
  */
 import type { Answer } from "../../support/gateway.ts";
+import { Hopeless, until } from "../../support/wait.ts";
 import type { Org, Person, World } from "../account/world.ts";
 import type { PaymentService } from "./service.ts";
 
@@ -41,39 +42,31 @@ export interface Market {
   /** Calls whose answer was lost. */
   lost: number;
   /** The longest wait for what was told or asked for, and what came then. */
-  slowest: { ms: number; json: unknown };
+  slowest: { looks: number; json: unknown };
 }
 
-const AGAIN_MS = 60;
 const RETURN_PAGES = 2;
 const POLLS = 2;
-/** Of one wait: the gateway starts again within seconds, and what it missed is told again soon. */
-const MOST_MS = 150_000;
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** Asks until there is an answer that is not for later. */
 async function asked(market: Market, call: () => Promise<Answer>): Promise<Answer> {
-  let last = "nothing";
-  for (const end = performance.now() + MOST_MS; performance.now() < end; ) {
-    await market.open();
-    try {
-      const answer = await call();
+  return await until(
+    "there is an answer that is not for later",
+    async () => {
+      await market.open();
+      const answer = await call().catch((error: unknown) => {
+        market.lost++;
+        throw error;
+      });
       market.answered();
-      if (answer.status !== 503 && answer.status !== 429) return answer;
-      last = answer.text;
-    } catch (error) {
-      market.lost++;
-      last = String(error);
-    }
-    await pause(AGAIN_MS);
-  }
-  throw new Error(`no answer: ${last}`);
+      return answer;
+    },
+    ({ status }) => status !== 503 && status !== 429,
+  );
 }
 
 async function done(market: Market, call: () => Promise<Answer>): Promise<Answer["json"]> {
   const { status, json, text } = await asked(market, call);
-  if (status >= 300) throw new Error(`${status} ${text}`);
+  if (status >= 300) throw new Hopeless(`${status} ${text}`);
   return json;
 }
 
@@ -120,24 +113,25 @@ async function comeBack(market: Market, { owner, org }: Payer, id: string, back:
     ...Array.from({ length: POLLS }, () => read),
   ];
   await Promise.all(looks.map((look) => done(market, look)));
-  return await until(market, read, ({ status }) => status === "paid");
+  return await comes(market, "the top-up is paid", read, ({ status }) => status === "paid");
 }
 
-async function until(
+async function comes(
   market: Market,
+  what: string,
   read: () => Promise<Answer>,
   holds: (json: Answer["json"]) => boolean | Promise<boolean>,
 ): Promise<Answer["json"]> {
-  const from = performance.now();
-  let json: Answer["json"];
-  for (; performance.now() < from + MOST_MS; await pause(AGAIN_MS)) {
-    json = await done(market, read);
-    if (!(await holds(json))) continue;
-    const ms = Math.round(performance.now() - from);
-    if (ms > market.slowest.ms) market.slowest = { ms, json };
-    return json;
-  }
-  throw new Error(`it never came: ${JSON.stringify(json)}; ${market.world.output}`);
+  let looks = 0;
+  const look = () => {
+    looks++;
+    return done(market, read);
+  };
+  const json = await until(what, look, holds).catch((error: Error) => {
+    throw new Error(`${error.message}\n${market.world.output}`);
+  });
+  if (looks > market.slowest.looks) market.slowest = { looks, json };
+  return json;
 }
 
 /** Some are refused late by the payment service, and some wait there. @returns id */
@@ -152,7 +146,7 @@ async function refund(market: Market, payer: Payer, topupId: string): Promise<st
   const [{ refund: asked }, { refund: again }] = await twice(market, ask);
   if (asked.id !== again.id) throw new Error(`${name} has two refunds: ${asked.id}, ${again.id}`);
   const read = () => world.call("GET", `/v1/credits/refunds/${asked.id}`, owner, { org });
-  await until(market, read, async ({ refund: { status, gateway_ref: ref } }) => {
+  await comes(market, "the refund is over", read, async ({ refund: { status, gateway_ref: ref } }) => {
     if (status !== "pending") return true;
     if (ref !== "")
       await service.control({ act: "finish_refund", house: "simulated", refund: ref, outcome: "refunded" });
@@ -165,8 +159,8 @@ async function dispute(market: Market, { owner, org, habit }: Payer, topupId: st
   const { world, service } = market;
   const read = () => world.call("GET", `/v1/credits/topups/${topupId}`, owner, { org });
   const { id } = await service.control({ act: "dispute", house: "simulated", payment: paymentRef });
-  await until(market, read, ({ status }) => status === "disputed");
+  await comes(market, "the dispute is known", read, ({ status }) => status === "disputed");
   if (habit.disputes !== "won") return;
   await service.control({ act: "move_dispute", house: "simulated", dispute: id, state: "won" });
-  await until(market, read, ({ status }) => status !== "disputed");
+  await comes(market, "the dispute is over", read, ({ status }) => status !== "disputed");
 }

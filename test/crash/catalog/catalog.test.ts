@@ -10,7 +10,7 @@ import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { modelFile, PROVIDERS } from "../../support/catalog/world.fixtures.ts";
-import { until } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-crash-catalog-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));

@@ -9,6 +9,7 @@ import { storedChangelog } from "../../../src/catalog/changelog.ts";
 import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
 import { systemClock, systemTimers } from "../../../src/clock.ts";
 import { openStore } from "../../../src/store/store.ts";
+import { again } from "../../support/pace.ts";
 
 const [folder = "", step = "0"] = process.argv.slice(2);
 const store = openStore(join(folder, "data"));
@@ -31,7 +32,7 @@ const catalog = await openCatalog({
   },
 });
 let last = "";
-setInterval(() => {
+again(() => {
   const [endpoint] = catalog.current().models.get("real/model")?.endpoints ?? [];
   const line = `price ${(endpoint?.listPrices.input ?? 0) / 1000} ${endpoint?.listPrices.version}\n`;
   if (line !== last) process.stdout.write(line);

@@ -1,7 +1,7 @@
 /** Books of an installation at rest: what clients hold, the ledger, the balance, and the tables of ClickHouse say the same. */
 import { strict as assert } from "node:assert";
-import { until } from "../../support/gateway.ts";
 import { type Entry, sum } from "../../support/money/fixtures.ts";
+import { until } from "../../support/wait.ts";
 import type { Held } from "./clients.ts";
 import type { CellsWorld } from "./world.ts";
 

@@ -7,8 +7,8 @@ import { Agent } from "undici";
 import { expect, test } from "vitest";
 import { seededRandom } from "../../../src/clock.ts";
 import { amount } from "../../support/effort.ts";
-import { until } from "../../support/gateway.ts";
 import { hasRedis, why } from "../../support/supervisor/fixtures.ts";
+import { until } from "../../support/wait.ts";
 import { FAULTS } from "./faults.ts";
 import { AGENT, type CellsWorld, OUTPUT_PRICE, startWorld } from "./world.ts";
 
@@ -48,16 +48,12 @@ async function atOnce(world: CellsWorld, key: string, agent: Agent): Promise<Map
 
 /** Calls one after the other until there is no room: what was held by calls that died is free again. */
 async function spendTheRest(world: CellsWorld, key: string): Promise<void> {
-  await until(
-    "there is no room for a call",
-    async () => {
-      const answer = await world
-        .ask("POST", "/v1/chat/completions", { body: BODY, key })
-        .catch(() => undefined);
-      return answer?.status === 402;
-    },
-    60_000,
-  );
+  await until("there is no room for a call", async () => {
+    const answer = await world
+      .ask("POST", "/v1/chat/completions", { body: BODY, key })
+      .catch(() => undefined);
+    return answer?.status === 402;
+  });
 }
 
 /** What limits the calls of a round: the credit of an org of its own, or a hard budget of a key of the first org. */
@@ -127,7 +123,7 @@ test.skipIf(!hasRedis)(
       await spendTheRest(world, room.key);
       const told = `round ${round}: ${room.what}, ${fault}: ${[...seen].map(([what, n]) => `${n} ${what}`).join(", ")}; seed ${SEED}`;
       // The last charge may be on its way.
-      await until("all is charged", async () => (await room.charged(world)) >= ROOM, 10_000).catch(() => {});
+      await until("all is charged", async () => (await room.charged(world)) >= ROOM).catch(() => {});
       const charged = await room.charged(world);
       if (isSlow) console.log(`${told}; ${charged} charged in the end`);
       if (fault === "none") expect(seen.get("200"), told).toBeGreaterThanOrEqual(ROOM - 1);

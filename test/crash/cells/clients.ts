@@ -6,13 +6,12 @@ import { strict as assert } from "node:assert";
 import { Agent } from "undici";
 import type { Random } from "../../../src/clock.ts";
 import { sseData } from "../../support/gateway.ts";
+import { rest } from "../../support/pace.ts";
+import { Hopeless, until } from "../../support/wait.ts";
 import { AGENT, type Answered, type CellsWorld } from "./world.ts";
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Calls under a key that died are answered once their cell is back; acts once Redis is. */
 const AGAIN_MS = 25;
-const PATIENCE_MS = 60_000;
 
 /** What else is a good answer while cells and Redis die: a refusal that says so. */
 const MAY_BE = new Set([409, 503]);
@@ -84,7 +83,7 @@ export class Client {
         if (error instanceof assert.AssertionError) this.#held.faults.push(error.message);
         else this.#held.count("cut");
         // Where no cell is up, each connection is refused at once.
-        await sleep(AGAIN_MS);
+        await rest(AGAIN_MS);
       }
     }
     await this.#renew();
@@ -142,21 +141,19 @@ export class Client {
   }
 
   async #answered(what: string, ask: () => Promise<Answered>, good = 200): Promise<Answered> {
-    const fromMs = performance.now();
-    for (let last = ""; ; ) {
-      assert.ok(performance.now() - fromMs < PATIENCE_MS, `${what} is not answered: ${last}`);
-      try {
-        const answer = await ask();
-        if (answer.status === good && !isCut(answer.text)) return answer;
-        last = answer.text;
-        assert.ok(!last.includes('"state"'), `${what}: ${last}`);
-      } catch (error) {
-        if (error instanceof assert.AssertionError) throw error;
-        last = (error as Error).message;
-        this.#held.count("cut");
-      }
-      await sleep(AGAIN_MS);
-    }
+    return await until(
+      `${what} is answered`,
+      async () => {
+        const answer = await ask().catch((error: Error) => {
+          this.#held.count("cut");
+          throw error;
+        });
+        if (answer.status !== good && answer.text.includes('"state"'))
+          throw new Hopeless(`${what}: ${answer.text}`);
+        return answer;
+      },
+      ({ status, text }) => status === good && !isCut(text),
+    );
   }
 
   /** @returns the id of an answer that came in full */

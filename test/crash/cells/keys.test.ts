@@ -11,6 +11,7 @@ import { startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { type Answer, sseData, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { MAIN, type Placed, place, run } from "../../support/process.fixtures.ts";
 import { hasRedis, why } from "../../support/supervisor/fixtures.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const CELL = "killed";
 const SECRETS_KEY = Buffer.alloc(32, 7).toString("base64");
@@ -18,7 +19,6 @@ const BODY = { model: "test/model", stream: true, messages: [{ role: "user", con
 const HEADERS = { "idempotency-key": "once" };
 /** Longer than it takes to cut Redis off once the first token is there. */
 const ENDPOINTS = [{ provider: "slow", instruction: { gap_ms: 40, tokens: 50 } }];
-const PATIENT = { timeout: 30_000, interval: 20 };
 
 /** Another cell, and what Redis has of the org's credit. */
 interface World {
@@ -102,8 +102,8 @@ test.skipIf(!hasRedis)(
     for (let tries = 0; tries < 3; tries++)
       expect(asSaid(await world.again())).toEqual([409, "idempotency_in_progress"]);
     await restarted(world);
-    await expect.poll(async () => asSaid(await world.again()), PATIENT).toEqual([text, "true"]);
-    await expect.poll(world.credit, PATIENT).toEqual([seq + 1, balance - cost]);
+    await until("the answer is there again", async () => asSaid(await world.again()), equals([text, "true"]));
+    await until("the credit is what was charged", world.credit, equals([seq + 1, balance - cost]));
     expect(world.other.simulator.totalCalls).toBe(1);
   },
 );
@@ -124,13 +124,13 @@ test.skipIf(!hasRedis)(
     expect(asSaid(refused)).toEqual([409, "state"]);
     expect(refused.text).toContain("was shut down for good");
     await restarted(world);
-    await expect.poll(async () => asSaid(await world.again()), PATIENT).toEqual([text, "true"]);
+    await until("the answer is there again", async () => asSaid(await world.again()), equals([text, "true"]));
     const operatorKey = readFileSync(join(other.folder, "data/operator-key"), "utf8").trim();
     const listed = async () =>
       (await other.call("GET", "/v1/operator/uncharged", { key: operatorKey })).json.data.map(
         (row: { amount_micro_usd: number }) => row.amount_micro_usd,
       );
-    await expect.poll(listed, PATIENT).toEqual([cost]);
+    await until("the charge is listed", listed, equals([cost]));
     expect(await world.credit()).toEqual(before);
     expect(other.simulator.totalCalls).toBe(1);
   },

@@ -12,8 +12,9 @@ import { RoomsChecks, type Sent, type State, stateOf } from "../../support/cells
 import { auditedActs } from "../../support/cells/rooms.model.ts";
 import { type Order, Orders, PLAN } from "../../support/cells/rooms.orders.ts";
 import { amount } from "../../support/effort.ts";
-import { until } from "../../support/gateway.ts";
+import { rest } from "../../support/pace.ts";
 import { hasRedis, why } from "../../support/supervisor/fixtures.ts";
+import { until } from "../../support/wait.ts";
 import { FAULTS } from "./faults.ts";
 import { type CellsWorld, cellOf, startWorld } from "./world.ts";
 
@@ -28,8 +29,6 @@ const ACTS_A_ROUND = Math.ceil(ACTS / ROUNDS);
 const CLIENTS = isSlow ? 24 : 12;
 /** After an answer that was lost: where no cell is up, each connection is refused at once. */
 const AGAIN_MS = 100;
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Clients, each of whose acts is a connection of its own, to whichever cell the system gives it. */
 class Actors {
@@ -51,7 +50,7 @@ class Actors {
     const asked = { key, headers: { "user-agent": mark }, ...(body && { body }) };
     const answer = await this.#world.ask(method, path, asked).catch(() => undefined);
     if (answer === undefined || answer.status >= 500) {
-      await sleep(AGAIN_MS);
+      await rest(AGAIN_MS);
       return;
     }
     const { status, text } = answer;
@@ -76,10 +75,10 @@ async function round(world: CellsWorld, actors: Actors, fault: string, random: R
   let isOver = false;
   const acting = actors.work(() => isOver);
   try {
-    await until("acts are answered", () => actors.answered >= from, 60_000);
+    await until("acts are answered", () => actors.answered >= from);
     await FAULTS[fault]?.(world, random);
     const goal = Math.max(before + ACTS_A_ROUND, actors.answered + CLIENTS);
-    await until(`acts are answered after ${fault}`, () => actors.answered >= goal, 60_000);
+    await until(`acts are answered after ${fault}`, () => actors.answered >= goal);
   } catch (error) {
     assert.fail(`${(error as Error).message}; ${HINT}\n${world.said()}`);
   } finally {

@@ -12,11 +12,12 @@ import { startSimulator } from "../../../simulator/simulator.ts";
 import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
 import { redisSocketIn } from "../../../src/supervisor/asked-redis.ts";
 import { putAnalyticsTables } from "../../support/analytics-folder.ts";
-import { removeFolder, seededFolder, until } from "../../support/gateway.ts";
+import { removeFolder, seededFolder } from "../../support/gateway.ts";
 import { addOrgs, type OrgSpec } from "../../support/money/orgs.ts";
 import { place } from "../../support/process.fixtures.ts";
 import { writeSettings } from "../../support/settings.fixtures.ts";
 import { lives, type Running, redisPid, startAt } from "../../support/supervisor/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 /** Micro-USD a token of `test/model`, out; tokens in cost nothing, so that a call with `max_tokens` holds what it costs. */
 export const OUTPUT_PRICE = 10;
@@ -89,19 +90,15 @@ export class CellsWorld {
   async read<T>(path: string, key = this.key): Promise<T> {
     let json: T | undefined;
     let last = "";
-    await until(
-      `${path} is answered`,
-      async () => {
-        const answer = await this.ask("GET", path, { key }).catch((error: Error) => {
-          last = error.message;
-        });
-        if (answer === undefined) return false;
-        last = `${answer.status} ${answer.text.slice(0, 300)}`;
-        if (answer.status === 200) json = JSON.parse(answer.text);
-        return json !== undefined;
-      },
-      60_000,
-    ).catch((error: Error) => assert.fail(`${error.message}: ${last}`));
+    await until(`${path} is answered`, async () => {
+      const answer = await this.ask("GET", path, { key }).catch((error: Error) => {
+        last = error.message;
+      });
+      if (answer === undefined) return false;
+      last = `${answer.status} ${answer.text.slice(0, 300)}`;
+      if (answer.status === 200) json = JSON.parse(answer.text);
+      return json !== undefined;
+    }).catch((error: Error) => assert.fail(`${error.message}: ${last}`));
     return json as T;
   }
 
@@ -170,15 +167,10 @@ export class CellsWorld {
   async atRest(orgIds: readonly string[] = [this.orgId]): Promise<void> {
     await this.allReady();
     let fault: Fault = "";
-    await until(
-      "nothing is held",
-      async () => {
-        fault = (await this.#redisFault(orgIds)) || (await this.#metricsFault());
-        return fault === "";
-      },
-      60_000,
-      50,
-    ).catch((error: Error) => assert.fail(`${error.message}: ${fault}\n${this.said()}`));
+    await until("nothing is held", async () => {
+      fault = (await this.#redisFault(orgIds)) || (await this.#metricsFault());
+      return fault === "";
+    }).catch((error: Error) => assert.fail(`${error.message}: ${fault}\n${this.said()}`));
   }
 
   /** What the cells and the supervisor logged last. */

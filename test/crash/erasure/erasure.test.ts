@@ -23,11 +23,13 @@ import {
   plantInQuote,
   plantInWebhooks,
 } from "../../support/erasure/planting.ts";
-import { removeFolder, testGateway, until } from "../../support/gateway.ts";
+import { removeFolder, testGateway } from "../../support/gateway.ts";
 import { recorded } from "../../support/observations.ts";
+import { anyMoment } from "../../support/pace.ts";
 import { directoryOf } from "../../support/scim/scim.fixtures.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
 import { unzipped } from "../../support/unzip.ts";
+import { until } from "../../support/wait.ts";
 import { type Receiver, startReceiver } from "../../support/webhooks/receiver.ts";
 
 const ROUNDS = Number(process.env.WEIR_CRASH_ROUNDS ?? amount(6, 1));
@@ -158,7 +160,7 @@ const isErased = async (gateway: SpawnedGateway, folder: string): Promise<boolea
 async function expectErased(folder: string): Promise<void> {
   const gateway = await started(folder);
   if (gateway === undefined) throw new Error("it was not killed, and ended");
-  await until("the org is erased", () => isErased(gateway, folder), 90_000, 100);
+  await until("the org is erased", () => isErased(gateway, folder));
   // Old parts are let go at once only while an erasure waits for them.
   const hasty = "SELECT name FROM system.tables WHERE position(engine_full, 'old_parts_lifetime') > 0";
   // The engine may still start: all was over before the kill.
@@ -167,7 +169,7 @@ async function expectErased(folder: string): Promise<void> {
     hastyTables = await clickhouse(join(folder, "data"), hasty).catch(() => undefined);
     return hastyTables !== undefined;
   };
-  await until("ClickHouse answers", answers, 60_000, 100);
+  await until("ClickHouse answers", answers);
   expect(hastyTables).toBe("");
   expect(await gateway.kill("SIGTERM"), gateway.output()).toBe(0);
   await gateway.simulator.close();
@@ -202,7 +204,7 @@ describe("kill -9 during an erasure", { timeout: 120_000 + ROUNDS * 180_000 }, (
       const whole = copied();
       const gateway = await started(whole, disk.env);
       if (gateway === undefined) throw new Error("it was killed");
-      await until("the org is erased", () => isErased(gateway, whole), 90_000, 100);
+      await until("the org is erased", () => isErased(gateway, whole));
       const acts = disk.counted();
       await gateway.kill("SIGKILL");
       await gateway.simulator.close();
@@ -221,8 +223,6 @@ describe("kill -9 during an erasure", { timeout: 120_000 + ROUNDS * 180_000 }, (
           await until(
             "it is killed or done",
             async () => isOver() || (await isErased(one, folder).catch(isOver)),
-            90_000,
-            50,
           );
           await one.kill("SIGKILL");
           await one.simulator.close();
@@ -239,7 +239,7 @@ describe("kill -9 during an erasure", { timeout: 120_000 + ROUNDS * 180_000 }, (
       const folder = copied();
       const one = await started(folder);
       if (one === undefined) throw new Error("it ended");
-      await new Promise((resolve) => setTimeout(resolve, random() * 3000));
+      await anyMoment(random, 3000);
       await one.kill("SIGKILL");
       await one.simulator.close();
       await expectErased(folder);
@@ -257,12 +257,10 @@ describe("kill -9 during an erasure", { timeout: 120_000 + ROUNDS * 180_000 }, (
       await until(
         "the rewriting has begun",
         async () => Number(await clickhouse(dataDir, begun).catch(() => "0")) > 0,
-        30_000,
-        1,
       );
       const children = readFileSync(`/proc/${one.pid}/task/${one.pid}/children`, "utf8").trim().split(" ");
       for (const pid of children) process.kill(Number(pid), "SIGKILL");
-      await until("the org is erased", () => isErased(one, folder), 90_000, 100);
+      await until("the org is erased", () => isErased(one, folder));
       await one.kill("SIGTERM");
       await one.simulator.close();
       await expectErased(folder);

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Simulator, startSimulator } from "../../../simulator/simulator.ts";
 import { type Random, seededRandom } from "../../../src/clock.ts";
 import { amount } from "../../support/effort.ts";
-import { removeFolder, sseData, until } from "../../support/gateway.ts";
+import { removeFolder, sseData } from "../../support/gateway.ts";
 import { killEngine } from "../../support/kill-engine.ts";
 import {
   allRecords,
@@ -22,7 +22,9 @@ import {
   sum,
   usageCost,
 } from "../../support/money/fixtures.ts";
+import { anyMoment } from "../../support/pace.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const ROUNDS = Number(process.env.WEIR_CRASH_ROUNDS ?? amount(3, 2));
 const SEED = Number(process.env.WEIR_CRASH_SEED ?? Date.now() % 1_000_000);
@@ -133,8 +135,6 @@ async function checkRecords(gateway: SpawnedGateway, charges: ReadonlyMap<string
   expect((await usageCost(gateway)).get("")).toBe(sum(charges.values()));
 }
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 test(`T26, T35: kill -9 under load, ${ROUNDS} rounds`, { timeout: 60_000 + ROUNDS * 30_000 }, async () => {
   console.log(`WEIR_CRASH_SEED=${SEED}`);
   const random = seededRandom(SEED);
@@ -149,11 +149,11 @@ test(`T26, T35: kill -9 under load, ${ROUNDS} rounds`, { timeout: 60_000 + ROUND
       client(gateway, seededRandom(SEED + round * 1000 + i), dead),
     );
     await until("some calls are through", () => held.size > before + CLIENTS);
-    await sleep(random() * 700);
+    await anyMoment(random, 700);
     // In some rounds the engine dies alone first, at times too shortly before for a new one to be up.
     if (random() < 0.5) {
       killEngine(gateway.pid);
-      await sleep(random() * 400);
+      await anyMoment(random, 400);
     }
     await gateway.kill("SIGKILL");
     dead.yet = true;
@@ -172,7 +172,7 @@ test("T35: the engine alone is killed, over and over, while calls run: each has 
   const dead = { yet: false };
   const clients = Array.from({ length: 4 }, (_, i) => client(gateway, seededRandom(SEED - i), dead));
   for (let kills = 0; kills < 2; kills++) {
-    await sleep(200 + random() * 500);
+    await anyMoment(random, 700);
     killEngine(gateway.pid);
     const restarts = kills + 1;
     await until(

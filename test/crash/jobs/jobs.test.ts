@@ -11,7 +11,7 @@ import type { JobRow } from "../../../src/jobs/job.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { compileDiskFaults } from "../../support/disk-faults.fixtures.ts";
 import { amount } from "../../support/effort.ts";
-import { until } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 import { startWorker, type Worker } from "../../support/worker.ts";
 
 const ROUNDS = Number(process.env.WEIR_CRASH_ROUNDS ?? amount(6, 4));
@@ -65,7 +65,7 @@ test(`kill -9 at random, ${ROUNDS} times: each job that was asked for has its ef
   for (let seed = 1; seed <= ROUNDS; seed++) {
     const one = worker(folder, { seed, jobs: 100_000 });
     const enough = 2_000 + random() * 40_000;
-    await until("it is under way", () => one.size() > enough || !one.alive(), 30_000, 1);
+    await until("it is under way", () => one.size() > enough || !one.alive());
     expect(await one.end("SIGKILL")).toEqual([null, "SIGKILL"]);
     asked.push(...one.said("asked"));
     for (const key of one.said("ran")) ran.add(key);
@@ -128,13 +128,7 @@ test.skipIf(disk.missing !== "")(
     const one = worker(folder, { seed: 1, jobs: 2_000, env: disk.env });
     await until("it is under way", () => one.said("ran").length > 20);
     disk.set(`write .journal ${constants.errno.ENOSPC}`);
-    let sizes = [-1, -2];
-    // What is in the pipe still comes; then nothing does.
-    const standsStill = () => {
-      sizes = [one.size(), sizes[0] ?? 0];
-      return sizes[0] === sizes[1];
-    };
-    await until("it stands still", standsStill, 20_000, 200);
+    await until("the disk refuses a write", () => one.lines().includes("refused") || !one.alive());
     expect([one.lines().includes("idle"), one.alive()]).toEqual([false, true]);
     disk.set();
     await until("all have run", () => one.lines().includes("idle") || !one.alive());

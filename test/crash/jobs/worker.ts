@@ -1,24 +1,25 @@
 /**
  * The process that the crash test of jobs kills: it asks for jobs, each in an act with a row of its own, and runs them; the end of a
  * run counts it in its act. Run: `node test/crash/jobs/worker.ts <folder> <seed> <jobs> [step] [killer]`. Lines: `asked <key>` once its act
- * is committed, `ran <key> <attempt>` as a run begins, `idle` when it asks for no more and nothing waits, runs or is given up. With
+ * is committed, `ran <key> <attempt>` as a run begins, `refused` where the disk takes nothing, `idle` when it asks for no more and nothing waits, runs or is given up. With
  * SIGTERM it stops and says `stopped`. Where a step is given, it kills itself at that one: before and behind each commit of
  * its own, and at the begin and the end of each run. Where a killer is named, a job of this key kills its process each time, and the others have few tries
  * and do not fail by themselves.
  */
-import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
 import { seededRandom, systemClock, systemRandom, systemTimers } from "../../../src/clock.ts";
 import { jobKind } from "../../../src/jobs/job.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { openStore } from "../../../src/store/store.ts";
+import { again, rest } from "../../support/pace.ts";
 import { killedAt } from "../../support/store/steps.ts";
+import { until } from "../../support/wait.ts";
 
 const [folder = "", seed = "1", count = "0", step = "0", killer = ""] = process.argv.slice(2);
 const random = seededRandom(Number(seed));
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const steps = killedAt(Number(step));
-const store = openStore(folder);
+const store = openStore(folder, { onFailure: () => say("refused") });
 const asked = store.table<number>("asked");
 const effects = store.table<number>("effects");
 
@@ -44,7 +45,7 @@ jobs.handle(kind, {
   async run({ n }, { key, attempt, signal }) {
     say(`ran ${key} ${attempt}`);
     steps.at();
-    if (n % 3 === 0) await wait(random() * (killer === "" ? 10 : 80), undefined, { signal });
+    if (n % 3 === 0) await rest(random() * (killer === "" ? 10 : 80), signal);
     if (killer === "" && random() < 0.2) throw new Error("this time it fails");
     steps.at();
     return { act: () => effects.put(key, (effects.get(key) ?? 0) + 1) };
@@ -56,16 +57,21 @@ jobs.handle(killing, {
   async run() {
     say(`killed ${killer}`);
     // Others run meanwhile.
-    await wait(5 + random() * 30);
+    await rest(5 + random() * 30);
     process.kill(process.pid, "SIGKILL");
     return new Promise(() => {});
   },
 });
 
 let isStopping = false;
-process.on("SIGTERM", () => {
-  isStopping = true;
+const stops = new Promise<void>((resolve) => {
+  process.on("SIGTERM", () => {
+    isStopping = true;
+    resolve();
+  });
 });
+// A promise does not keep a process.
+again(() => {}, 60_000);
 
 await jobs.start();
 if (killer !== "" && jobs.row(killing.name, killer) === undefined) {
@@ -82,9 +88,9 @@ for (let n = 0; n < Number(count) && !isStopping; n++) {
   steps.at();
   say(`asked ${key}`);
 }
-while (!isStopping && jobs.metrics().lanes > 0) await wait(5);
+await until("no job waits or runs", () => isStopping || jobs.metrics().lanes === 0);
 say("idle");
-while (!isStopping) await wait(5);
+await stops;
 await jobs.stop();
 await store.close();
 say("stopped");

@@ -5,8 +5,8 @@ import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { tempFolder } from "../../support/credits/fixtures.ts";
-import { until } from "../../support/gateway.ts";
 import { headerOf, SmtpStandIn } from "../../support/mail/smtp-server.ts";
+import { until } from "../../support/wait.ts";
 
 const SENDER = fileURLToPath(new URL("sender.ts", import.meta.url));
 let folder: string;

@@ -70,7 +70,7 @@ describe.each([
           look(seen);
           if (next === "turn") await turn();
           if (next === "wait") await Promise.all(all);
-          if (next === "let LMDB follow") await new Promise((resolve) => setTimeout(resolve, 110));
+          if (next === "let LMDB follow") await store.caughtUp();
           if (next !== "restart") continue;
           await Promise.all(all);
           all = [];

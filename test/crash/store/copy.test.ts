@@ -8,6 +8,7 @@ import { copyLmdb } from "../../../src/store/copy.ts";
 import { inspect, lmdbPath } from "../../../src/store/inspection.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { rowsOf } from "../../support/store/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-copy-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -108,14 +109,12 @@ test("a copy that is stopped leaves nothing, and a store that is closed makes no
 test("removed rows can be forgotten while others come without a pause", async () => {
   const store = openStore(newFolder());
   const writer = load(store);
-  const written = async (number: number) => {
-    while (writer.done() < number) await new Promise((resolve) => setTimeout(resolve, 5));
-  };
-  await written(2000);
+  await until("rows are written", writer.done, (rows) => rows >= 2000);
   let isForgotten = false;
   void store.forgetRemoved().then(() => (isForgotten = true));
-  await written(12_000);
+  await until("removed rows are forgotten", () => isForgotten);
+  const done = writer.done();
+  await until("more rows are written", writer.done, (rows) => rows > done);
   await writer.stop();
-  expect(isForgotten).toBe(true);
   await store.close();
-}, 60_000);
+});

@@ -20,7 +20,6 @@ import { FrameWriter } from "../../../src/store/frame.ts";
 import { MOST_TABLES } from "../../../src/store/inspection.ts";
 import { endMark, HEAD_BYTES, readSegment, TAIL_BYTES } from "../../../src/store/segment.ts";
 import { openStore } from "../../../src/store/store.ts";
-import { until } from "../../support/gateway.ts";
 import {
   crashAfter,
   fingerprint,
@@ -29,6 +28,7 @@ import {
   rowsOf,
   segmentsOf,
 } from "../../support/store/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-damage-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openStore } from "../../../src/store/store.ts";
 import { compileDiskFaults } from "../../support/disk-faults.fixtures.ts";
-import { removeFolder, until } from "../../support/gateway.ts";
+import { removeFolder } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-faults-"));
 afterAll(() => removeFolder(home));
@@ -66,15 +67,11 @@ type Writer = ReturnType<typeof writer>;
 async function goesOn(one: Writer): Promise<void> {
   const done = one.done().length;
   const also = one.also().length;
-  await until(
-    "the store goes on",
-    () => one.done().length > done + 20 && one.also().length > also + 3,
-    20_000,
-  );
+  await until("the store goes on", () => one.done().length > done + 20 && one.also().length > also + 3);
 }
 
 async function unhealthy(one: Writer, message: RegExp): Promise<void> {
-  await until("the store says so", () => message.test(one.health().at(-1) ?? "") || !one.alive(), 20_000);
+  await until("the store says so", () => message.test(one.health().at(-1) ?? "") || !one.alive());
   expect([one.alive(), one.errors()]).toEqual([true, one.errors()]);
   expect(one.health().at(-1)).toMatch(message);
 }
@@ -123,11 +120,7 @@ describe.skipIf(!canFail)("O3: a disk that fails for a while", () => {
       fail(...rules);
       await unhealthy(one, message);
       fail();
-      await until(
-        "the store is healthy again",
-        () => one.health().at(-1) === "healthy" || !one.alive(),
-        20_000,
-      );
+      await until("the store is healthy again", () => one.health().at(-1) === "healthy" || !one.alive());
       await goesOn(one);
     }
   });
@@ -164,7 +157,7 @@ test.skipIf(!canFail)(
     await unhealthy(one, /unhealthy EMFILE/);
     const during = one.done().length;
     fail();
-    await until("the store goes on", () => one.done().length > during + 30, 20_000);
+    await until("the store goes on", () => one.done().length > during + 30);
     expect([await one.stop(), one.lines().at(-1)]).toEqual([0, "stopped"]);
     await allThere(folder, one);
   },
@@ -182,7 +175,7 @@ test.skipIf(!canFail)(
       await unhealthy(one, /unhealthy E(NOSPC|IO)/);
       fail();
       const during = one.done().length;
-      await until("the store goes on", () => one.done().length > during + 30, 20_000);
+      await until("the store goes on", () => one.done().length > during + 30);
     }
     expect(await one.stop()).toBe(0);
     await allThere(folder, one);
@@ -209,7 +202,7 @@ test.skipIf(noPrlimit)(
     await goesOn(one);
     await unhealthy(one, /unhealthy .*file too large/);
     spawnSync("prlimit", ["--pid", String(one.pid), "--fsize=unlimited:"]);
-    await until("the store is healthy again", () => one.health().at(-1) === "healthy", 20_000);
+    await until("the store is healthy again", () => one.health().at(-1) === "healthy");
     await goesOn(one);
     expect([await one.stop(), one.lines().at(-1), one.errors()]).toEqual([0, "stopped", ""]);
     await allThere(folder, one);
@@ -243,7 +236,7 @@ test("O3: on a disk that is really full: 503 while it is, recovery after, nothin
     spawnSync("dd", ["if=/dev/zero", `of=${filler}`, "bs=4096", "count=100000"]);
     await unhealthy(one, /unhealthy .*(No space left|ENOSPC|Input\/output)/);
     rmSync(filler);
-    await until("the store is healthy again", () => one.health().at(-1) === "healthy", 20_000);
+    await until("the store is healthy again", () => one.health().at(-1) === "healthy");
     expect([await one.stop(), one.lines().at(-1)]).toEqual([0, "stopped"]);
     await allThere(folder, one);
   } finally {

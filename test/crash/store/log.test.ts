@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Log, openStore } from "../../../src/store/store.ts";
 import { amount, rounds } from "../../support/effort.ts";
-import { until } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 import { rowOf } from "./log.writer.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-store-log-"));
@@ -56,7 +56,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** The timers by which LMDB follows, moved by hand. Some rounds are over on return, some are not: reads must show the same. */
 async function apply(): Promise<void> {
   vi.advanceTimersByTime(100);
-  await new Promise((resolve) => setTimeout(resolve, 2));
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Rounds until `holds`. */

@@ -11,8 +11,8 @@ import { openStore } from "../../../src/store/store.ts";
 import { surveyJournal } from "../../../src/store/survey.ts";
 import { record } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";
-import { until } from "../../support/gateway.ts";
 import { crashAfter, rowsOf, segmentsOf } from "../../support/store/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const ROUNDS = amount(20, 8);
 

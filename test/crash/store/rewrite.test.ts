@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openStore } from "../../../src/store/store.ts";
 import { compileDiskFaults } from "../../support/disk-faults.fixtures.ts";
 import { amount } from "../../support/effort.ts";
-import { removeFolder, until } from "../../support/gateway.ts";
+import { removeFolder } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const OPENER = join(import.meta.dirname, "rewrite.opener.ts");
 const ROUNDS = Number(process.env.WEIR_CRASH_ROUNDS ?? amount(20, 2));
@@ -165,7 +166,7 @@ describe("with more than one process", () => {
       const folder = join(home, `orphan-${round}`);
       cpSync(asked, folder, { recursive: true });
       const one = opener(folder, "first");
-      await until("the copy has begun", () => nextFiles(folder).length > 0, 20_000, 1);
+      await until("the copy has begun", () => nextFiles(folder).length > 0);
       one.child.kill("SIGKILL");
       await one.ended;
       const second = await opener(folder, "second").ended;
@@ -203,7 +204,7 @@ describe("with more than one process", () => {
       const one = opener(folder, "first", { what: "forget" });
       const added = ["first"];
       let tries = 0;
-      await until("it copies", () => nextFiles(folder).length > 0, 20_000, 1);
+      await until("it copies", () => nextFiles(folder).length > 0);
       for (let hasOpened = false; !hasOpened; tries++) {
         const { lines } = await opener(folder, `try${tries}`).ended;
         hasOpened = lines.includes("opened");

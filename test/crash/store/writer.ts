@@ -4,6 +4,7 @@
  * owed has put it in another table, `healthy`, `unhealthy <message>`; `stopped` behind a clean stop, which SIGTERM asks for.
  */
 import { openStore } from "../../../src/store/store.ts";
+import { again, rest } from "../../support/pace.ts";
 
 const [folder = "", bytes = "100"] = process.argv.slice(2);
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -21,7 +22,7 @@ process.on("SIGTERM", () => {
 });
 
 let wasHealthy: boolean | undefined;
-const watch = setInterval(() => {
+const endWatch = again(() => {
   if (store.healthy() === wasHealthy) return;
   wasHealthy = store.healthy();
   say(wasHealthy ? "healthy" : `unhealthy ${message}`);
@@ -32,7 +33,7 @@ async function commits(): Promise<void> {
   for (let n = 0; !stopping; n++) {
     await store.act(() => rows.put(n, "x".repeat(Number(bytes))), { isOwed: true });
     say(`done ${n}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await rest(2);
   }
 }
 
@@ -45,11 +46,11 @@ async function others(): Promise<void> {
     } catch {
       // Told by `unhealthy`.
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await rest(20);
   }
 }
 
 await Promise.all([commits(), others()]);
-clearInterval(watch);
+endWatch();
 await store.close();
 say("stopped");

@@ -2,7 +2,6 @@
  * A process that emits events at a pace and delivers them to webhooks: `node webhooks.sender.ts FOLDER PLAN`. It says on
  * standard output what it has committed; it is killed at any moment, and begun again it goes on where it was.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { openVault } from "../../../src/account/vault.ts";
 import { type Clock, systemClock, systemRandom, systemTimers } from "../../../src/clock.ts";
 import { cursors } from "../../../src/cursor.ts";
@@ -19,6 +18,7 @@ import { openStore } from "../../../src/store/store.ts";
 import type { EndpointRow } from "../../../src/webhooks/endpoint.ts";
 import { webhookOperations } from "../../../src/webhooks/operations.ts";
 import { openWebhooks } from "../../../src/webhooks/webhooks.ts";
+import { again, rest } from "../../support/pace.ts";
 import { AUTHORITY } from "./certificate.ts";
 
 export interface Plan {
@@ -120,14 +120,14 @@ function tally({ id }: EndpointRow): Tally {
 
 if (webhooks.tables.endpointsOf(ORG).length === 0) await createEndpoints();
 await jobs.start();
-setInterval(() => {
+again(() => {
   const { user, system } = process.cpuUsage();
   say({ cpuS: (user + system) / 1e6 });
-}, 200).unref();
+}, 200);
 say({ ready: true });
 
 let emitted = [...events.of(ORG)].length;
-const startMs = performance.now();
+const startMs = systemClock.monotonic();
 for (let n = 0; emitted < plan.events; n++) {
   const data = { name: `e${emitted}`, version: 1, status: "active" as const, scopes: [] };
   await store.act(() =>
@@ -135,7 +135,7 @@ for (let n = 0; emitted < plan.events; n++) {
   );
   emitted++;
   say({ committed: emitted });
-  await sleep(Math.max(0, startMs + ((n + 1) * 1000) / plan.perS - performance.now()));
+  await rest(Math.max(0, startMs + ((n + 1) * 1000) / plan.perS - systemClock.monotonic()));
 }
 
 process.stdin.once("end", () => {

@@ -7,9 +7,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { allRecords, auditedLedger, chargesOf, idle } from "../../support/money/fixtures.ts";
 import { addOrgs } from "../../support/money/orgs.ts";
+import { until } from "../../support/wait.ts";
 
 const secret = (name: string) => `sk-${name}-${randomBytes(16).toString("hex")}`;
 const PLATFORM = secret("platform");

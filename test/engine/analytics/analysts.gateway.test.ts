@@ -3,8 +3,9 @@ import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { probeConfinement } from "../../../src/analytics/confinement.ts";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { recorded } from "../../support/observations.ts";
+import { until } from "../../support/wait.ts";
 
 let gateway: TestGateway;
 let owner: SignedInPerson;

@@ -3,9 +3,10 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { usernameOf } from "../../../src/analytics/analyst-server.ts";
 import type { AnalystRow } from "../../../src/analytics/analysts.ts";
+import { systemClock } from "../../../src/clock.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import { asAllowed } from "../../support/analytics/confined.fixtures.ts";
-import { until } from "../../support/analytics/records.ts";
+import { equals, until } from "../../support/wait.ts";
 
 let bench: Bench;
 let isOpen = true;
@@ -14,7 +15,7 @@ beforeAll(() => {
   bench = openBench({
     confine: asAllowed,
     isOpen: () => isOpen,
-    clock: { now: () => nowMs, monotonic: () => performance.now() },
+    clock: { now: () => nowMs, monotonic: systemClock.monotonic },
   });
 });
 afterAll(() => bench.close());
@@ -34,7 +35,7 @@ async function statusOf({ username }: AnalystRow): Promise<number> {
 
 const put = async (user: AnalystRow) => {
   await bench.store.act(() => bench.analytics.analysts.put(user));
-  await until(async () => (await statusOf(user)) === 200);
+  await until("the user is let in", () => statusOf(user), equals(200));
 };
 
 test("is let in once its row is there, and no longer once it is gone", async () => {
@@ -42,7 +43,7 @@ test("is let in once its row is there, and no longer once it is gone", async () 
   expect(await statusOf(user)).toBe(403);
   await put(user);
   await bench.store.act(() => bench.analytics.analysts.remove(user));
-  await until(async () => (await statusOf(user)) === 403);
+  await until("the user is refused", () => statusOf(user), equals(403));
 });
 
 test("is not let in while its org is closed, and not after the erasure of its org", async () => {
@@ -50,12 +51,12 @@ test("is not let in while its org is closed, and not after the erasure of its or
   await put(user);
   isOpen = false;
   await bench.analytics.analystAccess.apply();
-  await until(async () => (await statusOf(user)) === 403);
+  await until("the user is refused", () => statusOf(user), equals(403));
   isOpen = true;
   await bench.analytics.analystAccess.apply();
-  await until(async () => (await statusOf(user)) === 200);
+  await until("the user is let in", () => statusOf(user), equals(200));
   await bench.store.act(() => bench.analytics.analysts.erase("org_a", 100));
-  await until(async () => (await statusOf(user)) === 403);
+  await until("the user is refused", () => statusOf(user), equals(403));
 });
 
 test("is not let in from the instant of its expiry on", async () => {
@@ -63,5 +64,5 @@ test("is not let in from the instant of its expiry on", async () => {
   await put(user);
   nowMs += 60_000;
   await bench.analytics.analystAccess.apply();
-  await until(async () => (await statusOf(user)) === 403);
+  await until("the user is refused", () => statusOf(user), equals(403));
 });

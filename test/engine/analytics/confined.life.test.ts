@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { descendants, isRunning, reason } from "../../support/analytics/confined.fixtures.ts";
-import { until } from "../../support/analytics/records.ts";
+import { until } from "../../support/wait.ts";
 import { openSide, type Side } from "./isolation.fixtures.ts";
 
 const COUNT = "SELECT count(), countIf(user_agent = 'plain') FROM requests";
@@ -21,7 +21,7 @@ describe.skipIf(reason !== "")(`S1: the analysts' process ${reason}`, () => {
   let side: Side;
   beforeAll(async () => {
     side = await openSide(["org_a", "org_b"]);
-    await until(() => isProcessUp(side));
+    await until("its process is up", () => isProcessUp(side));
   }, 60_000);
   afterAll(() => side?.close());
 
@@ -76,31 +76,31 @@ describe.skipIf(reason !== "")(`S1: the analysts' process ${reason}`, () => {
     expect(before.length).toBeGreaterThan(0);
     process.kill(before.at(-1) ?? 0, "SIGKILL");
     await insert("beside");
-    await until(() => isProcessUp(side));
+    await until("its process is up", () => isProcessUp(side));
     expect(own().filter((pid) => before.includes(pid))).toEqual([]);
     expect(side.engine.restarts()).toBe(0);
-    await until(() => before.every((pid) => !isRunning(pid)));
+    await until("the processes of before are gone", () => before.every((pid) => !isRunning(pid)));
   });
 
   it("S1: also starts where the gateway itself is nicer than the process would be", async () => {
     side.engine.setAnalysts([]);
-    await until(() => own().length === 0);
+    await until("it has no process", own, ({ length }) => length === 0);
     const pid = side.engine.pid() ?? 0;
     setPriority(pid, 15);
     side.engine.setAnalysts(side.analysts);
-    await until(() => isProcessUp(side));
+    await until("its process is up", () => isProcessUp(side));
     expect(getPriority(own().at(-1) ?? 0)).toBe(15);
   });
 
   it("S1: runs while there are analysts, and ends with the engine's process, also by kill -9", async () => {
     side.engine.setAnalysts([]);
-    await until(() => own().length === 0);
+    await until("it has no process", own, ({ length }) => length === 0);
     side.engine.setAnalysts(side.analysts);
-    await until(() => isProcessUp(side));
+    await until("its process is up", () => isProcessUp(side));
     const pids = own();
     process.kill(side.engine.pid() ?? 0, "SIGKILL");
-    await until(() => pids.every((pid) => !isRunning(pid)));
-    await until(() => isProcessUp(side));
+    await until("its processes are gone", () => pids.every((pid) => !isRunning(pid)));
+    await until("its process is up", () => isProcessUp(side));
   });
 });
 
@@ -116,7 +116,7 @@ describe("S1: where the process cannot be confined", () => {
 
   it("S1: analysts read their rows unconfined where weir.yaml says so", async () => {
     const side = await openSide(["org_a", "org_b"], "unconfined");
-    await until(() => isProcessUp(side));
+    await until("its process is up", () => isProcessUp(side));
     expect((await side.ask(COUNT)).text).toBe("200\t200\n");
     await side.close();
   });

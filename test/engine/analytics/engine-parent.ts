@@ -4,4 +4,4 @@ import { startEngine } from "../../../src/analytics/engine.ts";
 const engine = startEngine(process.argv[2] ?? "", { warn: () => {} });
 await engine.address(20_000);
 process.send?.(engine.pid());
-setInterval(() => {}, 1000);
+process.on("message", () => {});

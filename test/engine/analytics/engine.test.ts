@@ -6,8 +6,10 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickh
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Engine, type ServerAddress, startEngine } from "../../../src/analytics/engine.ts";
 import { openBench } from "../../support/analytics/bench.ts";
-import { record, temporaryFolder, until } from "../../support/analytics/records.ts";
+import { record, temporaryFolder } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";
+import { rest } from "../../support/pace.ts";
+import { until } from "../../support/wait.ts";
 
 const KILLS = amount(3, 2);
 /** Of a thousand bytes each. */
@@ -142,7 +144,7 @@ describe("the embedded engine, seen by ClickHouse's official client", () => {
   it("O2: runs no two statements of one id at a time, so that a retry can tell whether the first try has ended", async () => {
     const slow = get("SELECT sum(sleepEachRow(0.1)) FROM numbers(20)", "&query_id=insertion-1");
     const again = () => get("SELECT 1", "&query_id=insertion-1");
-    await until(async () => (await again()).code === "216");
+    await until("the query is known to run", again, ({ code }) => code === "216");
     expect((await get("SELECT 1", "&query_id=insertion-2")).status).toBe(200);
     expect((await slow).status).toBe(200);
     expect((await again()).status).toBe(200);
@@ -197,7 +199,11 @@ describe("the engine's process", () => {
     await client.command({ query: "INSERT INTO default.kept SELECT number FROM numbers(1000)" });
     const before = engine.pid();
     process.kill(before ?? 0, "SIGKILL");
-    await until(() => engine.restarts() === 1 && engine.pid() !== undefined && engine.pid() !== before);
+    await until(
+      "the engine runs again",
+      () => ({ restarts: engine.restarts(), pid: engine.pid() }),
+      ({ restarts, pid }) => restarts === 1 && pid !== undefined && pid !== before,
+    );
     expect((await engine.address(10_000)).url).toBe(address.url);
     expect(await rows("SELECT count() AS n FROM default.kept")).toEqual([{ n: 1000 }]);
     expect(warnings).toEqual(["the embedded analytics engine ended; starting it again"]);
@@ -230,14 +236,14 @@ describe("the engine's process", () => {
 it("T35: killing the engine again and again under load loses and doubles nothing", async () => {
   const bench = openBench();
   try {
-    await until(() => bench.analytics.metrics().enginePid !== undefined);
+    await until("the engine runs", () => bench.analytics.metrics().enginePid !== undefined);
     await bench.analytics.flush(5000);
     let added = 0;
     for (let kill = 0; kill < KILLS; kill++) {
       for (let burst = 0; burst < 10; burst++) {
         await bench.add(Array.from({ length: 20 }, () => record()));
         added += 20;
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await rest(5);
       }
       const { enginePid } = bench.analytics.metrics();
       if (enginePid !== undefined) process.kill(enginePid, "SIGKILL");

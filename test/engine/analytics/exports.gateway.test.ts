@@ -1,6 +1,7 @@
 /** Exports of requests and of usage, over HTTP. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

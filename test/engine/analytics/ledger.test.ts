@@ -13,9 +13,10 @@ import { isSharedTable } from "../../../src/gateway/cells.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { FakeEngine, put, settle, settles, shown, topUp } from "../../support/analytics/ledger.fixtures.ts";
-import { silentLog, until } from "../../support/analytics/records.ts";
+import { silentLog } from "../../support/analytics/records.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";
 import { rounds } from "../../support/effort.ts";
+import { until } from "../../support/wait.ts";
 
 let bench: Bench;
 let clickhouse: ClickHouse;
@@ -43,7 +44,7 @@ const insertedRows = (org: string) =>
 
 beforeAll(async () => {
   bench = openBench();
-  await until(() => bench.analytics.live());
+  await until("ClickHouse answers", () => bench.analytics.live());
   clickhouse = clickhouseOf(bench);
   ledger = bench.analytics.ledger;
 });
@@ -260,7 +261,11 @@ describe("entries that wait", () => {
     engine.away = true;
     const before = open(temp.store, engine);
     await put(before, temp.store, settles("org_w", 1, 2));
-    await until(() => engine.tokens.length >= 2);
+    await until(
+      "two inserts are made",
+      () => engine.tokens,
+      ({ length }) => length >= 2,
+    );
     // Longer than this test may take: it does not wait for what is away.
     await before.stop(600_000);
     expect(before.metrics()).toMatchObject({ pending: 2, inserted: 0 });

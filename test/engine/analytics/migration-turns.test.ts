@@ -7,8 +7,10 @@ import { type Engine, type ServerAddress, startEngine } from "../../../src/analy
 import type { TurnTarget } from "../../../src/analytics/migration-turns.ts";
 import { migrate, migrationFiles } from "../../../src/analytics/migrations.ts";
 import { seededRandom } from "../../../src/clock.ts";
-import { temporaryFolder, until } from "../../support/analytics/records.ts";
+import { temporaryFolder } from "../../support/analytics/records.ts";
 import { isThorough } from "../../support/effort.ts";
+import { anyMoment } from "../../support/pace.ts";
+import { until } from "../../support/wait.ts";
 import { OldGateway, openDatabase, pausedAt, SOON, tagSums } from "./migrations.fixtures.ts";
 
 const folder = temporaryFolder();
@@ -35,7 +37,9 @@ it.each([2, 3, 8])(
     for (const gateway of old) gateway.start();
     await Promise.all(Array.from({ length: n }, () => migrate(database, { times: SOON })));
     const atEnd = old.map(({ rows }) => rows);
-    await until(() => old.every(({ rows }, at) => rows > (atEnd[at] ?? 0) + 40));
+    await until("the old processes write on", () =>
+      old.every(({ rows }, at) => rows > (atEnd[at] ?? 0) + 40),
+    );
     for (const gateway of old) await gateway.stop();
     const applied = await database.rows<{ name: string }>("SELECT name FROM migrations ORDER BY name");
     expect(applied.map(({ name }) => name)).toEqual(NAMES);
@@ -54,12 +58,10 @@ it("sums up a batch once whose insertion began before the view was made and ends
   await old.insert(3);
   const slow = old.insert(1, 1);
   await until(
-    async () =>
-      (
-        await database.rows(
-          "SELECT 1 FROM system.processes WHERE query LIKE '%sleep(1)%' AND query_kind = 'Insert'",
-        )
-      ).length > 0,
+    "the insertion runs",
+    () =>
+      database.rows("SELECT 1 FROM system.processes WHERE query LIKE '%sleep(1)%' AND query_kind = 'Insert'"),
+    ({ length }) => length > 0,
   );
   await migrate(database, { times: SOON });
   await slow;
@@ -164,7 +166,7 @@ it("gateways killed at random moments leave a database that the last one complet
     const gateways = [start(), start()];
     const exits = gateways.map((child) => once(child, "exit"));
     await Promise.all(gateways.map((child) => once(child, "message")));
-    await new Promise((resolve) => setTimeout(resolve, 20 + random() * 500));
+    await anyMoment(random, 500);
     for (const child of gateways) child.kill("SIGKILL");
     await Promise.all(exits);
   }

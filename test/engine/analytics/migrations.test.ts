@@ -9,7 +9,8 @@ import { USAGE_TAGS } from "../../../src/analytics/rollups.ts";
 import { COLUMNS, REQUEST_COLUMNS } from "../../../src/record/columns.ts";
 import { type Bench, clickhouseOf, openBench, sumsOf } from "../../support/analytics/bench.ts";
 import { settle, shown } from "../../support/analytics/ledger.fixtures.ts";
-import { DAY_MS, manyRecords, record, temporaryFolder, until } from "../../support/analytics/records.ts";
+import { DAY_MS, manyRecords, record, temporaryFolder } from "../../support/analytics/records.ts";
+import { until } from "../../support/wait.ts";
 
 /** Given, so that its tables are not those that were made for other tests. */
 const dataDir = temporaryFolder();
@@ -18,7 +19,7 @@ let clickhouse: ClickHouse;
 
 beforeAll(async () => {
   bench = openBench({ dataDir });
-  await until(() => bench.analytics.live());
+  await until("ClickHouse answers", () => bench.analytics.live());
   clickhouse = clickhouseOf(bench);
 });
 afterAll(async () => {

@@ -7,7 +7,7 @@ import { createServer, type Server, type Socket, connect as tcpConnect } from "n
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { amount } from "../../support/effort.ts";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { killEngine } from "../../support/kill-engine.ts";
 import {
   allRecords,
@@ -18,7 +18,9 @@ import {
   sum,
   usageCost,
 } from "../../support/money/fixtures.ts";
+import { rest } from "../../support/pace.ts";
 import { holdsUnlessCrowded } from "../../support/processor-time.fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const CLIENTS = 4;
 /** Between two calls of a client: enough calls to be under way at any moment, and a processor that is not busy with them alone. */
@@ -102,7 +104,7 @@ async function load(during: Promise<unknown>): Promise<number[]> {
       const { status } = await gateway.chat({ stream: i % 2 === 0, simulator: { tokens: 5 } });
       expect(status).toBe(200);
       tookMs.push(performance.now() - from);
-      await sleep(PAUSE_MS);
+      await rest(PAUSE_MS);
     }
   };
   await Promise.all([end, ...Array.from({ length: CLIENTS }, (_, n) => client(n))]);
@@ -125,7 +127,6 @@ async function expectUsual(act: () => Promise<unknown>, usualMs: number): Promis
 }
 
 const median = (sorted: readonly number[]): number => sorted[sorted.length >> 1] as number;
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Everything charged so far has its record, once. */
 async function checkRecords(): Promise<void> {
@@ -148,7 +149,7 @@ describe("T35: a ClickHouse server by URL", () => {
     await wire.join();
     const CLICKHOUSE_URL = `http://${username}:${password}@127.0.0.1:${wire.port}/outage`;
     gateway = await testGateway({ env: { CLICKHOUSE_URL } });
-    usualMs = median(await load(sleep(USUAL_MS)));
+    usualMs = median(await load(rest(USUAL_MS)));
   });
   afterAll(async () => {
     await gateway.stop();
@@ -159,7 +160,7 @@ describe("T35: a ClickHouse server by URL", () => {
     "refused: calls go on, what needs it says so, records arrive afterwards",
     async () => {
       await wire.cut();
-      const calls = await expectUsual(() => sleep(AWAY_MS), usualMs);
+      const calls = await expectUsual(() => rest(AWAY_MS), usualMs);
       expect(await metric(gateway, "weir_outbox_rows")).toBeGreaterThan(calls / 2);
       expect(await metric(gateway, "weir_analytics_live")).toBe(0);
       const { status, json } = await gateway.call("GET", "/v1/usage");
@@ -177,7 +178,7 @@ describe("T35: a ClickHouse server by URL", () => {
 
   test("hanging: calls go on", async () => {
     wire.hangs = true;
-    await expectUsual(() => sleep(HANGING_MS), usualMs);
+    await expectUsual(() => rest(HANGING_MS), usualMs);
     wire.hangs = false;
     wire.breakAll();
     await checkRecords();
@@ -188,7 +189,7 @@ describe("T35: a ClickHouse server by URL", () => {
     const before = await failures();
     const cuts = async () => {
       for (let i = 0; i < CUTS || (await failures()) === before; i++) {
-        await sleep(20 + ((i * 37) % 60));
+        await rest(20 + ((i * 37) % 60));
         wire.breakAll();
         // Asks for a batch now: an insertion is under way at most times.
         void gateway.call("GET", "/v1/requests?limit=1");
@@ -203,12 +204,12 @@ describe("T35: a ClickHouse server by URL", () => {
 describe("T35: the embedded engine", () => {
   test("killed under load: calls go on, it comes back, records arrive", async () => {
     gateway = embedded;
-    const usualMs = median(await load(sleep(USUAL_MS)));
+    const usualMs = median(await load(rest(USUAL_MS)));
     const killed = async () => {
       const restarts = await metric(gateway, "weir_engine_restarts_total");
       killEngine(process.pid);
       const isUp = async () => (await metric(gateway, "weir_engine_restarts_total")) > restarts;
-      await until("it is up again", isUp, 30_000, 50);
+      await until("it is up again", isUp);
       await until("it answers", async () => (await gateway.call("GET", "/v1/usage")).status === 200);
     };
     await expectUsual(killed, usualMs);

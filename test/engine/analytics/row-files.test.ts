@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/client.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
-import { recordsOf, temporaryFolder, until } from "../../support/analytics/records.ts";
+import { recordsOf, temporaryFolder } from "../../support/analytics/records.ts";
 import { putAnalyticsTables } from "../../support/analytics-folder.ts";
+import { until } from "../../support/wait.ts";
 
 describe("insertion into the embedded engine", () => {
   let home: string;
@@ -53,7 +54,11 @@ describe("insertion into the embedded engine", () => {
     // As on a full disk: nothing can be created here.
     writeFileSync(inbox, "");
     await bench.add(records(20));
-    await until(() => bench.analytics.metrics().insertFailures > 1);
+    await until(
+      "inserts have failed",
+      () => bench.analytics.metrics().insertFailures,
+      (failures) => failures > 1,
+    );
     rmSync(inbox);
     expect(await bench.analytics.flush(20_000)).toBe(true);
     expect(await counts()).toEqual({ requests: 20, payloads: 20, usage: 20 });

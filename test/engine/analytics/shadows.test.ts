@@ -7,8 +7,9 @@ import { openShadowRuns, type ShadowRuns, type ShadowRunsDeps } from "../../../s
 import { systemClock } from "../../../src/clock.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
-import { DAY_MS, ORG, OTHER_ORG, shadowRow, silentLog, until } from "../../support/analytics/records.ts";
+import { DAY_MS, ORG, OTHER_ORG, shadowRow, silentLog } from "../../support/analytics/records.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 let bench: Bench;
 let clickhouse: ClickHouse;
@@ -52,7 +53,7 @@ class FakeEngine {
 
 beforeAll(async () => {
   bench = openBench();
-  await until(() => bench.analytics.live());
+  await until("ClickHouse answers", () => bench.analytics.live());
   const { url, username, password } = JSON.parse(readFileSync(`${bench.dataDir}/clickhouse.json`, "utf8"));
   clickhouse = openClickHouse({ address: async () => ({ url, username, password }), database: "weir" });
   // One spool a store: two would each give the same rows a token of their own.
@@ -201,7 +202,11 @@ describe("while ClickHouse is away", () => {
       engine.away = true;
       const before = open(temp.store, { clickhouse: engine });
       await put(before, temp.store, [row(), row()]);
-      await until(() => engine.tokens.length >= 2);
+      await until(
+        "two inserts are made",
+        () => engine.tokens,
+        ({ length }) => length >= 2,
+      );
       await before.stop(0);
       const store = await temp.reopen();
       engine.away = false;
@@ -219,7 +224,11 @@ describe("while ClickHouse is away", () => {
       engine.away = true;
       const bounded = open(temp.store, { clickhouse: engine, maxWaiting: 10 });
       await put(bounded, temp.store, [row(), row()]);
-      await until(() => engine.tokens.length > 0);
+      await until(
+        "an insert is made",
+        () => engine.tokens,
+        ({ length }) => length > 0,
+      );
       for (let i = 0; i < 5; i++)
         await put(
           bounded,

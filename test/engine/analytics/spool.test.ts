@@ -15,10 +15,10 @@ import {
   recordsOf,
   silentLog,
   temporaryFolder,
-  until,
 } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { until } from "../../support/wait.ts";
 import { Wire } from "./lossy-wire.ts";
 
 /** One for all tests, each of which has an org and an endpoint of its own: to make its tables takes the engine half a second. */
@@ -181,7 +181,11 @@ describe.concurrent("T35: no record is lost, none is doubled", () => {
       victim.on("message", (ids: string[]) => {
         for (const id of ids) committed.add(id);
       });
-      await until(() => committed.size >= started + 150 + 70 * round);
+      await until(
+        "more records are committed",
+        () => committed.size,
+        (size) => size >= started + 150 + 70 * round,
+      );
       victim.kill("SIGKILL");
       await new Promise((resolve) => victim.once("exit", resolve));
     }

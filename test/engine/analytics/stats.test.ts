@@ -9,14 +9,17 @@ import { catalogOperations } from "../../../src/catalog/operations.ts";
 import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
 import { simulatedModels } from "../../../src/catalog/stats-operations.ts";
 import type { Timers } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/clock.ts";
 import { fail } from "../../../src/errors.ts";
 import type { AttemptRecord, CallRecord } from "../../../src/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
-import { attempt, caller, DAY_MS, record, until } from "../../support/analytics/records.ts";
+import { attempt, caller, DAY_MS, record } from "../../support/analytics/records.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { equals, until } from "../../support/wait.ts";
+
+const clock = systemClock;
 
 const TOY = "weir/sim-small";
-const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 let bench: Bench;
 let clickhouse: ClickHouse;
 /** The shipped one, without any credential: only the simulator's models have an endpoint. */
@@ -124,7 +127,11 @@ describe("whose traffic counts", () => {
     ]);
     const path = { vendor: "weir", model: "sim-small" };
     const input = { path, query: undefined, body: undefined };
-    await until(() => stats().requests7d(TOY) > 0);
+    await until(
+      "the calls are counted",
+      () => stats().requests7d(TOY),
+      (calls) => calls > 0,
+    );
     expect(await shown.getModel.run(input, caller(), NO_HEAD)).toMatchObject({
       uptime_30d: 0.5,
       ttft_p50_ms: 50,
@@ -148,7 +155,7 @@ it("models are sorted by what was measured, and the median of a model is that of
     ...[300, 300].map((ms) => of(quick, ms, "ep_of_quick_2")),
   ]);
   const stats = catalogFigures(bench.analytics.statistics, clock, simulated);
-  await until(() => stats().requests7d(quick) === 5);
+  await until("all five calls are counted", () => stats().requests7d(quick), equals(5));
   const { listModels } = catalogOperations({ catalog, clock, stats });
   const list = async (sort: "latency" | "popularity") => {
     const query = listModels.query?.parse({ sort }) ?? expect.fail("it has a query");

@@ -1,6 +1,5 @@
 /** The tail over the real store and the real engine: in the order of settling, each call once, whoever leaves and comes back. */
 
-import { setTimeout as after } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testOf } from "../../../src/analytics/request-filters.ts";
@@ -12,8 +11,9 @@ import type { CallRecord } from "../../../src/record.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import { caller, manyRecords, record } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";
-import { until } from "../../support/gateway.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { rest } from "../../support/pace.ts";
+import { until } from "../../support/wait.ts";
 import { Client, HeldTimers, openTail } from "./tail.fixtures.ts";
 
 let bench: Bench;
@@ -24,7 +24,7 @@ beforeAll(() => {
 });
 afterAll(() => bench.close());
 
-const shown = (holds: () => boolean) => until("the tail has sent it", holds, 20_000);
+const shown = (holds: () => boolean) => until("the tail has sent it", holds);
 const settledAtUs = risingMicros({ now: () => Date.now(), monotonic: () => 0 });
 const newOrg = (): string => newId("org", Date.now());
 
@@ -240,7 +240,7 @@ test("listeners that leave and come back see each matching call once, in order",
     const row = { ...one, orgId: org, settledAtUs: settledAtUs() };
     settled.push(row);
     void bench.add([row]);
-    if (at % 20 === 0) await after(3);
+    if (at % 20 === 0) await rest(3);
     cut(opened[Math.floor(random() * listeners)] as Listener);
   }
   await Promise.all(reopening);

@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/client.ts";
 import { modelStats } from "../../../src/analytics/model-stats.ts";
+import { systemClock } from "../../../src/clock.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { attempt, DAY_MS, record } from "../../support/analytics/records.ts";
 
-const clock = { now: () => Date.now(), monotonic: () => performance.now() };
+const clock = systemClock;
+
 let bench: Bench;
 let clickhouse: ClickHouse;
 

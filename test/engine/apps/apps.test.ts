@@ -10,9 +10,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../../src/config.ts";
 import { minOrgsOf } from "../../../src/gateway/apps.ts";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { httpCall } from "../../support/http-client.ts";
 import { recorded } from "../../support/observations.ts";
+import { until } from "../../support/wait.ts";
 
 let gateway: TestGateway;
 let owner: SignedInPerson;

@@ -14,10 +14,10 @@ import {
   seededFolder,
   type TestGateway,
   testGateway,
-  until,
 } from "../../support/gateway.ts";
 import { seedInvoices } from "../../support/invoices/invoice.fixtures.ts";
 import { type CallWorld, nameOf, table } from "../../support/routes/calls.ts";
+import { until } from "../../support/wait.ts";
 
 const HEADINGS = ["Credits", "Plans", "Invoices"];
 const ELSEWHERE =

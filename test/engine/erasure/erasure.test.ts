@@ -20,16 +20,11 @@ import {
   plantInQuote,
   plantInWebhooks,
 } from "../../support/erasure/planting.ts";
-import {
-  type GatewayOptions,
-  removeFolder,
-  type TestGateway,
-  testGateway,
-  until,
-} from "../../support/gateway.ts";
+import { type GatewayOptions, removeFolder, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { SmtpStandIn } from "../../support/mail/smtp-server.ts";
 import { recorded } from "../../support/observations.ts";
 import { type Directory, directoryAt, directoryOf, eq } from "../../support/scim/scim.fixtures.ts";
+import { until } from "../../support/wait.ts";
 import { type Receiver, startReceiver } from "../../support/webhooks/receiver.ts";
 
 const DAY = 86_400_000;
@@ -233,7 +228,7 @@ test("after the due date no byte tells of the org; money, another org and its pe
   await until("the erasure has begun", async () => (await seen()).json.status === "closed");
   expect((await seen()).json.name).not.toBe("");
   lieMs += 3_600_000;
-  await until("the org is erased", async () => (await seen()).json.name === "", 60_000);
+  await until("the org is erased", async () => (await seen()).json.name === "");
   expect((await seen()).json).toMatchObject({ status: "closed", members: 0, projects: 0, legal_name: "" });
   expect((await gateway.chat()).status).toBe(401);
   // Whoever provisions the org does not know that it is gone.

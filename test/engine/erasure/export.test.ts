@@ -4,8 +4,9 @@ import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { unzipped } from "../../support/unzip.ts";
+import { until } from "../../support/wait.ts";
 
 const DAY = 86_400_000;
 const trueNow = Date.now.bind(Date);

@@ -17,8 +17,9 @@ import type { EventRow } from "../../../src/payments/event-log.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
 import { Markers, ok } from "../../support/erasure/planting.ts";
-import { removeFolder, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { removeFolder, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { metric } from "../../support/money/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const DAY = 86_400_000;
 const SECRET = "whsec_stripe";
@@ -128,7 +129,7 @@ test("no byte of what was told of an erased org's payers is left, before and aft
   lieMs = 30 * DAY + 60_000;
   await start();
   const seen = () => gateway.call("GET", `/v1/operator/orgs/${id}`, { key: operatorKey() });
-  await until("the org is erased", async () => (await seen()).json.name === "", 60_000);
+  await until("the org is erased", async () => (await seen()).json.name === "");
   // What comes after that is handled, and not kept.
   const { payment_ref: ref, id: reference } = topups.first;
   await told("payment_intent.succeeded", { id: ref, metadata: { reference } }, ours);

@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { recorded } from "../../support/observations.ts";
+import { until } from "../../support/wait.ts";
 
 const DAY = 86_400_000;
 const trueNow = Date.now.bind(Date);

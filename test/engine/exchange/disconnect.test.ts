@@ -5,9 +5,11 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { removeFolder, seededFolder, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { removeFolder, seededFolder, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { addOrgs } from "../../support/money/orgs.ts";
 import { atRest, attemptsOf, charges, metric, recordOf, start } from "../../support/observations.ts";
+import { again, rest } from "../../support/pace.ts";
+import { equals, until } from "../../support/wait.ts";
 
 /** A provider that tells its usage with the first event, and goes on as long as it is listened to. */
 function earlyReporter(): Server {
@@ -17,11 +19,8 @@ function earlyReporter(): Server {
   const speak = (response: ServerResponse) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(chunk({ choices: [{ index: 0, delta: { role: "assistant", content: "" } }], usage }));
-    const saying = setInterval(
-      () => response.write(chunk({ choices: [{ index: 0, delta: { content: "twelve bytes" } }] })),
-      5,
-    );
-    response.on("close", () => clearInterval(saying));
+    const say = () => response.write(chunk({ choices: [{ index: 0, delta: { content: "twelve bytes" } }] }));
+    response.on("close", again(say, 5));
   };
   return createServer((request, response) => {
     request.resume();
@@ -97,7 +96,8 @@ async function leave({ provider, stream, after, svc, key }: Leaving): Promise<st
   };
   const response = start(gateway, body, { signal: going.signal, ...(key !== undefined && { key }) });
   response.catch(() => {});
-  if (after === undefined) await gateway.simulator.waitFor((s) => s.totalCalls > asked, 5000);
+  if (after === undefined)
+    await until("the call has reached the simulator", () => gateway.simulator.totalCalls > asked);
   else await readEvents(await response, after);
   going.abort();
   return app;
@@ -129,12 +129,9 @@ async function recordOfRun(app: string) {
   return record;
 }
 
-/** Resolves when the gateway has closed the last upstream call; fails when that takes more than a second. */
-async function closedWithinASecond(): Promise<void> {
-  const leftAt = performance.now();
-  await gateway.simulator.waitFor((s) => s.openCalls === 0, 5000);
-  const ms = performance.now() - leftAt;
-  expect(ms).toBeLessThan(1000);
+/** Resolves when the gateway has closed the last upstream call: test/timed/exchange/disconnect.test.ts has within what time. */
+async function closedSoon(): Promise<void> {
+  await until("the upstream call is closed", () => gateway.simulator.openCalls, equals(0));
   expect(gateway.simulator.calls.at(-1)?.closedByPeer).toBe(true);
 }
 
@@ -148,7 +145,7 @@ describe("cancel, the default", () => {
     ["one that is not streamed, with half its answer there", { provider: "halfway", stream: false }],
   ])("T16, T17: %s: closes the upstream within a second and costs nothing", async (_, leaving) => {
     const app = await leave(leaving);
-    await closedWithinASecond();
+    await closedSoon();
     const record = await recordOfRun(app);
     expect(record).toMatchObject({ ...CANCELLED, cost_micro: 0, usage_source: "none", output_tokens: 0 });
     expect(attemptsOf(record)[0]).toMatch(/^cancelled \d+$/);
@@ -156,7 +153,7 @@ describe("cancel, the default", () => {
 
   test("T16, T20, T22: mid-stream: closes within a second, one record, tokens and cost at the model's price", async () => {
     const app = await leave({ provider: "talks", stream: true, after: 12 });
-    await closedWithinASecond();
+    await closedSoon();
     const record = await recordOfRun(app);
     expect(record).toMatchObject({ ...CANCELLED, usage_source: "estimated" });
     // What was read is at least 10 tokens of 5 bytes; what was under way adds a little.
@@ -240,18 +237,19 @@ describe("drain", () => {
     expect(await recordOfRun(drained)).toMatchObject({ usage_source: "provider", output_tokens: 30 });
     const svc = { on_disconnect: "cancel" };
     const cancelled = await leave({ provider: "talks", stream: true, after: 4, key: drainingKey, svc });
-    await closedWithinASecond();
+    await closedSoon();
     expect(await recordOfRun(cancelled)).toMatchObject({ usage_source: "estimated" });
   });
 
   test("T21: only so many are drained at a time, for a bounded time, the others are cancelled", async () => {
     const leaving = { provider: "stalls", stream: true, after: 3, svc: DRAIN };
-    const from = performance.now();
+    const soon = rest(DRAIN_MS).then(() => "soon");
     const apps = await Promise.all([1, 2, 3, 4, 5].map(() => leave(leaving)));
-    await gateway.simulator.waitFor((s) => s.openCalls === 2, 5000);
+    await until("both calls are open", () => gateway.simulator.openCalls, equals(2));
     expect(await metric(gateway, "weir_calls_draining")).toBe(2);
-    await gateway.simulator.waitFor((s) => s.openCalls === 0, 10_000);
-    expect(performance.now() - from).toBeGreaterThan(DRAIN_MS);
+    const closed = until("both calls are closed", () => gateway.simulator.openCalls, equals(0));
+    expect(await Promise.race([closed, soon])).toBe("soon");
+    await closed;
     for (const app of apps) {
       const record = await recordOfRun(app);
       expect(record).toMatchObject({ ...CANCELLED, usage_source: "estimated" });

@@ -11,9 +11,9 @@ import {
   type TestEndpoint,
   type TestGateway,
   testGateway,
-  until,
 } from "../../support/gateway.ts";
 import { charges, metric, requestIdOf, start } from "../../support/observations.ts";
+import { equals, until } from "../../support/wait.ts";
 
 /** What the shadows do, by their providers' names. */
 const SHADOWS: Readonly<Record<string, Record<string, unknown>>> = {
@@ -85,7 +85,12 @@ describe("one gateway", () => {
       const calls = gateway.simulator.totalCalls;
       const whole = await Promise.all([ask(), ask()]);
       const stream = await Promise.all([ask({ stream: true }), ask({ stream: true })]);
-      if (provider !== "absent") await gateway.simulator.waitFor((s) => s.totalCalls === calls + 8, 5000);
+      if (provider !== "absent")
+        await until(
+          "all calls and their shadows were made",
+          () => gateway.simulator.totalCalls,
+          equals(calls + 8),
+        );
       for (const answer of whole) expect(plain(answer)).toBe(plain(alone.whole));
       for (const answer of stream) expect(plain(answer)).toBe(plain(alone.stream));
       const cost = alone.whole.json.svc.cost.total_micro_usd;
@@ -127,9 +132,9 @@ describe("one gateway", () => {
     const messages = [{ role: "user", content: "Hi [[sim tokens=1000 gap_ms=20]]" }];
     const body = { ...BODY, max_tokens: 1000, stream: true, messages };
     const response = await start(gateway, body, { signal: controller.signal });
-    await gateway.simulator.waitFor((s) => s.openCalls === openCalls + 2, 5000);
+    await until("both shadows are open", () => gateway.simulator.openCalls, equals(openCalls + 2));
     controller.abort();
-    await gateway.simulator.waitFor((s) => s.openCalls === openCalls, 5000);
+    await until("both shadows are over", () => gateway.simulator.openCalls, equals(openCalls));
     expect(response.status).toBe(200);
   });
 

@@ -23,6 +23,7 @@ import {
   sum,
   usageCost,
 } from "../../support/money/fixtures.ts";
+import { rest } from "../../support/pace.ts";
 
 const SEED = 20_261_120;
 const usd = fc.oneof(
@@ -140,7 +141,7 @@ interface Line {
 }
 
 async function perform(planned: PlannedCall): Promise<Seen> {
-  await new Promise((resolve) => setTimeout(resolve, planned.startsAfterMs));
+  await rest(planned.startsAfterMs);
   const caller = callers[planned.caller];
   const leave = new AbortController();
   const body = {
@@ -155,7 +156,7 @@ async function perform(planned: PlannedCall): Promise<Seen> {
   const charged = caller !== undefined;
   let requestId: string | undefined;
   try {
-    if (planned.ending === "leaves_at_once") setTimeout(() => leave.abort(), planned.length);
+    if (planned.ending === "leaves_at_once") void rest(planned.length).then(() => leave.abort());
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${caller?.key ?? testKey}`, "content-type": "application/json" },

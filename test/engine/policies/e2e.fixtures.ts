@@ -4,13 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import { putAnalyticsTables } from "../../support/analytics-folder.ts";
-import {
-  type Answer,
-  type GatewayOptions,
-  type TestGateway,
-  testGateway,
-  until,
-} from "../../support/gateway.ts";
+import { type Answer, type GatewayOptions, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const OPTIONS: GatewayOptions = {
   engine: true,

@@ -20,6 +20,7 @@ import {
   type TrafficBench,
 } from "../../support/policies/replay.fixtures.ts";
 import { model } from "../../support/routing/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 let home: TrafficBench;
 beforeAll(async () => {
@@ -343,7 +344,7 @@ describe("bounds", () => {
     expect(await kindOf(replay(stopped, PRICE_FIRST))).toBe("shutting_down");
     expect(ended).toHaveBeenCalledTimes(4);
     const threads = ended.mock.contexts as unknown as Worker[];
-    await vi.waitUntil(() => threads.every(({ threadId }) => threadId === -1));
+    await until("all threads have ended", () => threads.every(({ threadId }) => threadId === -1));
   });
 
   test("an unreadable version is reported as such", async () => {

@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Journal } from "../../../src/store/journal.ts";
-import { sseData, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { sseData, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { allRecords, auditedLedger, chargesOf, idle, metric } from "../../support/money/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const CALLS = 20;
 const folder = mkdtempSync(join(tmpdir(), "weir-settle-"));
@@ -49,7 +50,10 @@ function call(stream: boolean) {
 
 test("T35: while no commit succeeds calls wait and new ones are refused; then each succeeds, once", async () => {
   const calls = Array.from({ length: CALLS }, (_, i) => call(i % 2 === 0));
-  await gateway.simulator.waitFor((s) => s.totalCalls === CALLS && s.openCalls === 0, 10_000);
+  await until(
+    "all calls were made and are over",
+    () => gateway.simulator.totalCalls === CALLS && gateway.simulator.openCalls === 0,
+  );
   await until("the failure is seen", async () => (await metric(gateway, "weir_store_healthy")) === 0);
 
   const refused = await gateway.chat();

@@ -17,9 +17,9 @@ import {
   seededFolder,
   type TestGateway,
   testGateway,
-  until,
 } from "../../support/gateway.ts";
 import { Browser } from "../../support/simulator/identity.fixtures.ts";
+import { until } from "../../support/wait.ts";
 import { answering, startReceiver } from "../../support/webhooks/receiver.ts";
 
 /** The second org of every folder here. */

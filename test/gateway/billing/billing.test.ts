@@ -1,7 +1,8 @@
 /** From a quote to credit, invoice and refund, over HTTP, with the simulated payment service and its signed webhooks. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
-import { type Answer, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 let gateway: TestGateway;
 let owner: SignedInPerson;

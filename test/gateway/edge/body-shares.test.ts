@@ -6,8 +6,9 @@ import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BodyBudget, BodyShare } from "../../../src/edge/body-budget.ts";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest, metric } from "../../support/observations.ts";
+import { until } from "../../support/wait.ts";
 
 const MB = 1024 * 1024;
 /** With `WEIR_SLOW_UPLOADS=1` more clients. */
@@ -138,7 +139,7 @@ describe("over sockets", () => {
       }
     };
     await Promise.all(Array.from({ length: 24 }, oneAfterAnother));
-    await atRest(gateway, 30_000);
+    await atRest(gateway);
     await nothingHeld();
     expect((await gateway.chat()).status).toBe(200);
   }, 120_000);

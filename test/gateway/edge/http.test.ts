@@ -5,8 +5,9 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest } from "../../support/observations.ts";
+import { until } from "../../support/wait.ts";
 import { framing } from "./framing.cases.ts";
 
 const MAX_BODY_BYTES = 65_536;

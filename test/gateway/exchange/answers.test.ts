@@ -7,9 +7,10 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { addOrgs } from "../../support/money/orgs.ts";
 import { atRest, charges, metric, start } from "../../support/observations.ts";
+import { until } from "../../support/wait.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-answers-"));
 const BILLS = { quirks: { bills_after_disconnect: true } };

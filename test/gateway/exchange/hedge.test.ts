@@ -15,10 +15,9 @@ import {
   requestIdOf,
   start,
 } from "../../support/observations.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const GRANT_MICRO_USD = 25_000_000;
-/** Closed "within a second". */
-const CLOSED_MS = 1000;
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -62,7 +61,7 @@ async function activate(document: object): Promise<void> {
 
 const BODY = { model: "test/model", max_tokens: 40, messages: [{ role: "user", content: "Hello" }] };
 const ask = (body: object = {}) => gateway.chat({ ...BODY, ...body });
-const closed = () => gateway.simulator.waitFor((s) => s.openCalls === 0, CLOSED_MS);
+const closed = () => until("all upstream calls are closed", () => gateway.simulator.openCalls, equals(0));
 
 /** `provider outcome` of each attempt, in the order of their starts. */
 const attempts = (record: { attempt_rows: readonly { provider: string; outcome: string }[] }) =>
@@ -100,7 +99,7 @@ describe.each([true, false])("stream %s", (stream) => {
     const controller = new AbortController();
     const started = start(gateway, { ...BODY, stream }, { signal: controller.signal });
     const gone = started.catch(() => undefined);
-    await gateway.simulator.waitFor((s) => s.openCalls === 2, 5000);
+    await until("both calls are open", () => gateway.simulator.openCalls, equals(2));
     controller.abort();
     await closed();
     await gone;
@@ -116,7 +115,7 @@ describe.each([true, false])("stream %s", (stream) => {
     const svc = { on_disconnect: "drain" };
     const started = start(gateway, { ...BODY, stream, svc }, { signal: controller.signal });
     const gone = started.catch(() => undefined);
-    await gateway.simulator.waitFor((s) => s.openCalls === 2, 5000);
+    await until("both calls are open", () => gateway.simulator.openCalls, equals(2));
     controller.abort();
     await gone;
     await atRest(gateway);
@@ -165,9 +164,8 @@ describe("a first one that takes its time", () => {
       const answer = await askAs("answers", stream);
       const isSecond = ({ path, body }: SimulatedCall) =>
         path.includes("lonely") && body.includes('"stream":true') === stream;
-      await gateway.simulator.waitFor(
-        (s) => s.calls.filter(isSecond).some(({ closedByPeer }) => closedByPeer),
-        CLOSED_MS,
+      await until("the second call is closed by the gateway", () =>
+        gateway.simulator.calls.filter(isSecond).some(({ closedByPeer }) => closedByPeer),
       );
       const record = await recordOf(gateway, requestIdOf(answer));
       expect(attempts(record)).toEqual(["thinks ok", "lonely cancelled"]);

@@ -1,6 +1,7 @@
 /** The options of `svc`, by every route that takes them: each is accepted, and `data_policy` only ever leaves endpoints out. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const TRAINS = { trains: true, retention_days: 30, zdr: false };
 const KEEPS = { trains: false, retention_days: 30, zdr: false };

@@ -9,9 +9,9 @@ import {
   type TestEndpoint,
   type TestGateway,
   testGateway,
-  until,
 } from "../../support/gateway.ts";
 import { atRest, attemptsOf, charges, recordOf, requestIdOf, start } from "../../support/observations.ts";
+import { until } from "../../support/wait.ts";
 import { type Ending, FAULTS, type FaultCase } from "./cases.ts";
 
 /** Where the faulty endpoint stands, and who stands around it. */

@@ -3,8 +3,9 @@
  * for it shuts nobody else out, and a rest is over at the first content of the call that tries.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { events, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { events, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest, attemptsOf, recordOf, requestIdOf, start } from "../../support/observations.ts";
+import { until } from "../../support/wait.ts";
 
 const DIALECTS = ["chat", "responses", "messages", "gemini", "converse"] as const;
 const ORG = "org-AbCdEfGh12345678";

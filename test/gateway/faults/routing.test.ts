@@ -3,8 +3,10 @@
  * route options are obeyed, the trace says why, and time that is up is up for all endpoints together.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { events, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { events, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest, attemptsOf, recordOf, requestIdOf, start } from "../../support/observations.ts";
+import { rest } from "../../support/pace.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const callsTo = (gateway: TestGateway, mark: string): number =>
   gateway.simulator.calls.filter((c) => c.path.includes(encodeURIComponent(mark))).length;
@@ -69,7 +71,7 @@ describe("saturation", () => {
     const refused = await gateway.chat({ model: "test/model", svc: { route } });
     expect(refused.status).toBe(429);
     expect(refused.json.error.retry_after_ms).toBe(700);
-    await new Promise((resolve) => setTimeout(resolve, 710));
+    await rest(refused.json.error.retry_after_ms + 10);
     const together = await Promise.all(Array.from({ length: 6 }, () => routed(gateway, route)));
     const statuses = together.map(({ answer }) => answer.status).sort();
     expect(statuses).toEqual([200, 503, 503, 503, 503, 503]);
@@ -212,7 +214,7 @@ test("T63: reloading the catalog again and again closes no connection in use", a
   });
   try {
     const running = Array.from({ length: 5 }, () => start(gateway, { stream: true }).then(events));
-    await gateway.simulator.waitFor((s) => s.openCalls === 5, 5000);
+    await until("five calls are open", () => gateway.simulator.openCalls, equals(5));
     for (let i = 0; i < 5; i++) await gateway.reload();
     for (const stream of await Promise.all(running)) expect(stream.at(-1)).toBe("[DONE]");
     expect((await gateway.chat({ model: "test/model" })).status).toBe(200);

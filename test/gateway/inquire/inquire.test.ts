@@ -1,8 +1,9 @@
 /** What can be asked about a call without making it: token counts, and a dry run. Nothing is charged or recorded. */
 import { encodeChat } from "gpt-tokenizer/model/gpt-4o";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest, metric, start } from "../../support/observations.ts";
+import { until } from "../../support/wait.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -11,10 +11,10 @@ import {
   seededFolder,
   type TestGateway,
   testGateway,
-  until,
 } from "../../support/gateway.ts";
 import { seedInvoices } from "../../support/invoices/invoice.fixtures.ts";
 import { ABROAD, INTER, orderOf } from "../../support/invoices/rows.ts";
+import { until } from "../../support/wait.ts";
 
 let gateway: TestGateway;
 let folder: string;

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { amount } from "../../support/effort.ts";
-import { type Answer, sseData, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type Answer, sseData, type TestGateway, testGateway } from "../../support/gateway.ts";
 import {
   auditedLedger,
   chargesOf,
@@ -17,6 +17,7 @@ import {
   sum,
 } from "../../support/money/fixtures.ts";
 import { addOrgs } from "../../support/money/orgs.ts";
+import { until } from "../../support/wait.ts";
 
 const AT_ONCE = amount(200, 100);
 /** Micro-USD a token of `test/model`, in and out. */

@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { testGateway, until } from "../../support/gateway.ts";
+import { testGateway } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 test("a call over the instant is charged by the price of its beginning, the next by the new one", async () => {
   const gateway = await testGateway({ endpoints: [{ provider: "near", price: { input: 1, output: 2 } }] });

@@ -5,7 +5,8 @@ import {
   startPaymentSimulator,
 } from "../../../simulator/payments/payment-simulator.ts";
 import { systemClock } from "../../../src/clock.ts";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const trueNow = Date.now.bind(Date);
 let lieMs = 0;

@@ -12,7 +12,8 @@ import {
 import type { House } from "../../../simulator/payments/state.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
-import { type Answer, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 let simulator: PaymentSimulator;
 let gateway: TestGateway;

@@ -12,7 +12,8 @@ import { openServices } from "../../../src/gateway/services.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { Listeners } from "../../../src/listeners.ts";
 import { openStore } from "../../../src/store/store.ts";
-import { testGateway, until } from "../../support/gateway.ts";
+import { testGateway } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "weir-pay-"));
 afterEach(() => rmSync(dir, { recursive: true, force: true }));

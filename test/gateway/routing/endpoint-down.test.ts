@@ -1,6 +1,7 @@
 /** The event `endpoint.down`: who hears that an endpoint fails, what it says, and that it is said once. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { closedPort, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { closedPort, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

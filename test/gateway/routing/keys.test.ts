@@ -1,8 +1,9 @@
 /** A pool of keys through the whole gateway: which key each call carries, what records say of it, and nothing of it leaks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { recordOf, requestIdOf } from "../../support/observations.ts";
 import { type Asked, startProvider, type TestProvider } from "../../support/upstream/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 /** A provider for each test, so that none finds what another left: name → how many keys it has. */
 const POOLS = { turns: 2, revoked: 2, limited: 2, out: 2, alone: 1, forbidden: 1 };

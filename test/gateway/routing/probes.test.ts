@@ -1,7 +1,8 @@
 /** What one tenant's prompts make a provider answer takes no key from anybody: the gateway asks the provider itself. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { type Asked, startProvider, type TestProvider } from "../../support/upstream/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 /** A provider for each test, so that none finds what another left. */
 const POOLS = [

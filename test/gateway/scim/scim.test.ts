@@ -12,6 +12,7 @@ import {
   patch,
   scimError,
 } from "../../support/scim/scim.fixtures.ts";
+import { equals, until } from "../../support/wait.ts";
 
 let gateway: TestGateway;
 let owner: SignedInPerson;
@@ -164,7 +165,11 @@ describe("Okta", () => {
     expect(await member("bo@example.com")).toMatchObject({ role: "member" });
     const rename = patch({ op: "replace", value: { id, displayName: "Billing" } });
     expect((await directory.call("PATCH", `/Groups/${id}`, { body: rename })).status).toBe(204);
-    await expect.poll(async () => (await member("bo@example.com")).role).toBe("billing");
+    await until(
+      "the member has the role",
+      async () => (await member("bo@example.com")).role,
+      equals("billing"),
+    );
     const remove = patch({ op: "remove", path: `members[value eq "${bo.id}"]` });
     await directory.call("PATCH", `/Groups/${id}`, { body: remove });
     expect(await member("bo@example.com")).toMatchObject({ role: "member" });

@@ -7,6 +7,7 @@ import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest } from "../../support/observations.ts";
+import { equals, until } from "../../support/wait.ts";
 import { clientsOf, DIALECTS, type DialectName, modelOf, thrownBy } from "./fixtures.ts";
 
 let gateway: TestGateway;
@@ -86,7 +87,7 @@ const isAbort = (error: unknown): boolean =>
 
 /** Resolves when the gateway has closed the upstream call; fails where that takes a second. */
 async function closedWithinASecond(): Promise<void> {
-  await gateway.simulator.waitFor((s) => s.openCalls === 0, 1000);
+  await until("the upstream call is closed", () => gateway.simulator.openCalls, equals(0));
   expect(gateway.simulator.calls.at(-1)?.closedByPeer).toBe(true);
   await atRest(gateway);
 }
@@ -96,7 +97,7 @@ async function leave(ask: (signal: AbortSignal) => PromiseLike<unknown>): Promis
   const going = new AbortController();
   const asked = gateway.simulator.totalCalls;
   const outcome = thrownBy(ask(going.signal));
-  await gateway.simulator.waitFor((s) => s.totalCalls > asked, 5000);
+  await until("the call has reached the simulator", () => gateway.simulator.totalCalls > asked);
   going.abort();
   expect(isAbort(await outcome)).toBe(true);
   await closedWithinASecond();

@@ -9,11 +9,11 @@ import {
   type GatewayOptions,
   type TestGateway,
   testGateway,
-  until,
 } from "../../support/gateway.ts";
 import { addOrgs } from "../../support/money/orgs.ts";
 import { metric, requestIdOf } from "../../support/observations.ts";
 import { type Collector, startCollector, toCollector } from "../../support/telemetry/collector.fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const CARD = "4111 1111 1111 1111";
 const SAMPLED = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

@@ -1,7 +1,7 @@
 /** A call as spans at a real collector: they join the client's trace, upstreams join them, and nothing private is in them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { requestIdOf } from "../../support/observations.ts";
 import {
   type Collector,
@@ -9,6 +9,7 @@ import {
   startCollector,
   toCollector,
 } from "../../support/telemetry/collector.fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT = "00f067aa0ba902b7";

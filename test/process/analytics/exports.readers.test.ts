@@ -4,9 +4,9 @@ import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { amount } from "../../support/effort.ts";
-import { until } from "../../support/gateway.ts";
 import { recorded } from "../../support/observations.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
+import { until } from "../../support/wait.ts";
 
 /** Each is more than 1,500 bytes of JSON: far more than sockets and their kernel hold. */
 const ROWS = amount(300_000, 80_000);

@@ -23,8 +23,9 @@ import {
   rowsOf,
   typed,
 } from "../../support/backup/backup.fixtures.ts";
-import { removeFolder, until } from "../../support/gateway.ts";
+import { removeFolder } from "../../support/gateway.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-backups-"));
 let folders = 0;

@@ -17,6 +17,7 @@ import { readOptions } from "../../../bench/options.ts";
 import { GOAL_US, measurePlanning, planningTable } from "../../../bench/planning.ts";
 import { type Row, summarise } from "../../../bench/report.ts";
 import type { Sample } from "../../../bench/rounds.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const repoDir = resolve(import.meta.dirname, "../../..");
 const run = promisify(execFile);
@@ -141,7 +142,7 @@ describe.skipIf(process.platform !== "linux")("a tiny run", () => {
   test("leaves no process behind", async () => {
     // A killed grandchild is in the table until its new parent has noticed.
     const left = () => report.pids.filter((pid) => existsSync(`/proc/${pid}`));
-    await expect.poll(left, { timeout: 5_000 }).toEqual([]);
+    await until("the processes are gone", left, equals([]));
   });
 });
 

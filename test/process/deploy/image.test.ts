@@ -23,8 +23,8 @@ import {
   instructions,
   unreadable,
 } from "../../support/deploy/fixtures.ts";
-import { until } from "../../support/gateway.ts";
 import { place, REPO, run } from "../../support/process.fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 /** Why no process can be process 1 here; undefined where one can. */
 const noNamespaces =

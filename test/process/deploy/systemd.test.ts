@@ -11,8 +11,8 @@ import {
   unitSettings,
   unreadable,
 } from "../../support/deploy/fixtures.ts";
-import { until } from "../../support/gateway.ts";
 import { place, REPO, run, testFolder } from "../../support/process.fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const reason = missingCommand("systemd-analyze", "systemd");
 /** Of 10. What is left is the network, which a gateway is for, and rights that Node needs. */

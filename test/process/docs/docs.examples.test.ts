@@ -14,7 +14,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Simulator, startSimulator } from "../../../simulator/simulator.ts";
 import { readConfig } from "../../../src/config.ts";
 import { type Gateway, startGateway } from "../../../src/gateway/gateway.ts";
-import { type Answer, until } from "../../support/gateway.ts";
+import type { Answer } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const REPO = join(import.meta.dirname, "../../..");
 

@@ -3,9 +3,10 @@
  * whatever happens between the two.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { removeFolder, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { removeFolder, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest, charges, metric, requestIdOf, start } from "../../support/observations.ts";
 import { spawnGateway } from "../../support/spawned-gateway.ts";
+import { until } from "../../support/wait.ts";
 
 // No records are read here, so there is no engine; a stop waits a sixth of this for one that could take the last of them.
 

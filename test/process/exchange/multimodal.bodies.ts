@@ -161,7 +161,7 @@ export function sendInPieces(
     });
     const next = (at: number): void => {
       if (at >= body.length) sent.end();
-      else sent.write(body.subarray(at, at + PIECE_BYTES), () => setTimeout(next, 1, at + PIECE_BYTES));
+      else sent.write(body.subarray(at, at + PIECE_BYTES), () => setImmediate(next, at + PIECE_BYTES));
     };
     next(0);
   });

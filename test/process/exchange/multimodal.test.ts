@@ -10,9 +10,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { SimulatedCall } from "../../../simulator/calls.ts";
 import type { ClientFormat } from "../../../src/wire/format.ts";
 import { FORMATS as WIRE } from "../../../src/wire/formats.ts";
-import { until } from "../../support/gateway.ts";
 import { atRest } from "../../support/observations.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
+import { until } from "../../support/wait.ts";
 import {
   base64,
   bytesOf,

@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Command, Given } from "../../../src/commands/command.ts";
 import { runCommandLine } from "../../../src/commands/command-line.ts";
-import { removeFolder, until } from "../../support/gateway.ts";
+import { removeFolder } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const REPO = join(import.meta.dirname, "../../..");
 const folder = mkdtempSync(join(tmpdir(), "weir-test-"));

@@ -3,8 +3,8 @@ import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { startSimulator } from "../../../simulator/simulator.ts";
 import { Descriptors, descriptorLimit } from "../../../src/process/descriptors.ts";
-import { until } from "../../support/gateway.ts";
 import { MAIN, metric, type Placed, place, run } from "../../support/process.fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const LIMIT = 200;
 const controllers: AbortController[] = [];
@@ -67,7 +67,7 @@ test("O4: calls beyond what descriptors allow get 503 before any gets 502; other
   });
   for (const controller of controllers.splice(0)) controller.abort();
   // O9: nor does the body of a call that was refused stay on the account of all bodies.
-  await until("no body is held", async () => (await metric(where.url, "weir_bodies_bytes")) === 0, 30_000);
+  await until("no body is held", async () => (await metric(where.url, "weir_bodies_bytes")) === 0);
   child.kill("SIGTERM");
   expect((await ended).code).toBe(0);
   await simulator.close();

@@ -9,10 +9,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from "vitest";
 import { readConfig } from "../../../src/config.ts";
-import { type GatewayOptions, removeFolder, sseData, testGateway, until } from "../../support/gateway.ts";
+import { type GatewayOptions, removeFolder, sseData, testGateway } from "../../support/gateway.ts";
 import { recorded } from "../../support/observations.ts";
+import { again, sooner } from "../../support/pace.ts";
 import { MAIN, REPO, smallConfig } from "../../support/process.fixtures.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
+import { until } from "../../support/wait.ts";
 
 /** Nothing listens there: without the embedded engine a start is light. */
 const NO_ENGINE = { CLICKHOUSE_URL: "http://127.0.0.1:1" };
@@ -51,18 +53,12 @@ describe("a first start, on embedded defaults and the shipped catalog", () => {
   const folder = newFolder();
   const embedded = { folder, env: { SIMULATOR_URL: "", CONFIG_DIR: join(REPO, "config") } };
   let gateway: SpawnedGateway;
-  let readyMs: number;
   beforeAll(async () => {
-    const before = performance.now();
     gateway = await spawnGateway(embedded);
-    readyMs = performance.now() - before;
   });
   afterAll(() => gateway.stop());
 
-  test("is ready soon", async () => {
-    console.info(`ready after ${Math.round(readyMs)} ms`);
-    // 1.5 s on a machine with nothing else to do; here other tests run beside it.
-    expect(readyMs).toBeLessThan(8_000);
+  test("is ready", async () => {
     expect((await gateway.call("GET", "/readyz", { key: null })).status).toBe(200);
   });
 
@@ -260,17 +256,11 @@ describe.concurrent("signals", () => {
   test("a signal repeated later ends it at once", async (context) => {
     const first = await start(newFolder(), context);
     const stream = await openStream(first, "weir/sim-small", "[[sim tokens=16000 gap_ms=50]]");
-    const before = performance.now();
-    let code: number | null | undefined;
-    void first.kill("SIGINT").then((exitCode) => {
-      code = exitCode;
-    });
-    await until("it exits", () => {
-      first.process.kill("SIGINT");
-      return code !== undefined;
-    });
-    expect(code).toBe(130);
-    expect(performance.now() - before).toBeGreaterThan(2_000);
+    const exit = first.kill("SIGINT");
+    const endSignals = again(() => first.process.kill("SIGINT"), 100);
+    expect(await sooner(exit, 1_900)).toBe("the rest");
+    expect(await exit).toBe(130);
+    endSignals();
     await expect(stream.rest()).rejects.toThrow();
   });
 

@@ -7,9 +7,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closedPort, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { closedPort, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { httpCall } from "../../support/http-client.ts";
 import { Browser } from "../../support/simulator/identity.fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const SERVER = "github.com/zitadel/oidc/v3/example/server@v3.51.17";
 

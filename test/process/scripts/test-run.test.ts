@@ -1,7 +1,8 @@
 /** `npm test` examines a failure before it counts: docs/testing.md. Real runs of vitest over small folders. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { until } from "../../support/wait.ts";
 import {
   configWith,
   type Ended,
@@ -261,7 +262,7 @@ test("waits", async () => {
   });
   const child = startTests(folder);
   const end = ended(child);
-  await vi.waitUntil(() => existsSync(join(folder, "waiting")), { timeout: 100_000 });
+  await until("the run waits", () => existsSync(join(folder, "waiting")));
   child.kill(signal);
   const run = await end;
 

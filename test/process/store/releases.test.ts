@@ -8,8 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Expected, releaseOptions } from "../../releases/release.ts";
-import { removeFolder, type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { removeFolder, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { metric } from "../../support/money/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const FOLDERS = join(import.meta.dirname, "../../releases");
 const releases = readdirSync(FOLDERS).flatMap((file) => /^(.*)\.tar\.gz$/.exec(file)?.[1] ?? []);

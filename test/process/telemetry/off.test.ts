@@ -1,8 +1,8 @@
 /** Without a collector nothing of OpenTelemetry is loaded or done; shown by the process that users run. */
 import { afterAll, expect, test } from "vitest";
-import { until } from "../../support/gateway.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
 import { type Collector, startCollector, toCollector } from "../../support/telemetry/collector.fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 /** Writes the packages of OpenTelemetry that are loaded to standard output, when asked by a signal. */

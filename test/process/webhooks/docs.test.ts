@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { newWebhookSecret, signatures } from "../../../src/webhooks/signature.ts";
 import { freePort } from "../../support/free-port.ts";
+import { until } from "../../support/wait.ts";
 
 const text = readFileSync(join(import.meta.dirname, "../../../docs/webhooks.md"), "utf8");
 const exampleIn = (language: string): string =>
@@ -38,7 +39,7 @@ async function startReceiver(program: string, file: string, secret: string): Pro
   const port = await freePort();
   const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret, NODE_OPTIONS: "" };
   children.push(spawn(program, [join(folder, file)], { env, stdio: "ignore" }));
-  await expect.poll(() => accepts(port), { interval: 20, timeout: 20_000 }).toBe(true);
+  await until("the example listens", () => accepts(port));
   return port;
 }
 

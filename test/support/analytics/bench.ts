@@ -5,6 +5,7 @@ import { type AnalyticsOptions, openAnalytics } from "../../../src/analytics/ana
 import { type ClickHouse, openClickHouse } from "../../../src/analytics/client.ts";
 import { openOutbox } from "../../../src/analytics/outbox.ts";
 import type { RollUp } from "../../../src/analytics/rollups.ts";
+import { systemClock } from "../../../src/clock.ts";
 import { cursors } from "../../../src/cursor.ts";
 import type { CallRecord } from "../../../src/record.ts";
 import { openStore } from "../../../src/store/store.ts";
@@ -38,7 +39,7 @@ export function openBench(options: Partial<AnalyticsOptions> & { readonly pool?:
     outbox,
     store,
     dataDir,
-    clock: options.clock ?? { now: () => Date.now(), monotonic: () => performance.now() },
+    clock: options.clock ?? systemClock,
     cursors: cursors(Buffer.from("a secret of the tests")),
     pool,
     canonical: async (dialectIn, body) => canonicalRequest(dialectIn as FormatName, body),

@@ -272,8 +272,3 @@ export function manyRecords(count: number, fromMs: number, toMs: number, seed = 
 export const silentLog = { warn: () => {} };
 
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "weir-analytics-"));
-
-/** Waits on a condition; the test fails by its own time limit where it never comes. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-}

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { rest } from "../pace.ts";
 
 export interface FaultProxy {
   /** Path of its socket. */
@@ -107,12 +108,11 @@ export async function startFaultProxy(redis: string): Promise<FaultProxy> {
       if (doom === "after") return end();
       if (doom !== undefined) return endWith(client, bytes.subarray(0, bytes.length / 2));
       if (isDropping) return;
-      const dueMs = performance.now() + delayMs;
-      const due = () => new Promise((resolve) => setTimeout(resolve, dueMs - performance.now()));
+      const due = rest(delayMs);
       // In their order, also when the delay ends.
       if (delayMs > 0 || late > 0) {
         late++;
-        replies = replies.then(due).then(() => {
+        replies = Promise.all([replies, due]).then(() => {
           late--;
           pass(client, bytes);
         });

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { missingCommand } from "../debian.ts";
-import { until } from "../gateway.ts";
 import { run } from "../process.fixtures.ts";
+import { Hopeless, until } from "../wait.ts";
 import { asImageUser, deployFile, IMAGE_USER, imageUserFolder, type Service } from "./fixtures.ts";
 
 export const CELL_NAMES = ["weir-1", "weir-2", "weir-3"] as const;
@@ -78,7 +78,7 @@ export async function startNginx(listen: number, cells: number, names: number): 
   });
   const url = `http://127.0.0.1:${listen}`;
   await until("nginx listens", async () => {
-    if (child.exitCode !== null) throw new Error(`nginx ended: ${output()}`);
+    if (child.exitCode !== null) throw new Hopeless(`nginx ended: ${output()}`);
     return (await fetch(`${url}/metrics`).catch(() => undefined))?.status === 404;
   });
   return url;

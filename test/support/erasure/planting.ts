@@ -8,9 +8,10 @@ import { join, relative } from "node:path";
 import { expect } from "vitest";
 import { gstinCheckCharacter } from "../../../src/account/gstin.ts";
 import type { SignedInPerson } from "../console.fixtures.ts";
-import { type TestGateway, until } from "../gateway.ts";
+import type { TestGateway } from "../gateway.ts";
 import { CORE_GROUP, CORE_USER, type Directory } from "../scim/scim.fixtures.ts";
 import { unzipped } from "../unzip.ts";
+import { until } from "../wait.ts";
 import type { Receiver } from "../webhooks/receiver.ts";
 
 /** The markers of one org. */

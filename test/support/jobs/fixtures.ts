@@ -12,6 +12,7 @@ import { errorText, type JobKind, type JobOrder, type JobRow, jobKind } from "..
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { openStore, type Store, type Table } from "../../../src/store/store.ts";
 import { storeWithActs } from "../store/acts.ts";
+import { until } from "../wait.ts";
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -184,13 +185,12 @@ export class Rig {
   }
 
   /** Turns of the event loop until it holds; timers of no more delay fire. */
-  async until(what: string, holds: () => boolean, withinMs = 5_000): Promise<void> {
-    const startMs = performance.now();
-    while (!holds()) {
-      if (performance.now() - startMs > withinMs) throw new Error(`waited in vain until ${what}`);
-      await nextTurn();
+  async until(what: string, holds: () => boolean): Promise<void> {
+    const look = () => {
       this.time.fire();
-    }
+      return holds();
+    };
+    await until(what, look);
   }
 
   /** Until everything that can happen at this time has: each step of a job takes one or two turns of the event loop. */

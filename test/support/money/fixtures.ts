@@ -1,6 +1,7 @@
 /** What a bookkeeper asks of a running gateway, over its own routes: the ledger in full, the records, what is held. */
 import { strict as assert } from "node:assert";
-import { type TestGateway, until } from "../gateway.ts";
+import type { TestGateway } from "../gateway.ts";
+import { until } from "../wait.ts";
 
 export interface Entry {
   readonly seq: number;
@@ -75,15 +76,12 @@ export async function recordsOf(gateway: Readable): Promise<Map<string, Row>> {
 }
 
 /** Once ClickHouse holds all that was recorded. */
-export async function allRecords(gateway: Readable, withinMs = 90_000): Promise<Map<string, Row>> {
-  const isEmpty = async () => (await metric(gateway, "weir_outbox_rows")) === 0;
-  await until("the outbox is empty", isEmpty, withinMs, 50).catch(async (error: Error) => {
+export async function allRecords(gateway: Readable): Promise<Map<string, Row>> {
+  const figures = async () => {
     const { text } = await gateway.call("GET", "/metrics", { key: null });
-    const figures = text
-      .split("\n")
-      .filter((line) => /^weir_(?:outbox|analytics|records|insert|engine)_/.test(line));
-    throw new Error(`${error.message}:\n${figures.join("\n")}`);
-  });
+    return text.split("\n").filter((line) => /^weir_(?:outbox|analytics|records|insert|engine)_/.test(line));
+  };
+  await until("the outbox is empty", figures, (lines) => figure(lines.join("\n"), "weir_outbox_rows") === 0);
   return await recordsOf(gateway);
 }
 
@@ -109,12 +107,14 @@ const IDLE = [
 ];
 
 /** T26, T65: with no call under way nothing is held and no slot is taken. */
-export async function idle(gateway: Readable, withinMs = 30_000): Promise<void> {
-  const isIdle = async () => {
+export async function idle(gateway: Readable): Promise<void> {
+  const figures = async () => {
     const { text } = await gateway.call("GET", "/metrics", { key: null });
-    return IDLE.every((name) => figure(text, name) === 0);
+    return IDLE.map((name) => `${name} ${figure(text, name)}`);
   };
-  await until(`${IDLE.join(", ")} are 0`, isIdle, withinMs);
+  await until("nothing is open, held or taken", figures, (lines) =>
+    lines.every((line) => line.endsWith(" 0")),
+  );
 }
 
 /** Sum of `cost_micro` over the last day. */

@@ -5,7 +5,8 @@
 import type { Role } from "../../../src/account/roles.ts";
 import type { Operations } from "../../../src/edge/offered-operations.ts";
 import { type Route, routes } from "../../../src/edge/routes.ts";
-import { type Answer, until } from "../gateway.ts";
+import type { Answer } from "../gateway.ts";
+import { until } from "../wait.ts";
 
 /** The table needs no operations to say its methods, paths and access. */
 export const table = routes(new Proxy({}, { get: (_, name) => ({ name }) }) as Operations);

@@ -1,6 +1,7 @@
 /** What a walk over all routes calls them with: a gateway's first org, its owner, and rows that the good calls need. */
 import { joinAt, type SignedInPerson, signInAt } from "../console.fixtures.ts";
-import { type TestGateway, until } from "../gateway.ts";
+import type { TestGateway } from "../gateway.ts";
+import { until } from "../wait.ts";
 import type { CallWorld } from "./calls.ts";
 
 export interface WorldParts {

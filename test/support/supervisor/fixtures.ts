@@ -4,9 +4,10 @@ import { Agent, request } from "node:http";
 import { onTestFinished } from "vitest";
 import type { SupervisorStatus } from "../../../src/supervisor/supervisor.ts";
 import { supervisorStatus } from "../../../src/supervisor/supervisor.ts";
-import { until } from "../gateway.ts";
+import { rest } from "../pace.ts";
 import { MAIN, type Placed, place, run } from "../process.fixtures.ts";
 import { missingRedis } from "../redis-server.ts";
+import { Hopeless, until } from "../wait.ts";
 
 const missing = missingRedis();
 export const hasRedis = missing === undefined;
@@ -41,16 +42,11 @@ export function startAt(where: Placed, cells: number, args: readonly string[] = 
     status,
     pids: async () => ((await status())?.cells ?? []).map(({ pid }) => pid ?? 0),
     async allReady() {
-      await until(
-        "all cells are ready",
-        async () => {
-          if (started.child.exitCode !== null) throw new Error(`the supervisor ended: ${started.output()}`);
-          const known = (await status())?.cells ?? [];
-          return known.length === cells && known.every(({ state }) => state === "ready");
-        },
-        60_000,
-        50,
-      );
+      await until("all cells are ready", async () => {
+        if (started.child.exitCode !== null) throw new Hopeless(`the supervisor ended: ${started.output()}`);
+        const known = (await status())?.cells ?? [];
+        return known.length === cells && known.every(({ state }) => state === "ready");
+      });
     },
   };
 }
@@ -124,7 +120,7 @@ export function load(
   const stream = async () => {
     while (!isOver) {
       await ask();
-      await new Promise((resolve) => setTimeout(resolve, everyMs));
+      await rest(everyMs);
     }
   };
   const streams = Promise.all(Array.from({ length: atOnce }, stream));

@@ -7,11 +7,12 @@ import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { BodyBudget, BodyShare } from "../../../src/edge/body-budget.ts";
 import { longestTurn, WITNESSED } from "../../support/event-loop.fixtures.ts";
-import { type TestGateway, testGateway, until } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { HEALTH_MS, type HealthProbe, probeHealth, slowestMs } from "../../support/healthz.fixtures.ts";
 import { atRest, metric } from "../../support/observations.ts";
 import { holdsUnlessCrowded } from "../../support/processor-time.fixtures.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const MB = 1024 * 1024;
 /** With `WEIR_SLOW_UPLOADS=1` the product's own budget; else a smaller one, for the same in seconds. */

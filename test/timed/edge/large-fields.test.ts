@@ -4,10 +4,11 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { longestTurn, WITNESSED } from "../../support/event-loop.fixtures.ts";
-import { type Answer, until } from "../../support/gateway.ts";
+import type { Answer } from "../../support/gateway.ts";
 import { HEALTH_MS, type HealthProbe, probeHealth, slowestMs } from "../../support/healthz.fixtures.ts";
 import { atRest } from "../../support/observations.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
+import { until } from "../../support/wait.ts";
 
 /** With `WEIR_LARGE_FIELDS=1` millions of members of every field; else so many of the worst alone. */
 const IS_LONG = process.env.WEIR_LARGE_FIELDS === "1";

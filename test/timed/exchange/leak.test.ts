@@ -2,9 +2,10 @@
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { amount } from "../../support/effort.ts";
-import { closedPort, until } from "../../support/gateway.ts";
+import { closedPort } from "../../support/gateway.ts";
 import { atRest, metric, start } from "../../support/observations.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const ROUNDS = 5;
 const CALLS_A_ROUND = amount(700, 270);
@@ -73,11 +74,7 @@ async function round(): Promise<void> {
   await atRest(gateway);
   // A read has all rows inserted at once: without it the wait below would be a second of looks.
   await gateway.call("GET", "/v1/requests?limit=1");
-  await until(
-    "every record is stored",
-    async () => (await metric(gateway, "weir_outbox_rows")) === 0,
-    20_000,
-  );
+  await until("every record is stored", async () => (await metric(gateway, "weir_outbox_rows")) === 0);
 }
 
 /** Bytes in use, once they stop shrinking. Garbage is collected before each look, and else as Node sees fit. */

@@ -9,7 +9,7 @@ import { ANALYST_AT_ONCE } from "../../../src/analytics/analyst-settings.ts";
 import { Analysts, type EngineUser } from "../../../src/analytics/engine-analysts.ts";
 import { engineServer } from "../../../src/analytics/engine-http.ts";
 import type { EngineRunner } from "../../../src/analytics/engine-run.ts";
-import { until } from "../../support/analytics/records.ts";
+import { until } from "../../support/wait.ts";
 
 const user = (orgId: string, at: number): EngineUser => ({
   ...{ username: `${orgId}_${at}`, digest: "", orgId, expiresAtMs: Number.POSITIVE_INFINITY },
@@ -79,7 +79,7 @@ test.each([
     answer.on("error", () => {});
     then(answer);
   }
-  await until(async () => {
+  await until("another is answered", async () => {
     const answer = await ask();
     const { statusCode } = answer;
     answer.destroy();

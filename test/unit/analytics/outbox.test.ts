@@ -3,8 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openOutbox } from "../../../src/analytics/outbox.ts";
 import { decodeRow } from "../../../src/record/row.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
-import { record, temporaryFolder, until } from "../../support/analytics/records.ts";
+import { record, temporaryFolder } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";
+import { until } from "../../support/wait.ts";
 
 let home: string;
 let store: Store;
@@ -126,7 +127,11 @@ describe("the outbox", () => {
     }
     expect(outbox.pending()).toBe(0);
     for (const table of ["outbox", "outbox_ids", "outbox_spills"]) {
-      await until(() => [...store.bytes(table).range({ limit: 1 })].length === 0);
+      await until(
+        "the rows are gone",
+        () => [...store.bytes(table).range({ limit: 1 })],
+        ({ length }) => length === 0,
+      );
     }
   });
 });

@@ -9,6 +9,7 @@ import { storedReadings } from "../../../src/catalog/readings.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { modelFile, near, PROVIDERS } from "../../support/catalog/world.fixtures.ts";
+import { equals, until } from "../../support/wait.ts";
 
 interface Gateway {
   readonly catalog: Catalog;
@@ -61,16 +62,18 @@ test("a start notes what it read only where that is something else", async () =>
   await open("b", 2);
   expect(notes).toBe(1);
   await open("c", 3);
-  await expect.poll(() => notes).toBe(2);
+  await until("both notes are written", () => notes, equals(2));
 });
 
 test("equal files are read again by both, and by neither a second time", async () => {
   const [a, b] = [await open("a", 2), await open("b", 2)];
   for (const { write } of [a, b]) write(priced(3));
   await a.catalog.reload();
-  await expect
-    .poll(() => b.followed)
-    .toContainEqual({ result: { ok: true }, hasChanged: true, isSame: true });
+  await until(
+    "the other has followed the change",
+    () => b.followed,
+    (seen) => seen.some(equals({ result: { ok: true }, hasChanged: true, isSame: true })),
+  );
   expect([a.price(), b.price(), notes]).toEqual([3, 3, 2]);
 });
 
@@ -78,13 +81,15 @@ test("other files stay in force, and say so; asked once more, what they have bec
   const [a, b] = [await open("a", 2), await open("b", 2)];
   a.write(priced(3));
   await a.catalog.reload();
-  await expect
-    .poll(() => b.followed)
-    .toContainEqual({ result: { ok: true }, hasChanged: false, isSame: false });
+  await until(
+    "the other has followed what changed nothing",
+    () => b.followed,
+    (seen) => seen.some(equals({ result: { ok: true }, hasChanged: false, isSame: false })),
+  );
   expect([a.price(), b.price()]).toEqual([3, 2]);
   b.write(priced(3));
   await a.catalog.reload();
-  await expect.poll(() => b.price()).toBe(3);
+  await until("the price has changed", () => b.price(), equals(3));
   expect(notes).toBe(3);
 });
 
@@ -93,7 +98,7 @@ test("files with a fault change nothing", async () => {
   a.write(priced(3));
   b.write(priced(3).replace("context", "contexts"));
   await a.catalog.reload();
-  await expect.poll(() => b.followed.at(-1)?.result.ok).toBe(false);
+  await until("the other has followed the refusal", () => b.followed.at(-1)?.result.ok, equals(false));
   expect(b.price()).toBe(2);
   // Its own reload fails as well, and tells nobody.
   expect((await b.catalog.reload()).ok).toBe(false);

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { Claims, PATIENCE_MS } from "../../../src/cells/answers/claims.ts";
 import type { Operation } from "../../../src/cells/exchange.ts";
 import type { RedisValue } from "../../../src/cells/redis.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const FIRST: RedisValue[] = [1];
 
@@ -35,7 +36,7 @@ const refused = { kind: "storage_unavailable" };
 test("once a call waited in vain, the next are refused at once, until Redis answers", async () => {
   const { claims, sent, due, patienceEnds } = claimsWithTimers();
   const waiting = claims.claim("one", "f");
-  await expect.poll(() => sent.length).toBe(1);
+  await until("the claim is sent", () => sent.length, equals(1));
   patienceEnds();
   await expect(waiting).rejects.toMatchObject(refused);
   await expect(claims.claim("two", "f")).rejects.toMatchObject(refused);
@@ -44,12 +45,12 @@ test("once a call waited in vain, the next are refused at once, until Redis answ
 
   sent[0]?.reply([FIRST]);
   // What nobody waits for is given back.
-  await expect.poll(() => sent.length).toBe(2);
+  await until("it is given back", () => sent.length, equals(2));
   expect(sent[1]?.operations).toEqual([["unclaim", "one"]]);
   sent[1]?.reply([[]]);
   await claims.idle();
   const next = claims.claim("three", "f");
-  await expect.poll(() => sent.length).toBe(3);
+  await until("the next claim is sent", () => sent.length, equals(3));
   sent[2]?.reply([FIRST]);
   expect(await next).toEqual({ kind: "first" });
 });
@@ -63,7 +64,7 @@ test("a call whose time ends before it is sent refuses none after it", async () 
   await claims.idle();
   expect(sent).toEqual([]);
   const next = claims.claim("two", "f");
-  await expect.poll(() => sent.length).toBe(1);
+  await until("the claim is sent", () => sent.length, equals(1));
   sent[0]?.reply([FIRST]);
   expect(await next).toEqual({ kind: "first" });
 });

@@ -5,6 +5,7 @@ import { CreditLane } from "../../../src/cells/credit/credit-lane.ts";
 import type { Lane, Operation } from "../../../src/cells/exchange.ts";
 import type { RedisValue } from "../../../src/cells/redis.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const noCharges = {
   secure: async () => {},
@@ -58,13 +59,19 @@ test("an org that a call waits for goes with the next exchange, however many hav
 });
 
 test("a stop waits for what is being written without keeping the event loop", async () => {
-  let isWriting = true;
-  const charges = { ...noCharges, isWriting: () => isWriting };
+  let [looks, isWriting] = [0, true];
+  const charges = {
+    ...noCharges,
+    isWriting() {
+      // As the store tries a write again on a disk that was full: with the next turn of the event loop.
+      if (++looks === 3)
+        setImmediate(() => {
+          isWriting = false;
+        });
+      return isWriting;
+    },
+  };
   const credit = open(async (operations) => granting(operations), charges);
-  // As the store tries a write again on a disk that was full.
-  setTimeout(() => {
-    isWriting = false;
-  }, 20);
   await credit.close();
   expect(isWriting).toBe(false);
 });
@@ -89,9 +96,11 @@ test("a lease that is granted after the call has given up goes back", async () =
   ]);
   // Numbers of no charges, the lease, the balance, what is free and available, and the outcome.
   asked[0]?.answer([0, 100, 46, 100, 54, 100, 0]);
-  await expect
-    .poll(() => asked.at(-1)?.operations)
-    .toEqual([["credit", 0, 0, "", ["org", 0, 0, 0, 0, -1], []]]);
+  await until(
+    "the lease is given back",
+    () => asked.at(-1)?.operations,
+    equals([["credit", 0, 0, "", ["org", 0, 0, 0, 0, -1], []]]),
+  );
   asked.at(-1)?.answer([0, 100, 0, 100, 100, 100, 0]);
-  await expect.poll(() => credit.size).toBe(0);
+  await until("no purse is kept", () => credit.size, equals(0));
 });

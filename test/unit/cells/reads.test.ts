@@ -1,5 +1,5 @@
 /** When a cell's rows may be read, and how often unknown credentials have it look at Redis. */
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Reads } from "../../../src/cells/reads.ts";
 import { systemClock } from "../../../src/clock.ts";
 
@@ -64,12 +64,21 @@ test("a cell that lacks a version waits for it, and for no later one; all wait t
   expect(await Promise.all(asked)).toEqual([true, true]);
 });
 
+/** Time goes on by `vi.advanceTimersByTimeAsync` only, and so does the clock. */
+function withOwnTime(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
 test("a cell that does not get a version it lacks says so after a second", async () => {
+  withOwnTime();
   const { reads, state } = readsOf();
   state.latest = 9;
-  const fromMs = performance.now();
-  expect(await reads.current()).toBe(false);
-  expect(performance.now() - fromMs).toBeGreaterThan(990);
+  const asked = reads.current();
+  await vi.advanceTimersByTimeAsync(999);
+  expect(await Promise.race([asked, turn().then(() => "waits")])).toBe("waits");
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await asked).toBe(false);
 });
 
 test("a cell that should have heard a beat waits for it, and for what it tells", async () => {
@@ -85,12 +94,13 @@ test("a cell that should have heard a beat waits for it, and for what it tells",
 });
 
 test("a cell that nobody waits for any more reads what it has, until it is not in touch", async () => {
+  withOwnTime();
   const { reads, state } = readsOf();
   state.ageMs = 1950;
   const asked = reads.current();
-  setTimeout(() => {
-    state.ageMs = 2000;
-  }, 20);
+  await vi.advanceTimersByTimeAsync(20);
+  state.ageMs = 2000;
+  await vi.advanceTimersByTimeAsync(30);
   expect(await asked).toBe(true);
   expect(reads.current()).toBeUndefined();
   state.isCurrent = false;
@@ -98,13 +108,18 @@ test("a cell that nobody waits for any more reads what it has, until it is not i
 });
 
 test("all who look at once share a look, and looks that follow each other have a rest", async () => {
+  withOwnTime();
   const { reads, state } = readsOf();
-  const fromMs = performance.now();
   expect(await Promise.all(Array.from({ length: 1000 }, () => reads.look()))).not.toContain(false);
   expect(state.looks).toBe(1);
-  for (let n = 0; n < 3; n++) expect(await reads.look()).toBe(true);
-  expect(state.looks).toBe(4);
-  expect(performance.now() - fromMs).toBeGreaterThan(3 * 250 - 5);
+  for (let looks = 2; looks < 5; looks++) {
+    const look = reads.look();
+    await vi.advanceTimersByTimeAsync(249);
+    expect(state.looks).toBe(looks - 1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await look).toBe(true);
+    expect(state.looks).toBe(looks);
+  }
 });
 
 test("who asks while a look is under way gets the next one: that one may have missed what it asks for", async () => {

@@ -19,7 +19,7 @@ import { type EventSink, streamOperation } from "../../../src/event-stream.ts";
 import type { Exchange } from "../../../src/exchange/exchange.ts";
 import type { Hook } from "../../../src/hook.ts";
 import { type Operation, operation } from "../../../src/operation.ts";
-import { until } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 const SCIM = {
   heading: "Directory",

@@ -7,9 +7,9 @@ import { systemClock } from "../../../src/clock.ts";
 import { eInvoicePayload } from "../../../src/invoices/e-invoice.ts";
 import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import { httpPortal } from "../../../src/invoices/portal-http.ts";
-import { until } from "../../support/gateway.ts";
 import { GOLDEN } from "../../support/invoices/golden.ts";
 import { ABROAD, INTER, INTRA, orderOf, rowOf, SEZ, UNREGISTERED } from "../../support/invoices/rows.ts";
+import { until } from "../../support/wait.ts";
 import { noteOf, openRoom, type Room } from "./fixtures.ts";
 
 let portal: InvoicePortal;

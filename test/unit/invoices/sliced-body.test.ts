@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { jsonParts, slicedBody } from "../../../src/invoices/sliced-body.ts";
+import { turnsDuring } from "../../support/turns.ts";
 
 test("the parts of a value are its JSON together, however deep it is taken apart", () => {
   fc.assert(
@@ -22,11 +23,9 @@ test("a long list is many short parts", () => {
 });
 
 test("others have their turns while a long text is made", async () => {
-  let turns = 0;
-  const count = setInterval(() => turns++, 0);
   const text = "₹".repeat(1000);
-  const body = await slicedBody(Array.from({ length: 20_000 }, () => text));
-  clearInterval(count);
+  const parts = Array.from({ length: 20_000 }, () => text);
+  const { turns, value: body } = await turnsDuring(() => slicedBody(parts));
   expect(body.length).toBe(20_000 * 3000);
   expect(body.subarray(-3).toString()).toBe("₹");
   expect(turns).toBeGreaterThan(20);

@@ -174,7 +174,6 @@ test("thousands of jobs run in a second, also where each is asked for in an act 
   await cell.jobs.start();
   const count = 5_000;
   const started = process.cpuUsage();
-  const startMs = performance.now();
   for (let n = 0; n < count; n += 50) {
     const acts = Array.from({ length: 50 }, (_, i) =>
       rig.enqueue(cell, kind, { orgId: `org_${(n + i) % 100}`, payload: { n } }),
@@ -183,10 +182,7 @@ test("thousands of jobs run in a second, also where each is asked for in an act 
   }
   await rig.until("all have run", () => rig.counted("ran") === count);
   const { user, system } = process.cpuUsage(started);
-  const tookMs = performance.now() - startMs;
   const cpuUs = (user + system) / count;
-  console.log(
-    `${Math.round((count / tookMs) * 1000)} jobs a second, ${Math.round(cpuUs)} µs of a processor each`,
-  );
+  console.log(`a job takes ${Math.round(cpuUs)} µs of a processor`);
   expect(cpuUs).toBeLessThan(500);
 });

@@ -16,7 +16,7 @@ import type { SmtpServer } from "../../../src/mail-settings.ts";
 import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { ManualClock } from "../../support/credits/fixtures.ts";
-import { until } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 export const START = "2026-09-09T10:00:00Z";
 export const FROM = { name: "Weir", address: "weir@gateway.example" };
@@ -61,7 +61,7 @@ export interface MailRig {
   /** Adds a person with a role in the org. */
   member(email: string, role: Role, status?: UserRow["status"]): Promise<UserRow>;
   /** Resolves once no job of mails waits or runs. */
-  idle(): Promise<void>;
+  idle(): Promise<unknown>;
   /** Stops jobs and mail as the process does, and begins again on the same folder. */
   restart(): Promise<void>;
 }

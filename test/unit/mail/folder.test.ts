@@ -11,6 +11,7 @@ import { MailFolder } from "../../../src/mail/folder-transport.ts";
 import { mailOperations } from "../../../src/mail/operations.ts";
 import { ticketDecided } from "../../../src/mail/templates/ticket-decided.ts";
 import type { Caller } from "../../../src/operation.ts";
+import { processorMs } from "../../support/processor-time.fixtures.ts";
 import { FROM, mailRig, writtenMails } from "./fixtures.ts";
 
 const rig = mailRig();
@@ -181,8 +182,9 @@ describe("reading a mail", () => {
       `subject: ${"?= ".repeat(200_000)}\r\n\r\n`,
       `content-transfer-encoding: quoted-printable\r\n\r\n${"=\r\n".repeat(200_000)}`,
     ];
-    const from = performance.now();
-    for (const text of hostile) readEml(Buffer.from(text));
-    expect(performance.now() - from).toBeLessThan(3000);
+    const tookMs = processorMs(() => {
+      for (const text of hostile) readEml(Buffer.from(text));
+    });
+    expect(tookMs).toBeLessThan(3000);
   });
 });

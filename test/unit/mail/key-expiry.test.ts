@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { type KeyRow, newKey, revokedKey } from "../../../src/account/key.ts";
 import { newSecret } from "../../../src/account/secret.ts";
 import { readEml } from "../../../src/mail/eml.ts";
-import { until } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 import { mailRig, writtenMails } from "./fixtures.ts";
 
 const DAY_MS = 86_400_000;

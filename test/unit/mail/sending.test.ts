@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { smtpTransport } from "../../../src/mail/smtp-transport.ts";
 import { ticketDecided } from "../../../src/mail/templates/ticket-decided.ts";
 import type { SmtpServer } from "../../../src/mail-settings.ts";
-import { until } from "../../support/gateway.ts";
 import { headerOf, SmtpStandIn } from "../../support/mail/smtp-server.ts";
+import { until } from "../../support/wait.ts";
 import { FROM, mailRig } from "./fixtures.ts";
 
 let server: SmtpStandIn;

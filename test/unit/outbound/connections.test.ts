@@ -1,6 +1,7 @@
 /** Connections that are kept: for whom, how many, how long, and what becomes of a call that finds one closed. */
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { answerOf, kindOf, openTest, outboundRig } from "../../support/outbound/fixtures.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const rig = outboundRig();
 const { send } = rig;
@@ -32,7 +33,7 @@ describe("connections", () => {
     rig.outbound.close();
     rig.outbound = openTest({ maxIdle: 2 });
     for (const name of ["a", "b", "c"]) await send({ url: `http://${name}.localhost:${rig.receiver.port}/` });
-    await vi.waitFor(() => expect(rig.outbound.connections).toBe(2));
+    await until("two connections are open", () => rig.outbound.connections, equals(2));
     expect(rig.receiver.sockets[0]?.readyState).not.toBe("open");
     await send({ url: `http://b.localhost:${rig.receiver.port}/` });
     expect(rig.receiver.sockets).toHaveLength(3);
@@ -42,7 +43,7 @@ describe("connections", () => {
     rig.outbound.close();
     rig.outbound = openTest({ idleMs: 20 });
     await send();
-    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
+    await until("no connection is open", () => rig.outbound.connections, equals(0));
   });
 
   test("that carry more than the answer are not used again", async () => {
@@ -58,14 +59,14 @@ describe("connections", () => {
   test("on which something arrives between calls are not used again", async () => {
     await send();
     rig.receiver.sockets[0]?.write(answerOf("smuggled"));
-    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
+    await until("no connection is open", () => rig.outbound.connections, equals(0));
     expect(String((await send()).body)).toBe("ok");
   });
 
   test("that the receiver closes between calls are replaced", async () => {
     await send();
     rig.receiver.sockets[0]?.end();
-    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
+    await until("no connection is open", () => rig.outbound.connections, equals(0));
     expect((await send()).status).toBe(200);
   });
 });

@@ -1,7 +1,7 @@
 /** Calls to receivers that answer well, badly, late or not at all, over real sockets. */
 import { type AddressInfo, createServer } from "node:net";
 import { gzipSync } from "node:zlib";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { closedPort } from "../../support/gateway.ts";
 import { AUTHORITY, CERTIFICATE, KEY } from "../../support/outbound/certificates.ts";
 import {
@@ -13,6 +13,8 @@ import {
   rulesOf,
   startReceiver,
 } from "../../support/outbound/fixtures.ts";
+import { again } from "../../support/pace.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const rig = outboundRig();
 const { send } = rig;
@@ -116,8 +118,8 @@ describe("an answer", () => {
     rig.receiver.answer = (socket) => socket.write(answer("a".repeat(10_000_000)));
     const { status, body, isCut } = await send();
     expect([status, body.length, isCut]).toEqual([200, 65_536, true]);
-    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
-    await vi.waitFor(() => expect(rig.receiver.sockets[0]?.destroyed).toBe(true));
+    await until("no connection is open", () => rig.outbound.connections, equals(0));
+    await until("the receiver's connection is gone", () => rig.receiver.sockets[0]?.destroyed);
   });
 
   test("before all of the request was read is an answer, and its connection is not used again", async () => {
@@ -126,7 +128,7 @@ describe("an answer", () => {
       socket.write(answerOf("too large", "", "413 Content Too Large"));
     };
     expect((await send({ body: Buffer.alloc(50_000_000) })).status).toBe(413);
-    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
+    await until("no connection is open", () => rig.outbound.connections, equals(0));
   });
 });
 
@@ -134,8 +136,10 @@ describe("the time limit", () => {
   const drip = (text: string, first = "") => {
     rig.receiver.answer = (socket) => {
       socket.write(first);
-      const timer = setInterval(() => socket.write(text), 10);
-      socket.once("close", () => clearInterval(timer));
+      socket.once(
+        "close",
+        again(() => socket.write(text), 10),
+      );
     };
   };
 
@@ -149,7 +153,7 @@ describe("the time limit", () => {
   ])("ends a call where %s", async (_, behave) => {
     behave();
     expect(await kindOf(send({ timeoutMs: 100 }))).toBe("timeout");
-    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
+    await until("no connection is open", () => rig.outbound.connections, equals(0));
   });
 
   test("covers the look-up of the name", async () => {
@@ -162,7 +166,7 @@ describe("the time limit", () => {
   test("covers the request, which nobody reads", async () => {
     rig.receiver.answer = (socket) => socket.pause();
     expect(await kindOf(send({ timeoutMs: 200, body: Buffer.alloc(50_000_000) }))).toBe("timeout");
-    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
+    await until("no connection is open", () => rig.outbound.connections, equals(0));
   });
 });
 
@@ -252,7 +256,7 @@ describe("calls that wait for their turn", () => {
     rig.outbound = openTest({ maxCalls: 1, maxWaiting: 1 });
     rig.receiver.answer = () => {};
     const first = kindOf(send({ timeoutMs: 300 }));
-    await vi.waitFor(() => expect(rig.receiver.heads).toHaveLength(1));
+    await until("the first request has arrived", () => rig.receiver.heads.length, equals(1));
     const second = kindOf(send({ timeoutMs: 50 }));
     expect(await kindOf(send())).toBe("busy");
     expect(await second).toBe("busy");
@@ -265,10 +269,10 @@ describe("close", () => {
     await Promise.all([send(), send()]);
     rig.receiver.answer = () => {};
     const live = kindOf(send());
-    await vi.waitFor(() => expect(rig.receiver.heads).toHaveLength(3));
+    await until("all three requests have arrived", () => rig.receiver.heads.length, equals(3));
     rig.outbound.close();
     expect(await live).toBe("closed");
-    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
+    await until("no connection is open", () => rig.outbound.connections, equals(0));
     expect(await kindOf(send())).toBe("closed");
     rig.outbound.close();
   });

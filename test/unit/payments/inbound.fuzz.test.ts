@@ -191,14 +191,15 @@ describe.each(["stripe", "razorpay", "simulated"])("a webhook of %s", (service) 
       const head = {
         ...{ header: (name: string) => headers[name] ?? "", cookie: () => undefined, address: "127.0.0.1" },
       };
-      const beganMs = performance.now();
+      const used = process.cpuUsage();
       const refusal = await Promise.resolve(
         inbound.hook.run(bytes, { gateway: service }, head, "request"),
       ).then(
         () => undefined,
         (error: unknown) => error,
       );
-      expect(performance.now() - beganMs).toBeLessThan(MOST_MS);
+      const { user, system } = process.cpuUsage(used);
+      expect((user + system) / 1000).toBeLessThan(MOST_MS);
       if (refusal !== undefined) {
         expect(refusal).toBeInstanceOf(WeirError);
         expect((refusal as WeirError).status).toBe(400);

@@ -1,7 +1,7 @@
 /** Canaries: warming, green, red; red at once in memory, for good, and in the store. */
 import { expect, test, vi } from "vitest";
 import { seededRandom } from "../../../src/clock.ts";
-import { until } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 import { OWNER, policyRig } from "./fixtures.ts";
 
 const rig = policyRig();

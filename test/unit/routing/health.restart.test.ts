@@ -11,8 +11,8 @@ import {
   type SavedHealth,
 } from "../../../src/routing/health-memory.ts";
 import { openStore } from "../../../src/store/store.ts";
-import { until } from "../../support/gateway.ts";
 import { pooled } from "../../support/routing/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const OK: AttemptResult = { outcome: "ok", errorClass: "", ttftMs: 400, tokensPerSecond: 50 };
 const SATURATED: AttemptResult = { outcome: "rate_limited", errorClass: "capacity" };

@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { type Simulator, startSimulator } from "../../../simulator/simulator.ts";
+import { until } from "../../support/wait.ts";
 
 const JSON_BODY = JSON.stringify({
   model: "sim-small",
@@ -18,7 +19,10 @@ async function exchange(simulator: Simulator, batches: readonly string[], calls:
   const client = connect({ port: simulator.port, host: "127.0.0.1" });
   client.resume();
   for (const batch of batches) client.write(batch);
-  await simulator.waitFor((sim) => sim.totalCalls === calls && sim.openCalls === 0, 10_000);
+  await until(
+    "all calls were made and are over",
+    () => simulator.totalCalls === calls && simulator.openCalls === 0,
+  );
   client.destroy();
 }
 

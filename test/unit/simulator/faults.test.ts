@@ -4,8 +4,9 @@
  */
 import { connect, type Socket } from "node:net";
 import { gunzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Simulator, startSimulator } from "../../../simulator/simulator.ts";
+import { equals, until } from "../../support/wait.ts";
 
 let simulator: Simulator;
 const clients: RawClient[] = [];
@@ -16,18 +17,18 @@ beforeAll(async () => {
 afterAll(() => simulator.close());
 afterEach(async () => {
   for (const client of clients.splice(0)) client.socket.destroy();
-  await simulator.waitFor((sim) => sim.openCalls === 0, 2_000);
+  await until("no call is open", () => simulator.openCalls, equals(0));
 });
 
 /** A socket and what came from it, read by read. */
 class RawClient {
   readonly socket: Socket;
-  readonly reads: { readonly bytes: Buffer; readonly atMs: number }[] = [];
+  readonly reads: Buffer[] = [];
   outcome: "open" | "ended" | "reset" = "open";
 
   constructor() {
     this.socket = connect({ port: simulator.port, host: "127.0.0.1", noDelay: true });
-    this.socket.on("data", (bytes: Buffer) => this.reads.push({ bytes, atMs: performance.now() }));
+    this.socket.on("data", (bytes: Buffer) => this.reads.push(bytes));
     this.socket.on("end", () => {
       this.outcome = "ended";
     });
@@ -38,7 +39,7 @@ class RawClient {
   }
 
   bytes(): Buffer {
-    return Buffer.concat(this.reads.map((read) => read.bytes));
+    return Buffer.concat(this.reads);
   }
 
   head(): string {
@@ -59,16 +60,8 @@ class RawClient {
   }
 
   async until(condition: () => boolean): Promise<void> {
-    while (!condition()) {
-      await new Promise<void>((resolve) => {
-        const wake = () => {
-          for (const event of ["data", "end", "error", "close"]) this.socket.off(event, wake);
-          // After the listeners of the constructor have noted the event.
-          setImmediate(resolve);
-        };
-        for (const event of ["data", "end", "error", "close"]) this.socket.once(event, wake);
-      });
-    }
+    const seen = () => `${this.bytes().length} bytes, ${this.outcome}`;
+    await until("the client has what it waits for", seen, condition);
   }
 
   /** The HTTP message is there to its last byte. */
@@ -120,8 +113,6 @@ async function sendWhole(instruction: object, stream: boolean, more: object = {}
 }
 
 const eventsOf = (client: RawClient): string[] => client.body().toString().split("\n\n").filter(Boolean);
-/** Timers may fire a little early by the clock of `performance.now`. */
-const SLACK_MS = 2;
 
 describe("HTTP", () => {
   test("keep-alive: one connection, call after call, also when two come in one write", async () => {
@@ -154,15 +145,25 @@ describe("HTTP", () => {
 
 describe("pace", () => {
   test("first_ms before the head, header_then_ms before the first event, gap_ms between events", async () => {
-    const sentAt = performance.now();
-    const client = await sendWhole({ tokens: 2, first_ms: 40, header_then_ms: 30, gap_ms: 20 }, true);
-    expect(client.reads[0]?.bytes.toString().endsWith("\r\n\r\n")).toBe(true);
-    // Measured from the start: a busy machine can make a read late, never early.
-    const earliest = [40, 70, 90, 110, 130, 150];
-    expect(client.reads).toHaveLength(earliest.length);
-    client.reads.forEach((read, i) => {
-      expect(read.atMs - sentAt).toBeGreaterThanOrEqual((earliest[i] ?? 0) - (i + 1) * SLACK_MS);
-    });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const calls = simulator.totalCalls;
+      const client = send({ tokens: 2, first_ms: 40, header_then_ms: 30, gap_ms: 20 }, true);
+      await until("the call is there", () => simulator.totalCalls, equals(calls + 1));
+      for (const [at, ms] of [40, 30, 20, 20, 20, 20].entries()) {
+        vi.advanceTimersByTime(ms - 1);
+        // What is written is known at once.
+        expect(simulator.calls.at(-1)?.bytesWritten).toBe(client.bytes().length);
+        vi.advanceTimersByTime(1);
+        await client.until(() => client.reads.length === at + 1);
+        await client.until(() => simulator.calls.at(-1)?.bytesWritten === client.bytes().length);
+      }
+      expect(client.reads[0]?.toString().endsWith("\r\n\r\n")).toBe(true);
+      expect(client.reads).toHaveLength(6);
+      await client.until(client.whole);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("burst overrides a gap; one_write sends all in a single write", async () => {
@@ -177,7 +178,7 @@ describe("pace", () => {
   test('usage "split": the usage and [DONE] arrive late and apart', async () => {
     const more = { stream_options: { include_usage: true } };
     const client = await sendWhole({ tokens: 2, usage: "split" }, true, more);
-    const last = client.reads.slice(-2).map((read) => read.bytes.toString());
+    const last = client.reads.slice(-2).map(String);
     expect(last[0]).toContain('"choices":[],"usage":{');
     expect(last[0]).not.toContain("[DONE]");
     expect(last[1]).toContain("data: [DONE]");
@@ -222,9 +223,6 @@ describe("shape of the bytes", () => {
 });
 
 describe("faults", () => {
-  const SILENCE_MS = 30;
-  const silence = () => new Promise((resolve) => setTimeout(resolve, SILENCE_MS));
-
   test("reset: before any byte", async () => {
     const client = send({ fault: "reset" }, true);
     await client.until(() => client.outcome === "reset");
@@ -235,11 +233,13 @@ describe("faults", () => {
   test("hang: accepts, never answers, and notes when the client gives up", async () => {
     const before = simulator.totalCalls;
     const client = send({ fault: "hang" }, false);
-    await simulator.waitFor((sim) => sim.totalCalls > before && sim.openCalls === 1, 2_000);
-    await silence();
+    await until("the call is open", () => simulator.totalCalls > before && simulator.openCalls === 1);
+    const hanging = simulator.calls.at(-1);
+    // A call that came later is answered whole.
+    await sendWhole({}, true);
     expect(client.bytes()).toHaveLength(0);
     client.socket.destroy();
-    await simulator.waitFor((sim) => sim.calls.at(-1)?.closedByPeer === true, 2_000);
+    await until("the simulator has seen the client leave", () => hanging?.closedByPeer);
     expect(simulator.openCalls).toBe(0);
   });
 
@@ -314,13 +314,16 @@ describe("faults", () => {
     await client.until(() => client.bytes().length > 2_000_000);
     expect(Buffer.concat(dechunk(client.rawBody())).includes("\n")).toBe(false);
     client.socket.destroy();
-    await simulator.waitFor((sim) => sim.calls.at(-1)?.closedByPeer === true, 2_000);
+    await until(
+      "the simulator has seen the client leave",
+      () => simulator.calls.at(-1)?.closedByPeer === true,
+    );
   });
 
   test("stall: some events, then silence", async () => {
     const client = send({ fault: "stall", after: 4 }, true);
     await client.until(() => eventsOf(client).length === 4);
-    await silence();
+    await sendWhole({}, true);
     expect(eventsOf(client)).toHaveLength(4);
     expect(client.outcome).toBe("open");
     expect(simulator.openCalls).toBe(1);
@@ -343,19 +346,20 @@ describe("what it notes", () => {
     const client = send({ tokens: 1_000, gap_ms: 5 }, true);
     await client.until(() => eventsOf(client).length >= 2);
     client.socket.destroy();
-    await simulator.waitFor((sim) => sim.openCalls === 0, 2_000);
+    await until("no call is open", () => simulator.openCalls, equals(0));
     const call = simulator.calls.at(-1);
     expect(call).toMatchObject({ closedByPeer: true, method: "POST", path: "/v1/chat/completions" });
     expect(JSON.parse(call?.body.toString() ?? "")).toMatchObject({ stream: true });
     expect(call?.headers.host).toBe("sim");
     const written = call?.bytesWritten;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // Another call of that pace is written meanwhile.
+    await sendWhole({ tokens: 5, gap_ms: 5 }, true);
     expect(call?.bytesWritten).toBe(written);
   });
 
   test("a whole reply is not a departure, and its bytes are counted", async () => {
     const client = await sendWhole({}, true);
-    await simulator.waitFor((sim) => sim.openCalls === 0, 2_000);
+    await until("no call is open", () => simulator.openCalls, equals(0));
     client.socket.destroy();
     expect(simulator.calls.at(-1)).toMatchObject({
       closedByPeer: false,
@@ -368,14 +372,18 @@ describe("what it notes", () => {
     const client = new RawClient();
     client.socket.pause();
     client.socket.write(requestBytes(chat({ total_bytes: totalBytes }, true)));
-    let seen = -1;
-    const steady = () => {
-      const written = simulator.calls.at(-1)?.bytesWritten ?? 0;
-      const same = written > 0 && written === seen;
-      seen = written;
-      return same;
+    await until("the call is open", () => simulator.openCalls, equals(1));
+    const call = simulator.calls.at(-1);
+    const aroundOther = async () => {
+      const before = call?.bytesWritten ?? 0;
+      await sendWhole({ total_bytes: 1_000_000 }, true);
+      return [before, call?.bytesWritten ?? 0] as const;
     };
-    while (!steady()) await new Promise((resolve) => setTimeout(resolve, 50));
+    const [seen] = await until(
+      "the provider writes nothing while it answers another",
+      aroundOther,
+      ([before, after]) => before > 0 && before === after,
+    );
     // What the kernel buffers on both sides, and no more.
     expect(seen).toBeLessThan(totalBytes / 4);
     let received = 0;
@@ -384,8 +392,8 @@ describe("what it notes", () => {
       received += bytes.length;
     });
     client.socket.resume();
-    await simulator.waitFor((sim) => sim.openCalls === 0, 10_000);
-    expect(simulator.calls.at(-1)?.bytesWritten).toBeGreaterThan(totalBytes);
-    await client.until(() => received === simulator.calls.at(-1)?.bytesWritten);
+    await until("no call is open", () => simulator.openCalls, equals(0));
+    expect(call?.bytesWritten).toBeGreaterThan(totalBytes);
+    await until("every byte is received", () => received, equals(call?.bytesWritten));
   });
 });

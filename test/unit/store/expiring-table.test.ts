@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openExpiringTable } from "../../../src/store/expiring-table.ts";
 import { openStore } from "../../../src/store/store.ts";
+import { until } from "../../support/wait.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -29,7 +30,11 @@ test("its looks end with the store, though nobody closed the table", async () =>
   // The first look only learns how the clock goes.
   pass();
   pass();
-  await expect.poll(() => table.get(["a"])).toBeUndefined();
+  await until(
+    "the row has expired",
+    () => table.get(["a"]),
+    (seen) => seen === undefined,
+  );
   await store.close();
   pass();
   pass();

@@ -5,7 +5,7 @@ import { cellNumber, cellSide } from "../../../src/supervisor/cell-side.ts";
 import { EngineSharing } from "../../../src/supervisor/engine-sharing.ts";
 import type { EngineUserRow, FromCell, ToCell } from "../../../src/supervisor/messages.ts";
 import { type Restartable, RollingRestart } from "../../../src/supervisor/rolling-restart.ts";
-import { until } from "../../support/gateway.ts";
+import { until } from "../../support/wait.ts";
 
 test("a crash loop pauses longer and longer, and is told at once and then once a minute", () => {
   let nowMs = 0;

@@ -160,7 +160,7 @@ test("what is seen may have to be equal to something, which the failure shows to
       equals([{ is: "one" }, { is: "one" }]),
     ),
   ).toHaveLength(2);
-  expect(await message(run("it is gone", () => ["it"], equals<string[]>([])))).toContain(
+  expect(await message(run("it is gone", () => ["it"], equals([])))).toContain(
     "\nseen last: [ 'it' ], with the error Error: it is not []\n",
   );
 });

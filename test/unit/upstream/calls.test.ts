@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Act, Dialect, Task } from "../../../src/endpoint.ts";
 import { openUpstreams, type Upstreams } from "../../../src/upstream/upstreams.ts";
-import { closedPort, until } from "../../support/gateway.ts";
+import { closedPort } from "../../support/gateway.ts";
 import {
   endpointAt,
   type GivenProvider,
@@ -11,6 +11,7 @@ import {
   startProvider,
   type TestProvider,
 } from "../../support/upstream/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 let provider: TestProvider;
 let upstreams: Upstreams;

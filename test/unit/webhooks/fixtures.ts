@@ -26,6 +26,7 @@ import type { DeliveryRow } from "../../../src/webhooks/delivery.ts";
 import { webhookOperations } from "../../../src/webhooks/operations.ts";
 import { openWebhooks } from "../../../src/webhooks/webhooks.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { until as untilByClock } from "../../support/wait.ts";
 import { type Receiver, startReceiver } from "../../support/webhooks/receiver.ts";
 
 export const SECOND = 1000;
@@ -148,12 +149,11 @@ export async function openRig({ actsTwice = true, mostWaiting }: RigOptions = {}
 
   /** For what runs on: time stands still meanwhile. */
   async function until(what: string, holds: () => boolean): Promise<void> {
-    const endMs = performance.now() + 10_000;
-    while (!holds()) {
-      if (performance.now() > endMs) throw new Error(`waited in vain until ${what}`);
-      await nextTurn();
+    const look = () => {
       time.advance(0);
-    }
+      return holds();
+    };
+    await untilByClock(what, look);
   }
 
   async function pass(ms: number): Promise<void> {

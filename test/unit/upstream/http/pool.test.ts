@@ -4,6 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ConnectionPool } from "../../../../src/upstream/http/pool.ts";
 import { closedPort } from "../../../support/gateway.ts";
+import { equals, until } from "../../../support/wait.ts";
 import { answerOf, type Call, poolOf, type RawProvider, send, startRawProvider } from "./raw-provider.ts";
 
 let provider: RawProvider;
@@ -17,11 +18,6 @@ afterEach(async () => {
   await provider.close();
   await closed;
 });
-
-/** Waits turn by turn: what is to come needs a few of them, never a time. */
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await turn();
-}
 
 /** Answers a call with one byte. @returns what the call heard */
 async function answered(call: Call): Promise<readonly string[]> {
@@ -110,10 +106,14 @@ describe("a connection that breaks", () => {
       const socket = await provider.asked();
       const local = call.connection as unknown as { readonly isClosed: boolean };
       if (bytes !== "") socket.write(bytes);
-      await until(() => call.heard.length === heard.length + 1);
+      await until(
+        "the call has heard it",
+        () => call.heard,
+        ({ length }) => length === heard.length + 1,
+      );
       socket[end]();
       await call.done;
-      await until(() => local.isClosed && pool.connections === 0);
+      await until("the connection is closed", () => local.isClosed && pool.connections === 0);
       // Where bytes and their reset arrive together, Node tells of an end only.
       const code =
         end === "end" ? "connection_closed" : expect.stringMatching("^(ECONNRESET|connection_closed)$");
@@ -126,7 +126,7 @@ describe("a connection that breaks", () => {
     const call = send(refused);
     await call.done;
     expect(call.heard).toEqual(["ECONNREFUSED"]);
-    await until(() => refused.connections === 0);
+    await until("no connection is open", () => refused.connections, equals(0));
   });
 
   test("is not opened in time, because the handshake of TLS hangs", async () => {
@@ -142,7 +142,11 @@ describe("a call that is over", () => {
   test("before its connection is open is not sent; the next one has the connection", async () => {
     const call = send(pool);
     call.over = true;
-    await until(() => provider.sockets.length === 1);
+    await until(
+      "the provider has a connection",
+      () => provider.sockets,
+      ({ length }) => length === 1,
+    );
     await turn();
     expect(await answered(send(pool))).toEqual(WELL);
     expect([call.heard, provider.sockets.length]).toEqual([[], 1]);
@@ -165,7 +169,7 @@ describe("a call that is over", () => {
       const socket = await provider.asked();
       socket.write(answerOf("a"));
     }
-    await until(() => call.connection !== undefined && pool.connections === 0);
+    await until("its connection is closed", () => call.connection !== undefined && pool.connections === 0);
     expect(call.heard).toEqual(WELL.slice(0, { onSent: 1, onHead: 2, onData: 3 }[moment]));
     expect(await answered(send(pool))).toEqual(WELL);
   });
@@ -182,7 +186,7 @@ describe("a handler that throws", () => {
       ...WELL.slice(0, moment === "onHead" ? 2 : 3),
       "Error: of the handler",
     ]);
-    await until(() => pool.connections === 0);
+    await until("no connection is open", () => pool.connections, equals(0));
     expect(await answered(send(pool))).toEqual(WELL);
   });
 
@@ -211,7 +215,11 @@ describe("a pause", () => {
     const call = send(pool, { onHead: ({ connection }) => connection?.pause() });
     const socket = await provider.asked();
     socket.write("HTTP/1.1 200 OK\r\n\r\n");
-    await until(() => call.heard.length === 2);
+    await until(
+      "the call has heard both",
+      () => call.heard,
+      ({ length }) => length === 2,
+    );
     await new Promise((resolve) => socket.end("a", () => resolve(undefined)));
     for (let i = 0; i < 5; i += 1) await turn();
     expect(call.heard).toEqual(["sent", "200"]);

@@ -1,7 +1,7 @@
 /** Which connection carries a request: an idle one that is young enough, or a new one. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ConnectionPool } from "../../../../src/upstream/http/pool.ts";
-import { until } from "../../../support/gateway.ts";
+import { until } from "../../../support/wait.ts";
 import { answerOf, type RawProvider, send, startRawProvider } from "./raw-provider.ts";
 
 let provider: RawProvider;

@@ -5,6 +5,7 @@ import { Pool } from "undici";
 import { systemClock } from "../../../../src/clock.ts";
 import { ConnectionPool } from "../../../../src/upstream/http/pool.ts";
 import { requestHead } from "../../../../src/upstream/http/request.ts";
+import { until } from "../../../support/wait.ts";
 import { type Answer, piecesOf } from "./answers.ts";
 
 /** What became of one request. */
@@ -139,9 +140,8 @@ export interface TwoClients {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Waits turn by turn: sockets of one machine need a few of them, never a time. */
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await turn();
+async function happens(what: string, isSo: () => boolean): Promise<void> {
+  await until(what, isSo);
   // What a client does about it may take another turn.
   await turn();
 }
@@ -193,13 +193,16 @@ export async function startTwoClients(): Promise<TwoClients> {
     for (const piece of piecesOf(answer)) {
       socket.write(piece, "latin1");
       written += piece.length;
-      await until(() => peer.destroyed || peer.bytesRead - readBefore === written);
+      await happens(
+        "the client has read it",
+        () => peer.destroyed || peer.bytesRead - readBefore === written,
+      );
     }
     const atOnce = first.end !== "under way";
     if (answer.closing === "reset") socket.resetAndDestroy();
     else if (answer.closing === "end" || !atOnce) socket.end();
     await over;
-    if (answer.closing !== "keep") await until(() => peer.destroyed);
+    if (answer.closing !== "keep") await happens("the client has closed", () => peer.destroyed);
     else await turn();
 
     const next = await asked(client);
