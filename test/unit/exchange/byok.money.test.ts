@@ -118,7 +118,7 @@ describe("what is held", () => {
       byokFee,
       defaultMaxTokens: 100,
       purse: {
-        available: () => Number.MAX_SAFE_INTEGER,
+        askAvailable: () => Number.MAX_SAFE_INTEGER,
         hold: (orgId: string, microUsd: number) => grow(0, microUsd) && { orgId, amountMicroUsd: microUsd },
         extend: grow,
       },
