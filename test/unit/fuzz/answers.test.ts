@@ -3,7 +3,7 @@ import { beforeAll, describe } from "vitest";
 import type { Dialect } from "../../../src/endpoint.ts";
 import { NO_USAGE } from "../../../src/usage.ts";
 import { countAnswer } from "../../../src/wire/count.ts";
-import type { ClientRequest, FormatName } from "../../../src/wire/format.ts";
+import type { FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { readErrorBody } from "../../../src/wire/upstream-error.ts";
 import {
@@ -18,32 +18,20 @@ import {
   UPSTREAMS_FAULT,
   wayTo,
 } from "../../support/fuzz/rules.ts";
-import {
-  answerSeeds,
-  EMBEDDING,
-  GENERATION,
-  otherAnswers,
-  RERANKING,
-  requestSeeds,
-} from "../../support/fuzz/seeds.ts";
+import { answerSeeds, EMBEDDING, GENERATION, otherAnswers, RERANKING } from "../../support/fuzz/seeds.ts";
+import { CLIENTS, requestOf } from "./asked.ts";
 import { family, type Round } from "./harness.ts";
 import { damagedBody, pick } from "./mutations.ts";
 
-const CLIENTS: readonly FormatName[] = ["chat", "completions", "responses", "messages", "generate"];
-
-const requests = new Map<FormatName, ClientRequest[]>();
-for (const name of Object.keys(FORMATS) as FormatName[]) {
-  requests.set(
-    name,
-    requestSeeds(name).map((text) => FORMATS[name].read(Buffer.from(text, "latin1"))),
-  );
-}
-
 /** One damaged body, and what the client gets of it. */
-function answer(round: Round, text: string, dialect: Dialect, names: readonly FormatName[]): boolean {
+function answer(
+  round: Round,
+  seeds: readonly string[],
+  dialect: Dialect,
+  names: readonly FormatName[],
+): boolean {
   const { random } = round;
-  round.input = text;
-  const body = Buffer.from(text, "latin1");
+  const body = Buffer.from(round.damaged(damagedBody, seeds), "latin1");
   const { code, type, message } = readErrorBody(body, pick(random, ["", "Kind:http://x", ":"]));
   must(
     [code, type, message].every((word) => typeof word === "string"),
@@ -53,7 +41,7 @@ function answer(round: Round, text: string, dialect: Dialect, names: readonly Fo
   must(tokens === undefined || (Number.isSafeInteger(tokens) && tokens > 0), `counted ${tokens}`);
   const name = pick(random, names);
   const format = FORMATS[name];
-  const request = pick(random, requests.get(name) ?? []);
+  const request = requestOf(name, random);
   const passage = wayTo(format, pick(random, endpointsOf(dialect)));
   const whole = typed(UPSTREAMS_FAULT, format, () => passage?.whole(body, request, IDENTITY));
   if (whole === undefined || whole.error !== undefined) return false;
@@ -72,19 +60,15 @@ describe("whole answers", () => {
   });
 
   for (const dialect of GENERATION) {
-    family(`answers of ${dialect}`, 0.3, (round) => {
-      const { random } = round;
-      const seeds = found.get(dialect) ?? [];
-      return answer(round, damagedBody(pick(random, seeds), pick(random, seeds), random), dialect, CLIENTS);
-    });
+    family(`answers of ${dialect}`, 0.3, (round) =>
+      answer(round, found.get(dialect) ?? [], dialect, CLIENTS),
+    );
   }
 
   for (const name of ["embeddings", "embed", "rerank"] as const) {
     family(`answers to ${name}`, 0.02, (round) => {
-      const { random } = round;
-      const dialect = pick(random, name === "rerank" ? RERANKING : EMBEDDING);
-      const seeds = otherAnswers(name, dialect);
-      return answer(round, damagedBody(pick(random, seeds), pick(random, seeds), random), dialect, [name]);
+      const dialect = pick(round.random, name === "rerank" ? RERANKING : EMBEDDING);
+      return answer(round, otherAnswers(name, dialect), dialect, [name]);
     });
   }
 });

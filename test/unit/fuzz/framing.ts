@@ -5,7 +5,7 @@
 
 import { eventStreamFrame } from "../../../simulator/event-stream.ts";
 import type { Random } from "../../../src/clock.ts";
-import { below, damagedJson, damagedText, pick, utf8 } from "./mutations.ts";
+import { below, type Damage, damagedJson, damagedText, pick, utf8 } from "./mutations.ts";
 
 /** How a stream is taken apart and put together: its events, and the JSON in each. */
 export interface Framing {
@@ -83,7 +83,11 @@ export const FRAME_FRAMING: Framing = {
 };
 
 /** A stream whose events are dropped, repeated, exchanged or changed; or whose bytes are damaged. */
-export function damagedStream(stream: string, other: string, framing: Framing, random: Random): string {
+export function damagedStream(framing: Framing): Damage {
+  return (stream, other, random) => damagedEvents(framing, stream, other, random);
+}
+
+function damagedEvents(framing: Framing, stream: string, other: string, random: Random): string {
   const act = random();
   if (act < 0.12) return damagedText(stream, other, random);
   const events = framing.split(stream);

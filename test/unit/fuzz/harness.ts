@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 import { type Random, seededRandom } from "../../../src/clock.ts";
 import { heapBytes } from "../../support/heap.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";
+import { type Damage, pick } from "./mutations.ts";
 
 const FEW_ROUNDS = 100;
 const ROUNDS = Number(process.env.WEIR_FUZZ_ROUNDS ?? FEW_ROUNDS);
@@ -26,10 +27,20 @@ const MAX_FINDS = 12;
 /** For the largest run: a hang ends here, and the runner says in which family. */
 const TIMEOUT_MS = 20_000 + ROUNDS * 20;
 
-export interface Round {
+export class Round {
   readonly random: Random;
   /** What was damaged: shown where the round is a find. */
-  input: string;
+  input = "";
+
+  constructor(random: Random) {
+    this.random = random;
+  }
+
+  /** The round's input: one of these texts, which was damaged. @param others whose parts may come into it */
+  damaged(damage: Damage, texts: readonly string[], others = texts): string {
+    this.input = damage(pick(this.random, texts), pick(this.random, others), this.random);
+    return this.input;
+  }
 }
 
 /** @returns whether the input was taken. @throws where it is a find. */
@@ -54,7 +65,7 @@ class Family {
     let bestMs = Number.POSITIVE_INFINITY;
     let input = "";
     for (let tries = 0; tries < TRIES && bestMs > AGAIN_OVER_MS; tries++) {
-      const round = { random: seededRandom(seedOf(this.#name) ^ Math.imul(number, 0x9e3779b1)), input: "" };
+      const round = new Round(seededRandom(seedOf(this.#name) ^ Math.imul(number, 0x9e3779b1)));
       let tookMs = 0;
       try {
         tookMs = processorMs(() => {

@@ -4,6 +4,9 @@
  */
 import type { Random } from "../../../src/clock.ts";
 
+/** Damages a text, if need be with parts of another one. */
+export type Damage = (text: string, other: string, random: Random) => string;
+
 export const below = (random: Random, bound: number): number => Math.floor(random() * bound);
 
 export const pick = <T>(random: Random, list: readonly T[]): T => list[below(random, list.length)] as T;

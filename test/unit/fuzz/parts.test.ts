@@ -36,8 +36,7 @@ const ERRORS: readonly string[] = [
 describe("parsers that all formats share", () => {
   family("server-sent events", 0.9, (round) => {
     const { random } = round;
-    const text = damagedStream(pick(random, STREAMS), pick(random, STREAMS), SSE_FRAMING, random);
-    round.input = text;
+    const text = round.damaged(damagedStream(SSE_FRAMING), STREAMS);
     // Larger than anything that is made here: the bound has tests of its own.
     const reader = new SseReader(1 << 28);
     const found: string[] = [];
@@ -58,8 +57,7 @@ describe("parsers that all formats share", () => {
 
   family("frames of event streams", 0.3, (round) => {
     const { random } = round;
-    const text = damagedStream(pick(random, FRAMES), pick(random, FRAMES), FRAME_FRAMING, random);
-    round.input = text;
+    const text = round.damaged(damagedStream(FRAME_FRAMING), FRAMES);
     const read = (pieces: readonly string[]) =>
       typed(UPSTREAMS_FAULT, chat, () => {
         const reader = new EventStreamDecoder(1 << 20);
@@ -74,9 +72,7 @@ describe("parsers that all formats share", () => {
   });
 
   family("bodies by position", 0.2, (round) => {
-    const { random } = round;
-    const text = damagedBody(pick(random, BODIES), pick(random, BODIES), random);
-    round.input = text;
+    const text = round.damaged(damagedBody, BODIES);
     const skimmed = typed(CLIENTS_FAULT, chat, () => skim(text));
     const bytes = Buffer.from(text, "latin1");
     if (skimmed === undefined || !isJson(bytes)) return false;
@@ -103,8 +99,7 @@ describe("parsers that all formats share", () => {
 
   family("quirks of providers", 0.2, (round) => {
     const { random } = round;
-    const text = damagedBody(pick(random, BODIES), pick(random, BODIES), random);
-    round.input = text;
+    const text = round.damaged(damagedBody, BODIES);
     const bytes = Buffer.from(text, "latin1");
     const skimmed = typed(CLIENTS_FAULT, chat, () => skim(text));
     if (skimmed === undefined || !isJson(bytes)) return false;
@@ -135,10 +130,7 @@ describe("parsers that all formats share", () => {
   family("errors, seals and pieces of strings", 0.9, (round) => {
     const { random } = round;
     const text =
-      random() < 0.5
-        ? damagedJson(pick(random, ERRORS), pick(random, ERRORS), random)
-        : damagedText(pick(random, ERRORS), pick(random, BODIES), random);
-    round.input = text;
+      random() < 0.5 ? round.damaged(damagedJson, ERRORS) : round.damaged(damagedText, ERRORS, BODIES);
     const error = readErrorBody(Buffer.from(text, "latin1"), pick(random, ["", "Kind:http://x", ":"]));
     must(
       [error.code, error.type, error.message].every((word) => typeof word === "string"),

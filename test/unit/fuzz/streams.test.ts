@@ -34,22 +34,14 @@ import {
   UPSTREAMS_FAULT,
   wayTo,
 } from "../../support/fuzz/rules.ts";
-import { answerSeeds, GENERATION, requestSeeds } from "../../support/fuzz/seeds.ts";
+import { answerSeeds, GENERATION } from "../../support/fuzz/seeds.ts";
+import { CLIENTS, requestOf } from "./asked.ts";
 import { damagedStream, FRAME_FRAMING, pieced, SSE_FRAMING } from "./framing.ts";
 import { family, type Round } from "./harness.ts";
 import { pick } from "./mutations.ts";
 
-const CLIENTS: readonly FormatName[] = ["chat", "completions", "responses", "messages", "generate"];
 /** Formats that are dialects too, so that what is written can be read again. */
 const OWN: readonly FormatName[] = ["chat", "responses", "messages"];
-
-const requests = new Map<FormatName, ClientRequest[]>();
-for (const name of CLIENTS) {
-  requests.set(
-    name,
-    requestSeeds(name).map((text) => FORMATS[name].read(Buffer.from(text, "latin1"))),
-  );
-}
 
 interface Passed {
   readonly out: string;
@@ -165,12 +157,11 @@ describe("streams", () => {
     found = await answerSeeds(true);
   });
 
-  const damaged = (round: Round, dialect: Dialect): string => {
-    const seeds = found.get(dialect) ?? [];
-    const framing = dialect === "converse" ? FRAME_FRAMING : SSE_FRAMING;
-    round.input = damagedStream(pick(round.random, seeds), pick(round.random, seeds), framing, round.random);
-    return round.input;
-  };
+  const damaged = (round: Round, dialect: Dialect): string =>
+    round.damaged(
+      damagedStream(dialect === "converse" ? FRAME_FRAMING : SSE_FRAMING),
+      found.get(dialect) ?? [],
+    );
 
   for (const dialect of GENERATION) {
     const to = endpointsOf(dialect)[0];
@@ -179,7 +170,7 @@ describe("streams", () => {
       const text = damaged(round, dialect);
       const name = pick(random, CLIENTS);
       const format = FORMATS[name];
-      const request = pick(random, requests.get(name) ?? []);
+      const request = requestOf(name, random);
       const passage = to && wayTo(format, to);
       must(passage !== undefined, "no way there");
       const bounds = random() < 0.1 ? { maxEventBytes: 900, maxCaptureBytes: 60 } : {};
@@ -200,7 +191,7 @@ describe("streams", () => {
       const events = read(dialect, pieced(text, random), FORMATS[name]);
       if (events === undefined) return false;
       for (const event of events) must(event.type !== "delta" || isFragment(event.text), "no piece of JSON");
-      writtenTwice(FORMATS[name], pick(random, requests.get(name) ?? []), events);
+      writtenTwice(FORMATS[name], requestOf(name, random), events);
       return true;
     });
   }
