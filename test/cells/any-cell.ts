@@ -28,7 +28,7 @@ const SLOW_ENGINE = [
     "policies/replay.e2e",
   ],
 ];
-const SLOW_PROCESS = ["exchange/idempotency", "analytics/exports.readers"];
+const SLOW_PROCESS = ["exchange/idempotency"];
 
 const isThorough = process.env.WEIR_THOROUGH !== undefined;
 const filesOf = (lane: string, always: readonly string[], thorough: readonly string[]): string[] =>

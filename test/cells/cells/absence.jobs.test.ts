@@ -7,6 +7,7 @@ import { Jobs } from "../../../src/jobs/jobs.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { HOUR, held, kindOf, MINUTE, type Payload, SECOND } from "../../support/jobs/fixtures.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import { type Bench, openBench, type TestCell } from "./fixtures.ts";
 import { PassingTime } from "./passing-time.ts";
 
@@ -100,7 +101,6 @@ describe.skipIf(missing !== undefined)(`absence: jobs${missing === undefined ? "
     at.store.act(() => at.jobs.enqueue(kind, { key, orgId: "org", lane: key, dueMs, payload: { n: 1 } }));
   const rowOf = (at: JobCell, { name }: JobKind<Payload>, key: string) =>
     at.store.table<JobRow>("jobs.rows").get([name, key]);
-  const until = (holds: () => unknown) => expect.poll(holds, { timeout: 60_000, interval: 5 });
   /** Who ended each job, and how often. */
   const effects = (at: JobCell) =>
     Object.fromEntries(
@@ -119,7 +119,7 @@ describe.skipIf(missing !== undefined)(`absence: jobs${missing === undefined ? "
     await one.jobs.start();
     await enqueue(one, short, "short");
     await enqueue(one, long, "long");
-    await until(() => [...one.begun].sort()).toEqual(["long", "short"]);
+    await until("both run", () => [...one.begun].sort(), equals(["long", "short"]));
     await two.jobs.start();
     const startMs = time.now();
     for (const [key, ms] of DUE) await enqueue(one, short, key, startMs + ms);
@@ -138,9 +138,9 @@ describe.skipIf(missing !== undefined)(`absence: jobs${missing === undefined ? "
       return rows(two);
     };
     // The row of the one that is due later, in three tables.
-    await until(finish).toBe(3);
+    await until("one job is left", finish, equals(3));
     await pass(31 * MINUTE, ...cells);
-    await until(finish).toBe(0);
+    await until("no job is left", finish, equals(0));
     const runs = [...one.begun, ...two.begun].sort();
     const each = ["short", "long", "later", ...DUE.map(([key]) => key)].sort();
     // Only the lease of one had ended: the other cell may have taken that over before the first could tell its end.
@@ -160,36 +160,38 @@ describe.skipIf(missing !== undefined)(`absence: jobs${missing === undefined ? "
     await away.jobs.start();
     await enqueue(away, short, "short");
     await enqueue(away, long, "long");
-    await until(() => [...away.begun].sort()).toEqual(["long", "short"]);
+    await until("both run", () => [...away.begun].sort(), equals(["long", "short"]));
     await near.jobs.start();
     const startMs = time.now();
     for (const [key, ms] of DUE) await enqueue(near, short, key, startMs + ms);
-    await until(() => rowOf(away, short, "at 50")).toBeDefined();
+    await until("the last job is known", () => rowOf(away, short, "at 50") !== undefined);
     const leaseEndsAtMs = rowOf(near, short, "short")?.leaseEndsAtMs ?? 0;
     refuse(true);
     await passTo(leaseEndsAtMs - 20 * SECOND, away, near);
     expect(near.begun).toEqual([]);
     await passTo(leaseEndsAtMs + 10 * SECOND, away, near);
-    await until(() => near.begun).toEqual(["short"]);
+    await until("the other cell runs it", () => near.begun, equals(["short"]));
     const expected = ["short"];
     for (const [key, ms] of DUE) {
       await passTo(startMs + ms, away, near);
       expected.push(key);
-      await until(() => near.begun).toEqual(expected);
+      await until("the other cell runs it", () => near.begun, equals(expected));
       near.endRuns(key);
     }
     await passTo(startMs + HOUR, away, near);
     // An hour of virtual time is shorter than what leases take to be renewed in real time.
-    await until(() => (rowOf(near, short, "short")?.leaseEndsAtMs ?? 0) - time.now()).toBeGreaterThan(
-      20 * SECOND,
+    await until(
+      "the lease is renewed",
+      () => (rowOf(near, short, "short")?.leaseEndsAtMs ?? 0) - time.now(),
+      (leftMs) => leftMs > 20 * SECOND,
     );
     away.endRuns("short", "long");
     refuse(false);
-    await until(() => away.jobs.metrics().running).toBe(0);
+    await until("the first cell runs nothing", () => away.jobs.metrics().running, equals(0));
     // It is the other's by now.
     expect(rowOf(near, short, "short")?.state).toBe("running");
     near.endRuns("short");
-    await until(() => [rows(near), rows(away)]).toEqual([0, 0]);
+    await until("no job is left", () => [rows(near), rows(away)], equals([0, 0]));
     expect([away.begun.length, near.begun]).toEqual([2, expected]);
     const byNear = Object.fromEntries(expected.map((key) => [`${key} by near`, 1]));
     expect(effects(near)).toEqual({ "long by away": 1, ...byNear });
@@ -204,23 +206,31 @@ describe.skipIf(missing !== undefined)(`absence: jobs${missing === undefined ? "
       const [away, near] = [await openJobCell("away", true), await openJobCell("near", false)];
       await away.jobs.start();
       await enqueue(near, short, "lost", time.now() + 10 * SECOND);
-      await until(() => rowOf(away, short, "lost")).toBeDefined();
+      await until("the job is known", () => rowOf(away, short, "lost") !== undefined);
       proxies[0]?.dropReplies(true);
       await pass(11 * SECOND, away);
-      await until(() => rowOf(near, short, "lost")?.state).toBe("running");
+      await until("the job is claimed", () => rowOf(near, short, "lost")?.state, equals("running"));
       refuse(true);
       if (hasOther) await near.jobs.start();
       // The act of the claim has been answered: nobody knows whether it was done.
       await pass(HOUR, away);
-      await until(() => away.failures.join()).toContain("It is not known whether this was stored");
+      await until(
+        "it is not known whether the claim was stored",
+        () => away.failures.join(),
+        (failures) => failures.includes("It is not known whether this was stored"),
+      );
       expect(away.begun).toEqual([]);
       proxies[0]?.dropReplies(false);
       refuse(false);
-      await until(async () => {
-        await pass(SECOND, away);
-        for (const cell of [away, near]) cell.endRuns("lost");
-        return rows(near);
-      }).toBe(0);
+      await until(
+        "no job is left",
+        async () => {
+          await pass(SECOND, away);
+          for (const cell of [away, near]) cell.endRuns("lost");
+          return rows(near);
+        },
+        equals(0),
+      );
       expect(away.begun.length > 0 || hasOther).toBe(true);
       expect(Object.values(effects(near))).toEqual([1]);
     },

@@ -241,16 +241,15 @@ describe("faults", () => {
     await proxy.close();
   });
 
-  test("without Redis calls are refused soon, and nothing is claimed for them in the end", async () => {
+  // Within what time: test/timed/cells/patience.test.ts.
+  test("without Redis calls are refused, and nothing is claimed for them in the end", async () => {
     const [one, two] = (await cells("a", "b")) as [KeptCell, KeptCell];
     const kept = newKey();
     await one.answer(await one.claim(kept), "own");
     const running = await one.claim(newKey());
     bench.redis.pause();
     const key = newKey();
-    const startedMs = performance.now();
     await expect(one.claim(key)).rejects.toMatchObject({ kind: "storage_unavailable" });
-    expect(performance.now() - startedMs).toBeLessThan(2000);
     // The next one waits for nothing at all.
     const next = one.claim(key).catch((error: unknown) => error);
     expect(await Promise.race([next, setImmediate("it waits")])).toMatchObject({
@@ -258,9 +257,7 @@ describe("faults", () => {
     });
     // What is here needs nobody, and last bytes wait for a moment only.
     expect(said(await one.claim(kept))).toBe("own");
-    const answeredMs = performance.now();
     await one.answer(running, "late");
-    expect(performance.now() - answeredMs).toBeLessThan(1000);
     bench.redis.resume();
     await one.kept.idle();
     expect(said(await two.claim(key))).toBe("first");

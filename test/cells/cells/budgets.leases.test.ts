@@ -1,6 +1,7 @@
 /** Hard budgets over eight cells: leases, changes and what is shown. That no more than a budget is spent: cap.test.ts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { missingRedis } from "../../support/redis-server.ts";
+import { equals, until } from "../../support/wait.ts";
 import {
   type BudgetCell,
   begin,
@@ -42,9 +43,8 @@ describe.skipIf(missing !== undefined)(
       const scope = scopeOf("split", { projectMonthly: hard(8 * CALL) });
       await pay(scope.orgId);
       for (const cell of cells) giveUp((await begin(cell, scope, CALL)) as OpenCall);
-      // Each has told within some milliseconds that it holds nothing.
       const held = async () => (await spendRow(bench.link, `p:${scope.projectId}`)).h;
-      await expect.poll(held, { timeout: 150, interval: 2 }).toBe("0");
+      await until("each has told that it holds nothing", held, equals("0"));
       const all = await begin(at(3), scope, 8 * CALL);
       expect(isOpenCall(all)).toBe(true);
       const refused = await begin(at(4), scope, 1);
@@ -82,7 +82,7 @@ describe.skipIf(missing !== undefined)(
         const ask = () =>
           Promise.all([budgets.spendOfKey(scope), budgets.spendOfProject(scope), budgets.spendOfOrg(scope)]);
         const expected = Array(3).fill({ todayMicroUsd: spent, monthMicroUsd: spent });
-        await expect.poll(ask, { timeout: 1000, interval: 20 }).toEqual(expected);
+        await until("the cell knows what all spent", ask, equals(expected));
       }
     });
   },

@@ -2,9 +2,10 @@
  * Rules over the lanes of the tests: where a test is says what it starts, so that a quick run starts nothing dear, and what fails there
  * does not fail for want of it.
  */
+import * as ast from "typescript/unstable/ast";
 import { LANES } from "../../../scripts/test-run/lanes.ts";
 import type { Finding, Rule } from "./imports.ts";
-import type { Source } from "./tree.ts";
+import { lineOf, type Source } from "./tree.ts";
 
 /** Rooms of tests that are no room of src: what is beside src, and what whole gateways are asked. */
 const OTHER_ROOMS = [
@@ -24,7 +25,7 @@ const MAY_START: Readonly<Record<string, readonly Thing[]>> = {
   cells: [...DEAR, "Redis"],
   crash: [...DEAR, "Redis"],
   browser: [...DEAR, "a browser"],
-  timed: DEAR,
+  timed: [...DEAR, "Redis"],
 };
 
 /** By the words of a file that starts it. */
@@ -100,4 +101,102 @@ function startedBy(test: Source, byPath: ReadonlyMap<string, Source>): (readonly
   return [...found];
 }
 
-export const laneRules: readonly Rule[] = [testRooms, starts];
+/** The ways to wait and to take time by design, what measures for the timed lane, and the time limit of a call. */
+const TIMERS = [
+  ...["test/support/wait.ts", "test/support/pace.ts", "test/support/http-client.ts"],
+  ...[
+    "test/support/processor-time.fixtures.ts",
+    "test/support/healthz.probe.ts",
+    "test/support/event-loop.witness.ts",
+  ],
+];
+
+/** A bound of these is one of time by design, and not examined yet by another measure than the clock. */
+const STILL_BY_CLOCK = [
+  ...["catching-up", "records", "redis-faults"].map((name) => `test/cells/gateway/${name}.test.ts`),
+  ...["formats", "serial"].map((name) => `test/cells/cells/${name}.test.ts`),
+  "test/engine/analytics/outage.test.ts",
+  "test/gateway/money/dated-prices.test.ts",
+];
+
+const isQuick = ({ path }: Source): boolean =>
+  path.startsWith("test/") && !path.startsWith("test/timed/") && !TIMERS.includes(path);
+
+/** What `complaint` says of the nodes of tests outside of `test/timed`. */
+const nodeRule = (
+  name: string,
+  cure: string,
+  applies: (source: Source) => boolean,
+  complaint: (node: ast.Node) => string | undefined,
+): Rule => ({
+  name,
+  cure,
+  find: (tree) =>
+    tree.sources.filter(applies).flatMap((source) =>
+      source.nodes.flatMap((node): Finding[] => {
+        const what = complaint(node);
+        return what === undefined ? [] : [{ file: source.path, line: lineOf(source, node), what }];
+      }),
+    ),
+});
+
+const pauses = nodeRule(
+  "no test pauses",
+  "wait for a condition with `until` of test/support/wait.ts; name what takes time by design with test/support/pace.ts",
+  isQuick,
+  (node) => {
+    if (ast.isCallExpression(node)) {
+      const callee = node.expression.getText().replace(/^globalThis\./, "");
+      return /^(?:setTimeout|setInterval|(?:vi|expect)\.(?:waitFor|waitUntil|poll))$/.test(callee)
+        ? `calls ${callee}`
+        : undefined;
+    }
+    if (
+      !ast.isImportDeclaration(node) ||
+      !/"(?:node:)?timers(?:\/promises)?"/.test(node.moduleSpecifier.getText())
+    )
+      return undefined;
+    const names = node.importClause?.getText() ?? "";
+    return /\b(?:setTimeout|setInterval|scheduler)\b|\*/.test(names)
+      ? `imports ${names} of timers`
+      : undefined;
+  },
+);
+
+const COMPARISONS = new Set([
+  ast.SyntaxKind.LessThanToken,
+  ast.SyntaxKind.LessThanEqualsToken,
+  ast.SyntaxKind.GreaterThanToken,
+  ast.SyntaxKind.GreaterThanEqualsToken,
+]);
+
+/** A stopwatch has no other use; a date is compared where a reading is an operand, or what a matcher of order is given or called on. */
+const clocks = nodeRule(
+  "no test outside of test/timed measures time by a clock",
+  "show the order of events (test/support/pace.ts: `sooner`), count, move a clock of the test's own, or bound processor time",
+  (source) => isQuick(source) && !STILL_BY_CLOCK.includes(source.path),
+  (node) => {
+    if (!ast.isCallExpression(node)) return undefined;
+    const callee = node.expression.getText();
+    if (/^performance\.now$|^process\.hrtime\b/.test(callee)) return `calls ${callee}`;
+    if (!/^(?:Date\.now|systemClock\.(?:now|monotonic))$/.test(callee) || node.arguments.length > 0)
+      return undefined;
+    return isCompared(node) ? `compares ${callee}()` : undefined;
+  },
+);
+
+function isCompared(reading: ast.Node): boolean {
+  let node = reading;
+  const isSum = () => ast.isBinaryExpression(node.parent) || ast.isParenthesizedExpression(node.parent);
+  for (; isSum(); node = node.parent) {
+    if (ast.isBinaryExpression(node.parent) && COMPARISONS.has(node.parent.operatorToken.kind)) return true;
+  }
+  const call = node.parent;
+  if (!ast.isCallExpression(call)) return false;
+  const callee = call.expression.getText();
+  return callee === "expect" ? isOrder(call.parent.getText()) : isOrder(callee);
+}
+
+const isOrder = (text: string): boolean => /\.toBe(?:Less|Greater)Than(?:OrEqual)?$/.test(text);
+
+export const laneRules: readonly Rule[] = [testRooms, starts, pauses, clocks];

@@ -76,6 +76,11 @@ const SINS: Readonly<Record<string, string>> = {
   "test/crash/attic/pay.test.ts": "// Killed.\nawait spawnGateway({ cells: 3 });\n",
   "test/support/lend.ts":
     'import { execFile } from "node:child_process";\nexport const lend = () => startRedis(execFile);\n',
+  "test/cells/attic/sleepy.ts":
+    'import { setTimeout as sleep } from "node:timers/promises";\nimport { setImmediate as turn } from "node:timers/promises";\nawait new Promise((done) => setTimeout(done, 5));\nawait expect.poll(() => 1).toBe(1);\nsetImmediate(turn, sleep);\n',
+  "test/cells/attic/timing.ts":
+    "const from = performance.now();\nif (Date.now() + 5 < from) throw 0;\nexpect(systemClock.now() - from).toBeLessThan(7);\nexpect(1).toBeGreaterThan(2 * Date.now());\nexport const row = { at: Date.now(), of: expect(Date.now()).toBe(1) };\n",
+  "test/timed/attic/timing.ts": "await new Promise((done) => setTimeout(done, performance.now()));\n",
   "docs/traps.md": "- **T24** One is admitted.\n",
   "docs/decisions.md": "T57 is answered by design.\n",
 };
@@ -133,6 +138,8 @@ describe("each rule finds what breaks it", () => {
         ...["test/unit/attic/redis.test.ts:1", "test/unit/attic/redis.test.ts:1"],
       ],
     ],
+    ["no test pauses", [1, 3, 4].map((line) => `test/cells/attic/sleepy.ts:${line}`)],
+    ["no test outside of test/timed", [1, 2, 3, 4].map((line) => `test/cells/attic/timing.ts:${line}`)],
     ["no notes of unfinished work", ["bench/string-utils.ts:4"]],
     ["the type-checker is not silenced", ["test/pay.test.ts:1"]],
     ["a number in a test's title", ["test/pay.test.ts:1"]],

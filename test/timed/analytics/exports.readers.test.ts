@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { amount } from "../../support/effort.ts";
 import { recorded } from "../../support/observations.ts";
+import { rest } from "../../support/pace.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
 import { until } from "../../support/wait.ts";
 
@@ -84,7 +85,7 @@ test("an export whose client reads nothing is held back, and goes on whole once 
   let most = 0;
   for (let looks = 0; looks < 20; looks++) {
     most = Math.max(most, residentKb());
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await rest(100);
   }
   expect(most - before).toBeLessThan(MOST_KB);
   expect(await running()).toBeGreaterThan(0);

@@ -75,7 +75,7 @@ describe.skipIf(missing !== undefined)(
       const sentMs = performance.now();
       const changing = change();
       const seen = cells.map(async (cell) => {
-        while (!(await isInForce(cell))) await new Promise((resolve) => setTimeout(resolve, 2));
+        while (!(await isInForce(cell))) await rest(2);
         return performance.now() - sentMs;
       });
       await changing;
