@@ -7,17 +7,21 @@ import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import { endProcess } from "./process/ending.ts";
 import { print } from "./process/output.ts";
+import { keepStripped } from "./process/stripped-sources.ts";
 
 // Files created by a command, here or in a child process, are readable only by this user.
 process.umask(0o077);
-// The cache holds only modules that are loaded after this line. Its folder is not Node's default, which lies below that of temporary
+// The caches hold only modules that are loaded after this line. Their folder is not Node's default, which lies below that of temporary
 // files: another user could have made it, and this process would run code from it. If ours cannot be written, nothing is cached.
-enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/weir", import.meta.url)));
+const cache = fileURLToPath(new URL("../node_modules/.cache/weir", import.meta.url));
+enableCompileCache(cache);
+const hasLoaded = keepStripped(`${cache}/stripped.json`, new URL("..", import.meta.url).href);
 const { runCommandLine } = await import("./commands/command-line.ts");
 const shell = {
   env: process.env,
   isTerminal: isatty(1),
   out: (text: string) => print(1, text),
   err: (text: string) => print(2, text),
+  hasLoaded,
 };
 await endProcess(await runCommandLine(process.argv.slice(2), shell));

@@ -24,6 +24,8 @@ export interface Shell {
   out(text: string): unknown;
   /** Writes to standard error. */
   err(text: string): unknown;
+  /** Told by a command that goes on for long when it has loaded all that it needs to work. */
+  hasLoaded?(): void;
 }
 
 export interface Command {

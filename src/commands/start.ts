@@ -21,7 +21,7 @@ const FLUSH_MS = 1000;
  * @throws Error with lines for the operator.
  */
 export async function start(
-  { env, isTerminal }: Pick<Shell, "env" | "isTerminal">,
+  { env, isTerminal, hasLoaded }: Pick<Shell, "env" | "isTerminal" | "hasLoaded">,
   cells?: string | boolean,
 ): Promise<number> {
   const config = readConfig(env);
@@ -50,6 +50,7 @@ export async function start(
   const gateway = await startGateway(config, log, { ...facts, ...cellFacts });
   // Installed before the start screen: a signal may follow it at once.
   const stopped = untilStopped(gateway, log, side);
+  hasLoaded?.();
   log.info(gateway.facts, "started");
   if (side === undefined) out.write(startScreen(gateway.url, config, { first: gateway.first, isTerminal }));
   else tellSupervisor(gateway, side);

@@ -1,0 +1,93 @@
+/** Sources that are kept without their types: a start runs what it would have run without them. */
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+const MODULE = new URL("../../../src/process/stripped-sources.ts", import.meta.url).href;
+
+let folder: string;
+let file: string;
+let source: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "weir-stripped-test-"));
+  mkdirSync(join(folder, "src"));
+  file = join(folder, "stripped.json");
+  source = join(folder, "src/value.ts");
+  writeFileSync(source, 'export const value: string = "first";\n');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const root = () => pathToFileURL(join(folder, "src/")).href;
+
+/** A process that imports a module; what the module exports, and all that the process prints. */
+function start(path = source, into = file): string {
+  const script = `
+    import { keepStripped } from ${JSON.stringify(MODULE)};
+    const hasLoaded = keepStripped(${JSON.stringify(into)}, ${JSON.stringify(root())});
+    console.log((await import(${JSON.stringify(pathToFileURL(path).href)})).value);
+    hasLoaded();
+  `;
+  return execFileSync(process.execPath, ["--input-type=module", "--eval", script], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  }).trim();
+}
+
+const kept = () => JSON.parse(readFileSync(file, "utf8"));
+/** Has the kept form say something else, so that a run shows whether it is taken. */
+const mark = () => writeFileSync(file, readFileSync(file, "utf8").replaceAll("first", "kept"));
+
+test("what was stripped once is taken from the file, which only its user can read", () => {
+  expect(start()).toBe("first");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  mark();
+  expect(start()).toBe("kept");
+});
+
+test("a source that changed is stripped again, and kept", () => {
+  start();
+  mark();
+  writeFileSync(source, 'export const value: string = "other";\n');
+  expect(start()).toBe("other");
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll("other", "kept"));
+  expect(start()).toBe("kept");
+});
+
+test("what another Node stripped is not taken", () => {
+  start();
+  mark();
+  writeFileSync(file, JSON.stringify({ ...kept(), node: "v22.0.0" }));
+  expect(start()).toBe("first");
+  expect(kept().node).toBe(process.version);
+});
+
+test.each(["", "{", "null", '{"node":1}', JSON.stringify({ node: process.version, sources: 7 })])(
+  "a file that is damaged is as none: %j",
+  (text) => {
+    writeFileSync(file, text);
+    expect(start()).toBe("first");
+    expect(Object.keys(kept().sources)).toHaveLength(1);
+  },
+);
+
+test("without a folder to write to nothing is kept, and nothing said", () => {
+  expect(start(source, join(folder, "missing/stripped.json"))).toBe("first");
+});
+
+test("what is outside of the root is left to Node", () => {
+  const other = join(folder, "other.ts");
+  writeFileSync(other, 'export const value: string = "outside";\n');
+  expect(start(other)).toBe("outside");
+  expect(() => statSync(file)).toThrow("ENOENT");
+});
+
+test("a start that changes nothing does not write", () => {
+  start();
+  chmodSync(file, 0o400);
+  const before = statSync(file);
+  start();
+  expect([statSync(file).ino, statSync(file).mtimeMs]).toEqual([before.ino, before.mtimeMs]);
+});
