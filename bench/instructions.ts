@@ -3,13 +3,11 @@
  * with other work on it and with the order in which V8 happens to optimise; instructions do not, and V8 optimises in one order
  * (`--predictable`): so two checkouts can be told apart by a hundredth.
  */
-import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs, promisify } from "node:util";
+import { parseArgs } from "node:util";
 import { CASES, type Case } from "./cases.ts";
 import { Driver } from "./driver.ts";
+import { type Counted, control, counted, underCallgrind, valgrindVersion } from "./instructions/callgrind.ts";
 import { LoadClient } from "./load-client.ts";
 import { withProcesses } from "./processes.ts";
 import { startSimulator } from "./simulator.ts";
@@ -26,8 +24,6 @@ export const INSTRUCTIONS_USAGE = `npm run bench -- instructions [options]   ins
 /** Few, so that the calls of a process under valgrind do not wait for each other. */
 const CONNECTIONS = 4;
 const DEADLINE_S = 3_600;
-/** Nothing is counted before it is asked for; code that V8 makes or changes is noticed; threads run in turns, so that none waits for good. */
-const CALLGRIND_FLAGS = ["--instr-atstart=no", "--smc-check=all-non-file", "--fair-sched=yes"];
 /**
  * V8 optimises in one order, and has so much room that no large garbage collection falls into a window: with the heap of `npm start`
  * one falls into about every second, and windows differ by a fifth. What becomes old is counted where it is made and moved.
@@ -39,8 +35,6 @@ const FIRST_CALLS = 300;
 const REST_MS = 20_000;
 /** Records are inserted every 2 s, by code that runs twenty times slower here. */
 const LATER_MS = 5_000;
-
-const run = promisify(execFile);
 
 interface Options {
   readonly benchCase: Case;
@@ -58,9 +52,7 @@ type Context = Pick<TargetContext, "repoDir" | "cacheDir" | "say">;
  */
 export async function benchInstructions(args: readonly string[], context: Context): Promise<string> {
   const options = readInstructionsOptions(args);
-  await run("valgrind", ["--version"]).catch(() => {
-    throw new Error("valgrind is not on PATH (Debian: apt-get install -y valgrind)");
-  });
+  await valgrindVersion();
   const checkouts = new Map([["weir", context.repoDir]]);
   const { WEIR_BEFORE } = process.env;
   if (WEIR_BEFORE !== undefined) checkouts.set("before", WEIR_BEFORE);
@@ -68,13 +60,13 @@ export async function benchInstructions(args: readonly string[], context: Contex
     const { url: upstreamUrl } = await startSimulator(processes, context.repoDir);
     const target = { ...context, processes, scratchDir, upstreamUrl };
     // Both checkouts run at the same time: valgrind runs each on one core, and its count does not depend on other processes.
-    const counted = await Promise.all(
+    const windows = await Promise.all(
       [...checkouts].map(async ([name, repoDir]) => {
         const product = await startCounted({ ...target, repoDir }, name, options.benchCase, context.repoDir);
         return [name, await countWindows(product, options, context.say)] as const;
       }),
     );
-    return table(counted, options);
+    return table(windows, options);
   });
 }
 
@@ -102,10 +94,7 @@ export function readInstructionsOptions(args: readonly string[]): Options {
 }
 
 /** A product that runs under callgrind. */
-interface Counted {
-  readonly name: string;
-  readonly pid: number;
-  readonly scratchDir: string;
+interface CountedProduct extends Counted {
   /** Makes so many calls. @throws Error where one failed: it would be cheap */
   call(amount: number): Promise<void>;
 }
@@ -116,12 +105,11 @@ async function startCounted(
   name: string,
   benchCase: Case,
   benchDir: string,
-): Promise<Counted> {
+): Promise<CountedProduct> {
   const { processes, scratchDir, upstreamUrl, say } = context;
   say(`starting ${name}`);
-  const outFile = `--callgrind-out-file=${join(scratchDir, "callgrind.%p")}`;
   const { baseUrl, headers, started } = await startProduct(context, name, {
-    under: ["valgrind", "-q", "--tool=callgrind", ...CALLGRIND_FLAGS, outFile],
+    under: underCallgrind(scratchDir),
     flags: NODE_FLAGS,
     readyMs: READY_MS,
   });
@@ -129,7 +117,7 @@ async function startCounted(
   const load = await LoadClient.start(processes, benchDir);
   const driver = await Driver.start(load, [benchCase], upstreamUrl);
   return {
-    ...{ name, pid: started.pid, scratchDir },
+    ...{ name, pid: started.pid, outDir: scratchDir, host: PRODUCT_HOST },
     async call(amount) {
       const job = driver.job(benchCase, target, { seconds: DEADLINE_S, amount });
       const timeoutMs = DEADLINE_S * 1_000;
@@ -141,14 +129,18 @@ async function startCounted(
 }
 
 /** Warms the product up, then counts. @returns instructions of a call in each window, less those that the product takes at rest */
-async function countWindows(product: Counted, options: Options, say: Context["say"]): Promise<number[]> {
+async function countWindows(
+  product: CountedProduct,
+  options: Options,
+  say: Context["say"],
+): Promise<number[]> {
   const { warmUp, calls, windows } = options;
   await product.call(warmUp);
   await control(product, "--instr=on");
   await product.call(FIRST_CALLS);
   await sleep(LATER_MS);
   const atRest = (await count(product, () => sleep(REST_MS))) / REST_MS;
-  const counted: number[] = [];
+  const figures: number[] = [];
   for (let number = 1; number <= windows; number++) {
     const startMs = performance.now();
     const all = await count(product, async () => {
@@ -157,44 +149,28 @@ async function countWindows(product: Counted, options: Options, say: Context["sa
     });
     const instructions = (all - atRest * (performance.now() - startMs)) / calls;
     say(`${product.name}, window ${number}: ${Math.round(instructions)} instructions a call`);
-    counted.push(instructions);
+    figures.push(instructions);
   }
-  return counted;
+  return figures;
 }
 
 /** Instructions of all threads of the product while `act` runs. */
 async function count(product: Counted, act: () => Promise<unknown>): Promise<number> {
-  const { name, pid, scratchDir } = product;
   await control(product, "--zero");
   await act();
-  await control(product, "--dump");
-  // Each dump is a file with a number of its own. The one without a number is written when the process ends.
-  const prefix = `callgrind.${pid}.`;
-  const files = readdirSync(scratchDir).filter((file) => file.startsWith(prefix));
-  let total = 0;
-  for (const file of files.map((found) => join(scratchDir, found))) {
-    total += Number(/^(?:summary|totals): (\d+)/m.exec(readFileSync(file, "latin1"))?.[1]);
-    rmSync(file);
-  }
-  if (!(total > 0)) throw new Error(`callgrind wrote no figures of ${name}`);
-  return total;
+  return await counted(product);
 }
 
-async function control({ pid }: Counted, command: string): Promise<void> {
-  // Valgrind names the pipe by which it is found after the HOST in the product's environment.
-  await run("callgrind_control", [command, String(pid)], { env: { ...process.env, HOST: PRODUCT_HOST } });
-}
-
-function table(counted: readonly (readonly [string, readonly number[]])[], options: Options): string {
+function table(figures: readonly (readonly [string, readonly number[]])[], options: Options): string {
   const { benchCase, warmUp, calls } = options;
-  const [ours = [], others] = counted.map(([, windows]) => windows);
+  const [ours = [], others] = figures.map(([, windows]) => windows);
   const line = (title: string, cells: readonly string[]) =>
     [title.padEnd(8), ...cells.map((cell) => cell.padStart(10))].join("");
   const row = (title: string, own: number, other: number | undefined) => {
     const compared = other === undefined ? [] : [String(Math.round(other)), (own / other).toFixed(3)];
     return line(title, [String(Math.round(own)), ...compared]);
   };
-  const names = counted.map(([name]) => name);
+  const names = figures.map(([name]) => name);
   return [
     `instructions a call, ${benchCase.name}, ${calls} calls a window after ${warmUp}`,
     line("window", others === undefined ? names : [...names, "ratio"]),

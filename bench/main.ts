@@ -11,6 +11,7 @@ import { type Baseline, compare, readBaseline, saveBaseline } from "./baseline.t
 import { benchCells, CELLS_USAGE } from "./cells/main.ts";
 import { benchPaper, PAPER_USAGE } from "./cells/paper-report.ts";
 import { Driver } from "./driver.ts";
+import { benchQuickly, QUICK_USAGE } from "./instructions/quick.ts";
 import { benchInstructions, INSTRUCTIONS_USAGE } from "./instructions.ts";
 import { LoadClient } from "./load-client.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
@@ -160,6 +161,15 @@ async function main(): Promise<number> {
     console.log(`${machine()}\n\n${await benchPaper(args.slice(1), say)}`);
     return 0;
   }
+  if (args[0] === "instructions" && args.includes("--help")) {
+    console.log(`${QUICK_USAGE}\n\n${INSTRUCTIONS_USAGE}`);
+    return 0;
+  }
+  if (args[0] === "instructions" && args.includes("--quick")) {
+    const { text, exitCode } = await benchQuickly(args.slice(1), { repoDir, say });
+    console.log(`${machine()}\n\n${text}`);
+    return exitCode;
+  }
   if (args[0] === "instructions") {
     console.log(`${machine()}\n\n${await benchInstructions(args.slice(1), { repoDir, cacheDir, say })}`);
     return 0;
@@ -168,7 +178,7 @@ async function main(): Promise<number> {
   const options = readOptions(args);
   if (options === "help") {
     console.log(
-      `${USAGE}\n\n${CELLS_USAGE}\n\n${PAPER_USAGE}\n\n${INSTRUCTIONS_USAGE}\n\n${ANALYTICS_USAGE}`,
+      `${USAGE}\n\n${CELLS_USAGE}\n\n${PAPER_USAGE}\n\n${QUICK_USAGE}\n\n${INSTRUCTIONS_USAGE}\n\n${ANALYTICS_USAGE}`,
     );
     return 0;
   }

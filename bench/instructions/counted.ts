@@ -1,0 +1,230 @@
+/**
+ * The gateway that `npm run bench -- instructions --quick` counts, as a process of its own: all of it as it is shipped, but for the
+ * sockets of clients and upstream, which are in memory, and for the clock, which runs by calls. It tells its parent when a window
+ * begins and ends, and waits for it.
+ */
+import { once } from "node:events";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { ClientRequest, Clients } from "./client.ts";
+import type { CalledKind, CallKind } from "./streams.ts";
+import { MemoryUpstream, UPSTREAM_PORT } from "./upstream.ts";
+import { VirtualTimers } from "./virtual-timers.ts";
+
+export interface CountPlan {
+  readonly scratchDir: string;
+  /** Calls of each kind in a round of warm-up. */
+  readonly warmUp: Readonly<Record<CallKind, number>>;
+  readonly warmUpRounds: number;
+  /** Calls of each kind in a window. */
+  readonly calls: Readonly<Record<CallKind, number>>;
+  readonly windows: number;
+}
+
+export type CountMessage =
+  | { readonly kind: "warm" }
+  | { readonly kind: "begin" }
+  | { readonly kind: "end"; readonly of: CallKind; readonly calls: number }
+  | { readonly kind: "done" }
+  | { readonly kind: "failed"; readonly reason: string };
+
+const REPO = join(import.meta.dirname, "../..");
+const MODEL = "weir/sim-small";
+const PATH = "/v1/chat/completions";
+/** Calls at the same time: they share commits, as the calls of a busy gateway do. */
+const AT_ONCE = 16;
+/** Time that passes with a call: 4,000 calls a second. */
+const CALL_MS = 0.25;
+const GRANT_USD = 1_000_000;
+const CONFIG_FILES = [
+  "weir.yaml",
+  "providers.yaml",
+  "plans.yaml",
+  "supplier.yaml",
+  "fx.yaml",
+  "models/weir.yaml",
+];
+/** While the gateway starts, its clock follows that of the machine. */
+const STEP_MS = 5;
+/** The disk and other threads get so much real time wherever timers have run; the processor is idle meanwhile. */
+const PAUSE_MS = 5;
+/** By the end of a window the store has done what it does a while after calls. The time is less than records wait for their insertion. */
+const SETTLE_STEPS = 4;
+const SETTLE_STEP_MS = 50;
+/** Of an insertion. */
+const INSERT_PAUSE_MS = 20;
+const MOST_PAUSES = 6_000;
+
+/**
+ * What is hot by the end of the warm-up is optimised and stays so. What becomes hot in a window would be compiled in it, which takes as
+ * much as some hundred calls.
+ */
+const NO_MORE_OPTIMISING = "--no-opt";
+
+const { setTimeout: realTimeout, setInterval: realInterval, clearInterval: clearReal } = globalThis;
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nothing = new Int32Array(new SharedArrayBuffer(4));
+/** Stops this thread, and no other, for some time that costs no instructions. */
+const pause = (ms: number): void => void Atomics.wait(nothing, 0, 0, ms);
+
+const send = (message: CountMessage): void => void process.send?.(message);
+
+/** Tells the parent, and waits until it has done what it does then. */
+async function tell(message: CountMessage): Promise<void> {
+  const answered = once(process, "message");
+  send(message);
+  await answered;
+}
+
+/** The parts of the process that are not the gateway's own; before any module of the gateway is loaded. */
+function surroundings() {
+  const timers = new VirtualTimers();
+  timers.install();
+  const library = new URL("./socket-library.ts", import.meta.url).href;
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === "uWebSockets.js" ? { url: library, shortCircuit: true } : next(specifier, context),
+  });
+  const upstream = new MemoryUpstream();
+  upstream.install();
+  return { timers, upstream };
+}
+
+/**
+ * An empty data folder, and the shipped configuration with a larger grant and the simulator's models alone: to read the others is a
+ * fifth of a start, and what the catalog says of them has no part in the figures.
+ */
+function environment(scratchDir: string): Record<string, string> {
+  const configDir = join(scratchDir, "counted-config");
+  for (const file of CONFIG_FILES) cpSync(join(REPO, "config", file), join(configDir, file));
+  const settings = join(configDir, "weir.yaml");
+  writeFileSync(
+    settings,
+    `${readFileSync(settings, "utf8").replace(/^grant_usd:.*$/m, "")}\ngrant_usd: ${GRANT_USD}\n`,
+  );
+  return {
+    ...{ HOST: "127.0.0.1", PORT: "0", LOG_LEVEL: "warn", CONFIG_DIR: configDir },
+    DATA_DIR: join(scratchDir, "counted-data"),
+    SIMULATOR_URL: `http://127.0.0.1:${UPSTREAM_PORT}`,
+  };
+}
+
+interface Counting {
+  readonly plan: CountPlan;
+  readonly timers: VirtualTimers;
+  readonly upstream: MemoryUpstream;
+  readonly clients: Clients;
+  readonly requests: ReadonlyMap<CallKind, { readonly called: CalledKind; readonly request: ClientRequest }>;
+  /** Rows that are not inserted yet. */
+  pendingRows(): number;
+}
+
+async function started(plan: CountPlan): Promise<Counting> {
+  const { timers, upstream } = surroundings();
+  const env = environment(plan.scratchDir);
+  const following = realInterval(() => timers.advance(STEP_MS), STEP_MS);
+  const { startSimulator } = await import("../../simulator/simulator.ts");
+  const { calledKinds } = await import("./streams.ts");
+  const simulator = await startSimulator({ keepBodyBytes: 0 });
+  const kinds = await calledKinds(simulator, MODEL);
+  await simulator.close();
+  const { pino } = await import("pino");
+  const { readConfig } = await import("../../src/config.ts");
+  const { startGateway } = await import("../../src/gateway/gateway.ts");
+  const gateway = await startGateway(readConfig(env), pino({ level: "warn" }, process.stderr));
+  while (!gateway.hasAnalytics()) await new Promise((resolve) => realTimeout(resolve, 10 * STEP_MS));
+  clearReal(following);
+  const secret = readFileSync(join(env.DATA_DIR ?? "", "first-key"), "utf8").trim();
+  const { handlerOf } = await import("./socket-library.ts");
+  return {
+    ...{ plan, timers, upstream },
+    clients: new Clients(handlerOf(`post ${PATH}`), AT_ONCE),
+    requests: new Map(
+      kinds.map((called) => [called.kind, { called, request: new ClientRequest(PATH, secret, called.body) }]),
+    ),
+    pendingRows: () => gateway.unsaved().outboxRows ?? 0,
+  };
+}
+
+/** Makes calls of a kind, and all that follows them but the insertion of their records. */
+async function call(counting: Counting, kind: CallKind, calls: number): Promise<void> {
+  const { clients, timers, upstream } = counting;
+  const { called, request } = counting.requests.get(kind) as { called: CalledKind; request: ClientRequest };
+  upstream.reads = called.reads;
+  const minBytes = Buffer.byteLength(called.content.text);
+  for (let i = 0; i < calls; i += AT_ONCE) {
+    await clients.call(request, minBytes);
+    await pass(timers, AT_ONCE * CALL_MS);
+  }
+  for (let i = 0; i < SETTLE_STEPS; i++) await pass(timers, SETTLE_STEP_MS);
+}
+
+/** Lets the time pass, and what is due be done. */
+async function pass(timers: VirtualTimers, ms: number): Promise<void> {
+  if (!timers.advance(ms)) return;
+  pause(PAUSE_MS);
+  await turn();
+  await turn();
+}
+
+/**
+ * Until all records are inserted, which takes real time and so belongs to no window. The next insertion is 2 s later by the clock of the
+ * timers: none falls into the window that follows.
+ */
+async function insert({ timers, pendingRows }: Counting): Promise<void> {
+  for (let i = 0; pendingRows() > 0; i++) {
+    if (i === MOST_PAUSES) throw new Error(`${pendingRows()} records are not inserted`);
+    timers.advance(SETTLE_STEP_MS);
+    pause(INSERT_PAUSE_MS);
+    await turn();
+  }
+}
+
+/** Before each window and at its end: so each has one collection of the young generation, of what its own calls have left. */
+const collectYoung = (): void => void globalThis.gc?.({ type: "minor" });
+
+/** @throws Error where an answer is not the upstream's */
+async function checkAnswers({ clients, upstream, requests }: Counting): Promise<void> {
+  const { isIntact } = await import("../fidelity.ts");
+  for (const [kind, { called, request }] of requests) {
+    upstream.reads = called.reads;
+    const kept: string[] = [];
+    await clients.call(request, 0, kept);
+    if (!isIntact(kept.join(""), called.content, "chat"))
+      throw new Error(`the gateway does not answer ${kind} with what the upstream said`);
+  }
+}
+
+async function main(): Promise<void> {
+  const plan: CountPlan = JSON.parse(process.argv[2] ?? "");
+  process.once("disconnect", () => process.exit(1));
+  const counting = await started(plan);
+  await checkAnswers(counting);
+  const kinds = [...counting.requests.keys()];
+  for (let round = 0; round < plan.warmUpRounds; round++) {
+    for (const kind of kinds) {
+      await call(counting, kind, plan.warmUp[kind]);
+      await insert(counting);
+    }
+  }
+  setFlagsFromString(NO_MORE_OPTIMISING);
+  await tell({ kind: "warm" });
+  for (let window = 0; window < plan.windows; window++) {
+    for (const kind of kinds) {
+      collectYoung();
+      await tell({ kind: "begin" });
+      await call(counting, kind, plan.calls[kind]);
+      collectYoung();
+      await tell({ kind: "end", of: kind, calls: plan.calls[kind] });
+      await insert(counting);
+    }
+  }
+  send({ kind: "done" });
+}
+
+main().catch((error: unknown) => {
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.send?.({ kind: "failed", reason } satisfies CountMessage, () => process.exit(1));
+});
