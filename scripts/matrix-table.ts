@@ -74,8 +74,12 @@ function lacks(): string {
 }
 
 function table([head = [], ...body]: readonly Cells[]): string {
-  const line = (cells: Cells): string => `| ${cells.join(" | ")} |`;
-  return [line(head), `|${" --- |".repeat(head.length)}`, ...body.map(line)].join("\n");
+  const widths = head.map((_, i) => Math.max(3, ...[head, ...body].map((cells) => `${cells[i]}`.length)));
+  // As the formatter has it.
+  const line = (cells: Cells): string =>
+    `| ${cells.map((cell, i) => `${cell}`.padEnd(widths[i] as number)).join(" | ")} |`;
+  const rule = widths.map((width) => "-".repeat(width));
+  return [head, rule, ...body].map(line).join("\n");
 }
 
 const names = (cases: readonly Case[]): string =>
