@@ -16,7 +16,8 @@ afterAll(() => gateway.stop());
 /** @returns milliseconds from a client's leaving until its upstream call is closed */
 async function leave(stream: boolean): Promise<number> {
   const going = new AbortController();
-  const messages = [{ role: "user", content: "Hello [[sim tokens=1000 gap_ms=20]]" }];
+  const pace = stream ? "tokens=1000 gap_ms=20" : "first_ms=60000";
+  const messages = [{ role: "user", content: `Hello [[sim ${pace}]]` }];
   const call = fetch(`${gateway.url}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${gateway.liveKey}`, "content-type": "application/json" },
