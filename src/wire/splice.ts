@@ -31,7 +31,7 @@ import { svcJson } from "./svc.ts";
 /** The changes of a request's body for one endpoint. A format adds its own. */
 export interface RequestSplice {
   readonly edits: Edit[];
-  /** Members to remove: no edit may touch them. */
+  /** Members to remove. Edits within them are not made. */
   readonly remove: string[];
   readonly dropped: string[];
   readonly extras: SentExtras;
@@ -75,7 +75,10 @@ export function spliced(
   { bytes, members }: ClientRequest,
   { edits, remove, dropped, extras }: RequestSplice,
 ): Outgoing {
-  const all = [...edits, ...removeMembers(members, remove)];
+  const gone = removeMembers(members, remove);
+  const left =
+    gone.length === 0 ? edits : edits.filter((edit) => !gone.some((other) => overlap(edit, other)));
+  const all = [...left, ...gone];
   const parts = bytes.length <= ONE_PIECE_BYTES ? [editedBytes(bytes, all)] : editedParts(bytes, all);
   return { parts, dropped, extras };
 }

@@ -52,6 +52,36 @@ const PLAIN: UnitPrices = { version: "v", input: 1000, output: 1000 };
 const NO_TEXT = { toString: 1, valueOf: 1 };
 
 test.each<[Name, object]>([
+  ["chat", { type: "function", function: { name: "f" } }],
+  ["responses", { type: "function", name: "f" }],
+  ["messages", { name: "f", input_schema: { type: "object" } }],
+])(
+  "T12: %s: a tool without a price, in a list that the provider does not take, leaves valid JSON",
+  (name, own) => {
+    const quirks = {
+      ...provider("p").quirks,
+      bodies: { [name]: { rename: {}, unsupported: ["tools"], omit: [], set: {} } },
+    };
+    const to = {
+      ...endpoint("e", { provider: { ...provider("p"), quirks }, dialects: [name] }),
+      prices: PLAIN,
+    };
+    for (const tools of [
+      [{ type: "web_search_20250305", name: "web_search" }, own],
+      [own, { type: "new_tool" }],
+      [0, own],
+    ]) {
+      const turns =
+        name === "responses" ? { input: "x" } : { max_tokens: 1, messages: [{ role: "user", content: "x" }] };
+      const request = FORMATS[name].read(Buffer.from(JSON.stringify({ model: "v/m", tools, ...turns })));
+      const out = passageTo(FORMATS[name], to)?.passage.write(request, to);
+      expect(JSON.parse(Buffer.concat(out?.parts ?? []).toString())).toEqual({ model: "e", ...turns });
+      expect(out?.dropped).toContain("/tools");
+    }
+  },
+);
+
+test.each<[Name, object]>([
   ["chat", { modalities: NO_TEXT }],
   ["chat", { modalities: [NO_TEXT] }],
   ["responses", { include: [NO_TEXT], tools: [{ type: "web_search" }] }],
