@@ -165,6 +165,17 @@ const pauses = nodeRule(
   },
 );
 
+const replacements = nodeRule(
+  "no test replaces a module",
+  "run the real part, or replace one of its functions and put it back: Node loads the tests, and vi.mock does nothing then",
+  ({ path }) => path.startsWith("test/"),
+  (node) => {
+    if (!ast.isCallExpression(node)) return undefined;
+    const callee = node.expression.getText();
+    return /^vi\.(?:mock|doMock|hoisted)$/.test(callee) ? `calls ${callee}` : undefined;
+  },
+);
+
 const COMPARISONS = new Set([
   ast.SyntaxKind.LessThanToken,
   ast.SyntaxKind.LessThanEqualsToken,
@@ -201,4 +212,4 @@ function isCompared(reading: ast.Node): boolean {
 
 const isOrder = (text: string): boolean => /\.toBe(?:Less|Greater)Than(?:OrEqual)?$/.test(text);
 
-export const laneRules: readonly Rule[] = [testRooms, starts, pauses, clocks];
+export const laneRules: readonly Rule[] = [testRooms, starts, pauses, replacements, clocks];

@@ -71,6 +71,7 @@ const SINS: Readonly<Record<string, string>> = {
   "test/unit/attic/redis.test.ts": 'import { lend } from "../../support/lend.ts";\nlend();\n',
   "test/unit/nowhere/pay.test.ts": "// Of no room.\n",
   "test/gateway/attic/charts.test.ts": "await testGateway({ engine: true });\n",
+  "test/timed/attic/mock.test.ts": 'vi.spyOn(disk, "flush");\nvi.mock("node:fs");\n',
   "test/gateway/attic/quiet.test.ts":
     'import type { lend } from "../../support/lend.ts";\nawait testGateway();\n',
   "test/crash/attic/pay.test.ts": "// Killed.\nawait spawnGateway({ cells: 3 });\n",
@@ -139,6 +140,7 @@ describe("each rule finds what breaks it", () => {
       ],
     ],
     ["no test pauses", [1, 3, 4].map((line) => `test/cells/attic/sleepy.ts:${line}`)],
+    ["no test replaces a module", ["test/timed/attic/mock.test.ts:2"]],
     ["no test outside of test/timed", [1, 2, 3, 4].map((line) => `test/cells/attic/timing.ts:${line}`)],
     ["no notes of unfinished work", ["bench/string-utils.ts:4"]],
     ["the type-checker is not silenced", ["test/pay.test.ts:1"]],
