@@ -84,7 +84,7 @@ describe.skipIf(missing !== undefined)(
       expect(readdirSync(redis.folder).filter((file) => file.startsWith("weir-backup-"))).toEqual([]);
       link.close();
       await redis.stop();
-    }, 60_000);
+    });
 
     test("a folder that Redis never wrote, and links that a killed command left", () => {
       const dataDir = join(home, "empty");

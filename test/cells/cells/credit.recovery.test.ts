@@ -271,7 +271,7 @@ describe.skipIf(missing !== undefined)(
       );
       if (process.env.WEIR_THOROUGH !== undefined) console.log(`${clients.size} charges, seed ${seed}`);
       for (const cell of cells.slice(1)) await cell.stop();
-    }, 300_000);
+    });
   },
 );
 

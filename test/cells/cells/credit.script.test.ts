@@ -238,6 +238,6 @@ describe.skipIf(missing !== undefined)(
           ...(process.env.WEIR_SEED !== undefined && { seed: Number(process.env.WEIR_SEED) }),
         },
       );
-    }, 600_000);
+    });
   },
 );

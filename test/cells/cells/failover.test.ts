@@ -100,5 +100,5 @@ describe.skipIf(missing !== undefined)(`Sentinels${missing === undefined ? "" : 
     const charges = answered.flatMap((each) => each.charges);
     for (const request of charges) expect(ledger.requests.get(request), request).toBe(1);
     expect(ledger.of(ORG)).toHaveLength(charges.length);
-  }, 300_000);
+  });
 });

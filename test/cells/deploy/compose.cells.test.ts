@@ -34,9 +34,7 @@ describe("docker-compose", () => {
   const config = (text: string, env: Record<string, string>) =>
     composeConfig("compose.cells.yaml", text, env);
 
-  test("reads the file without a complaint, and refuses what is misspelled", { timeout: 300_000 }, ({
-    skip,
-  }) => {
+  test("reads the file without a complaint, and refuses what is misspelled", ({ skip }) => {
     skip(reason !== undefined, reason);
     const text = deployFile("compose.cells.yaml");
     const read = config(text, PASSWORDS);

@@ -169,7 +169,7 @@ it(`a backup under load restores to cells that have every call answered before i
   expect(refused.output()).toMatch(
     new RegExp(`does not add up, and serves nobody:\\n.*${org}: there are \\d+ micro-USD more`),
   );
-}, 240_000);
+});
 
 it(`a stopped supervisor's folder is backed up too, and one whose cell is drained${why}`, async () => {
   const where = await place({ CLICKHOUSE_URL: "" });
@@ -191,4 +191,4 @@ it(`a stopped supervisor's folder is backed up too, and one whose cell is draine
   const copy = await restored(to, where);
   await stopped(await serves(copy, answered));
   rmSync(to, { recursive: true });
-}, 180_000);
+});

@@ -241,7 +241,7 @@ afterAll(async () => {
 });
 
 // The engine starts twice, for all cases together: seconds, or half a minute on a busy machine.
-describe("O2: a part that is lost behind its line in the deduplication log", { timeout: 90_000 }, () => {
+describe("O2: a part that is lost behind its line in the deduplication log", () => {
   /** Each case has orgs, a wire and a bench of its own; the engine is down once, for all of them. */
   const losses = new Map<LossCase, Loss>();
 
@@ -267,7 +267,7 @@ describe("O2: a part that is lost behind its line in the deduplication log", { t
       rmSync(join(home, "clickhouse", path.replace(/^.*?(?=store\/)/, "")), { recursive: true });
     engine = startEngine(home, silentLog);
     for (const { wire } of losses.values()) await wire.open(await portOf(engine));
-  }, 90_000);
+  });
   afterAll(async () => {
     for (const [one, { bench, wire, dataDir }] of losses) {
       if (one !== DEATH) await bench.close();

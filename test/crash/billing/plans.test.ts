@@ -69,4 +69,4 @@ test(`kill -9 while subscriptions are renewed, ${KILLS} times: the books are tho
     expected.books.map(({ entries }) => entries.filter((e) => e.startsWith("subscription")).length),
   ).toEqual([...[5, 2, 6, 3]]);
   expect(await booksOf(killed)).toEqual(expected);
-}, 120_000);
+});

@@ -101,7 +101,7 @@ beforeAll(async () => {
   expect([...parts.values()].every((names) => names.length > 0)).toBe(true);
   theirRows = await rowsWith(theirs, template);
   expect(theirRows.length).toBeGreaterThan(30);
-}, 120_000);
+});
 afterAll(async () => {
   await receiver.close();
   removeFolder(home);

@@ -184,4 +184,4 @@ test("T35: the engine alone is killed, over and over, while calls run: each has 
   await Promise.all(clients);
   await checkRecords(gateway, await checkLedger(gateway));
   expect(await gateway.kill("SIGTERM")).toBe(0);
-}, 60_000);
+});

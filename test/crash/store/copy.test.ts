@@ -73,7 +73,7 @@ test("copies made under load have all that was answered, a row and its record to
   }
   await writer.stop();
   await store.close();
-}, 60_000);
+});
 
 test("a store goes on while it stands still, and what it wrote meanwhile is not in the copy", async () => {
   const from = newFolder();

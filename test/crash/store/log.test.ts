@@ -265,4 +265,4 @@ test("T35: over many lives that end by kill -9, each committed row is there once
     before = life;
   }
   expect(before.trimmed).toBeGreaterThan(0);
-}, 60_000);
+});

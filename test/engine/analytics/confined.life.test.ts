@@ -22,7 +22,7 @@ describe.skipIf(reason !== "")(`S1: the analysts' process ${reason}`, () => {
   beforeAll(async () => {
     side = await openSide(["org_a", "org_b"]);
     await until("its process is up", () => isProcessUp(side));
-  }, 60_000);
+  });
   afterAll(() => side?.close());
 
   const own = () => descendants(side.engine.pid() ?? 0);

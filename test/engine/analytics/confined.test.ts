@@ -14,7 +14,7 @@ beforeAll(async () => {
   expect(await bench.analytics.flush(20_000)).toBe(true);
   engineFolder = join(bench.dataDir, "clickhouse");
   planted = plant(bench.dataDir);
-}, 30_000);
+});
 afterAll(async () => {
   planted?.remove();
   await bench?.close();

@@ -27,7 +27,7 @@ beforeAll(async () => {
   clickhouseUrl = address.href;
   clickhouse = openClickHouse({ address: () => engine.address(5000), database: DATABASE });
   await clickhouse.ready();
-}, 60_000);
+});
 afterAll(async () => {
   await clickhouse.close();
   await engine.stop();

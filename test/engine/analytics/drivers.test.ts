@@ -21,7 +21,7 @@ beforeAll(async () => {
   if (noPython !== "" && noJava !== "") return;
   side = await openSide(["org_a", "org_b"]);
   url = new URL((await side.engine.address(20_000)).url);
-}, 60_000);
+});
 afterAll(async () => {
   await side?.close();
   rmSync(folder, { recursive: true, force: true });

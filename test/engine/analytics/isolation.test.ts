@@ -16,7 +16,7 @@ beforeAll(async () => {
   trap = await openTrap();
   alone = await openSide(["org_a"]);
   together = await openSide(["org_a", "org_b"]);
-}, 60_000);
+});
 afterAll(async () => {
   await alone.close();
   await together.close();
@@ -59,7 +59,7 @@ describe("an analyst of one org", () => {
     expect(await counts(together)).toEqual(before);
     expect(trap.connections()).toBe(0);
     expect(planted.isWritten()).toBe(false);
-  }, 600_000);
+  });
 
   it.each([...ORG_TABLES, ...ORG_VIEWS])("reads the rows of its own org in `%s`", async (table) => {
     const { text } = await together.ask(`SELECT org_id, count() > 0 FROM ${table} GROUP BY org_id`);

@@ -150,7 +150,7 @@ it("a death or a pause at any statement leaves what the next gateway completes, 
     await database.command(`DROP DATABASE ${database.name}`);
     await database.close();
   });
-}, 240_000);
+});
 
 it("gateways killed at random moments leave a database that the last one completes", async () => {
   const database = await openDatabase(address, "killed");
@@ -177,7 +177,7 @@ it("gateways killed at random moments leave a database that the last one complet
   const { stored, summed } = await tagSums(database);
   expect(stored).toEqual(summed);
   await database.close();
-}, 120_000);
+});
 
 /** Acts on them, so many at once. */
 async function each<T>(all: readonly T[], atOnce: number, act: (one: T) => Promise<void>): Promise<void> {

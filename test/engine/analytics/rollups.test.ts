@@ -63,4 +63,4 @@ it("equals the records for each org after late rows, and after the erasure of on
   expect(await bench.analytics.erasure.erase(OTHER_ORG)).toBe(false);
   await compare();
   expect([await tagged(OTHER_ORG), await tagged(ORG)]).toEqual([0, before]);
-}, 60_000);
+});

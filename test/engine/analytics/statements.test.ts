@@ -12,7 +12,7 @@ let side: Side;
 beforeAll(async () => {
   side = await openSide(["org_a", "org_b"]);
   writeFileSync(join(side.folder, "clickhouse", PLANTED), CANARY);
-}, 60_000);
+});
 afterAll(() => side.close());
 
 const ask = (sql: string) => side.ask(sql, "&param_t=requests&param_n=5&param_a=[1]");

@@ -245,4 +245,4 @@ test("after the due date no byte tells of the org; money, another org and its pe
   expect(await money()).toEqual(before);
   const keptAfter = kept();
   expect(keptBefore.filter((line) => !keptAfter.includes(line))).toEqual([]);
-}, 180_000);
+});

@@ -147,4 +147,4 @@ test("no byte of what was told of an erased org's payers is left, before and aft
   // That it was told, and of what, stays.
   expect(ofOrg(after)).toHaveLength(4);
   for (const event of ofOrg(before)) expect(ofOrg(after)).toContainEqual({ ...event, body: "" });
-}, 120_000);
+});

@@ -142,5 +142,5 @@ describe("over sockets", () => {
     await atRest(gateway);
     await nothingHeld();
     expect((await gateway.chat()).status).toBe(200);
-  }, 120_000);
+  });
 });

@@ -84,7 +84,7 @@ beforeAll(async () => {
   );
   await atRest(gateway);
   charged = await charges(gateway);
-}, 60_000);
+});
 afterAll(() => gateway?.stop());
 
 async function make(run: Run): Promise<void> {

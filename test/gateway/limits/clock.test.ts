@@ -69,7 +69,7 @@ describe.each([
     lieMs = untilMidnight() + 1_000;
     await between();
     for (const one of [key, unused]) expect((await ask(one)).status).toBe(200);
-  }, 60_000);
+  });
 
   test("O6: nor does a clock that was back open it", async () => {
     const key = await keyOfOneCall();
@@ -80,7 +80,7 @@ describe.each([
     lieMs = 0;
     await between();
     expect((await ask(key)).status).toBe(402);
-  }, 60_000);
+  });
 });
 
 test("O6: ids take the time of the corrected clock again", async () => {

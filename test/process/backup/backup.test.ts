@@ -54,7 +54,7 @@ beforeAll(async () => {
     out: expect.stringMatching(/ledger: \d+ entries of 1 orgs/),
   });
   await clients.stop();
-}, 120_000);
+});
 
 afterAll(async () => {
   await gateway.stop();
@@ -77,7 +77,7 @@ test("a backup made under load has every call answered before it, once in the le
   expect(chargesOf(join(folder, "data"))).toEqual(expect.arrayContaining([...answeredBefore]));
   const charged = await chargesOfStarted(folder);
   expect(new Set(charged).size).toBe(charged.length);
-}, 60_000);
+});
 
 test("a backup is this user's only, has the master key and none of the other secrets, and leaves nothing frozen", () => {
   expect(readdirSync(backup).sort()).toEqual(["clickhouse", "manifest.json", "secrets.key", "weir.lmdb"]);
@@ -115,7 +115,7 @@ test("a killed gateway is backed up with what its journal has, and two gateways 
   await chargesOfStarted(one);
   await other.simulator.close();
   removeFolder(other.folder);
-}, 60_000);
+});
 
 test("one bit of any file of a backup changed: a restore is refused and names the file", async () => {
   const files = readdirSync(backup, { recursive: true, withFileTypes: true })
@@ -139,7 +139,7 @@ test("one bit of any file of a backup changed: a restore is refused and names th
     expect(await refusal(backup)).toContain(`${full} is damaged`);
     writeFileSync(full, right);
   }
-}, 60_000);
+});
 
 test("a backup that lacks a file, or its manifest, or is of a later release is refused", async () => {
   const copy = newFolder();

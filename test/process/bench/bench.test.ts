@@ -84,7 +84,7 @@ describe.skipIf(process.platform !== "linux")("a tiny run", () => {
     const done = await run(process.execPath, [join(repoDir, "bench/main.ts"), ...args], { timeout: 60_000 });
     printed = done.stdout;
     report = reportShape.parse(JSON.parse(readFileSync(file, "utf8")));
-  }, 60_000);
+  });
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   test("measures every case against every target", () => {

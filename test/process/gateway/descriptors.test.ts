@@ -71,7 +71,7 @@ test("O4: calls beyond what descriptors allow get 503 before any gets 502; other
   child.kill("SIGTERM");
   expect((await ended).code).toBe(0);
   await simulator.close();
-}, 120_000);
+});
 
 test("O4: connections that only stay open do not take the reserve: the newest are closed", async () => {
   const { simulator, where } = await limited(LIMIT);
@@ -95,7 +95,7 @@ test("O4: connections that only stay open do not take the reserve: the newest ar
   );
   expect(await metric(where.url, "weir_store_healthy")).toBe(1);
   await simulator.close();
-}, 120_000);
+});
 
 test("O4: a limit below what a start needs is refused with what to raise", async () => {
   const { simulator, ended, output } = await limited(96);
@@ -108,7 +108,7 @@ test("O4: a limit below what a start needs is refused with what to raise", async
     /^this process may open 96 files and sockets, and needs \d+ at least: raise "ulimit -n" /,
   );
   await simulator.close();
-}, 120_000);
+});
 
 test("O4: calls without a connection yet count as if they had one", () => {
   const held = { clients: 0, upstream: 0, simulator: 0 };

@@ -105,7 +105,7 @@ test("O11: a pipe that nobody reads does not stop the loop; later lines are drop
   child.kill("SIGTERM");
   child.stderr?.resume();
   expect((await ended).code).toBe(0);
-}, 120_000);
+});
 
 /** A gateway whose log goes into a full pipe that the test never reads. SIGUSR2 makes it fail with an uncaught error. */
 async function withFullPipe() {
@@ -190,7 +190,7 @@ test("O11: a closed pipe: lines are dropped, and SIGTERM ends it with 0", async 
   await answersAndCounts(where.url, child.pid ?? 0);
   child.kill("SIGTERM");
   expect((await ended).code).toBe(0);
-}, 120_000);
+});
 
 test.skipIf(!existsSync("/dev/full"))(
   "O11: a full disk under the log's file: lines are dropped and counted (skipped without /dev/full)",
@@ -229,7 +229,7 @@ test("O11: the last lines come out: why it ended, also where that was a fault", 
     models: expect.any(Number),
   });
   expect(lines.at(-1)).toMatchObject({ signal: "SIGTERM", msg: "stopped by SIGTERM: everything is saved" });
-}, 120_000);
+});
 
 test("O11: lines to a closed descriptor are counted", async () => {
   const fd = openSync(join(testFolder(), "log"), "a");

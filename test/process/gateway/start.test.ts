@@ -103,7 +103,7 @@ describe("O10: one gateway a port", () => {
     await first.stop();
     await closed;
     await (await started(where)).stop();
-  }, 120_000);
+  });
 });
 
 describe("O12: the data folder is its owner's alone", () => {
@@ -117,7 +117,7 @@ describe("O12: the data folder is its owner's alone", () => {
     mkdirSync(dataDir);
     chmodSync(dataDir, 0o755);
     first = await spawnGateway({ folder });
-  }, 60_000);
+  });
   afterAll(async () => {
     await first?.kill("SIGKILL");
     await first?.simulator.close();
@@ -130,7 +130,7 @@ describe("O12: the data folder is its owner's alone", () => {
       .filter((entry) => entry.isFile())
       .filter((entry) => (modeOf(join(entry.parentPath, entry.name)) & 0o077) !== 0);
     expect(open.map(({ name }) => name)).toEqual([]);
-  }, 120_000);
+  });
 
   test("O12: folder 0700 and files 0600 at every start, whatever they were", async () => {
     expect(await first.kill("SIGTERM")).toBe(0);
@@ -154,7 +154,7 @@ describe("O12: the data folder is its owner's alone", () => {
     for (const { path, wanted } of files()) expect([path, modeOf(path)]).toEqual([path, wanted]);
     expect(modeOf(join(dataDir, "journal", "note"))).toBe(0o600);
     await again.stop();
-  }, 120_000);
+  });
 
   test("O12: links are left alone: what they name may lie elsewhere", async () => {
     const folder = testFolder();
@@ -186,7 +186,7 @@ describe("O29: starts that cannot be: one line that names the setting, exit code
       `DATA_DIR=${file} cannot be used: it is a file, not a folder\n`,
       `DATA_DIR=${below} cannot be used: a part of the path is a file, not a folder\n`,
     ]);
-  }, 120_000);
+  });
 
   test.skipIf(isRoot)("O29: DATA_DIR cannot be written (skipped for root, who may)", async () => {
     const folder = testFolder();
@@ -200,14 +200,14 @@ describe("O29: starts that cannot be: one line that names the setting, exit code
   test("O29: CONFIG_DIR is missing", async () => {
     const away = join(testFolder(), "nowhere");
     expect(await refused({ CONFIG_DIR: away })).toBe(`CONFIG_DIR: there is no folder ${away}\n`);
-  }, 120_000);
+  });
 
   test("O29: HOST is none of this machine", async () => {
     // TEST-NET-1 of RFC 5737: assigned to nobody.
     expect(await refused({ HOST: "192.0.2.1" })).toBe(
       "HOST=192.0.2.1 is no address of this machine: set it to one, such as 127.0.0.1 or 0.0.0.0\n",
     );
-  }, 120_000);
+  });
 
   test.skipIf(isRoot)("O29: PORT is a privileged one (skipped for root, who may)", async () => {
     expect(await refused({ PORT: "81" })).toContain("PORT");
@@ -239,7 +239,7 @@ describe("O29: weir check", () => {
     expect(output).toMatch(/models +\d+ of \d+ can be reached, over \d+ endpoints/);
     expect(output).not.toContain(KEY);
     expect(existsSync(where.dataDir)).toBe(false);
-  }, 120_000);
+  });
 
   test("O29: names the variables that the log of a start names", async () => {
     const where = await place({ GOOGLE_CLOUD_PROJECT: "", VLLM_BASE_URL: "", OLLAMA_BASE_URL: "" });
@@ -251,7 +251,7 @@ describe("O29: weir check", () => {
     ]) {
       expect(output).toContain(line);
     }
-  }, 120_000);
+  });
 
   test.skipIf(!existsSync("/proc/locks"))(
     "O29: sees that a running gateway has the data folder (skipped where the system does not list locks)",
@@ -300,7 +300,7 @@ describe("O29: weir check", () => {
     rmSync(join(configDir, "weir.yaml"));
     const settings = await weir({ env: { ...where.env, LOG_LEVEL: "loud" } }, "check");
     expect([settings.code, settings.output]).toEqual([1, expect.stringContaining("LOG_LEVEL: ")]);
-  }, 120_000);
+  });
 });
 
 describe("O15: weir keys create", () => {
@@ -335,7 +335,7 @@ describe("O15: weir keys create", () => {
     const created = await call("/v1/keys", { method: "POST", body: JSON.stringify({ name: "Made by it" }) });
     expect(created.status).toBe(201);
     await again.stop();
-  }, 120_000);
+  });
 
   test("O15: scopes, a file of one's own, and what is refused", async () => {
     const none = await weir(await place(), "keys", "create");
@@ -361,5 +361,5 @@ describe("O15: weir keys create", () => {
     expect(keys.map(({ name, scopes }) => [name, scopes.length])).toContainEqual(["Made on the machine", 2]);
     expect(keys).toHaveLength(3);
     await store.close();
-  }, 120_000);
+  });
 });

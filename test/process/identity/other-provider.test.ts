@@ -49,7 +49,7 @@ describe.skipIf(missing !== undefined)(
       gateway = await testGateway({
         env: { PORT: String(own), OIDC_ISSUER: issuer, OIDC_CLIENT_ID: "web", OIDC_CLIENT_SECRET: "secret" },
       });
-    }, 400_000);
+    });
     afterAll(async () => {
       await gateway?.stop();
       provider?.kill();

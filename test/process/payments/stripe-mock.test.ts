@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined)(
         clock: systemClock,
         webhookSecrets: [],
       });
-    }, 400_000);
+    });
     afterAll(() => {
       mock?.kill();
       rmSync(folder, { recursive: true, force: true });

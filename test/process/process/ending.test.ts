@@ -24,8 +24,8 @@ function ended(...how: string[]) {
 test("an end in the midst of a transaction waits for it, and no other begins", async () => {
   const ends = await Promise.all(Array.from({ length: 4 }, () => ended()));
   expect(ends).toEqual(Array(4).fill({ code: 3, signal: null, output: "last words" }));
-}, 20_000);
+});
 
 test("a transaction that never ends does not keep the process", async () => {
   expect(await ended("hang")).toEqual({ code: 3, signal: null, output: "last words" });
-}, 20_000);
+});

@@ -260,7 +260,7 @@ test("O7: a key is one key in all its forms, also for the checksum", async () =>
   expect((await checked(folder))[0]).toBe(0);
 });
 
-test("O7: the command line: check and recover end with their codes", { timeout: 90_000 }, () => {
+test("O7: the command line: check and recover end with their codes", () => {
   const folder = newFolder();
   const weir = (...args: string[]) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], { encoding: "utf8" });

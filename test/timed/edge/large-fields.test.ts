@@ -135,7 +135,7 @@ describe.each(FORMATS)("%s", (path, good, options) => {
         for (const value of values) expect((await post({ [name]: value })).status).toBeLessThan(500);
       }
     });
-  }, 120_000);
+  });
 });
 
 const TAGS = IS_LONG ? 1_000_000 : 150_000;
@@ -167,7 +167,7 @@ test(`O8: ${TAGS} tags and maps of ${2 * TAGS} members are refused while /health
   expect(health.count).toBeGreaterThan(5);
   expect(slowestMs(health, IS_LONG)).toBeLessThan(HEALTH_MS);
   expect((await post({ metadata: { tags: map(32) } })).status).toBe(200);
-}, 120_000);
+});
 
 describe("control plane", () => {
   /** More than the values that a body of the control plane may hold. */
@@ -215,7 +215,7 @@ describe("control plane", () => {
       }
     }
     expect(asked).toBeGreaterThan(50);
-  }, 60_000);
+  });
 
   test("O8: a query of thousands of parameters", async () => {
     const query = Array.from({ length: 6000 }, (_, i) => `k${i.toString(36)}`).join("&");

@@ -112,4 +112,4 @@ test(`T55, T65: heap, sockets and holds are after ${ROUNDS * CALLS_A_ROUND} mixe
   // What caches and compiled code still gain, and 2 KB for each call that stayed.
   expect(last - first).toBeLessThan(amount(5_000_000, 3_500_000));
   expect(sockets).toBeLessThan(200);
-}, 90_000);
+});

@@ -151,7 +151,7 @@ describe("slow readers", () => {
     expect(Math.max(...calls.map((call) => call.bytesWritten))).toBeLessThan(20_000_000);
     for (const socket of [...first.sockets, ...sockets]) socket.destroy();
     await until("their upstream calls are closed", () => calls.every((call) => call.closedByPeer));
-  }, 90_000);
+  });
 
   test("T11: reading in sips, with pauses in between, gets every byte", async () => {
     const response = await open("six");
@@ -189,5 +189,5 @@ describe("slow readers", () => {
     expect(answer.choices[0].message.content.length).toBeGreaterThan(15_900_000);
     expect(answer.svc.cost.total_micro_usd).toBeGreaterThan(0);
     await atRest(gateway);
-  }, 60_000);
+  });
 });

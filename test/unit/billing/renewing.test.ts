@@ -237,4 +237,4 @@ test("any history over a year, with lost acts and restarts: balance is the ledge
     { numRuns: rounds(400), endOnFailure: true },
   );
   await each.dispose();
-}, 110_000);
+});

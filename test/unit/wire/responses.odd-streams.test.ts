@@ -302,7 +302,7 @@ describe("O24: a responses stream reads to the whole that it tells", () => {
       }),
       { numRuns: runs, seed: 24 },
     );
-  }, 60_000);
+  });
 });
 
 describe("O24: what is remembered of a stream is bounded", () => {

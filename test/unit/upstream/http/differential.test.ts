@@ -29,7 +29,7 @@ describe("an answer is read as undici reads it", () => {
       }),
       { numRuns: amount(20_000, 300), seed: 1 },
     );
-  }, 600_000);
+  });
 
   test.each(DIFFERENCES)("but: $name", async ({ example, applies, allows }) => {
     const { ours, theirs } = await clients.compare(example);
