@@ -71,7 +71,7 @@ const stops = new Promise<void>((resolve) => {
   });
 });
 // A promise does not keep a process.
-again(() => {}, 60_000);
+const endKeeping = again(() => {}, 60_000);
 
 await jobs.start();
 if (killer !== "" && jobs.row(killing.name, killer) === undefined) {
@@ -91,6 +91,7 @@ for (let n = 0; n < Number(count) && !isStopping; n++) {
 await until("no job waits or runs", () => isStopping || jobs.metrics().lanes === 0);
 say("idle");
 await stops;
+endKeeping();
 await jobs.stop();
 await store.close();
 say("stopped");
