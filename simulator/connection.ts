@@ -17,8 +17,6 @@ export interface Shared {
   readonly provider: Provider;
   readonly log: CallLog;
   readonly clock: Clock;
-  /** Notifies {@link Simulator.waitFor} of a change. */
-  changed(): void;
 }
 
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -54,7 +52,6 @@ export class Connection implements PlaybackEvents {
 
   wrote(bytes: number): void {
     if (this.#call !== undefined) this.#call.bytesWritten += bytes;
-    this.#shared.changed();
   }
 
   finished(ending: Ending): void {
@@ -66,7 +63,6 @@ export class Connection implements PlaybackEvents {
     if (ending === "reset") this.#socket.resetAndDestroy();
     else if (this.#last) this.#socket.end();
     else this.#readNext();
-    this.#shared.changed();
   }
 
   /** Serves the requests that have arrived one after the other; called again when a delayed reply ends. */
@@ -91,7 +87,6 @@ export class Connection implements PlaybackEvents {
     this.#call = call;
     this.#last = request.head.close;
     shared.log.add(call);
-    shared.changed();
     this.#playback = new Playback(this.#socket, shared.provider.scriptFor(request), this);
     this.#playback.start();
   }
@@ -112,6 +107,5 @@ export class Connection implements PlaybackEvents {
     if (call === undefined) return;
     this.#shared.log.end(call, true);
     this.#socket.destroy();
-    this.#shared.changed();
   }
 }

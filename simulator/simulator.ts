@@ -32,11 +32,6 @@ export interface Simulator {
   readonly totalCalls: number;
   /** Calls whose reply is not over. */
   readonly openCalls: number;
-  /**
-   * Resolves as soon as the predicate holds; it is called whenever a call begins, ends or is written to. Rejects after
-   * `timeoutMs`, and when the simulator closes.
-   */
-  waitFor(predicate: (simulator: Simulator) => boolean, timeoutMs: number): Promise<void>;
   /** Cuts every connection and frees the port. */
   close(): Promise<void>;
 }
@@ -51,19 +46,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   return running;
 }
 
-interface Waiter {
-  readonly predicate: (simulator: Simulator) => boolean;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-  readonly timer: NodeJS.Timeout;
-}
-
 class RunningSimulator implements Simulator {
   readonly #host: string;
   readonly #server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
   readonly #sockets = new Set<Socket>();
   readonly #log: CallLog;
-  readonly #waiters = new Set<Waiter>();
   readonly #shared: Shared;
   readonly #onListening: (port: number) => void;
   #port = 0;
@@ -77,9 +64,6 @@ class RunningSimulator implements Simulator {
       provider: new Provider(),
       log: this.#log,
       clock: options.clock ?? systemClock,
-      changed: () => {
-        if (this.#waiters.size > 0) this.#ask();
-      },
     };
   }
 
@@ -116,25 +100,7 @@ class RunningSimulator implements Simulator {
     });
   }
 
-  waitFor(predicate: (simulator: Simulator) => boolean, timeoutMs: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#waiters.delete(waiter);
-        const seen = `${this.totalCalls} calls, ${this.openCalls} of them open`;
-        reject(new Error(`The simulator waited ${timeoutMs} ms in vain; it has seen ${seen}.`));
-      }, timeoutMs);
-      const waiter: Waiter = { predicate, resolve, reject, timer };
-      this.#waiters.add(waiter);
-      this.#ask();
-    });
-  }
-
   close(): Promise<void> {
-    for (const waiter of this.#waiters) {
-      clearTimeout(waiter.timer);
-      waiter.reject(new Error("The simulator was closed."));
-    }
-    this.#waiters.clear();
     return new Promise((resolve) => {
       this.#server.close(() => resolve());
       for (const socket of this.#sockets) socket.destroy();
@@ -145,18 +111,5 @@ class RunningSimulator implements Simulator {
     this.#sockets.add(socket);
     socket.on("close", () => this.#sockets.delete(socket));
     new Connection(socket, this.#shared);
-  }
-
-  #ask(): void {
-    for (const waiter of this.#waiters) {
-      try {
-        if (!waiter.predicate(this)) continue;
-        waiter.resolve();
-      } catch (thrown) {
-        waiter.reject(thrown);
-      }
-      clearTimeout(waiter.timer);
-      this.#waiters.delete(waiter);
-    }
   }
 }

@@ -74,14 +74,6 @@ test("keepBodyBytes bounds the bodies kept, youngest first; their sizes stay kno
   await simulator.close();
 });
 
-test("waitFor rejects when it waits in vain, and when the simulator closes", async () => {
-  const own = await startSimulator();
-  await expect(own.waitFor(() => false, 5)).rejects.toThrow("in vain; it has seen 0 calls");
-  const waiting = expect(own.waitFor(() => false, 60_000)).rejects.toThrow("closed");
-  await own.close();
-  await waiting;
-});
-
 test("a taken port is an error, and close frees it", async () => {
   const own = await startSimulator();
   await expect(startSimulator({ port: own.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
