@@ -21,6 +21,7 @@ import { putAnalyticsTables } from "./analytics-folder.ts";
 import { httpCall } from "./http-client.ts";
 import { writeSettings } from "./settings.fixtures.ts";
 import { type OfCells, startCells } from "./start-cells.ts";
+import { LIMIT_MS } from "./wait.ts";
 
 const REPO = join(import.meta.dirname, "../..");
 /** The project "cells" of the tests has each gateway be several behind a proxy. */
@@ -304,12 +305,12 @@ export function callsBy(
         ...headers,
       },
       ...(sent !== undefined && { body: sent }),
-      withinMs: ANSWER_MS,
+      withinMs: LIMIT_MS,
     });
     if (answer === undefined) {
       const open = `the simulator has ${simulator.openCalls} calls open`;
       const asked = `${method} ${path} ${sent?.slice(0, 500)}`;
-      throw new Error(`no answer within ${ANSWER_MS} ms to ${asked}; ${open}`);
+      throw new Error(`no answer within ${LIMIT_MS} ms to ${asked}; ${open}`);
     }
     const { status, text } = answer;
     const isJson = answer.headers.get("content-type")?.startsWith("application/json") === true;
@@ -325,7 +326,7 @@ export function callsBy(
     call,
     chat: (body = {}, options = {}) =>
       call("POST", "/v1/chat/completions", { body: { ...HELLO, ...body }, ...options }),
-    openai: ({ key = liveKey, maxRetries = 0, timeout = 10_000 } = {}) =>
+    openai: ({ key = liveKey, maxRetries = 0, timeout = LIMIT_MS } = {}) =>
       new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries, timeout }),
     async balance() {
       const { json } = await call("GET", "/v1/credits");
@@ -333,8 +334,5 @@ export function callsBy(
     },
   };
 }
-
-/** Less than a test may take, so that a call that hangs is named by the failure. */
-const ANSWER_MS = 15_000;
 
 const HELLO = { model: "weir/sim-small", messages: [{ role: "user", content: "Hello" }] };

@@ -1,6 +1,7 @@
 /** What eight cells spend of, up to a bound: an org's credit, and hard budgets, behind the same words. */
 import { expect } from "vitest";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
+import { equals, until } from "../../support/wait.ts";
 import {
   begin,
   ENOUGH,
@@ -95,15 +96,11 @@ export async function openBudgets(
 export async function expectSpend({ link }: Bench, scope: string, microUsd: number): Promise<void> {
   const spent = String(microUsd);
   // A budget that nobody has is known in Redis once its first charge is.
-  await expect
-    .poll(
-      async () => {
-        const { t, l = "0" } = await spendRow(link, scope);
-        return { t, l };
-      },
-      { timeout: 20_000, interval: 20 },
-    )
-    .toEqual({ t: spent, l: "0" });
+  const look = async () => {
+    const { t, l = "0" } = await spendRow(link, scope);
+    return { t, l };
+  };
+  await until("all is charged, and nothing is leased", look, equals({ t: spent, l: "0" }));
   const { d, t, m, l, h, u, ...rest } = await spendRow(link, scope);
   expect({ t, m, l, h, rest }).toEqual({ t: spent, m: spent, l: "0", h: "0", rest: {} });
 }

@@ -15,6 +15,7 @@ import { amount } from "../../support/effort.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { httpCall } from "../../support/http-client.ts";
 import { missingRedis, type TestRedis } from "../../support/redis-server.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 const missing = missingRedis();
 const CELLS = amount(8, 3);
@@ -52,7 +53,7 @@ describe.skipIf(missing !== undefined)(`rooms${missing === undefined ? "" : `: $
     const authorization = `Bearer ${isOperator ? operatorKey : gateway.liveKey}`;
     const headers = { authorization, "content-type": "application/json", "user-agent": mark };
     const sent = body && { body: JSON.stringify(body) };
-    const answer = await httpCall(method, `${cell}${path}`, { headers, ...sent, withinMs: 20_000 });
+    const answer = await httpCall(method, `${cell}${path}`, { headers, ...sent, withinMs: LIMIT_MS });
     if (answer === undefined) throw new Error(`no answer to ${method} ${path}, ${hint}`);
     const { status, text } = answer;
     return { status, json: text === "" ? undefined : JSON.parse(text) };

@@ -8,6 +8,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import type { Answer, TestEndpoint } from "../../support/gateway.ts";
 import type { SharedGateway } from "../../support/shared-gateway.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 export const DIALECTS = ["chat", "responses", "messages", "gemini", "converse"] as const;
 export type DialectName = (typeof DIALECTS)[number];
@@ -42,7 +43,7 @@ export function clientsOf(
     sent.count++;
     return fetch(url, init);
   };
-  const usual = { apiKey, maxRetries, timeout: 10_000, fetch: counted };
+  const usual = { apiKey, maxRetries, timeout: LIMIT_MS, fetch: counted };
   return {
     openai: new OpenAI({ ...usual, baseURL: `${gateway.url}/v1` }),
     anthropic: new Anthropic({ ...usual, baseURL: gateway.url }),

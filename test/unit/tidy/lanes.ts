@@ -148,7 +148,11 @@ const pauses = nodeRule(
   isQuick,
   (node) => {
     if (ast.isCallExpression(node)) {
-      const callee = node.expression.getText().replace(/^globalThis\./, "");
+      // A chain is broken over lines.
+      const callee = node.expression
+        .getText()
+        .replace(/\s+/g, "")
+        .replace(/^globalThis\./, "");
       return /^(?:setTimeout|setInterval|(?:vi|expect)\.(?:waitFor|waitUntil|poll))$/.test(callee)
         ? `calls ${callee}`
         : undefined;

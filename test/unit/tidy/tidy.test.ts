@@ -78,7 +78,7 @@ const SINS: Readonly<Record<string, string>> = {
   "test/support/lend.ts":
     'import { execFile } from "node:child_process";\nexport const lend = () => startRedis(execFile);\n',
   "test/cells/attic/sleepy.ts":
-    'import { setTimeout as sleep } from "node:timers/promises";\nimport { setImmediate as turn } from "node:timers/promises";\nawait new Promise((done) => setTimeout(done, 5));\nawait expect.poll(() => 1).toBe(1);\nsetImmediate(turn, sleep);\n',
+    'import { setTimeout as sleep } from "node:timers/promises";\nimport { setImmediate as turn } from "node:timers/promises";\nawait new Promise((done) => setTimeout(done, 5));\nawait expect\n.poll(() => 1).toBe(1);\nsetImmediate(turn, sleep);\n',
   "test/cells/attic/timing.ts":
     "const from = performance.now();\nif (Date.now() + 5 < from) throw 0;\nexpect(systemClock.now() - from).toBeLessThan(7);\nexpect(1).toBeGreaterThan(2 * Date.now());\nexport const row = { at: Date.now(), of: expect(Date.now()).toBe(1) };\n",
   "test/timed/attic/timing.ts": "await new Promise((done) => setTimeout(done, performance.now()));\n",
