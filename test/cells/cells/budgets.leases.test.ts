@@ -1,4 +1,4 @@
-/** Hard budgets over eight cells: leases, changes and what is shown. That no more than a budget is spent: cap.test.ts. */
+/** Hard budgets over eight cells: leases, changes and what is shown. That no more than a budget is spent: cap.test.ts; within what time others know: test/timed/cells/budgets.test.ts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";

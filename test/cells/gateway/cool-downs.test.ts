@@ -1,13 +1,14 @@
-/** A key that a provider refuses at one cell is out at all of them. */
+/** A key that a provider refuses at one cell is out at all of them. Within what time: test/timed/gateway/cool-downs.test.ts. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemTimers } from "../../../src/clock.ts";
-import type { Endpoint, ProviderKey } from "../../../src/endpoint.ts";
+import type { Endpoint } from "../../../src/endpoint.ts";
 import { shareCoolDowns } from "../../../src/gateway/cool-downs.ts";
 import { shareErrors } from "../../../src/gateway/shared-errors.ts";
 import { Health } from "../../../src/routing/health.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { until } from "../../support/wait.ts";
 import { type Bench, openBench, type TestCell } from "../cells/fixtures.ts";
+import { endpoint, key, outFor, refuse } from "./cool-downs-rig.ts";
 
 const missing = missingRedis();
 let bench: Bench;
@@ -27,20 +28,6 @@ beforeEach(async () => {
   });
 });
 afterEach(() => bench?.close());
-
-const key = (id: string, isByok = false): ProviderKey => ({
-  ...{ id, poolId: "pool_x", hint: "abcd", isByok },
-  credential: { kind: "bearer", secret: "s" } as unknown as ProviderKey["credential"],
-});
-const endpoint = (keys: ProviderKey[]): Endpoint =>
-  ({ id: "ep", model: "m", provider: { id: "x", keys } }) as unknown as Endpoint;
-
-function refuse(health: Health, at: Endpoint, keys: ProviderKey[], refusal: object): void {
-  const lease = health.begin(at, keys);
-  if (lease === undefined) throw new Error("no key is usable");
-  health.onResult(lease, { outcome: "rate_limited", errorClass: "capacity", httpStatus: 429, ...refusal });
-}
-const outFor = (health: Health, at: Endpoint) => health.of(at)?.outForMs ?? 0;
 
 test.skipIf(missing)(
   "a Retry-After of one cell holds at all, to the millisecond and for last resorts too",

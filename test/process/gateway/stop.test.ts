@@ -1,58 +1,25 @@
 /** O5: a stop ends within `timeouts.shutdown_ms`, whatever hangs, and says what it waited for and what is lost. */
-import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
-import { constants, tmpdir } from "node:os";
+import { mkdtempSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { Stopping } from "../../../src/gateway/stopping.ts";
 import { compileDiskFaults } from "../../support/disk-faults.fixtures.ts";
 import { removeFolder } from "../../support/gateway.ts";
-import { MAIN, metric, place, run, smallConfig } from "../../support/process.fixtures.ts";
+import { stuckGateway } from "../../support/stuck-disk.fixtures.ts";
 import { until } from "../../support/wait.ts";
-
-const SHUTDOWN_MS = 3000;
 
 const home = mkdtempSync(join(tmpdir(), "weir-stop-"));
 afterAll(() => removeFolder(home));
 const disk = compileDiskFaults(home);
-/** LMDB itself is not made to fail: see `test/crash/store/faults.test.ts`. */
-const fill = () =>
-  disk.set(...[".journal", "weir.lmdb-disk"].map((file) => `write ${file} ${constants.errno.ENOSPC}`));
-
-/** A gateway with a call under way, whose store cannot commit from here on. */
-async function stuck() {
-  const configDir = smallConfig();
-  writeFileSync(join(configDir, "weir.yaml"), `timeouts: { shutdown_ms: ${SHUTDOWN_MS} }\n`);
-  disk.set();
-  const where = await place({ CONFIG_DIR: configDir, ...disk.env });
-  const started = run(process.execPath, [MAIN], {
-    env: where.env,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  await where.ready();
-  const response = await fetch(`${where.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${where.key()}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "weir/sim-small",
-      stream: true,
-      messages: [{ role: "user", content: "[[sim tokens=5 gap_ms=100]]" }],
-    }),
-  });
-  expect(response.status).toBe(200);
-  fill();
-  const answer = response.text().catch(() => "cut");
-  await until("the store fails", async () => (await metric(where.url, "weir_store_healthy")) === 0);
-  return { ...started, where, answer };
-}
-
 const lastLine = (output: string) => JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
 
 test.skipIf(disk.missing !== "")(
   `O5: SIGTERM while the store cannot commit: exit 1 within the bound, with what is unsaved${disk.missing}`,
   async () => {
-    const { child, ended, output, answer } = await stuck();
+    const { child, ended, output, answer } = await stuckGateway(disk);
     child.kill("SIGTERM");
-    // By itself: the disk takes nothing as long as the process lives.
+    // By itself: the disk takes nothing as long as the process lives. Within what time: test/timed/gateway/stop.test.ts.
     expect(await ended).toEqual({ code: 1, signal: null });
     const { msg, unsaved, err } = lastLine(output());
     expect(msg).toBe("stopped by SIGTERM, but not cleanly");
@@ -67,7 +34,7 @@ test.skipIf(disk.missing !== "")(
 test.skipIf(disk.missing !== "")(
   `O5: a store that commits again within the bound saves everything, and the exit is clean${disk.missing}`,
   async () => {
-    const { child, ended, output, answer, where } = await stuck();
+    const { child, ended, output, answer, where } = await stuckGateway(disk);
     child.kill("SIGTERM");
     await until("it is stopping", () => output().includes("stopping: SIGTERM came"));
     disk.set();
