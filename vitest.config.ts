@@ -53,7 +53,7 @@ export default defineConfig({
     teardownTimeout: 5_000,
     // Tests that run at the same time wait for something and hardly use a processor.
     maxConcurrency: 16,
-    globalSetup: ["test/memory-folder.setup.mjs", "test/stripped.setup.mjs"],
+    globalSetup: ["memory-folder", "run-folder", "stripped"].map((name) => `test/${name}.setup.mjs`),
     sequence: { sequencer: LaneSequencer },
     // Of the processes that tests start, and of those that run tests, which start threads of the product.
     env: { NODE_OPTIONS: STRIPPED, [PART_VARIABLE]: part },

@@ -76,6 +76,15 @@ function write(file: string, kept: Kept): void {
     writeFileSync(unfinished, JSON.stringify(kept), { mode: 0o600 });
     renameSync(unfinished, file);
   } catch {
-    rmSync(unfinished, { force: true });
+    remove(unfinished);
+  }
+}
+
+/** As far as that is allowed: in a folder of another user even the look fails. */
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // Then nothing was written either.
   }
 }

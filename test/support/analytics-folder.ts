@@ -11,7 +11,7 @@ const MADE_WITHIN_MS = 90_000;
 
 /** Puts the tables of database `weir` into a data folder that nothing has used yet. Outside of a run of tests it does nothing. */
 export function putAnalyticsTables(dataDir: string): void {
-  const runFolder = process.env.WEIR_STRIPPED;
+  const runFolder = process.env.WEIR_TEST_RUN;
   if (runFolder === undefined) return;
   const made = join(runFolder, "analytics");
   if (!existsSync(made)) make(made);

@@ -75,6 +75,8 @@ test.each(["", "{", "null", '{"node":1}', JSON.stringify({ node: process.version
 
 test("without a folder to write to nothing is kept, and nothing said", () => {
   expect(start(source, join(folder, "missing/stripped.json"))).toBe("first");
+  // Where it may not even be looked, as in a folder of another user.
+  expect(start(source, join(source, "stripped.json"))).toBe("first");
 });
 
 test("what is outside of the root is left to Node", () => {
