@@ -40,13 +40,13 @@ const NODE_FLAGS = [
   ...["--min-semi-space-size=128", "--max-semi-space-size=128", "--no-allocation-site-pretenuring"],
   ...["--initial-old-space-size=3000", "--max-old-space-size=4000", "--no-memory-reducer"],
   ...["--predictable", "--hash-seed=1", "--random-seed=1", "--expose-gc"],
-  ...["--invocation-count-for-turbofan=600", "--minimum-invocations-after-ic-update=100"],
+  ...["--invocation-count-for-turbofan=200", "--minimum-invocations-after-ic-update=50"],
 ];
 
 const PLAN: Omit<CountPlan, "scratchDir" | "windows"> = {
-  warmUp: { "json-1k": 640, "burst-64": 192, "stream-16": 192, "stream-272": 48 },
-  warmUpRounds: 5,
-  calls: { "json-1k": 640, "burst-64": 320, "stream-16": 128, "stream-272": 64 },
+  warmUp: { "json-1k": 480, "burst-64": 192, "stream-16": 192, "stream-272": 48 },
+  warmUpRounds: 8,
+  calls: { "json-1k": 480, "burst-64": 320, "stream-16": 128, "stream-272": 64 },
 };
 
 const HOST = "127.0.0.1";
