@@ -66,8 +66,10 @@ export async function deliver(): Promise<Delivered> {
     outages.push([fromMs, Date.now()]);
   }
   await committed(sender, EVENTS);
-  await until("the good ones have all events", () =>
-    receivers.wellGot().every((events) => events.size >= EVENTS),
+  await until(
+    "the good ones have all events",
+    () => receivers.wellGot().map((events) => events.size),
+    (counts) => counts.every((count) => count >= EVENTS),
   );
   sender.child.stdin?.end();
   await once(sender.child, "exit");

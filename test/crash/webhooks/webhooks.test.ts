@@ -25,5 +25,5 @@ test(
       expect(ended[name]?.attempts).toBeLessThan(EVENTS / 2);
     }
   },
-  amount(3_600_000, 110_000),
+  amount(3_600_000, 600_000),
 );
