@@ -127,6 +127,8 @@ again(() => {
 say({ ready: true });
 
 let emitted = [...events.of(ORG)].length;
+// Also those of a process that was killed before it said so.
+say({ committed: emitted });
 const startMs = systemClock.monotonic();
 for (let n = 0; emitted < plan.events; n++) {
   const data = { name: `e${emitted}`, version: 1, status: "active" as const, scopes: [] };
