@@ -60,31 +60,6 @@ test.skipIf(missing).each(BY_CREDENTIAL)(
 );
 
 test.skipIf(missing)(
-  "a flood of unknown keys costs Redis a few looks a second, one of mistyped keys none",
-  async () => {
-    await late.isWell();
-    const exchanges = () => late.series("weir_cell_exchange_seconds_count");
-    const flood = async (keyOf: () => string) => {
-      const [before, fromMs] = [await exchanges(), performance.now()];
-      let refused = 0;
-      while (performance.now() - fromMs < 2000) {
-        const calls = Array.from({ length: 25 }, () => BY_KEY.map(([, call]) => call(late, keyOf()))).flat();
-        for (const { status } of await Promise.all(calls)) expect([401, 503]).toContain(status);
-        refused += calls.length;
-      }
-      const rate = (((await exchanges()) - before) / (performance.now() - fromMs)) * 1000;
-      console.log(`${refused} keys were refused beside ${rate.toFixed(1)} exchanges a second`);
-      return rate;
-    };
-    const mistyped = () => newSecret("live").replace(/.$/, (last) => (last === "0" ? "1" : "0"));
-    // Of beats and merged rows.
-    const usual = await flood(mistyped);
-    expect(usual).toBeLessThan(10);
-    expect(await flood(() => newSecret("live"))).toBeLessThan(usual + 6);
-  },
-);
-
-test.skipIf(missing)(
   "the body of an unknown sender is not waited for, and takes no memory then",
   async () => {
     await late.isWell();

@@ -1,5 +1,6 @@
 /** Requests with images and documents in each client format, of any size: the same conversation in four ways to say it. */
 import { request } from "node:http";
+import { rest } from "../../support/pace.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -161,7 +162,8 @@ export function sendInPieces(
     });
     const next = (at: number): void => {
       if (at >= body.length) sent.end();
-      else sent.write(body.subarray(at, at + PIECE_BYTES), () => setImmediate(next, at + PIECE_BYTES));
+      // As a network brings them: not all at once into one turn of the gateway.
+      else sent.write(body.subarray(at, at + PIECE_BYTES), () => rest(1).then(() => next(at + PIECE_BYTES)));
     };
     next(0);
   });

@@ -1,6 +1,7 @@
-/** Within what time a cell answers a credential that it cannot ask Redis about. */
+/** Within what time a cell answers a credential that it cannot ask Redis about, and how often unknown ones have it ask. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BY_CREDENTIAL, LateCell } from "../../cells/gateway/late-cell.ts";
+import { newSecret } from "../../../src/account/secret.ts";
+import { BY_CREDENTIAL, BY_KEY, LateCell } from "../../cells/gateway/late-cell.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { staysWithin, tookMs } from "../within.ts";
 
@@ -24,5 +25,37 @@ test.skipIf(missing).each(BY_CREDENTIAL)(
       late.proxy.resume();
       return ms;
     });
+  },
+);
+
+/** Of beats and merged rows, when nothing is unknown. */
+const USUAL_A_SECOND = 10;
+const MOST_LOOKS_A_SECOND = 6;
+
+test.skipIf(missing)(
+  "a flood of unknown keys costs Redis a few looks a second, one of mistyped keys none",
+  async () => {
+    await late.isWell();
+    const exchanges = () => late.series("weir_cell_exchange_seconds_count");
+    const flood = async (keyOf: () => string) => {
+      const [before, fromMs] = [await exchanges(), performance.now()];
+      let refused = 0;
+      while (performance.now() - fromMs < 2000) {
+        const calls = Array.from({ length: 25 }, () => BY_KEY.map(([, call]) => call(late, keyOf()))).flat();
+        for (const { status } of await Promise.all(calls)) expect([401, 503]).toContain(status);
+        refused += calls.length;
+      }
+      const rate = (((await exchanges()) - before) / (performance.now() - fromMs)) * 1000;
+      console.log(`${refused} keys were refused beside ${rate.toFixed(1)} exchanges a second`);
+      return rate;
+    };
+    const mistyped = () => newSecret("live").replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+    let rates: readonly [usual: number, unknown: number] = [Number.NaN, Number.NaN];
+    const areFew = () => rates[0] < USUAL_A_SECOND && rates[1] < rates[0] + MOST_LOOKS_A_SECOND;
+    // The best of three: a cell that was late asks for all that it missed at once.
+    for (let tries = 0; tries < 3 && !areFew(); tries++) {
+      rates = [await flood(mistyped), await flood(() => newSecret("live"))];
+    }
+    expect(areFew(), `${rates} exchanges a second`).toBe(true);
   },
 );
