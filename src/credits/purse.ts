@@ -39,7 +39,7 @@ export interface Purse {
   funds(orgId: string): Funds;
   /** balance - held, micro-USD. */
   available(orgId: string): number;
-  /** The same. Returns a promise where another process must be asked. @throws WeirError 503, as a rejection, where it does not answer */
+  /** What `available` says; a promise where Redis must be asked for it. @throws WeirError 503, as a rejection, where Redis does not answer */
   askAvailable(orgId: string): number | Promise<number>;
   /**
    * Reserves `microUsd`; undefined where less is available. Returns a promise where credit is kept in another process.

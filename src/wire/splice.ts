@@ -68,6 +68,18 @@ export function spliceOf(
 
 const overlap = (a: Edit, b: Edit): boolean => a.start < b.end && b.start < a.end;
 
+/** Whether an edit overlaps one of these, which are in order: a client decides how many there are of both. */
+function isWithinOne(edit: Edit, ordered: readonly Edit[]): boolean {
+  let [from, to] = [0, ordered.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((ordered[middle] as Edit).start < edit.end) from = middle + 1;
+    else to = middle;
+  }
+  const last = ordered[from - 1];
+  return last !== undefined && overlap(edit, last);
+}
+
 /** Larger bodies are not copied. */
 const ONE_PIECE_BYTES = 64 * 1024;
 
@@ -76,8 +88,7 @@ export function spliced(
   { edits, remove, dropped, extras }: RequestSplice,
 ): Outgoing {
   const gone = removeMembers(members, remove);
-  const left =
-    gone.length === 0 ? edits : edits.filter((edit) => !gone.some((other) => overlap(edit, other)));
+  const left = gone.length === 0 ? edits : edits.filter((edit) => !isWithinOne(edit, gone));
   const all = [...left, ...gone];
   const parts = bytes.length <= ONE_PIECE_BYTES ? [editedBytes(bytes, all)] : editedParts(bytes, all);
   return { parts, dropped, extras };
