@@ -23,14 +23,15 @@ const STRIPPED = `--import=${new URL("test/stripped.mjs", import.meta.url)}`;
 
 /** A process takes up to a gigabyte. */
 const MOST_WORKERS = 6;
-/** What starts processes of its own leaves them room. */
-const WITH_CHILDREN = { maxWorkers: 2, sequence: { groupOrder: 1 } };
+/** These tests wait for sockets, timers, threads and processes for more than a third of their time: one more than there are processors. */
+const WORKERS = Math.min(availableParallelism() + 1, MOST_WORKERS);
+/** Starts processes of its own. */
+const WITH_CHILDREN = { maxWorkers: WORKERS, sequence: { groupOrder: 1 } };
 
 function turnOf(lane: Lane) {
   if (lane.isAlone) return { maxWorkers: 1, sequence: { groupOrder: 2 } };
   if (!lane.isQuick) return WITH_CHILDREN;
-  // These tests wait for sockets, timers and threads for more than a third of their time: one more than there are processors.
-  return { maxWorkers: Math.min(availableParallelism() + 1, MOST_WORKERS), sequence: { groupOrder: 0 } };
+  return { maxWorkers: WORKERS, sequence: { groupOrder: 0 } };
 }
 
 const lanes = LANES.map((lane) => ({

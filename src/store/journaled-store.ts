@@ -211,7 +211,6 @@ export class JournaledStore {
     attempt(this.#onFailure, () => {
       if (!this.#rewrite.isDueAtClose()) this.#release();
     });
-    await this.#lmdb.flushed();
     await this.#lmdb.close();
     // The next start does it.
     attempt(this.#onFailure, () => this.#rewrite.afterClose());

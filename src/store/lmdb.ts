@@ -26,6 +26,8 @@ export class Lmdb {
   readonly #databases = new Map<string, Bytes>();
   /** A requested transaction never began. */
   #stuck = false;
+  /** Transactions that a thread of LMDB's still has: it tells of a commit before it is done with it. */
+  readonly #writing = new Set<Promise<unknown>>();
 
   constructor(root: RootDatabase, disk: Disk) {
     this.#root = root;
@@ -65,9 +67,13 @@ export class Lmdb {
       this.#root.committed.then(undefined, () => {});
       return caught(act);
     });
+    const written: Promise<unknown> = this.#root.flushed.then(() => this.#writing.delete(written));
+    this.#writing.add(written);
     try {
       return await Promise.race([done, late]);
     } catch (error) {
+      // The library does not tell when it has flushed what failed.
+      this.#writing.delete(written);
       throw await reasonOf(error);
     } finally {
       clearTimeout(timer);
@@ -102,12 +108,19 @@ export class Lmdb {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error("LMDB was not flushed within a minute")), BEGIN_MS);
     });
-    await Promise.race([this.#root.flushed, late]).finally(() => clearTimeout(timer));
+    const all = Promise.all([this.#root.flushed, ...this.#writing]);
+    await Promise.race([all, late]).finally(() => clearTimeout(timer));
   }
 
-  close(): Promise<void> {
+  /**
+   * Everything is flushed then. The library waits for the last transaction alone before it frees what its threads read: a thread that
+   * was late with an earlier one ended the process.
+   * @throws Error where flushing takes a minute
+   */
+  async close(): Promise<void> {
+    await this.flushed();
     this.#disk.close();
-    return this.#root.close();
+    await this.#root.close();
   }
 }
 

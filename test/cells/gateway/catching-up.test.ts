@@ -106,15 +106,3 @@ test.skipIf(missing)(
     expect((await read).json.name).toBe("renamed");
   },
 );
-
-test.skipIf(missing)("a cell that is away from Redis for some seconds reads what it has", async () => {
-  await late.isWell();
-  late.proxy.refuse(true);
-  await until("nobody waits for it", async () => (await late.series("weir_cell_beat_age_seconds")) > 2);
-  const fromMs = performance.now();
-  for (let n = 0; n < 20; n++) expect((await late.ask(1, "GET", "/v1/keys")).status).toBe(200);
-  // A read that waits does so for a second.
-  expect(performance.now() - fromMs).toBeLessThan(10_000);
-  late.proxy.refuse(false);
-  await late.isWell();
-});

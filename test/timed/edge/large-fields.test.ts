@@ -5,7 +5,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { longestTurn, WITNESSED } from "../../support/event-loop.fixtures.ts";
 import type { Answer } from "../../support/gateway.ts";
-import { HEALTH_MS, type HealthProbe, probeHealth, slowestMs } from "../../support/healthz.fixtures.ts";
+import {
+  HEALTH_MS,
+  type Health,
+  type HealthProbe,
+  probeHealth,
+  slowestMs,
+} from "../../support/healthz.fixtures.ts";
 import { atRest } from "../../support/observations.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
 import { until } from "../../support/wait.ts";
@@ -139,6 +145,8 @@ describe.each(FORMATS)("%s", (path, good, options) => {
 });
 
 const TAGS = IS_LONG ? 1_000_000 : 150_000;
+/** Answers of `/healthz` beside them. */
+const LOOKS = 6;
 
 test(`O8: ${TAGS} tags and maps of ${2 * TAGS} members are refused while /healthz answers`, async () => {
   const post = (svc: object) => gateway.chat({ ...CHAT, svc });
@@ -151,21 +159,27 @@ test(`O8: ${TAGS} tags and maps of ${2 * TAGS} members are refused while /health
   const asked = probeHealth(gateway);
   probe = asked;
   await until("it has begun", async () => (await asked.health()).count > 0);
-  await staysQuick("so many members", async () => {
-    for (const [body, pointer] of [
-      [tags, "/svc/metadata/tags"],
-      [options, "/svc/provider_options"],
-    ]) {
-      const answer = await gateway.call("POST", "/v1/chat/completions", { body });
-      expect([answer.status, errorOf(answer).param]).toEqual([400, pointer]);
-    }
-  });
-  const health = await asked.health();
+  const looks: Health[] = [];
+  // A fast machine refuses both before the probe has asked a few times.
+  const looked = () => looks.reduce((sum, { count }) => sum + count, 0);
+  while (looked() < LOOKS) {
+    await staysQuick("so many members", async () => {
+      for (const [body, pointer] of [
+        [tags, "/svc/metadata/tags"],
+        [options, "/svc/provider_options"],
+      ]) {
+        const answer = await gateway.call("POST", "/v1/chat/completions", { body });
+        expect([answer.status, errorOf(answer).param]).toEqual([400, pointer]);
+      }
+    });
+    looks.push(await asked.health());
+  }
   asked.stop();
-  if (IS_LONG) console.info(health);
-  expect(health.failed).toBe(0);
-  expect(health.count).toBeGreaterThan(5);
-  expect(slowestMs(health, IS_LONG)).toBeLessThan(HEALTH_MS);
+  if (IS_LONG) console.info(looks);
+  for (const health of looks) {
+    expect(health.failed).toBe(0);
+    expect(slowestMs(health, IS_LONG)).toBeLessThan(HEALTH_MS);
+  }
   expect((await post({ metadata: { tags: map(32) } })).status).toBe(200);
 });
 

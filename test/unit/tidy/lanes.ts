@@ -113,14 +113,6 @@ const TIMERS = [
   "test/unit/bench/instructions.test.ts",
 ];
 
-/** A bound of these is one of time by design, and not examined yet by another measure than the clock. */
-const STILL_BY_CLOCK = [
-  ...["catching-up", "records", "redis-faults"].map((name) => `test/cells/gateway/${name}.test.ts`),
-  ...["formats", "serial"].map((name) => `test/cells/cells/${name}.test.ts`),
-  "test/engine/analytics/outage.test.ts",
-  "test/gateway/money/dated-prices.test.ts",
-];
-
 const isQuick = ({ path }: Source): boolean =>
   path.startsWith("test/") && !path.startsWith("test/timed/") && !TIMERS.includes(path);
 
@@ -191,7 +183,7 @@ const COMPARISONS = new Set([
 const clocks = nodeRule(
   "no test outside of test/timed measures time by a clock",
   "show the order of events (test/support/pace.ts: `sooner`), count, move a clock of the test's own, or bound processor time",
-  (source) => isQuick(source) && !STILL_BY_CLOCK.includes(source.path),
+  isQuick,
   (node) => {
     if (!ast.isCallExpression(node)) return undefined;
     const callee = node.expression.getText();
