@@ -56,7 +56,7 @@ export default defineConfig({
     maxConcurrency: 16,
     globalSetup: ["memory-folder", "run-folder", "stripped"].map((name) => `test/${name}.setup.mjs`),
     sequence: { sequencer: LaneSequencer },
-    // Of the processes that tests start, and of those that run tests, which start threads of the product.
+    // For the processes that tests start, and for those that run tests, which start threads of the product.
     env: { NODE_OPTIONS: STRIPPED, [PART_VARIABLE]: part },
     execArgv: [STRIPPED],
     projects: [

@@ -10,7 +10,7 @@ const summaryOf = (file: string): Summary => JSON.parse(readFileSync(file, "utf8
 console.log("The line of this run for the table of docs/testing.md:");
 console.log(rowOf(summaryOf(quickFile), summaryOf(restFile), { commit: commit(), pipeUs: pipeFigure() }));
 
-/** Of small JSON calls. Undefined where the bench could not run. */
+/** Processor time of a small JSON call, microseconds; undefined where the bench could not run. */
 function pipeFigure(): number | undefined {
   if (!existsSync(pipeFile)) return undefined;
   const { rows } = JSON.parse(readFileSync(pipeFile, "utf8")) as {

@@ -20,7 +20,7 @@ export function setup() {
   return () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
 
-/** Of runs that were killed. */
+/** Runs that were killed have left them. */
 function removeLeftFolders() {
   for (const name of readdirSync(MEMORY)) {
     const pid = /^weir-tests-(\d+)-/.exec(name)?.[1];

@@ -26,7 +26,7 @@ export function strippedFile(parent, path) {
 
 // Older Nodes, which some tests start, have no such hooks.
 if (folder && nodeModule.registerHooks !== undefined) {
-  /** Of each source by its address, undefined where there is none; empty once it was loaded. */
+  /** The stripped text of each source by its address, undefined where there is none; empty once it was loaded. */
   const found = new Map();
   const isThere = (url) => {
     if (!found.has(url)) found.set(url, stripped(url));

@@ -23,7 +23,7 @@ export function setup() {
     if (!kept.delete(basename(stripped))) write(stripped, stripTypeScriptTypes(readFileSync(path, "utf8")));
   }
   process.emitWarning = warn;
-  // Of earlier states. A run beside this one that misses one strips it itself.
+  // They are of earlier states. A run beside this one that misses one strips it itself.
   for (const name of kept) rmSync(join(KEPT, name), { force: true });
   process.env.WEIR_STRIPPED = KEPT;
 }

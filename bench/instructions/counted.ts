@@ -55,7 +55,7 @@ const SETTLE_STEPS = 4;
 const SETTLE_STEP_MS = 50;
 /** The disk and other threads get so much real time for it, also on a busy machine; this thread is idle meanwhile. */
 const SETTLE_PAUSE_MS = 250;
-/** Of an insertion. */
+/** Real time for ClickHouse to insert records, between two looks. */
 const INSERT_PAUSE_MS = 20;
 const MOST_PAUSES = 6_000;
 

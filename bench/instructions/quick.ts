@@ -63,7 +63,7 @@ interface Context {
 
 export interface QuickResult {
   readonly text: string;
-  /** Of the process. */
+  /** The bench ends with it. */
   readonly exitCode: 0 | 1;
 }
 

@@ -8,7 +8,7 @@ export type RouteHandler = (res: HttpResponse, req: HttpRequest) => void;
 
 const handlers = new Map<string, RouteHandler>();
 
-/** Of the first route that was bound to it. @param route such as `post /v1/messages`. @throws Error where there is none */
+/** The handler that was bound to a route first. @param route such as `post /v1/messages`. @throws Error where there is none */
 export function handlerOf(route: string): RouteHandler {
   const handler = handlers.get(route);
   if (handler === undefined) throw new Error(`the gateway has no route ${route}`);

@@ -7,7 +7,7 @@ import { connectTcp } from "./upstream.ts";
 
 export type CallKind = "json-1k" | "burst-64" | "stream-16" | "stream-272";
 
-/** Of two streams with an event in each read; the longer one's cost less the shorter one's is that of the events between. */
+/** Events of two streams, each in a read of its own: what the longer one costs more is the cost of the events between. */
 export const SHORT_EVENTS = 16;
 export const LONG_EVENTS = 272;
 

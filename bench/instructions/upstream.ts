@@ -16,7 +16,7 @@ interface Reads {
 
 const connectReally = net.connect;
 
-/** Of a stream that has its own connection. */
+/** A real connection: `install` replaces `net.connect`. */
 export const connectTcp = (port: number): Socket => connectReally({ port, host: "127.0.0.1" });
 
 export class MemoryUpstream {
@@ -39,7 +39,7 @@ export class MemoryUpstream {
 /** Has what `src/upstream` calls of a socket. */
 class MemoryConnection {
   destroyed = false;
-  /** Whatever is written has left at once. */
+  /** Nothing waits to be sent. */
   readonly writableLength = 0;
   readonly #upstream: MemoryUpstream;
   readonly #into: Reads;

@@ -10,7 +10,7 @@ import { type Change, changesOf } from "./operators.ts";
 
 export interface Choice {
   readonly seed: number;
-  /** Of each room. */
+  /** How many mutants each room has. */
   readonly count: number;
   /** Some test runs the code at this offset. */
   readonly isRun: (file: string, offset: number) => boolean;

@@ -14,9 +14,9 @@ export const COVERAGE_FOLDER = "WEIR_MUTANTS_COVERAGE";
 /** Parts of a source that ran, by offsets, in order and apart. */
 export type Spans = readonly (readonly [start: number, end: number])[];
 
-/** Of one test file, as `coverage.setup.ts` writes it. */
+/** What one test file ran, as `coverage.setup.ts` writes it. */
 export interface Measured {
-  /** Of a processor, in its own process, its import included: the same on a busy machine. */
+  /** Processor time in its own process, its import included: the same on a busy machine. */
   readonly ms: number;
   /** By the source's path. */
   readonly spans: Readonly<Record<string, Spans>>;
@@ -71,8 +71,8 @@ export function filesThatRun(
 const MATRIX = /^test\/gateway\/conformance\//;
 
 /**
- * Of these files, which are in the order of their cost, as many as may be run, in that order: up to this time of a processor in all,
- * beside those of the matrix, which always are.
+ * As many of the files as may be run, the cheapest first: up to this processor time in all. Those of the matrix always are.
+ * @param files in the order of their cost
  */
 export function affordable(files: readonly TestFile[], ms: number): TestFile[] {
   let spent = 0;

@@ -121,7 +121,7 @@ async function run(
   onProgress: (progress: Progress, child: Running) => void,
 ): Promise<"ended" | "out of time" | string> {
   const temporary = mkdtempSync(join(tmpdir(), "weir-mutant-"));
-  // Of a run of tests that this one may be part of.
+  // They belong to the run of tests that may have started this one.
   const outside = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith("VITEST")),
   );

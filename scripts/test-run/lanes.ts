@@ -4,7 +4,7 @@
  */
 
 export interface Lane {
-  /** Of its folder in `test`, and of its project of vitest. */
+  /** Its folder in `test` and its project of vitest are called so. */
   readonly name: string;
   /** What its tests need, for the message of a run that leaves them out. */
   readonly needs: string;

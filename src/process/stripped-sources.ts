@@ -27,6 +27,12 @@ export function keepStripped(file: string, root: string): () => void {
   let imported: Sources = {};
   let isNew = false;
   const hooks = registerHooks({
+    resolve(specifier, context, next) {
+      // Node would look for each file and for its package, once for each source that imports it.
+      const isOurs = specifier.startsWith(".") && specifier.endsWith(".ts");
+      if (!isOurs || context.parentURL?.startsWith(root) !== true) return next(specifier, context);
+      return { url: new URL(specifier, context.parentURL).href, format: "module", shortCircuit: true };
+    },
     load(url, context, next) {
       if (!url.startsWith(root) || !url.endsWith(".ts") || url.includes("/node_modules/")) {
         return next(url, context);

@@ -7,7 +7,7 @@ import { availableParallelism, cpus, freemem, loadavg, totalmem } from "node:os"
 import { inspect, isDeepStrictEqual } from "node:util";
 import type { Timers } from "../../src/clock.ts";
 
-/** Of each wait. A machine with much else to do takes seconds for what takes milliseconds; minutes are a hang. */
+/** Each wait's. A machine with much else to do takes seconds for what takes milliseconds; minutes are a hang. */
 export const LIMIT_MS = 120_000;
 
 /** How often the time of a wait is counted, in milliseconds. */
@@ -36,7 +36,7 @@ export interface Surroundings extends Timers {
   figures(): Figures;
 }
 
-/** Of this machine and this process. Times are milliseconds since an arbitrary origin. */
+/** What this machine and this process do. Times are milliseconds since an arbitrary origin. */
 export interface Figures {
   /** Processor time of this process with all its threads. */
   readonly ownMs: number;
