@@ -79,6 +79,15 @@ const ROWS: readonly Row[] = [
     usage(2629, 635),
   ],
   [
+    "sound by its seconds and reasoning, both beside",
+    readChatUsage,
+    {
+      ...{ prompt_audio_seconds: 203, prompt_tokens: 4, total_tokens: 3294, completion_tokens: 635 },
+      completion_tokens_details: { reasoning_tokens: 30 },
+    },
+    usage(2629, 665, { reasoningTokens: 30 }),
+  ],
+  [
     "xAI, reasoning beside the completion",
     readChatUsage,
     {
