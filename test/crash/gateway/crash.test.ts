@@ -173,7 +173,7 @@ test("T35: the engine alone is killed, over and over, while calls run: each has 
   const clients = Array.from({ length: 4 }, (_, i) => client(gateway, seededRandom(SEED - i), dead));
   for (let kills = 0; kills < 2; kills++) {
     await anyMoment(random, 700);
-    killEngine(gateway.pid);
+    await until("there is one to kill", () => killEngine(gateway.pid));
     const restarts = kills + 1;
     await until(
       "a new one is started",
