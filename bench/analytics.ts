@@ -35,7 +35,7 @@ interface Options {
   readonly orgs: number;
   readonly times: number;
   readonly rate: number;
-  /** Of each question; the quickest counts, for a machine that is shared. */
+  /** Runs of each question; the quickest counts, for a machine that is shared. */
   readonly runs: number;
 }
 

@@ -17,7 +17,7 @@ export interface Options {
   readonly latencySeconds: number;
   /** Maximum wait for work that follows calls, milliseconds. */
   readonly settleMs: number;
-  /** Of the runs at fixed rates. */
+  /** Options of the runs at fixed rates. */
   readonly rate: RatesOptions;
   /** Pause before the first second that is measured by itself. */
   readonly idleSeconds: number;

@@ -17,7 +17,7 @@ const RULES = 20;
 /** About as many callers as a gateway has in some minutes, so that calls differ. */
 const CALLERS = 1_000;
 const ROUNDS = 5;
-/** Of decision and plan together, microseconds of CPU. */
+/** Decision and plan together, microseconds of CPU. */
 export const GOAL_US = 10;
 
 export interface PlanningCost {

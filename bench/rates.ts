@@ -14,7 +14,7 @@ const SHARES = [0.25, 0.5, 0.75];
 export interface RateFigure {
   readonly caseName: string;
   readonly target: string;
-  /** Of the target's own calls a second in the closed loop. */
+  /** Part of the target's own calls a second in the closed loop. */
   readonly share: number;
   /** Calls a second that were sent. */
   readonly offered: number;
@@ -30,7 +30,7 @@ export interface RateFigure {
 }
 
 export interface RatesOptions {
-  /** Of one run at one rate. */
+  /** Length of one run at one rate. */
   readonly seconds: number;
   /** Runs at each rate; the figures are their medians. */
   readonly repeats: number;

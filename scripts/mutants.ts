@@ -127,7 +127,7 @@ function keptIn(file: string): Kept {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-/** Of `3,7-9`. */
+/** Reads numbers and ranges such as `3,7-9`. */
 function numbersIn(text: string): Set<number> {
   return new Set(
     text.split(",").flatMap((part) => {

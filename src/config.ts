@@ -49,7 +49,7 @@ const fileSchema = z.strictObject({
       max_drains: count.default(256),
       /** Concurrent copies of calls to shadow endpoints of routing policies. */
       max_shadows: count.default(64),
-      /** Of an org's export; a larger one fails. */
+      /** Most bytes of an org's export; a larger one fails. */
       max_export_bytes: positive.default(8 * 1024 * 1024 * 1024),
       /** False: orgs pay for their copies, whatever their policies say. */
       platform_shadows: z.boolean().default(true),
@@ -160,7 +160,7 @@ export interface Config {
   /** Replicas of that Redis that must have a write before it counts. */
   readonly redisReplicas: number;
   readonly settings: ServiceSettings;
-  /** Of `plans.yaml`. The default plan is among them, and free. */
+  /** Plans of `plans.yaml`. The default plan is among them, and free. */
   readonly plans: readonly Plan[];
 }
 

@@ -50,7 +50,7 @@ export interface StreamOperation<
   readonly description?: string;
   readonly path?: P;
   readonly query?: Q;
-  /** Of the data of an event. */
+  /** Schema of an event's data. */
   readonly event: z.ZodType;
   readonly errors?: readonly ErrorName[];
   /** An error before the first event is answered like any other; afterwards it is sent as an event `error`. */

@@ -1,6 +1,6 @@
 /**
  * An operation is one control-plane function described as data: input, output, errors, and the function. `edge` serves
- * it, `/openapi.json` documents it, tests iterate over it. Of HTTP it knows only its status and, on request, headers.
+ * it, `/openapi.json` documents it, tests iterate over it. It knows nothing of HTTP but its status and, on request, headers.
  */
 import type { z } from "zod";
 import type { FullAnswer } from "./answer.ts";

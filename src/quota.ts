@@ -7,19 +7,19 @@ import { fail, type WeirError } from "./errors.ts";
 
 const most = (usual: number) => z.int().positive().max(1_000_000_000).default(usual);
 
-/** Of an org, unless told otherwise. */
+/** What one org may have or make, unless a comment tells otherwise. */
 export const quotasField = z
   .strictObject({
     policies: most(100),
-    /** Of one policy. */
+    /** Versions of one policy. */
     policy_versions: most(1_000),
-    /** Of the texts of all policies together. */
+    /** Bytes of the texts of all policies together. */
     policy_bytes: most(64 * 1024 * 1024),
     webhooks: most(50),
     apps: most(50),
     /** Users of the analytics database. */
     analytics_users: most(20),
-    /** Of one provider. */
+    /** Keys of one provider. */
     provider_keys: most(16),
     /** Invited people included. */
     members: most(10_000),
@@ -35,7 +35,7 @@ export const quotasField = z
     /** Each of three groups may make so many: an org's keys, its owners and admins, and its other people. */
     changes_per_day: most(5_000),
     changes_per_month: most(30_000),
-    /** Of its directory: a group's change may be one of thousands of members. */
+    /** Changes by the org's directory: a group's change may be one of thousands of members. */
     directory_changes_per_day: most(50_000),
     directory_changes_per_month: most(150_000),
     /** Requests of its directory that are logged. */
@@ -43,7 +43,7 @@ export const quotasField = z
     topups_per_hour: most(10),
     mandates_per_hour: most(10),
     invoices_resent_per_day: most(10),
-    /** Of a person: orgs that they made, whoever owns them now. */
+    /** Orgs that one person made, whoever owns them now. */
     orgs_made_per_day: most(5),
     /** To people whom the org or its people choose. */
     mails_per_day: most(200),

@@ -21,7 +21,7 @@ export type RedisAddress =
       /** At the Sentinels, which know nothing of the master's users. */
       readonly sentinelLogin: RedisLogin;
       readonly db: number;
-      /** Of both. */
+      /** Whether the master and the Sentinels are reached over TLS. */
       readonly isTls: boolean;
     };
 

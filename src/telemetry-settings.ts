@@ -18,7 +18,7 @@ export interface TelemetrySettings {
   /** Base URL of the collector, without a slash at the end. */
   readonly endpoint: string;
   readonly protocol: "http/protobuf" | "http/json";
-  /** Of one export, with its repetitions. */
+  /** The time limit of one export, with its repetitions. */
   readonly timeoutMs: number;
   readonly traces: boolean;
   readonly metrics: boolean;

@@ -9,7 +9,7 @@ import type { Group } from "./groups.ts";
 export interface Spent {
   /** All threads of the gateways. */
   readonly gatewayUs: number;
-  /** Of these, the main threads: each can use one core at most. */
+  /** Their main threads alone: each can use one core at most. */
   readonly mainUs: number;
   readonly redisUs: number;
   readonly engineUs: number;

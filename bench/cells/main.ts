@@ -40,7 +40,7 @@ interface Given extends CellsOptions {
   readonly jsonFile: string | undefined;
 }
 
-/** Of all pairs. */
+/** Figures of all pairs. */
 interface Measured {
   readonly samples: CellsSample[];
   /** By name of a group: what it costs while nothing is asked of it, of the latest pair. */

@@ -14,10 +14,10 @@ import { actKind, funds, KINDS, type Kind } from "./operations.ts";
 export interface KindCost {
   readonly name: string;
   readonly about: string;
-  /** Of one exchange: Redis's processor, and the time until the reply, when one follows the other. */
+  /** One exchange takes so much of Redis's processor, and so long until the reply, when one follows the other. */
   readonly redisUs: number;
   readonly ms: number;
-  /** Of one exchange: what the append-only file and Redis's memory grow by. */
+  /** One exchange makes the append-only file and Redis's memory grow by this. */
   readonly fileBytes: number;
   readonly memoryBytes: number;
 }
@@ -125,7 +125,7 @@ function measureSync(folder: string): number {
 /** What cells ask of Redis, on paper. */
 export interface Traffic {
   readonly cells: number;
-  /** Of all cells. */
+  /** Calls to all cells together. */
   readonly callsPerSecond: number;
   /** Orgs and keys that have calls, spread evenly over calls and cells. */
   readonly orgs: number;
@@ -176,7 +176,7 @@ export function loadOf({ kinds }: Measured, traffic: Traffic): Load {
   };
 }
 
-/** Of one processor: above it replies begin to queue. */
+/** Part of one processor: above it replies begin to queue. */
 const BUSY = 0.7;
 
 export interface Ceiling extends Load {

@@ -9,9 +9,9 @@ import { type Group, REFERENCE } from "./groups.ts";
 
 export interface CellsOptions {
   readonly cases: readonly Case[];
-  /** Of each pair. */
+  /** Rounds with each pair. */
   readonly rounds: number;
-  /** Of load, for each case, group and round. */
+  /** Seconds of load for each case, group and round. */
   readonly seconds: number;
   readonly warmUpSeconds: number;
   /** Longest wait for what follows calls; 0: none. */
@@ -41,7 +41,7 @@ export interface CellsSample {
   readonly fault: string;
 }
 
-/** Of what the gateway without Redis answers in a closed loop. */
+/** The fixed rate is this part of what the gateway without Redis answers in a closed loop. */
 const RATE_SHARE = 0.4;
 const REST_MS = 10_000;
 

@@ -16,7 +16,7 @@ export interface Row {
   /** Micro-USD for each answer: what callers are charged, and what providers bill the gateway. */
   readonly chargedPerAnswer: number;
   readonly billedPerAnswer: number;
-  /** Of the answers, by endpoint. */
+  /** Endpoint → its part of the answers. */
   readonly shares: Readonly<Record<string, number>>;
   /**
    * Seconds from the end of the trouble until each affected endpoint has half its share back; infinite where that never

@@ -17,11 +17,11 @@ export interface Lane {
 export const LANES: readonly Lane[] = [
   { name: "unit", needs: "the code alone", isQuick: true },
   { name: "gateway", needs: "a gateway in the process", isQuick: true },
-  // Its files take the longest: begun last, they would leave processors with nothing to do.
+  // Those with the longest files first: begun last, they would leave processors with nothing to do.
   { name: "crash", needs: "processes that are killed" },
-  { name: "engine", needs: "ClickHouse" },
-  { name: "process", needs: "processes" },
   { name: "cells", needs: "Redis" },
+  { name: "process", needs: "processes" },
+  { name: "engine", needs: "ClickHouse" },
   { name: "browser", needs: "a browser" },
   { name: "timed", needs: "a quiet machine", isAlone: true },
 ];

@@ -8,13 +8,13 @@ import type { Clock } from "../../src/clock.ts";
 interface Entry {
   /** The entry as JSON: a caller that changes the object it got does not change the entry by that. */
   json: string;
-  /** Of the clock's wall time. */
+  /** When it expires, in the clock's wall time. */
   readonly untilMs: number;
   readonly uid: string | undefined;
   readonly grantId: string | undefined;
 }
 
-/** Of each kind; the oldest goes first. An entry has at most the size of a request's head: 16 KB. */
+/** Entries of each kind; the oldest goes first. An entry has at most the size of a request's head: 16 KB. */
 const MAX_ENTRIES = 1_000;
 
 /** A store of its own for each kind. */

@@ -33,7 +33,7 @@ export interface People {
   saved(): Promise<void>;
 }
 
-/** Of the path that SMTP allows: RFC 5321, section 4.5.3.1.3. */
+/** The longest address in a path that SMTP allows: RFC 5321, section 4.5.3.1.3. */
 export const EMAIL_MAX_LENGTH = 254;
 export const NAME_MAX_LENGTH = 200;
 export const MAX_PEOPLE = 500;

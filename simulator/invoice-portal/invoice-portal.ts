@@ -25,7 +25,7 @@ export type PortalFault = "error_before" | "error_after" | "dropped_after" | "un
 
 export interface InvoicePortal {
   readonly url: string;
-  /** Of all that were registered. */
+  /** Numbers of all documents that were registered. */
   readonly numbers: readonly string[];
   /** One for each of the next registrations. */
   readonly faults: PortalFault[];

@@ -66,9 +66,9 @@ export interface Fault {
   readonly kind: (typeof FAULTS)[number];
   /** Calls that it meets; default 1. */
   readonly times?: number;
-  /** Of `slow`. */
+  /** How much later `slow` answers. */
   readonly delayMs?: number;
-  /** Of `rate_limit`; default 1. */
+  /** The `retry-after` of `rate_limit`; default 1. */
   readonly retryAfterS?: number;
 }
 

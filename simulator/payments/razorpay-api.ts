@@ -257,7 +257,7 @@ const orderRoutes = (engine: Engine): ApiRoute[] => [
   ],
 ];
 
-/** Of an order, oldest first. */
+/** The payments of an order, oldest first. */
 function paymentsOf(engine: Engine, orderId: string): SimPayment[] {
   const link = engine.state.get("checkouts", linkIdOf(orderId));
   if (link !== undefined) return link.paymentIds.map((id) => engine.payment(HOUSE, id));

@@ -255,7 +255,7 @@ const accountRoutes = (engine: Engine): ApiRoute[] => [
   ],
 ];
 
-/** Of `created`: seconds in the query. */
+/** The range of `created`, which the query has in seconds. */
 function rangeOf(form: Form): [fromMs: number, toMs: number] {
   const from = form.number("created[gte]") * 1000;
   const to = form.text("created[lt]");

@@ -19,7 +19,7 @@ export interface FirstOwnerOptions {
   readonly clock: Clock;
   readonly trail: Trail;
   readonly dataDir: string;
-  /** Of a cell: any cell must know the secret that another one's file has, so it is derived from what all have. */
+  /** A cell derives the secret from it, because all cells have it: any cell must know the secret that another one's file has. */
   readonly shared: Uint8Array | undefined;
   /** The gateway listens on loopback only. */
   readonly isLoopback: boolean;

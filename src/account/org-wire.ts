@@ -25,7 +25,7 @@ export const orgShape = z.object({
   status: z
     .enum(["active", "suspended", "closed"])
     .describe("`suspended` (by the operator) and `closed`: people can still read, keys do not work"),
-  role: z.enum(ROLES).optional().describe("Of the person who asks; absent where a key asks, and in events"),
+  role: z.enum(ROLES).optional().describe("The asking person's role; absent where a key asks, and in events"),
   billing_email: z.string(),
   billing_address: z.object({
     line1: z.string(),
@@ -72,7 +72,7 @@ export type Lock = (typeof LOCKS)[number];
 export const lockedOrgShape = orgShape
   .pick({ id: true, slug: true, name: true, kind: true, status: true })
   .extend({
-    role: z.enum(ROLES).describe("Of the person who asks"),
+    role: z.enum(ROLES).describe("The asking person's role"),
     locked: z
       .enum(LOCKS)
       .describe(

@@ -73,7 +73,7 @@ export interface OrgRow {
   readonly dataPolicy: OrgDataPolicy;
   /** The balance below which the org is told; `null` or absent: it is not told. */
   readonly creditsLowMicroUsd?: number | null;
-  /** Of the whole org; absent in rows of earlier releases: none. */
+  /** Budget of the whole org; absent in rows of earlier releases: none. */
   readonly budget?: OrgBudget;
   readonly createdAtMs: number;
   readonly closedAtMs: number | null;

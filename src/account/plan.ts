@@ -40,7 +40,7 @@ export type PlanFeaturesPort = (planId: string) => PlanFeatures;
 export interface Plan extends PlanLimits {
   readonly id: string;
   readonly features: PlanFeatures;
-  /** Of new orgs, and of those whose plan was removed from the settings. */
+  /** New orgs have it, and those whose plan was removed from the settings. */
   readonly isDefault: boolean;
 }
 

@@ -5,7 +5,7 @@
 import { asciiUpper } from "./text-field.ts";
 
 interface Form {
-  /** Of the code in upper case, without spaces and hyphens. */
+  /** Matches the code in upper case, without spaces and hyphens. */
   readonly pattern: RegExp;
   /** How many characters stand before the separator, from the end where negative; absent: written in one piece. */
   readonly split?: number;

@@ -26,7 +26,7 @@ const onePiece = printable(MAX_CREDENTIAL_BYTES)
 const awsKeys = z.strictObject({
   access_key_id: printable(128).min(MIN_SECRET),
   secret_access_key: printable(256).min(MIN_SECRET),
-  session_token: printable(MAX_CREDENTIAL_BYTES).optional().describe("Of temporary keys"),
+  session_token: printable(MAX_CREDENTIAL_BYTES).optional().describe("Token of temporary keys"),
 });
 
 /** A key file from Google's console; other members are dropped. */

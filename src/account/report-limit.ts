@@ -9,7 +9,7 @@ import { fail } from "../errors.ts";
 const WINDOW_MS = 60_000;
 const MOST_A_WINDOW = 30;
 const MOST_CLIENTS = 10_000;
-/** Of an IPv6 address, the network that one client has to itself (RFC 6177). */
+/** Bytes of an IPv6 address that name the network which one client has to itself (RFC 6177). */
 const NETWORK_BYTES = 8;
 
 /** @returns what to call with the address of each report. @throws WeirError `rpm` for too many within a minute */

@@ -139,7 +139,7 @@ export class AccountTables {
     return this.#members(this.#projectsByOrg, orgId, (id) => this.#projects.get(id));
   }
 
-  /** Of all orgs, deleted ones included, in the order in which they were made, strictly after `after`. Read lazily. */
+  /** Projects of all orgs, deleted ones included, in the order in which they were made, strictly after `after`. Read lazily. */
   *allProjects(after = ""): Generator<ProjectRow> {
     for (const { value } of this.#projects.range({ start: after })) if (value.id !== after) yield value;
   }
@@ -271,13 +271,13 @@ export class AccountTables {
     return this.#providerKeys.get([orgId, id]);
   }
 
-  /** Of an org, newest first. */
+  /** Keys of an org, newest first. */
   providerKeysOf(orgId: string): ProviderKeyRow[] {
     const range = this.#providerKeys.range({ start: [orgId, PAST_IDS], end: [orgId], reverse: true });
     return Array.from(range, ({ value }) => value);
   }
 
-  /** Of all orgs, each org's newest first. */
+  /** Keys of all orgs, each org's newest first. */
   allProviderKeys(): ProviderKeyRow[] {
     return Array.from(this.#providerKeys.range({ reverse: true }), ({ value }) => value);
   }

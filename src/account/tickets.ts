@@ -35,7 +35,7 @@ export class Tickets {
       if (value.id !== before) yield value;
   }
 
-  /** Of any org. */
+  /** A ticket of any org. */
   find(id: string): TicketRow | undefined {
     const orgId = this.#orgOf.get(id);
     return orgId === undefined ? undefined : this.get(orgId, id);

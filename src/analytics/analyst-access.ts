@@ -15,7 +15,7 @@ export interface AnalystAccessOptions {
   readonly server: (ServerAddress & { readonly database: string }) | undefined;
   /** How statements run in the embedded engine. */
   readonly confine: AnalystsSetting;
-  /** Of the server. Analysts are then not let in: a policy of rows on one server does not bind the others. */
+  /** The server's cluster. With one, analysts are not let in: a policy of rows on one server does not bind the others. */
   readonly clickhouseCluster?: string | undefined;
   /** Default: all are. */
   readonly isOpen?: (orgId: string) => boolean;

@@ -51,7 +51,7 @@ const shape = z.object({
   object: z.literal("analytics_user"),
   name: z.string().describe("What it is for"),
   org_id: z.string().describe("Whose rows it reads; empty: those of all orgs"),
-  username: z.string().describe("Of the database"),
+  username: z.string().describe("User name at the database"),
   created_at: z.string(),
   expires_at: z.string().describe("From then on the database refuses it"),
 });
@@ -59,7 +59,7 @@ const madeShape = shape.extend({
   password: z.string().describe("Shown once"),
   url: z
     .string()
-    .describe("ClickHouse's HTTP interface. Of the embedded engine: as seen from the gateway's machine"),
+    .describe("ClickHouse's HTTP interface, for the embedded engine as seen from the gateway's machine"),
   database: z.string().describe("Name of the database"),
 });
 const byId = z.object({ id: z.string().max(100) });

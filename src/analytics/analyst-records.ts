@@ -2,13 +2,15 @@
  * The tables of the embedded engine, as a second engine reads them: its own definitions over the same files, on disks that are
  * read-only. Parts are never changed in place, so what it reads is whole; it merges nothing and writes nothing. When the first
  * engine adds or replaces parts, the list of parts is read again before the next statement (`SYSTEM RESTART DISK`, which does
- * that for the tables on a read-only disk). A part that the first engine removes is gone here too: no bytes are held.
+ * that for the tables on a read-only disk). A part that the first engine removes is gone here too: no bytes are held. But where no
+ * other part takes its place, this engine goes on counting its rows, and so its table is attached anew.
  */
-import { readFile, rm, stat } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../clock.ts";
 import { COMMON_TABLES, escaped, ORG_TABLES, ORG_VIEWS } from "./engine-access.ts";
 import { EngineError } from "./engine-error.ts";
+import { coveredBy, partNames } from "./part-names.ts";
 
 /** Runs a statement with full rights. */
 export type Run = (sql: string) => Promise<void>;
@@ -47,6 +49,8 @@ interface Known {
   readonly text: string;
   /** Folder of a table's parts; undefined for a view. */
   readonly folder: string | undefined;
+  /** Names of the parts, as they were before the list was read. */
+  parts: readonly string[];
   changedMs: number;
   readMs: number;
   tookMs: number;
@@ -110,9 +114,10 @@ export class AnalystRecords {
       const uuid = UUID.exec(text)?.[1];
       if (uuid === undefined) throw unreadable(table);
       const folder = join(this.#records, "store", uuid.slice(0, 3), uuid);
+      const parts = await partsIn(folder);
       await this.#attach(table, readOnly(table, text));
       const readMs = systemClock.monotonic();
-      this.#known.set(table, { text, folder, changedMs: UNSETTLED, readMs, tookMs: 0 });
+      this.#known.set(table, { text, folder, parts, changedMs: UNSETTLED, readMs, tookMs: 0 });
       return;
     }
     await this.#readAgain(table, known);
@@ -124,7 +129,10 @@ export class AnalystRecords {
     const startMs = systemClock.monotonic();
     const pauseMs = known.tookMs < SLOW_MS ? 0 : Math.min(known.tookMs * PAUSES, MOST_STALE_MS);
     if (!Number.isNaN(known.changedMs) && startMs - known.readMs < pauseMs) return;
-    await this.#run(`SYSTEM RESTART DISK ${diskOf(table)}`);
+    const parts = await partsIn(known.folder ?? "");
+    if (known.parts.every(coveredBy(parts))) await this.#run(`SYSTEM RESTART DISK ${diskOf(table)}`);
+    else await this.#attach(table, readOnly(table, known.text));
+    known.parts = parts;
     known.readMs = systemClock.monotonic();
     known.tookMs = known.readMs - startMs;
     const isSettled = systemClock.now() - changedMs > STEP_MS + known.tookMs;
@@ -134,7 +142,7 @@ export class AnalystRecords {
   async #syncView(view: string, text: string | undefined): Promise<void> {
     if (text === undefined || this.#known.get(view)?.text === text) return;
     await this.#attach(view, text.replace(/^ATTACH VIEW _ /, `ATTACH VIEW ${DATABASE}.${view} `));
-    this.#known.set(view, { text, folder: undefined, changedMs: 0, readMs: 0, tookMs: 0 });
+    this.#known.set(view, { text, folder: undefined, parts: [], changedMs: 0, readMs: 0, tookMs: 0 });
   }
 
   async #attach(name: string, statement: string): Promise<void> {
@@ -167,6 +175,15 @@ async function textOf(path: string): Promise<string | undefined> {
   } catch {
     // The first engine has not made it yet.
     return undefined;
+  }
+}
+
+/** Names of the parts in a table's folder; none before the first. */
+async function partsIn(folder: string): Promise<string[]> {
+  try {
+    return partNames(await readdir(folder));
+  } catch {
+    return [];
   }
 }
 

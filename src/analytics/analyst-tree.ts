@@ -115,7 +115,7 @@ export function membersOf(node: TreeNode): ReadonlyMap<string, string> {
   return members;
 }
 
-/** The name that the statement gives to the node; undefined without one. Of a constant, a lambda or a subquery also. */
+/** The name that the statement gives to the node, also to a constant, a lambda or a subquery; undefined without one. */
 export const aliasOf = ({ rest }: TreeNode): string | undefined =>
   /^, alias: (.*?)(?=, \w+ ?: |$)/s.exec(rest)?.[1];
 

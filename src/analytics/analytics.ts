@@ -75,7 +75,7 @@ export interface AnalyticsOptions {
   readonly simulated?: () => readonly string[];
   /** Port: converts a stored request of any format to the native format. */
   readonly canonical: Canonical;
-  /** Of the tail. Default: the system's. */
+  /** Timers of the tail. Default: the system's. */
   readonly timers?: Timers;
   /** A record waits at most this long for others of its batch. Default: 2 s. */
   readonly batchAgeMs?: number;
@@ -131,7 +131,7 @@ export interface Analytics {
    * `withinMs`.
    */
   flush(withinMs?: number): Promise<boolean>;
-  /** Of this gateway's own records. */
+  /** Until when this gateway's own records are in ClickHouse. */
   readonly inserted: InsertedUntil;
   /** The same of this gateway's own records, for another cell that asks. */
   flushOwn(withinMs: number): Promise<boolean>;

@@ -88,7 +88,7 @@ export interface ClickHouseOptions {
   readonly rowFiles?: RowFiles | undefined;
   /** Statements that follow the migrations, at each start: they may be repeated. */
   readonly afterMigrations?: readonly string[];
-  /** Of the turns that gateways take at migrating. */
+  /** Times of the turns that gateways take at migrating. */
   readonly turnTimes?: TurnTimes;
 }
 

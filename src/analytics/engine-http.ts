@@ -20,7 +20,7 @@ const CONCURRENT = 10;
 /** The same for INSERTs, in places of their own: however many questions are asked, records go on being stored. */
 const INSERTS = 4;
 const WAITING = 200;
-/** Of a statement's text; the data of an INSERT is not limited. */
+/** Most bytes of a statement's text; the data of an INSERT is not limited. */
 const MAX_SQL_BYTES = 16 * 1024 * 1024;
 
 /** URL parameters of the interface that are not settings. */

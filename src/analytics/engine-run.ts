@@ -25,7 +25,7 @@ export interface Statement {
   /** Settings as ClickHouse's HTTP interface takes them; `param_x` binds `{x:Type}`. */
   readonly settings: ReadonlyMap<string, string>;
   /**
-   * Of an analyst's statement: the org whose rows it may read, or `ALL_ORGS`. It then runs without the engine's rights, and
+   * The org whose rows an analyst's statement may read, or `ALL_ORGS`. Such a statement runs without the engine's rights, and
    * cannot change anything.
    */
   readonly rowsOf?: string;

@@ -29,7 +29,7 @@ export interface ExportDeps {
   readonly clock: Clock;
   readonly waitForInserts: () => Promise<unknown>;
   readonly takePlace: TakePlace;
-  /** Of one export. Default: 5,000,000. */
+  /** Most rows of one export. Default: 5,000,000. */
   readonly mostRows?: number;
 }
 

@@ -128,8 +128,8 @@ export function openAnalyticsLedger(deps: AnalyticsLedgerDeps): AnalyticsLedger 
 
 /**
  * Two statements for a page. With FINAL, ClickHouse would read all older entries of the org before it has the newest ones: so their
- * numbers are read first, without it, in the order of the primary key. Of a number that is there twice only one remains, and as
- * many more are read.
+ * numbers are read first, without it, in the order of the primary key. A number that is there twice remains once, and as many
+ * more are read.
  */
 async function entriesOf(
   reader: Pick<Reader, "rows">,

@@ -1,6 +1,6 @@
 /**
- * Migrates the analytics database to this release: numbered files of `migrations/`, each applied once and recorded. Of several
- * gateways one migrates at a time (`migration-turns.ts`). Its death, at any statement, can be repaired by the next: statements
+ * Migrates the analytics database to this release: numbered files of `migrations/`, each applied once and recorded. Only one
+ * gateway migrates at a time (`migration-turns.ts`). Its death, at any statement, can be repaired by the next: statements
  * may be repeated (`IF NOT EXISTS`), and a late one of a holder that has lost its turn must change nothing that a later file
  * has made. So no two files set the query of the same view, and nothing is truncated.
  */
@@ -54,7 +54,7 @@ async function apply(target: TurnTarget, turn: Turn, { name, statements }: Migra
     async command(sql: string) {
       await turn.check();
       await target.command(sql).catch(async (error: unknown) => {
-        // Of a turn that was taken over meanwhile, an error says nothing.
+        // An error says nothing where the turn was taken over meanwhile.
         await turn.check();
         throw error;
       });

@@ -41,7 +41,7 @@ export interface NameDay extends DayUse, NameOfOrg {}
 /** Use of a model under the name. */
 export interface NameModel extends NameOfOrg {
   readonly model: string;
-  /** Of the last use. */
+  /** How many days ago the last use was. */
   readonly daysAgo: number;
   readonly requests7d: number;
   readonly tokens7d: number;
@@ -60,7 +60,7 @@ export interface PublicFigures {
   models(): Promise<{ readonly days: ModelDay[]; readonly orgs: ModelOrgs[] }>;
   /** @param names some hundreds at most: they become part of the statement */
   names(names: readonly NameOfOrg[]): Promise<{ readonly days: NameDay[]; readonly models: NameModel[] }>;
-  /** Of the last 30 days: for an app's own page. */
+  /** Use in the last 30 days: for an app's own page. */
   page(orgId: string, names: readonly string[]): Promise<NamePageDay[]>;
 }
 

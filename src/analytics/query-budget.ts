@@ -6,14 +6,14 @@ import pLimit, { type LimitFunction } from "p-limit";
 import { fail } from "../errors.ts";
 import type { ClickHouse, QueryLimits } from "./client.ts";
 
-/** Of the client's eight connections: the rest are for inserts and for the gateway's own questions. */
+/** Statements at once on the client's eight connections: the rest are for inserts and for the gateway's own questions. */
 const AT_ONCE = 5;
 /** Two requests for usage, with three statements each, go on side by side in part. */
 const AT_ONCE_OF_ORG = 3;
 /** Statements of an org that wait for those; a further one is refused. */
 const WAITING_OF_ORG = 60;
 
-/** Of one statement. The largest that the routes ask for stay far below, at 100 million records. */
+/** Limits of one statement. The largest that the routes ask for stay far below, at 100 million records. */
 export const LIMITS: QueryLimits = Object.freeze({
   memoryBytes: 1_000_000_000,
   readRows: 200_000_000,
@@ -21,7 +21,7 @@ export const LIMITS: QueryLimits = Object.freeze({
   threads: 2,
 });
 
-/** Of an export, which goes on as long as its reader reads: so many of them at once are bounded where they are asked for. */
+/** Limits of an export, which goes on as long as its reader reads: how many run at once is bounded where they are asked for. */
 export const EXPORT_LIMITS: QueryLimits = Object.freeze({ ...LIMITS, seconds: 3600 });
 
 export type Reader = Pick<ClickHouse, "rows" | "bytes">;
@@ -37,7 +37,7 @@ export interface QueryBudget {
 interface ReadBounds {
   /** Statements that may wait, of all of the org's. */
   readonly waiting?: number;
-  /** Of each statement. Default: those of the budget. */
+  /** Limits of each statement. Default: those of the budget. */
   readonly limits?: QueryLimits;
 }
 
@@ -47,7 +47,7 @@ export function queryBudget(
   atOnce = { all: AT_ONCE, org: AT_ONCE_OF_ORG },
 ): QueryBudget {
   const all = pLimit(atOnce.all);
-  /** Of orgs with a statement under way. */
+  /** Lanes of the orgs with a statement under way. */
   const orgs = new Map<string, LimitFunction>();
 
   async function run<T>(orgId: string, waiting: number, ask: () => Promise<T>): Promise<T> {

@@ -26,7 +26,7 @@ export const fillNames = (table: string) => ({
   /** The first batch of each run that the view has summed; filled by a view on the roll-up, which the file of the roll-up makes. */
   first: `${table}_first`,
   filled: `${table}_filled`,
-  /** Of one turn. */
+  /** How names of one turn's tables begin: its number follows. */
   fill: `${table}_fill_`,
 });
 

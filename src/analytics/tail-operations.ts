@@ -154,7 +154,7 @@ class Resumption {
   }
 }
 
-/** Of a day's calls the newest are enough: what is older is handed on no more. */
+/** Notes the newest of a day's calls, which are enough: what is older is handed on no more. */
 function note(sent: Set<string>, rows: readonly TailRow[]): void {
   for (const { item } of rows) sent.add(item.request_id);
   for (const id of sent) {

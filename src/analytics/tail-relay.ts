@@ -49,7 +49,7 @@ const rowsMessage = z.object({
 export class TailRelay {
   readonly #deps: TailRelayDeps;
   readonly #receiver: TailReceiver;
-  /** Of this cell's own clients. */
+  /** Orgs that this cell's own clients watch. */
   readonly #own = new Set<string>();
   /** Org id → cells that watch it. */
   readonly #watches = new Map<string, Map<string, Watch>>();

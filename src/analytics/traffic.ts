@@ -19,11 +19,11 @@ interface TrafficWindow {
  */
 interface EndpointFigures {
   readonly endpointId: string;
-  /** Of streams, to the first token. */
+  /** Time of streams to the first token. */
   readonly ttftMs: number | undefined;
-  /** Of whole answers, to the end. */
+  /** Time of whole answers to the end. */
   readonly wholeMs: number | undefined;
-  /** Of streams, after the first token. */
+  /** Speed of streams after the first token. */
   readonly tokensPerSecond: number | undefined;
   /** 0 to 1: attempts that failed by the endpoint's fault. */
   readonly errorRate: number;

@@ -6,7 +6,7 @@
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 const MAX_GROUPS = 1000;
-/** Of 400 days by the hour. */
+/** Buckets of 400 days by the hour. */
 const MAX_BUCKETS = 9601;
 
 /** The columns of the roll-ups that are summed up. */
@@ -29,7 +29,7 @@ export interface Key {
   readonly isByHour?: boolean;
   /** The key is the value of the tag in parameter `tag`: alone, or behind the bucket. */
   readonly isTag?: boolean;
-  /** Of a pair: the bucket, which is the first of the two. */
+  /** The bucket of a pair, which is the first of the two. */
   readonly bucket?: Key["of"];
   readonly order: string;
   /** Undefined: all rows. */
@@ -142,7 +142,7 @@ function fromTags({ key: { bucket }, where, at }: Source): string[] {
 }
 
 interface Part extends Period {
-  /** Of whole units; other parts are read from the records. */
+  /** Its hours or days are whole; other parts are read from the records. */
   readonly isWhole: boolean;
 }
 

@@ -13,14 +13,14 @@ export const pageShape = z.object({
   slug: z.string().describe("Names the app in addresses."),
   name: z.string().describe("The app's name."),
   category: z.string().describe("What the app is for."),
-  tokens_30d: z.int().describe("Of input and output, today and the 29 days before (UTC)."),
+  tokens_30d: z.int().describe("Tokens of input and output, today and the 29 days before (UTC)."),
   requests_30d: z.int().describe("Calls that reached an endpoint, in the same time."),
   models: z
     .array(
       z.object({
         id: z.string().describe("Model id."),
         requests: z.int().describe("Calls that reached an endpoint."),
-        tokens: z.int().describe("Of input and output."),
+        tokens: z.int().describe("Tokens of input and output."),
       }),
     )
     .describe("The 50 that it used most, by tokens."),
@@ -29,7 +29,7 @@ export const pageShape = z.object({
       z.object({
         day: z.string().describe("YYYY-MM-DD, UTC."),
         requests: z.int().describe("Calls that reached an endpoint."),
-        tokens: z.int().describe("Of input and output."),
+        tokens: z.int().describe("Tokens of input and output."),
       }),
     )
     .describe("Each of the 30 days, oldest first; empty while nothing is known."),
@@ -43,7 +43,7 @@ export const pageShape = z.object({
 
 export type AppPage = z.output<typeof pageShape>;
 
-/** Of a model on a day. */
+/** Use of a model on a day. */
 export interface PageDay {
   readonly model: string;
   /** `YYYY-MM-DD`, UTC. */

@@ -14,7 +14,7 @@ export const categoryField = z.enum(CATEGORIES);
 /** Apps of one org. */
 
 export interface AppRow {
-  /** Of all orgs only one app has it; it never changes. */
+  /** Only one app of all orgs has it; it never changes. */
   readonly slug: string;
   readonly orgId: string;
   readonly name: string;

@@ -49,7 +49,7 @@ export interface BoardModel extends Sums {
 }
 
 interface ModelOfApp {
-  /** Of the last use. */
+  /** How many days ago the last use was. */
   daysAgo: number;
   requests7d: number;
   tokens7d: number;
@@ -159,7 +159,7 @@ function addAt(list: Float64Array, at: number, value: number): void {
   if (at < MOST_DAYS) list[at] = (list[at] ?? 0) + value;
 }
 
-/** Of a day each, to up to that day each. */
+/** Turns values of one day each into sums from today back to that day. */
 function pileUp(list: Float64Array): void {
   for (let at = 1; at < list.length; at++) list[at] = (list[at] ?? 0) + (list[at - 1] ?? 0);
 }

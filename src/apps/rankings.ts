@@ -16,7 +16,7 @@ export const rankingsShape = z.object({
       z.object({
         id: z.string().describe("The app's slug."),
         requests: z.int().describe("Calls that reached an endpoint."),
-        tokens: z.int().describe("Of input and output."),
+        tokens: z.int().describe("Tokens of input and output."),
         models: z.int().describe("How many models it used."),
       }),
     )
@@ -28,7 +28,7 @@ export const rankingsShape = z.object({
       z.object({
         id: z.string().describe("Model id."),
         requests: z.int().describe("Calls that reached an endpoint."),
-        tokens: z.int().describe("Of input and output."),
+        tokens: z.int().describe("Tokens of input and output."),
         apps: z.int().describe("How many public apps used it."),
       }),
     )

@@ -34,7 +34,7 @@ const manifestSchema = z.strictObject({
   cells: z.array(pathSchema).optional(),
   /** Folder of Redis's append-only file in it. */
   redis: pathSchema.optional(),
-  /** Of all folders together. */
+  /** What the ledgers of all folders have together. */
   ledger: z.strictObject({ orgs: z.int(), entries: z.int(), sum_micro_usd: z.int() }),
   files: z.array(
     z.strictObject({

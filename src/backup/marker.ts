@@ -6,11 +6,11 @@ import { markCopied } from "../analytics/batch-queue.ts";
 import type { Store } from "../store/store.ts";
 
 export interface RestoreRow {
-  /** Of this copy: random, never in a backup before. */
+  /** Id of this copy: random, never in a backup before. */
   readonly copyId: string;
   readonly backupId: string;
   readonly madeAt: string;
-  /** Of the gateway that was copied. */
+  /** Release of the gateway that was copied. */
   readonly release: string;
 }
 

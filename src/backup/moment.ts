@@ -20,7 +20,7 @@ export interface MomentDeps {
     hold(withinMs: number): Promise<() => void>;
     freeze(name: string): Promise<void>;
   };
-  /** Of a cell among several: all of them bring records and entries out to ClickHouse, or as many as they can in a moment. */
+  /** Port, for a cell among several: all cells bring records and entries out to ClickHouse, or as many as they can in a moment. */
   readonly bringOut?: () => Promise<void>;
   /** A hold ends after that. Default: 15 s. */
   readonly holdMs?: number;

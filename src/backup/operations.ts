@@ -28,7 +28,7 @@ export const backupOperations = (deps: BackupDeps) => ({
     output: z.object({
       id: z.string().describe("For the next request"),
       frame: z.int().describe("The frame of the journal that the copy must end with"),
-      release: z.string().describe("Of the gateway"),
+      release: z.string().describe("The gateway's release"),
       records: z
         .enum(["embedded", "server", "none"])
         .describe("Where the records are that are copied with it"),
@@ -41,7 +41,7 @@ export const backupOperations = (deps: BackupDeps) => ({
     summary: "Say that the copy of the store has begun; the records are frozen now",
     path: z.object({ id: z.string().regex(/^[0-9a-f]{24}$/, "an id of a backup") }),
     output: z.object({
-      id: z.string().describe("Of the backup"),
+      id: z.string().describe("The backup's id"),
       frozen: z
         .string()
         .nullable()

@@ -27,7 +27,7 @@ import { markRedisRestored } from "./redis-files.ts";
 export interface RestoreOptions {
   readonly from: string;
   readonly dataDir: string;
-  /** Of this program: a backup of a later one is refused. */
+  /** This program's release: a backup of a later one is refused. */
   readonly release: string;
   readonly nowMs: number;
 }

@@ -47,7 +47,7 @@ export interface AutoTopupRow {
   /** Before tax. */
   readonly amountMinor: number;
   readonly debit: Debit | null;
-  /** Of the last day, oldest first. */
+  /** Debits of the last day, oldest first. */
   readonly recent: readonly RecentDebit[];
   /** No debit before this: the last one failed, or the payer did not want it. */
   readonly notBeforeMs: number;

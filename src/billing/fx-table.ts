@@ -18,7 +18,7 @@ export interface DayRate {
 export interface FxOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** Of `config/fx.yaml`. */
+  /** Rates of `config/fx.yaml`. */
   readonly listed: readonly DayRate[];
   /** A rate that is right on any day: for trying out. Empty where there is none. */
   readonly always: string;
@@ -73,7 +73,7 @@ export class FxTable {
     return always === "" ? undefined : { usdInr: always, day: dayOf(nowMs), source: "config/fx.yaml" };
   }
 
-  /** Of the two sources the newer day; of one day, what was read. */
+  /** The rate of the newer day from the two sources; where both have that day, the one that was read. */
   #dated(today: string): DayRate | undefined {
     let found: DayRate | undefined;
     for (const { value } of this.#rows.range({ start: [today, ""], reverse: true, limit: 1 })) found = value;

@@ -31,7 +31,7 @@ export class MandateTables {
     return this.#rows.get([orgId, id]);
   }
 
-  /** Of any org. */
+  /** A mandate of any org. */
   find(id: string): MandateRow | undefined {
     const orgId = this.#orgOf.get([id]);
     return orgId === undefined ? undefined : this.get(orgId, id);

@@ -68,7 +68,7 @@ export interface MandateRow {
   readonly createdAtMs: number;
   readonly registeredAtMs: number | null;
   readonly cancelledAtMs: number | null;
-  /** Of the request that made it; empty where there was none. */
+  /** Key of the request that made it; empty where there was none. */
   readonly idempotencyKey: string;
 }
 

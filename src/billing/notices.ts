@@ -121,7 +121,7 @@ async function afterPayment(
       const topup = deps.topups.ofPayment(gateway.id, paymentRef);
       if (topup !== undefined) follow(topup.id);
     },
-    // Of a second payment of a top-up the first reading knows it.
+    // The first reading knows the org of a top-up's second payment.
     orgId: () => deps.topups.ofPayment(gateway.id, paymentRef)?.orgId ?? first?.orgId?.(),
   };
 }

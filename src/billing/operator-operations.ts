@@ -69,7 +69,7 @@ export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
       path: z.object({ id: z.string().max(100).describe("Id or slug") }),
       body: z.strictObject({
         amount_minor: z.int().min(1).max(MOST_MINOR).describe("Before tax, in paise or cents"),
-        reference: plainText(100).min(1).describe("Of the bank: a second record of it changes nothing"),
+        reference: plainText(100).min(1).describe("The bank's reference: to record it twice changes nothing"),
         reason,
       }),
       output: topupShape,

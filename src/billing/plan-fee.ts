@@ -108,7 +108,7 @@ const including = (microUsd: number, endMs: number): string =>
     ? ""
     : `; includes ${amountText(Math.floor(microUsd / 10_000), "USD")} of credit, which expires on ${day(endMs)} where it is not spent`;
 
-/** Of a whole month. */
+/** Lines of a whole month. */
 export const monthLines = (
   plan: Plan,
   minor: number,

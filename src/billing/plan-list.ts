@@ -39,7 +39,7 @@ export const planShape = z.object({
   id: z.string().describe("What `plan_id` of orgs and subscriptions names"),
   name: z.string().describe("For people"),
   monthly_minor: count.describe("Price of a month without tax, paise or cents"),
-  currency: z.string().describe("Of the price: `INR` or `USD`; empty where the plan is free"),
+  currency: z.string().describe("Currency of the price: `INR` or `USD`; empty where the plan is free"),
   included_micro: count.describe(
     "Credit for each month, micro-USD; what is left of it expires at the month's end",
   ),

@@ -45,14 +45,14 @@ const pricingShape = z.object({
     .describe("What payment gateways charge the operator; no total contains it"),
   gst: z
     .object({
-      rate_bps: bps.describe("Of the whole tax, basis points; 0 where the supplier is not Indian"),
+      rate_bps: bps.describe("The whole tax, basis points; 0 where the supplier is not Indian"),
       supplier_state: z.string().describe("The supplier's state code"),
       rule: z.string().describe("When which tax is due"),
     })
     .describe("Tax on top-ups"),
   fx: z
     .object({
-      day: z.string().describe("Of the rate; empty where there is none"),
+      day: z.string().describe("Day of the rate; empty where there is none"),
       usd_inr: z.string().describe("INR for 1 USD, eight digits, without the spread"),
       spread_bps: bps.describe("On top of the rate, basis points"),
     })
@@ -63,7 +63,7 @@ const pricingShape = z.object({
     .describe("Smallest top-up without tax by currency, paise or cents"),
   markup: z
     .object({
-      frontier_bps: bps.describe("Of models at list price, basis points"),
+      frontier_bps: bps.describe("Markup of models at list price, basis points"),
       open_weight_min_bps: bps.describe("Smallest markup of the others; 0 where there are none"),
       open_weight_max_bps: bps.describe("Greatest markup of the others; 0 where there are none"),
       note: z.string().describe("For people"),

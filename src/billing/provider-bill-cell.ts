@@ -3,7 +3,7 @@ import { fail, type WeirError } from "../errors.ts";
 
 /** Where a value is, for messages. */
 export interface Place {
-  /** Of the file, 1 for the first; of JSON the number of the result. */
+  /** Line of the file, 1 for the first; in JSON the number of the result. */
   readonly line: number;
   readonly column: string;
 }

@@ -130,7 +130,7 @@ type Check = (
   books: GatewayBooks,
   gateway: GatewayId,
   line: DayLine,
-  /** Of a refund. */
+  /** How a refund ended. */
   ended: GatewayRefund["state"],
 ) => Found | undefined;
 

@@ -63,7 +63,7 @@ export class Reconciliation {
     return this.#reports.get(["day", day]);
   }
 
-  /** Of the newest day that was run. */
+  /** Report of the newest day that was run. */
   newest(): ReconciliationReport | undefined {
     for (const report of this.#reports.members(["day"])) return report;
     return undefined;

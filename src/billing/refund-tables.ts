@@ -32,7 +32,7 @@ export class RefundTables {
     return this.#rows.get([orgId, id]);
   }
 
-  /** Of any org. */
+  /** A refund of any org. */
   find(id: string): RefundRow | undefined {
     const orgId = this.#orgOf.get([id]);
     return orgId === undefined ? undefined : this.get(orgId, id);

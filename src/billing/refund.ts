@@ -44,7 +44,7 @@ export interface RefundRow {
   readonly creditsMicroUsd: number;
   readonly creditNoteId: string;
   readonly reason: string;
-  /** Of the request. */
+  /** Key of the request. */
   readonly idempotencyKey: string;
   /** Rises after a definite no, or a reading that shows no effect: payment gateways repeat their answer to a key. */
   readonly attempt: number;

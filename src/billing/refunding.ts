@@ -35,7 +35,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** How long an unclear answer is asked for again with the same key. */
 const STORED_FAILURE_MS = 15 * MINUTE_MS;
 
-/** Of one top-up, failed ones included: each reads those before it, and most have a credit note and a mail. */
+/** Refunds of one top-up, failed ones included: each reads those before it, and most have a credit note and a mail. */
 const MOST_REFUNDS = 100;
 
 export const sendRefund = jobKind({
@@ -147,7 +147,7 @@ function assertRefundable(deps: RefundingDeps, topup: TopupRow, amountMinor: num
     if (++made === MOST_REFUNDS) throw no(`It was refunded ${made} times already: ask the operator.`);
   }
   const { minor } = refundableOf(deps, topup);
-  if (amountMinor > minor) throw no(`Of this top-up ${minor} can be refunded, before tax.`, minor);
+  if (amountMinor > minor) throw no(`${minor} of this top-up can be refunded, before tax.`, minor);
 }
 
 /** What credit notes of refunds that are under way will take back of the invoice. */

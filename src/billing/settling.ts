@@ -125,7 +125,7 @@ function invoiceOrder({ id, orgId, quote }: TopupRow): InvoiceOrder {
   };
 }
 
-/** Of one payment the first reason stays: that a wrong one is a second one too, once the right one has come, says nothing new. */
+/** A payment keeps its first reason: that a wrong one is a second one too, once the right one has come, says nothing new. */
 function park(
   { clock, parked }: SettlingDeps,
   { id, orgId, gateway, quote }: TopupRow,

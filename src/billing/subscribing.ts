@@ -38,7 +38,7 @@ export interface ChangeRequest {
   readonly idempotencyKey: string;
 }
 
-/** Of one period: each may be an event and a statement. */
+/** Changes in one period: each may be an event and a statement. */
 const MOST_CHANGES = 50;
 
 /** Nothing was charged. */
@@ -97,7 +97,7 @@ function changed(
   return changeActive(deps, org, row, plan, effective);
 }
 
-/** Of an org that pays for no month: the first one begins now. */
+/** Subscribes an org that pays for no month: the first one begins now. */
 function subscribe(
   deps: RenewingDeps,
   org: OrgRow,

@@ -54,7 +54,7 @@ export interface SubscriptionRow {
   readonly orgId: string;
   readonly planId: string;
   readonly status: SubscriptionStatus;
-  /** Of this month's prices. */
+  /** Currency of this month's prices. */
   readonly currency: Currency;
   readonly startedAtMs: number;
   /** How many months after the start the period began. */
@@ -81,7 +81,7 @@ export const subscriptionShape = z.object({
   status: z
     .enum(SUBSCRIPTION_STATUSES)
     .describe("`active`; `past_due`: the fee could not be taken from the credit; `cancelled`: it ended"),
-  period_start: z.string().describe("Of the month; ISO 8601, UTC"),
+  period_start: z.string().describe("When the month began; ISO 8601, UTC"),
   period_end: z.string().describe("When it is renewed, or its next plan takes over; ISO 8601, UTC"),
   started_at: z.string().describe("From when its months are counted; ISO 8601, UTC"),
   next_plan_id: z
@@ -100,7 +100,7 @@ export const subscriptionWire = (row: SubscriptionRow): z.input<typeof subscript
   ...(row.nextPlanId !== "" && { next_plan_id: row.nextPlanId }),
 });
 
-/** Of an org that never paid for a plan: its months are counted from its creation. */
+/** The subscription of an org that never paid for a plan: its months are counted from its creation. */
 export function unpaidWire(
   org: { readonly id: string; readonly createdAtMs: number },
   planId: string,

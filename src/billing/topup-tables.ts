@@ -39,7 +39,7 @@ export class TopupTables {
     return this.#rows.get([orgId, id]);
   }
 
-  /** Of any org. */
+  /** A top-up of any org. */
   find(id: string): TopupRow | undefined {
     const orgId = this.#orgOf.get([id]);
     return orgId === undefined ? undefined : this.get(orgId, id);

@@ -36,28 +36,28 @@ export interface TopupRow {
   readonly status: TopupStatus;
   readonly source: (typeof TOPUP_SOURCES)[number];
   readonly gateway: GatewayId | "offline";
-  /** Of the checkout, or of the debit of a mandate; empty until the payment gateway has it. */
+  /** Id of the checkout, or of the debit of a mandate; empty until the payment gateway has it. */
   readonly gatewayRef: string;
   readonly checkoutUrl: string;
-  /** Of those that did not open a checkout: payment gateways repeat their answer to a key. Absent: none. */
+  /** Tries that opened no checkout: payment gateways repeat their answer to a key. Absent: none. */
   readonly failedOpenings?: number;
   /** Empty until it is paid. */
   readonly paymentRef: string;
   readonly quote: Quote;
   readonly method: string;
   readonly feeMinor: number;
-  /** Of the first issue; a correction may have replaced it. Empty until it is paid. */
+  /** Id of the invoice as first issued; a correction may have replaced it. Empty until the top-up is paid. */
   readonly invoiceId: string;
   /** Refunds that are under way or done, before tax, and the credit they took. */
   readonly refundedMinor: number;
   readonly refundedMicroUsd: number;
-  /** Of the payment gateway's ids of disputes that withdrew money, and did not give it back. */
+  /** The payment gateway's ids of disputes that withdrew money, and did not give it back. */
   readonly openDisputes: readonly string[];
   readonly createdAtMs: number;
   /** When the checkout closes. */
   readonly expiresAtMs: number;
   readonly paidAtMs: number | null;
-  /** Of the request that made it; empty where there was none. */
+  /** Key of the request that made it; empty where there was none. */
   readonly idempotencyKey: string;
   /** Why it failed, as the payment gateway says. */
   readonly failure: string;
@@ -94,7 +94,7 @@ export const topupShape = z.object({
     ),
   invoice_id: z.string().optional().describe("Its invoice, once it is paid"),
   source: z.enum(TOPUP_SOURCES),
-  refunded_minor: z.int().describe("Of the amount before tax, refunds under way included"),
+  refunded_minor: z.int().describe("What was refunded of the amount before tax, refunds under way included"),
   failure: z.string().optional().describe("Why it failed, as the payment gateway says"),
   created_at: z.string(),
   paid_at: z.string().optional().describe("When the money came"),

@@ -109,7 +109,7 @@ export function modelNamed(snapshot: CatalogSnapshot, id: string): Model {
   throw fail("model_not_found", `No model ${id.slice(0, 200)}${didYouMean(near)}`);
 }
 
-/** Of all endpoints of the model that the files have. */
+/** Scheduled prices of all endpoints of the model that the files have. */
 const scheduledOf = (model: Model, snapshot: CatalogSnapshot): z.output<typeof scheduledPrice>[] =>
   [...model.endpoints, ...snapshot.unreachable(model.id)]
     .flatMap(({ id }) => snapshot.scheduledPrices(id))

@@ -8,7 +8,7 @@ import type { SharedClock } from "./shared-clock.ts";
 import { within } from "./within.ts";
 
 export interface Beat {
-  /** Of the documents. */
+  /** Version of the documents. */
   readonly version: number;
   /** The least version that a cell with a sign of life has applied. */
   readonly least: number;

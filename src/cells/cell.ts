@@ -194,7 +194,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
   }
 }
 
-/** Of one cell: for exchanges, for the stream, and for messages. */
+/** Connections of one cell: for exchanges, for the stream, and for messages. */
 function connectionsOf({ redisUrl: url, cell, datasetId, clock, log, redis = SOCKETS }: CellOptions) {
   const link = redis.connect({ url, log });
   const reading = redis.connect({ url, log });

@@ -30,7 +30,7 @@ export interface Entered {
   /** Id of the Redis process. */
   readonly term: string;
   readonly life: string;
-  /** Of the documents, now. */
+  /** Version of the documents now. */
   readonly version: number;
   /** In which cells write now. */
   readonly format: number;

@@ -173,7 +173,7 @@ export class Session {
     }
   }
 
-  /** @internal Of another part that learned it. */
+  /** @internal Called by another part that learned the reason. */
   end(reason: Error): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;

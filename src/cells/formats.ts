@@ -10,7 +10,7 @@ export interface Formats {
   readonly newest: number;
 }
 
-/** Of this release. The first release with cells had format 1. */
+/** Formats of this release. The first release with cells had format 1. */
 export const FORMATS: Formats = { oldest: 1, newest: 1 };
 
 /** Another cell wrote what this release cannot read. */

@@ -8,7 +8,7 @@ import type { Store } from "../store/store.ts";
 interface Membership {
   /** Id of the dataset. */
   readonly id: string;
-  /** Of the folder's cell, since its first start as one. */
+  /** Name of the folder's cell, since its first start as one. */
   readonly cell?: string;
   /** Id of the folder, by which Redis tells it from others that want the same name. Made when the folder first asks for a name. */
   readonly folder?: string;

@@ -9,7 +9,7 @@ import { within } from "./within.ts";
 export type MergedRow = readonly [name: string, ...numbers: number[]];
 
 export interface MergedPart {
-  /** Of the table: one part has it. */
+  /** Name of the table: one part has it. */
   readonly table: string;
   readonly kind: "max" | "sum";
   /** What was counted since the last call: at most so many rows. */
@@ -20,7 +20,7 @@ export interface MergedPart {
 
 export interface MergedOptions {
   readonly lane: Lane;
-  /** Of Redis's process: in another one, what was heard of may come again under the same numbers. */
+  /** Id of Redis's process: in another one, what was heard of may come again under the same numbers. */
   readonly term?: () => string;
   /** Milliseconds between two exchanges. */
   readonly everyMs?: number;

@@ -32,7 +32,7 @@ function isNameFor(wanted: string, name: string): boolean {
 }
 
 /**
- * Takes the first free name for the folder. Of several folders that want one name at once, one gets it and the others are refused. The
+ * Takes the first free name for the folder. Where several folders want one name at once, one gets it and the others are refused. The
  * name stays taken for this folder where its process is killed before it has stored the name.
  */
 async function freeName(link: RedisLink, wanted: string, folderId: string): Promise<string> {

@@ -75,7 +75,7 @@ export class Reads {
   /** The cell should have heard from Redis again: there may be changes that were answered without it. */
   #isLate(): boolean {
     const ageMs = this.#deps.beats.ageMs();
-    // Of a cell that is away from Redis nobody can know more: it reads what it has.
+    // A cell that is away from Redis cannot know more: it reads what it has.
     return ageMs >= EVERYWHERE_MS && ageMs < SILENT_MS;
   }
 

@@ -128,7 +128,7 @@ export function listenToRedis({ url, channels, heard, onListening }: ListenerOpt
 
 export const SOCKETS: RedisClient = { connect: connectRedis, listen: listenToRedis };
 
-/** Of all connections. */
+/** Options of all connections. */
 const COMMON = {
   // A script may have run although its reply was lost: only its sender knows whether it may be sent again.
   // With 0 retries what waits for a reply fails when the connection ends; with any other setting it would never settle.

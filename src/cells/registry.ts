@@ -8,7 +8,7 @@ import { SCRIPTS } from "./scripts.ts";
 
 export interface RegisteredCell {
   readonly cell: string;
-  /** Of its newest process: Redis's time at that start, or one more than before. */
+  /** Life of its newest process: Redis's time at that start, or one more than before. */
   readonly life: number;
   /** `alive`: it said something less than 2 s ago. `left`: it stopped in good order. `retired`: and did not start again since. */
   readonly status: "alive" | "silent" | "left" | "retired";
@@ -24,7 +24,7 @@ export interface RegisteredCell {
 }
 
 export interface Registered {
-  /** Of the shared rows, now. */
+  /** Version of the shared rows now. */
   readonly version: number;
   readonly cells: readonly RegisteredCell[];
 }

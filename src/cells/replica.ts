@@ -10,7 +10,7 @@ import type { RedisValue } from "./redis.ts";
 /** How far the folder follows the stream. */
 export interface Position {
   readonly version: number;
-  /** Of the act that made this version: `cell:life:number`; the dataset's id where no act did. */
+  /** The act that made this version: `cell:life:number`; the dataset's id where no act did. */
   readonly origin: string;
   /** The rows are being loaded: they are of different versions. */
   readonly isLoading?: boolean;
@@ -30,7 +30,7 @@ export interface Entry {
   readonly origin: string;
   /** Origin of the version before. */
   readonly before: string;
-  /** Of its rows, see `formats.ts`. */
+  /** Format of its rows, see `formats.ts`. */
   readonly format: number;
   readonly changes: readonly Change[];
 }
@@ -163,7 +163,7 @@ export class Replica {
     return lastRun;
   }
 
-  /** Of a shared table, which may be one that only a later release knows. */
+  /** Changes a row of a shared table, which may be one that only a later release knows. */
   #put(change: Change): void {
     const { table } = change;
     if (!this.#known.has(table)) {

@@ -9,7 +9,7 @@ const CUT_MS = 1;
 
 export class SharedClock implements Clock {
   readonly #machine: Clock;
-  /** Of Redis's clock before the machine's. */
+  /** How far Redis's clock is ahead of the machine's. */
   #aheadMs = 0;
 
   constructor(machine: Clock) {

@@ -23,7 +23,7 @@ export interface SignalsOptions {
 
 export interface KnownCell {
   readonly name: string;
-  /** Of the documents, as it last said. */
+  /** Version of the documents that it has, as it last said. */
   readonly version: number;
   /** Milliseconds since its last sign of life; undefined: it left, and not all its records are in ClickHouse. */
   readonly ageMs: number | undefined;
@@ -55,7 +55,7 @@ interface Question {
 
 /** A longer message is not sent. */
 const MESSAGE_BYTES = 1_000_000;
-/** Of messages that Redis has not taken yet. */
+/** Most bytes of messages that Redis has not taken yet. */
 const UNDER_WAY_BYTES = 8_000_000;
 const ANSWER = "answer";
 /** Who hears a message that is for all. */

@@ -65,7 +65,7 @@ export class Wakefulness {
         resolve();
       }, SOON_MS);
     });
-    // Of a process that has little of its processor one gap may follow another.
+    // A process that has little of its processor may have one gap after another.
     while (!this.isCurrent() && !isLate && !this.#hasFailed) await Promise.race([this.#catching, late]);
     clearTimeout(timer);
     return this.isCurrent();

@@ -5,7 +5,7 @@ import { FIRST_KEY_FILES, type FirstStart } from "../account/first-start.ts";
 import type { Config } from "../config.ts";
 
 export interface ScreenFacts {
-  /** Of a data folder that was empty. */
+  /** The first start, where the data folder was empty. */
   readonly first: FirstStart | undefined;
   readonly isTerminal: boolean;
   /** Gateways behind the address, where they are several. */

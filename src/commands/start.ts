@@ -31,8 +31,11 @@ export async function start(
   // Cells that ran here before need their Redis, also where one is left.
   const isSupervisor =
     cell === undefined && (count > 1 || (shared === undefined && hasOwnRedis(config.dataDir)));
-  if (isSupervisor)
-    return await (await import("./start-cells.ts")).startCells(config, count, env, isTerminal);
+  if (isSupervisor) {
+    const { startCells } = await import("./start-cells.ts");
+    hasLoaded?.();
+    return await startCells(config, count, env, isTerminal);
+  }
   if (shared === undefined && hasSupervisedCells(config.dataDir))
     throw new Error(
       `DATA_DIR=${config.dataDir} holds the data of several cells: set the REDIS_URL that they had`,

@@ -1,5 +1,5 @@
 /**
- * Of which kinds an org's credit is: grants, each with the time when it expires, and what was paid. Spending takes the grant that
+ * The kinds of an org's credit: grants, each with the time when it expires, and what was paid. Spending takes the grant that
  * expires first, then the other grants, then paid credit. Nothing of it is written per call: what was spent between two posted
  * entries is the difference of their balances. Invariant: what is left of all grants and of paid credit together is the balance.
  */
@@ -36,8 +36,8 @@ export interface Lots {
 const MOST_APART = 20;
 
 /**
- * Grants that expire and are told apart. Of more, those whose ends are next to each other are one: its credit lasts until the later
- * end, never shorter. So a reading and a posting stay cheap whatever an org is granted.
+ * Grants that expire and are told apart. Where there are more, those whose ends are next to each other are one: its credit lasts
+ * until the later end, never shorter. So a reading and a posting stay cheap whatever an org is granted.
  */
 const MOST_EXPIRING = 100;
 

@@ -12,7 +12,7 @@ export interface Edit {
 }
 
 export interface Addition {
-  /** Of a block sequence that has an item. */
+  /** Path of a block sequence that has an item. */
   readonly path: readonly (string | number)[];
   /** Lines of the new last item, without indentation; the first begins with `- `. */
   readonly lines: readonly string[];

@@ -10,7 +10,7 @@ export const ACCOUNT_FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   billing_currency: "What top-ups and invoices are in: `INR` where the billing country is `IN`, else `USD`.",
   legal_name: "As registered, for invoices; empty where not given.",
   tax_id:
-    "Of a buyer outside India, printed on invoices; in the European Union a VAT number. Empty for none.",
+    "Tax number of a buyer outside India, printed on invoices; in the European Union a VAT number. Empty for none.",
   gstin: "Number of the taxpayer under India's GST, 15 characters; empty for none.",
   tax_status:
     "In India `unregistered`, or with a GSTIN `gst_registered` or `sez` (in a special economic zone); elsewhere `overseas`.",
@@ -78,15 +78,15 @@ export const ACCOUNT_FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   "actor.kind":
     "`key`, `person`, `directory` (the org's directory), `operator`, `system` (work without a request) or `nobody`.",
   "actor.id":
-    "Of the key, the person, …; `operator-key` where the operator's secret was used, `anyone` where a key was reported.",
+    "Id of the key, the person, …; `operator-key` where the operator's secret was used, `anyone` where a key was reported.",
   act: "Resource and verb, such as `key.update`.",
   target: "Id of what was changed.",
   changes: "Fields of the resource that differ.",
   field: "A field of the resource, as the API calls it.",
   before:
-    "Value before; absent where there was none. Of a value over 2,000 characters of JSON only the length is told.",
+    "Value before; absent where there was none. Only the length is told of a value over 2,000 characters of JSON.",
   after:
-    "Value after; absent where there is none. Of a value over 2,000 characters of JSON only the length is told.",
+    "Value after; absent where there is none. Only the length is told of a value over 2,000 characters of JSON.",
   "listAudit/reason":
     "Why: what the actor said, or the id of the ticket that granted the change; empty where nothing was said.",
   ip_prefix: "The client's network: /24 of IPv4, /48 of IPv6; empty for work without a request.",
@@ -118,8 +118,8 @@ export const ACCOUNT_FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   "operatorSuspendOrg/members": "How many people belong to the org, invited ones included.",
   "operatorResumeOrg/balance_micro_usd": "The org's balance, micro-USD; held credit included.",
   "operatorResumeOrg/members": "How many people belong to the org, invited ones included.",
-  "operatorGrant/kind": "Of the ledger entry.",
-  "operatorAdjust/kind": "Of the ledger entry.",
+  "operatorGrant/kind": "Kind of the ledger entry.",
+  "operatorAdjust/kind": "Kind of the ledger entry.",
   "operatorListOrgs/status": "Only orgs of this status.",
   "operatorListTickets/kind": "Only tickets of this kind.",
   "operatorDecideTicket/status":

@@ -202,7 +202,7 @@ function curl({ method, path, item }: Entry): string {
   return `curl ${verb}${url}${credential(item)}${data ?? ""}`;
 }
 
-/** Of the first alternative. */
+/** Headers with the credentials of the first alternative. */
 function credential({ security: [first = {}] }: OperationItem): string {
   const variable = { key: "WEIR_API_KEY", operator: "WEIR_OPERATOR_KEY", directory: "WEIR_DIRECTORY_TOKEN" };
   const bearer = Object.entries(variable).find(([scheme]) => scheme in first)?.[1];

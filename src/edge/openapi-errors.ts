@@ -45,7 +45,7 @@ export interface FailingRoute {
   readonly isCounted: boolean;
   /** Error shape for the route's clients. */
   readonly errorSchema: ErrorSchemaName;
-  /** Of the answers; default: `application/json`. */
+  /** Media type of the answers; default: `application/json`. */
   readonly mediaType?: string | undefined;
   /** The operation's own. */
   readonly errors: readonly ErrorName[];

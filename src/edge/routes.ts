@@ -22,7 +22,7 @@ type Act = { readonly operation: AnyOperation; readonly anthropic?: AnyOperation
 /** Formats an error body for the route's clients. */
 export interface ErrorBody {
   (error: WeirError, requestId: string): string;
-  /** Of what it formats, if not `application/json`. */
+  /** Media type of what it formats, if not `application/json`. */
   readonly mediaType?: string;
 }
 

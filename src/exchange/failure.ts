@@ -13,7 +13,7 @@ const DEFAULT_WAIT_MS = 1000;
 /** Statuses of a refused request that have the same meaning for the client. */
 const PASSED_STATUSES = new Set([400, 404, 409, 413, 422]);
 
-/** Of two failures of a call the one that helps its client more: a refusal of the request itself, else a temporary one. */
+/** The one of a call's two failures that helps its client more: a refusal of the request itself, else a temporary one. */
 export function moreHelpful(known: UpstreamFailure | undefined, failed: UpstreamFailure): UpstreamFailure {
   if (known === undefined) return failed;
   if (!mayFallBack(known)) return known;

@@ -326,7 +326,7 @@ class RecordingReply implements ClientReply {
     return this.#reply.gone && !this.#runsWithoutClient;
   }
 
-  /** Of the answer, if it is kept: 0 where it exceeded the maximum size. */
+  /** Bytes of the answer, if it is kept: 0 where it exceeded the maximum size. */
   bytesWith(last: Buffer): number {
     const bytes = this.#bytes + last.length;
     return bytes > this.#maxBytes ? 0 : bytes;

@@ -16,11 +16,11 @@ import { mayKeep } from "./stored-responses.ts";
 export interface KeepRoomDeps {
   readonly kept: KeptBytes;
   readonly defaultMaxTokens: number;
-  /** Of one answer; larger ones are not kept. */
+  /** The largest answer that is kept, in bytes. */
   readonly maxAnswerBytes: number;
 }
 
-/** Of an answer beside its text. */
+/** Bytes of an answer beside its text. */
 const ENVELOPE_BYTES = 4096;
 /** Four of text, and JSON around them; a chunk of a stream has JSON of its own, and often one token. */
 const BYTES_A_TOKEN = 16;

@@ -14,7 +14,7 @@ interface FolderPort {
 }
 
 interface KeptInFolder<V> {
-  /** Of the row. */
+  /** Key of the row. */
   readonly key: readonly string[];
   readonly row: V;
   /** Until it is forgotten. */
@@ -23,7 +23,7 @@ interface KeptInFolder<V> {
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** Oldest first. Of the oldest beyond `mostBytes` it is known that they were given, without their bytes. Lazily. */
+/** Oldest first. The oldest beyond `mostBytes` come without their bytes: only that they were given is known. Lazily. */
 export function* answersInFolder(folder: FolderPort): Generator<KeptInFolder<KeptAnswer>> {
   const { store, nowMs } = folder;
   const { rows, periodMs, keepPeriods } = ANSWER_TABLES;

@@ -8,7 +8,7 @@ import type { NotKeptReason } from "./call.ts";
 export interface KeptAnswer {
   /** Absent in rows of release 0.1.0, which are gone after a day. */
   readonly orgId?: string;
-  /** Of a call with a test key. Absent also in rows of releases that did not say so. */
+  /** The call had a test key. Absent also in rows of releases that did not say so. */
   readonly isTest?: boolean;
   /** SHA-256 of the request's body. */
   readonly fingerprint: string;

@@ -238,7 +238,7 @@ function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): v
 
 /** Pointers that are listed one by one: a body of megabytes may have any number of members that a dialect cannot express. */
 const MAX_DROPPED = 100;
-/** Of a pointer: its names are the caller's, and records are kept for long. */
+/** Most characters of a pointer: its names are the caller's, and records are kept for long. */
 const MAX_POINTER = 128;
 
 const shortened = (pointer: string): string =>

@@ -28,7 +28,7 @@ export interface ArchiveOptions {
 const RESERVE_BYTES = 512 * 1024 * 1024;
 /** Between two looks at the disk. */
 const LOOK_BYTES = 16 * 1024 * 1024;
-/** Of synchronous rows, before the event loop may run again. */
+/** Synchronous rows that are read before the event loop may run again. */
 const ROWS_AT_ONCE = 100;
 
 /** @returns the file's size. @throws Error where it becomes too large, the disk is nearly full, or a part fails */

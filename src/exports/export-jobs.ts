@@ -29,7 +29,7 @@ export interface ExportJobDeps {
   readonly clock: Clock;
   readonly jobs: Pick<JobQueue, "enqueue" | "drop">;
   readonly folder: string;
-  /** Of an org's files together, so of one, too. */
+  /** Most bytes of an org's files together, so of one, too. */
   readonly mostBytes: number;
   /** Undefined where there is one gateway alone. */
   readonly cell?: string | undefined;

@@ -12,7 +12,7 @@ export interface ExportRow {
   readonly orgId: string;
   readonly status: (typeof EXPORT_STATUSES)[number];
   readonly createdAtMs: number;
-  /** Of a file that is, or was, there. */
+  /** Size of a file that is, or was, there. */
   readonly bytes: number;
   /** The cell whose folder has the file; absent until it is there, and where there is one gateway alone. */
   readonly cell?: string;
@@ -58,12 +58,12 @@ export class Exports {
     return [...this.#rows.members([orgId])];
   }
 
-  /** Of the org's files that are there. */
+  /** Bytes of the org's files that are there. */
   bytesOf(orgId: string): number {
     return this.of(orgId).reduce((sum, { status, bytes }) => (status === "ready" ? sum + bytes : sum), 0);
   }
 
-  /** Of all orgs. */
+  /** Ids of all orgs' exports that are pending or ready. */
   *ids(): Generator<string> {
     for (const { value } of this.#store.table<ExportRow>(ROWS).range())
       if (value.status === "pending" || value.status === "ready") yield value.id;

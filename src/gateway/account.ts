@@ -22,7 +22,7 @@ import type { Store } from "../store/store.ts";
 
 interface AccountGround {
   readonly store: Store;
-  /** Of a cell among others. */
+  /** Set where the gateway is a cell among others. */
   readonly cell: unknown;
   readonly clock: Clock;
   readonly installation: Installation;

@@ -57,7 +57,7 @@ export interface AutoTopupGround
   readonly jobs: Jobs;
   readonly accounts: AccountTables;
   readonly events: Pick<Events, "emit" | "listen">;
-  /** Of `openCredits`. */
+  /** `openCredits` returns it. */
   readonly boundsChanged: (orgId: string) => void;
   readonly onFailure: (error: unknown) => void;
   readonly debitRules?: AutoToppingDeps["debitRules"];

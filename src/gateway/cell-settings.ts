@@ -14,7 +14,7 @@ export interface SharedInstallation {
 /** What differs in a gateway that is one of several on a machine, on one port. */
 export interface CellPorts {
   readonly engine: SharedEngine | undefined;
-  /** Of the machine. Undefined: other machines have cells too, and services of one would be unknown to the others. */
+  /** Services of the machine. Undefined: other machines have cells too, and services of one would be unknown to the others. */
   readonly services: KnownServices | undefined;
   /** Ports of the machine on which its supervisor and that one's other children listen. */
   readonly portsOfMachine: () => readonly number[];

@@ -97,7 +97,7 @@ function jobsAndWhatTheyMake(rooms: Rooms, config: Config): ErasureStep[] {
   ];
 }
 
-/** Of all the org's projects, deleted ones included. */
+/** Erases responses of all the org's projects, deleted ones included. */
 function eraseResponses(
   { accounts, responses }: Rooms,
   orgId: string,

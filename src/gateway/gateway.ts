@@ -213,7 +213,7 @@ const catchUpOf = ({ cell, store }: Rooms): CatchUp | undefined =>
     look: () => cell.reads.look(),
   };
 
-/** Of all metrics: a gateway alone needs no name, unless it was given one. */
+/** Labels of all metrics: a gateway alone needs no name, unless it was given one. */
 const labelsOf = ({ cell: name }: Config, { cell }: Rooms): Record<string, string> =>
   cell === undefined && name === DEFAULT_CELL ? {} : { cell: cell?.name ?? name };
 
@@ -284,7 +284,7 @@ function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): voi
 async function assertStartable(config: Config, cell: CellPorts | undefined): Promise<void> {
   allowedRanges(config);
   supplierOf(config);
-  // Of a port that others listen on by intent, only the listening itself can tell.
+  // Where others listen on the port by intent, only the listening itself can tell.
   const fault = cell === undefined ? await listenFault(config.host, config.port) : undefined;
   const { own } = config.metrics;
   const ofMetrics = own && (await listenFault(own.host, own.port, "METRICS_"));

@@ -27,7 +27,7 @@ import { operatorSecret } from "./operator-key.ts";
 
 interface IdentityGround extends Awaited<ReturnType<typeof openAccount>> {
   readonly store: Store;
-  /** Of a cell among others. */
+  /** Set where the gateway is a cell among others. */
   readonly cell: unknown;
   readonly clock: Clock;
   readonly installation: Installation;

@@ -29,7 +29,7 @@ export interface InitOptions {
 }
 
 export interface Initialised {
-  /** Of a new installation: `DATA_DIR` was empty. */
+  /** The first start of a new installation: `DATA_DIR` was empty. */
   readonly first: FirstStart | undefined;
   /** Undefined: this folder's installation was in this Redis already; with `once`, any folder's. */
   readonly rows: number | undefined;

@@ -63,7 +63,7 @@ export async function openKept(config: Config, { accounts, store, clock, cell }:
   };
 }
 
-/** Of an org's plan, where that names its own; else of the settings. */
+/** Quotas of an org's plan, where that names its own; else those of the settings. */
 function quotasOf({ settings, plans }: Config, accounts: AccountTables): KeptBytesDeps["maxBytes"] {
   const { limits, default_plan: defaultPlan } = settings;
   const byPlan = new Map(plans.map(({ id, limits: ofPlan }) => [id, ofPlan]));

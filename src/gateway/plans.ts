@@ -40,7 +40,7 @@ export function openPlanRoom({ plans, settings }: Config, ground: PlanGround) {
   return { list, subscriptions, operations: { ...planOperations(deps), ...pricing } };
 }
 
-/** Of the models that can be called. */
+/** Markups of the models that can be called. */
 const markupsOf = (catalog: Pick<Catalog, "current">): number[] =>
   [...catalog.current().models.values()]
     .filter(({ endpoints }) => endpoints.length > 0)

@@ -256,7 +256,7 @@ async function openGround(config: Config, log: Logger, { shared, cell: ports }: 
     portsOfMachine: ports?.portsOfMachine ?? (() => []),
     ...servicesOf(config, { clock, log, listeners }, { isCell, ofMachine: ports?.services }),
     quotas: config.settings.quotas,
-    /** Of mails that are sent nowhere. */
+    /** Folder of mails that are sent nowhere. */
     mailDir: ports?.machineDir ?? config.dataDir,
   };
 }

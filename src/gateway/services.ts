@@ -17,7 +17,7 @@ type ServicesConfig = Pick<Config, "dataDir" | "host" | "publicUrl" | "payments"
 interface ServicesGround {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Of this process: what is started here adds its port. */
+  /** Listeners of this process: what is started here adds its port. */
   readonly listeners: Listeners;
 }
 
@@ -115,7 +115,7 @@ class BuiltInPortal {
 }
 
 /**
- * Of a cell that no supervisor started: what it started itself the other cells would not know. Logs what has to be set instead.
+ * Services of a cell that no supervisor started: the other cells would not know what it started itself. Logs what has to be set instead.
  */
 function noServices(config: Config, { clock, log }: Omit<ServicesGround, "listeners">): KnownServices {
   for (const line of missing(config)) log.warn(line);

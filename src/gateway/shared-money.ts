@@ -100,7 +100,7 @@ export async function openSharedMoney(
   };
 }
 
-/** Of a cell on the folder of a gateway that was alone. */
+/** Lists the former charges of a cell on the folder of a gateway that was alone. */
 function copyFormer(store: Cell["store"], list: ListedCharges, log: Logger): FormerLedger {
   const former = new FormerLedger({
     ...{ store, list },

@@ -32,7 +32,7 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   "ledger.former": "shared",
   ...{ "credits.lots": "shared", "credits.grant_expiries": "shared" },
   ...{ "credits.told_falls": "shared", "credits.uncharged": "shared" },
-  // Of a gateway alone, and of a cell that was one.
+  // Ledger and spend of a gateway alone, and of a cell that was one.
   ...{ ledger: "money", "ledger.references": "money", "ledger.kinds": "money" },
   ...{ spend: "money", "spend.orgs": "money", "spend.orgs_built": "money" },
   ...{ "account.key_last_used": "merged", "policies.canaries": "merged", "routing.health": "merged" },
@@ -46,7 +46,7 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   ...{ outbox: "local", outbox_apart: "local", outbox_ids: "local", outbox_spills: "local" },
   ...{ outbox_state: "local", shadow_runs: "local", shadow_runs_state: "local" },
   ...{ ledger_rows: "local", ledger_rows_apart: "local", ledger_rows_state: "local" },
-  // Of this machine's clock, and of this folder.
+  // This machine's clock, and this folder's restores.
   ...{ wall_clock: "local", restores: "local" },
   // How far the cell has followed the others.
   cells: "local",

@@ -27,7 +27,7 @@ export const openTelemetryRoom = (
     warn: (fields, message) => log.warn(fields, message),
   });
 
-/** Of a stop, for spans and metrics that wait for the collector. */
+/** Time that a stop has for spans and metrics that wait for the collector. */
 const STOP_MS = 5000;
 
 /** Sends what waits, as far as the time goes that a stop has for it: an absent collector must not make it unclean. */

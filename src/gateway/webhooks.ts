@@ -40,11 +40,11 @@ interface WebhookGround {
   readonly events: Events;
   readonly jobs: Jobs;
   readonly trail: Trail;
-  /** Of a cell among others. */
+  /** Set where the gateway is a cell among others. */
   readonly cell: { readonly name: string } | undefined;
   /** Ports of this process and its children: looked at for each call, because some start when they are first needed. */
   readonly listeners: Listeners;
-  /** Of the machine: what its supervisor and that one's children listen on. */
+  /** Ports of the machine on which its supervisor and that one's children listen. */
   readonly portsOfMachine: () => readonly number[];
 }
 

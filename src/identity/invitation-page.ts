@@ -22,9 +22,9 @@ export type InvitationView =
 
 export interface InvitationPage {
   readonly view: InvitationView;
-  /** Of who is signed in. */
+  /** E-mail address of who is signed in. */
   readonly email: string;
-  /** Of the session. */
+  /** Token of the session. */
   readonly csrf: string;
   /** Where another account signs in. */
   readonly switchTo: string;

@@ -51,7 +51,7 @@ const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 /** A notice is taken for as long as its clock may differ and a provider may repeat it. */
 const NOTICE_AGE_S = 600;
 const MAX_TEXT = 1000;
-/** Of a subject: OpenID Connect Core 1.0, section 2. It and a session's name are parts of keys of the store. */
+/** Longest subject: OpenID Connect Core 1.0, section 2. It and a session's name are parts of keys of the store. */
 const MAX_IDENTIFIER = 255;
 const MAX_ID_TOKEN = 16_384;
 

@@ -72,7 +72,7 @@ export class Sessions {
     return row === undefined || this.#clock.now() >= row.endsAtMs ? undefined : { row, hash: key };
   }
 
-  /** Of a person, oldest first. */
+  /** Sessions of a person, oldest first. */
   of(userId: string): LiveSession[] {
     return this.#listed(this.#byUser, [userId]);
   }

@@ -15,7 +15,7 @@ import type { Claims } from "./relying-party.ts";
 import type { Sessions } from "./sessions.ts";
 
 const HOUR_MS = 3_600_000;
-/** Of a person without an org of their own. */
+/** Hours of a session, for a person without an org of their own. */
 const USUAL_HOURS = 12;
 
 export interface SignInDeps extends JoiningDeps {

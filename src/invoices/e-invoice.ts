@@ -64,7 +64,7 @@ export interface EInvoicePayload {
   readonly ExpDtls?: { readonly RefClm: "N"; readonly ForCur: string; readonly CntCode: string };
 }
 
-/** Of places abroad: no Indian PIN code. */
+/** PIN code of places abroad, which have no Indian one. */
 const PIN_ABROAD = 999_999;
 /** In place of a GSTIN: unregistered person. */
 const UNREGISTERED = "URP";

@@ -50,7 +50,7 @@ export class InvoiceTables {
     return found === undefined ? undefined : this.get(orgId, found);
   }
 
-  /** Of the invoice in force, without reading it. */
+  /** Id of the invoice in force, without reading it. */
   idOfTopup(orgId: string, topupId: string): string | undefined {
     return this.#topups.get([orgId, topupId]);
   }

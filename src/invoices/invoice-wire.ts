@@ -43,7 +43,7 @@ export const invoiceShape = z.object({
     .object({
       legal_name: z.string().describe("As it was when the document was issued"),
       gstin: z.string().describe("Empty where there is none"),
-      tax_id: z.string().describe("Of a buyer outside India; empty where there is none"),
+      tax_id: z.string().describe("Tax number of a buyer outside India; empty where there is none"),
       country: z.string().describe("ISO 3166-1 alpha-2"),
     })
     .describe("Who is billed"),
@@ -65,10 +65,10 @@ export const invoiceShape = z.object({
   issued_at: z.string().describe("ISO 8601, UTC"),
   status: z.enum(INVOICE_STATUSES).describe("`paid`, `partially_credited` or `credited`"),
   credited_minor: minor.describe("What credit notes took back, with tax"),
-  plan_id: z.string().optional().describe("Of a statement: the plan"),
-  period_start: z.string().optional().describe("Of a statement: ISO 8601, UTC"),
-  period_end: z.string().optional().describe("Of a statement: ISO 8601, UTC"),
-  original_id: z.string().optional().describe("Of a credit note: the invoice that it corrects"),
+  plan_id: z.string().optional().describe("The plan of a statement"),
+  period_start: z.string().optional().describe("When a statement's period begins; ISO 8601, UTC"),
+  period_end: z.string().optional().describe("When a statement's period ends; ISO 8601, UTC"),
+  original_id: z.string().optional().describe("The invoice that a credit note corrects"),
 });
 
 export const invoiceIssued = eventType("invoice.issued", invoiceShape);

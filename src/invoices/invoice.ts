@@ -49,7 +49,7 @@ export interface TaxTreatment {
   readonly kind: "intra" | "inter" | "zero_lut" | "zero_igst" | "none";
   /** GST's two digits; `96` abroad; empty where the supplier is not Indian. */
   readonly placeOfSupply: string;
-  /** Of the whole tax, basis points. */
+  /** Rate of the whole tax, basis points. */
   readonly rateBps: number;
   /** The second half of an intra-State tax is UTGST. */
   readonly isUnionTerritory: boolean;
@@ -99,7 +99,7 @@ export interface InvoiceOrder {
   readonly recipient: Recipient;
   readonly rate: InvoiceRate;
   readonly topupId?: string;
-  /** Of a credit note: the invoice that it corrects. */
+  /** The invoice that a credit note corrects. */
   readonly originalId?: string;
   readonly plan?: { readonly planId: string; readonly periodStartMs: number; readonly periodEndMs: number };
 }
@@ -116,13 +116,13 @@ export interface InvoiceRow extends Omit<InvoiceOrder, "kind"> {
   /** The supplier as it was. */
   readonly supplier: SupplierIdentity;
   readonly status: InvoiceStatus;
-  /** Of an invoice: what its credit notes took back, tax included. */
+  /** What credit notes took back of an invoice, tax included. */
   readonly creditedMinor: number;
   /** The same by its parts, from which the next credit note takes its share. */
   readonly credited: TaxedAmount;
-  /** Of an invoice that was corrected: the one that stands in its place. */
+  /** The invoice that stands in the place of one that was corrected. */
   readonly replacedById?: string;
-  /** Of a credit note: number and time of the invoice that it corrects, as printed and registered. */
+  /** Number and time of the invoice that a credit note corrects, as printed and registered. */
   readonly original?: { readonly number: string; readonly issuedAtMs: number };
   readonly irnStatus: IrnStatus;
   readonly irn: string;
@@ -135,7 +135,7 @@ export interface InvoiceRow extends Omit<InvoiceOrder, "kind"> {
 export interface SupplierIdentity {
   readonly legalName: string;
   readonly address: readonly string[];
-  /** Of the address, for e-invoices. */
+  /** City of the address, for e-invoices. */
   readonly city: string;
   readonly postalCode: string;
   readonly stateCode: string;
@@ -145,7 +145,7 @@ export interface SupplierIdentity {
   /** Income tax number; empty where it is not given. */
   readonly pan: string;
   readonly sac: string;
-  /** Of the financial year; empty where there is none. */
+  /** Letter of undertaking for the financial year; empty where there is none. */
   readonly lut: string;
 }
 

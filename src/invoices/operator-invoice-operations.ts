@@ -16,7 +16,7 @@ export interface OperatorInvoiceDeps {
 }
 
 const unregisteredShape = z.object({
-  id: z.string().describe("Of the document; its job is `invoices.register` with this key"),
+  id: z.string().describe("Id of the document; its job is `invoices.register` with this key"),
   org_id: z.string().describe("The org that is billed"),
   number: z.string().describe("As printed"),
   issued_at: z.string().describe("ISO 8601, UTC"),

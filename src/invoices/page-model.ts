@@ -24,7 +24,7 @@ interface PartyModel {
 export interface ColumnModel {
   readonly title: string;
   readonly isNumber: boolean;
-  /** Of the width, in hundredths. */
+  /** Share of the width, in hundredths. */
   readonly share: number;
 }
 

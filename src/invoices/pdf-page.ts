@@ -244,7 +244,7 @@ class Page {
     }
   }
 
-  /** Of documents of several pages: with the number of the document, for loose sheets. */
+  /** Numbers the pages where there are several: with the number of the document, for loose sheets. */
   #pageNumbers(): void {
     const { count } = this.#doc.bufferedPageRange();
     if (count === 1) return;

@@ -17,13 +17,13 @@ const minor = z.int().nonnegative().max(MINOR_MOST);
 const bps = z.int().nonnegative().max(10_000);
 const FINANCIAL_YEAR = /^20\d\d-\d\d$/;
 
-/** Of a number: letters and digits in upper case, not beginning with 0 (CGST rule 46 (b); INV-01, `DocDtls.No`). */
+/** How a number begins: letters and digits in upper case, not beginning with 0 (CGST rule 46 (b); INV-01, `DocDtls.No`). */
 const prefix = z.string().regex(/^[A-Z1-9][A-Z0-9]{0,3}$/, {
   error: "one to four of A-Z and 0-9, not beginning with 0",
 });
 
 const rail = z.strictObject({
-  /** Of the payment gateway. */
+  /** Id of the payment gateway. */
   rail: z.string().regex(/^[a-z][a-z0-9_]{0,31}$/),
   items: z
     .array(

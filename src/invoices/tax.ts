@@ -19,7 +19,7 @@ export const NO_AMOUNT: TaxedAmount = Object.freeze({ taxableMinor: 0, heads: NO
 export interface TaxedSupplier {
   readonly country: string;
   readonly stateCode: string;
-  /** Of the financial year of the document. */
+  /** Letter of undertaking for the financial year of the document. */
   readonly lut: string;
 }
 

@@ -70,13 +70,13 @@ export class JobTables {
     else this.#givenUp.remove([row.dueMs, row.kind, row.key]);
   }
 
-  /** Of one lane, soonest first. */
+  /** Waiting jobs of one lane, soonest first. */
   *dueIn(kind: string, lane: string, limit: number): Generator<DueJob> {
     for (const { key } of this.#due.range({ start: [kind, lane], end: [kind, lane, PAST_TIMES], limit }))
       yield dueOf(key as DueKey);
   }
 
-  /** Of all lanes, soonest first. @param after the last one of the read before */
+  /** Waiting jobs of all lanes, soonest first. @param after the last one of the read before */
   *dueOf(kind: string, after: DueJob | undefined, limit: number): Generator<DueJob> {
     const start = after === undefined ? [kind] : [kind, after.dueMs, after.lane, after.key];
     // One more, for the one that the read begins with.

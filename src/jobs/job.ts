@@ -99,7 +99,7 @@ export interface JobRow {
   /** Begins at random, and rises with each claim: a run whose number is not the row's has lost the job to another process. */
   readonly fence: number;
   readonly state: "waiting" | "running" | "given_up";
-  /** Of a running job: who runs it, and until when nobody else may. */
+  /** Who runs a running job, and until when nobody else may run it. */
   readonly holder: string;
   readonly leaseEndsAtMs: number;
   /** Why the last try failed; empty if none did. */

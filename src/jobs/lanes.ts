@@ -28,7 +28,7 @@ interface Lane {
    */
   hasAll: boolean;
   running: number;
-  /** Of its newest alarm; NaN once that has rung. */
+  /** When its newest alarm rings; NaN once that has rung. */
   alarmMs: number;
 }
 

@@ -201,7 +201,7 @@ export class Runner {
       const ending = await this.#call(row, job);
       await this.#act(() => this.#endDone(row, ending));
     } catch (error) {
-      // Of the run, or of what its ending puts: then nothing was put.
+      // The run failed, or the act that ends it: then nothing was put.
       await this.#fail(row, job, error);
     }
   }

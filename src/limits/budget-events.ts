@@ -11,7 +11,7 @@ export const budgetExceeded = eventType(
   "budget.exceeded",
   z.object({
     budget: z.enum(BUDGET_NAMES),
-    key_id: z.string().describe("Of the call that met the budget, as is `project_id`"),
+    key_id: z.string().describe("Key of the call that met the budget; `project_id` is the call's project"),
     project_id: z.string(),
     limit_micro: z.int(),
     spent_micro: z.int(),

@@ -45,7 +45,7 @@ export interface BudgetRefusal extends BudgetStanding {
 
 /** A hard budget refused its first call, or a soft one was exceeded: once per period. */
 export interface BudgetExceeded extends BudgetStanding {
-  /** Of the call. */
+  /** Key, project and org of the call. */
   readonly keyId: string;
   readonly projectId: string;
   readonly orgId: string;

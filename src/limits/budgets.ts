@@ -69,7 +69,7 @@ export interface Budgets {
   /** May return a promise, like `hold`; so may the next two. */
   spendOfKey(scope: KeyScope): MaybePromise<PeriodSpend>;
   spendOfProject(scope: Pick<BudgetScope, "projectId" | "timeZone">): MaybePromise<PeriodSpend>;
-  /** Of all its projects, deleted ones included. */
+  /** Spend of all the org's projects, deleted ones included. */
   spendOfOrg(scope: Pick<BudgetScope, "orgId" | "timeZone">): MaybePromise<PeriodSpend>;
   /** Number of open holds; zero when idle. */
   openHolds(): number;

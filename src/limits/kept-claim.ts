@@ -1,6 +1,6 @@
 /**
  * A cell's claim on a quota of kept bytes that all cells share. An eighth of the quota is divided among the cells that run, without a
- * word: so a call at a cell that was idle needs no question. Of the rest each cell claims what it keeps beyond its part, and some more for
+ * word: so a call at a cell that was idle needs no question. Each cell claims of the rest what it keeps beyond its part, and some more for
  * the calls to come.
  *
  * A claim is told and those of the others are read in one exchange, and a cell uses no more than the others had left: of two that claim
@@ -8,9 +8,9 @@
  */
 import type { KeptPool } from "./kept-pool.ts";
 
-/** Of the quota, divided without a claim. */
+/** The share of the quota that is divided without a claim. */
 const UNCLAIMED_SHARE = 1 / 8;
-/** Of the quota, all that cells claim ahead which nobody asks for now. */
+/** The share of the quota that all cells together claim ahead while nobody asks for it. */
 const IDLE_SHARE = 1 / 64;
 
 export class KeptClaim {

@@ -47,7 +47,7 @@ export class KeptOthers {
   readonly #heard = new Map<string, Map<string, KeptCounts>>();
   /** Names of pools whose counts changed since they were told. */
   readonly #untold = new Set<string>();
-  /** Of pools in memory, by name. */
+  /** Claims on the pools in memory, by the pool's name. */
   readonly #claims = new Map<string, KeptClaim>();
   #running = 1;
   #hasHeard = false;
@@ -135,7 +135,7 @@ export class KeptOthers {
     else claim.pool.others = this.#addUp(name).figures;
   }
 
-  /** Of the other cells. */
+  /** Adds up what the other cells keep and claim. */
   #addUp(name: string): Heard {
     let [figures, claimedBytes] = [NOTHING_KEPT, 0];
     for (const [cell, counts] of this.#heard.get(name) ?? []) {

@@ -9,7 +9,10 @@ import type { KeptCounts, KeptFigures } from "./kept-counts.ts";
 import { answersIn, NOTHING_KEPT, payloadsIn, responsesIn } from "./kept-counts.ts";
 import type { KeptRetention } from "./kept-retention.ts";
 
-/** Of the quota: what clients did not ask for (payloads, responses without a word of `store`) leaves the rest to what they did. */
+/**
+ * The share of the quota up to which things are kept that clients did not ask for (payloads, responses without a word of `store`).
+ * The rest is left to what they did ask for.
+ */
 const USUAL_SHARE = 0.75;
 
 export class KeptPool {
@@ -21,9 +24,9 @@ export class KeptPool {
   counts: KeptCounts;
   /** Payloads are counted here first: their row is written ahead, some at a time. */
   payloadBytes: number;
-  /** Of other cells, as last heard. */
+  /** What other cells keep, as last heard. */
   others: KeptFigures = NOTHING_KEPT;
-  /** Of what this process keeps and has taken; a gateway alone has none but the quota. */
+  /** The bound of what this process keeps and has taken; a gateway alone has none but the quota. */
   ceilingBytes = Number.POSITIVE_INFINITY;
   /** The most that a call asked for above the ceiling, since the other cells were last told of it. */
   wantedBytes = 0;
@@ -46,7 +49,7 @@ export class KeptPool {
     this.maxBytes = maxBytes;
   }
 
-  /** Of this process. A folder that an earlier release used meanwhile may have fewer than were counted. */
+  /** Bytes that this process keeps. A folder that an earlier release used meanwhile may have fewer than were counted. */
   get ownBytes(): number {
     return responsesIn(this.counts) + answersIn(this.counts) + this.payloadBytes;
   }
@@ -56,7 +59,7 @@ export class KeptPool {
     return this.#reservedBytes;
   }
 
-  /** Of all processes. */
+  /** Bytes that all processes keep. */
   get bytes(): number {
     return this.ownBytes + this.#othersBytes;
   }

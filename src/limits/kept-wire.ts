@@ -20,10 +20,10 @@ const poolSchema = z.object({
 
 export const keptSchema = z
   .object({
-    live: poolSchema.describe("Of calls with live keys"),
-    test: poolSchema.describe("Of calls with test keys"),
+    live: poolSchema.describe("What is kept of calls with live keys"),
+    test: poolSchema.describe("What is kept of calls with test keys"),
     exports: z
-      .object({ bytes: bytes.describe("Of the files that can be downloaded"), max_bytes: quota })
+      .object({ bytes: bytes.describe("Size of the files that can be downloaded"), max_bytes: quota })
       .describe("Files of exports; the oldest end early where a new one needs their room"),
   })
   .describe(

@@ -53,7 +53,7 @@ export class OrgSpend extends Sums {
   spikeDay = "";
   /** Its last part grows in place. */
   parts: number[];
-  /** Of the row on disk. */
+  /** The number in the row on disk: see `OrgSpendRow`. */
   seq: number;
   readonly knownFrom: string;
 

@@ -32,7 +32,7 @@ export interface RequestLimitSettings {
 export type RequestKind = "reads" | "changes";
 
 export interface CountedRequest {
-  /** Of one without a credential the address counts. */
+  /** A request without a credential counts for its address. */
   readonly caller: Caller;
   readonly address: string;
   readonly kind: RequestKind;
@@ -57,9 +57,9 @@ interface Bound extends LimitedKey {
 }
 
 export interface RequestLimitOptions {
-  /** Of the windows of addresses. */
+  /** The clock of the windows of addresses. */
   readonly clock: Clock;
-  /** Of the windows of keys, people and directories: over all cells, where there are several. */
+  /** The windows of keys, people and directories: over all cells, where there are several. */
   readonly limits: Pick<Limits, "admit" | "state">;
   readonly settings: RequestLimitSettings;
   /** Addresses with a window of their own. */

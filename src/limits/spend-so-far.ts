@@ -15,9 +15,9 @@ export interface SpendSoFar {
   readonly day: string;
   readonly dayMicroUsd: number;
   readonly monthMicroUsd: number;
-  /** Of an org: mean of the days before that had any spend, of the last seven; 0 where they are fewer than three. */
+  /** An org's mean spend on those of the last seven days, without today, that had any; 0 where they are fewer than three. */
   readonly usualMicroUsd: number;
-  /** Of an org: those days and what was spent on each. */
+  /** Those days of an org, and what was spent on each. */
   readonly pastDays: ReadonlyMap<string, number>;
 }
 

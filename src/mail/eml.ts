@@ -1,6 +1,6 @@
 /**
  * Reads the mails that this room wrote, for the pages at `/dev/mail`: headers (RFC 5322, RFC 2047) and the two texts of a
- * `multipart/alternative` (RFC 2046). Of other mails it shows what it can. Linear in the length, whatever it is given.
+ * `multipart/alternative` (RFC 2046). It shows what it can of other mails. Linear in the length, whatever it is given.
  */
 
 interface ReadMail {

@@ -7,11 +7,11 @@ import type { Mailbox } from "../mail-settings.ts";
 import type { Attachment } from "./letter.ts";
 
 export interface Message {
-  /** Of its job. */
+  /** The id of its job. */
   readonly id: string;
   /** Whom it is from; empty for the installation. */
   readonly orgId: string;
-  /** Of the first try. */
+  /** When its job was put; the same in each try. */
   readonly createdAtMs: number;
   readonly from: Mailbox;
   readonly to: string;

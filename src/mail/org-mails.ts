@@ -33,7 +33,7 @@ export interface OrgMail<D> {
 export const ADMINISTRATORS = Symbol("owners and admins");
 
 const DAY_MS = 86_400_000;
-/** Of one template that is not essential, to one org; a mail to several people counts once. */
+/** Mails of one template that is not essential, to one org; a mail to several people counts once. */
 const MOST_A_DAY = 50;
 
 export class OrgMails {

@@ -3,7 +3,7 @@ import { emailField, emailNormalForm } from "../account/email.ts";
 import type { AdministratorRole } from "../account/people.ts";
 import type { AccountTables } from "../account/tables.ts";
 
-/** Of one mail. */
+/** One mail goes to so many people at most. */
 const MOST_RECIPIENTS = 20;
 
 /**

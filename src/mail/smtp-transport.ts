@@ -69,7 +69,7 @@ function open(
   return transporter;
 }
 
-/** Of signing in (RFC 4954, section 6): the settings are wrong, not the mail, which waits until they are mended. */
+/** Answers to signing in (RFC 4954, section 6): the settings are wrong, not the mail, which waits until they are mended. */
 const SIGN_IN_CODES = new Set([530, 534, 535, 538]);
 
 /** A 5xx answer to sender, recipient or message is final (RFC 5321, section 4.2.1); anything else may pass. */

@@ -11,7 +11,7 @@ import type { Attachment, Letter } from "./letter.ts";
 export interface MailTemplate<D = unknown> {
   /** Waiting mails name it: it stays the same over releases. */
   readonly name: string;
-  /** Of what the mail's row keeps until the mail is sent. It holds no secret. */
+  /** The schema of what the mail's row keeps until the mail is sent, which holds no secret. */
   readonly data: z.ZodType<D>;
   /** The event that puts this mail to the org; `data` then reads what it needs of the event's data. */
   readonly event?: EventName;
@@ -39,7 +39,7 @@ export interface LetterContext {
   usd(microUsd: number): string;
   /** Date and time in the org's time zone. @param time ISO 8601, or milliseconds since 1970 */
   time(time: string | number): string;
-  /** Of the org's invitation to a person; undefined where they are not invited any more. */
+  /** The id of the org's invitation to a person; undefined where they are not invited any more. */
   invitationId(userId: string): string | undefined;
   /** A document of the org as PDF. @returns undefined where there is no such document */
   invoiceFile(id: string): Promise<Attachment | undefined>;

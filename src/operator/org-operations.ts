@@ -138,7 +138,7 @@ function writeOperations(deps: OperatorOrgDeps) {
 interface StatusChange {
   readonly name: string;
   readonly summary: string;
-  /** Of the org from then on. */
+  /** The org's status from then on. */
   readonly status: "active" | "suspended";
   /** In the audit. */
   readonly act: string;

@@ -121,7 +121,7 @@ function planOrgWire({ accounts, clock }: OperatorPlanDeps, org: OrgRow, plan: P
   const raised = accounts
     .workingKeys(id, clock.now())
     .map(({ limits: { rpm = 0 }, ...key }) => ({ key_id: key.id, name: key.name, rpm }))
-    // Of an unlimited plan nothing is more.
+    // Nothing is more than an unlimited plan allows.
     .filter(({ rpm }) => plan.rpm > 0 && rpm > plan.rpm);
   return { id, slug, name, status, raised };
 }

@@ -16,7 +16,7 @@ const callShape = z.object({
   org_id: z.string(),
   request_id: z
     .string()
-    .describe("Of the call; `GET /v1/requests/{id}` of its organisation may have its record"),
+    .describe("Request id of the call; `GET /v1/requests/{id}` of its organisation may have its record"),
   amount_micro_usd: z.int().describe("What it would have cost"),
   settled_at: z.string().describe("When the client had its answer"),
 });

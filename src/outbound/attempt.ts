@@ -40,7 +40,7 @@ export type Outcome =
 
 /** Bytes read of an answer's body. */
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Of the answer's head, and of each interim answer's; the time limit bounds how many there are. */
+/** Bytes of the answer's head, and of each interim answer's; the time limit bounds how many there are. */
 const MAX_HEAD_BYTES = 16 * 1024;
 const MAX_FIELD_LENGTH = 256;
 

@@ -15,8 +15,8 @@ export type OutboundFailure =
   | "reset"
   | "protocol";
 
-/** Of a call to an address that is not public: what happened there would tell of a network that is not the tenant's. */
-const NOT_SHOWN = "There was no valid answer. Of an address that is not public no more is shown.";
+/** All that is shown of a call to an address that is not public: more would tell of a network that is not the tenant's. */
+const NOT_SHOWN = "There was no valid answer. No more is shown of an address that is not public.";
 
 const SENTENCES: Readonly<Record<OutboundFailure, string>> = {
   refused_address: "Calls to the address of this host are not allowed",

@@ -21,7 +21,7 @@ export interface FailedAnswer {
   readonly retryAfter: string;
 }
 
-/** Of an answer with a status of 400 or more that is no decline. */
+/** The error for an answer with a status of 400 or more that is no decline. */
 export function answerError(answer: FailedAnswer): GatewayError {
   const { what, status, hasEffect, code, message, retryAfter } = answer;
   // Who is not let in gets no more than that: such texts repeat parts of the key.

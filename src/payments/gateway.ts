@@ -160,7 +160,7 @@ export interface Notice {
         readonly ref: string;
         readonly reference: string;
       }
-    /** Of no interest. */
+    /** The event is of no interest. */
     | { readonly kind: "none" };
 }
 

@@ -24,7 +24,7 @@ export interface PaymentGatewaysOptions {
   readonly clock: Clock;
   /** Starts the simulated service, if it does not run yet; called when the first payment needs it. */
   readonly simulated: () => Promise<SimulatedService>;
-  /** Of each call; for tests. */
+  /** The time limit of each call; for tests. */
   readonly timeoutMs?: number;
 }
 

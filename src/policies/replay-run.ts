@@ -23,7 +23,7 @@ export interface EndpointFigures {
   readonly ttftMs: number | undefined;
   /** To whole answers. */
   readonly wholeMs: number | undefined;
-  /** Of streams, after the first token. */
+  /** The speed of streams, after the first token. */
   readonly tokensPerSecond: number | undefined;
   /** 0 to 1. */
   readonly errorRate: number;

@@ -3,7 +3,7 @@
  * more than a third of its processor time, and unlike compiled code it keeps nothing of that.
  */
 import { hash } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { registerHooks, stripTypeScriptTypes } from "node:module";
 import { fileURLToPath } from "node:url";
 
@@ -28,10 +28,12 @@ export function keepStripped(file: string, root: string): () => void {
   let isNew = false;
   const hooks = registerHooks({
     resolve(specifier, context, next) {
-      // Node would look for each file and for its package, once for each source that imports it.
-      const isOurs = specifier.startsWith(".") && specifier.endsWith(".ts");
-      if (!isOurs || context.parentURL?.startsWith(root) !== true) return next(specifier, context);
-      return { url: new URL(specifier, context.parentURL).href, format: "module", shortCircuit: true };
+      const isOurs = specifier.startsWith(".") && context.parentURL?.startsWith(root) === true;
+      const url = isOurs ? new URL(specifier, context.parentURL).href : "";
+      // Node would look for the file and for its package, once for each source that imports it. It tells what is missing, and by whom.
+      return Object.hasOwn(kept, url)
+        ? { url, format: "module", shortCircuit: true }
+        : next(specifier, context);
     },
     load(url, context, next) {
       if (!url.startsWith(root) || !url.endsWith(".ts") || url.includes("/node_modules/")) {
@@ -48,7 +50,8 @@ export function keepStripped(file: string, root: string): () => void {
   });
   return () => {
     hooks.deregister();
-    if (isNew) write(file, { node: process.version, sources: imported });
+    // Other commands import other sources.
+    if (isNew) write(file, { node: process.version, sources: { ...stillThere(kept), ...imported } });
     // Megabytes, which whoever may end it again would hold.
     [kept, imported] = [{}, {}];
   };
@@ -58,11 +61,14 @@ export function keepStripped(file: string, root: string): () => void {
 function readKept(file: string): Sources {
   try {
     const { node, sources } = JSON.parse(readFileSync(file, "utf8")) as Kept;
-    return node === process.version ? sources : {};
+    return node === process.version && typeof sources === "object" && sources !== null ? sources : {};
   } catch {
     return {};
   }
 }
+
+const stillThere = (sources: Sources): Sources =>
+  Object.fromEntries(Object.entries(sources).filter(([url]) => existsSync(fileURLToPath(url))));
 
 /** As Node does when it loads a source: it says of the function alone, once, that it is experimental. */
 function strip(source: string): string {

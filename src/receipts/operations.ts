@@ -58,7 +58,7 @@ export function receiptOperations(deps: ReceiptDeps) {
     rotateReceiptKey: operation({
       name: "rotateReceiptKey",
       summary: "Sign receipts with a new key from now on; the old one stays published",
-      output: z.object({ kid: z.string().describe("Of the key that signs now") }),
+      output: z.object({ kid: z.string().describe("Id of the key that signs now") }),
       errors: ["state"],
       async run() {
         const { kid, createdAtMs } = await deps.keys.signer();

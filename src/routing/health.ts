@@ -235,7 +235,7 @@ export class Health implements HealthView {
     this.#others.heard(from, endpointId, errors, this.#clock.monotonic());
   }
 
-  /** Of endpoints that a call ended at within this time, at most so many. */
+  /** Errors of the endpoints that a call ended at within this time, at most so many endpoints. */
   errorsWithin(ms: number, most: number): [endpointId: string, errors: DecayedMean][] {
     const nowMs = this.#clock.monotonic();
     const found: [string, DecayedMean][] = [];

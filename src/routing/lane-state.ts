@@ -14,9 +14,9 @@ const MOST_ANSWERED_MS = 60_000;
 
 export class LaneState {
   readonly keyId: string;
-  /** Of the observed credential: another one under the same key id starts anew. */
+  /** The hint of the observed credential: another one under the same key id starts anew. */
   readonly hint: string;
-  /** Of the key's id. */
+  /** The hash of the key's id. */
   readonly hash: number;
   readonly breaker = new Breaker();
   inFlight = 0;

@@ -60,7 +60,7 @@ export class Observed {
   #troubleSinceMs = 0;
   /** When the first of the cool-downs in a row began. */
   #outageSinceMs = 0;
-  /** Of the newest failure. */
+  /** The class of the newest failure. */
   #failedFor: ErrorClass = "";
   #failuresInRow = 0;
   #successesInRow = 0;

@@ -154,7 +154,7 @@ export const POLICY_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 export const policySchema = z
   .strictObject({
-    version: z.literal(1).describe("Of this grammar."),
+    version: z.literal(1).describe("Version of this grammar."),
     policy: z
       .string()
       .regex(POLICY_NAME, "must be lower-case letters, digits, - and _, at most 64")

@@ -86,7 +86,7 @@ const listOf = (names: string | readonly string[]): readonly string[] =>
 const setOf = (names: string | readonly string[] | undefined): ReadonlySet<string> | undefined =>
   names === undefined ? undefined : new Set(listOf(names));
 
-/** Of a mapping all pairs must match; of a list any. */
+/** All pairs of a mapping must match; one element of a list is enough. */
 function tagsOf(wanted: NonNullable<PolicyMatch["tag"]>): Tags {
   if (typeof wanted === "object" && !Array.isArray(wanted)) {
     const pairs = Object.entries(wanted);

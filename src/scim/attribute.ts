@@ -10,7 +10,7 @@ export interface Attribute {
   readonly multiValued: boolean;
   readonly description: string;
   readonly required: boolean;
-  /** Of strings and references; userName is compared without regard to case, id is not. */
+  /** Whether the case of strings and references matters; userName is compared without regard to case, id is not. */
   readonly caseExact: boolean;
   readonly mutability: Mutability;
   readonly returned: "always" | "never" | "default" | "request";
@@ -20,7 +20,7 @@ export interface Attribute {
   readonly subAttributes?: readonly Attribute[];
   /** Longest string, in UTF-16 units. */
   readonly maxChars: number;
-  /** Of a multi-valued attribute. */
+  /** The most values of a multi-valued attribute. */
   readonly maxValues: number;
   /** No two values of the attribute have the same `value`, so that they are found by it. */
   readonly isKeyed: boolean;

@@ -24,9 +24,9 @@ export interface ScimCallDeps {
 export interface ScimCall {
   readonly caller: Caller;
   readonly orgId: string;
-  /** Of the service: `https://gateway.example/scim/v2`. */
+  /** The URL of the service: `https://gateway.example/scim/v2`. */
   readonly baseUrl: string;
-  /** Of the precondition headers; undefined where missing. */
+  /** Values of the precondition headers; undefined where missing. */
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;
   /** Names the user in the log. */

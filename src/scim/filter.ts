@@ -28,7 +28,7 @@ export type Filter =
   /** A value path: some value of the attribute matches. */
   | { readonly op: "some"; readonly path: AttributePath; readonly filter: Filter };
 
-/** Of parentheses and brackets within each other. */
+/** Levels of parentheses and brackets within each other. */
 export const MAX_FILTER_DEPTH = 32;
 
 /**

@@ -39,7 +39,7 @@ export interface GroupOperationDeps extends MembershipDeps, ScimCallDeps {
 }
 
 export const MAX_GROUPS = 1000;
-/** Of a change that is planned outside its act, when another one came first. */
+/** Tries of a change that is planned outside its act, where another one comes first each time. */
 const TRIES = 5;
 
 export function groupOperations(deps: GroupOperationDeps) {

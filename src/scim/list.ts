@@ -9,7 +9,7 @@ export const MAX_RESULTS = 200;
 const DEFAULT_COUNT = 100;
 
 export interface Paging {
-  /** Of the first resource; counted from 1. */
+  /** The index of the first resource; counted from 1. */
   readonly startIndex: number;
   /** 0 to {@link MAX_RESULTS}; with 0 only the total is asked for. */
   readonly count: number;

@@ -110,7 +110,7 @@ function collects(filter: Filter, isWithinMembers: boolean, sought: string[]): b
     case "or":
       return filter.filters.every((part) => collects(part, isWithinMembers, sought));
     case "not":
-      // Of one value of many, "not this one" asks about the others.
+      // "Not this one", asked of one value of many, is about the others.
       return isWithinMembers ? false : collects(filter.filter, false, sought);
     case "some":
       return collects(filter.filter, filter.path.attribute?.name === "members", sought);

@@ -24,7 +24,7 @@ export const projectionQuery = {
 
 export const listQuery = z.object({
   filter: z.string().optional().describe('Such as `userName eq "ann@example.com"`; RFC 7644 section 3.4.2.2'),
-  startIndex: z.string().optional().describe("Of the first one; counted from 1"),
+  startIndex: z.string().optional().describe("Index of the first one; counted from 1"),
   count: z.string().optional().describe("So many at most, up to 200; 0 only counts"),
   ...projectionQuery,
 });

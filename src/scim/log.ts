@@ -22,7 +22,7 @@ export interface LogRow {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** Of the user that the call was about; empty for none. */
+  /** The name of the user that the call was about; empty for none. */
   readonly userName: string;
   /** Id of the token. */
   readonly actor: string;

@@ -19,7 +19,7 @@ export function matches(filter: Filter, resource: object, steps = new Steps()): 
 
 /** The same in slices: a group has many members. */
 export function* matching(filter: Filter, resource: object, steps: Steps): Sliced<boolean> {
-  // Of each part of the filter for each resource and value, also if it looks at nothing.
+  // Each part of the filter takes a step for each resource and value, also if it looks at nothing.
   steps.take(1);
   switch (filter.op) {
     case "and":

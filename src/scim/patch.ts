@@ -236,7 +236,7 @@ function* changeAt(
   }
 }
 
-/** A complex value with one part changed, or with those parts that `raw` has. Of an `add`, what has no value changes nothing. */
+/** A complex value with one part changed, or with those parts that `raw` has. Parts without a value change nothing in an `add`. */
 function changedParts(
   op: Op,
   { attribute, sub }: PatchTarget,
@@ -272,7 +272,7 @@ function equalParts(filter: Filter): ComplexValue | undefined {
   return value === undefined ? undefined : { [attribute.name]: value };
 }
 
-/** Of values as this file makes them: at most a list of flat objects. */
+/** Compares values as this file makes them: at most a list of flat objects. */
 function* isSame(left: unknown, right: unknown, steps: Steps): Sliced<boolean> {
   if (!Array.isArray(left) || !Array.isArray(right)) return isSameValue(left, right);
   if (left.length !== right.length) return false;

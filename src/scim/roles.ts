@@ -5,7 +5,7 @@ import { foldCase } from "./attribute.ts";
 /** Ownership is handed over by owners alone, so that whoever runs a directory cannot take an org. */
 export type DirectoryRole = Exclude<Role, "owner">;
 
-/** Of a user in no group that names a role. */
+/** The role of a user in no group that names a role. */
 export const USUAL_ROLE: DirectoryRole = "member";
 
 /** Highest first. */

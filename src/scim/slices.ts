@@ -9,7 +9,7 @@ import type { Steps } from "./steps.ts";
 /** Work that may be left wherever it yields. */
 export type Sliced<T> = Generator<undefined, T, undefined>;
 
-/** Of one slice: about a millisecond. */
+/** Steps of one slice: about a millisecond. */
 export const STEPS_AT_ONCE = 2_500;
 /** Reading a row takes about as long as so many steps. */
 export const STEPS_OF_ROW = 100;

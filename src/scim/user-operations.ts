@@ -41,7 +41,7 @@ import {
 export interface UserOperationDeps extends MembershipDeps, ScimCallDeps {}
 
 export const MAX_USERS = 10_000;
-/** Of a PATCH, which runs in an act and so cannot pause: a few milliseconds. Those of identity providers take a hundred. */
+/** Steps of a PATCH, which runs in an act and so cannot pause: a few milliseconds. Those of identity providers take a hundred. */
 const MAX_PATCH_STEPS = 25_000;
 
 export function userOperations(deps: UserOperationDeps) {

@@ -68,7 +68,7 @@ export class ValueList {
     for (const value of values) {
       this.steps.take(1);
       yield;
-      // Of two that say so, the first is primary.
+      // The first of two that say so is primary.
       const isSecond = value.primary === true && value !== primary;
       const place = this.#put(isSecond ? { ...value, primary: false } : value);
       if (value === primary) this.#keepPrimary(place);

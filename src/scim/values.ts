@@ -15,7 +15,7 @@ export type ComplexValue = Readonly<Record<string, SimpleValue>>;
 /** Null, an empty string and an empty list are no value: undefined (RFC 7643 section 2.5). */
 export type AttributeValue = SimpleValue | ComplexValue | readonly ComplexValue[];
 
-/** Of an attribute without parts. @throws ScimError `invalidValue` */
+/** Reads the value of an attribute without parts. @throws ScimError `invalidValue` */
 export function readSimple(attribute: Attribute, raw: unknown): SimpleValue | undefined {
   const value = unwrapped(raw);
   if (value === undefined || value === null || value === "") return undefined;

@@ -1,6 +1,6 @@
 /**
  * Shapes of the routes of SCIM as the API description prints them, made from the tables of `schema.ts`. Answers have them exactly.
- * Of bodies they say what is understood; `body.ts` and `patch-body.ts` read them, which are more lenient.
+ * The shapes of bodies say what is understood; `body.ts` and `patch-body.ts` read bodies, and are more lenient.
  */
 import { z } from "zod";
 import type { Attribute, ResourceSchema } from "./attribute.ts";
@@ -113,7 +113,7 @@ export const listShape = <S extends z.ZodType>(resource: S) =>
         .readonly()
         .describe("URN of the message"),
       totalResults: z.int().describe("All that match, not only those of this page"),
-      startIndex: z.int().describe("Of the first one; counted from 1"),
+      startIndex: z.int().describe("Index of the first one; counted from 1"),
       itemsPerPage: z.int().describe("Those of this page"),
       Resources: z.array(resource).readonly().describe("Those of this page; empty if nothing matches"),
     })

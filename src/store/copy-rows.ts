@@ -1,7 +1,7 @@
 /** Copies the rows of one table of LMDB into a new file, in transactions of bounded size, for the processes that do so. */
 import type { Database, RootDatabase } from "lmdb";
 
-/** Of one transaction; LMDB keeps its pages in memory until it ends. */
+/** Rows and bytes of one transaction; LMDB keeps its pages in memory until it ends. */
 const MOST_ROWS = 5000;
 const MOST_BYTES = 16 * 1024 * 1024;
 

@@ -67,7 +67,8 @@ export class Lmdb {
       this.#root.committed.then(undefined, () => {});
       return caught(act);
     });
-    const written: Promise<unknown> = this.#root.flushed.then(() => this.#writing.delete(written));
+    const isWritten = () => void this.#writing.delete(written);
+    const written: Promise<void> = this.#root.flushed.then(isWritten, isWritten);
     this.#writing.add(written);
     try {
       return await Promise.race([done, late]);

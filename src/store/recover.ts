@@ -1,7 +1,7 @@
 /**
  * `weir recover`: decides what can be kept of a damaged journal, and what is dropped. A frame is kept while no earlier
  * frame that LMDB lacks is missing: a ledger entry without its predecessor would leave a gap in its org's numbers and a
- * wrong balance. Of frames whose tables LMDB has, only log rows (records) are still needed, and each of those is
+ * wrong balance. Frames whose tables LMDB has are still needed only for log rows (records), and each of those is
  * independent.
  */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";

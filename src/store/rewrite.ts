@@ -23,7 +23,7 @@ import { IN_USE, newNextPath, removeUnfinished } from "./rewrite-files.ts";
 
 const notePath = (dataDir: string): string => join(dataDir, "weir.lmdb-rewrite");
 
-/** Of a larger file a stop does not wait for the rewrite: the next start does it, some seconds a gigabyte. */
+/** A stop does not wait for the rewrite of a larger file: the next start does it, some seconds a gigabyte. */
 const SMALL_BYTES = 256 * 1024 * 1024;
 const MOST_MS = 30 * 60_000;
 /** Beside the copy, for what else is on the disk. */
@@ -35,7 +35,7 @@ export interface Rewriting {
   ask(): void;
   /** Whether `afterClose` will do it. The claim on the folder is then kept: nobody else may open a file that is replaced. */
   isDueAtClose(): boolean;
-  /** No file is open any more. Of a large file it does nothing: the next start does it. */
+  /** No file is open any more. It does nothing to a large file: the next start does it. */
   afterClose(): void;
 }
 

@@ -45,7 +45,7 @@ export interface SegmentHead {
   readonly number: number;
   /** The number of the newest frame before this segment. */
   readonly base: number;
-  /** Of the whole file, in bytes. */
+  /** Bytes of the whole file. */
   readonly size: number;
 }
 

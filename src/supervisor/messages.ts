@@ -33,7 +33,7 @@ export type ToCell =
   | { readonly backup: number; readonly call: BackupCall }
   | { readonly engine: EngineAddress }
   | { readonly services: ServicesState }
-  /** Of the cell's call with this number; `error` where it failed. */
+  /** The answer to the cell's call with this number; `error` where it failed. */
   | { readonly answered: number; readonly value: unknown }
   | { readonly answered: number; readonly error: string };
 
@@ -44,7 +44,7 @@ export type FromCell =
   | { readonly migrated: true }
   /** The users that the engine shall let in, as this cell knows them. */
   | { readonly analysts: readonly EngineUserRow[] }
-  /** Of the backup's call with this number; `error` where it failed. */
+  /** The answer to the backup's call with this number; `error` where it failed. */
   | { readonly backedUp: number; readonly value: unknown }
   | { readonly backedUp: number; readonly error: string }
   /** A call of a service that the supervisor runs. */

@@ -27,7 +27,7 @@ export interface SupervisorOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Of the first cell's metrics; each other cell has the next one. 0: each has any free one. Undefined: they have none of their own. */
+  /** Port of the first cell's metrics; each other cell has the next one. 0: any free one each. Undefined: they have none of their own. */
   readonly metricsPort: number | undefined;
   /** Bound of a cell's stop: `timeouts.shutdown_ms`. */
   readonly shutdownMs: number;
@@ -130,7 +130,7 @@ export async function supervisorStatus(dataDir: string): Promise<SupervisorStatu
   return text === undefined ? undefined : { ...NOTHING, ...JSON.parse(text) };
 }
 
-/** Of a supervisor that has no cells yet. */
+/** The status of a supervisor that has no cells yet. */
 const NOTHING = { pid: 0, port: 0, cells: [] };
 
 class RunningCells {

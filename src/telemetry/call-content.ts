@@ -1,6 +1,6 @@
 /**
- * Prompts and answers in the shape of the GenAI conventions (`gen_ai.input.messages` and its like), as JSON. Of images, sound and
- * documents only the kind is told, or the address.
+ * Prompts and answers in the shape of the GenAI conventions (`gen_ai.input.messages` and its like), as JSON. Only the kind of images,
+ * sound and documents is told, or their address.
  */
 import type { Attributes } from "@opentelemetry/api";
 import type { RecordedCandidate, RecordedContent } from "./contract.ts";
@@ -25,7 +25,7 @@ interface Message {
   readonly parts: readonly Json[];
 }
 
-/** Of a request in canonical form: messages, or the texts that are embedded. */
+/** The input of a request in canonical form: messages, or the texts that are embedded. */
 function inputOf(request: Json | undefined): Message[] {
   if (request === undefined) return [];
   const messages = listOf(request.messages).map(({ role, content }) => ({

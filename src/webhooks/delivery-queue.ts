@@ -36,7 +36,7 @@ export const deliverToTroubled = jobKind({
 
 /** Deliveries of one endpoint that wait; for one more the oldest fails. */
 export const MOST_WAITING = 20_000;
-/** Of those, so many are looked at for one whose job does not run just now: more than run of one endpoint. */
+/** So many of those are looked at for one whose job does not run just now: more than run of one endpoint. */
 const LOOKED_AT = 16;
 
 export interface DeliveryQueueDeps {

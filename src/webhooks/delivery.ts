@@ -27,12 +27,12 @@ export interface DeliveryRow {
   readonly createdAtMs: number;
   /** When it is due; of one that ended, 0. */
   readonly nextAtMs: number;
-  /** Of the last try: when it was made; 0: none was. */
+  /** When the last try was made; 0: none was. */
   readonly triedAtMs: number;
-  /** Of the last try; 0 without an answer. */
+  /** Status and duration of the last try; the status is 0 without an answer. */
   readonly httpStatus: number;
   readonly durationMs: number;
-  /** Of the last try's answer, the first 2 KB as text; empty where it came from an address that is not public. */
+  /** The first 2 KB of the last try's answer, as text; empty where it came from an address that is not public. */
   readonly response: string;
   /** Why there is no good answer; empty if there is one. */
   readonly error: string;

@@ -42,7 +42,7 @@ export interface Tried {
 
 export class Standings {
   readonly #random: Random;
-  /** Of endpoints in trouble, and of those with a try under way. */
+  /** Standings of endpoints in trouble, and of those with a try under way. */
   readonly #standings = new Map<string, Standing>();
   /** By pool and org. */
   readonly #runningOf = new Map<string, number>();

@@ -18,7 +18,7 @@ const KEPT_DAYS = 30;
 export interface EndpointState {
   /** Deliveries that wait. */
   readonly waiting: number;
-  /** Of an endpoint that fails: the first and the newest failure since its last success. 0: it does not. */
+  /** Times of the endpoint's first and newest failure since its last success. 0: it does not fail. */
   readonly failingSinceMs: number;
   readonly failedAtMs: number;
 }

@@ -29,7 +29,7 @@ export interface WebhooksOptions {
   readonly vault: Vault;
   readonly clock: Clock;
   readonly random: Random;
-  /** Of the gateway, for `User-Agent`. */
+  /** The gateway's version, for `User-Agent`. */
   readonly version: string;
   /** Told when old deliveries could not be removed. */
   readonly onFailure: (error: unknown) => void;

@@ -19,7 +19,7 @@ const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
 /** No smaller budget is taken. */
 const LEAST_BUDGET = 1024;
 
-/** Of the output bound, which thinking counts towards: the rest is left for the answer. */
+/** The share of the output bound for thinking, which counts towards it: the rest is left for the answer. */
 const MOST_SHARE = 0.8;
 
 /** 4.6; see {@link claudeVersion}. Later ones take nothing but adaptive thinking, and no sampling. */

@@ -11,7 +11,7 @@ import { bytesOf, Source } from "./source.ts";
 import { neutralOf, quotingNoMarks } from "./translate.ts";
 
 interface CountDialect {
-  /** Of a generation's body what the question takes. */
+  /** What the question takes of a generation's body. */
   question(body: JsonObject, endpoint: Endpoint): unknown;
   answer(value: JsonObject): number;
 }

@@ -30,7 +30,7 @@ function base64Of(escaped: string, at: string): string {
   }
 }
 
-/** Of files whose data comes bare: the formats were made for these. */
+/** The media type of files whose data comes bare: the formats were made for these. */
 const DEFAULT_FILE_TYPE = "application/pdf";
 const FILE_TYPES: ReadonlyMap<string, string> = new Map([
   ["pdf", DEFAULT_FILE_TYPE],

@@ -85,7 +85,7 @@ export class DeltaFrames {
   out = "";
   #frame: Frame | undefined;
   #vain = 0;
-  /** Of the event under way: the inside of its growing string, and all between its head and its tail as it goes out. */
+  /** The inside of the growing string in the event under way, and all between the event's head and tail as it goes out. */
   #grown: Fragment = "";
   #inside = "";
   readonly #keys: FrameKeys;

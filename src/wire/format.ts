@@ -114,7 +114,7 @@ export interface Passage<R extends ClientRequest = ClientRequest> {
    * @throws WeirError 400 if the request cannot be written in the dialect.
    */
   write(request: R, endpoint: Endpoint, billed?: Billed): Outgoing;
-  /** Of a splice: whether it must search this body to write it. Absent: it never must. */
+  /** Whether a splice must search this body to write it. Absent: it never must. */
   looksThrough?(request: R): boolean;
   /** @throws WeirError `upstream_invalid_response` if the body is no answer. */
   whole(body: Buffer, request: R, identity: AnswerIdentity): WholeAnswer;

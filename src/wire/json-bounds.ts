@@ -13,16 +13,16 @@ export interface JsonBounds {
 }
 
 /**
- * Of what a caller sends. A map of a million members takes seconds to build, ten million nodes take a gigabyte; a list of
+ * Bounds of what a caller sends. A map of a million members takes seconds to build, ten million nodes take a gigabyte; a list of
  * half a million token ids is read. Names at the top are kept, compared and repeated in errors.
  */
 export const REQUEST_BOUNDS: JsonBounds = Object.freeze({ members: 10_000, values: 1_000_000, name: 1024 });
 
 const NONE = 2 ** 31 - 1;
-/** Of what an upstream answers: a batch of embeddings is millions of numbers. Its bytes are bounded elsewhere. */
+/** Bounds of what an upstream answers: a batch of embeddings is millions of numbers. Its bytes are bounded elsewhere. */
 export const UNBOUNDED: JsonBounds = Object.freeze({ members: NONE, values: NONE, name: NONE });
 
-/** Of a name in a pointer. */
+/** Characters of a name in a pointer. */
 const MAX_NAME = 256;
 
 const QUOTE = 34;

@@ -96,7 +96,7 @@ export interface ToolCallPart {
 export interface ToolResultPart {
   readonly type: "tool_result";
   readonly id: string;
-  /** Of the tool, where the call is known. */
+  /** The name of the tool, where the call is known. */
   readonly name: string;
   readonly parts: readonly (TextPart | ImagePart | DocumentPart)[];
   readonly isError: boolean;

@@ -8,9 +8,9 @@ import { REQUEST_BOUNDS } from "./json-bounds.ts";
 
 /** Bytes of JSON, as sent: of each option of ours and of what a format calls its metadata. */
 const MAX_OPTION_BYTES = 16 * 1024;
-/** Of any other member that no model reads: a user's name, a token bias. */
+/** Bytes of any other member that no model reads: a user's name, a token bias. */
 const MAX_UNREAD_BYTES = 64 * 1024;
-/** Of the pairs in `svc.metadata.tags`. */
+/** Pairs in `svc.metadata.tags`. */
 export const MAX_TAGS = 32;
 /** Characters of a model's name. */
 export const MAX_MODEL_NAME = 256;

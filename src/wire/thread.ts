@@ -21,7 +21,7 @@ export type ThreadResult<T> =
 
 export interface ReadTask {
   readonly format: FormatKey;
-  /** Of memory that both threads share, or a copy. */
+  /** A view of memory that both threads share, or a copy. */
   readonly bytes: Uint8Array;
 }
 

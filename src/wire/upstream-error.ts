@@ -4,7 +4,7 @@
 import type { UpstreamError } from "./contract.ts";
 
 const MESSAGE_LIMIT = 2000;
-/** Of a code or a type. */
+/** Characters of a code or a type. */
 const WORD_LIMIT = 200;
 
 const text = (value: unknown): string =>

@@ -9,7 +9,7 @@ import { matchesWithin, WORK_PER_CHARACTER, WorkBudget } from "./metered-text.ts
 const SAMPLE_CHARACTERS = 4_096;
 /** Less than while payloads are redacted, so that what is accepted is not refused there by a hair. */
 export const TRIAL_WORK = SAMPLE_CHARACTERS * (WORK_PER_CHARACTER - 500);
-/** Of the patterns' own characters, so many are tried. */
+/** So many of the patterns' own characters are tried. */
 const MOST_CHARACTERS = 16;
 
 const TEXTS = [

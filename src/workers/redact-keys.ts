@@ -63,7 +63,7 @@ function pairTable(prefixes: readonly string[]): Uint8Array {
   return table;
 }
 
-/** Of the two characters before `end`; 0, a pair of no prefix, if one is not ASCII. */
+/** The index of the two characters before `end`; 0, a pair of no prefix, if one is not ASCII. */
 function pairIndex(text: string, end: number): number {
   const [first, second] = [text.charCodeAt(end - 2), text.charCodeAt(end - 1)];
   return first < 128 && second < 128 ? (first << 7) | second : 0;

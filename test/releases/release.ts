@@ -3,7 +3,7 @@ import type { GatewayOptions } from "../support/gateway.ts";
 
 export interface Expected {
   readonly madeAtMs: number;
-  /** Of a folder that was thrown away. */
+  /** Keys of a folder that was thrown away. */
   readonly secrets: Readonly<Record<"live" | "test" | "limited", string>>;
   /** A call with an `Idempotency-Key`, and its answer. */
   readonly once: { readonly body: object; readonly headers: object };
@@ -18,7 +18,7 @@ export interface Expected {
 
 const limits = { rpm: 10_000, tpm: 100_000_000, concurrency: 500, keys: 9, projects: 9 };
 
-/** Of the release and of the gateway that opens its folder. */
+/** Options of the release and of the gateway that opens its folder. */
 export const releaseOptions: GatewayOptions = {
   plans: [
     { id: "local", limits },

@@ -17,7 +17,7 @@ export interface SignedInPerson {
   readonly browser: Browser;
   readonly id: string;
   readonly csrf: string;
-  /** Of the session at the gateway, as a `Cookie` header. */
+  /** The session at the gateway, as a `Cookie` header. */
   readonly cookie: string;
   /**
    * Any route, with the session and its CSRF token.

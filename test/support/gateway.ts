@@ -182,7 +182,7 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-/** Of the gateway, with the fields of `options.env` above all. */
+/** The gateway's variables, with the fields of `options.env` above all. */
 export function environment(
   options: GatewayOptions,
   folder: string,

@@ -17,7 +17,7 @@ export interface HttpRequest {
   readonly withinMs?: number;
 }
 
-/** Of the whole process, like that of `fetch`: a server that stops closes the idle connections to it. */
+/** The whole process shares it, as it does that of `fetch`: a server that stops closes the idle connections to it. */
 const agent = new Agent();
 
 /** An answer read to its end, of events by GET, which have none, the first ones; undefined if it has not come in time. Redirects are answers, and nothing is decompressed. */

@@ -8,7 +8,7 @@ export interface BadSample {
   readonly what: string;
   readonly yaml: string;
   readonly problem: string;
-  /** Of the policy that the text is to be a version of. */
+  /** Name of the policy that the text is to be a version of. */
   readonly name?: string;
 }
 

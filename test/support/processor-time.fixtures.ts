@@ -59,7 +59,7 @@ export async function spent(act: () => Promise<unknown>): Promise<Spent> {
   return { tookMs, ownMs, others: (busyMs() - busy - ownMs) / tookMs };
 }
 
-/** Of all processors of the machine, since it started. */
+/** How long all processors of the machine were busy since it started. */
 const busyMs = (): number =>
   cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0);
 

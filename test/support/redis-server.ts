@@ -8,7 +8,7 @@ import { connectRedis } from "../../src/cells/redis.ts";
 import { REQUIRED_SETTINGS, redisArguments } from "../../src/cells/required-settings.ts";
 import { missingCommand } from "./debian.ts";
 
-/** Of util-linux. */
+/** A program of util-linux. */
 const SETPRIV = "/usr/bin/setpriv";
 /** Has Debian's redis-server ready. @returns the reason where it cannot be had */
 export const missingRedis = (): string | undefined => missingCommand("redis-server", "redis-server");

@@ -1,5 +1,5 @@
 /**
- * Of which kind each org's credit is, followed entry by entry with rules that are written down here once more: spending takes the
+ * The kind of each org's credit, followed entry by entry with rules that are written down here once more: spending takes the
  * grant that expires first, then other grants, then what was paid. What a plan included is never paid out.
  */
 import type { LedgerEntry } from "../../../src/credits/entry.ts";

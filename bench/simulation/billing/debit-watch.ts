@@ -60,7 +60,7 @@ export class DebitWatch {
   readonly #disputed = new Map<string, number[]>();
   readonly #disputes = new Set<string>();
 
-  /** Of each process, before its jobs start: what it commits. */
+  /** Follows what a process commits. Each process is followed before its jobs start. */
   follow({ store, rooms }: GatewayProcess, world: World): void {
     const { time } = world.parts;
     const announced = store.table<Announced>("simulation.announced");

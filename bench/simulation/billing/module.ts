@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 
 export interface SimulationModule {
   readonly name: string;
-  /** Of each process, before its jobs start: registers the handlers of its room, and watches its rows. */
+  /** Called with each process before its jobs start: registers the handlers of its room, and watches its rows. */
   open?(process: GatewayProcess, world: World): Promise<void> | void;
   /** Plans the day that begins now. */
   day?(world: World): void;

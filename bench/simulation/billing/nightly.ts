@@ -50,7 +50,7 @@ export class NightlyCheck {
     this.customers = new Map(customers.map((customer) => [customer.org.id, customer]));
   }
 
-  /** Of each process, before it runs. */
+  /** Follows what a process commits. Each process is followed before it runs. */
   follow({ store }: GatewayProcess): void {
     store.table<TopupRow>("billing.topups").watch((_key, row) => row && this.#dirty.add(row.id));
     store.table<RefundRow>("billing.refunds").watch((_key, row) => row && this.#dirty.add(row.topupId));

@@ -116,7 +116,7 @@ function neverPaid(world: World, process: GatewayProcess): Plant | undefined {
   if (like === undefined) return undefined;
   const day = ended(world);
   const [id, ref] = [`tup_${PLANTED}${day}`, `pay_${PLANTED}${day}`];
-  // Of one that was refunded nobody asks for a refund.
+  // Nobody asks for a refund of a top-up that was refunded.
   const row = {
     ...like,
     id,
@@ -226,7 +226,7 @@ function missingNumber(world: World, { rooms, store }: GatewayProcess): Plant | 
   });
 }
 
-/** Of a call's entry with others after it: what is left of grants is never computed from it. */
+/** Changes a call's entry that has others after it: what is left of grants is never computed from it. */
 function wrongBalance(world: World, { store }: GatewayProcess): Plant | undefined {
   const { dice, customers } = world.parts;
   const ledger = openLedger(store);

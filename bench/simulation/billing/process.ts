@@ -219,7 +219,7 @@ export class GatewayProcess {
     };
   }
 
-  /** Of the acts at which it dies every second one is committed. */
+  /** Half of the acts at which it dies are committed. */
   async #act<T>(run: () => Promise<T>): Promise<T> {
     if (this.#dead) return never();
     this.#acts += 1;

@@ -57,7 +57,7 @@ type Tonight =
   | { readonly customer: Customer; readonly atMs: number; readonly entry: PostedEntry }
   | { readonly customer: Customer; readonly atMs: number; readonly change: FreeChange };
 
-/** Of what happened at one instant a month's fee comes first, and credit after what it is granted for. */
+/** Order of what happened at one instant: a month's fee comes first, and credit after what it is granted for. */
 const rankOf = (one: Tonight): number => ("change" in one ? 1 : one.entry.kind === "subscription" ? 0 : 2);
 
 export class SubscriptionBooks {

@@ -304,7 +304,7 @@ function checkKept(facts: TopupFacts, row: TopupRow, payment: SimPayment, keptMi
   const moneyMinor = Math.max(0, payment.amount - payment.refundedMinor - away);
   const { creditsMicroUsd } = row.quote;
   const exact = Number((BigInt(creditsMicroUsd) * BigInt(moneyMinor)) / BigInt(payment.amount));
-  // Of each refund and dispute the credit is rounded to a minor unit, up to two of tax.
+  // For each refund and dispute the credit is rounded to a minor unit, up to two of tax.
   const roundings = 1 + refunds.length + facts.disputesOf(payment.id).length;
   const most = Math.ceil((creditsMicroUsd / payment.amount) * 3 * roundings) + roundings;
   must(

@@ -37,7 +37,7 @@ export class World {
   /** No more trouble and no more customers: what is under way ends. */
   isEnding = false;
   #process: GatewayProcess | undefined;
-  /** Of the last start of a process. */
+  /** When a process started last. */
   upSinceMs = 0;
   #restarting: Promise<void> | undefined;
   #deviation: unknown;

@@ -5,7 +5,7 @@
 import { runSchedule, type ScheduleCounts } from "./schedule.ts";
 
 export interface CellsOptions {
-  /** Of the first schedule; each next one has the next. */
+  /** Seed of the first schedule; each next one has the next. */
   readonly seed: number;
   readonly schedules: number;
   readonly onLine?: (line: string) => void;
@@ -17,7 +17,7 @@ export interface CellsOptions {
 export interface CellsRun {
   /** Schedules in which a promise was broken. */
   readonly broken: number;
-  /** Of all schedules. */
+  /** Counts of all schedules together. */
   readonly counts: ScheduleCounts;
 }
 

@@ -29,7 +29,7 @@ export interface ClientsDeps {
 type Hold = NonNullable<Awaited<ReturnType<CellParts["purse"]["hold"]>>>;
 
 const LONGEST_CALL_MS = 800;
-/** Of what a client is refused; any other error is a fault. */
+/** Codes with which a client may be refused; any other error is a fault. */
 const REFUSALS = new Set(["storage_unavailable", "gateway_unavailable"]);
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

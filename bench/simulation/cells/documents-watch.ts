@@ -20,7 +20,7 @@ export interface Receipt {
   readonly amount: number;
   readonly fromHad: number;
   readonly toHad: number;
-  /** Of all accounts, each as `weighed` has it, where the act read them as a range. */
+  /** Sum of all accounts, each as `weighed` has it, where the act read them as a range. */
   readonly sum: number | undefined;
   /** The cell that also keeps a row of its own. */
   readonly cell: string | undefined;

@@ -48,7 +48,7 @@ export interface MoneyWatchDeps {
 const PREFIX = "{weir}:";
 const packr = new Packr({ useRecords: false });
 
-/** Of `cells.charges`: see `charges.ts`. */
+/** A row of `cells.charges`: see `charges.ts`. */
 type ChargeRow = [
   ...[life: number, orgId: string, amount: number, requestId: string, atMs: number],
   ...[keyId?: string, projectId?: string],

@@ -95,7 +95,7 @@ export class Network {
     return this.#options.dice;
   }
 
-  /** @internal Of no process: the network itself. */
+  /** @internal The network itself acts, no process. */
   later(delayMs: number, act: () => void): void {
     this.#options.time.after(delayMs, act);
   }
@@ -116,7 +116,7 @@ export class Network {
 class Wire {
   readonly process: SimProcess;
   readonly #network: Network;
-  /** Of the process of Redis that it leads to. */
+  /** The start of Redis's process that it leads to, by number. */
   readonly #starts: number;
   #sentMs = 0;
   #repliedMs = 0;

@@ -79,7 +79,7 @@ export class SimProcess implements Clock {
 /** Resolves when all that the latest event began has done what needs no time; nobody runs then. */
 export const settled = (): Promise<void> =>
   new Promise((resolve) => {
-    // Of Node: it runs once no microtask is left.
+    // Node's own queue: it runs this once no microtask is left.
     process.nextTick(() => {
       running = undefined;
       resolve();

@@ -34,7 +34,7 @@ export interface ScheduleOptions {
 export interface ScheduleResult {
   /** The promise that was broken. */
   readonly broken: string | undefined;
-  /** Of all that happened. */
+  /** Hash of all that happened. */
   readonly hash: string;
   readonly counts: ScheduleCounts;
 }
@@ -184,7 +184,7 @@ class Schedule {
 
   #started(cell: SimCell, parts: CellParts): void {
     if (cell.process !== parts.process || parts.process.isFenced) return;
-    // Of the first cell that serves.
+    // The clients begin with the first cell that serves.
     if (this.#cells.every(({ starts }) => starts <= 1) && cell === this.#cells[0])
       this.#clients.begin(parts).catch(() => {});
     this.#clients.come(cell, parts);

@@ -9,7 +9,7 @@ import type { Lane, Operation } from "../exchange.ts";
 import type { RedisValue } from "../redis.ts";
 
 export interface ClaimsOptions {
-  /** Of this part alone. */
+  /** A lane that only this part uses. */
   readonly lane: Pick<Lane, "send">;
   readonly look: (names: readonly string[]) => Promise<(Buffer | null)[]>;
   readonly timers?: Timers;

@@ -14,14 +14,14 @@ export interface ForgottenOptions {
   readonly store: Store;
   /** Port: rows that were removed leave the cell's folder. */
   readonly forgetRemoved: () => Promise<void>;
-  /** Of this part alone. */
+  /** A lane that only this part uses. */
   readonly lane: Pick<Lane, "send">;
   readonly clock: Clock;
   readonly onFailure: (error: unknown) => void;
 }
 
 const ROWS = "forgotten.rows";
-/** Of this cell: orgs that were erased, of which its folder has been told to keep nothing. */
+/** This cell's own table: orgs that were erased, of which its folder has been told to keep nothing. */
 const ERASED_HERE = "cells.erased";
 const DAY_MS = 86_400_000;
 /** Longer than anything is kept. */

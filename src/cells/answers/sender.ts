@@ -12,7 +12,7 @@ import { ANSWER_MS, answerOperation, responseOperation } from "./operations.ts";
 
 export interface SenderOptions {
   readonly store: Store;
-  /** Of this part alone. */
+  /** A lane that only this part uses. */
   readonly lane: Pick<Lane, "send">;
   readonly clock: Clock;
   readonly forgotten: Forgotten;

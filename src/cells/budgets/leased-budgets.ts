@@ -261,7 +261,7 @@ export class LeasedBudgets implements Budgets {
     return names;
   }
 
-  /** Of a charge now. A lease that was granted on a day is never charged to an earlier one. */
+  /** The day of a charge now. A lease that was granted on a day is never charged to an earlier one. */
   #dayOf(scope: BudgetScope, names: ScopeNames): string {
     let { day } = this.#periodOf(scope);
     for (const name of BUDGET_NAMES) {

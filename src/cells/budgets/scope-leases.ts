@@ -9,7 +9,7 @@ import { type ScopeSums, type SpentCharge, scopeNames } from "./scopes.ts";
 
 export interface ScopeLeasesOptions {
   readonly clock: Clock;
-  /** Of the cell: Redis's time when it began, or up to a moment later. */
+  /** The cell's life: Redis's time when it began, or up to a moment later. */
   readonly life: string;
   /** Port: the budgets of a key whose charges a former process made. */
   readonly scopeOf?: ((keyId: string) => BudgetScope | undefined) | undefined;

@@ -41,7 +41,7 @@ export interface SpentCharge {
 /** Sum of a scope's charges, all of one day. */
 export interface ScopeSum {
   readonly day: string;
-  /** Of the last charge. */
+  /** Key of the last charge. */
   keyId: string;
   sumMicroUsd: number;
 }

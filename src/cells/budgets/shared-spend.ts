@@ -6,7 +6,7 @@ import type { Lane } from "../exchange.ts";
 import type { ScopeLeases } from "./scope-leases.ts";
 
 export interface SharedSpendOptions {
-  /** Of this part alone. */
+  /** A lane that only this part uses. */
   readonly lane: Pick<Lane, "send">;
   readonly scopes: Pick<ScopeLeases, "heard" | "periodOf">;
 }

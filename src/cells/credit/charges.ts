@@ -32,7 +32,7 @@ export type ChargesStore = Pick<Store, "act" | "log" | "ifDropped" | "synced">;
 export interface Batch {
   readonly after: number;
   readonly last: number;
-  /** Of the last row: two folders that were one differ in it. */
+  /** Request id of the last row: two folders that were one differ in it. */
   readonly mark: string;
   readonly orgs: ReadonlyMap<string, { count: number; sumMicroUsd: number }>;
   readonly scopes: ScopeSums;
@@ -45,7 +45,7 @@ export type Numbering = readonly (string | number)[];
 export const LISTED = null;
 
 export interface Row extends UnchargedCall {
-  /** Of the cell, when it was written. */
+  /** The cell's life when the row was written. */
   readonly life: number;
   readonly spend: ChargeSpend | undefined;
 }

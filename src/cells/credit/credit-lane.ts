@@ -17,7 +17,7 @@ import { answersOf, type Sum, type Turn, type TurnAnswer, turnOf } from "./turn.
 export interface CreditLaneOptions {
   readonly lane: Lane;
   readonly clock: Clock;
-  /** Of the cell. */
+  /** The cell's life: Redis's time when it began, or up to a moment later. */
   readonly life: string;
   readonly charges: Charges;
   /** How long a call waits for credit that other cells are asked for, or for a Redis that does not answer. Default: 1 s. */
@@ -59,7 +59,7 @@ export class CreditLane {
   readonly #waitMs: number;
   readonly #idleMs: number;
   readonly #orgs = new Map<string, OrgLease>();
-  /** Of budgets: their leases go with those of credit. */
+  /** Leases of budgets, which go with those of credit. */
   readonly scopes: ScopeLeases;
   #dirty = new Set<OrgLease>();
   /** The last row that is in Redis. */

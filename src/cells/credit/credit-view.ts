@@ -6,7 +6,7 @@ import type { Lane } from "../exchange.ts";
 
 export interface CreditViewOptions {
   readonly lane: Lane;
-  /** Of the act that runs; undefined outside. */
+  /** Credit in the act that runs; undefined outside. */
   readonly inAct: () => ActCredit | undefined;
 }
 

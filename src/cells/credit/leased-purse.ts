@@ -87,7 +87,7 @@ export class LeasedPurse implements Purse {
     this.#credit = credit;
   }
 
-  /** Of all cells: in an act, or where `Book.fresh` was called for the org. @throws Error otherwise */
+  /** The org's funds over all cells: in an act, or where `Book.fresh` was called for the org. @throws Error otherwise */
   funds(orgId: string): Funds {
     const { balanceMicroUsd, heldMicroUsd } = this.#view.of(orgId);
     return { availableMicroUsd: balanceMicroUsd - heldMicroUsd, heldMicroUsd };

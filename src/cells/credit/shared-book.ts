@@ -22,7 +22,7 @@ export type ReadCharges = (
 
 export interface SharedBookDeps {
   readonly clock: Clock;
-  /** Of postings only: rows that all cells have. */
+  /** The ledger of postings only: rows that all cells have. */
   readonly posted: Ledger;
   readonly lots: CreditLots;
   readonly view: CreditView;

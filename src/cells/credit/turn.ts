@@ -7,7 +7,7 @@ import type { LeaseAnswer, OrgLease } from "./org-lease.ts";
 
 export interface Sent {
   readonly org: OrgLease;
-  /** Of its charges that went along. */
+  /** Sum of its charges that went along. */
   readonly sumMicroUsd: number;
   readonly givesBack: boolean;
 }
@@ -66,7 +66,7 @@ export interface OrgAnswer {
   readonly lease: LeaseAnswer;
 }
 
-/** Of the orgs, in their order; budgets have values of their own. */
+/** Answers about the orgs, in their order; budgets have values of their own. */
 export function* answersOf({ sent }: Turn, values: readonly number[]): Generator<OrgAnswer> {
   let at = 0;
   for (const { org, sumMicroUsd } of sent) {

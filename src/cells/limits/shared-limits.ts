@@ -14,7 +14,7 @@ import { answered, givesBack, KEEP_FREE_MS, requestOf, type Sent } from "./reque
 import { elapsedMs, type Stamp, stampOf } from "./stamp.ts";
 
 export interface SharedLimitsOptions {
-  /** Of this part alone. */
+  /** A lane that only this part uses. */
   readonly lane: Pick<Lane, "send">;
   readonly clock: Clock;
   readonly timers?: Timers;

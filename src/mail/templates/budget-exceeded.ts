@@ -4,7 +4,7 @@ import { facts, text } from "../letter.ts";
 import { type LetterContext, mailTemplate } from "../template.ts";
 import { whyOrgMail } from "../why.ts";
 
-/** Of any kind of budget, also of one that this release does not know. */
+/** The event's data for any kind of budget, also for one that this release does not know. */
 const data = z.object({
   budget: z.string(),
   key_id: z.string().default(""),

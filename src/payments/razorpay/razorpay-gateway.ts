@@ -34,7 +34,7 @@ import { noticesOf } from "./webhook.ts";
 type Reading = Pick<GatewayCall, "signal">;
 
 export interface RazorpayGatewayOptions extends RazorpayAccount {
-  /** Of webhooks: two while one is rotated. */
+  /** Secrets that webhooks are signed with: two while one is rotated. */
   readonly webhookSecrets: readonly string[];
   readonly clock: Clock;
   readonly timeoutMs?: number;
@@ -115,7 +115,7 @@ export class RazorpayGateway implements PaymentGateway {
     });
   }
 
-  /** Of an order, oldest first. */
+  /** Payments of an order, oldest first. */
   async #paymentsOf(orderId: string, call: Reading): Promise<entities.PaymentEntity[]> {
     const { items } = await this.#read("list payments of an order", orderId, call, {
       answer: entities.listOf(entities.paymentEntity),

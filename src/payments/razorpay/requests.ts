@@ -44,7 +44,7 @@ export function linkParams(order: CheckoutOrder, nowMs: number): LinkParams {
   } as LinkParams;
 }
 
-/** Of an org without an address for invoices, the name alone. */
+/** The customer has the name alone where the org has no address for invoices. */
 const customerOf = ({ name, email }: Payer) => ({ name, ...(email !== "" && { email }) });
 
 const REGISTERED: Readonly<Partial<Record<Method, "upi" | "emandate" | "card">>> = {

@@ -48,7 +48,7 @@ export class SimulatedGateway implements PaymentGateway {
   ];
   readonly #client: SimulatedClient;
   readonly #service: () => Promise<SimulatedService>;
-  /** Of the service that was reached last: webhooks come only from one that runs. */
+  /** The webhook secret of the service that was reached last: webhooks come only from one that runs. */
   #secret: string | undefined;
 
   constructor({ service, timeoutMs = CALL_TIMEOUT_MS, send }: SimulatedGatewayOptions) {

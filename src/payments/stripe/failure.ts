@@ -43,7 +43,7 @@ function kindOf(code: string, advice: string): Failure["kind"] {
   return HARD.has(code) ? "hard" : "soft";
 }
 
-/** Of a payment that was cancelled before money was authorized. */
+/** The failure of a payment that was cancelled before money was authorized. */
 export const CANCELLED: Failure = { code: "canceled", message: "The payment was cancelled.", kind: "soft" };
 
 export const failureOfIntent = ({ last_payment_error: error }: Stripe.PaymentIntent): Failure | null =>

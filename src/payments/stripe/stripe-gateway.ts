@@ -38,7 +38,7 @@ const MINUTE_MS = 60_000;
 const SHORTEST_MS = 30 * MINUTE_MS;
 /** On the end of an order: it takes a moment to reach Stripe. */
 const MARGIN_MS = MINUTE_MS;
-/** Of ends that are chosen later, so that most repetitions choose the same. */
+/** Ends that are chosen later are multiples of this, so that most repetitions choose the same. */
 const LATE_STEP_MS = 10 * MINUTE_MS;
 const LONGEST_MS = 24 * 60 * MINUTE_MS - MINUTE_MS;
 const PAYMENT = ["latest_charge.balance_transaction"];
@@ -48,7 +48,7 @@ const SETUP = ["setup_intent.payment_method"];
 const WARNING = "issfr_";
 
 export interface StripeGatewayOptions extends StripeAccount {
-  /** Of webhooks: two while one is rotated. */
+  /** Secrets that webhooks are signed with: two while one is rotated. */
   readonly webhookSecrets: readonly string[];
   readonly clock: Clock;
   readonly timeoutMs?: number;

@@ -47,7 +47,7 @@ export interface ConnectionOwner {
 export interface ConnectOptions {
   readonly origin: URL;
   readonly connectTimeoutMs: number;
-  /** Of an earlier connection to the same origin. */
+  /** The TLS session of an earlier connection to the same origin. */
   readonly session: Buffer | undefined;
 }
 
@@ -75,7 +75,7 @@ export class Connection implements OpenConnection, ParserSink {
   readonly #parser = new ResponseParser(this);
   /** Reserved for this request, which is not sent yet. */
   #request: OutgoingRequest | undefined;
-  /** Of the request that it is reserved for, or carries. */
+  /** The handler of the request that it is reserved for, or carries. */
   #handler: AnswerHandler | undefined;
   #isSent = false;
   #isPaused = false;

@@ -30,7 +30,7 @@ const MAX_CALLS = 256;
 interface OpenPart {
   readonly part: number;
   readonly kind: "text" | "reasoning" | "refusal";
-  /** Of a reasoning block. */
+  /** The index of a reasoning block. */
   readonly index: number | undefined;
   readonly isSummary: boolean;
   seal: Seal | undefined;

@@ -35,7 +35,7 @@ export function cutChunk(data: string, choices: readonly unknown[]): CutChunk {
   const now: string[] = [];
   const later: string[] = [];
   for (const [at, { says, ends }] of cuts.entries()) {
-    // Of several choices in one chunk, which no provider sends that was asked for one, the bytes need not be kept.
+    // The bytes of several choices in one chunk, which no provider sends that was asked for one, need not be kept.
     const text = choices.length === 1 && isPatchable(inside) ? inside : latin1OfJson(choices[at]);
     if (says) now.push(ends ? contentOf(text) : text);
     if (!says || ends) later.push(says ? endOf(text) : text);

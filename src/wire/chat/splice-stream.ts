@@ -49,7 +49,7 @@ export class ChatSpliceStream extends SplicedStream {
   readonly #modelJson: string;
   #events = 0;
   #envelope: Envelope | undefined;
-  /** Of the current event: how it fits the envelope, or its text and the positions of its members. */
+  /** How the current event fits the envelope, or its text and the positions of its members. */
   #enclosed: Enclosed | undefined;
   #text = "";
   #members = NO_MEMBERS;

@@ -21,7 +21,7 @@ interface WrittenPart {
   readonly open: string;
   readonly middle: string | undefined;
   readonly close: string;
-  /** Of a tool call among the calls, of reasoning among the reasoning. */
+  /** The place of a tool call among the calls, of reasoning among the reasoning; from 0. */
   readonly number: number;
   /** Its seal contains all of it. */
   readonly isHidden: boolean;

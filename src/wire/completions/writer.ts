@@ -13,7 +13,7 @@ import { logprobsOf } from "./write-reply.ts";
 export class CompletionsStreamWriter implements StreamWriter {
   readonly #identity: AnswerIdentity;
   readonly #includeUsage: boolean;
-  /** Of every chunk up to its choices' bracket. */
+  /** The beginning of every chunk, up to its choices' bracket. */
   readonly #head: string;
   readonly #usageNull: string;
   /** Parts that are text: their keys. */

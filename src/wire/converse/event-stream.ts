@@ -21,7 +21,7 @@ const STRING_TYPE = 7;
 export class EventStreamDecoder {
   readonly #maxEventBytes: number;
   #pending = "";
-  /** Of the frame that is pending, once its prelude is there; before that, the prelude's. */
+  /** Bytes of the frame that is pending, once its prelude is there; before that, the prelude's. */
   #wanted = PRELUDE_BYTES;
   /** Most frames of a stream have the same headers. */
   #headerText = "";

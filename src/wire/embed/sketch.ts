@@ -16,7 +16,7 @@ const CUT_OVER_BYTES = 64;
 const MAX_MISSES = 4096;
 
 export interface Sketch {
-  /** Of the top-level object; offsets into the body. */
+  /** Members of the top-level object; offsets into the body. */
   readonly members: readonly Member[];
   /** The same JSON with lists of numbers empty and long strings empty. */
   readonly skeleton: string;

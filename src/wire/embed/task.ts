@@ -79,7 +79,7 @@ export const answerFacts = (usage: Usage | undefined, answerBytes: number): Repl
 export const usageSourceOf = ({ usage, outputBytes }: Pick<ReplyFacts, "usage" | "outputBytes">) =>
   usage !== undefined ? "provider" : outputBytes > 0 ? "estimated" : "none";
 
-/** Of a `ClientFormat` whose answers are whole: errors are bodies, and what belongs to streams is never asked for. */
+/** Members of a `ClientFormat` whose answers are whole: errors are bodies, and what belongs to streams is never asked for. */
 export const WHOLE_ONLY = {
   habits: OPENAI_HABITS,
   errorSchema: "Error",

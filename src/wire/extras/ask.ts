@@ -41,7 +41,7 @@ export interface Extras {
   readonly unlisted: readonly string[];
 }
 
-/** Of nearly all requests; compared by identity. */
+/** Nearly all requests have this value; it is compared by identity. */
 export const NO_EXTRAS: Extras = Object.freeze({ asks: [], unlisted: [] });
 
 /** JSON pointer into the body. */

@@ -157,7 +157,7 @@ function tellCount(name: string, value: unknown, uses: Uses): void {
   if (count > 0 && count <= MOST_COUNT) uses.tell(name.slice(0, MOST_NAME), count);
 }
 
-/** Of the messages dialect: counts, and turns that another model took. */
+/** Tells the uses of the messages dialect: counts, and turns that another model took. */
 export function tellMessagesUses(usage: JsonObject, uses: Uses): void {
   tellRequests(usage.server_tool_use, uses);
   const turns = listOf(usage.iterations).map((turn) => objectOf(turn).type);
@@ -169,7 +169,7 @@ export function tellMessagesUses(usage: JsonObject, uses: Uses): void {
   }
 }
 
-/** Of the messages dialect: members of its usage. */
+/** The tiers of the messages dialect: members of its usage. */
 export const messagesTiers = (usage: JsonObject): TierNames =>
   tierNames([
     ["tier", usage.service_tier],
@@ -203,7 +203,7 @@ export function responsesTool({ type, action }: JsonObject): string {
   return type.slice(0, -"_call".length).slice(0, MOST_NAME);
 }
 
-/** Of a whole generateContent answer, or one event: the traffic that served it, and its grounding. */
+/** The report of a whole generateContent answer, or one event: the traffic that served it, and its grounding. */
 export function geminiReport(answer: JsonObject): Report | undefined {
   const usage = objectOf(answer.usageMetadata);
   const traffic = /_(PRIORITY|FLEX)$/.exec(stringOf(usage.trafficType))?.[1];
@@ -218,7 +218,7 @@ export function geminiReport(answer: JsonObject): Report | undefined {
   return reportOf(tiers, uses);
 }
 
-/** Of a whole Converse answer, or its last event. */
+/** The report of a whole Converse answer, or its last event. */
 export function converseReport({ serviceTier, performanceConfig }: JsonObject): Report | undefined {
   const tiers = tierNames([
     ["tier", objectOf(serviceTier).type],

@@ -229,7 +229,7 @@ class Scan {
     }
   }
 
-  /** Of the items of a conversation, those that hold tools. The tools of an MCP server are a listing, which offers none. */
+  /** Scans those items of a conversation that hold tools. The tools of an MCP server are a listing, which offers none. */
   #items(items: readonly unknown[], path: Path): void {
     for (let index = 0; index < items.length; index++) {
       const item = items[index];

@@ -51,7 +51,7 @@ const toolCall = z.strictObject({
 });
 const toolResult = z.strictObject({
   type: z.literal("tool_result"),
-  id: z.string().min(1).describe("Of the call."),
+  id: z.string().min(1).describe("Id of the call."),
   name: z.string().optional(),
   content: z.union([z.string(), z.array(z.discriminatedUnion("type", [text, image, document]))]),
   is_error: z.boolean().optional(),

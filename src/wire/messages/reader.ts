@@ -31,7 +31,7 @@ const FRAME_KEYS = frameKeys(["text", "thinking", "partial_json"], []);
 interface Block {
   readonly part: number;
   readonly kind: PartKind;
-  /** Of a tool call: the input in its first event, which counts if no pieces follow. */
+  /** The input of a tool call in its first event, which counts if no pieces follow. */
   input: string;
   isOpen: boolean;
 }

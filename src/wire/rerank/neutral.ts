@@ -12,7 +12,7 @@ export interface NeutralRerankRequest {
 }
 
 export interface Ranked {
-  /** Of the request's documents, from 0. */
+  /** The index of the document in the request, from 0. */
   readonly index: number;
   readonly score: number;
 }

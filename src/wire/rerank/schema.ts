@@ -27,7 +27,7 @@ export const rerankReplySchema = z.object({
   model: z.string(),
   results: z.array(
     z.object({
-      index: z.int().describe("Of the request's documents, from 0."),
+      index: z.int().describe("Index of the document in the request, from 0."),
       relevance_score: z.number(),
       document: z.object({ text: z.string() }).optional(),
     }),

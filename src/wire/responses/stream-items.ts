@@ -14,7 +14,7 @@ const MAX_ITEMS = 4096;
 const MAX_TEXTS = 512;
 /** The longest ids in use, which contain sealed content, have some hundred characters. Longer ones are ignored. */
 const MAX_ID_CHARS = 1024;
-/** Of servers that change an item's id from event to event: later ones are not seen again, and not kept. */
+/** Some servers change an item's id from event to event: their later ids are not seen again, and not kept. */
 const MAX_IDS = 4 * MAX_ITEMS;
 
 export interface OpenText {

@@ -16,7 +16,7 @@ const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 let browser: Chromium | undefined;
 let gateway: TestGateway;
 let context: BrowserContext;
-/** Of the session, as `/auth/me` tells a console. */
+/** The session's CSRF token, as `/auth/me` tells a console. */
 let csrf: string;
 beforeAll(async () => {
   if (CHROMIUM === undefined) return;

@@ -193,7 +193,7 @@ describe.skipIf(missing !== undefined)(
           }
         };
         const unavailable = { status: 503, retryAfterMs: 1000 };
-        // Of what it has leased, most of which it keeps.
+        // It pays from what it has leased, most of which it keeps.
         await pay((await begin(away, scope, 1000)) as OpenCall, 1000);
         expect(await exhaust(other)).toMatchObject(unavailable);
         // Its leases would be good for half a minute, but are of the day that is over; an hour later they are not good for any.

@@ -160,7 +160,7 @@ export interface TimedBench {
   /** Path of the socket of Redis. */
   readonly url: string;
   readonly link: Bench["link"];
-  /** Of a cell that only the test speaks for. */
+  /** The lane of a cell that only the test speaks for. */
   readonly lane: Lane;
   /** Sets Redis's time. */
   set(ms: number): Promise<void>;

@@ -6,7 +6,7 @@ export const DATASET_ID = "c0ffee";
 /** The cell whose connections are cut, and one that has something to do with it. */
 export const CELL = "cut";
 export const OTHER = "other";
-/** Of the time in which exchanges run. */
+/** Redis's time while exchanges run. */
 export const NOW_MS = 1_900_000_000_000;
 const DAY = "2030-03-17";
 const DAY_MS = 86_400_000;

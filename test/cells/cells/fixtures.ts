@@ -30,11 +30,11 @@ export interface TestCellOptions {
   readonly folder?: string;
   /** Parts that restate are opened on it: then `opened` is to be called. */
   readonly hasParts?: boolean;
-  /** Of Redis, that must have each write. */
+  /** Replicas of Redis that must have each write. */
   readonly replicas?: number;
-  /** Of another release. */
+  /** Another release's formats. */
   readonly formats?: Formats;
-  /** Of another release, which knows other tables. */
+  /** Whether another release, which knows other tables, shares the table. */
   readonly isShared?: (table: string) => boolean;
 }
 

@@ -3,32 +3,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { retireCell } from "../../../src/cells/dataset.ts";
 import { Session, TERM_LANE } from "../../../src/cells/exchange.ts";
 import { readEntry } from "../../../src/cells/replica.ts";
-import type { RowVersions } from "../../../src/store/store.ts";
 import { startFaultProxy } from "../../support/cells/fault-proxy.ts";
-import { sooner } from "../../support/pace.ts";
 import { missingRedis } from "../../support/redis-server.ts";
-import { until } from "../../support/wait.ts";
-import { type Bench, isShared, openBench, type TestCell } from "./fixtures.ts";
+import { type Bench, isShared, openBench } from "./fixtures.ts";
+import { EARLIER, earlier, formatIn, LATER, later, outdatedCell, put } from "./formats-rig.ts";
 
 const missing = missingRedis();
-const EARLIER = { formats: { oldest: 1, newest: 1 } };
-const LATER = { formats: { oldest: 1, newest: 2 } };
-
-/** What the later release keeps in rows of `things`; the earlier one kept the size alone. */
-interface Thing {
-  readonly size: number;
-  readonly color: string;
-}
-const VERSIONS: RowVersions<Thing> = {
-  version: 2,
-  upgrade: (row) => ({ size: row as number, color: "unknown" }),
-  older: { beforeFormat: 2, version: 1, downgrade: ({ size }) => size },
-};
-const later = ({ store }: TestCell) => store.table<Thing>("things", VERSIONS);
-const earlier = ({ store }: TestCell) => store.table<number>("things");
-const put = (cell: TestCell, key: string) =>
-  cell.store.act(() => later(cell).put(key, { size: key.length, color: "red" }));
-
 describe.skipIf(missing !== undefined)(`releases${missing === undefined ? "" : `: ${missing}`}`, () => {
   let bench: Bench;
   beforeEach(async () => {
@@ -40,9 +20,6 @@ describe.skipIf(missing !== undefined)(`releases${missing === undefined ? "" : `
     ((await bench.link.call("XRANGE", "{weir}:stream", "-", "+")) as [Buffer, Buffer[]][])
       .map(readEntry)
       .map(({ format }) => format);
-  /** Beats tell the format. */
-  const formatIn = async (cell: TestCell) =>
-    (await cell.lane("beat").send([["beat", cell.version()]]))[0]?.[4];
 
   test("a rolling upgrade: all write the earlier format until every cell reads the later one", async () => {
     const a = await bench.cell("a", EARLIER);
@@ -96,21 +73,7 @@ describe.skipIf(missing !== undefined)(`releases${missing === undefined ? "" : `
   });
 
   test("a cell that meets rows of a later release admits nothing, and ends in good order", async () => {
-    const [old, fresh] = [await bench.cell("old", EARLIER), await bench.cell("fresh", LATER)];
-    await put(fresh, "one");
-    // As a failover does that lost its registration.
-    await bench.link.call("HDEL", "{weir}:formats", "old");
-    await fresh.caughtUp();
-    expect(await formatIn(fresh)).toBe(2);
-    await fresh.caughtUp();
-    const pending = old.store.act(() => earlier(old).put("by old", 1)).catch((error: unknown) => error);
-    await put(fresh, "two");
-    await until(
-      "the older cell knows that it is outdated",
-      () => old.outdated()?.message,
-      (seen = "") => /format 2.*reads up to 1/.test(seen),
-    );
-    await pending;
+    const { old, fresh } = await outdatedCell(bench);
     expect(old.store.healthy()).toBe(false);
     expect(old.ended()).toBeUndefined();
     expect([earlier(old).get("one"), earlier(old).get("two")]).toEqual([3, undefined]);
@@ -120,8 +83,8 @@ describe.skipIf(missing !== undefined)(`releases${missing === undefined ? "" : `
     // What its calls charge still goes out, and its own tables are written.
     await old.store.act(() => old.store.table("local.things").put("own", 1), { isOwed: true });
     expect(await old.lane("credit").send([["leave"]])).toEqual([[0]]);
-    // It does not wait for acts of its own that may not be committed any more.
-    expect(await sooner(old.stop(), 2000)).toBe("the promise");
+    // Within what time: test/timed/cells/patience.test.ts.
+    await old.stop();
     await put(fresh, "three");
   });
 

@@ -15,7 +15,7 @@ const NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"].slice(0, amount(8, 3));
 
 export interface KilledCells {
   readonly bench: Bench;
-  /** Of everything that is at random here; `WEIR_SEED` repeats it, as far as processes can be repeated. */
+  /** Decides everything that is at random here; `WEIR_SEED` repeats it, as far as processes can be repeated. */
   readonly seed: number;
   /** Starts all, kills, pauses and starts one after the other, and has all end well. Redis answers then. */
   run(rounds: number): Promise<void>;

@@ -17,7 +17,7 @@ const ORG_BUDGET = KEY_BUDGET;
 
 interface Money {
   readonly title: string;
-  /** Of a cell's process, and its own arguments. */
+  /** The program of a cell's process, and its own arguments. */
   readonly program: string;
   readonly args: readonly string[];
   /** Kills in `npm test`. */

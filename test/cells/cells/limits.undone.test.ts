@@ -9,7 +9,7 @@ test.skipIf(missing !== undefined)("a call is taken back after it has left the w
   const bench = await openBench();
   try {
     const cell = await bench.cell("a");
-    // Of a window in which nothing is any more: time among requests, time among tokens, tokens.
+    // A call whose window has nothing in it any more: time among requests, time among tokens, tokens.
     const undone = [1_700_000_000_000, 1_700_000_000_000, 10];
     const operation = ["limit", "key", 5, 100, 0, [], undone, [10], [0, 0, 0], 0, 0] as const;
     const [[, requests, , tokens] = []] = await cell.lane("limits").send([operation]);

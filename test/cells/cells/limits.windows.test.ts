@@ -18,7 +18,7 @@ describe.skipIf(missing !== undefined)("requests and tokens a minute", () => {
   const at = (index: number) => cells[index] as LimitsCell;
 
   interface Demand {
-    /** Of each cell in each step. */
+    /** Calls of each cell in each step. */
     readonly calls: number;
     readonly stepMs: number;
     readonly ms: number;

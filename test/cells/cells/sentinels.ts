@@ -13,7 +13,7 @@ export const MASTER = "main";
 /** Until a master that does not answer counts as down. */
 const DOWN_MS = 300;
 const FAILOVER_MS = 3000;
-/** Of Sentinels by themselves: 10 s, 2 s and 1 s. @see https://redis.io/docs/latest/operate/oss_and_stack/management/sentinel/ */
+/** Sentinels by themselves have 10 s, 2 s and 1 s. @see https://redis.io/docs/latest/operate/oss_and_stack/management/sentinel/ */
 const PERIODS = ["info-period", "100", "publish-period", "100", "ask-period", "100", "ping-period", "100"];
 
 export interface Sentinel {

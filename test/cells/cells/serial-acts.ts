@@ -10,7 +10,7 @@ import type { Bench } from "./fixtures.ts";
 
 const ACCOUNTS = 12;
 const START = 100;
-/** Of all accounts together: no act changes it. */
+/** The sum of all accounts: no act changes it. */
 export const SUM = ACCOUNTS * START;
 const MARKS = "marks";
 
@@ -106,7 +106,7 @@ export async function replay({ link }: Bench, hint: string): Promise<string[]> {
   return marks;
 }
 
-/** Of all accounts, as a cell has them. */
+/** The sum of all accounts, as a cell has them. */
 export const sumAt = (store: Store): number =>
   sumOf((account) => store.table<number>("accounts").get(account));
 

@@ -13,7 +13,7 @@ import { rest } from "../../support/pace.ts";
 import { randomAct } from "./serial-acts.ts";
 
 const [folder = "", name = "", datasetId = "", redisUrl = "", seed = "0"] = process.argv.slice(2);
-/** Of the table "counts", of each cell. */
+/** Rows of each cell in the table "counts". */
 const ROWS = 60;
 const random = seededRandom(Number(seed));
 mkdirSync(folder, { recursive: true });

@@ -12,7 +12,7 @@ describe.skipIf(missing !== undefined)(
   `budgets over cells${missing === undefined ? "" : `: ${missing}`}`,
   () => {
     let gateway: TestGateway;
-    /** Of one call, micro-USD. */
+    /** What one call costs, micro-USD. */
     let cost: number;
     beforeAll(async () => {
       gateway = await testGateway({ cells: CELLS });

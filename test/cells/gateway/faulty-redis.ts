@@ -18,7 +18,7 @@ export class FaultyRedis {
   /** Keys with a large limit, and with a large hard budget. */
   limited = "";
   budgeted = "";
-  /** Of one call, micro-USD. */
+  /** What one call costs, micro-USD. */
   #cost = 0;
   /** Calls that were answered with 200. */
   #paid = 0;

@@ -72,7 +72,7 @@ function inodesOf(pids: readonly number[]): Set<string> {
   return inodes;
 }
 
-/** Of each namespace of networks that these processes are in. */
+/** The lines of `file` in each namespace of networks that these processes are in. */
 function linesOf(pids: readonly number[], file: string): string[][] {
   const texts = new Map<string, string>();
   for (const pid of pids) {

@@ -30,7 +30,7 @@ const common = { model: "test/model", messages: [{ role: "user", content: "Hold 
 const short = { ...common, max_tokens: 20 };
 const NAMES = ["weir_slots_taken", "weir_holds_open", "weir_budget_holds_open", "weir_calls_live"];
 
-/** Of each cell, the gauges that are not 0 with no call under way. */
+/** The gauges of each cell that are not 0 with no call under way. */
 const held = async (): Promise<string[]> => {
   const pages = await Promise.all(
     (gateway.cellUrls ?? []).map(async (cell) => await (await fetch(`${cell}/metrics`)).text()),

@@ -26,7 +26,7 @@ export type Moment =
 export interface Person {
   readonly id: string;
   readonly email: string;
-  /** Of the session, as headers. */
+  /** The session as headers: cookie and CSRF token. */
   readonly cookie: string;
   readonly csrf: string;
   readonly sessionId: string;
@@ -36,7 +36,7 @@ export interface Org {
   readonly id: string;
   readonly slug: string;
   readonly projectId: string;
-  /** Of a webhook for all events. */
+  /** A webhook for all events. */
   readonly webhookId: string;
 }
 
@@ -111,7 +111,7 @@ export class World {
     this.#lives++;
   }
 
-  /** Of the life that runs; each has its own port. */
+  /** URL of the life that runs; each has its own port. */
   get url(): string {
     return this.#running.url;
   }

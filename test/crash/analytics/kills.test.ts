@@ -26,7 +26,7 @@ import { amount } from "../../support/effort.ts";
 import { equals, until } from "../../support/wait.ts";
 
 const ROUNDS = Number(process.env.WEIR_ENGINE_KILLS ?? amount(3, 1));
-/** Of all cases, each with orgs and an endpoint of its own: to make its tables takes the engine half a second. */
+/** All cases share it, each with orgs and an endpoint of its own: to make its tables takes the engine half a second. */
 const DATABASE = "cases";
 const TABLES = ["payloads", "requests", "shadow_runs", "ledger", ...ROLL_UPS.map(({ table }) => table)];
 

@@ -173,7 +173,7 @@ async function expectDelivered(world: World, { owner, org }: Customer, { events 
   expect(sorted([...world.received(org)])).toEqual(idsOf(events));
 }
 
-/** Of all orgs together: 1, 2, 3, … in each series. */
+/** The numbers of all orgs' invoices together are 1, 2, 3, … in each series. */
 function expectSeries(invoices: readonly Json[]): void {
   const bySeries = Map.groupBy(invoices, ({ number }) => number.slice(0, number.lastIndexOf("/")) as string);
   for (const [series, documents] of bySeries) {

@@ -37,7 +37,7 @@ export interface Market {
   readonly service: PaymentService;
   /** Resolves while a gateway runs. */
   readonly open: () => Promise<void>;
-  /** Of each answer of the gateway. */
+  /** Told of each answer of the gateway. */
   readonly answered: () => void;
   /** Calls whose answer was lost. */
   lost: number;

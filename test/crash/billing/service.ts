@@ -17,7 +17,7 @@ import { httpCall } from "../../support/http-client.ts";
 const MAIN = fileURLToPath(new URL("../../../simulator/payments/main.ts", import.meta.url));
 
 export interface PaymentService {
-  /** Of a gateway that is to use it. */
+  /** Variables of a gateway that is to use it. */
   readonly env: Readonly<Record<string, string>>;
   /** @returns what it changed */
   control(act: ControlAct): Promise<Answer["json"]>;

@@ -21,7 +21,7 @@ const CONNECTIONS = isSlow ? 800 : 120;
 /** What the credit of a round, or its budget, is enough for. */
 const ROOM = 100;
 const TOKENS = 100;
-/** Of a call, micro-USD. */
+/** What a call costs, micro-USD. */
 const COST = TOKENS * OUTPUT_PRICE;
 /** A call holds so much more, for what is rounded. */
 const MARGIN = 4;

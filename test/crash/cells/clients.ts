@@ -61,7 +61,7 @@ export class Client {
   /** Keys for calls: one has a hard budget. */
   readonly #callKeys: readonly string[];
   #agent = new Agent(AGENT);
-  /** Of this client alone, so that what its limit is is known. */
+  /** A key of this client alone, so that its limit is known. */
   #made: MadeKey | undefined;
 
   constructor(world: CellsWorld, held: Held, random: Random, callKeys: readonly string[]) {

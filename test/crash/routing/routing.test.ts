@@ -77,7 +77,7 @@ interface Svc {
   readonly cost: { readonly total_micro_usd: number; readonly lines: readonly { readonly kind: string }[] };
 }
 
-/** Of every answer that a client holds in full, by request id. */
+/** The `svc` of every answer that a client holds in full, by request id. */
 const held = new Map<string, Svc>();
 
 /** Those that calls are answered by: a trial's fails. */

@@ -209,7 +209,7 @@ test.skipIf(noPrlimit)(
   },
 );
 
-// Of a page, which the store writes to look at the disk, there is room for a byte.
+// There is room for one byte of the page that the store writes to look at the disk.
 test.skipIf(noPrlimit)(
   `O3: a start that may write nothing says so, and leaves it to no other part ${WITHOUT_LIMITS}`,
   async () => {

@@ -29,7 +29,7 @@ export interface Delivered {
   readonly receivers: Receivers;
   /** What the sender says of each of them in the end. */
   readonly ended: Readonly<Record<string, Tally>>;
-  /** Of events that were made while the sender was alive and had been for a while: how long each good receiver waited, in order. */
+  /** How long each good receiver waited, in order, for events that were made while the sender was alive and had been for a while. */
   readonly calmMs: readonly number[];
 }
 

@@ -57,6 +57,10 @@ describe.skipIf(reason !== "")(`S1: the analysts' process ${reason}`, () => {
       () => shown(COUNT),
       (text) => /^\d+\t0\n$/.test(text),
     );
+    await side.clickhouse.command(
+      "INSERT INTO payloads (ts, org_id, expires_at) SELECT now(), 'org_a', now() + INTERVAL 1 DAY",
+    );
+    await until("a payload is shown", () => shown("SELECT count() FROM payloads"), equals("1\n"));
     await side.clickhouse.command("TRUNCATE TABLE payloads");
     await until("no payload is shown", () => shown("SELECT count() FROM payloads"), equals("0\n"));
   });

@@ -12,7 +12,7 @@ import { rest } from "../../support/pace.ts";
 import { until } from "../../support/wait.ts";
 
 const KILLS = amount(3, 2);
-/** Of a thousand bytes each. */
+/** Rows of a thousand bytes each. */
 const STREAMED_ROWS = amount(600_000, 250_000);
 /** The engine holds a few blocks at a time. */
 const BLOCK_ROWS = amount(8192, 2048);

@@ -18,7 +18,7 @@ export const CANARY = "canaryofanother";
 const digestOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
 export interface Side {
-  /** Of the engine's data; what the engine opens by a relative path is here. */
+  /** The folder of the engine's data; what the engine opens by a relative path is here. */
   readonly folder: string;
   readonly engine: Engine;
   readonly clickhouse: ClickHouse;

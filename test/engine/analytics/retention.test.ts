@@ -9,7 +9,7 @@ const KEPT_DAYS = 400;
 let bench: Bench;
 let clickhouse: ClickHouse;
 const nowMs = Date.now();
-/** Of months that are over for longer than that, and of days within it. */
+/** Records of months that are over for longer than that, and of days within it. */
 const old = manyRecords(40, nowMs - (KEPT_DAYS + 90) * DAY_MS, nowMs - (KEPT_DAYS + 40) * DAY_MS, 1);
 const young = manyRecords(40, nowMs - (KEPT_DAYS - 40) * DAY_MS, nowMs - DAY_MS, 2);
 

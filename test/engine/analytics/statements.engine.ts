@@ -23,7 +23,7 @@ export interface Batch {
 export interface BatchResult {
   /** Passed the check and were given to the engine. */
   readonly passed: number;
-  /** Of them those with an answer. */
+  /** Passed, and had an answer. */
   readonly answered: number;
   readonly finds: readonly string[];
 }

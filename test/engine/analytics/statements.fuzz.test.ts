@@ -19,7 +19,7 @@ const STATEMENTS =
     ? 10 * Number(process.env.WEIR_FUZZ_ROUNDS ?? FEW_ROUNDS)
     : Number(BEFORE ?? FROM + 1) - FROM;
 const BATCH = 500;
-/** Of one process: what the engine keeps of its errors grows. */
+/** Statements for one process: what the engine keeps of its errors grows. */
 const PER_PROCESS = 50_000;
 const MOST_FINDS = 10;
 

@@ -28,7 +28,7 @@ export class Grammar {
   readonly #planted: Planted;
   readonly #allowed: readonly string[];
   #random: Random = () => 0;
-  /** Of the functions of one statement, those that are taken from all of the engine's. */
+  /** Part of one statement's functions that is taken from all of the engine's. */
   #wild = 0;
 
   constructor(words: Vocabulary, planted: Planted) {
@@ -125,7 +125,7 @@ export class Grammar {
     return `${this.#aggregate()} OVER (PARTITION BY ${this.#expression(1)} ORDER BY ${this.#expression(1)}${frame})`;
   }
 
-  /** Of which table, all of them with the alias `t`. */
+  /** What a statement reads from, always with the alias `t`. */
   #source(): string {
     return this.#pick([
       () => "system.one AS t",

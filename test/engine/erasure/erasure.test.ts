@@ -35,7 +35,7 @@ let gateway: TestGateway;
 let isRunning = false;
 let receiver: Receiver;
 const smtp = new SmtpStandIn();
-/** Of the org that is erased, and of one that stays. */
+/** Markers of the org that is erased, and of one that stays. */
 const [ours, theirs] = [new Markers(), new Markers()];
 
 const dataDir = () => join(folder, "data");
@@ -143,7 +143,7 @@ async function plant(owner: SignedInPerson, org: string, key: string, markers: M
   return directory;
 }
 
-/** Of what the data folder holds for good, but for what is of the erased org too. */
+/** The other org's markers in what the data folder holds for good, but for mails that hold the erased org's, too. */
 function kept(): string[] {
   const shared = new Set(ours.in(dataDir()).map((line) => line.split(" in ")[1]));
   return theirs.in(dataDir()).filter((line) => {

@@ -75,7 +75,7 @@ async function told(type: string, object: Record<string, unknown>, markers: Mark
   expect(sent.status).toBe(200);
 }
 
-/** Of a folder in which no gateway runs. */
+/** Money and events in the data folder, in which no gateway runs. */
 async function kept() {
   const store = openStore(dataDir());
   const rows = (name: string) => [...store.table(name).range()];

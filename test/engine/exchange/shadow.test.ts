@@ -107,7 +107,7 @@ describe("one gateway", () => {
   test("the report compares cost, first token and stop reason", async () => {
     const policy = await shadow(gateway, "answers");
     const cost = 2 * alone.whole.json.svc.cost.total_micro_usd;
-    // Of the two only a stream has a first token of its own.
+    // Only the stream has a first token of its own.
     await Promise.all([ask(), ask({ stream: true })]);
     const summary = await summaryOf(gateway, policy, 2);
     expect(summary).toMatchObject({

@@ -129,7 +129,7 @@ const simulated = ({ ending, usage: u, length }: PlannedCall): object => {
 interface Seen {
   readonly call: PlannedCall;
   readonly requestId: string | undefined;
-  /** Of the answer, where it came whole. */
+  /** The cost in the answer, where it came whole. */
   readonly cost?: { total_micro_usd: number; price_version: string; lines: Line[] };
   readonly charged: boolean;
 }

@@ -49,7 +49,7 @@ interface Made {
   readonly app: string;
   readonly hasTools: boolean;
   readonly isTest: boolean;
-  /** Of a request that names where it wants to go. */
+  /** The provider that the request names, where it names one. */
   readonly asked: Provider | undefined;
   readonly answeredBy: Provider;
   readonly input: number;

@@ -11,7 +11,7 @@ import { recorded } from "../../support/observations.ts";
 let folder: string;
 let gateway: TestGateway;
 
-/** Of a second org, which no route can make yet. */
+/** A key of a second org, which no route can make yet. */
 let otherSecret: string;
 
 beforeAll(async () => {

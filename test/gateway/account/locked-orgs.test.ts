@@ -11,7 +11,7 @@ const SECRET_WORDS = ["27ABCDE1234F1Z0", "Acme Private Limited", "12 Hidden Stre
 let gateway: TestGateway;
 let document: OpenApiDocument;
 let owner: SignedInPerson;
-/** Of acme, with every scope: settings that shut people out can be made by keys. */
+/** A key of acme, with every scope: settings that shut people out can be made by keys. */
 let key: string;
 beforeAll(async () => {
   gateway = await testGateway();

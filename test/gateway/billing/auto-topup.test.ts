@@ -7,7 +7,7 @@ import { until } from "../../support/wait.ts";
 const HOUR = 3_600_000;
 let gateway: TestGateway;
 let owner: SignedInPerson;
-/** Of an org in INR. */
+/** A key of an org in INR. */
 let inrKey: string;
 const trueNow = Date.now.bind(Date);
 /** What the clock says beyond the truth. */

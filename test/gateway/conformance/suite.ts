@@ -61,7 +61,7 @@ interface Exchanged {
   readonly source: string;
 }
 
-/** One file a format: `test/conformance.<format>.test.ts`. */
+/** One file a format: `test/gateway/conformance/<format>.test.ts`. */
 export function conformance(name: ClientName): void {
   const client = CLIENTS[name];
   beforeAll(async () => {

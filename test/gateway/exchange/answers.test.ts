@@ -133,7 +133,7 @@ describe("an Idempotency-Key", () => {
     const body = { ...only("streams"), stream: true };
     const first = await (await start(gateway, body, { headers })).text();
     const again = await start(gateway, body, { headers });
-    // Of known length: all of it is handed over as the socket takes it, however slowly.
+    // Its length is known: all of it is handed over as the socket takes it, however slowly.
     expect(again.headers.get("content-length")).toBe(String(Buffer.byteLength(first)));
     expect(again.headers.get("content-type")).toContain("text/event-stream");
     expect(await again.text()).toBe(first);

@@ -33,7 +33,7 @@ const ask = (key: string) =>
 const statusOf = async (id: string) => (await gateway.call("GET", `/v1/credits/topups/${id}`)).json.status;
 const fails = (kind: "error_before" | "error_after" | "drop_after" | "rate_limit", times = 1) =>
   simulator.control({ act: "fault", match: "POST /v1/checkout/sessions", kind, times });
-/** Of the top-ups whose checkout could not be opened. */
+/** Ids of the top-ups whose checkout could not be opened. */
 const pending = async () =>
   (await gateway.call("GET", "/v1/credits/topups")).json.data.map(({ id }: { id: string }) => id);
 

@@ -34,14 +34,14 @@ export interface Caller {
   readonly org: { readonly id: string; readonly slug: string };
   /** How it names it. */
   readonly by: "id" | "slug";
-  /** Of the secret. */
+  /** The key whose secret is sent. */
   readonly key?: {
     readonly state: "good" | "unknown" | "revoked" | "expired";
     readonly scopes: readonly Scope[];
     /** Belongs to the org that the request names. */
     readonly isOwn: boolean;
   };
-  /** Of the session. */
+  /** The person whose session it is. */
   readonly person?: {
     readonly state: "live" | "ended" | "disabled" | "unknown";
     /** In the org that the request names; absent: no member. */

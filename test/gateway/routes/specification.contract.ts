@@ -93,7 +93,7 @@ export interface SpecifiedRoute {
   readonly query?: string;
   /** Members of the request's body. */
   readonly body?: string;
-  /** Of the answer; absent where it is no JSON, or its fields are not specified. */
+  /** Members of the answer; absent where it is no JSON, or its fields are not specified. */
   readonly answer?: string;
 }
 

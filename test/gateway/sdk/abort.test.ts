@@ -79,7 +79,7 @@ const ROUTES = {
   },
 } satisfies Record<string, Route>;
 
-/** Of the SDKs, and of a bare request. */
+/** Whether it is the error of the SDKs, or of a bare request, for an abort. */
 const isAbort = (error: unknown): boolean =>
   error instanceof OpenAI.APIUserAbortError ||
   error instanceof Anthropic.APIUserAbortError ||

@@ -31,7 +31,7 @@ const home = mkdtempSync(join(tmpdir(), "weir-backups-"));
 let folders = 0;
 const newFolder = (): string => join(home, `f${++folders}`);
 
-/** Of a running gateway, made under load. */
+/** A backup of a running gateway, made under load. */
 let backup = "";
 let answeredBefore: readonly string[] = [];
 let gateway: SpawnedGateway;

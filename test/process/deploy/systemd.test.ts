@@ -15,7 +15,7 @@ import { place, REPO, run, testFolder } from "../../support/process.fixtures.ts"
 import { until } from "../../support/wait.ts";
 
 const reason = missingCommand("systemd-analyze", "systemd");
-/** Of 10. What is left is the network, which a gateway is for, and rights that Node needs. */
+/** The most is 10. What is left is the network, which a gateway is for, and rights that Node needs. */
 const MOST_EXPOSURE = 1.5;
 
 /** `systemd-analyze` on the unit, with programs where they are on this machine. */

@@ -16,7 +16,7 @@ import { ABROAD, INTRA, rowOf, SEZ } from "../../support/invoices/rows.ts";
 const folder = mkdtempSync(join(tmpdir(), "weir-invoices-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Of Debian's poppler-utils. */
+/** Debian's poppler-utils has `pdftotext`. */
 const hasPdftotext = spawnSync("pdftotext", ["-v"]).error === undefined;
 
 /** White space does not count: lines are broken where the page ends them. */

@@ -148,7 +148,7 @@ test("S2: a failure at an address that is not public has a message without detai
   expect([failure.kind, failure.isShown]).toEqual(["protocol", false]);
   expect(failure.message).toContain("(HPE_");
   expect(failure.shownMessage).toBe(
-    "There was no valid answer. Of an address that is not public no more is shown.",
+    "There was no valid answer. No more is shown of an address that is not public.",
   );
 });
 

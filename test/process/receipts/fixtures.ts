@@ -4,7 +4,7 @@ import type { CallRecord } from "../../../src/record.ts";
 
 const TS_MS = Date.parse("2026-11-23T09:59:00Z");
 
-/** Of a call that cost 1,234 micro-USD. */
+/** The record of a call that cost 1,234 micro-USD. */
 export const aRecord = (changes: Partial<CallRecord> = {}): CallRecord => ({
   ...{ requestId: requestId(TS_MS), tsMs: TS_MS, orgId: "org_1", projectId: "prj_1", keyId: "key_1" },
   ...{ environment: "live", cell: "", dialectIn: "openai-chat", model: "weir/sim-small", provider: "sim" },

@@ -13,7 +13,7 @@ export interface Tries {
   readonly read: readonly string[];
   /** Paths to write; nothing must be there. */
   readonly write: readonly string[];
-  /** Of sockets: paths, abstract names (`\0…`), or ports of 127.0.0.1. */
+  /** Sockets to connect to: paths, abstract names (`\0…`), or ports of 127.0.0.1. */
   readonly connect: readonly (string | number)[];
   /** Stands in secrets: no file may hold it. */
   readonly canary: string;

@@ -18,7 +18,7 @@ export interface Sent extends Order {
 /** By the `user-agent` that each order had of its own, which its row of the audit names: it is known without an answer. */
 export type AllSent = ReadonlyMap<string, Sent>;
 
-/** Of the first start: one works for live calls, one for tests. */
+/** Keys of the first start: one works for live calls, one for tests. */
 const FIRST_KEYS = 2;
 const FIRST_PROJECTS = 1;
 /** Events and the acts that they tell of. */

@@ -28,7 +28,7 @@ const MAKES: Readonly<Record<string, What>> = {
   "member.add": "members",
   "webhook.create": "hooks",
 };
-/** Of the newest, so that acts meet. */
+/** Orders choose among so many of the newest, so that acts meet. */
 const NEWEST = 8;
 
 export class Orders {

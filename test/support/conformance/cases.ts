@@ -45,7 +45,7 @@ export interface AnswerCase {
   readonly refusal?: string;
   /** How many calls of tools the answer must make. */
   readonly calls?: number;
-  /** Of bytes that are gone once the upstream's dialect is read: see `meets` in `pairs.ts`. */
+  /** The case is about bytes that are gone once the upstream's dialect is read: see `meets` in `pairs.ts`. */
   readonly isOfOneEnd?: true;
 }
 

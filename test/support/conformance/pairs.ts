@@ -47,7 +47,7 @@ export function upstreamsIn(part: PartName, client: ClientName): readonly Upstre
   return UPSTREAMS.filter(({ name }) => part === "all" || isChosen(client, name) === (part === "quick"));
 }
 
-/** Of this run. */
+/** The part of the tests that this run runs. */
 export const PART = partOf(process.env[PART_VARIABLE]);
 
 /** An option that only one format knows. */

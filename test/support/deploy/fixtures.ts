@@ -111,7 +111,7 @@ export const MANIFEST_FILES = [
   ...["config.yaml", "secret.example.yaml", "service.yaml", "statefulset.yaml", "disruption-budget.yaml"],
 ].map((name) => join("kubernetes", name));
 
-/** Of several cells, beside those of one gateway but its StatefulSet. */
+/** Files for several cells, beside those of one gateway but its StatefulSet. */
 export const CELL_MANIFEST_FILES = [
   ...["secret.example.yaml", "redis.yaml", "init.yaml", "statefulset.yaml"],
 ].map((name) => join("kubernetes/cells", name));

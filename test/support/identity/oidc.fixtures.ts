@@ -17,7 +17,7 @@ export interface TestProvider {
   readonly issuer: string;
   /** The gateway's settings for it. */
   readonly env: Readonly<Record<string, string>>;
-  /** Of the next ID token, besides `iss`, `aud`, times and `nonce`. */
+  /** Claims of the next ID token, besides `iss`, `aud`, times and `nonce`. */
   claims: Readonly<Record<string, unknown>>;
   /** By the code of a sign-in, instead of `claims`: for people who sign in at the same time. */
   readonly claimsOfCode: Map<string, Readonly<Record<string, unknown>>>;

@@ -61,7 +61,7 @@ interface Columns {
   readonly title: string;
   readonly place: string;
   readonly figures: readonly string[];
-  /** Of a credit note: over which amount, what was credited before, and the part. */
+  /** What a credit note has: over which amount, what was credited before, and the part. */
   readonly credit: readonly string[];
 }
 

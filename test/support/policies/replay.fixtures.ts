@@ -17,7 +17,7 @@ import { endpoint, model } from "../routing/fixtures.ts";
 
 export const DATA_POLICY = { zdr: false, noTrain: false, regions: [] };
 
-/** Of an endpoint of `v/m`, nano-USD a token. */
+/** An endpoint of `v/m`; prices in nano-USD a token. */
 export const host = (id: string, input: number, output: number, more: Partial<UnitPrices> = {}): Endpoint => {
   const prices: UnitPrices = { version: `pv_${id}`, input, output, ...more };
   return endpoint(id, { prices, listPrices: prices, contextLength: 1_000_000, maxOutput: 100_000 });

@@ -21,9 +21,9 @@ export const isForKeys = (route: Route): boolean =>
 export interface CallWorld {
   readonly orgId: string;
   readonly projectId: string;
-  /** Of a model call of the org. */
+  /** A model call of the org. */
   readonly requestId: string;
-  /** Of the org: a tax invoice to a recipient in Tamil Nadu without GSTIN. */
+  /** The org's tax invoice to a recipient in Tamil Nadu without GSTIN. */
   readonly invoiceId: string;
   /** By an owner of the org. */
   asOwner(method: string, path: string, body?: object): Promise<Answer>;
@@ -293,7 +293,7 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "POST /v1/policy/redact/preview": { body: () => ({ sample: "Write to jane@example.com." }) },
   "GET /dev/mail/{id}": { values: async (world) => ({ id: await world.mailId() }) },
   "GET /v1/operator/orgs/{id}": { values: ({ orgId }) => ({ id: orgId }) },
-  // Of an org that is spent: the calls of others go on.
+  // Each spends an org of its own: the calls of others go on.
   "POST /v1/operator/orgs/{id}/suspend": { values: newOrgId, body: () => ({ reason: "a test" }) },
   "POST /v1/operator/orgs/{id}/resume": { values: newOrgId, body: () => ({ reason: "a test" }) },
   "POST /v1/operator/orgs/{id}/grant": { values: newOrgId, body: credit },

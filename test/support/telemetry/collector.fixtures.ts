@@ -34,9 +34,9 @@ export interface Collector {
   readonly spans: readonly Span[];
   /** Attributes of the process, of the latest export. */
   readonly resource: Readonly<Record<string, Value>>;
-  /** Of the latest export; counts are since the start. */
+  /** Points of the latest export; counts are since the start. */
   readonly points: readonly Point[];
-  /** Of every request: path, content type, body. */
+  /** Path, content type and body of every request. */
   readonly requests: readonly { readonly path: string; readonly type: string; readonly body: Buffer }[];
   /** Spans of the trace, the call's first. */
   trace(traceId: string): Span[];

@@ -5,7 +5,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { keptCell } from "../../cells/cells/answers-rig.ts";
 import { type Bench, openBench } from "../../cells/cells/fixtures.ts";
+import { outdatedCell } from "../../cells/cells/formats-rig.ts";
 import { missingRedis } from "../../support/redis-server.ts";
+import { staysWithin, tookMs } from "../within.ts";
 
 const missing = missingRedis();
 const TRIES = 3;
@@ -39,17 +41,31 @@ test.skipIf(missing)(
 test.skipIf(missing)(
   "without Redis a claim is refused after a second, and an answer kept for later after a moment",
   async () => {
-    const one = await keptCell(bench, "a");
-    const running = await Promise.all(Array.from({ length: TRIES }, (_, n) => one.claim(`running ${n}`)));
+    // The claims behind one that was refused wait for nothing: each try is another cell's first.
+    const cells = await Promise.all(Array.from({ length: TRIES }, (_, n) => keptCell(bench, `claims${n}`)));
+    const running = await Promise.all(cells.map((cell, n) => cell.claim(`running ${n}`)));
     bench.redis.pause();
     const claim = (n: number) =>
-      expect(one.claim(`key ${n}`)).rejects.toMatchObject({ kind: "storage_unavailable" });
-    // Its patience is a second; the claims behind a refused one wait for nothing.
+      expect(cells[n]?.claim(`key ${n}`)).rejects.toMatchObject({ kind: "storage_unavailable" });
+    // Its patience is a second.
     expect(await quickestMs(claim)).toBeLessThan(2000);
-    const answer = (n: number) => one.answer(running[n] as (typeof running)[number], "late");
+    const answer = async (n: number) => cells[n]?.answer(running[n] as (typeof running)[number], "late");
     expect(await quickestMs(answer)).toBeLessThan(1000);
     bench.redis.resume();
-    await one.kept.idle();
-    await one.stop();
+    for (const cell of cells) {
+      await cell.kept.idle();
+      await cell.stop();
+    }
   },
 );
+
+test.skipIf(missing)("a cell that met rows of a later release stops within 2 s", async () => {
+  await staysWithin(2000, async () => {
+    // Once a dataset has such rows, no other cell of the earlier release is let in.
+    const own = await openBench();
+    const { old } = await outdatedCell(own);
+    const ms = await tookMs(() => old.stop());
+    await own.close();
+    return ms;
+  });
+});

@@ -9,7 +9,7 @@ import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";
 
 const missing = missingRedis();
-/** Of other cells' acts, that a long act must find its place among. */
+/** Other cells' acts that a long act must find its place among. */
 const PROMISED_A_SECOND = 1000;
 /** As the committer has it. */
 const REFUSALS_BEFORE_TICKET = 3;

@@ -119,7 +119,7 @@ async function plant(): Promise<void> {
     holder: "x",
     onFailure,
   });
-  // Of others: the org's own are looked for among them.
+  // Jobs of other orgs: the org's own are looked for among them.
   await inActs(store, (i) =>
     jobs.enqueue(
       { ...eraseOrg, name: "test.later" },

@@ -16,11 +16,11 @@ import { endpoint } from "../../support/routing/fixtures.ts";
 
 const SMALL_BYTES = 128 * 1024;
 const TIMES = 8;
-/** Of so many bytes more: a list that is searched for each of its elements takes as many times as many again. */
+/** A body `TIMES` as large takes so many times as long at most; a list searched for each of its elements takes `TIMES` squared. */
 const MOST_GROWTH = 3 * TIMES;
 /** What takes less is not compared: the system counts a processor's time in steps of 4 ms. */
 const LEAST_MS = 4;
-/** Of a megabyte, whatever it holds: the worst takes a third, one that says something 25. */
+/** Time for a megabyte, whatever it holds: the worst takes a third of this, one that says something 25 ms. */
 const MOST_MS = 800;
 /** What is wrong ends the check at once: this is the time of the JSON alone, thrice. */
 const REFUSED_MS = 400;

@@ -212,7 +212,7 @@ describe("what is held", () => {
   });
 });
 
-/** Of processor time in one turn of the event loop, which includes what the collector takes of it. */
+/** Processor time in one turn of the event loop, which includes what the collector takes of it. */
 const LIMIT_MS = 15;
 
 describe("T54: hold up nobody", () => {

@@ -28,7 +28,7 @@ test.skipIf(missing).each(BY_CREDENTIAL)(
   },
 );
 
-/** Of beats and merged rows, when nothing is unknown. */
+/** Exchanges for beats and merged rows, when nothing is unknown. */
 const USUAL_A_SECOND = 10;
 const MOST_LOOKS_A_SECOND = 6;
 

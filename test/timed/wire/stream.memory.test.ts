@@ -15,7 +15,7 @@ import { heapBytes } from "../../support/heap.ts";
 const OWN: readonly FormatName[] = ["chat", "responses", "messages"];
 const STREAMS = 200;
 const DELTA_BYTES = 8_000;
-/** Of an event that has not ended. */
+/** Bytes of an event that has not ended. */
 const REST_BYTES = 100;
 /** The stream's objects, and the rest. A slice of the read would be 33 KB more. */
 const MOST_BYTES_EACH = 12_000;

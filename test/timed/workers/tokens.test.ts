@@ -13,7 +13,7 @@ const pool = openPool();
 beforeAll(() => pool.countTokens(["warm"], "o200k_base"));
 afterAll(() => pool.close());
 
-/** Of one text: its tokens, the longest turn of the event loop, and what this process took with its worker. */
+/** Counts one text: its tokens, the longest turn of the event loop, and what this process took with its worker. */
 async function counted(text: string) {
   const found = { tokens: 0, turnMs: Infinity };
   const count = async () => {

@@ -212,7 +212,7 @@ export function accountRig(spent = NOTHING) {
     set plan(to: PlanLimits) {
       plan = to;
     },
-    /** Of what is done from now on. */
+    /** Quotas for what is done from now on. */
     set quotas(to: Partial<Quotas>) {
       Object.assign(quotas, to);
     },
@@ -232,7 +232,7 @@ export function accountRig(spent = NOTHING) {
     get ops(): typeof ops {
       return ops;
     },
-    /** Of the two keys that the first start makes. */
+    /** Secrets of the two keys that the first start makes. */
     get secrets(): typeof secrets {
       return secrets;
     },

@@ -109,7 +109,7 @@ describe("when one endpoint is out for a minute", () => {
   test("silent: a hedge does not hide it, few are asked of it in vain", async () => {
     const { sent } = await seenIn("outage: silent", { sort: "price", hedge_after_ms: 2000 }, 1800);
     const inVain = sent.filter(({ endpointId, atS }) => endpointId === "a" && atS >= 70 && atS < 119);
-    // Of 735 calls.
+    // There are 735 calls.
     expect(inVain.length).toBeLessThan(10);
   });
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.dispose());
 
-/** Of 10 dollars below a balance of 5, by card, with 20 dollars of credit. */
+/** An org that tops up 10 dollars below a balance of 5, by card, with 20 dollars of credit. */
 async function american(): Promise<string> {
   const orgId = await world.org(someOrg("US"));
   await world.mandate(orgId);
@@ -20,7 +20,7 @@ async function american(): Promise<string> {
   await world.quiet();
   return orgId;
 }
-/** Of 1,000 rupees, announced first. */
+/** An org that tops up 1,000 rupees, announced first. */
 async function indian(method: "upi" | "card" = "upi"): Promise<string> {
   const orgId = await world.org(someOrg());
   await world.mandate(orgId, method);

@@ -104,7 +104,7 @@ describe("a dispute", () => {
       await read(row, "withdrawn", 6_000);
       if (first === "dispute") await refunded();
       expect([first, billing.balance(row.orgId)]).toEqual([first, 0]);
-      // Of the disputed money a part had gone back before.
+      // A part of the disputed money had gone back before.
       await read(row, "won", 6_000);
       expect([first, billing.balance(row.orgId)]).toEqual([first, 30_000_000]);
     }

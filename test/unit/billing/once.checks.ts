@@ -107,7 +107,7 @@ function checkRefunds(world: PayWorld, books: Books, row: TopupRow, payment: Sim
   const made = engine.refundsOf(payment.id);
   for (const one of made)
     expect([one.id, one.state, endOf(world, ours, one)]).toEqual([one.id, one.state, "as ours"]);
-  // Of each refund of ours the money went back once at most.
+  // The money of each refund of ours went back once at most.
   for (const { id } of ours) {
     const gone = made.filter(({ reference, state }) => reference === id && state !== "failed");
     expect([id, gone.length <= 1]).toEqual([id, true]);

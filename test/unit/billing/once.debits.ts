@@ -68,7 +68,7 @@ const act = fc.oneof(
 );
 const ANSWERS = ["paid", "paid", "processing", "decline_soft", "decline_hard", "opt_out"] as const;
 const far = { maxLength: 5 };
-/** Of all writes and calls, or of those by which money is asked for, so that each schedule meets some there. */
+/** The number of a write or call among all, or among those by which money is asked for, so that each schedule meets some there. */
 const nth = (of: string) => fc.integer({ min: 1, max: of === "" ? 60 : 4 });
 const deathAt = (of: string) => fc.record({ write: nth(of), isMade: fc.boolean(), of: fc.constant(of) });
 const faultAt = (of: string) =>

@@ -5,11 +5,11 @@ import { checkSeries } from "./once.checks.ts";
 import { PayWorld } from "./once.world.ts";
 
 export const SLICES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
-/** Of each slice: 10,000 schedules of each kind, a hundred of them in `npm test`. */
+/** Schedules of each kind in a slice: 10,000 in all slices, a hundred of them in `npm test`. */
 const RUNS = amount(1_000, 10);
 /** A store serves so many schedules. */
 const RUNS_OF_A_WORLD = 50;
-/** Of a slice. */
+/** A slice ends within this. */
 export const MOST_MS = 1_800_000;
 
 /** Runs each schedule in a world that others have left behind, or in a new one. */

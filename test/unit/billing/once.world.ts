@@ -57,7 +57,7 @@ export class PayWorld {
   #deaths: Death[] = [];
   #faults: (PlannedFault & { left: number })[] = [];
   #sweeps = false;
-  /** Of this world. */
+  /** Deaths in this world. */
   deathCount = 0;
   /** What should never happen, and did. */
   failures: unknown[] = [];
@@ -80,7 +80,7 @@ export class PayWorld {
     return this.#process.rooms;
   }
 
-  /** Of a process that runs, or of the one that died last: what it committed is there. */
+  /** Rooms of the process that runs, or of the one that died last: what it committed is there. */
   get lastRooms(): PayRooms {
     if (this.#newest === undefined) throw new Error("no gateway ever ran");
     return this.#newest.rooms;

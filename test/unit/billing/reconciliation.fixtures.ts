@@ -30,7 +30,7 @@ class Told {
   readonly lines: DayLine[] = [];
   /** Calls fail with this. */
   failure: GatewayError | undefined;
-  /** Of these it says that it is busy. */
+  /** References at which it says that it is busy. */
   readonly busy = new Set<string>();
 }
 

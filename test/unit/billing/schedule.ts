@@ -15,7 +15,7 @@ interface Timer {
 }
 
 const DAY_MS = 86_400_000;
-/** Of one schedule; more means that it does not end. */
+/** Steps of one schedule; more means that it does not end. */
 const MOST_STEPS = 20_000;
 /** Timers that pass in a row without a step: then all only look whether something is due. */
 const IDLE = 4;

@@ -13,10 +13,10 @@ import { equals, until } from "../../support/wait.ts";
 
 interface Gateway {
   readonly catalog: Catalog;
-  /** Of each time that somebody had read files, in order. */
+  /** What came of each time that somebody had read files, in order. */
   readonly followed: Followed[];
   write(text: string): void;
-  /** Of input, USD a million tokens. */
+  /** The price of input, USD a million tokens. */
   price(): number;
 }
 

@@ -106,7 +106,7 @@ function check(
   hold(bench.upstreams.length <= maxAttempts, "more attempts than the call has");
   // Over, or left by its client: nobody is asked any more.
   hold(!wasClosed || bench.upstreams.length === before, "one was asked after the end");
-  // Of a stream that has begun there is only one.
+  // A stream that has begun is the only one.
   hold(!stream || live.length === 1 || !live.some(({ hasBegun }) => hasBegun), "another beside a stream");
   // A key is not refused twice at one endpoint in one call.
   const asked = bench.upstreams.map(({ endpointId, keyId }) => `${endpointId} ${keyId}`);

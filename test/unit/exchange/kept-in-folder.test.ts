@@ -70,7 +70,7 @@ test("answers, until a day and an hour after they were given", async () => {
 
 test("responses, until they expire", async () => {
   const responses = opened(new StoredResponses(deps()));
-  // Of a key only these are read.
+  // Only these members of a key are read.
   const key = (retentionDays: number) =>
     ({ projectId: "proj_1", environment: "test", dataPolicy: { retentionDays } }) as Parameters<
       StoredResponses["put"]

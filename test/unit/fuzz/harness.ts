@@ -14,7 +14,7 @@ const FEW_ROUNDS = 100;
 const ROUNDS = Number(process.env.WEIR_FUZZ_ROUNDS ?? FEW_ROUNDS);
 const ONLY = process.env.WEIR_FUZZ_ONLY ?? "";
 
-/** Of one input, of the processor. */
+/** The processor's time for one input. */
 const MAX_ROUND_MS = 250;
 /** Some inputs are megabytes: as slow as this is slow enough to find what grows with the square. */
 const LEAST_BYTES_A_MS = 10_000;

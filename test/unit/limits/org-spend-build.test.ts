@@ -54,10 +54,10 @@ const spent = (budgets: LocalBudgets, org = ORG) => {
 
 test("an org has what its keys' rows say of today and this month, of every release", async () => {
   await put({
-    // Of 0.1.0: the newest day, micro-USD of that day and of its month.
+    // A row of 0.1.0: the newest day, micro-USD of that day and of its month.
     "prj_1 key_1": ["2026-03-14", 900, 4_000],
     "prj_1 key_2": ["2026-02-27", 100, 5_000],
-    // Of the release before this one: span, time, micro-USD.
+    // A row of the release before this one: span, time, micro-USD.
     "prj_deleted key_3": [
       1,
       at("2026-02-28T12:00:00Z"),

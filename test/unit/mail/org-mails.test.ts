@@ -61,7 +61,7 @@ describe("a mail to an org", () => {
     await rig.member("owner@acme.example", "owner");
     await rig.member("member@acme.example", "member");
     expect(recipients()).toEqual(["owner@acme.example", "admin@acme.example"]);
-    // Of a key that is gone there is nothing to say.
+    // There is nothing to say of a key that is gone.
     await putReported();
     expect(await receivers()).toEqual([]);
   });

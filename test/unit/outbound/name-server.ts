@@ -56,6 +56,6 @@ function questionOf(query: Buffer): { name: string; type: string; end: number } 
   return { name: labels.join(".").toLowerCase(), type, end: at + 5 };
 }
 
-/** Of the name of the question (a pointer to it), for a minute. */
+/** A record with the name of the question (a pointer to it), for a minute. */
 const recordOf = (address: readonly number[]): Buffer =>
   Buffer.from([0xc0, 12, 0, address.length === 4 ? 1 : 28, 0, 1, 0, 0, 0, 60, 0, address.length, ...address]);

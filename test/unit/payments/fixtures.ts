@@ -70,7 +70,7 @@ const headerOf =
 export interface ServiceUnderTest {
   readonly house: House;
   readonly currency: Currency;
-  /** Of payments that are not said to be of another. */
+  /** The method of payments that are not said to have another. */
   readonly method: Method;
   readonly mandateMethod: Method;
   /** Which calls of the service do these things, for faults. */

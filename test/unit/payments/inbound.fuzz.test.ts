@@ -25,9 +25,9 @@ import { amount } from "../../support/effort.ts";
 import { testClock } from "./fixtures.ts";
 
 const SECRET = "whsec_fuzz";
-/** Of all services together: 100,000, and 2,000 in `npm test`. */
+/** Runs for each service: 100,000 for all together, and 2,000 in `npm test`. */
 const RUNS = amount(33_334, 667);
-/** Of one webhook, on a busy machine; a quadratic reading of the largest body takes minutes. */
+/** Time for one webhook, on a busy machine; a quadratic reading of the largest body takes minutes. */
 const MOST_MS = 2_000;
 const LARGEST = 256 * 1024;
 

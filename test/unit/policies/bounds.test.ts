@@ -16,7 +16,7 @@ const KNOWN = {
   models: new Set(numbered(250, (i) => `vendor-${i}/some-model-${i}`)),
 };
 
-/** Of this thread: neither other processes nor what engines do in threads of this one count. */
+/** Processor time of this thread: neither other processes nor what engines do in threads of this one count. */
 function cpuMs(act: () => void): number {
   const before = process.threadCpuUsage();
   act();

@@ -166,7 +166,7 @@ test("red that could not be saved is saved by the next result or at the end", as
   results(true, 20);
   await until("the failure is told", () => rig.failures.length > 0);
   expect([state(), tables.canary(key, "ep_dear")]).toEqual(["red", undefined]);
-  // Of a call that was under way: it changes nothing but that.
+  // The result of a call that was under way: it saves red, and changes nothing else.
   results(false, 1);
   await rig.policies.close();
   expect(tables.canary(key, "ep_dear")).toMatchObject({ state: "red", samples: 20 });

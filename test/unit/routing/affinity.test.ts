@@ -13,7 +13,7 @@ const CALLERS = 10_000;
 const EIGHT = ["a", "b", "c", "d", "e", "f", "g", "h"];
 const equal = model(...EIGHT.map((id) => endpoint(id)));
 
-/** Of a policy for all its callers: it knows nothing of them. */
+/** A policy's decision for all its callers: it knows nothing of them. */
 const decisions = new Map<PolicyBlock, ReturnType<typeof decided>>();
 const USUAL: PolicyBlock = {};
 

@@ -10,7 +10,7 @@ import { attemptIds, decided } from "./arbitraries.ts";
 const CALLS = 10_000;
 const four = model(endpoint("a"), endpoint("b"), endpoint("c"), endpoint("d"));
 
-/** Of so many calls with one policy, each with the facts that its number gives it. */
+/** Plans of so many calls with one policy, each with the facts that its number gives it. */
 function plansOf(
   block: PolicyBlock,
   given: (call: number) => Partial<RouteFacts> = () => ({}),

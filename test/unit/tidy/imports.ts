@@ -62,7 +62,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   jobs: ["vocabulary", "store"],
   events: ["vocabulary", "store"],
   webhooks: ["vocabulary", "store", "events", "jobs", "account", "outbound"],
-  // Of credits only the shape of a ledger entry.
+  // It takes only the shape of a ledger entry from credits.
   analytics: ["vocabulary", "record", "store", "events", "src/credits/entry.ts"],
   credits: ["vocabulary", "store", "events"],
   limits: ["vocabulary", "store", "credits", "events"],
@@ -101,7 +101,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["vocabulary", "store", "credits", "limits", "catalog", "account", "billing"],
     ...["routing", "policies", "upstream", "wire", "workers", "analytics"],
   ],
-  // Of the account: what it takes to authenticate a request and to say which key may call a route.
+  // It takes from the account what authenticates a request and says which key may call a route.
   edge: [
     ...["vocabulary", "document", "operations", "exchange"],
     ...["src/account/keyring.ts", "src/account/roles.ts", "src/account/scopes.ts", "src/account/versions.ts"],

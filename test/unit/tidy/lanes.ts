@@ -31,10 +31,13 @@ const MAY_START: Readonly<Record<string, readonly Thing[]>> = {
 /** By the words of a file that starts it. */
 const SIGNS: readonly (readonly [Thing, RegExp])[] = [
   ["a gateway", /\b(?:testGateway|startGateway)\(/],
-  ["ClickHouse", /\b(?:startEngine|openBench|putAnalyticsTables)\(|\bengine: true\b|from "chdb"/],
-  ["a process", /\bspawnGateway\(|from "node:child_process"/],
-  ["Redis", /\b(?:startRedis|startCells)\(|\bcells: [1-9]|from "ioredis"/],
-  ["a browser", /from "playwright-core"/],
+  [
+    "ClickHouse",
+    /\b(?:startEngine|openBench|putAnalyticsTables)\(|\bEngineRunner\.open\(|\bengine: true\b|(?:from |import\()"chdb"/,
+  ],
+  ["a process", /\bspawnGateway\(|(?:from |import\()"node:child_process"/],
+  ["Redis", /\b(?:startRedis|startCells)\(|\bcells: (?:[1-9]|[A-Z]+\b)|(?:from |import\()"ioredis"/],
+  ["a browser", /(?:from |import\()"playwright-core"/],
 ];
 
 /** What these start is told by the calls of their functions: not every file that imports them has it started. */
@@ -145,7 +148,9 @@ const pauses = nodeRule(
         .getText()
         .replace(/\s+/g, "")
         .replace(/^globalThis\./, "");
-      return /^(?:setTimeout|setInterval|(?:vi|expect)\.(?:waitFor|waitUntil|poll))$/.test(callee)
+      return /^(?:setTimeout|setInterval|(?:vi|expect)\.(?:waitFor|waitUntil|poll)|Atomics\.wait(?:Async)?)$|\.waitForTimeout$/.test(
+        callee,
+      )
         ? `calls ${callee}`
         : undefined;
     }
@@ -155,7 +160,8 @@ const pauses = nodeRule(
     )
       return undefined;
     const names = node.importClause?.getText() ?? "";
-    return /\b(?:setTimeout|setInterval|scheduler)\b|\*/.test(names)
+    // Under a name of its own the whole module comes.
+    return /\b(?:setTimeout|setInterval|scheduler)\b|\*|^\w+(?:,|$)/.test(names)
       ? `imports ${names} of timers`
       : undefined;
   },

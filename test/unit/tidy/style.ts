@@ -258,6 +258,14 @@ const suppressions = wordRule(
   /@ts-(?:ignore|nocheck)/,
 );
 
+const subjects = wordRule(
+  "no sentence begins with Of",
+  "name the subject first: a stranger reads it once",
+  // The tidy tests write down what others must not.
+  (path) => /\.(?:ts|mjs|md)$/.test(path) && !path.startsWith("test/unit/tidy/"),
+  /(?:^\s*(?:\/\*\*|\*|\/\/|-)?|\/\/|[.:?!])\s*\bOf [a-z]+/,
+);
+
 const traps: Rule = {
   name: "every trap and finding has a test that names it, or a line in docs/decisions.md that says why not",
   cure: 'open a test\'s title with the trap ("T24: ...") or the finding ("O8: ...")',
@@ -308,5 +316,5 @@ function titlesOf(source: Source): string[] {
 
 export const styleRules: readonly Rule[] = [
   ...[clock, anyType, defaultExports, enums, functionLengths, barrels, fileLengths, openings],
-  ...[names, slots, readmes, markers, suppressions, traps, explained],
+  ...[names, slots, readmes, markers, suppressions, subjects, traps, explained],
 ];

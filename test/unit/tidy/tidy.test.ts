@@ -123,7 +123,7 @@ describe("each rule finds what breaks it", () => {
     [
       "the same slot",
       [
-        // Of seven files one is there.
+        // One of seven files is there.
         ...new Array<string>(6).fill("src/wire/dialects.ts:2"),
         "src/wire/old/dialect.ts:3",
         "src/wire/old/write-request.ts:3",
@@ -144,6 +144,7 @@ describe("each rule finds what breaks it", () => {
     ["no test outside of test/timed", [1, 2, 3, 4].map((line) => `test/cells/attic/timing.ts:${line}`)],
     ["no notes of unfinished work", ["bench/string-utils.ts:4"]],
     ["the type-checker is not silenced", ["test/pay.test.ts:1"]],
+    ["no sentence begins with Of", ["test/unit/nowhere/pay.test.ts:1"]],
     ["a number in a test's title", ["test/pay.test.ts:1"]],
   ])("%s", (start, expected) => {
     expect(found(start).sort()).toEqual(expected);

@@ -26,7 +26,7 @@ const USUAL = {
   svc: undefined,
 };
 
-/** Of every JSON kind, and at the edges of what a number or a part may be. */
+/** Values of every JSON kind, and at the edges of what a number or a part may be. */
 const VALUES: readonly unknown[] = [
   ...[undefined, null, true, "", "text", 0, 1, 1.5, -1, 128, 129, 2 ** 53 - 1, 2 ** 53, Infinity, NaN],
   ...[

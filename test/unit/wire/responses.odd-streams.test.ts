@@ -92,9 +92,9 @@ function streamOf(items: readonly Item[], server: Server): string {
 interface SentPart {
   readonly key: "content_index" | "summary_index";
   readonly index: number;
-  /** Of the events that tell its text. */
+  /** What the types of the events that tell its text begin with. */
   readonly prefix: string;
-  /** Of those that frame it. */
+  /** What the types of the events that frame it begin with. */
   readonly added: string | undefined;
   /** The member that holds the text. */
   readonly name: string;

@@ -107,7 +107,7 @@ test("a stream gives what its events give one by one, wherever it is cut", () =>
       fc.boolean(),
       fc.array(fc.nat(4000), { maxLength: 4 }),
       (events, includeUsage, cuts) => {
-        // Of two choices none is the last to end, so nothing is held back.
+        // Neither of two choices is the last to end, so nothing is held back.
         const given = { choices: 2, includeUsage };
         const alone = events.map((event) => relay([event], given));
         const text = events.join("");

@@ -28,7 +28,7 @@ const USUAL = [
   String.raw`\p{Devanagari}{2,40} \p{Lu}`,
   "-----BEGIN [A-Z ]{1,40}-----[^-]{1,200}",
 ];
-/** Of a few characters each; to find all their matches takes the square of the text. */
+/** Patterns of a few characters each; to find all their matches takes the square of the text. */
 const SQUARE = ["a.*b|a", "a[^z]*z|a", String.raw`\w+@|\w`, "(?s)q.*y|[a-q]", "[b-y]+@|[b-y]"];
 const PROSE = "The quick brown fox, ABCDE1234F, writes to GB82 WEST 1234 5698 7654 32 about EMP-123456. ";
 

@@ -41,7 +41,7 @@ export const modulo = (a: LuaValue, b: LuaValue): number => {
   return x - Math.floor(x / y) * y;
 };
 
-/** Of `string.format`: whole numbers alone. */
+/** Lua's `string.format`, for whole numbers alone. */
 function format(pattern: LuaValue, value: LuaValue): string {
   if (pattern !== "%.0f") throw new LuaError(`format ${textOf(pattern)} is not known`);
   const number = asNumber(value);

@@ -9,7 +9,7 @@ export interface CommandContext {
   readonly database: Database;
   /** Id of the process. */
   readonly runId: string;
-  /** Of the master that the process was a replica of; zeros where it was none. */
+  /** Replication id of the master that the process was a replica of; zeros where it was none. */
   readonly formerReplicationId: string;
   readonly settings: Readonly<Record<string, string>>;
   /** Rows of a page of SCAN and HSCAN at most: small pages are interrupted more often. */

@@ -30,7 +30,7 @@ interface Blocked {
   isOver: boolean;
 }
 
-/** Of a text of bytes. */
+/** SHA-1 of a text of bytes. */
 const shaOf = (text: string): string => createHash("sha1").update(text, "latin1").digest("hex");
 
 export class Server {

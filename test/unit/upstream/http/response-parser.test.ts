@@ -236,7 +236,7 @@ describe("what is held, or could hide something, has a limit", () => {
     expectLimit(extended, 1024, '200 "a" end', "200 invalid_chunk");
     const blanks = (bytes: number) => `${CHUNKED}1${" ".repeat(bytes)}\r\na\r\n0\r\n\r\n`;
     expectLimit(blanks, 1024, '200 "a" end', "200 invalid_chunk");
-    // Of each chunk anew.
+    // The limit is for each chunk anew.
     const chunk = `1;${"e".repeat(1024)}\r\na\r\n`;
     expectOutcome(`${CHUNKED}${chunk.repeat(3)}0\r\n\r\n`, '200 "aaa" end', false, 12);
   });

@@ -8,7 +8,7 @@ import { answerOf, poolOf, send } from "./raw-provider.ts";
 
 let server: Server;
 let sockets: TLSSocket[];
-/** Of each connection, whether it has resumed the session of another one. */
+/** Whether each connection has resumed the session of another one. */
 let resumed: boolean[];
 /** What the provider writes for each request. */
 let answers: readonly string[];

@@ -107,7 +107,7 @@ function undici(origin: string): Client {
               if (status < 200) return;
               outcome.status = status;
               for (const name of READ) {
-                // Of a repeated field ours tells the first, and without the blanks behind it (RFC 9110, 5.5).
+                // Our client tells the first of a repeated field, without the blanks behind it (RFC 9110, 5.5).
                 const value = [headers[name]].flat()[0];
                 if (value !== undefined) outcome.headers[name] = value.replace(/[ \t]+$/, "");
               }
