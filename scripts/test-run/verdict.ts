@@ -31,7 +31,7 @@ export function unforgivable(run: Run): string | undefined {
   const { report, code, signal } = run;
   if (report === undefined) return `vitest ended before its tests did (${signal ?? `exit code ${code}`})`;
   if (report.retrying.length > 0)
-    return `tests with a retry of their own:\n${indented(report.retrying.join("\n"))}`;
+    return `tests with a retry of their own, which hides a race (docs/testing.md): remove it\n${indented(report.retrying.join("\n"))}`;
   if (report.errors.length > 0) {
     const { length } = report.errors;
     return `${length} error${length === 1 ? "" : "s"} outside of tests`;
@@ -40,9 +40,11 @@ export function unforgivable(run: Run): string | undefined {
   if (report.reason === "interrupted") return "the run was cut short";
   const files = failedFiles(run);
   const unloaded = files.filter((file) => !file.loaded);
-  if (unloaded.length > 0) return unloaded.map((file) => `${nameOf(file)} did not load`).join("\n");
+  if (unloaded.length > 0)
+    return unloaded.map((file) => `${nameOf(file)} did not load, or has no test`).join("\n");
   if (files.length > MOST_REPEATED)
     return `${files.length} files failed, and at most ${MOST_REPEATED} are run once more`;
+  if (report.files.length === 0) return "no test ran: no file has that name, or the set-up of the run failed";
   return files.length === 0 ? "vitest failed, but no test did" : undefined;
 }
 

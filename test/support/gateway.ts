@@ -24,7 +24,7 @@ import { type OfCells, startCells } from "./start-cells.ts";
 import { LIMIT_MS } from "./wait.ts";
 
 const REPO = join(import.meta.dirname, "../..");
-/** The project "cells" of the tests has each gateway be several behind a proxy. */
+/** The project "any cell" of the tests has each gateway be several behind a proxy. */
 const CELLS = Number(process.env.WEIR_TEST_CELLS ?? 0);
 
 /** An endpoint of the model `test/model`: what its upstream does to every call. */

@@ -65,7 +65,7 @@ export function sharedGateway(): SharedGateway {
       await gateway.stop();
       removeFolder(gateway.folder);
     }
-    expect(seen, "a file with such tests has a gateway of its own").toEqual([]);
+    expect(seen, "these endpoints failed here, and other files share them: take testGateway()").toEqual([]);
   });
   return own;
 }

@@ -1,6 +1,6 @@
 /**
  * Bad input: each piece gets a clear error with the envelope and headers of every answer, the gateway lives on and
- * nothing is charged. What is wrong with the HTTP itself is in edge.http.test.ts.
+ * nothing is charged. What is wrong with the HTTP itself is in test/gateway/edge/http.test.ts.
  */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
 /**
- * The official `openai` client's chat completions, through the gateway to every upstream dialect: what `chat.sdk.test.ts`
+ * The official `openai` client's chat completions, through the gateway to every upstream dialect: what `test/gateway/chat/sdk.test.ts`
  * shows of its own dialect holds of all others.
  */
 import type OpenAI from "openai";

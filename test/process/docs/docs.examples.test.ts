@@ -46,7 +46,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "README.md 1": "installs and runs everything: what a fresh clone does first",
   "README.md 4": "a drawing",
   "docs/analytics.md 2": "never ends; tail.test.ts reads it",
-  "docs/analytics.md 3": "what a refusal says; unit/analytics/statements.test.ts reads it",
+  "docs/analytics.md 3": "what a refusal says; engine/analytics/statements.test.ts reads it",
   "docs/operating.md 3": "of Prometheus; metrics-access.test.ts asks as it says",
   "docs/apps.md 1": "apps.test.ts makes the calls",
   "docs/apps.md 2": "apps.test.ts makes such a client",

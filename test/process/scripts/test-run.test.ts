@@ -155,7 +155,7 @@ describe("is never forgiven, and nothing is run once more:", () => {
         "throws.test.js": `${passing("fine")}describe("x", () => { throw new Error("no"); });\n`,
         "empty.test.js": "",
       },
-      ["broken.test.js did not load", "throws.test.js did not load", "empty.test.js did not load"],
+      ["broken", "throws", "empty"].map((name) => `${name}.test.js did not load, or has no test`),
     ],
     [
       "an error outside of tests",
@@ -179,7 +179,7 @@ describe("is never forgiven, and nothing is run once more:", () => {
         "vitest.config.js": configWith('globalSetup: "./set-up.js"'),
         "set-up.js": 'export function setup() { throw new Error("no set-up"); }',
       },
-      ["no set-up", "vitest failed, but no test did"],
+      ["no set-up", "no test ran: no file has that name, or the set-up of the run failed"],
     ],
     [
       "a run that is cut short",

@@ -1,6 +1,6 @@
 /**
  * The simulated provider's answers: shapes as OpenAI's, and what a request can tell it to answer.
- * Bytes, faults and pace are in simulator.faults.test.ts.
+ * Bytes, faults and pace are in faults.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Simulator, startSimulator } from "../../../simulator/simulator.ts";

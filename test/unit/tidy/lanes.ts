@@ -77,10 +77,19 @@ const starts: Rule = {
       if (!source.path.endsWith(".test.ts") || may === undefined || isTidy(source)) return [];
       return startedBy(source, byPath)
         .filter(([thing]) => !may.includes(thing))
-        .map(([thing, by]) => ({ file: source.path, line: 1, what: `starts ${thing}, by ${by}` }));
+        .map(([thing, by]) => ({
+          file: source.path,
+          line: 1,
+          what: `starts ${thing}, by ${by}; lanes that may: ${lanesFor(thing)}`,
+        }));
     });
   },
 };
+
+const lanesFor = (thing: Thing): string =>
+  Object.keys(MAY_START)
+    .filter((lane) => MAY_START[lane]?.includes(thing))
+    .join(", ");
 
 const isTidy = ({ path }: Source): boolean => path.startsWith("test/unit/tidy/");
 
@@ -148,6 +157,8 @@ const pauses = nodeRule(
         .getText()
         .replace(/\s+/g, "")
         .replace(/^globalThis\./, "");
+      if (callee === "promisify" && node.arguments[0]?.getText() === "setTimeout")
+        return "makes a pause of setTimeout";
       return /^(?:setTimeout|setInterval|(?:vi|expect)\.(?:waitFor|waitUntil|poll)|Atomics\.wait(?:Async)?)$|\.waitForTimeout$/.test(
         callee,
       )

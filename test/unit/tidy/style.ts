@@ -260,11 +260,37 @@ const suppressions = wordRule(
 
 const subjects = wordRule(
   "no sentence begins with Of",
-  "name the subject first: a stranger reads it once",
+  'name the subject first, as in "Bytes of one org" for "Of one org: bytes"',
   // The tidy tests write down what others must not.
   (path) => /\.(?:ts|mjs|md)$/.test(path) && !path.startsWith("test/unit/tidy/"),
-  /(?:^\s*(?:\/\*\*|\*|\/\/|-)?|\/\/|[.:?!])\s*\bOf [a-z]+/,
+  /(?:^\s*(?:\/\*\*?|\*|\/\/|-)?|\/\/|[.:?!])\s*\bOf [a-z]+/,
 );
+
+/** A path, or the end of one. */
+const NAMED_TEST = /[\w./-]*\w\.test\.ts\b/g;
+
+const namedTests: Rule = {
+  name: "a test that is named exists",
+  cure: "name it as it is called now, with its lane",
+  find: (tree) => {
+    const tests = tree.paths.filter((path) => path.endsWith(".test.ts")).map((path) => `/${path}`);
+    const isThere = (name: string) =>
+      tests.some((path) => path.endsWith(`/${name.replace(/^(?:\.*\/)+/, "")}`));
+    // Tests of these make up names.
+    const applies = (path: string) =>
+      /\.(?:ts|mjs|md)$/.test(path) &&
+      !/^test\/(?:unit\/(?:tidy|docs|scripts)|process\/scripts)\//.test(path);
+    return tree.paths.filter(applies).flatMap((path) =>
+      readText(tree, path)
+        .split("\n")
+        .flatMap((text, i) =>
+          (text.match(NAMED_TEST) ?? [])
+            .filter((name) => !isThere(name))
+            .map((name) => ({ file: path, line: i + 1, what: `names ${name}` })),
+        ),
+    );
+  },
+};
 
 const traps: Rule = {
   name: "every trap and finding has a test that names it, or a line in docs/decisions.md that says why not",
@@ -316,5 +342,5 @@ function titlesOf(source: Source): string[] {
 
 export const styleRules: readonly Rule[] = [
   ...[clock, anyType, defaultExports, enums, functionLengths, barrels, fileLengths, openings],
-  ...[names, slots, readmes, markers, suppressions, subjects, traps, explained],
+  ...[names, slots, readmes, markers, suppressions, subjects, namedTests, traps, explained],
 ];

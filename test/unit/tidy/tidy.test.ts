@@ -83,7 +83,7 @@ const SINS: Readonly<Record<string, string>> = {
     "const from = performance.now();\nif (Date.now() + 5 < from) throw 0;\nexpect(systemClock.now() - from).toBeLessThan(7);\nexpect(1).toBeGreaterThan(2 * Date.now());\nexport const row = { at: Date.now(), of: expect(Date.now()).toBe(1) };\n",
   "test/timed/attic/timing.ts": "await new Promise((done) => setTimeout(done, performance.now()));\n",
   "docs/traps.md": "- **T24** One is admitted.\n",
-  "docs/decisions.md": "T57 is answered by design.\n",
+  "docs/decisions.md": "T57 is answered by design: `gone.test.ts`, `attic/redis.test.ts`.\n",
 };
 
 describe("each rule finds what breaks it", () => {
@@ -144,6 +144,7 @@ describe("each rule finds what breaks it", () => {
     ["no test outside of test/timed", [1, 2, 3, 4].map((line) => `test/cells/attic/timing.ts:${line}`)],
     ["no notes of unfinished work", ["bench/string-utils.ts:4"]],
     ["the type-checker is not silenced", ["test/pay.test.ts:1"]],
+    ["a test that is named exists", ["docs/decisions.md:1"]],
     ["no sentence begins with Of", ["test/unit/nowhere/pay.test.ts:1"]],
     ["a number in a test's title", ["test/pay.test.ts:1"]],
   ])("%s", (start, expected) => {
