@@ -7,8 +7,17 @@ import { commit, rowOf, type Summary } from "./test-run/whole-run.ts";
 
 const [, , quickFile = "", restFile = "", pipeFile = ""] = process.argv;
 const summaryOf = (file: string): Summary => JSON.parse(readFileSync(file, "utf8"));
-console.log("The line of this run for the table of docs/testing.md:");
-console.log(rowOf(summaryOf(quickFile), summaryOf(restFile), { commit: commit(), pipeUs: pipeFigure() }));
+console.log(lineOfRun());
+
+/** A summary that is not whole, as on a full disk, gives no line; the run has failed then. */
+function lineOfRun(): string {
+  try {
+    const row = rowOf(summaryOf(quickFile), summaryOf(restFile), { commit: commit(), pipeUs: pipeFigure() });
+    return `The line of this run for the table of docs/testing.md:\n${row}`;
+  } catch (error) {
+    return `There is no line of this run: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
 
 /** Processor time of a small JSON call, microseconds; undefined where the bench could not run. */
 function pipeFigure(): number | undefined {

@@ -163,11 +163,13 @@ async function started(more: Record<string, string>): Promise<Started> {
 async function allStarted({ url, key, dataDir, named }: Started): Promise<void> {
   if (notConfined === "") {
     const operatorKey = readFileSync(join(dataDir, "operator-key"), "utf8").trim();
-    const made = await httpCall("POST", `${url}/v1/operator/analytics/users`, {
-      headers: { authorization: `Bearer ${operatorKey}`, "content-type": "application/json" },
-      body: JSON.stringify({ name: "an analyst" }),
-    });
-    expect(made?.status).toBe(201);
+    const make = async () =>
+      await httpCall("POST", `${url}/v1/operator/analytics/users`, {
+        headers: { authorization: `Bearer ${operatorKey}`, "content-type": "application/json" },
+        body: JSON.stringify({ name: "an analyst" }),
+      });
+    // Until ClickHouse is up it is refused.
+    await until("the analysts' user is made", make, (made) => made?.status === 201);
     const socket = join(dataDir, "clickhouse/analysts/analysts.sock");
     await until("the analysts' process listens", () => existsSync(socket));
   }

@@ -1,6 +1,7 @@
 /** Exports of requests and of usage, over HTTP. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { recorded } from "../../support/observations.ts";
 import { until } from "../../support/wait.ts";
 
 let gateway: TestGateway;
@@ -12,6 +13,7 @@ beforeAll(async () => {
       body: { model: "weir/sim-small", messages: [{ role: "user", content: "Hello." }] },
     });
   }
+  await recorded(gateway);
 });
 afterAll(() => gateway?.stop());
 
