@@ -225,7 +225,7 @@ async function main(): Promise<void> {
   }
   for (let window = 0; window < plan.windows; window++) {
     for (const kind of kinds) {
-      // Twice: the second moves what has outlived the first, which no window is to do.
+      // The second collection moves what has outlived the first: no window has that to do then.
       collectYoung();
       collectYoung();
       await tell({ kind: "begin" });

@@ -21,7 +21,7 @@ export const LIMITS: QueryLimits = Object.freeze({
   threads: 2,
 });
 
-/** Limits of an export, which goes on as long as its reader reads: how many run at once is bounded where they are asked for. */
+/** Limits of an export. It goes on as long as its reader reads; the routes that start exports bound how many run at once. */
 export const EXPORT_LIMITS: QueryLimits = Object.freeze({ ...LIMITS, seconds: 3600 });
 
 export type Reader = Pick<ClickHouse, "rows" | "bytes">;

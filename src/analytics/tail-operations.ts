@@ -154,7 +154,7 @@ class Resumption {
   }
 }
 
-/** Notes the newest of a day's calls, which are enough: what is older is handed on no more. */
+/** Notes ids of calls that were sent. Only the newest are kept: the tail hands on no older call. */
 function note(sent: Set<string>, rows: readonly TailRow[]): void {
   for (const { item } of rows) sent.add(item.request_id);
   for (const id of sent) {

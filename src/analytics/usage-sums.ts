@@ -29,7 +29,7 @@ export interface Key {
   readonly isByHour?: boolean;
   /** The key is the value of the tag in parameter `tag`: alone, or behind the bucket. */
   readonly isTag?: boolean;
-  /** The bucket of a pair, which is the first of the two. */
+  /** How to make the bucket of a pair of bucket and group; the bucket comes first in the pair. */
   readonly bucket?: Key["of"];
   readonly order: string;
   /** Undefined: all rows. */

@@ -15,7 +15,7 @@ export const PARKED_REASONS = [
 ] as const;
 export type ParkedReason = (typeof PARKED_REASONS)[number];
 
-/** Reasons of payments that are not what was asked for. */
+/** Reasons to park a payment whose amount, currency or number differs from what the order asked for. */
 export const MISFITS: readonly ParkedReason[] = ["amount_differs", "currency_differs", "paid_twice"];
 
 export interface ParkedRow {

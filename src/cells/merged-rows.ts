@@ -20,7 +20,7 @@ export interface MergedPart {
 
 export interface MergedOptions {
   readonly lane: Lane;
-  /** Id of Redis's process: in another one, what was heard of may come again under the same numbers. */
+  /** Id of Redis's process. Another process may give the numbers of heard rows to other rows. */
   readonly term?: () => string;
   /** Milliseconds between two exchanges. */
   readonly everyMs?: number;

@@ -52,7 +52,7 @@ export class LedgerAudit {
     return this.#orgs.size;
   }
 
-  /** Sum of all balances, which is that of all entries where nothing is found. */
+  /** Sum of all balances. Where the audit finds nothing, all entries have the same sum. */
   get sumMicroUsd(): number {
     let sum = 0;
     for (const { balance } of this.#orgs.values()) sum += balance;

@@ -1,5 +1,5 @@
 /**
- * The kinds of an org's credit: grants, each with the time when it expires, and what was paid. Spending takes the grant that
+ * An org's credit has two kinds: grants, each with the time when it expires, and what the org paid. Spending takes the grant that
  * expires first, then the other grants, then paid credit. Nothing of it is written per call: what was spent between two posted
  * entries is the difference of their balances. Invariant: what is left of all grants and of paid credit together is the balance.
  */

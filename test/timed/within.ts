@@ -1,7 +1,7 @@
 /** Bounds of elapsed time, for what mostly waits by timers of its own, and for others. */
 import { expect } from "vitest";
 
-const TRIES = 3;
+export const TRIES = 3;
 
 /** Milliseconds that an act takes. */
 export async function tookMs(act: () => Promise<unknown>): Promise<number> {

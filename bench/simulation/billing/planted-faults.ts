@@ -116,7 +116,7 @@ function neverPaid(world: World, process: GatewayProcess): Plant | undefined {
   if (like === undefined) return undefined;
   const day = ended(world);
   const [id, ref] = [`tup_${PLANTED}${day}`, `pay_${PLANTED}${day}`];
-  // Nobody asks for a refund of a top-up that was refunded.
+  // The simulated people ask for no second refund of a top-up.
   const row = {
     ...like,
     id,
@@ -226,7 +226,7 @@ function missingNumber(world: World, { rooms, store }: GatewayProcess): Plant | 
   });
 }
 
-/** Changes a call's entry that has others after it: what is left of grants is never computed from it. */
+/** Changes a call's entry behind which its org has others: the gateway never computes from such an entry what is left of grants. */
 function wrongBalance(world: World, { store }: GatewayProcess): Plant | undefined {
   const { dice, customers } = world.parts;
   const ledger = openLedger(store);
