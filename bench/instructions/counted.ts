@@ -225,7 +225,7 @@ async function main(): Promise<void> {
   }
   for (let window = 0; window < plan.windows; window++) {
     for (const kind of kinds) {
-      // The second collection moves what has outlived the first: no window has that to do then.
+      // V8 moves an object to the old generation when it survives its second collection. Both are here, so that no window pays for it.
       collectYoung();
       collectYoung();
       await tell({ kind: "begin" });

@@ -226,7 +226,10 @@ function missingNumber(world: World, { rooms, store }: GatewayProcess): Plant | 
   });
 }
 
-/** Changes a call's entry behind which its org has others: the gateway never computes from such an entry what is left of grants. */
+/**
+ * Makes the balance in an older entry of a call wrong. The gateway computes what is left of grants from the balances of other
+ * entries, so that the fault stays in this one.
+ */
 function wrongBalance(world: World, { store }: GatewayProcess): Plant | undefined {
   const { dice, customers } = world.parts;
   const ledger = openLedger(store);

@@ -2,7 +2,6 @@
 import { appendFileSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { rest } from "../../support/pace.ts";
 import { MAIN, type Placed, place, run, testFolder } from "../../support/process.fixtures.ts";
 import { hasRedis, type Running, startAt, why } from "../../support/supervisor/fixtures.ts";
 import { until } from "../../support/wait.ts";
@@ -32,9 +31,6 @@ async function asked({ url, key }: Placed, path: string, body?: object) {
   return { status: answer.status, id: answer.headers.get("x-request-id") ?? "", json };
 }
 
-/** What is copied, restored and read is as long as there are calls. */
-const BETWEEN_CALLS_MS = 20;
-
 /** Calls until it is stopped. */
 function calls(where: Placed, atOnce = 4) {
   const answered: string[] = [];
@@ -43,7 +39,6 @@ function calls(where: Placed, atOnce = 4) {
     while (isOn) {
       const answer = await asked(where, "/v1/chat/completions", HELLO).catch(() => undefined);
       if (answer?.status === 200) answered.push(answer.id);
-      await rest(BETWEEN_CALLS_MS);
     }
   });
   return {

@@ -5,7 +5,6 @@ import type { TurnTarget, TurnTimes } from "../../../src/analytics/migration-tur
 import { migrationFiles } from "../../../src/analytics/migrations.ts";
 import { USAGE_TAGS } from "../../../src/analytics/rollups.ts";
 import { sumsOf } from "../../support/analytics/bench.ts";
-import { rest } from "../../support/pace.ts";
 
 /** A holder is given up soon, so that tests need not wait. */
 export const SOON: TurnTimes = { lostAfterMs: 400, signEveryMs: 50, lookEveryMs: 10 };
@@ -54,8 +53,6 @@ async function makeBefore(database: Database): Promise<void> {
 }
 
 const ROWS = 20;
-/** Without a rest, insertions would leave the migration no processor. */
-const BETWEEN_BATCHES_MS = 20;
 
 /** A gateway of the release before: batches of a run, one after another; rows of two months with two tags or none. */
 export class OldGateway {
@@ -93,10 +90,7 @@ export class OldGateway {
   /** Inserts until stopped. */
   start(): this {
     this.#going = (async () => {
-      while (!this.#isOver) {
-        await this.insert();
-        await rest(BETWEEN_BATCHES_MS);
-      }
+      while (!this.#isOver) await this.insert();
     })();
     return this;
   }
