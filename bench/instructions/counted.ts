@@ -23,6 +23,8 @@ export interface CountPlan {
   /** Calls of each kind in a window. */
   readonly calls: Readonly<Record<CallKind, number>>;
   readonly windows: number;
+  /** Real time for the disk and other threads at each step of a window's end, also on a busy machine; this thread is idle meanwhile. */
+  readonly settlePauseMs: number;
 }
 
 export type CountMessage =
@@ -53,8 +55,6 @@ const STEP_MS = 5;
 /** At the end of a window the store does what it does a while after calls. Records wait longer for their insertion. */
 const SETTLE_STEPS = 4;
 const SETTLE_STEP_MS = 50;
-/** The disk and other threads get so much real time for it, also on a busy machine; this thread is idle meanwhile. */
-const SETTLE_PAUSE_MS = 250;
 /** Real time for ClickHouse to insert records, between two looks. */
 const INSERT_PAUSE_MS = 20;
 const MOST_PAUSES = 6_000;
@@ -160,7 +160,7 @@ async function started(plan: CountPlan): Promise<Counting> {
 
 /** Makes calls of a kind, and all that follows them but the insertion of their records. */
 async function call(counting: Counting, kind: CallKind, calls: number): Promise<void> {
-  const { clients, timers, upstream } = counting;
+  const { clients, timers, upstream, plan } = counting;
   const { called, request } = counting.requests.get(kind) as { called: CalledKind; request: ClientRequest };
   upstream.reads = called.reads;
   const minBytes = Buffer.byteLength(called.content.text);
@@ -170,7 +170,7 @@ async function call(counting: Counting, kind: CallKind, calls: number): Promise<
   }
   for (let i = 0; i < SETTLE_STEPS; i++) {
     timers.advance(SETTLE_STEP_MS);
-    pause(SETTLE_PAUSE_MS);
+    pause(plan.settlePauseMs);
     await turn();
     await turn();
   }

@@ -47,6 +47,7 @@ const PLAN: Omit<CountPlan, "scratchDir" | "windows"> = {
   warmUp: { "json-1k": 480, "burst-64": 192, "stream-16": 192, "stream-272": 48 },
   warmUpRounds: 8,
   calls: { "json-1k": 480, "burst-64": 320, "stream-16": 128, "stream-272": 64 },
+  settlePauseMs: 250,
 };
 
 const HOST = "127.0.0.1";

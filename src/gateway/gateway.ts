@@ -82,8 +82,8 @@ interface Surroundings extends ProcessFacts {
   readonly cell?: CellPorts | undefined;
 }
 
-/** The first calls after a start need the processor more than the reference does. */
-const REFERENCE_AFTER_MS = 3000;
+/** The calls of the first seconds, for which code is still compiled, need the processor more than the reference does. */
+const REFERENCE_AFTER_MS = 10_000;
 /** Long policies take a tenth of a second each to parse. */
 const POLICIES_WARM_MS = 2000;
 /** Share of the stop timeout reserved for flushing, at most FLUSH_MOST_MS; running calls get the rest. */

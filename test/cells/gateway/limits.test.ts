@@ -91,12 +91,13 @@ describe.skipIf(missing !== undefined)(
       for (let n = 0; n < 2 * CELLS; n++) await until("a slot is free at the next cell", later);
     });
 
-    test("the wait is told to the millisecond, whichever cell is asked", async () => {
+    test("the wait is never too short, whichever cell is asked, and too long by no more than Redis took to reply", async () => {
       const key = await newKey({ rpm: 2 });
       const before = Date.now();
       await call(key);
       const after = Date.now();
       await call(key);
+      let slowestMs = 0;
       for (let n = 0; n < 2 * CELLS; n++) {
         const from = Date.now();
         const { headers, json, status } = await call(key);
@@ -104,9 +105,11 @@ describe.skipIf(missing !== undefined)(
         expect([status, json.error.code]).toEqual([429, "rpm"]);
         const waitMs = json.error.retry_after_ms;
         expect(Number(headers.get("retry-after-ms"))).toBe(waitMs);
+        // A cell asks Redis in its first refusal, and counts the wait that it is told from when it hears of it.
+        slowestMs = Math.max(slowestMs, to - from);
         // The first call was counted between its two times, by another clock than this one.
         expect(waitMs).toBeGreaterThanOrEqual(before + WINDOW_MS - to - 2);
-        expect(waitMs).toBeLessThanOrEqual(after + WINDOW_MS - from + 2);
+        expect(waitMs).toBeLessThanOrEqual(after + WINDOW_MS - from + slowestMs + 2);
       }
     });
 

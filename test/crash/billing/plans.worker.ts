@@ -5,6 +5,7 @@
  */
 import { newOrg } from "../../../src/account/org.ts";
 import { DAY, openPlans } from "../../support/billing/plans.fixtures.ts";
+import { say } from "../../support/say.ts";
 import { killedAt } from "../../support/store/steps.ts";
 
 const [folder = "", first = "0", last = "0", step = "0"] = process.argv.slice(2);
@@ -33,7 +34,7 @@ for (let day = Number(first); day <= Number(last); day++) {
     const planId = CHOICES[`${slug} ${day}`];
     if (planId !== undefined) await plans.choose(org, planId, undefined, `day-${day}`);
   }
-  process.stdout.write(`day ${day}\n`);
+  say(`day ${day}`);
 }
-process.stdout.write("done\n");
+say("done");
 await plans.dispose();

@@ -6,6 +6,7 @@ import { seededRandom } from "../../../src/clock.ts";
 import { openBudgets } from "../../../src/limits/budgets.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { ManualClock, openCredits } from "../../support/credits/fixtures.ts";
+import { say } from "../../support/say.ts";
 
 const [folder = "", seed = "1"] = process.argv.slice(2);
 const clock = new ManualClock("2026-03-01T10:00:00Z");
@@ -33,7 +34,7 @@ async function settleForever(org: string, caller: number): Promise<void> {
       putSpend(entrySeq);
     };
     await credits.settle(hold, { requestId, amountMicroUsd, atMs: clock.now(), also });
-    process.stdout.write(`${org} ${requestId} ${amountMicroUsd}\n`);
+    say(`${org} ${requestId} ${amountMicroUsd}`);
   }
 }
 

@@ -6,6 +6,7 @@ import { Series } from "../../../src/invoices/series.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { ManualClock } from "../../support/credits/fixtures.ts";
 import { INTER, orderOf, SUPPLIER, UNREGISTERED } from "../../support/invoices/rows.ts";
+import { say } from "../../support/say.ts";
 import { trailOn } from "../../support/trail.fixtures.ts";
 
 const [folder = "", seed = "1"] = process.argv.slice(2);
@@ -47,7 +48,7 @@ async function issueOnAndOn(): Promise<never> {
       return rows;
     });
     const rows = await acted.catch(() => []);
-    for (const { orgId, number, id } of rows) process.stdout.write(`${orgId} ${id} ${number}\n`);
+    for (const { orgId, number, id } of rows) say(`${orgId} ${id} ${number}`);
   }
 }
 

@@ -12,12 +12,12 @@ import { jobKind } from "../../../src/jobs/job.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { again, rest } from "../../support/pace.ts";
+import { say } from "../../support/say.ts";
 import { killedAt } from "../../support/store/steps.ts";
 import { until } from "../../support/wait.ts";
 
 const [folder = "", seed = "1", count = "0", step = "0", killer = ""] = process.argv.slice(2);
 const random = seededRandom(Number(seed));
-const say = (line: string) => process.stdout.write(`${line}\n`);
 const steps = killedAt(Number(step));
 const store = openStore(folder, { onFailure: () => say("refused") });
 const asked = store.table<number>("asked");

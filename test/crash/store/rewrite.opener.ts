@@ -4,9 +4,9 @@
  * `forget` it asks for the rewriting in between, so that it happens as it closes; with `die` it dies behind that instead. A refused start says `refused <message>`.
  */
 import { openStore, type Store } from "../../../src/store/store.ts";
+import { say } from "../../support/say.ts";
 
 const [folder = "", row = "", what = ""] = process.argv.slice(2);
-const say = (line: string) => process.stdout.write(`${line}\n`);
 
 function opened(): Store {
   try {

@@ -5,9 +5,9 @@
  */
 import { openStore } from "../../../src/store/store.ts";
 import { again, rest } from "../../support/pace.ts";
+import { say } from "../../support/say.ts";
 
 const [folder = "", bytes = "100"] = process.argv.slice(2);
-const say = (line: string) => process.stdout.write(`${line}\n`);
 let message = "";
 const store = openStore(folder, {
   onFailure: (error) => {

@@ -21,7 +21,15 @@ const bench = (args: readonly string[], env: Readonly<Record<string, string>> = 
 test("the counted gateway answers every kind of call as the upstream does, and tells its windows", async () => {
   const scratchDir = mkdtempSync(join(tmpdir(), "weir-counted-"));
   const calls = { "json-1k": 32, "burst-64": 16, "stream-16": 16, "stream-272": 16 };
-  const plan: CountPlan = { scratchDir, calls, warmUp: calls, warmUpRounds: 1, windows: 2 };
+  const plan: CountPlan = {
+    scratchDir,
+    calls,
+    warmUp: calls,
+    warmUpRounds: 1,
+    windows: 2,
+    // Nothing is counted here.
+    settlePauseMs: 1,
+  };
   const child = fork(join(repoDir, "bench/instructions/counted.ts"), [JSON.stringify(plan)], {
     execArgv: ["--predictable"],
     env: { ...process.env, CLICKHOUSE_URL: "" },

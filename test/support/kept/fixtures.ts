@@ -79,7 +79,8 @@ export async function fill(
   throw new Error("a thousand responses were stored");
 }
 
-async function fillWithAnswers(gateway: TestGateway, key: string): Promise<void> {
+/** Has small answers kept until none fits. */
+export async function fillWithAnswers(gateway: TestGateway, key: string): Promise<void> {
   const body = { model: "weir/sim-small", max_tokens: 1, messages: user("Hi") };
   for (let at = 0; at < 1000; at++) {
     const { status } = await gateway.call("POST", "/v1/chat/completions", { body, key, headers: newKey() });
