@@ -105,15 +105,22 @@ export function capCases(prepare: () => void = () => {}): void {
     return secrets;
   }
 
-  /** What a call of the first org holds while it runs. */
-  async function heldBy(body: Record<string, unknown>): Promise<number> {
-    const call = gateway.chat(body);
-    await until("it is held", async () => (await metric(gateway, "weir_held_micro_usd")) > 0);
-    const held = await metric(gateway, "weir_held_micro_usd");
-    expect((await call).status).toBe(200);
-    await idle(gateway);
-    return held;
-  }
+  /** What a call of the first org holds while it runs; it is made again where that was over before it was seen. */
+  const heldBy = (body: Record<string, unknown>): Promise<number> =>
+    until("it is seen what the call holds", async () => {
+      let isAnswered = false;
+      const call = gateway.chat(body).finally(() => {
+        isAnswered = true;
+      });
+      const held = await until(
+        "the call is held, or answered",
+        () => metric(gateway, "weir_held_micro_usd"),
+        (microUsd) => microUsd > 0 || isAnswered,
+      );
+      expect((await call).status).toBe(200);
+      await idle(gateway);
+      return held;
+    });
 
   /** What is available; neither that nor what is held is ever below zero. */
   async function balanceOf(key: string): Promise<number> {
@@ -153,17 +160,31 @@ export function capCases(prepare: () => void = () => {}): void {
     "T16, T19, T26: a client may leave while its prompt is counted: %s",
     async (org) => {
       const before = gateway.simulator.totalCalls;
-      const leave = new AbortController();
       const messages = [{ role: "user", content: "long ".repeat(200_000) }];
-      const call = fetch(`${gateway.url}/v1/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${orgs[org]}`, "content-type": "application/json" },
-        body: JSON.stringify({ ...bodies.whole, stream: org === "leaves_1", messages }),
-        signal: leave.signal,
-      });
-      await until("the call is under way", async () => (await metric(gateway, "weir_calls_live")) === 1);
-      leave.abort();
-      await expect(call).rejects.toThrow();
+      const body = JSON.stringify({ ...bodies.whole, stream: org === "leaves_1", messages });
+      /** @returns false where the call was refused, since the credit does not cover it, before it was seen to be under way */
+      const leavesInTime = async () => {
+        const leave = new AbortController();
+        let isAnswered = false;
+        const call = fetch(`${gateway.url}/v1/chat/completions`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${orgs[org]}`, "content-type": "application/json" },
+          body,
+          signal: leave.signal,
+        }).finally(() => {
+          isAnswered = true;
+        });
+        const isUnderWay = async () => (await metric(gateway, "weir_calls_live")) === 1;
+        await until("the call is under way, or answered", async () => isAnswered || (await isUnderWay()));
+        if (isAnswered) {
+          expect((await call).status).toBe(402);
+          return false;
+        }
+        leave.abort();
+        await expect(call).rejects.toThrow();
+        return true;
+      };
+      await until("the client leaves in the midst of it", leavesInTime);
       await idle(gateway);
       expect(gateway.simulator.totalCalls).toBe(before);
       expect(await balanceOf(orgs[org])).toBe(near.whole);

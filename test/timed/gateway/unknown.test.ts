@@ -15,18 +15,19 @@ beforeAll(async () => {
 });
 afterAll(() => late?.stop());
 
-test.skipIf(missing).each(BY_CREDENTIAL)(
-  "%s with an unknown credential is soon told that Redis is away",
-  async (_, call) => {
-    await staysWithin(MOST_MS, async () => {
-      const unknown = await late.unknownTo(call);
-      late.proxy.pause();
-      const ms = await tookMs(async () => expect((await call(late, unknown)).status).toBe(503));
-      late.proxy.resume();
-      return ms;
-    });
-  },
-);
+test.skipIf(missing)("every kind of unknown credential is soon told that Redis is away", async () => {
+  await staysWithin(MOST_MS, async () => {
+    const unknown = await Promise.all(BY_CREDENTIAL.map(([, call]) => late.unknownTo(call)));
+    late.proxy.pause();
+    const took = await Promise.all(
+      BY_CREDENTIAL.map(([what, call], at) =>
+        tookMs(async () => expect((await call(late, unknown[at] ?? "")).status, what).toBe(503)),
+      ),
+    );
+    late.proxy.resume();
+    return Math.max(...took);
+  });
+});
 
 /** Exchanges for beats and merged rows, when nothing is unknown. */
 const USUAL_A_SECOND = 10;
