@@ -22,8 +22,6 @@ export interface ProofPorts {
 const PROVEN = "cells.proven";
 const CONNECT_MS = 10_000;
 const SCANNED = 1000;
-/** What other cells do meanwhile looks wrong for a moment. */
-const LOOKS = 3;
 const MOST_TOLD = 20;
 
 /** @throws Error with a line for each finding, which names the org */
@@ -46,30 +44,33 @@ export async function assertProven({ cell, local, redisUrl, copyId, log }: Proof
   await local.act(() => proven.put(copyId, true));
 }
 
-/** A line for each org that does not add up, also after a second look. Writes nothing. @throws Error of Redis */
+/** A line for each org that does not add up; other cells may post and charge meanwhile. Writes nothing. @throws Error of Redis */
 export async function prove(
   link: RedisLink,
   cell: Pick<Cell, "store" | "caughtUp">,
 ): Promise<{ readonly orgs: number; readonly findings: readonly string[] }> {
-  let only: ReadonlySet<string> | undefined;
-  for (let look = 1; ; look++) {
-    const credits = await creditsIn(link, only);
-    // What was posted before that is here then.
-    await cell.caughtUp();
-    const found = findingsOf(credits, postingsIn(cell.store), only);
-    if (found.size === 0 || look === LOOKS) return { orgs: credits.size, findings: [...found.values()] };
-    only = new Set(found.keys());
+  const credits = await creditsIn(link);
+  // What was posted before that is here then.
+  await cell.caughtUp();
+  const postings = postingsIn(cell.store);
+  const newer = [...postings].filter(([org, of]) => newestOf(of) > entriesIn(credits.get(org)));
+  // What was posted since that is in Redis by now.
+  const later = newer.length === 0 ? [] : await creditsIn(link, new Set(newer.map(([org]) => org)));
+  const now = new Map([...credits, ...later]);
+  const findings: string[] = [];
+  for (const org of new Set([...credits.keys(), ...postings.keys()])) {
+    const ofOrg = postings.get(org) ?? [];
+    const finding = lacksEntries(now.get(org), ofOrg) ?? findingOf(credits.get(org) ?? new Map(), ofOrg);
+    if (finding !== undefined) findings.push(`${org}: ${finding}`);
   }
+  return { orgs: credits.size, findings };
 }
 
 /** What Redis has of an org: the hash `credit:<org>` of `scripts/exchange/40-credit.lua`. */
 type Credit = ReadonlyMap<string, number>;
 type Posting = ReturnType<typeof entryOf>;
 
-async function creditsIn(
-  link: RedisLink,
-  only: ReadonlySet<string> | undefined,
-): Promise<Map<string, Credit>> {
+async function creditsIn(link: RedisLink, only?: ReadonlySet<string>): Promise<Map<string, Credit>> {
   const prefix = `${KEY_PREFIX}credit:`;
   const credits = new Map<string, Credit>();
   let cursor = "0";
@@ -104,20 +105,16 @@ function postingsIn(store: Pick<Store, "table">): Map<string, Posting[]> {
   return postings;
 }
 
-function findingsOf(
-  credits: ReadonlyMap<string, Credit>,
-  postings: ReadonlyMap<string, readonly Posting[]>,
-  only: ReadonlySet<string> | undefined,
-): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const org of new Set([...credits.keys(), ...postings.keys()])) {
-    if (only !== undefined && !only.has(org)) continue;
-    const finding = findingOf(credits.get(org) ?? new Map(), postings.get(org) ?? []);
-    if (finding !== undefined) found.set(org, `${org}: ${finding}`);
-  }
-  return found;
+const newestOf = (postings: readonly Posting[]): number => postings.at(-1)?.seq ?? 0;
+const entriesIn = (credit: Credit | undefined): number => credit?.get("n") ?? 0;
+
+/** @param now what Redis has behind a look at the postings */
+function lacksEntries(now: Credit | undefined, postings: readonly Posting[]): string | undefined {
+  const [newest, entries] = [newestOf(postings), entriesIn(now)];
+  return newest > entries ? `it has entry ${newest}, and Redis counts ${entries} entries` : undefined;
 }
 
+/** @param credit what Redis had before a look at the postings: those of later entries were posted since */
 function findingOf(credit: Credit, postings: readonly Posting[]): string | undefined {
   const of = (field: string) => credit.get(field) ?? 0;
   const odd = [...credit].find(([, value]) => !Number.isSafeInteger(value));
@@ -131,10 +128,9 @@ function findingOf(credit: Credit, postings: readonly Posting[]): string | undef
     const total = parts.reduce((all, [, value]) => all + value, 0);
     if (total !== of(sum)) return `the ${what} of cells are ${total} together, and Redis counts ${of(sum)}`;
   }
-  const newest = postings.at(-1)?.seq ?? 0;
-  if (newest > of("n")) return `it has entry ${newest}, and Redis counts ${of("n")} entries`;
   let [seq, balance] = [0, 0];
   for (const entry of postings) {
+    if (entry.seq > of("n")) break;
     const finding = between(seq, entry.seq - 1, balance + entry.amountMicroUsd - entry.balanceMicroUsd);
     if (finding !== undefined) return finding;
     [seq, balance] = [entry.seq, entry.balanceMicroUsd];
