@@ -112,7 +112,7 @@ export async function tagSums(database: TurnTarget): Promise<{ stored: unknown[]
  * lost. `resume` lets it go on.
  */
 export function pausedAt(target: TurnTarget, nth: number, isSent: boolean) {
-  let sent = 0;
+  const sent: string[] = [];
   let isReached = false;
   let resume = () => {};
   const resumed = new Promise<void>((resolve) => {
@@ -122,13 +122,13 @@ export function pausedAt(target: TurnTarget, nth: number, isSent: boolean) {
   const at = new Promise<void>((resolve) => {
     reached = resolve;
   });
-  async function pass<T>(send: () => Promise<T>): Promise<T> {
+  async function pass<T>(sql: string, send: () => Promise<T>): Promise<T> {
     if (isReached) {
       // Also the timer of such a process stands still.
       await resumed;
       return await send();
     }
-    isReached = sent++ === nth;
+    isReached = sent.push(sql) > nth;
     if (!isReached) return await send();
     const answer = isSent ? await send() : undefined;
     reached();
@@ -139,11 +139,12 @@ export function pausedAt(target: TurnTarget, nth: number, isSent: boolean) {
   return {
     at,
     resume,
-    statements: () => sent,
+    /** In their order, without those that take and keep a turn. */
+    statements: (): readonly string[] => sent,
     target: {
-      rows: <T>(sql: string) => (isReached ? pass(() => target.rows<T>(sql)) : target.rows<T>(sql)),
+      rows: <T>(sql: string) => (isReached ? pass(sql, () => target.rows<T>(sql)) : target.rows<T>(sql)),
       command: (sql: string) =>
-        isOfAct(sql) || isReached ? pass(() => target.command(sql)) : target.command(sql),
+        isOfAct(sql) || isReached ? pass(sql, () => target.command(sql)) : target.command(sql),
     } satisfies TurnTarget,
   };
 }
