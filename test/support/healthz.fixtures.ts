@@ -15,7 +15,8 @@ export interface Health {
 }
 
 export interface HealthProbe {
-  health(): Promise<Health>;
+  /** @param least resolves once there are so many answers */
+  health(least?: number): Promise<Health>;
   stop(): void;
 }
 
@@ -25,10 +26,10 @@ export function probeHealth({ url }: TestGateway): HealthProbe {
   });
   const lines = createInterface({ input: child.stdout });
   return {
-    health: () =>
+    health: (least = 0) =>
       new Promise((resolve) => {
         lines.once("line", (line) => resolve(JSON.parse(line) as Health));
-        child.stdin.write("\n");
+        child.stdin.write(`${least}\n`);
       }),
     stop: () => void child.kill("SIGTERM"),
   };

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { type BrowserContext, type Browser as Chromium, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
-import { until } from "../../support/wait.ts";
+import { LIMIT_MS, until } from "../../support/wait.ts";
 import { drawnPages, faultsOf, isPopplerThere, wordsOf } from "./pdf.fixtures.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
@@ -20,10 +20,10 @@ let context: BrowserContext;
 let csrf: string;
 beforeAll(async () => {
   if (CHROMIUM === undefined) return;
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"], timeout: LIMIT_MS });
   gateway = await testGateway();
   context = await browser.newContext({ viewport: { width: 900, height: 700 } });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(LIMIT_MS);
   const page = await context.newPage();
   await page.goto(`${gateway.url}/auth/login`);
   await page.getByLabel("E-mail address").fill("ada@example.test");

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { type BrowserContext, type Browser as Chromium, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
-import { until } from "../../support/wait.ts";
+import { LIMIT_MS, until } from "../../support/wait.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
   existsSync,
@@ -16,7 +16,7 @@ let browser: Chromium | undefined;
 let gateway: TestGateway;
 beforeAll(async () => {
   if (CHROMIUM === undefined) return;
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"], timeout: LIMIT_MS });
   gateway = await testGateway();
 });
 afterAll(async () => {
@@ -51,6 +51,7 @@ test("sign in, make an org, invite, accept, sign out", async ({ skip }) => {
   skip(browser === undefined, "no Chromium was found on this machine");
   const open = async (): Promise<[BrowserContext, Page]> => {
     const context = await (browser as Chromium).newContext({ viewport: { width: 900, height: 700 } });
+    context.setDefaultTimeout(LIMIT_MS);
     return [context, await context.newPage()];
   };
   const [, ada] = await open();
@@ -102,6 +103,7 @@ test("sign in, make an org, invite, accept, sign out", async ({ skip }) => {
 test("S11: no page breaks its own policy, and each has its styles", async ({ skip }) => {
   skip(browser === undefined, "no Chromium was found on this machine");
   const page = await (await (browser as Chromium).newContext()).newPage();
+  page.setDefaultTimeout(LIMIT_MS);
   const told: string[] = [];
   page.on("console", (line) => {
     // A browser asks for it by itself, and there is none.

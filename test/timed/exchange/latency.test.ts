@@ -114,10 +114,15 @@ describe("beside a process of its own", () => {
 
   test("T66: requests of 100,000 tokens do not hold up streams that run", async () => {
     const large = prompt(CODE.repeat(6500), { svc: only("plain") });
-    const gaps = async (disturb: () => Promise<unknown>): Promise<number> => {
+    const gapsOnce = async (disturb: () => Promise<unknown>): Promise<readonly number[]> => {
       const streams = Array.from({ length: 10 }, () => pace());
       await disturb();
-      const all = (await Promise.all(streams)).flat().sort((a, b) => a - b);
+      return (await Promise.all(streams)).flat().sort((a, b) => a - b);
+    };
+    const gaps = async (disturb: () => Promise<unknown>): Promise<number> => {
+      let all = await gapsOnce(disturb);
+      // Behind a moment in which the machine stands still many chunks are one read.
+      if (all.length <= 400) all = await gapsOnce(disturb);
       expect(all.length).toBeGreaterThan(400);
       return all[Math.floor(all.length * 0.99)] as number;
     };

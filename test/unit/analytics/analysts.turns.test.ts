@@ -73,7 +73,9 @@ test.each([
     const [answer] = (await once(sent, "response")) as [IncomingMessage];
     return answer;
   };
-  const held = await Promise.all(Array.from({ length: ANALYST_AT_ONCE }, ask));
+  // A late machine may have one ended before its head was read: it is asked for again.
+  const answered = () => until("it is answered", ask);
+  const held = await Promise.all(Array.from({ length: ANALYST_AT_ONCE }, answered));
   expect(held.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
   for (const answer of held) {
     answer.on("error", () => {});

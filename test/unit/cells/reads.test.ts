@@ -53,7 +53,14 @@ test("a cell that heard lately and lacks nothing reads at once", () => {
   expect(readsOf().reads.current()).toBeUndefined();
 });
 
+/** Time goes on by `vi.advanceTimersByTimeAsync` only, and so does the clock. */
+function withOwnTime(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
 test("a cell that lacks a version waits for it, and for no later one; all wait together", async () => {
+  withOwnTime();
   const { reads, state, reached, apply } = readsOf();
   state.latest = 9;
   const asked = [reads.current(), reads.current()];
@@ -63,12 +70,6 @@ test("a cell that lacks a version waits for it, and for no later one; all wait t
   apply(9);
   expect(await Promise.all(asked)).toEqual([true, true]);
 });
-
-/** Time goes on by `vi.advanceTimersByTimeAsync` only, and so does the clock. */
-function withOwnTime(): void {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-  onTestFinished(() => void vi.useRealTimers());
-}
 
 test("a cell that does not get a version it lacks says so after a second", async () => {
   withOwnTime();
@@ -82,6 +83,7 @@ test("a cell that does not get a version it lacks says so after a second", async
 });
 
 test("a cell that should have heard a beat waits for it, and for what it tells", async () => {
+  withOwnTime();
   const { reads, state, beat, apply } = readsOf();
   state.ageMs = 1000;
   const asked = reads.current();

@@ -34,7 +34,11 @@ describe("connections", () => {
     rig.outbound = openTest({ maxIdle: 2 });
     for (const name of ["a", "b", "c"]) await send({ url: `http://${name}.localhost:${rig.receiver.port}/` });
     await until("two connections are open", () => rig.outbound.connections, equals(2));
-    expect(rig.receiver.sockets[0]?.readyState).not.toBe("open");
+    await until(
+      "the receiver has seen the oldest close",
+      () => rig.receiver.sockets[0]?.readyState,
+      (state) => state !== "open",
+    );
     await send({ url: `http://b.localhost:${rig.receiver.port}/` });
     expect(rig.receiver.sockets).toHaveLength(3);
   });

@@ -255,12 +255,20 @@ describe("calls that wait for their turn", () => {
     rig.outbound.close();
     rig.outbound = openTest({ maxCalls: 1, maxWaiting: 1 });
     rig.receiver.answer = () => {};
-    const first = kindOf(send({ timeoutMs: 300 }));
-    await until("the first request has arrived", () => rig.receiver.heads.length, equals(1));
-    const second = kindOf(send({ timeoutMs: 50 }));
-    expect(await kindOf(send())).toBe("busy");
-    expect(await second).toBe("busy");
-    expect(await first).toBe("timeout");
+    const threeCalls = async () => {
+      const arrived = rig.receiver.heads.length;
+      let isOver = false;
+      const first = kindOf(send({ timeoutMs: 300 })).finally(() => {
+        isOver = true;
+      });
+      await until("the first has arrived, or is over", () => isOver || rig.receiver.heads.length > arrived);
+      if (isOver) return undefined;
+      const others = [kindOf(send({ timeoutMs: 50 })), kindOf(send())];
+      return await Promise.all([first, ...others]);
+    };
+    // On a late machine the first may be over before the others come: then there are three more.
+    const kinds = await until("two come while the first is under way", threeCalls);
+    expect(kinds).toEqual(["timeout", "busy", "busy"]);
   });
 });
 

@@ -191,14 +191,14 @@ describe.each(["stripe", "razorpay", "simulated"])("a webhook of %s", (service) 
       const head = {
         ...{ header: (name: string) => headers[name] ?? "", cookie: () => undefined, address: "127.0.0.1" },
       };
-      const used = process.cpuUsage();
+      const used = process.threadCpuUsage();
       const refusal = await Promise.resolve(
         inbound.hook.run(bytes, { gateway: service }, head, "request"),
       ).then(
         () => undefined,
         (error: unknown) => error,
       );
-      const { user, system } = process.cpuUsage(used);
+      const { user, system } = process.threadCpuUsage(used);
       expect((user + system) / 1000).toBeLessThan(MOST_MS);
       if (refusal !== undefined) {
         expect(refusal).toBeInstanceOf(WeirError);

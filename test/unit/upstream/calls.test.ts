@@ -18,7 +18,7 @@ let upstreams: Upstreams;
 
 beforeEach(async () => {
   provider = await startProvider();
-  upstreams = openUpstreams({ connectTimeoutMs: 1000 });
+  upstreams = openUpstreams({ connectTimeoutMs: 20_000 });
 });
 
 afterEach(async () => {
@@ -174,7 +174,7 @@ describe("bodies", () => {
 });
 
 describe("questions", () => {
-  const ask = (timeoutMs = 2000, baseUrl = `${provider.url}/v1`) =>
+  const ask = (timeoutMs = 20_000, baseUrl = `${provider.url}/v1`) =>
     upstreams.ask({
       ...plainCall(endpointAt({ baseUrl, credential: "sk-1" }), "messages"),
       act: "count",
@@ -196,7 +196,7 @@ describe("questions", () => {
     await expect(ask()).rejects.toMatchObject({ code: "upstream_invalid_response" });
     provider.answer = (_, response) => response.destroy();
     await expect(ask()).rejects.toMatchObject({ code: "upstream_error" });
-    const none = upstreams.ask({ ...plainCall(at(), "chat"), act: "count", timeoutMs: 1000 });
+    const none = upstreams.ask({ ...plainCall(at(), "chat"), act: "count", timeoutMs: 20_000 });
     await expect(none).rejects.toMatchObject({ code: "upstream_error" });
   });
 });

@@ -28,7 +28,7 @@ beforeEach(async () => {
   provider = await startProvider();
   nowMs = START_MS;
   upstreams = openUpstreams({
-    connectTimeoutMs: 1000,
+    connectTimeoutMs: 20_000,
     clock: { now: () => nowMs, monotonic: () => nowMs },
   });
 });

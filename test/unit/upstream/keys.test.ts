@@ -27,7 +27,7 @@ describe("calls", () => {
 
   beforeEach(async () => {
     provider = await startProvider();
-    upstreams = openUpstreams({ connectTimeoutMs: 1000 });
+    upstreams = openUpstreams({ connectTimeoutMs: 20_000 });
   });
 
   afterEach(async () => {
@@ -79,7 +79,7 @@ describe("calls", () => {
   test("small requests carry their key too", async () => {
     const endpoint = endpointAt({ baseUrl: `${provider.url}/v1`, credential: "sk-platform-1" });
     const key = ownKey("pk_1", "p", "sk-of-an-org");
-    await upstreams.ask({ ...plainCall(endpoint, "messages"), key, act: "count", timeoutMs: 1000 });
+    await upstreams.ask({ ...plainCall(endpoint, "messages"), key, act: "count", timeoutMs: 20_000 });
     expect(provider.asked[0]?.headers.authorization).toBe("Bearer sk-of-an-org");
   });
 });
