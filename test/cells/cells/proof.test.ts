@@ -20,7 +20,7 @@ describe.skipIf(missing !== undefined)(`a proof${missing === undefined ? "" : `:
   const credit = "{weir}:credit:org_one";
   beforeAll(async () => {
     bench = await openBench();
-    cell = await openCreditCell(bench, "one", ledger, { idleMs: 200, waitMs: 500 });
+    cell = await openCreditCell(bench, "one", ledger, { idleMs: 200, waitMs: 5000 });
     posted = openLedger(cell.store, POSTED_LEDGER);
   });
   afterAll(async () => {
