@@ -25,11 +25,8 @@ const STRIPPED = `--import=${new URL("test/stripped.mjs", import.meta.url)}`;
 const MOST_WORKERS = 6;
 /** These tests wait for sockets, timers, threads and processes for more than a third of their time: one more than there are processors. */
 const WORKERS = Math.min(availableParallelism() + 1, MOST_WORKERS);
-/** Those that start processes wait for these besides. */
-const WITH_CHILDREN = {
-  maxWorkers: Math.min(availableParallelism() + 2, MOST_WORKERS),
-  sequence: { groupOrder: 1 },
-};
+/** Starts processes of its own. */
+const WITH_CHILDREN = { maxWorkers: WORKERS, sequence: { groupOrder: 1 } };
 
 function turnOf(lane: Lane) {
   if (lane.isAlone) return { maxWorkers: 1, sequence: { groupOrder: 2 } };

@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PolicyReading } from "../../../src/routing/policy-reading.ts";
 import { openThread } from "../../../src/workers/thread.ts";
+import { collectGarbage } from "../../support/heap.ts";
 import {
   host,
   openTraffic,
@@ -89,6 +90,8 @@ test("T54: 100,000 recorded requests in under 3 s, beside the event loop", async
       expect(report.moved).toBeGreaterThan(REQUESTS / 4);
       expect(report.cost_micro.delta).not.toBe(0);
     };
+    // Also what other files of the lane have left in this process: to collect it takes turns of more than 10 ms.
+    collectGarbage();
     const { tookMs, ownMs, others } = await spent(async () => {
       turnMs = await longestTurnMs(act);
     });
