@@ -90,7 +90,7 @@ test("T54: 100,000 recorded requests in under 3 s, beside the event loop", async
       expect(report.moved).toBeGreaterThan(REQUESTS / 4);
       expect(report.cost_micro.delta).not.toBe(0);
     };
-    // Also what other files of the lane have left in this process: to collect it takes turns of more than 10 ms.
+    // What other files of the lane have left in this process is no part of a turn.
     collectGarbage();
     const { tookMs, ownMs, others } = await spent(async () => {
       turnMs = await longestTurnMs(act);
