@@ -5,15 +5,10 @@ import { runInNewContext } from "node:vm";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** Collects what earlier tests of this process have left, before a measurement pays for it. */
-export function collectGarbage(): void {
+/** Bytes in use, once garbage is collected. */
+export function heapBytes(): number {
   // Twice: what the first one lets go of may hold more.
   collect();
   collect();
-}
-
-/** Bytes in use, once garbage is collected. */
-export function heapBytes(): number {
-  collectGarbage();
   return process.memoryUsage().heapUsed;
 }

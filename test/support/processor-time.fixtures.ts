@@ -65,21 +65,17 @@ const busyMs = (): number =>
 
 /** So many processors kept busy by others make a measurement worth another try. */
 const CROWDED = 0.8;
-/** Tries that decide where nobody else had the machine: it may stand still for a moment in one of them. */
-const QUIET_TRIES = 2;
 
 /**
- * Whether `act` came out true: at once, or in a further try where others had the machine during the ones before. On a machine that does
- * nothing else the second try decides.
+ * Whether `act` came out true: at once, or in a further try where others had the machine during each one before. On a machine that
+ * does nothing else the first try decides.
  * @param tries at most
  */
 export async function holdsUnlessCrowded(act: () => Promise<boolean>, tries = 4): Promise<boolean> {
-  let quiet = 0;
   for (let left = tries; left > 0; left--) {
     const [startMs, before] = [performance.now(), othersMs()];
     if (await act()) return true;
-    if ((othersMs() - before) / (performance.now() - startMs) < CROWDED) quiet++;
-    if (quiet === QUIET_TRIES) return false;
+    if ((othersMs() - before) / (performance.now() - startMs) < CROWDED) return false;
   }
   return false;
 }

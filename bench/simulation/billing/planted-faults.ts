@@ -227,8 +227,8 @@ function missingNumber(world: World, { rooms, store }: GatewayProcess): Plant | 
 }
 
 /**
- * Makes the balance in an older entry of a call wrong. The gateway computes what is left of grants from the balances of other
- * entries, so that the fault stays in this one.
+ * Writes a wrong balance into the ledger entry of a call that is not the org's newest entry. The gateway never reads this balance to
+ * compute what is left of grants, so no other figure becomes wrong.
  */
 function wrongBalance(world: World, { store }: GatewayProcess): Plant | undefined {
   const { dice, customers } = world.parts;

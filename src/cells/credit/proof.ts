@@ -50,11 +50,11 @@ export async function prove(
   cell: Pick<Cell, "store" | "caughtUp">,
 ): Promise<{ readonly orgs: number; readonly findings: readonly string[] }> {
   const credits = await creditsIn(link);
-  // What was posted before that is here then.
+  // The entries that Redis counted when it was asked are in the cell's store then.
   await cell.caughtUp();
   const postings = postingsIn(cell.store);
   const newer = [...postings].filter(([org, of]) => newestOf(of) > entriesIn(credits.get(org)));
-  // What was posted since that is in Redis by now.
+  // The store may have entries that were posted after that. Redis counts these by now.
   const later = newer.length === 0 ? [] : await creditsIn(link, new Set(newer.map(([org]) => org)));
   const now = new Map([...credits, ...later]);
   const findings: string[] = [];

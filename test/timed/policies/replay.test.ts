@@ -6,7 +6,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PolicyReading } from "../../../src/routing/policy-reading.ts";
 import { openThread } from "../../../src/workers/thread.ts";
-import { collectGarbage } from "../../support/heap.ts";
 import {
   host,
   openTraffic,
@@ -90,8 +89,6 @@ test("T54: 100,000 recorded requests in under 3 s, beside the event loop", async
       expect(report.moved).toBeGreaterThan(REQUESTS / 4);
       expect(report.cost_micro.delta).not.toBe(0);
     };
-    // What other files of the lane have left in this process is no part of a turn.
-    collectGarbage();
     const { tookMs, ownMs, others } = await spent(async () => {
       turnMs = await longestTurnMs(act);
     });

@@ -187,9 +187,10 @@ test("thousands of jobs run in a second, also where each is asked for in an act 
     const { user, system } = process.cpuUsage(started);
     return (user + system) / count;
   };
-  let leastUs = Number.POSITIVE_INFINITY;
+  let leastCpuUs = Number.POSITIVE_INFINITY;
   // What threads of this process do beside it counts: of three tries one must be cheap.
-  for (let tries = 0; tries < 3 && leastUs >= 500; tries++) leastUs = Math.min(leastUs, await runAll());
-  console.log(`a job takes ${Math.round(leastUs)} µs of a processor`);
-  expect(leastUs).toBeLessThan(500);
+  for (let tries = 0; tries < 3 && leastCpuUs >= 500; tries++)
+    leastCpuUs = Math.min(leastCpuUs, await runAll());
+  console.log(`a job takes ${Math.round(leastCpuUs)} µs of a processor`);
+  expect(leastCpuUs).toBeLessThan(500);
 });
