@@ -18,7 +18,7 @@ export interface KeptCell {
   stop(): Promise<void>;
 }
 
-export type Bounds = Pick<SharedKeptOptions, "mostBytes" | "mostAnswers">;
+export type Bounds = Partial<Pick<SharedKeptOptions, "mostBytes" | "mostAnswers" | "timers">>;
 
 export async function keptCell(
   bench: Bench,

@@ -70,6 +70,18 @@ export async function openCreditCell(
   };
 }
 
+/** Holds credit that is there. A cell that cannot know so in time, because Redis is late, is asked again, as its clients would. */
+export async function holdOf(
+  { purse }: Pick<CreditCell, "purse">,
+  org: string,
+  microUsd: number,
+): Promise<Hold> {
+  const ask = async () => ({ hold: await purse.hold(org, microUsd) });
+  const { hold } = await until("it is known whether the credit is there", ask);
+  expect(hold).toBeDefined();
+  return hold as Hold;
+}
+
 let requests = 0;
 
 /** Charges a hold, as the settlement of a call does. @returns the request's id, once that is durable */

@@ -10,6 +10,7 @@ import {
   charge,
   creditOf,
   HeardLedger,
+  holdOf,
   openCreditCell,
   post,
   settled,
@@ -39,7 +40,7 @@ describe.skipIf(missing !== undefined)(
     test("the last of a balance, idle at several cells, is found for a call that needs all of it", async () => {
       await post(at(0), "org_split", 8000);
       // Each cell uses a part and keeps the lease.
-      for (const cell of cells) cell.purse.release((await cell.purse.hold("org_split", 1000)) as Hold);
+      for (const cell of cells) cell.purse.release(await holdOf(cell, "org_split", 1000));
       const hold = await at(3).purse.hold("org_split", 8000);
       expect(hold?.amountMicroUsd).toBe(8000);
       expect(await at(4).purse.hold("org_split", 1)).toBeUndefined();
@@ -76,8 +77,7 @@ describe.skipIf(missing !== undefined)(
 
     test("while a lease lasts, holds, extensions and settles need no reply", async () => {
       await post(at(0), "org_busy", 100_000_000);
-      for (let call = 0; call < 40; call++)
-        await charge(at(0), (await at(0).purse.hold("org_busy", 1000)) as Hold, 900);
+      for (let call = 0; call < 40; call++) await charge(at(0), await holdOf(at(0), "org_busy", 1000), 900);
       await until(
         "credit is held without asking Redis",
         () => at(0).purse.hold("org_busy", 1000) instanceof Promise,
@@ -97,22 +97,22 @@ describe.skipIf(missing !== undefined)(
 
     test("an upstream that reports more than was held takes the balance below zero, and the next call is refused", async () => {
       await post(at(0), "org_over", 5000);
-      const hold = (await at(1).purse.hold("org_over", 5000)) as Hold;
+      const hold = await holdOf(at(1), "org_over", 5000);
       await charge(at(1), hold, 7000);
       await settled(bench, ledger, "org_over");
       expect((await creditOf(bench, "org_over")).b).toBe(-2000);
       expect(await at(2).purse.hold("org_over", 0)).toBeUndefined();
       expect(await at(2).purse.hold("org_over", 1)).toBeUndefined();
       await post(at(0), "org_over", 3000);
-      const later = (await at(2).purse.hold("org_over", 1000)) as Hold;
+      const later = await holdOf(at(2), "org_over", 1000);
       expect(await at(3).purse.hold("org_over", 1)).toBeUndefined();
       at(2).purse.release(later);
     });
 
     test("a posting that takes credit recalls idle leases, and is refused what calls hold", async () => {
       await post(at(0), "org_recall", 10_000);
-      const held = (await at(1).purse.hold("org_recall", 4000)) as Hold;
-      at(2).purse.release((await at(2).purse.hold("org_recall", 6000)) as Hold);
+      const held = await holdOf(at(1), "org_recall", 4000);
+      at(2).purse.release(await holdOf(at(2), "org_recall", 6000));
       const posted = { outcome: "posted", seq: 2, balance: 4000 };
       expect(await post(at(0), "org_recall", -6000)).toEqual(posted);
       await until(
@@ -135,7 +135,7 @@ describe.skipIf(missing !== undefined)(
       const posted: { seq: number; balance: number }[] = [];
       const calls = cells.map(async (cell, n) => {
         for (let call = 0; call < amount(500, 60); call++) {
-          const hold = (await cell.purse.hold("org_both", 1000)) as Hold;
+          const hold = await holdOf(cell, "org_both", 1000);
           await charge(cell, hold, 10 + n);
         }
       });
@@ -171,7 +171,7 @@ describe.skipIf(missing !== undefined)(
         await Promise.all(
           some.map(async (org, n) => {
             const cell = at(n % cells.length);
-            const hold = (await cell.purse.hold(org, 1000)) as Hold;
+            const hold = await holdOf(cell, org, 1000);
             if (n % 2 === 0) cell.purse.release(hold);
             else await charge(cell, hold, 10);
           }),

@@ -5,7 +5,6 @@ import { lackIn } from "../../../src/cells/credit/recovery.ts";
 import { retireCell } from "../../../src/cells/dataset.ts";
 import type { Operation } from "../../../src/cells/exchange.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";
-import type { Hold } from "../../../src/credits/purse.ts";
 import { startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";
@@ -14,6 +13,7 @@ import {
   charge,
   creditOf,
   HeardLedger,
+  holdOf,
   openCreditCell,
   post,
   settled,
@@ -49,7 +49,7 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     const [cell, other] = [await open("spent"), await open("other")];
     await post(other, ORG, PAID);
     const copy = saveRedis(bench.redis);
-    await charge(cell, (await cell.purse.hold(ORG, PAID)) as Hold, PAID);
+    await charge(cell, await holdOf(cell, ORG, PAID), PAID);
     // It forgets the org: no lease says any more that something was spent.
     await settled(bench, ledger, ORG);
     await until("no purse is kept", () => cell.purse.size(), equals(0));
@@ -91,7 +91,7 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     await end(cell);
     expect(await retireCell(bench.link, bench.id, "spent", 0)).toBe(true);
     expect(await waitedFor()).toEqual([]);
-    other.purse.release((await other.purse.hold(ORG, PAID)) as Hold);
+    other.purse.release(await holdOf(other, ORG, PAID));
     await other.stop();
   });
 
@@ -106,7 +106,7 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     const cell = await openCreditCell(bench, "holding", ledger, { idleMs: 200, url: proxy.url });
     await post(other, ORG, PAID);
     const copy = saveRedis(bench.redis);
-    const hold = (await cell.purse.hold(ORG, PAID)) as Hold;
+    const hold = await holdOf(cell, ORG, PAID);
     proxy.refuse(true);
     await restoreRedis(bench.redis, copy);
     await isBack(other);

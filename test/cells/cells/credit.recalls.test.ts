@@ -3,10 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ActCredit } from "../../../src/cells/act-credit.ts";
 import { Charges, type ChargesStore } from "../../../src/cells/credit/charges.ts";
 import { systemClock } from "../../../src/clock.ts";
-import type { Hold } from "../../../src/credits/purse.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { until } from "../../support/wait.ts";
-import { HeardLedger, openCreditCell, post } from "./credit-fixtures.ts";
+import { HeardLedger, holdOf, openCreditCell, post } from "./credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 
 const missing = missingRedis();
@@ -64,7 +63,7 @@ describe.skipIf(missing !== undefined)(`idle credit${missing === undefined ? "" 
       await openCreditCell(bench, "other", ledger),
     ];
     await post(other, "org_tight", 100);
-    const hold = (await holder.purse.hold("org_tight", 100)) as Hold;
+    const hold = await holdOf(holder, "org_tight", 100);
     expect(await other.purse.hold("org_tight", 100)).toBeUndefined();
     holder.purse.release(hold);
     await until(

@@ -15,6 +15,7 @@ import {
   charge,
   creditOf,
   HeardLedger,
+  holdOf,
   openCreditCell,
   post,
   settled,
@@ -72,7 +73,7 @@ describe.skipIf(missing !== undefined)(
       await cell.stop();
       expect(await other.purse.hold("org_died", 5000)).toBeUndefined();
       const again = await open("died");
-      const hold = (await other.purse.hold("org_died", 10_000)) as Hold;
+      const hold = await holdOf(other, "org_died", 10_000);
       other.purse.release(hold);
       await again.stop();
     });
@@ -82,7 +83,7 @@ describe.skipIf(missing !== undefined)(
       const folder = join(bench.folder, "copied");
       const spend = async () => {
         const cell = await open("copied");
-        await charge(cell, (await cell.purse.hold("org_copy", 10)) as Hold, 10);
+        await charge(cell, await holdOf(cell, "org_copy", 10), 10);
         await cell.stop();
       };
       await spend();
@@ -112,7 +113,7 @@ describe.skipIf(missing !== undefined)(
       const folder = join(bench.folder, "back");
       const spend = async () => {
         const cell = await open("back");
-        await charge(cell, (await cell.purse.hold("org_back", 10)) as Hold, 10);
+        await charge(cell, await holdOf(cell, "org_back", 10), 10);
         await cell.stop();
       };
       await spend();
@@ -168,9 +169,9 @@ describe.skipIf(missing !== undefined)(
     test("a retired cell's leases come back, and what it had not sent is charged to nobody", async () => {
       await post(other, "org_retired", 10_000);
       const cell = await open("retired");
-      const kept = (await cell.purse.hold("org_retired", 6000)) as Hold;
+      const kept = await holdOf(cell, "org_retired", 6000);
       expect(await retireCell(bench.link, bench.id, "retired", 0)).toBe(true);
-      other.purse.release((await other.purse.hold("org_retired", 10_000)) as Hold);
+      other.purse.release(await holdOf(other, "org_retired", 10_000));
       // It goes on without knowing.
       const requestId = await charge(cell, kept, 6000);
       await until(
@@ -187,7 +188,7 @@ describe.skipIf(missing !== undefined)(
         () => ledger.uncharged.map((row) => row.requestId),
         equals([requestId]),
       );
-      await charge(again, (await again.purse.hold("org_retired", 100)) as Hold, 100);
+      await charge(again, await holdOf(again, "org_retired", 100), 100);
       await settled(bench, ledger, "org_retired");
       expect(ledger.of("org_retired").map(({ balanceMicroUsd }) => balanceMicroUsd)).toEqual([9900]);
       await again.stop();
@@ -198,7 +199,7 @@ describe.skipIf(missing !== undefined)(
       const silent = await bench.cell("silent");
       await silent.lane("credit").send([["credit", 0, 0, "", ["org_term", 0, 0, 100, 100, -1]]]);
       await silent.stop();
-      const hold = (await other.purse.hold("org_term", 1000)) as Hold;
+      const hold = await holdOf(other, "org_term", 1000);
       await bench.redis.kill();
       await bench.redis.start();
       await expect(other.purse.hold("org_term", 500_000)).rejects.toMatchObject({ status: 503 });

@@ -2,10 +2,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Hold } from "../../../src/credits/purse.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";
-import { type CreditCell, HeardLedger, openCreditCell, post } from "./credit-fixtures.ts";
+import { type CreditCell, HeardLedger, holdOf, openCreditCell, post } from "./credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 
 const missing = missingRedis();
@@ -70,12 +69,12 @@ describe.skipIf(missing !== undefined)(
     test("are not waited for where they left with nothing, and calls go on", async () => {
       const cell = await open("gone");
       expect(cell.purse.leased()).toEqual({ orgs: 0, microUsd: 0 });
-      const hold = (await cell.purse.hold("org", 1000)) as Hold;
+      const hold = await holdOf(cell, "org", 1000);
       expect(cell.purse.leased()).toEqual({ orgs: 1, microUsd: 1000 });
       cell.purse.release(hold);
       await cell.stop();
       expect(await waitedFor()).toEqual([]);
-      other.purse.release((await other.purse.hold("org", 500_000)) as Hold);
+      other.purse.release(await holdOf(other, "org", 500_000));
     });
 
     test("are waited for where something is held, and until they started again and said what they know", async () => {
@@ -104,14 +103,9 @@ describe.skipIf(missing !== undefined)(
         const name = `killed-${killAt}`;
         await run(name, killAt);
         expect(await waitedFor()).toEqual(isWaitedFor ? [name] : []);
-        const isHeld = await Promise.resolve(other.purse.hold("org", 400_000)).then(
-          (hold) => {
-            other.purse.release(hold as Hold);
-            return true;
-          },
-          () => false,
-        );
-        expect(isHeld).toBe(!isWaitedFor);
+        const refused = { status: 503 };
+        if (isWaitedFor) await expect(other.purse.hold("org", 400_000)).rejects.toMatchObject(refused);
+        else other.purse.release(await holdOf(other, "org", 400_000));
         // A start makes it a member again, that is waited for while it runs and after a kill.
         await run(name, "calling");
         expect(await waitedFor()).toEqual([name]);

@@ -1,9 +1,16 @@
 /** Redis comes back with older data, without replicas: a cell whose confirmed charges are not in them ends, and nothing is granted. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Hold } from "../../../src/credits/purse.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";
-import { type CreditCell, charge, HeardLedger, openCreditCell, post, settled } from "./credit-fixtures.ts";
+import {
+  type CreditCell,
+  charge,
+  HeardLedger,
+  holdOf,
+  openCreditCell,
+  post,
+  settled,
+} from "./credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 import { restoreRedis, saveRedis } from "./redis-copy.ts";
 
@@ -21,7 +28,7 @@ describe.skipIf(missing !== undefined)(`older data${missing === undefined ? "" :
   afterEach(async () => await bench.close());
 
   const spend = async (cell: CreditCell, amount: number) =>
-    await charge(cell, (await cell.purse.hold("org", amount)) as Hold, amount);
+    await charge(cell, await holdOf(cell, "org", amount), amount);
   const granted = async (cell: CreditCell, amount: number) => {
     const hold = await Promise.resolve(cell.purse.hold("org", amount)).catch(() => undefined);
     if (hold !== undefined) cell.purse.release(hold);

@@ -6,11 +6,18 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RETIRE_SILENCE_MS, retire } from "../../../src/cells/registry.ts";
-import type { Hold } from "../../../src/credits/purse.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";
-import { type CreditCell, charge, creditOf, HeardLedger, openCreditCell, post } from "./credit-fixtures.ts";
+import {
+  type CreditCell,
+  charge,
+  creditOf,
+  HeardLedger,
+  holdOf,
+  openCreditCell,
+  post,
+} from "./credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 
 const missing = missingRedis();
@@ -120,7 +127,7 @@ describe.skipIf(missing !== undefined || process.platform !== "linux")(
       await silence();
       // Its process began a moment ago; else that is what would be waited for.
       expect(await retire(bench.link, bench.id, "paused", 0)).toBe(true);
-      await charge(other, (await other.purse.hold("org", PAID)) as Hold, PAID);
+      await charge(other, await holdOf(other, "org", PAID), PAID);
 
       // It goes on, and does not know: first what it was asked meanwhile, before it hears Redis.
       for (const line of ["charge 3000", "release", "hold 4000"]) cell.tell(line);

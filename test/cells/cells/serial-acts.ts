@@ -5,6 +5,7 @@
 import { strict as assert } from "node:assert";
 import { readEntry } from "../../../src/cells/replica.ts";
 import { unpackContent } from "../../../src/store/checked.ts";
+import type { ActOptions } from "../../../src/store/group.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Bench } from "./fixtures.ts";
 
@@ -28,7 +29,12 @@ interface Done {
 }
 
 /** An act at random, over tables with keys of one part and of two. Resolves once it is answered. @param mark no other act has it */
-export function randomAct(store: Store, random: () => number, mark: string): Promise<void> {
+export function randomAct(
+  store: Store,
+  random: () => number,
+  mark: string,
+  options: ActOptions = {},
+): Promise<void> {
   const pick = (n: number) => Math.floor(random() * n);
   const [kind, from, to, group] = [pick(5), pick(ACCOUNTS), pick(ACCOUNTS), `g${pick(3)}`];
   const [accounts, items] = [store.table<number>("accounts"), store.table<string>("items")];
@@ -70,7 +76,7 @@ export function randomAct(store: Store, random: () => number, mark: string): Pro
     } else for (let account = 0; account < ACCOUNTS; account++) balance(account);
     const done: Done = { mark, reads, writes };
     store.table<Done>(MARKS).put("last", done);
-  });
+  }, options);
 }
 
 /** Replays all acts in the order of the stream, each of which must have read what those before it wrote. @param hint for a failure @returns their marks */

@@ -24,6 +24,16 @@ async function waits(answer: Promise<unknown>, ms = 50): Promise<void> {
   expect(await Promise.race([answer.then(() => "is answered"), rest(ms).then(() => "waits")])).toBe("waits");
 }
 
+/** The answer to what waited. It waits for a second: where the machine is late for longer, it is refused, and asked for again. */
+async function waited<Answer extends { readonly status: number }>(
+  answered: Promise<Answer>,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  const answer = await answered;
+  if (answer.status !== 503) return answer;
+  return await until("it is not refused any more", ask, ({ status }) => status !== 503);
+}
+
 /** What was committed elsewhere does not reach the second cell until `late.proxy.letGo()`; it hears of it. */
 async function holdStream(): Promise<void> {
   await late.isWell();
@@ -34,13 +44,16 @@ async function holdStream(): Promise<void> {
 test.skipIf(missing).each(BY_KEY)(
   "%s by a key that the cell does not know yet waits until it does",
   async (_, call) => {
-    await late.isWell();
-    late.proxy.pause();
-    const { secret } = await newKey();
-    const answered = call(late, secret);
-    await waits(answered);
-    late.proxy.resume();
-    const { status, text } = await answered;
+    const ask = async () => {
+      await late.isWell();
+      late.proxy.pause();
+      const { secret } = await newKey();
+      const answered = call(late, secret);
+      await waits(answered).finally(() => late.proxy.resume());
+      return await answered;
+    };
+    // It waits for a second: where the machine is late for longer, it is refused, and waits once more with another key.
+    const { status, text } = await until("it has not waited in vain", ask, (answer) => answer.status !== 503);
     expect([200, 201], text).toContain(status);
   },
 );
@@ -86,10 +99,11 @@ test.skipIf(missing)("a cell that lacks a revocation it heard of does not read b
   expect(refused.headers.get("retry-after")).toBe("1");
   const changed = await late.ask(1, "POST", "/v1/keys", { key: key.secret, body: { name: "too late" } });
   expect(changed.status).toBe(503);
-  const waiting = late.ask(1, "GET", "/v1/limits", { key: key.secret });
+  const ask = () => late.ask(1, "GET", "/v1/limits", { key: key.secret });
+  const waiting = ask();
   await waits(waiting);
   late.proxy.letGo();
-  const { status, json } = await waiting;
+  const { status, json } = await waited(waiting, ask);
   expect([status, json.error.code]).toEqual([401, "revoked_key"]);
 });
 
@@ -100,9 +114,10 @@ test.skipIf(missing)(
     await holdStream();
     const body = { name: "renamed" };
     expect((await late.ask(0, "PATCH", `/v1/keys/${key.id}`, { body })).status).toBe(200);
-    const read = late.ask(1, "GET", `/v1/keys/${key.id}`);
+    const ask = () => late.ask(1, "GET", `/v1/keys/${key.id}`);
+    const read = ask();
     await waits(read);
     late.proxy.letGo();
-    expect((await read).json.name).toBe("renamed");
+    expect((await waited(read, ask)).json.name).toBe("renamed");
   },
 );

@@ -10,9 +10,10 @@ import { readConfig } from "../../../src/config.ts";
 import { joinCells } from "../../../src/gateway/cells.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { start } from "../../support/observations.ts";
 import { again } from "../../support/pace.ts";
 import { missingRedis } from "../../support/redis-server.ts";
-import { until } from "../../support/wait.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const missing = missingRedis();
 const CELLS = 3;
@@ -32,12 +33,12 @@ describe.skipIf(missing !== undefined)(
       const body = { name: "limited", environment: "test", limits };
       return (await gateway.call("POST", "/v1/keys", { body })).json.secret;
     };
-    const call = (key: string, instruction = "", max_tokens = 5): Promise<Answer> =>
-      gateway.chat({ max_tokens, messages: [{ role: "user", content: `Hi ${instruction}` }] }, { key });
+    const call = (key: string, max_tokens: number): Promise<Answer> =>
+      gateway.chat({ max_tokens, messages: [{ role: "user", content: "Hi" }] }, { key });
     /** Asks again where the cell could not know: one that stood still admits nothing before it has caught up. */
-    const decided = async (key: string): Promise<Answer> => {
+    const decided = async (key: string, max_tokens = 5): Promise<Answer> => {
       for (;;) {
-        const answer = await call(key);
+        const answer = await call(key, max_tokens);
         if (answer.status !== 503) return answer;
       }
     };
@@ -70,9 +71,9 @@ describe.skipIf(missing !== undefined)(
     test("tokens of all cells' calls together stay within the limit", async () => {
       // A prompt counts too: this many for all calls of one shape.
       const probe = await newKey({ tpm: 100_000 });
-      const used = 100_000 - Number((await call(probe, "", 40)).headers.get("x-ratelimit-remaining-tokens"));
+      const used = 100_000 - Number((await decided(probe, 40)).headers.get("x-ratelimit-remaining-tokens"));
       const key = await newKey({ tpm: used * 10 + used - 1 });
-      const answers = await Promise.all(Array.from({ length: 60 }, () => call(key, "", 40)));
+      const answers = await Promise.all(Array.from({ length: 60 }, () => decided(key, 40)));
       expect(outcomes(answers)).toEqual({ ok: 10, tpm: 50 });
     });
 
@@ -82,25 +83,39 @@ describe.skipIf(missing !== undefined)(
       const endLooks = again(() => {
         mostOpen = Math.max(mostOpen, gateway.simulator.openCalls);
       }, 2);
-      const answers = await Promise.all(
-        Array.from({ length: 30 }, () => call(key, "[[sim first_ms=300]]")),
-      ).finally(endLooks);
-      expect(outcomes(answers)).toEqual({ ok: 4, concurrency: 26 });
+      // Those that are admitted last until their clients leave: a late machine has asked for all others by then.
+      const leave = new AbortController();
+      const codes: string[] = [];
+      const content = "Hi [[sim first_ms=60000]]";
+      const body = { model: "weir/sim-small", max_tokens: 5, messages: [{ role: "user", content }] };
+      const refused = async () => {
+        for (;;) {
+          const answer = await start(gateway, body, { key, signal: leave.signal });
+          const { error } = (await answer.json()) as { error: { code: string } };
+          if (answer.status !== 503) return void codes.push(error.code);
+        }
+      };
+      const calls = Promise.allSettled(Array.from({ length: 30 }, refused));
+      const open = () => gateway.simulator.openCalls;
+      await until("all have been asked", () => [open(), codes.length], equals([4, 26])).finally(endLooks);
+      leave.abort();
+      await calls;
+      expect([...new Set(codes)]).toEqual(["concurrency"]);
       expect(mostOpen).toBe(4);
-      const later = async () => (await call(key)).status === 200;
+      const later = async () => (await call(key, 5)).status === 200;
       for (let n = 0; n < 2 * CELLS; n++) await until("a slot is free at the next cell", later);
     });
 
     test("the wait is never too short, whichever cell is asked, and too long by no more than Redis took to reply", async () => {
       const key = await newKey({ rpm: 2 });
       const before = Date.now();
-      await call(key);
+      await decided(key);
       const after = Date.now();
-      await call(key);
+      await decided(key);
       let slowestMs = 0;
       for (let n = 0; n < 2 * CELLS; n++) {
         const from = Date.now();
-        const { headers, json, status } = await call(key);
+        const { headers, json, status } = await decided(key);
         const to = Date.now();
         expect([status, json.error.code]).toEqual([429, "rpm"]);
         const waitMs = json.error.retry_after_ms;
@@ -117,7 +132,7 @@ describe.skipIf(missing !== undefined)(
       const key = await newKey({ rpm: 50 });
       const left: number[] = [];
       for (let n = 0; n < 6; n++)
-        left.push(Number((await call(key)).headers.get("x-ratelimit-remaining-requests")));
+        left.push(Number((await decided(key)).headers.get("x-ratelimit-remaining-requests")));
       expect(left).toEqual([49, 48, 47, 46, 45, 44]);
     });
   },

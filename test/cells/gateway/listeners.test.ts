@@ -56,11 +56,20 @@ function treeOf(root: number): number[] {
   return tree;
 }
 
+/** None where it has ended meanwhile. */
+function descriptorsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`);
+  } catch {
+    return [];
+  }
+}
+
 /** Inodes of the sockets that these processes hold. */
 function inodesOf(pids: readonly number[]): Set<string> {
   const inodes = new Set<string>();
   for (const pid of pids) {
-    for (const fd of readdirSync(`/proc/${pid}/fd`)) {
+    for (const fd of descriptorsOf(pid)) {
       try {
         const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`)) ?? [];
         if (inode !== undefined) inodes.add(inode);

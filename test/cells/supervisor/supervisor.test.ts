@@ -41,9 +41,10 @@ it(`a killed cell and a killed Redis come back while the others serve; no second
     const known = (await cells.status())?.cells ?? [];
     return known[1]?.state === "ready" && known[1].pid !== killed;
   });
+  // Those of a late machine may come when it is back already.
+  await until("calls are answered", () => calls.good > 10 || calls.bad.length > 0);
   await calls.end();
   expect(calls.bad).toEqual([]);
-  expect(calls.good).toBeGreaterThan(10);
   const after = await cells.pids();
   expect([after[0], after[2]]).toEqual([before[0], before[2]]);
   const said = cells.output();

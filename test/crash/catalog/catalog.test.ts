@@ -34,18 +34,32 @@ function opener(folder: string, step: number) {
   };
 }
 
-// Before and behind the commit of the start, and before and behind that of the instant.
-// At once: each waits for an instant.
-test.concurrent.each([1, 2, 3, 4])("a process that is killed at step %d, and one after it", async (step) => {
-  const folder = join(home, `f${step}`);
+/** @returns the folder and the instant; undefined where the process began behind that, and so had nothing to commit at it */
+async function killedAt(
+  step: number,
+  aheadMs: number,
+): Promise<{ readonly folder: string; readonly from: string } | undefined> {
+  const folder = join(home, `f${step}-${aheadMs}`);
   mkdirSync(join(folder, "models"), { recursive: true });
   writeFileSync(join(folder, "providers.yaml"), PROVIDERS);
   const price = (input: number) => `price: { input: ${input}, output: 4 }`;
-  const from = new Date(Date.now() + 3000).toISOString();
+  const from = new Date(Date.now() + aheadMs).toISOString();
   const endpoint = `provider: near, upstream_model: m, region: eu, ${price(2)}, scheduled: [{ from: "${from}", ${price(3)} }]`;
   writeFileSync(join(folder, "models/real.yaml"), modelFile([endpoint]));
   const killed = opener(folder, step);
-  await until("it is killed", () => !killed.alive());
+  const isTooLate = () => killed.prices()[0]?.startsWith("price 3 ") === true;
+  await until("it is killed, or too late", () => !killed.alive() || isTooLate());
+  if (!killed.alive()) return { folder, from };
+  await killed.end();
+  return undefined;
+}
+
+// Before and behind the commit of the start, and before and behind that of the instant.
+// At once: each waits for an instant.
+test.concurrent.each([1, 2, 3, 4])("a process that is killed at step %d, and one after it", async (step) => {
+  let found = await killedAt(step, 3000);
+  for (let aheadMs = 6000; found === undefined; aheadMs *= 2) found = await killedAt(step, aheadMs);
+  const { folder, from } = found;
   const next = opener(folder, 0);
   await until("the dated price is in force", () => next.prices().some((line) => line.startsWith("price 3 ")));
   await next.end();

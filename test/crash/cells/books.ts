@@ -171,7 +171,11 @@ export class Books {
       const key = await this.#world.read<{ status: string; limits: { rpm: number } }>(`/v1/keys/${id}`);
       if (revoked !== "asked") assert.equal(key.status, revoked === "yes" ? "revoked" : "active", id);
       assert.ok(limits.includes(key.limits.rpm), `${id}: rpm is ${key.limits.rpm}, none of ${limits}`);
-      const { status } = await this.#world.ask("GET", "/v1/limits", { key: secret });
+      const { status } = await until(
+        `${id} is known`,
+        () => this.#world.ask("GET", "/v1/limits", { key: secret }),
+        (answer) => answer.status !== 503,
+      );
       assert.equal(status, key.status === "revoked" ? 401 : 200, id);
       if (key.status === "revoked") this.#held.keys.delete(id);
     }

@@ -51,7 +51,13 @@ async function startWorld(): Promise<World> {
       const [seq = 0, microUsd = 0] = (found as Buffer[]).map(String).map(Number);
       return [seq, microUsd];
     },
-    again: () => other.call("POST", "/v1/chat/completions", { body: BODY, headers: HEADERS }),
+    // A cell that has no answer of Redis in time says so.
+    again: () =>
+      until(
+        "the cell knows of the key",
+        () => other.call("POST", "/v1/chat/completions", { body: BODY, headers: HEADERS }),
+        ({ status }) => status !== 503,
+      ),
   };
 }
 

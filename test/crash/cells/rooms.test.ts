@@ -101,7 +101,11 @@ async function audited(world: CellsWorld): Promise<AuditRow[]> {
 async function states(world: CellsWorld): Promise<State[]> {
   const found = await world.atEach(async (agent, page) => {
     const read = async (path: string) => {
-      const { status, text } = await world.ask("GET", path, {}, agent);
+      const { status, text } = await until(
+        `${path} can be read`,
+        () => world.ask("GET", path, {}, agent),
+        (answer) => answer.status !== 503,
+      );
       expect(status, `${path}: ${text}`).toBe(200);
       return JSON.parse(text);
     };
@@ -121,8 +125,14 @@ test.skipIf(!hasRedis)(
     const random = seededRandom(SEED);
     const { world } = await startWorld(CELLS, { engine: true, orgs: {}, plans: [PLAN] });
     const actors = new Actors(world, seededRandom(SEED + 1));
-    for (const order of actors.orders.first()) await actors.act(order);
-    expect(actors.answered).toBe(actors.sent.size);
+    let first = 0;
+    for (const order of actors.orders.first()) {
+      first++;
+      await until("it is answered", async () => {
+        await actors.act(order);
+        return actors.answered === first;
+      });
+    }
     const faults = Object.keys(FAULTS).filter((name) => name !== "none");
     for (let n = 0; n < ROUNDS; n++) {
       const fault = faults[n % faults.length] as string;

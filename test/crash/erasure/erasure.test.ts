@@ -24,6 +24,7 @@ import {
   plantInWebhooks,
 } from "../../support/erasure/planting.ts";
 import { removeFolder, testGateway } from "../../support/gateway.ts";
+import { killEngine } from "../../support/kill-engine.ts";
 import { recorded } from "../../support/observations.ts";
 import { anyMoment } from "../../support/pace.ts";
 import { directoryOf } from "../../support/scim/scim.fixtures.ts";
@@ -258,8 +259,7 @@ describe("kill -9 during an erasure", { timeout: 120_000 + ROUNDS * 180_000 }, (
         "the rewriting has begun",
         async () => Number(await clickhouse(dataDir, begun).catch(() => "0")) > 0,
       );
-      const children = readFileSync(`/proc/${one.pid}/task/${one.pid}/children`, "utf8").trim().split(" ");
-      for (const pid of children) process.kill(Number(pid), "SIGKILL");
+      await until("there is one to kill", () => killEngine(one.pid));
       await until("the org is erased", () => isErased(one, folder));
       await one.kill("SIGTERM");
       await one.simulator.close();

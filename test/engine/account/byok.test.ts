@@ -87,6 +87,8 @@ describe("a gateway", () => {
   const spent = async () => (await call("GET", "/v1/projects")).json.data[0].spend_month_micro as number;
   /** The credential that the upstream saw last. */
   const seen = () => gateway.simulator.calls.at(-1)?.headers.authorization;
+  /** The gateway's own question about a refused key, which comes at any time behind the refusal. */
+  const isProbe = ({ body }: { readonly body: Buffer }): boolean => body.includes('"content":"Hi"');
 
   test("reaches with an own key what it has no credential for, for that org and until it is deleted", async () => {
     expect(await chat("shut")).toMatchObject({ status: 404, json: { error: { code: "no_endpoint" } } });
@@ -194,7 +196,8 @@ describe("a gateway", () => {
       const id = await add("refusing", { platform_fallback: may });
       const before = gateway.simulator.calls.length;
       expect((await chat("refusing")).status).toBe(502);
-      const used = gateway.simulator.calls.slice(before).map(({ headers }) => headers.authorization);
+      const asked = gateway.simulator.calls.slice(before).filter((one) => !isProbe(one));
+      const used = asked.map(({ headers }) => headers.authorization);
       expect(used).toEqual(expected);
       await remove(id);
     },

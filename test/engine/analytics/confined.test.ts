@@ -5,13 +5,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import { CANARY, listen, plant, probed, reason } from "../../support/analytics/confined.fixtures.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 let bench: Bench;
 let engineFolder: string;
 let planted: ReturnType<typeof plant>;
 beforeAll(async () => {
   bench = openBench();
-  expect(await bench.analytics.flush(20_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
   engineFolder = join(bench.dataDir, "clickhouse");
   planted = plant(bench.dataDir);
 });

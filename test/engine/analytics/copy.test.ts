@@ -10,6 +10,7 @@ import { openStore } from "../../../src/store/store.ts";
 import { openBench } from "../../support/analytics/bench.ts";
 import { put, settles } from "../../support/analytics/ledger.fixtures.ts";
 import { recordsOf, silentLog, temporaryFolder } from "../../support/analytics/records.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 const DATABASE = "copies";
 let home: string;
@@ -21,11 +22,11 @@ let clickhouseUrl = "";
 beforeAll(async () => {
   home = temporaryFolder();
   engine = startEngine(home, silentLog);
-  const { url, username, password } = await engine.address(20_000);
+  const { url, username, password } = await engine.address(LIMIT_MS);
   const address = new URL(DATABASE, url);
   [address.username, address.password] = [username, password];
   clickhouseUrl = address.href;
-  clickhouse = openClickHouse({ address: () => engine.address(5000), database: DATABASE });
+  clickhouse = openClickHouse({ address: () => engine.address(LIMIT_MS), database: DATABASE });
   await clickhouse.ready();
 });
 afterAll(async () => {
@@ -51,7 +52,7 @@ test("rows of a copied queue that the original has inserted already are not doub
   const [both, one, later] = [many(20, record), many(10, record), many(5, record)];
   const original = openBench({ clickhouseUrl });
   await original.add(both);
-  expect(await original.analytics.flush(30_000)).toBe(true);
+  expect(await original.analytics.flush(LIMIT_MS)).toBe(true);
   await original.close();
   const dataDir = temporaryFolder();
   const store = openStore(dataDir);
@@ -63,7 +64,7 @@ test("rows of a copied queue that the original has inserted already are not doub
   await store.close();
   const copy = openBench({ clickhouseUrl, dataDir });
   await copy.add(later);
-  expect(await copy.analytics.flush(30_000)).toBe(true);
+  expect(await copy.analytics.flush(LIMIT_MS)).toBe(true);
   await copy.close();
   expect(await counted("copied")).toEqual(all(35));
 });
@@ -72,8 +73,8 @@ test("while rows are held for a copy of the tables none goes there, and all do a
   const record = recordsOf("held");
   const bench = openBench({ clickhouseUrl });
   await bench.add(many(10, record));
-  expect(await bench.analytics.flush(30_000)).toBe(true);
-  const release = await bench.analytics.copy.hold(10_000);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
+  const release = await bench.analytics.copy.hold(LIMIT_MS);
   await bench.add(many(10, record));
   const { ledger } = bench.analytics;
   await put(ledger, bench.store, settles("held", 1, 3));
@@ -81,7 +82,7 @@ test("while rows are held for a copy of the tables none goes there, and all do a
   expect(await bench.analytics.flush(200)).toBe(false);
   expect(await counted("held")).toEqual(all(10));
   release();
-  expect(await bench.analytics.flush(30_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
   expect(await counted("held")).toEqual(all(20));
   await bench.close();
 });

@@ -4,6 +4,7 @@ import type { ClickHouse } from "../../../src/analytics/client.ts";
 import type { CallRecord } from "../../../src/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { HOUR_MS, manyRecords, record } from "../../support/analytics/records.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 const doc = readFileSync(new URL("../../../docs/analytics.md", import.meta.url), "utf8");
 const queries = [...doc.matchAll(/^\d+\. (.+):\n\n```sql\n([\s\S]+?)```/gm)].map(
@@ -33,7 +34,7 @@ beforeAll(async () => {
   ];
   seeded = manyRecords(300, nowMs - 20 * HOUR_MS, nowMs).concat(extra);
   await bench.add(seeded);
-  expect(await bench.analytics.flush(30_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
   clickhouse = clickhouseOf(bench);
 });
 afterAll(async () => {

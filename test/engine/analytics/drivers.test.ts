@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, test } from "vitest";
+import { LIMIT_MS } from "../../support/wait.ts";
 import { ANALYST, openSide, type Side } from "./isolation.fixtures.ts";
 
 const run = promisify(execFile);
@@ -20,7 +21,7 @@ let url: URL;
 beforeAll(async () => {
   if (noPython !== "" && noJava !== "") return;
   side = await openSide(["org_a", "org_b"]);
-  url = new URL((await side.engine.address(20_000)).url);
+  url = new URL((await side.engine.address(LIMIT_MS)).url);
 });
 afterAll(async () => {
   await side?.close();

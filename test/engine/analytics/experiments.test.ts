@@ -21,6 +21,7 @@ import { fail } from "../../../src/errors.ts";
 import type { CallRecord, ErrorClass } from "../../../src/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { attempt, HOUR_MS, ORG, OTHER_ORG, record } from "../../support/analytics/records.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 const NOW = Date.now();
 const clock = { now: () => NOW, monotonic: () => 0 };
@@ -99,9 +100,9 @@ const ARMS: readonly ArmEndpoint[] = ["a", "b"].map((arm) => ({
 beforeAll(async () => {
   bench = openBench();
   await bench.add(calls);
-  expect(await bench.analytics.flush(30_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
   clickhouse = clickhouseOf(bench);
-  const waitForInserts = async () => void (await bench.analytics.flush(5000));
+  const waitForInserts = async () => void (await bench.analytics.flush(LIMIT_MS));
   reports = policyReports({ clickhouse, clock, waitForInserts });
 });
 afterAll(async () => {

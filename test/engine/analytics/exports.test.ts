@@ -7,13 +7,14 @@ import type { FullAnswer } from "../../../src/answer.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { caller, manyRecords } from "../../support/analytics/records.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 let bench: Bench;
 let clickhouse: ClickHouse;
 beforeAll(async () => {
   bench = openBench();
   await bench.add(manyRecords(20, Date.now() - 3_600_000, Date.now()));
-  expect(await bench.analytics.flush(20_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
   clickhouse = clickhouseOf(bench);
 });
 afterAll(async () => {

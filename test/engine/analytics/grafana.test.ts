@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import { HOUR_MS, manyRecords, ORG, OTHER_ORG, record } from "../../support/analytics/records.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 const at = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
 const documented = [...at("docs/analytics.md").matchAll(/^\d+\. (.+):\n\n```sql\n([\s\S]+?)```/gm)].map(
@@ -45,7 +46,7 @@ beforeAll(async () => {
   await bench.add(
     mine.concat(manyRecords(50, nowMs - HOUR_MS, nowMs).map((r) => ({ ...r, orgId: OTHER_ORG }))),
   );
-  expect(await bench.analytics.flush(30_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
   const digest = createHash("sha256").update("a password").digest("hex");
   await bench.store.act(() => {
     for (const user of users)

@@ -9,6 +9,7 @@ import type { AnalystsSetting } from "../../../src/analytics/confinement.ts";
 import { type Engine, startEngine } from "../../../src/analytics/engine.ts";
 import type { EngineUser } from "../../../src/analytics/engine-analysts.ts";
 import { asAllowed } from "../../support/analytics/confined.fixtures.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 export const ANALYST = { username: "weir_analyst_a", password: "the password of an analyst" };
 export const OPERATOR = { username: "weir_analyst_all", password: "the password of an operator" };
@@ -41,9 +42,9 @@ export async function openSide(orgs: readonly string[], confine: AnalystsSetting
     { username: OPERATOR.username, digest: digestOf(OPERATOR.password), orgId: null, expiresAtMs },
   ];
   engine.setAnalysts(analysts);
-  const clickhouse = openClickHouse({ address: () => engine.address(20_000), database: "weir" });
+  const clickhouse = openClickHouse({ address: () => engine.address(LIMIT_MS), database: "weir" });
   for (const org of orgs) for (const sql of rowsOf(org)) await clickhouse.command(sql);
-  const { url } = await engine.address(20_000);
+  const { url } = await engine.address(LIMIT_MS);
   return {
     folder,
     engine,

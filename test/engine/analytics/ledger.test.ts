@@ -16,7 +16,7 @@ import { FakeEngine, put, settle, settles, shown, topUp } from "../../support/an
 import { silentLog } from "../../support/analytics/records.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";
 import { rounds } from "../../support/effort.ts";
-import { until } from "../../support/wait.ts";
+import { LIMIT_MS, until } from "../../support/wait.ts";
 
 let bench: Bench;
 let clickhouse: ClickHouse;
@@ -60,7 +60,7 @@ describe("the table", () => {
       ...{ balanceMicroUsd: Number.MIN_SAFE_INTEGER, refType: "t", refId: "i 'ä\\" },
     };
     await put(ledger, bench.store, [settle("org_d", 1), posted]);
-    expect(await ledger.flush(30_000)).toBe(true);
+    expect(await ledger.flush(LIMIT_MS)).toBe(true);
     expect(await clickhouse.rows("SELECT * FROM ledger FINAL WHERE org_id = 'org_d' ORDER BY seq")).toEqual([
       {
         ...{ org_id: "org_d", seq: 1, kind: "settle", amount_micro: -7, balance_micro: -7 },
@@ -95,7 +95,7 @@ describe("the table", () => {
     };
     const retrying = open(temp.store, forgetful as unknown as ClickHouse);
     await put(retrying, temp.store, settles("org_again", 1, 1500));
-    expect(await retrying.flush(30_000)).toBe(true);
+    expect(await retrying.flush(LIMIT_MS)).toBe(true);
     // The second time only those that were missing.
     expect(sent[1]).toBeLessThan((sent[0] ?? 0) * 0.7);
     expect(await insertedRows("org_again")).toEqual([{ n: 1500 }]);
@@ -112,8 +112,10 @@ describe("the list of an org", () => {
     await put(ledger, bench.store, settles(org, 4, 6));
     await atCell(async (other, store) => {
       await put(other, store, [topUp(org, 1), ...settles(org, 2, 4)]);
-      expect(await other.flush(30_000)).toBe(true);
+      expect(await other.flush(LIMIT_MS)).toBe(true);
     });
+    // A list waits a second at most for what is on its way.
+    expect(await ledger.flush(LIMIT_MS)).toBe(true);
     const all = [...settles(org, 2, 6).reverse(), topUp(org, 1)].map(shown);
     expect(await ledger.entriesOf(org, { limit: 100 })).toEqual(all);
     // Also before ClickHouse has merged the rows that are there twice.
@@ -153,8 +155,9 @@ describe("the list of an org", () => {
         if (random() < 0.5) await put(other, store, piece);
         else await put(ledger, bench.store, piece);
       }
-      expect(await other.flush(30_000)).toBe(true);
+      expect(await other.flush(LIMIT_MS)).toBe(true);
     });
+    expect(await ledger.flush(LIMIT_MS)).toBe(true);
     for (let round = 0; round < rounds(200); round++) {
       const at = below(2);
       const kind: LedgerKind | undefined = random() < 0.4 ? LEDGER_KINDS[below(9)] : undefined;
@@ -249,7 +252,7 @@ describe("the list of an org", () => {
 
 test("the erasure of an org leaves its ledger, as it is money", async () => {
   await put(ledger, bench.store, settles("org_erased", 1, 3));
-  expect(await ledger.flush(30_000)).toBe(true);
+  expect(await ledger.flush(LIMIT_MS)).toBe(true);
   expect(await bench.analytics.erasure.erase("org_erased")).toBe(false);
   expect(await ledger.entriesOf("org_erased", { limit: 5 })).toHaveLength(3);
 });
@@ -274,7 +277,7 @@ describe("entries that wait", () => {
     const after = open(store, engine);
     expect(after.pending()).toBe(2);
     await put(after, store, [settle("org_w", 3)]);
-    expect(await after.flush(30_000)).toBe(true);
+    expect(await after.flush(LIMIT_MS)).toBe(true);
     expect(new Set(engine.tokens.slice(0, -1)).size).toBe(1);
     expect(new Set(engine.tokens).size).toBe(2);
     expect(after.metrics()).toMatchObject({ pending: 0, inserted: 3 });
@@ -291,7 +294,7 @@ describe("entries that wait", () => {
     });
     const mending = open(temp.store, engine, 50);
     await put(mending, temp.store, settles("org_x", 1, 2));
-    expect(await mending.flush(30_000)).toBe(true);
+    expect(await mending.flush(LIMIT_MS)).toBe(true);
     expect(mending.metrics()).toEqual({ pending: 0, inserted: 2, insertFailures: 0, setApart: bad.length });
     const apart = [...temp.store.bytes("ledger_rows_apart").range()];
     expect(apart.map(({ value }) => Buffer.from(value).toString())).toEqual(bad);
@@ -320,7 +323,7 @@ describe("entries that wait", () => {
     });
     await expect(dropped).rejects.toThrow("dropped");
     expect(own.pending()).toBe(3);
-    expect(await own.flush(30_000)).toBe(true);
+    expect(await own.flush(LIMIT_MS)).toBe(true);
     expect(own.metrics()).toMatchObject({ pending: 0, inserted: 3 });
     await own.stop(1000);
     await temp.dispose();

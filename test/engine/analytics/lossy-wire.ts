@@ -1,5 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import type { Engine } from "../../../src/analytics/engine.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 /** A TCP proxy in front of the engine that can lose answers or be away. */
 export class Wire {
@@ -15,7 +16,7 @@ export class Wire {
   }
 
   async open(): Promise<void> {
-    const target = Number(new URL((await this.#engine.address(5000)).url).port);
+    const target = Number(new URL((await this.#engine.address(LIMIT_MS)).url).port);
     this.#server = createServer((client) => {
       const upstream = connect(target, "127.0.0.1");
       let inserting = false;
@@ -49,7 +50,7 @@ export class Wire {
   }
 
   async url(database: string): Promise<string> {
-    const { username, password } = await this.#engine.address(5000);
+    const { username, password } = await this.#engine.address(LIMIT_MS);
     return `http://${username}:${password}@127.0.0.1:${this.port}/${database}`;
   }
 }

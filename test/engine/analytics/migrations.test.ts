@@ -10,7 +10,7 @@ import { COLUMNS, REQUEST_COLUMNS } from "../../../src/record/columns.ts";
 import { type Bench, clickhouseOf, openBench, sumsOf } from "../../support/analytics/bench.ts";
 import { settle, shown } from "../../support/analytics/ledger.fixtures.ts";
 import { DAY_MS, manyRecords, record, temporaryFolder } from "../../support/analytics/records.ts";
-import { until } from "../../support/wait.ts";
+import { LIMIT_MS, until } from "../../support/wait.ts";
 
 /** Given, so that its tables are not those that were made for other tests. */
 const dataDir = temporaryFolder();
@@ -61,7 +61,7 @@ it("migrations are numbered without gaps and applied once, however often they ru
 it("what was recorded before a roll-up was made is summed up by its migration", async () => {
   const nowMs = Date.now();
   await bench.add(manyRecords(300, nowMs - 60 * DAY_MS, nowMs, 8));
-  expect(await bench.analytics.flush(30_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
   const { sums } = sumsOf(USAGE_TAGS, "1 = 1");
   const before = await clickhouse.rows(sums);
   expect(before.length).toBeGreaterThan(30);
@@ -82,7 +82,7 @@ it("a database of the release before gets the table of ledgers, and lists what i
   bench = openBench({ dataDir });
   const { ledger } = bench.analytics;
   await bench.store.act(() => ledger.put([settle("org_before", 1)]));
-  expect(await ledger.flush(30_000)).toBe(true);
+  expect(await ledger.flush(LIMIT_MS)).toBe(true);
   expect(await ledger.entriesOf("org_before", { limit: 2 })).toEqual([shown(settle("org_before", 1))]);
   clickhouse = clickhouseOf(bench);
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import { caller, DAY_MS, HOUR_MS, manyRecords, ORG, OTHER_ORG } from "../../support/analytics/records.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 const PAYLOAD_ORG = "org_01J00000000000000000000003";
 let bench: Bench;
@@ -26,7 +27,7 @@ const all = [...mine, ...others, ...kept];
 beforeAll(async () => {
   bench = openBench();
   await bench.add(all);
-  expect(await bench.analytics.flush(30_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
 });
 afterAll(() => bench.close());
 

@@ -4,6 +4,7 @@ import { type PublicFigures, publicFigures } from "../../../src/analytics/public
 import type { CallRecord } from "../../../src/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { DAY_MS, HOUR_MS, record } from "../../support/analytics/records.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 let bench: Bench;
 let clickhouse: ReturnType<typeof clickhouseOf>;
@@ -28,7 +29,7 @@ const call = (orgId: string, appId: string, change: Partial<CallRecord> = {}): C
 
 async function added(...calls: CallRecord[]): Promise<void> {
   await bench.add(calls);
-  expect(await bench.analytics.flush(30_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
 }
 
 const ago = (hours: number) => ({ tsMs: hourMs - hours * HOUR_MS });

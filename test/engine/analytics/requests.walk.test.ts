@@ -6,6 +6,7 @@ import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import { caller, DAY_MS, HOUR_MS, manyRecords } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 const NOW = Date.now();
 /** Longer than the spans of time in which pages of a large table are looked for first. */
@@ -79,6 +80,8 @@ it("every call that was there at the first page is seen once, and none twice", a
     fc.asyncProperty(
       ...[filters, fc.integer({ min: 1, max: 60 }), fc.array(writes, { minLength: 3, maxLength: 6 })],
       async (query, limit, meanwhile) => {
+        // A page shows what has arrived, and waits a second at most for what is on its way.
+        expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
         const before = matching(query, recorded);
         const seen: string[] = [];
         let cursor = "";

@@ -4,6 +4,7 @@ import type { ClickHouse } from "../../../src/analytics/client.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { caller, DAY_MS, manyRecords } from "../../support/analytics/records.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 const KEPT_DAYS = 400;
 let bench: Bench;
@@ -16,7 +17,7 @@ const young = manyRecords(40, nowMs - (KEPT_DAYS - 40) * DAY_MS, nowMs - DAY_MS,
 beforeAll(async () => {
   bench = openBench();
   await bench.add([...old, ...young]);
-  expect(await bench.analytics.flush(30_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
   clickhouse = clickhouseOf(bench);
 });
 afterAll(async () => {

@@ -4,6 +4,7 @@ import type { ClickHouse } from "../../../src/analytics/client.ts";
 import { ROLL_UPS } from "../../../src/analytics/rollups.ts";
 import { type Bench, clickhouseOf, openBench, sumsOf } from "../../support/analytics/bench.ts";
 import { DAY_MS, HOUR_MS, manyRecords, ORG, OTHER_ORG } from "../../support/analytics/records.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 let bench: Bench;
 let clickhouse: ClickHouse;
@@ -14,7 +15,7 @@ beforeAll(async () => {
   const some = manyRecords(300, nowMs - 5 * HOUR_MS, nowMs, 3);
   await bench.add(some.map((record, n) => ({ ...record, stream: n % 2 === 0 })));
   // One batch: one part of each partition, and nothing to merge.
-  expect(await bench.analytics.flush(30_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
   clickhouse = clickhouseOf(bench);
 });
 afterAll(async () => {
@@ -43,7 +44,7 @@ it("equals the records for each org after late rows, and after the erasure of on
   const nowMs = Date.now();
   const late = manyRecords(200, nowMs - 70 * DAY_MS, nowMs - DAY_MS, 5);
   await bench.add(late.map((record, n) => ({ ...record, orgId: n % 3 === 0 ? OTHER_ORG : ORG })));
-  expect(await bench.analytics.flush(30_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
   const compare = async () => {
     for (const rollUp of USAGE_ROLL_UPS) {
       const { table, sums, again } = sumsOf(rollUp, "org_id != ''");

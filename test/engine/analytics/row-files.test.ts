@@ -5,7 +5,7 @@ import type { ClickHouse } from "../../../src/analytics/client.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { recordsOf, temporaryFolder } from "../../support/analytics/records.ts";
 import { putAnalyticsTables } from "../../support/analytics-folder.ts";
-import { until } from "../../support/wait.ts";
+import { LIMIT_MS, until } from "../../support/wait.ts";
 
 describe("insertion into the embedded engine", () => {
   let home: string;
@@ -44,7 +44,7 @@ describe("insertion into the embedded engine", () => {
     bench = openBench({ dataDir });
     expect(existsSync(inbox)).toBe(false);
     await bench.add(records(300));
-    expect(await bench.analytics.flush(20_000)).toBe(true);
+    expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
     expect(await counts()).toEqual({ requests: 300, payloads: 300, usage: 300 });
     expect(readdirSync(inbox)).toEqual([]);
   });
@@ -60,14 +60,14 @@ describe("insertion into the embedded engine", () => {
       (failures) => failures > 1,
     );
     rmSync(inbox);
-    expect(await bench.analytics.flush(20_000)).toBe(true);
+    expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
     expect(await counts()).toEqual({ requests: 20, payloads: 20, usage: 20 });
   });
 
   it("merges parts in twenties, also in a folder of an earlier release", async () => {
     bench = openBench({ dataDir });
     await bench.add(records(1));
-    expect(await bench.analytics.flush(20_000)).toBe(true);
+    expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
     clickhouse = clickhouseOf(bench);
     const tables = await clickhouse.rows<{ name: string; create_table_query: string }>(
       "SELECT name, create_table_query FROM system.tables WHERE database = 'weir' AND engine LIKE '%MergeTree' ORDER BY name",

@@ -9,7 +9,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import { DAY_MS, ORG, OTHER_ORG, shadowRow, silentLog } from "../../support/analytics/records.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";
-import { until } from "../../support/wait.ts";
+import { LIMIT_MS, until } from "../../support/wait.ts";
 
 let bench: Bench;
 let clickhouse: ClickHouse;
@@ -76,7 +76,7 @@ describe("the table", () => {
       ...{ primaryOutputTokens: 7, shadowOutputTokens: 8 },
     };
     await put(runs, bench.store, [distinct]);
-    expect(await runs.flush(30_000)).toBe(true);
+    expect(await runs.flush(LIMIT_MS)).toBe(true);
     expect(await clickhouse.rows("SELECT * FROM shadow_runs WHERE org_id = 'org_d'")).toEqual([
       {
         ...{ org_id: "org_d", ts: "2026-02-03 04:05:06.789", request_id: "r", shadow_request_id: "s" },
@@ -109,7 +109,7 @@ describe("the table", () => {
       temp.store,
       Array.from({ length: 1500 }, () => row({ orgId: "org_again" })),
     );
-    expect(await retrying.flush(30_000)).toBe(true);
+    expect(await retrying.flush(LIMIT_MS)).toBe(true);
     expect(await clickhouse.rows("SELECT count() AS n FROM shadow_runs WHERE org_id = 'org_again'")).toEqual([
       { n: 1500 },
     ]);
@@ -120,6 +120,11 @@ describe("the table", () => {
 });
 
 describe("the report", () => {
+  /** A report waits a second at most for what is on its way. */
+  const arrive = async (rows: readonly ShadowRow[]): Promise<void> => {
+    await put(runs, bench.store, rows);
+    expect(await runs.flush(LIMIT_MS)).toBe(true);
+  };
   const summary = {
     ...{ shadow_endpoint: "ep_b", primary_endpoint: "ep_a", policy_version: 1, bill: "platform" },
     ...{ runs: 1, errors: 0, compared: 1, stop_mismatch: 0, primary_cost_micro: 100, shadow_cost_micro: 60 },
@@ -127,7 +132,7 @@ describe("the report", () => {
   };
 
   it("O27: sums costs of runs that both sides answered, and averages first tokens of streams", async () => {
-    await put(runs, bench.store, [
+    await arrive([
       row({ policy: "sums" }),
       row({ policy: "sums", shadowCostMicroUsd: 200, shadowTtftMs: 401, shadowStopReason: "length" }),
       // A whole answer has no first token.
@@ -146,7 +151,7 @@ describe("the report", () => {
   });
 
   it("leaves out what compares nothing: a client that left, a copy that was cut, a fallback to the shadow itself", async () => {
-    await put(runs, bench.store, [
+    await arrive([
       row({ policy: "odd" }),
       row({ policy: "odd", primaryStatus: "cancelled" }),
       row({ policy: "odd", shadowStatus: "cancelled" }),
@@ -157,7 +162,7 @@ describe("the report", () => {
 
   it("has an entry for each version, pair of endpoints and payer, the newest version first, of one org and policy", async () => {
     const base = { policy: "many" };
-    await put(runs, bench.store, [
+    await arrive([
       row({ ...base, policyVersion: 1 }),
       row({ ...base, policyVersion: 3 }),
       row({ ...base, policyVersion: 3, primaryTtftMs: 0, shadowTtftMs: 0 }),
@@ -181,9 +186,7 @@ describe("the report", () => {
   });
 
   it("shows means of 0 where nothing was compared", async () => {
-    await put(runs, bench.store, [
-      row({ policy: "failing", shadowStatus: "error", shadowErrorClass: "server" }),
-    ]);
+    await arrive([row({ policy: "failing", shadowStatus: "error", shadowErrorClass: "server" })]);
     expect(await runs.shadows(ORG, "failing")).toEqual([
       expect.objectContaining({
         runs: 1,
@@ -212,7 +215,7 @@ describe("while ClickHouse is away", () => {
       engine.away = false;
       const after = open(store, { clickhouse: engine });
       await put(after, store, [row()]);
-      expect(await after.flush(30_000)).toBe(true);
+      expect(await after.flush(LIMIT_MS)).toBe(true);
       expect(new Set(engine.tokens.slice(0, -1)).size).toBe(1);
       expect(new Set(engine.tokens).size).toBe(2);
       expect(after.metrics()).toMatchObject({ pending: 0, inserted: 3 });
@@ -238,7 +241,7 @@ describe("while ClickHouse is away", () => {
       expect(bounded.metrics()).toMatchObject({ pending: 10, dropped: 17, inserted: 0 });
       expect(await bounded.flush(20)).toBe(false);
       engine.away = false;
-      expect(await bounded.flush(30_000)).toBe(true);
+      expect(await bounded.flush(LIMIT_MS)).toBe(true);
       expect(bounded.metrics()).toMatchObject({ pending: 0, inserted: 10 });
       await bounded.stop(1000);
     }));
@@ -258,7 +261,7 @@ describe("while ClickHouse is away", () => {
       await temp.store.act(() => temp.store.log("shadow_runs").append(1, Buffer.from('{"orgId":')));
       const mending = open(temp.store, { clickhouse: engine, ageMs: 50 });
       await put(mending, temp.store, [row(), row()]);
-      expect(await mending.flush(30_000)).toBe(true);
+      expect(await mending.flush(LIMIT_MS)).toBe(true);
       expect(mending.metrics()).toMatchObject({ pending: 0, inserted: 2 });
       await mending.stop(1000);
     }));

@@ -18,7 +18,7 @@ import {
 } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
-import { until } from "../../support/wait.ts";
+import { LIMIT_MS, until } from "../../support/wait.ts";
 import { Wire } from "./lossy-wire.ts";
 
 /** One for all tests, each of which has an org and an endpoint of its own: to make its tables takes the engine half a second. */
@@ -34,8 +34,8 @@ let pool: WorkerPool;
 beforeAll(async () => {
   home = temporaryFolder();
   engine = startEngine(home, silentLog);
-  await engine.address(20_000);
-  clickhouse = openClickHouse({ address: () => engine.address(5000), database: DATABASE });
+  await engine.address(LIMIT_MS);
+  clickhouse = openClickHouse({ address: () => engine.address(LIMIT_MS), database: DATABASE });
   await clickhouse.ready();
   pool = openPool();
 });
@@ -70,13 +70,13 @@ describe.concurrent("T35: no record is lost, none is doubled", () => {
     await wire.open();
     const bench = openBench({ pool, clickhouseUrl: await wire.url(DATABASE) });
     try {
-      await bench.analytics.flush(5000);
+      await bench.analytics.flush(LIMIT_MS);
       await bench.analytics.statistics.counts24h("org");
       for (let round = 0; round < 4; round++) {
         // Payloads, then also records: what is there is not sent again.
         wire.loseAnswers = 1 + (round % 2);
         await bench.add(many(50, record));
-        expect(await bench.analytics.flush(30_000)).toBe(true);
+        expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
       }
       expect(wire.lost).toBe(1 + 2 + 1 + 2);
       expect(bench.analytics.metrics()).toMatchObject({
@@ -114,7 +114,7 @@ describe.concurrent("T35: no record is lost, none is doubled", () => {
       expect(await getGeneration.run(input, caller("away"), NO_HEAD)).toMatchObject({ id });
       expect(bench.analytics.live()).toBe(false);
       await wire.open();
-      expect(await bench.analytics.flush(30_000)).toBe(true);
+      expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
       expect(await counted("away")).toEqual(all(300));
     } finally {
       await bench.close();
@@ -159,7 +159,7 @@ describe.concurrent("T35: no record is lost, none is doubled", () => {
     try {
       expect(second.outbox.recent(record().requestId)).toBeUndefined();
       expect(second.analytics.metrics().outboxRows).toBe(40);
-      expect(await second.analytics.flush(30_000)).toBe(true);
+      expect(await second.analytics.flush(LIMIT_MS)).toBe(true);
       expect(await counted("half_way")).toEqual(all(40));
     } finally {
       await second.close();
@@ -191,7 +191,7 @@ describe.concurrent("T35: no record is lost, none is doubled", () => {
     }
     const bench = openBench({ pool, dataDir, clickhouseUrl: url });
     try {
-      expect(await bench.analytics.flush(30_000)).toBe(true);
+      expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
       const stored = await clickhouse.rows<{ request_id: string }>(
         "SELECT request_id FROM requests WHERE org_id = 'killed'",
       );
@@ -218,7 +218,7 @@ describe.concurrent("a batch", () => {
       await bench.add(many(5, record));
       await bench.store.act(() => bench.outbox.put({ requestId: "damaged", bytes: damaged }));
       await bench.add([badPattern, badPreset, ...many(5, record)]);
-      expect(await bench.analytics.flush(30_000)).toBe(true);
+      expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
       expect(bench.analytics.metrics()).toMatchObject({
         payloadsLost: 2,
         rowsSetApart: 1,
@@ -257,7 +257,7 @@ describe.concurrent("a batch", () => {
         request: Buffer.from([0xff, 0xfe, 0x00, 0x22]),
       });
       await bench.add([odd]);
-      expect(await bench.analytics.flush(30_000)).toBe(true);
+      expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
       const rows = await clickhouse.rows(
         "SELECT ttft_ms, duration_ms, http_status, model, input_tokens, output_tokens, length(tags) AS tags FROM requests WHERE org_id = 'odd_values'",
       );
@@ -283,7 +283,7 @@ describe.concurrent("a batch", () => {
       const distinct = distinctRecord();
       const { request, response, ...kept } = distinct;
       await bench.add([distinct]);
-      expect(await bench.analytics.flush(30_000)).toBe(true);
+      expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
       const stored = await storedRequest(clickhouse, kept.orgId, kept.requestId);
       expect(stored).toEqual({ ...kept, redact: expect.anything() });
       expect(await storedPayload(clickhouse, kept, kept.tsMs)).toEqual({
@@ -333,7 +333,7 @@ it("a part of a batch that had arrived is completed in every table (the engine's
 });
 
 async function command(sql: string): Promise<void> {
-  const { url, username, password } = await engine.address(5000);
+  const { url, username, password } = await engine.address(LIMIT_MS);
   const response = await fetch(`${url}/?database=${DATABASE}`, {
     method: "POST",
     headers: { authorization: `Basic ${btoa(`${username}:${password}`)}` },
@@ -343,7 +343,7 @@ async function command(sql: string): Promise<void> {
 }
 
 async function engineUrl(): Promise<string> {
-  const { url, username, password } = await engine.address(5000);
+  const { url, username, password } = await engine.address(LIMIT_MS);
   return `${url.replace("://", `://${username}:${password}@`)}/${DATABASE}`;
 }
 

@@ -15,7 +15,7 @@ import type { AttemptRecord, CallRecord } from "../../../src/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { attempt, caller, DAY_MS, record } from "../../support/analytics/records.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
-import { equals, until } from "../../support/wait.ts";
+import { equals, LIMIT_MS, until } from "../../support/wait.ts";
 
 const clock = systemClock;
 
@@ -54,7 +54,7 @@ function call(
 /** Adds the calls under names that no other test has, and waits until they can be read. */
 async function added(calls: readonly CallRecord[]): Promise<void> {
   await bench.add(calls);
-  expect(await bench.analytics.flush(30_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
 }
 
 describe("uptime", () => {

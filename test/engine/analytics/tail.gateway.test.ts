@@ -76,8 +76,10 @@ test("a call is shown once it has ended, to those whose filters it passes", asyn
   expect([all.ids, refused.ids, large.ids]).toEqual([[good, stream, bad], [bad], []]);
   const [event, id, data = ""] = all.text.slice(all.text.indexOf("event:")).split("\n");
   expect([event, id]).toEqual(["event: request", `id: ${good}`]);
-  const { json } = await gateway.call("GET", `/v1/requests?q=${good}`);
-  expect(JSON.parse(data.replace("data: ", ""))).toEqual(json.data[0]);
+  // A list waits a second at most for what is on its way.
+  const list = async () => (await gateway.call("GET", `/v1/requests?q=${good}`)).json.data;
+  const [row] = await until("the call is listed", list, ({ length }) => length > 0);
+  expect(JSON.parse(data.replace("data: ", ""))).toEqual(row);
   for (const tail of [all, refused, large]) tail.leave();
 });
 

@@ -13,7 +13,7 @@ import { caller, manyRecords, record } from "../../support/analytics/records.ts"
 import { amount } from "../../support/effort.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { rest } from "../../support/pace.ts";
-import { until } from "../../support/wait.ts";
+import { LIMIT_MS, until } from "../../support/wait.ts";
 import { Client, HeldTimers, openTail } from "./tail.fixtures.ts";
 
 let bench: Bench;
@@ -189,6 +189,7 @@ test("a filter means the same to the tail and to the feed", async () => {
   await bench.add(
     manyRecords(300, Date.now() - 24 * 3_600_000, Date.now(), 7).map((one) => ({ ...one, orgId: org })),
   );
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
   const { listRequests } = bench.analytics.operations;
   const list = async (query: Record<string, string>) => {
     const parsed = listRequests.query?.parse({ ...query, limit: "500" }) as never;

@@ -18,7 +18,7 @@ import {
 import { amount } from "../../support/effort.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { holdsUnlessCrowded } from "../../support/processor-time.fixtures.ts";
-import { equals, until } from "../../support/wait.ts";
+import { equals, LIMIT_MS, until } from "../../support/wait.ts";
 
 /** Twenty past an hour, so that both ends of every range are broken hours. */
 const NOW = Math.floor(Date.now() / HOUR_MS) * HOUR_MS + 20 * 60_000;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   bench = openBench({ clock, batchAgeMs: HOUR_MS });
   await bench.add(seeded);
   await bench.add(manyRecords(50, NOW - DAY_MS, NOW, 9).map((r) => ({ ...r, orgId: OTHER_ORG })));
-  expect(await bench.analytics.flush(30_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
 });
 afterAll(() => bench.close());
 
@@ -238,7 +238,7 @@ describe("figures for other rooms", () => {
       refused("upstream_capacity"),
     ]);
     await bench.add([refused("rpm", 25 * HOUR_MS), record({ orgId: org })]);
-    await bench.analytics.flush(5000);
+    await bench.analytics.flush(LIMIT_MS);
     expect(await bench.analytics.statistics.counts24h(org)).toEqual({
       rejected: { rpm: 2, tpm: 1, concurrency: 1 },
       upstreamCapacity: 1,
@@ -254,7 +254,7 @@ describe("figures for other rooms", () => {
       record({ tsMs, model: "stats/model", stream: true, attempts: tries }),
       record({ tsMs, model: "stats/model" }),
     ]);
-    await bench.analytics.flush(5000);
+    await bench.analytics.flush(LIMIT_MS);
     const found = (await bench.analytics.statistics.endpointStats()).get("ep_stats");
     expect(found).toMatchObject({ attempts30d: 5, uptime30d: 0.8, ttftP50Ms: 200 });
     expect(found?.ttftP95Ms).toBeGreaterThan(200);
@@ -272,7 +272,7 @@ it("T58: what is over its time goes with its whole partition, side tables includ
   const long = aged(30, 60);
   const ancient = aged(400, 1);
   await bench.add([short, soon, long, ancient]);
-  await bench.analytics.flush(5000);
+  await bench.analytics.flush(LIMIT_MS);
   try {
     const state = async ({ requestId: id }: CallRecord) => {
       const input = { path: { id }, query: {}, body: undefined };

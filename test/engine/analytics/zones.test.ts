@@ -5,6 +5,7 @@ import { modelStats } from "../../../src/analytics/model-stats.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { attempt, DAY_MS, record } from "../../support/analytics/records.ts";
+import { LIMIT_MS } from "../../support/wait.ts";
 
 const clock = systemClock;
 
@@ -34,7 +35,7 @@ it("a model's series has today and the 29 days before it, each whole", async () 
   const call = (tsMs: number) =>
     record({ tsMs, model: "weir/zones", attempts: [attempt({ tsMs })], payloadState: "off" });
   await bench.add([call(firstMs - 60_000), call(firstMs + 60_000), call(firstMs + DAY_MS - 60_000)]);
-  expect(await bench.analytics.flush(30_000)).toBe(true);
+  expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
   const stats = await modelStats({ clickhouse: inKolkata(), clock, simulated: () => ["weir/zones"] })(
     "weir/zones",
   );

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { recorded } from "../../support/observations.ts";
 import { unzipped } from "../../support/unzip.ts";
 import { until } from "../../support/wait.ts";
 
@@ -47,6 +48,8 @@ describe("an export", () => {
   test("holds what the org has, without secrets, and is there for seven days", async () => {
     const said = { messages: [{ role: "user", content: "take me along" }], simulator: { echo: true } };
     for (let i = 0; i < 3; i++) expect((await gateway.chat(said)).status).toBe(200);
+    // An export waits a second at most for records that are on their way.
+    await recorded(gateway);
     const asked = await owner.call("POST", "/v1/orgs/first/export");
     expect([asked.status, asked.json.status, asked.json.url]).toEqual([202, "pending", undefined]);
     await ready(asked.json.id);

@@ -193,6 +193,7 @@ test("to another org none of it exists", async () => {
   const call = { model: "test/model" };
   expect((await gateway.chat(call, { key: stranger })).json.error.message).toBe("Mine");
   expect((await gateway.chat(call)).status).toBe(200);
+  await untilRecorded(gateway);
   const { json } = await ask("POST", "/live/dry-run", { replay: { hours: 1 } });
   expect([json.replay.requests, json.replay.cost_micro.recorded]).toEqual([1, 0]);
   expect(json.replay.by_endpoint).toEqual([]);

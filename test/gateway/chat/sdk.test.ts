@@ -13,6 +13,7 @@ import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest } from "../../support/observations.ts";
 import { sooner } from "../../support/pace.ts";
 import { equals, until } from "../../support/wait.ts";
+import { clientsOf } from "../sdk/fixtures.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -276,15 +277,20 @@ describe("retries", () => {
     const { json } = await gateway.call("POST", "/v1/keys", {
       body: { name: "one at a time", limits: { concurrency: 1 } },
     });
-    const first = gateway.openai({ key: json.secret }).chat.completions.create({
-      model,
-      messages: says("Slow [[sim first_ms=150]]"),
-    });
+    const going = new AbortController();
+    const slow = { model, messages: says("Slow [[sim fault=hang]]") };
+    const { signal } = going;
+    const first = gateway.openai({ key: json.secret }).chat.completions.create(slow, { signal });
+    const left = expect(first).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
     await until("the call is open", () => gateway.simulator.openCalls, equals(1));
-    const { client, sent } = countingClient({ apiKey: json.secret, maxRetries: 8 });
-    await client.chat.completions.create({ model, messages: says("Quick") });
+    const { openai, sent } = clientsOf(gateway, { apiKey: json.secret, maxRetries: 8 });
+    const second = openai.chat.completions.create({ model, messages: says("Quick") });
+    // The first keeps its place until the second was refused, however late that is.
+    await until("the second is refused", () => sent.refused > 0);
+    going.abort();
+    await left;
+    await second;
     expect(sent.count).toBeGreaterThan(1);
-    await first;
   });
 });
 

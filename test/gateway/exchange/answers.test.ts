@@ -10,25 +10,42 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { addOrgs } from "../../support/money/orgs.ts";
 import { atRest, charges, metric, start } from "../../support/observations.ts";
+import { startProvider, type TestProvider } from "../../support/upstream/fixtures.ts";
 import { until } from "../../support/wait.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-answers-"));
 const BILLS = { quirks: { bills_after_disconnect: true } };
-const options = {
+/** Says half of a stream of the simulator's, and the other half once it is told to go on. */
+let halting: TestProvider;
+let goOn: () => void;
+const optionsOf = (haltingUrl: string) => ({
   folder,
   endpoints: [
     { provider: "echoes", instruction: { tokens: 4 } },
-    { provider: "bills", instruction: { tokens: 30, gap_ms: 8 }, ...BILLS },
+    { provider: "bills", baseUrl: `${haltingUrl}/v1`, ...BILLS },
     { provider: "mute", instruction: { fault: "hang" } },
     { provider: "mute-messages", dialects: ["messages"], instruction: { fault: "hang" } },
     { provider: "large", instruction: { bytes: 6_000_000 } },
     { provider: "streams", instruction: { total_bytes: 3_000_000 } },
   ],
-};
+});
 let gateway: TestGateway;
 const keys = {} as Record<"zdr" | "brief" | "off" | "usual", string>;
 
 beforeAll(async () => {
+  halting = await startProvider();
+  const goesOn = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  halting.answer = async ({ path, body }, response) => {
+    const whole = await (await fetch(`${gateway.simulator.url}${path}`, { method: "POST", body })).text();
+    const half = whole.indexOf("\n\n", whole.length / 2) + 2;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(whole.slice(0, half));
+    await goesOn;
+    response.end(whole.slice(half));
+  };
+  const options = optionsOf(halting.url);
   await (await testGateway({ ...options, cells: 0 })).stop();
   const creditMicroUsd = 50_000_000;
   Object.assign(
@@ -44,6 +61,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway?.stop();
+  await halting?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -104,6 +122,7 @@ describe("an Idempotency-Key", () => {
       "the call is read to its end",
       async () => (await metric(gateway, "weir_calls_draining")) === 1,
     );
+    goOn();
     await atRest(gateway);
     const before = await settles();
     const again = await start(gateway, body, { headers });
@@ -114,6 +133,7 @@ describe("an Idempotency-Key", () => {
 
   test("T65: who leaves an answer that was sent in full takes no place among the drains", async () => {
     const json = JSON.stringify({ ...only("large"), messages: user("Hello") });
+    const before = await settles();
     const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
     socket.on("error", () => {});
     socket.pause();
@@ -121,7 +141,6 @@ describe("an Idempotency-Key", () => {
       `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.liveKey}\r\n` +
         `idempotency-key: ${newKey()["idempotency-key"]}\r\ncontent-length: ${json.length}\r\n\r\n${json}`,
     );
-    const before = await settles();
     await until("the call is settled", async () => (await settles()) > before);
     await atRest(gateway);
     socket.destroy();

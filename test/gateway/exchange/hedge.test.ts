@@ -15,12 +15,42 @@ import {
   requestIdOf,
   start,
 } from "../../support/observations.ts";
+import { type Asked, startProvider, type TestProvider } from "../../support/upstream/fixtures.ts";
 import { equals, until } from "../../support/wait.ts";
 
 const GRANT_MICRO_USD = 25_000_000;
 
 let gateway: TestGateway;
+/** Answers with what the simulator says, but not before that may be: by the mark in the path. */
+let patient: TestProvider;
+/** Resolves when the call that is drained may be answered. */
+let isDrained: Promise<void>;
+
+const isStream = ({ body }: Pick<Asked, "body"> | SimulatedCall): boolean => body.includes('"stream":true');
+const callsTo = (mark: string, stream: boolean): SimulatedCall[] =>
+  gateway.simulator.calls.filter((call) => call.path.includes(mark) && isStream(call) === stream);
+
+/** However late the machine is, the second endpoint has been asked, or has refused, before the first one answers. */
+async function mayAnswer(asked: Asked): Promise<void> {
+  if (asked.path.includes("drained")) return await isDrained;
+  const stream = isStream(asked);
+  if (asked.path.includes("thinks"))
+    await until("the second is asked", () => callsTo("lonely", stream).length > 0);
+  else await until("the second has refused", () => callsTo("refusing", stream).some(({ ended }) => ended));
+}
+
 beforeAll(async () => {
+  patient = await startProvider();
+  patient.answer = async (asked, response) => {
+    await mayAnswer(asked);
+    const { path, body } = asked;
+    const answer = await fetch(`${gateway.simulator.url}${path}`, { method: "POST", body });
+    response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
+    for await (const bytes of answer.body ?? []) response.write(bytes);
+    response.end();
+  };
+  const patientAt = (mark: string, instruction: object) =>
+    `${patient.url}/with/${encodeURIComponent(JSON.stringify({ ...instruction, error_message: mark }))}/v1`;
   gateway = await testGateway({
     endpoints: [
       { provider: "silent", instruction: { fault: "hang" }, price: { input: 1, output: 2 } },
@@ -29,17 +59,21 @@ beforeAll(async () => {
       { provider: "lonely", instruction: { fault: "hang", error_message: "lonely" } },
       { provider: "own", credentialEnv: "HEDGE_TEST_NO_KEY", price: { input: 400, output: 800 } },
       { provider: "own-mute", credentialEnv: "HEDGE_TEST_NO_KEY", instruction: { fault: "hang" } },
-      // Long after the second is asked (100 ms), also on a machine that stands still for a while.
-      { provider: "thinks", instruction: { first_ms: 1200, tokens: 6 } },
+      { provider: "thinks", baseUrl: patientAt("thinks", { tokens: 6 }) },
+      { provider: "ponders", baseUrl: patientAt("ponders", { tokens: 6 }) },
+      { provider: "drained", baseUrl: patientAt("drained", { tokens: 30, gap_ms: 5 }) },
       { provider: "quick", instruction: { tokens: 9 }, price: { input: 10, output: 20 } },
       { provider: "slow", instruction: { first_ms: 1200, tokens: 30, gap_ms: 5 } },
       { provider: "fails", instruction: { first_ms: 1000, status: 500 } },
-      { provider: "refuses", instruction: { status: 400, error_message: "not that way" } },
+      { provider: "refuses", instruction: { status: 400, error_message: "refusing" } },
       { provider: "translated", instruction: { tokens: 5 }, dialects: ["messages"] },
     ],
   });
 });
-afterAll(() => gateway?.stop());
+afterAll(async () => {
+  await gateway?.stop();
+  await patient?.close();
+});
 afterEach(() => atRest(gateway));
 
 let policies = 0;
@@ -109,22 +143,31 @@ describe.each([true, false])("stream %s", (stream) => {
   });
 
   test("T21: drained, the first is read to its end and charged; the second is left", async () => {
-    await hedge("slow", "silent");
+    await hedge("drained", "silent");
     const before = await charges(gateway);
+    const { promise, resolve: goOn } = Promise.withResolvers<void>();
+    isDrained = promise;
+    const asked = patient.asked.length;
     const controller = new AbortController();
     const svc = { on_disconnect: "drain" };
     const started = start(gateway, { ...BODY, stream, svc }, { signal: controller.signal });
     const gone = started.catch(() => undefined);
-    await until("both calls are open", () => gateway.simulator.openCalls, equals(2));
+    await until(
+      "both calls are open",
+      () => [patient.asked.length, gateway.simulator.openCalls],
+      equals([asked + 1, 1]),
+    );
     controller.abort();
     await gone;
+    await until("the call is drained", async () => (await metric(gateway, "weir_calls_draining")) === 1);
+    goOn();
     await atRest(gateway);
     const since = [...(await charges(gateway))].filter(([id]) => !before.has(id));
     expect(since).toHaveLength(1);
     const [[id, amounts] = ["", []]] = since;
     const record = await recordOf(gateway, id);
-    expect(attempts(record)).toEqual(["slow ok", "silent cancelled"]);
-    expect(record).toMatchObject({ status: "cancelled", usage_source: "provider", provider: "slow" });
+    expect(attempts(record)).toEqual(["drained ok", "silent cancelled"]);
+    expect(record).toMatchObject({ status: "cancelled", usage_source: "provider", provider: "drained" });
     expect(amounts).toEqual([-record.cost_micro]);
     await moneyIsWhole();
   });
@@ -145,7 +188,7 @@ describe("a first one that takes its time", () => {
   const ORDERS = {
     answers: ["thinks", "lonely"],
     fails: ["fails", "slow"],
-    refused: ["thinks", "refuses"],
+    refused: ["ponders", "refuses"],
   } as const;
   const askAs = (app: keyof typeof ORDERS, stream: boolean) => ask({ stream, svc: { metadata: { app } } });
 
@@ -162,10 +205,8 @@ describe("a first one that takes its time", () => {
   describe.concurrent.each([true, false])("stream %s", (stream) => {
     test("the first answers after all: the second is left, and not charged", async () => {
       const answer = await askAs("answers", stream);
-      const isSecond = ({ path, body }: SimulatedCall) =>
-        path.includes("lonely") && body.includes('"stream":true') === stream;
       await until("the second call is closed by the gateway", () =>
-        gateway.simulator.calls.filter(isSecond).some(({ closedByPeer }) => closedByPeer),
+        callsTo("lonely", stream).some(({ closedByPeer }) => closedByPeer),
       );
       const record = await recordOf(gateway, requestIdOf(answer));
       expect(attempts(record)).toEqual(["thinks ok", "lonely cancelled"]);
@@ -181,7 +222,7 @@ describe("a first one that takes its time", () => {
     test("the second refuses the request: the first answers", async () => {
       const answer = await askAs("refused", stream);
       const record = await recordOf(gateway, requestIdOf(answer));
-      expect([answer.status, attempts(record)]).toEqual([200, ["thinks ok", "refuses http_error"]]);
+      expect([answer.status, attempts(record)]).toEqual([200, ["ponders ok", "refuses http_error"]]);
     });
   });
 });

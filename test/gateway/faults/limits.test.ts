@@ -151,16 +151,18 @@ describe("429 of a provider", () => {
 });
 
 describe("behind a rest", () => {
+  /** One for each try. */
+  const HOLLOWS = ["hollow-1", "hollow-2", "hollow-3"] as const;
   let gateway: TestGateway;
   beforeAll(async () => {
     const refuses = { status: 429, retry_after_ms: 300, times: 1 };
     gateway = await testGateway({
       endpoints: [
         { provider: "long", instruction: { ...refuses, tokens: 200, gap_ms: 50, error_message: "long" } },
-        {
-          provider: "hollow",
-          instruction: { fault: "error_first", error_type: "overloaded_error", error_message: "hollow" },
-        },
+        ...HOLLOWS.map((provider) => ({
+          provider,
+          instruction: { fault: "error_first", error_type: "overloaded_error", error_message: provider },
+        })),
       ],
     });
   });
@@ -187,9 +189,10 @@ describe("behind a rest", () => {
     await until("all is given back", async () => (await gateway.balance()).held === 0);
   });
 
-  test("O18, T14: a 200 that turns into an error lets nobody in", async () => {
-    const body = { model: "test/model", stream: true, svc: { route: { providers: { only: ["hollow"] } } } };
-    const ends: number[] = [];
+  /** What the calls right behind the first and the second refusal were told to wait; undefined: a rest was over before its call. */
+  async function waitsAt(provider: string): Promise<number[] | undefined> {
+    const body = { model: "test/model", stream: true, svc: { route: { providers: { only: [provider] } } } };
+    const waits: number[] = [];
     for (let i = 0; i < 2; i++) {
       await until("the rest is over", async () => {
         const response = await start(gateway, body);
@@ -198,12 +201,23 @@ describe("behind a rest", () => {
         return response.status === 429;
       });
       const { status, json } = await gateway.chat(body);
+      if (status === 429) return undefined;
       expect(status).toBe(503);
-      ends.push(json.error.retry_after_ms);
+      waits.push(json.error.retry_after_ms);
     }
-    expect(ends[0]).toBeLessThanOrEqual(1000);
+    return waits;
+  }
+
+  test("O18, T14: a 200 that turns into an error lets nobody in", async () => {
+    let waits: number[] | undefined;
+    // The rests are of one and of two seconds: where a late machine has used up most of one, the next endpoint is tried.
+    for (const provider of HOLLOWS) {
+      waits = await waitsAt(provider);
+      if ((waits?.[1] ?? 0) > 1000) break;
+    }
+    expect(waits?.[0]).toBeLessThanOrEqual(1000);
     // The second rest is the longer one: the head of the 200 was no success.
-    expect(ends[1]).toBeGreaterThan(1000);
+    expect(waits?.[1]).toBeGreaterThan(1000);
     await atRest(gateway);
   });
 });

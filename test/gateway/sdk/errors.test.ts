@@ -176,15 +176,21 @@ describe.each(Object.keys(CALLS))("%s", (route) => {
 });
 
 describe.concurrent.each(Object.keys(CALLS))("%s", (route) => {
-  // Each waits for a second, with a key and a slow call of its own.
+  // Each waits for a second, with a key of its own and a call that keeps its place until another one was refused.
   test("429 of our own limit: waited for and cured by the SDK's retry", async ({ expect }) => {
     const body = { name: `one ${route}`, limits: { concurrency: 1 } };
     const { json } = await gateway.call("POST", "/v1/keys", { body });
     const apiKey = json.secret;
-    const slow = gateway.openai({ key: apiKey }).chat.completions.create({
-      model: modelOf("chat"),
-      messages: [{ role: "user", content: `Slow ${route} [[sim first_ms=700]]` }],
-    });
+    const going = new AbortController();
+    const slow = thrownBy(
+      gateway.openai({ key: apiKey }).chat.completions.create(
+        {
+          model: modelOf("chat"),
+          messages: [{ role: "user", content: `Slow ${route} [[sim fault=hang]]` }],
+        },
+        { signal: going.signal },
+      ),
+    );
     await until("the slow call has reached the simulator", () =>
       gateway.simulator.calls.some(({ body }) => body.includes(`Slow ${route} `)),
     );
@@ -194,9 +200,12 @@ describe.concurrent.each(Object.keys(CALLS))("%s", (route) => {
     expect(Number(headers.get("retry-after-ms"))).toBeGreaterThan(0);
     expect(headers.has("x-should-retry")).toBe(false);
     const clients = clientsOf(gateway, { apiKey, maxRetries: 8 });
-    await CALLS[route]?.(clients, {});
+    const retried = CALLS[route]?.(clients, {});
+    await until("it is refused", () => clients.sent.refused > 0);
+    going.abort();
+    await retried;
     expect(clients.sent.count).toBeGreaterThan(1);
-    await slow;
+    expect(await slow).toBeInstanceOf(OpenAI.APIUserAbortError);
   });
 });
 

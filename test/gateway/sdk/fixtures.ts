@@ -33,15 +33,17 @@ export interface ClientOptions {
   readonly maxRetries?: number;
 }
 
-/** Both clients, and how many HTTP requests they have sent, retries included. */
+/** Both clients, and how many HTTP requests they have sent, retries included, and how many were answered with 429. */
 export function clientsOf(
   gateway: SharedGateway,
   { apiKey = gateway.liveKey, maxRetries = 0 }: ClientOptions = {},
 ) {
-  const sent = { count: 0 };
-  const counted = (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+  const sent = { count: 0, refused: 0 };
+  const counted = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
     sent.count++;
-    return fetch(url, init);
+    const response = await fetch(url, init);
+    if (response.status === 429) sent.refused++;
+    return response;
   };
   const usual = { apiKey, maxRetries, timeout: LIMIT_MS, fetch: counted };
   return {

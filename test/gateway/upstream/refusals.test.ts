@@ -4,6 +4,7 @@ import { mayFallBack, statusFailure } from "../../../src/upstream/failure.ts";
 import { readErrorBody } from "../../../src/wire/upstream-error.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { attemptsOf, recordOf, requestIdOf } from "../../support/observations.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const MESSAGE = "API key not valid. Please pass a valid API key.";
 const googles = (reason: string) => ({
@@ -52,8 +53,13 @@ afterAll(async () => {
 test("another endpoint answers, and the key is left alone", async () => {
   const svc = { route: { providers: { order: ["revoked", "well"] } } };
   const ask = () => gateway.chat({ model: "test/model", svc });
-  const [first, second] = [await ask(), await ask()];
-  expect([first.status, second.status]).toEqual([200, 200]);
+  const first = await ask();
+  expect(first.status).toBe(200);
   expect(attemptsOf(await recordOf(gateway, requestIdOf(first)))).toEqual(["http_error 400 auth", "ok 200"]);
-  expect(attemptsOf(await recordOf(gateway, requestIdOf(second)))).toEqual(["ok 200"]);
+  // The gateway asks the provider itself before it leaves the key alone, and has the answer a moment later.
+  const next = async () => {
+    const answer = await ask();
+    return [answer.status, ...attemptsOf(await recordOf(gateway, requestIdOf(answer)))];
+  };
+  await until("the key is left alone", next, equals([200, "ok 200"]));
 });

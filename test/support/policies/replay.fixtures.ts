@@ -14,6 +14,7 @@ import { costOf, type Usage } from "../../../src/usage.ts";
 import { type Bench, clickhouseOf, openBench } from "../analytics/bench.ts";
 import { attempt, ORG, record } from "../analytics/records.ts";
 import { endpoint, model } from "../routing/fixtures.ts";
+import { LIMIT_MS } from "../wait.ts";
 
 export const DATA_POLICY = { zdr: false, noTrain: false, regions: [] };
 
@@ -78,9 +79,9 @@ export interface TrafficBench {
 
 export async function openTraffic(): Promise<TrafficBench> {
   const bench = openBench();
-  await bench.analytics.flush(20_000);
+  await bench.analytics.flush(LIMIT_MS);
   await bench.add([record({ orgId: "org_first_contact" })]);
-  await bench.analytics.flush(20_000);
+  await bench.analytics.flush(LIMIT_MS);
   const { url, username, password } = JSON.parse(
     readFileSync(join(bench.dataDir, "clickhouse.json"), "utf8"),
   );
@@ -95,11 +96,11 @@ export async function openTraffic(): Promise<TrafficBench> {
         rows: (sql, params) => clickhouse.rows(sql, params),
         bytes: (sql, params) => rowBinary(client, sql, params),
       },
-      waitForInserts: async () => void (await bench.analytics.flush(10_000)),
+      waitForInserts: async () => void (await bench.analytics.flush(LIMIT_MS)),
     }),
     async add(records) {
       await bench.add([...records]);
-      await bench.analytics.flush(10_000);
+      await bench.analytics.flush(LIMIT_MS);
     },
     async close() {
       await client.close();
