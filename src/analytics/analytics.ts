@@ -124,8 +124,13 @@ export interface Analytics {
   readonly usageOf: ProviderUsage;
   /** The record of one call, if the caller may see it. @throws WeirError 404, `analytics_unavailable` */
   recordOf(caller: Caller, requestId: string): Promise<CallRecord>;
-  /** All of an org's records with their payloads, oldest first, in pages. @throws WeirError `analytics_unavailable` */
-  recordsOf(orgId: string): AsyncIterable<object>;
+  /**
+   * All of an org's records with their payloads, oldest first, in pages.
+   * @param missing is told from when on calls may be missing (milliseconds since 1970), before the first record; what it throws ends
+   *   the reading
+   * @throws WeirError `analytics_unavailable`
+   */
+  recordsOf(orgId: string, missing: (sinceMs: number) => void): AsyncIterable<object>;
   /**
    * Resolves true once every record that any cell made before this call is in ClickHouse; false if that takes longer than
    * `withinMs`.
@@ -191,7 +196,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     ...figuresOf({ clickhouse, clock, simulated, waitForInserts }),
     erasure: analyticsErasure({ clickhouse, clock, flush }),
     copy: analyticsCopy({ clickhouse, spools, isEmbedded: server === undefined }),
-    recordsOf: (orgId) => recordsOf({ clickhouse, clock, retentionDays, waitForInserts }, orgId),
+    recordsOf: (...asked) => recordsOf({ clickhouse, clock, retentionDays, waitForInserts }, ...asked),
     ...{ analysts, analystAccess, shadowRuns, ledger, inserted },
     recordOf: async (...asked) => (await callRecord({ outbox, clickhouse, others }, ...asked)).record,
     flush: (withinMs = CATCH_UP_MS) => flush(withinMs),

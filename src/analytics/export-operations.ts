@@ -4,11 +4,12 @@
  */
 import { z } from "zod";
 import { download } from "../answer.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, isoTime } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import { type Caller, operation } from "../operation.ts";
 import { type ClickHouse, STREAM_MS, type StreamAs } from "./client.ts";
+import type { WaitForInserts } from "./inserted-until.ts";
 import { EXPORT_LIMITS, type QueryBudget } from "./query-budget.ts";
 import { environmentCondition } from "./record-access.ts";
 import { FILTERS, sqlOf } from "./request-filters.ts";
@@ -27,7 +28,7 @@ export interface ExportDeps {
   /** For the count that precedes an export. */
   readonly budget: QueryBudget;
   readonly clock: Clock;
-  readonly waitForInserts: () => Promise<unknown>;
+  readonly waitForInserts: WaitForInserts;
   readonly takePlace: TakePlace;
   /** Most rows of one export. Default: 5,000,000. */
   readonly mostRows?: number;
@@ -141,7 +142,7 @@ export function analyticsExportOperations(deps: ExportDeps) {
   }
 
   async function answer(caller: Caller, { sql, count, params }: Query, of: Format, name: string) {
-    await waitForInserts();
+    const missingSinceMs = await waitForInserts();
     const [{ rows } = { rows: 0 }] = await budget.of(caller.orgId).rows<{ rows: number }>(count, params);
     if (rows > mostRows) {
       const message = `The export would have ${rows} rows; one has ${mostRows} at most. Ask for less with the filters.`;
@@ -160,11 +161,7 @@ export function analyticsExportOperations(deps: ExportDeps) {
         exit();
       }
     }
-    const headers = {
-      "x-svc-rows": `${rows}`,
-      "x-svc-row-limit": `${mostRows}`,
-      "x-svc-time-limit-seconds": `${STREAM_MS / 1000}`,
-    };
+    const headers = headersOf(rows, mostRows, missingSinceMs);
     const stream = { type, body: body(), stop: () => leaving.abort() };
     return download(stream, { name: `${name}.${of}`, headers });
   }
@@ -188,6 +185,14 @@ export function analyticsExportOperations(deps: ExportDeps) {
     }),
   };
 }
+
+/** What is said of a file, which has no place for it beside its rows. */
+const headersOf = (rows: number, mostRows: number, missingSinceMs: number | undefined) => ({
+  "x-svc-rows": `${rows}`,
+  "x-svc-row-limit": `${mostRows}`,
+  "x-svc-time-limit-seconds": `${STREAM_MS / 1000}`,
+  ...(missingSinceMs !== undefined && { "x-svc-incomplete-since": isoTime(missingSinceMs) }),
+});
 
 const tooMany = () =>
   fail(

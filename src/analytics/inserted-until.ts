@@ -1,6 +1,5 @@
-/** How complete a read of records is: until when this gateway's records are in ClickHouse, and what reads say of it. */
-import { z } from "zod";
-import { type Clock, isoTime } from "../clock.ts";
+/** How complete a read of records is: until when this gateway's records are in ClickHouse. */
+import type { Clock } from "../clock.ts";
 import type { Outbox } from "./outbox.ts";
 
 /**
@@ -8,19 +7,6 @@ import type { Outbox } from "./outbox.ts";
  * 1970 (0: any may), undefined where none is. @throws WeirError `analytics_unavailable`
  */
 export type WaitForInserts = () => Promise<number | undefined>;
-
-/** Field of answers that are made of records. */
-export const INCOMPLETE_SINCE = {
-  incomplete_since: z
-    .string()
-    .optional()
-    .describe(
-      "Calls that ended from then on may be missing: a gateway did not say in time that their records are stored. Absent: none is missing.",
-    ),
-};
-
-export const incompleteSince = (sinceMs: number | undefined) =>
-  sinceMs === undefined ? {} : { incomplete_since: isoTime(sinceMs) };
 
 export class InsertedUntil {
   readonly #outbox: Pick<Outbox, "newest" | "acknowledged">;

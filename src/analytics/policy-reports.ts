@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../clock.ts";
 import type { ClickHouse } from "./client.ts";
+import type { WaitForInserts } from "./inserted-until.ts";
 import {
   CONFIDENCE,
   type Interval,
@@ -54,6 +55,12 @@ export interface ArmEndpoint {
   readonly endpointId: string;
 }
 
+export interface ExperimentsReport {
+  readonly arms: readonly ArmReport[];
+  /** Calls that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none is. */
+  readonly missingSinceMs: number | undefined;
+}
+
 export interface PolicyReports {
   /**
    * The arms of every experiment of a policy over the last hours, by experiment and arm, over all versions of the policy:
@@ -68,14 +75,13 @@ export interface PolicyReports {
     policy: string,
     hours: number,
     arms?: readonly ArmEndpoint[],
-  ): Promise<ArmReport[]>;
+  ): Promise<ExperimentsReport>;
 }
 
 export interface PolicyReportsDeps {
   readonly clickhouse: ClickHouse;
   readonly clock: Clock;
-  /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
-  readonly waitForInserts: () => Promise<unknown>;
+  readonly waitForInserts: WaitForInserts;
 }
 
 const HOUR_MS = 3_600_000;
@@ -141,7 +147,7 @@ const OUTCOMES = `
 export function policyReports({ clickhouse, clock, waitForInserts }: PolicyReportsDeps): PolicyReports {
   return {
     async experiments(orgId, policy, hours, arms = []) {
-      await waitForInserts();
+      const missingSinceMs = await waitForInserts();
       const nowMs = clock.now();
       const params = { org: orgId, policy, from: nowMs - hours * HOUR_MS, to: nowMs };
       const [rows, outcomes] = await Promise.all([
@@ -150,9 +156,9 @@ export function policyReports({ clickhouse, clock, waitForInserts }: PolicyRepor
       ]);
       const failures = failuresOf(outcomes, arms);
       const live = new Set(rows.filter((r) => r.environment === "live").map((r) => r.experiment));
-      return rows
-        .filter((r) => r.environment === "live" || !live.has(r.experiment))
-        .map((r) => reportOf(r, failures.get(armOf(r)) ?? NO_FAILURES));
+      const counted = rows.filter((r) => r.environment === "live" || !live.has(r.experiment));
+      const reports = counted.map((r) => reportOf(r, failures.get(armOf(r)) ?? NO_FAILURES));
+      return { arms: reports, missingSinceMs };
     },
   };
 }

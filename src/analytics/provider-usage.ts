@@ -1,5 +1,6 @@
 /** What a provider was asked for, day by day, over all orgs: what its bill should say. Calls by an org's own key are not in it. */
 import type { ClickHouse } from "./client.ts";
+import type { WaitForInserts } from "./inserted-until.ts";
 
 /** A day (UTC), an endpoint, and the model's name there. */
 export interface ProviderUsageRow {
@@ -42,7 +43,11 @@ export type ProviderUsage = (
   provider: string,
   from: string,
   until: string,
-) => Promise<readonly ProviderUsageRow[]>;
+) => Promise<{
+  readonly rows: readonly ProviderUsageRow[];
+  /** Calls that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none is. */
+  readonly missingSinceMs: number | undefined;
+}>;
 
 export const providerUsage =
   ({
@@ -50,11 +55,11 @@ export const providerUsage =
     waitForInserts,
   }: {
     readonly clickhouse: Pick<ClickHouse, "rows">;
-    readonly waitForInserts: () => Promise<unknown>;
+    readonly waitForInserts: WaitForInserts;
   }): ProviderUsage =>
   async (provider, from, until) => {
-    await waitForInserts();
-    const rows = await clickhouse.rows<Row>(
+    const missingSinceMs = await waitForInserts();
+    const found = await clickhouse.rows<Row>(
       `SELECT toString(toDate(ts, 'UTC')) AS day, endpoint_id, upstream_model, count() AS requests,
          sum(input_tokens) AS input, sum(output_tokens) AS output,
          sum(cache_read_tokens) AS cache_read, sum(cache_write_tokens) AS cache_write,
@@ -68,7 +73,7 @@ export const providerUsage =
        ORDER BY day, endpoint_id, upstream_model LIMIT ${MOST_ROWS}`,
       { provider, from: `${from} 00:00:00`, until: `${until} 00:00:00` },
     );
-    return rows.map((row) => ({
+    const rows = found.map((row) => ({
       day: row.day,
       endpointId: row.endpoint_id,
       upstreamModel: row.upstream_model,
@@ -81,4 +86,5 @@ export const providerUsage =
       unpriced: row.unpriced,
       estimated: row.estimated,
     }));
+    return { rows, missingSinceMs };
   };

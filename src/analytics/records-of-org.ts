@@ -1,14 +1,14 @@
 /** Every record of an org with its payload, for an export: in pages, so that memory holds a few megabytes. */
 import type { Clock } from "../clock.ts";
 import type { ClickHouse } from "./client.ts";
+import type { WaitForInserts } from "./inserted-until.ts";
 
 export interface RecordsDeps {
   readonly clickhouse: Pick<ClickHouse, "rows">;
   readonly clock: Clock;
   /** Days for which an org keeps payloads now. */
   readonly retentionDays: (orgId: string) => number;
-  /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
-  readonly waitForInserts: () => Promise<unknown>;
+  readonly waitForInserts: WaitForInserts;
 }
 
 /** With payloads of 64 KB each way: 13 MB. */
@@ -25,12 +25,19 @@ interface Payload {
   readonly response: string;
 }
 
-/** The columns of docs/analytics.md by their names, with `request` and `response` where they are kept. */
+/**
+ * The columns of docs/analytics.md by their names, with `request` and `response` where they are kept.
+ * @param missing is told before the first row, and only where calls that ended from then on (milliseconds since 1970) may be missing;
+ *   what it throws ends the reading
+ * @throws WeirError `analytics_unavailable`
+ */
 export async function* recordsOf(
   { clickhouse, clock, retentionDays, waitForInserts }: RecordsDeps,
   orgId: string,
+  missing: (sinceMs: number) => void,
 ): AsyncGenerator<object> {
-  await waitForInserts();
+  const missingSinceMs = await waitForInserts();
+  if (missingSinceMs !== undefined) missing(missingSinceMs);
   const keptMs = Math.min(retentionDays(orgId), 400) * 86_400_000;
   let after = { ms: 0, id: "" };
   for (;;) {

@@ -4,9 +4,10 @@
  */
 import { z } from "zod";
 import type { Cursors } from "../cursor.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../incomplete-since.ts";
 import { operation } from "../operation.ts";
 import { type FeedDeps, type FeedPosition, feedPages } from "./feed-pages.ts";
-import { INCOMPLETE_SINCE, incompleteSince, type WaitForInserts } from "./inserted-until.ts";
+import type { WaitForInserts } from "./inserted-until.ts";
 import { FILTERS } from "./request-filters.ts";
 import { listItem, requestSchema } from "./wire.ts";
 

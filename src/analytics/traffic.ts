@@ -3,6 +3,7 @@
  * Rows are not decoded here: the thread that replays them does it.
  */
 import type { ClickHouse } from "./client.ts";
+import type { WaitForInserts } from "./inserted-until.ts";
 
 interface TrafficWindow {
   readonly orgId: string;
@@ -34,9 +35,16 @@ interface Position {
   readonly requestId: string;
 }
 
+interface TrafficSummary {
+  readonly requests: number;
+  readonly figures: readonly EndpointFigures[];
+  /** Calls that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none is. */
+  readonly missingSinceMs: number | undefined;
+}
+
 export interface Traffic {
   /** @throws WeirError `analytics_unavailable` */
-  summary(window: TrafficWindow): Promise<{ requests: number; figures: readonly EndpointFigures[] }>;
+  summary(window: TrafficWindow): Promise<TrafficSummary>;
   /**
    * The columns of at most `limit` requests, newest first, after the last position of the previous page. In chunks that end
    * anywhere, also within a row, and share no memory, so that they can be transferred.
@@ -54,14 +62,13 @@ export interface TrafficDeps {
   readonly clickhouse: Pick<ClickHouse, "rows"> & {
     bytes(sql: string, params: Record<string, unknown>): Promise<Uint8Array<ArrayBuffer>[]>;
   };
-  /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
-  readonly waitForInserts: () => Promise<unknown>;
+  readonly waitForInserts: WaitForInserts;
 }
 
 export function traffic({ clickhouse, waitForInserts }: TrafficDeps): Traffic {
   return {
     async summary(window) {
-      await waitForInserts();
+      const missingSinceMs = await waitForInserts();
       const { where, params } = conditions(window);
       const [[counted], own, usual] = await Promise.all([
         clickhouse.rows<{ requests: number }>(
@@ -71,7 +78,7 @@ export function traffic({ clickhouse, waitForInserts }: TrafficDeps): Traffic {
         clickhouse.rows<FigureRow>(figuresSql(where), params),
         clickhouse.rows<FigureRow>(USUAL_FIGURES),
       ]);
-      return { requests: counted?.requests ?? 0, figures: merged(own, usual) };
+      return { requests: counted?.requests ?? 0, figures: merged(own, usual), missingSinceMs };
     },
 
     page(window, columns, after, limit) {

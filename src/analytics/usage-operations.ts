@@ -2,8 +2,9 @@
 import { z } from "zod";
 import { type Clock, isoTime } from "../clock.ts";
 import { fail } from "../errors.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../incomplete-since.ts";
 import { type Caller, operation } from "../operation.ts";
-import { INCOMPLETE_SINCE, incompleteSince, type WaitForInserts } from "./inserted-until.ts";
+import type { WaitForInserts } from "./inserted-until.ts";
 import type { QueryBudget } from "./query-budget.ts";
 import { environmentCondition } from "./record-access.ts";
 import { flag, word } from "./request-filters.ts";

@@ -1,8 +1,16 @@
 /** `POST /v1/operator/provider-bills`: a provider's bill against our records. Nothing of it is kept. */
 import { z } from "zod";
 import { fail, WeirError } from "../errors.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../incomplete-since.ts";
 import { operation } from "../operation.ts";
-import { BILL_KINDS, type BillRow, compareBill, type Figures, type RecordedUsage } from "./provider-bill.ts";
+import {
+  BILL_KINDS,
+  type BillRow,
+  type ComparedBill,
+  compareBill,
+  type Figures,
+  type RecordedUsage,
+} from "./provider-bill.ts";
 import { BILL_FORMATS } from "./provider-bill-formats.ts";
 import { readCsv, readJson } from "./provider-bill-reading.ts";
 
@@ -58,6 +66,7 @@ const output = z.object({
       }),
     )
     .describe("A row for each day and model, the largest differences first"),
+  ...INCOMPLETE_SINCE,
 });
 
 export const providerBillOperations = ({ usage }: ProviderBillDeps) => ({
@@ -107,7 +116,7 @@ function inField(error: unknown, param: string): unknown {
   return fail("invalid_value", error.message, { param, ...(error.details && { details: error.details }) });
 }
 
-function wireOf(provider: string, rows: readonly BillRow[]): z.input<typeof output> {
+function wireOf(provider: string, { rows, missingSinceMs }: ComparedBill): z.input<typeof output> {
   const counts = Object.fromEntries(
     BILL_KINDS.map((kind) => [kind, rows.filter((row) => row.kind === kind).length]),
   ) as Record<(typeof BILL_KINDS)[number], number>;
@@ -127,6 +136,7 @@ function wireOf(provider: string, rows: readonly BillRow[]): z.input<typeof outp
       unpriced_requests: row.unpriced,
       estimated_requests: row.estimated,
     })),
+    ...incompleteSince(missingSinceMs),
   };
 }
 

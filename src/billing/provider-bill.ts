@@ -7,7 +7,15 @@ import { fail } from "../errors.ts";
 import type { BillLine } from "./provider-bill-formats.ts";
 
 /** Port: what was asked of a provider, by day (UTC), endpoint and model there; `until` is exclusive. */
-export type RecordedUsage = (provider: string, from: string, until: string) => Promise<readonly Recorded[]>;
+export type RecordedUsage = (
+  provider: string,
+  from: string,
+  until: string,
+) => Promise<{
+  readonly rows: readonly Recorded[];
+  /** Calls that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none is. */
+  readonly missingSinceMs: number | undefined;
+}>;
 
 export interface Recorded {
   readonly day: string;
@@ -52,7 +60,16 @@ export interface BillRow {
   readonly estimated: number;
 }
 
+/** The largest differences first. */
+export interface ComparedBill {
+  readonly rows: readonly BillRow[];
+  /** Calls of ours that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none of the bill's days is. */
+  readonly missingSinceMs: number | undefined;
+}
+
 const DAY_MS = 86_400_000;
+/** A call counts on the day on which it began, and may end on the next one; none takes a day. */
+const ENDS_WITHIN_MS = DAY_MS;
 const MOST_DAYS = 62;
 /** Bill rows by day and model. */
 const MOST_ROWS = 20_000;
@@ -78,7 +95,7 @@ export async function compareBill(
     readonly toleranceBps: number;
     readonly usage: RecordedUsage;
   },
-): Promise<BillRow[]> {
+): Promise<ComparedBill> {
   const bill = await summed(lines);
   const days = [...new Set(Array.from(bill.values(), ({ day }) => day))].sort();
   const [from, to] = [days[0], days.at(-1)];
@@ -87,8 +104,10 @@ export async function compareBill(
   if (untilMs - Date.parse(`${from}T00:00:00Z`) > MOST_DAYS * DAY_MS)
     throw fail("invalid_value", `At most ${MOST_DAYS} days at once, not ${from} to ${to}.`);
   const until = new Date(untilMs).toISOString().slice(0, 10);
-  const pairs = paired(bill, await usage(provider, from, until));
-  return pairs.map((pair) => rowOf(pair, toleranceBps)).sort(byDrift);
+  const { rows: recorded, missingSinceMs } = await usage(provider, from, until);
+  const rows = paired(bill, recorded).map((pair) => rowOf(pair, toleranceBps));
+  const isOfTheseDays = missingSinceMs !== undefined && missingSinceMs < untilMs + ENDS_WITHIN_MS;
+  return { rows: rows.sort(byDrift), missingSinceMs: isOfTheseDays ? missingSinceMs : undefined };
 }
 
 /** The bill by day and by what its lines name. */

@@ -60,6 +60,10 @@ export async function checkBill({ operand, options }: Given, shell: Shell): Prom
   shell.out(
     `\n${counts.map(([kind, count]) => `${count} ${kind}`).join(", ")}; figures are billed less recorded\n`,
   );
+  if (bill.incomplete_since !== undefined)
+    shell.out(
+      `Recorded calls that ended from ${bill.incomplete_since} on may be missing: compare again later\n`,
+    );
   return rows.length === 0 && bill.unpriced_requests === 0 ? 0 : 1;
 }
 

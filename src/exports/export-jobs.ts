@@ -5,7 +5,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
+import { type Clock, isoTime } from "../clock.ts";
 import { type JobHandler, jobKind } from "../jobs/job.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
 import { type ExportPart, writeArchive } from "./archive.ts";
@@ -33,8 +33,12 @@ export interface ExportJobDeps {
   readonly mostBytes: number;
   /** Undefined where there is one gateway alone. */
   readonly cell?: string | undefined;
-  /** Port: what an org's rooms hold. */
-  readonly partsOf: (orgId: string) => readonly ExportPart[];
+  /**
+   * Port: what an org's rooms hold.
+   * @param missing is told, as the parts are read, where calls that ended from then on (milliseconds since 1970) may be missing;
+   *   what it throws ends the reading
+   */
+  readonly partsOf: (orgId: string, missing: (sinceMs: number) => void) => readonly ExportPart[];
 }
 
 export const exportPath = (folder: string, id: string): string => join(folder, `${id}.zip`);
@@ -42,14 +46,20 @@ export const exportPath = (folder: string, id: string): string => join(folder, `
 export function exportWriter(deps: ExportJobDeps): JobHandler<Payload> {
   const { exports, clock, folder, jobs, cell } = deps;
   return {
-    async run({ orgId, id }, { signal }) {
+    async run({ orgId, id }, { attempt, signal }) {
       const row = exports.get(orgId, id);
       if (row === undefined || row.status !== "pending") return undefined;
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const path = exportPath(folder, id);
       const { mostBytes } = deps;
       const modifiedMs = clock.now();
-      const bytes = await writeArchive({ path, parts: deps.partsOf(orgId), mostBytes, modifiedMs, signal });
+      let incompleteSinceMs: number | undefined;
+      const parts = deps.partsOf(orgId, (sinceMs) => {
+        // An org may ask once a day only, so a file without its newest calls is no answer while there may be a better one.
+        if (attempt < writeExport.tries) throw missingCalls(sinceMs);
+        incompleteSinceMs = sinceMs;
+      });
+      const bytes = await writeArchive({ path, parts, mostBytes, modifiedMs, signal });
       // The org was erased meanwhile: nothing tells of the file any more.
       if (exports.get(orgId, id) === undefined) await rm(path, { force: true });
       const expiresAtMs = clock.now() + EXPORT_KEPT_MS;
@@ -57,7 +67,14 @@ export function exportWriter(deps: ExportJobDeps): JobHandler<Payload> {
         act() {
           const now = exports.get(orgId, id);
           if (now === undefined) return;
-          exports.put({ ...now, status: "ready", bytes, expiresAtMs, ...(cell !== undefined && { cell }) });
+          exports.put({
+            ...now,
+            status: "ready",
+            bytes,
+            expiresAtMs,
+            ...(cell !== undefined && { cell }),
+            ...(incompleteSinceMs !== undefined && { incompleteSinceMs }),
+          });
           jobs.enqueue(removeExport, { key: id, orgId, dueMs: expiresAtMs, payload: { orgId, id } });
           endOldest(deps, orgId);
         },
@@ -69,6 +86,11 @@ export function exportWriter(deps: ExportJobDeps): JobHandler<Payload> {
     },
   };
 }
+
+const missingCalls = (sinceMs: number) =>
+  new Error(
+    `calls that ended since ${isoTime(sinceMs)} may be missing: a gateway did not say that they are stored`,
+  );
 
 /** In an act. An org can always take its data along, so the new file stays, and the oldest ones end that have no room beside it. */
 function endOldest({ exports, clock, jobs, mostBytes }: ExportJobDeps, orgId: string): void {

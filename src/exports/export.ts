@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { type Clock, isoTime } from "../clock.ts";
 import { newId } from "../ids.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../incomplete-since.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 
@@ -18,6 +19,8 @@ export interface ExportRow {
   readonly cell?: string;
   /** When the file goes; `null` until it is there. */
   readonly expiresAtMs: number | null;
+  /** Calls that ended from then on may be missing in the file, milliseconds since 1970 (0: any may); absent where none is. */
+  readonly incompleteSinceMs?: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -114,6 +117,7 @@ export const exportShape = z.object({
   bytes: z.int().optional().describe("Size of the file, once it is ready"),
   expires_at: z.string().optional().describe("Until then it can be downloaded"),
   url: z.string().optional().describe("Path of the download, while it is ready"),
+  ...INCOMPLETE_SINCE,
 });
 
 export const exportWire = (row: ExportRow): z.input<typeof exportShape> => ({
@@ -123,4 +127,5 @@ export const exportWire = (row: ExportRow): z.input<typeof exportShape> => ({
   created_at: isoTime(row.createdAtMs),
   ...(row.expiresAtMs !== null && { bytes: row.bytes, expires_at: isoTime(row.expiresAtMs) }),
   ...(row.status === "ready" && { url: `/v1/orgs/${row.orgId}/exports/${row.id}/download` }),
+  ...incompleteSince(row.incompleteSinceMs),
 });

@@ -33,7 +33,7 @@ export const exportDeps = (rooms: Rooms, config: Config): ExportJobDeps => ({
   ...{ exports: rooms.exports, clock: rooms.clock, jobs: rooms.jobs, folder: exportFolder(config) },
   cell: rooms.cell?.name,
   mostBytes: config.settings.limits.max_export_bytes,
-  partsOf: (orgId) => partsOf(rooms, orgId),
+  partsOf: (orgId, missing) => partsOf(rooms, orgId, missing),
 });
 
 /** Undefined in a gateway alone. */
@@ -53,7 +53,7 @@ export async function handleExports(rooms: Rooms, config: Config, log: Logger): 
   rooms.jobs.handle(removeExport, exportRemover(deps));
 }
 
-function partsOf(rooms: Rooms, orgId: string): ExportPart[] {
+function partsOf(rooms: Rooms, orgId: string, missing: (sinceMs: number) => void): ExportPart[] {
   const { accounts, analytics, audit, book, budgets, clock, events, invoices, lastUsed, tickets } = rooms;
   const { people } = accounts;
   const spend = (projectId: string) =>
@@ -102,7 +102,7 @@ function partsOf(rooms: Rooms, orgId: string): ExportPart[] {
       file: "audit.jsonl",
       rows: () => paged((after?: { id: string }) => audit.of(orgId, after?.id), auditWire),
     },
-    { file: "requests.jsonl", rows: () => analytics.recordsOf(orgId) },
+    { file: "requests.jsonl", rows: () => analytics.recordsOf(orgId, missing) },
   ];
 }
 

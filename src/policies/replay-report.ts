@@ -3,6 +3,7 @@
  * micro-USD, times are milliseconds.
  */
 import { z } from "zod";
+import { INCOMPLETE_SINCE } from "../incomplete-since.ts";
 
 const MAX_REPLAY_HOURS = 720;
 
@@ -89,6 +90,7 @@ export const replayReportSchema = z.object({
     z.object({ rule: z.string().describe("Empty: none matched, the defaults apply."), requests: count }),
   ),
   truncated: z.boolean().describe("There were more requests than are replayed; the newest were taken."),
+  ...INCOMPLETE_SINCE,
   examples: z
     .array(z.object({ request_id: z.string(), reason: z.string() }))
     .max(5)

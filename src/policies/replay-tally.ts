@@ -94,7 +94,7 @@ export class ReplayTally {
   }
 
   /** The report, without the fields that only the caller knows. */
-  report(): Omit<ReplayReport, "hours" | "version" | "truncated" | "assumptions"> {
+  report(): Omit<ReplayReport, "hours" | "version" | "truncated" | "incomplete_since" | "assumptions"> {
     const skipped = this.#skipped.rejected + this.#skipped.unknown_model + this.#skipped.unreadable;
     return {
       requests: this.#replayed + skipped,

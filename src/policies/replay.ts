@@ -6,6 +6,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail } from "../errors.ts";
+import { incompleteSince } from "../incomplete-since.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
 import type { PolicyDocument } from "../routing/policy-document.ts";
 import type { PolicyReading, ReadingOptions } from "../routing/policy-reading.ts";
@@ -24,8 +25,13 @@ interface TrafficWindow {
 
 /** Port: the recorded requests. @throws WeirError `analytics_unavailable` */
 interface Traffic {
-  /** Resolves once everything recorded so far can be read. */
-  summary(window: TrafficWindow): Promise<{ requests: number; figures: readonly EndpointFigures[] }>;
+  /** Waits for what was recorded so far, for a moment. */
+  summary(window: TrafficWindow): Promise<{
+    readonly requests: number;
+    readonly figures: readonly EndpointFigures[];
+    /** Calls that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none is. */
+    readonly missingSinceMs: number | undefined;
+  }>;
   /**
    * Columns of `requests` as RowBinary, newest first and after the given position, in buffers that can be transferred.
    */
@@ -139,7 +145,7 @@ async function run(
   const { orgId, projectId, hours, name, version, dataPolicy } = request;
   const untilMs = clock.now();
   const window: TrafficWindow = { orgId, projectId, fromMs: untilMs - hours * HOUR_MS, untilMs };
-  const [{ requests, figures }, document] = await Promise.all([
+  const [{ requests, figures, missingSinceMs }, document] = await Promise.all([
     traffic.summary(window),
     documentOf(request, readPolicy),
     sendModels(thread, modelsOf(orgId)),
@@ -166,7 +172,8 @@ async function run(
   const last = await thread.ask({ kind: "report" });
   if (last.kind !== "report") throw new Error(`the thread answered ${last.kind}`);
   const truncated = left === 0 && requests > maxCalls;
-  return { hours, version, ...last.report, truncated, assumptions: ASSUMPTIONS };
+  const missing = incompleteSince(missingSinceMs);
+  return { hours, version, ...last.report, truncated, ...missing, assumptions: ASSUMPTIONS };
 }
 
 /** @throws WeirError `state` where the version is not valid any more */

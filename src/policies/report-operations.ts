@@ -3,6 +3,7 @@
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../incomplete-since.ts";
 import { operation } from "../operation.ts";
 import type { AccountView } from "./account-view.ts";
 import { canaryReason } from "./canary.ts";
@@ -23,7 +24,7 @@ export interface ReportDeps {
       policy: string,
       hours: number,
       arms: readonly ArmEndpoint[],
-    ): Promise<readonly ExperimentArm[]>;
+    ): Promise<ExperimentsReport>;
     shadows(orgId: string, policy: string): Promise<readonly ShadowReport[]>;
   };
 }
@@ -81,6 +82,12 @@ const armShape = z.object({
 /** And whatever more the port tells, which is passed on. */
 type ExperimentArm = z.input<typeof armShape>;
 
+interface ExperimentsReport {
+  readonly arms: readonly ExperimentArm[];
+  /** Calls that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none is. */
+  readonly missingSinceMs: number | undefined;
+}
+
 const listOf = <S extends z.ZodType>(item: S) => z.object({ object: z.literal("list"), data: z.array(item) });
 
 /** Number of newest versions reported besides the active ones. */
@@ -117,13 +124,23 @@ export function reportOperations(deps: ReportDeps) {
       summary: "Arms of a policy's experiments, over the last hours",
       path: byName,
       query: z.object({ hours: z.coerce.number().int().min(1).max(720).default(24) }),
-      output: z.object({ object: z.literal("list"), hours: z.int(), data: z.array(armShape.loose()) }),
+      output: z.object({
+        object: z.literal("list"),
+        hours: z.int(),
+        data: z.array(armShape.loose()),
+        ...INCOMPLETE_SINCE,
+      }),
       errors: ["not_found", "analytics_unavailable"],
       run: async ({ path, query: { hours } }, { orgId }) => {
         ownPolicy(policies, orgId, path.name);
         const arms = await armsOf(deps, orgId, path.name);
-        const rows = await reports.experiments(orgId, path.name, hours, arms);
-        return { object: "list" as const, hours, data: rows.map((row) => ({ ...row })) };
+        const report = await reports.experiments(orgId, path.name, hours, arms);
+        return {
+          object: "list" as const,
+          hours,
+          data: report.arms.map((row) => ({ ...row })),
+          ...incompleteSince(report.missingSinceMs),
+        };
       },
     }),
   };

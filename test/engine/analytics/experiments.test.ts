@@ -102,7 +102,10 @@ beforeAll(async () => {
   await bench.add(calls);
   expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
   clickhouse = clickhouseOf(bench);
-  const waitForInserts = async () => void (await bench.analytics.flush(LIMIT_MS));
+  const waitForInserts = async () => {
+    await bench.analytics.flush(LIMIT_MS);
+    return undefined;
+  };
   reports = policyReports({ clickhouse, clock, waitForInserts });
 });
 afterAll(async () => {
@@ -157,15 +160,19 @@ function expectReports(found: readonly ArmReport[], expected: readonly ReturnTyp
   }
 }
 
+/** Arms of an experiment, as the report has them. */
+const armsOf = async (...asked: Parameters<PolicyReports["experiments"]>) =>
+  (await reports.experiments(...asked)).arms;
+
 describe("the report", () => {
   it("equals a reduction over the records, where the arms' endpoints are known", async () => {
     const expected = ["a", "b"].map((arm) => naive(calls, arm, () => `ep_${arm}`));
-    expectReports(await reports.experiments(ORG, "duel", 24, ARMS), expected);
+    expectReports(await armsOf(ORG, "duel", 24, ARMS), expected);
   });
 
   it("takes the endpoint tried first for the arm's, where they are not", async () => {
     const expected = ["a", "b"].map((arm) => naive(calls, arm, (r) => r.attempts[0]?.endpointId ?? "none"));
-    expectReports(await reports.experiments(ORG, "duel", 24), expected);
+    expectReports(await armsOf(ORG, "duel", 24), expected);
   });
 
   it.each<[string, readonly (readonly [string, ErrorClass])[], CallRecord["status"], number]>([
@@ -209,7 +216,7 @@ describe("the report", () => {
     ["a client that left is no failure", [["ep_a", ""]], "cancelled", 0],
   ])("%s", async (title, tries, status, errors) => {
     await bench.add([call("a", tries, { status, policy: title })]);
-    expect(await reports.experiments(ORG, title, 1, ARMS)).toMatchObject([{ requests: 1, errors }]);
+    expect(await armsOf(ORG, title, 1, ARMS)).toMatchObject([{ requests: 1, errors }]);
   });
 
   it("knows which endpoint an arm stood for in each version", async () => {
@@ -223,9 +230,7 @@ describe("the report", () => {
       call("a", broken, { policy, policyVersion: 2 }),
     ]);
     const moved = ARMS.concat({ version: 2, experiment: "hosts", arm: "a", endpointId: "ep_new" });
-    expect(await reports.experiments(ORG, policy, 1, moved)).toMatchObject([
-      { requests: 2, errors: 1, tried: 2 },
-    ]);
+    expect(await armsOf(ORG, policy, 1, moved)).toMatchObject([{ requests: 2, errors: 1, tried: 2 }]);
   });
 
   it("takes as many arms as a policy with its versions may have", async () => {
@@ -233,9 +238,7 @@ describe("the report", () => {
       { length: 20_000 },
       (_, at) => ({ ...ARMS[0], version: at + 2 }) as ArmEndpoint,
     );
-    expect(await reports.experiments(ORG, "duel", 24, [...others, ...ARMS])).toEqual(
-      await reports.experiments(ORG, "duel", 24, ARMS),
-    );
+    expect(await armsOf(ORG, "duel", 24, [...others, ...ARMS])).toEqual(await armsOf(ORG, "duel", 24, ARMS));
   });
 
   it("leaves out test calls where there are live ones, experiment by experiment", async () => {
@@ -247,7 +250,7 @@ describe("the report", () => {
       call("b", [["ep_b", ""]], test),
       call("x", [["ep_a", ""]], { ...test, experiment: "later" }),
     ]);
-    expect(await reports.experiments(ORG, policy, 1)).toMatchObject([
+    expect(await armsOf(ORG, policy, 1)).toMatchObject([
       { experiment: "hosts", arm: "a", environment: "live", requests: 1 },
       { experiment: "later", arm: "x", environment: "test", requests: 1, cost_micro: 60 },
     ]);
@@ -261,15 +264,15 @@ describe("the report", () => {
       call("a", [["ep_a", ""]], { policy, orgId: OTHER_ORG }),
       call("", [["ep_a", ""]], { policy, experiment: "" }),
     ]);
-    expect(await reports.experiments(ORG, policy, 2)).toMatchObject([{ requests: 1 }]);
-    expect(await reports.experiments(ORG, policy, 3)).toMatchObject([{ requests: 2 }]);
-    expect(await reports.experiments(OTHER_ORG, policy, 2)).toMatchObject([{ requests: 1 }]);
-    expect(await reports.experiments(ORG, "' OR 1 = 1 --", 720)).toEqual([]);
+    expect(await armsOf(ORG, policy, 2)).toMatchObject([{ requests: 1 }]);
+    expect(await armsOf(ORG, policy, 3)).toMatchObject([{ requests: 2 }]);
+    expect(await armsOf(OTHER_ORG, policy, 2)).toMatchObject([{ requests: 1 }]);
+    expect(await armsOf(ORG, "' OR 1 = 1 --", 720)).toEqual([]);
   });
 
   it("says of a single call what it can", async () => {
     await bench.add([call("a", [["ep_a", ""]], { policy: "lonely", stream: true, ttftMs: 70 })]);
-    const [report] = await reports.experiments(ORG, "lonely", 1);
+    const [report] = await armsOf(ORG, "lonely", 1);
     expect(report).toMatchObject({
       requests: 1,
       ttft_p50_ms: 70,
@@ -279,6 +282,14 @@ describe("the report", () => {
       cost_per_request_micro_interval: null,
     });
     expect(report?.error_rate_interval).toEqual({ low: 0, high: expect.closeTo(0.7935, 4) });
+  });
+
+  it("says from when on calls may be missing", async () => {
+    const sinceMs = NOW - HOUR_MS;
+    const late = policyReports({ clickhouse, clock, waitForInserts: async () => sinceMs });
+    const all = await reports.experiments(ORG, "duel", 24, ARMS);
+    expect(all.missingSinceMs).toBeUndefined();
+    expect(await late.experiments(ORG, "duel", 24, ARMS)).toEqual({ ...all, missingSinceMs: sinceMs });
   });
 
   it("is refused while ClickHouse is away", async () => {

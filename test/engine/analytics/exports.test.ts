@@ -1,7 +1,8 @@
-/** The bound of an export's rows. */
+/** The bound of an export's rows, and what an export says of calls that may be missing. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/client.ts";
 import { analyticsExportOperations } from "../../../src/analytics/export-operations.ts";
+import type { WaitForInserts } from "../../../src/analytics/inserted-until.ts";
 import { queryBudget } from "../../../src/analytics/query-budget.ts";
 import type { FullAnswer } from "../../../src/answer.ts";
 import { systemClock } from "../../../src/clock.ts";
@@ -22,25 +23,28 @@ afterAll(async () => {
   await bench.close();
 });
 
-const exported = (mostRows: number) => {
+const LIVE = { ...caller(), environment: "live" as const };
+
+const operations = (mostRows: number, waitForInserts: WaitForInserts = async () => undefined) => {
   const budget = queryBudget(clickhouse);
   const takePlace = () => () => {};
   const deps = {
     clickhouse,
     budget,
     clock: systemClock,
-    waitForInserts: async () => {},
+    waitForInserts,
     takePlace,
     mostRows,
   };
-  const { exportRequests } = analyticsExportOperations(deps);
-  const live = { ...caller(), environment: "live" as const };
-  return exportRequests.run(
+  return analyticsExportOperations(deps);
+};
+
+const exported = (...of: Parameters<typeof operations>) =>
+  operations(...of).exportRequests.run(
     { query: { format: "jsonl" }, path: undefined, body: undefined } as never,
-    live,
+    LIVE,
     {} as never,
   );
-};
 
 test("one of more rows than the bound is refused, with both numbers; one of as many is written", async () => {
   const n = 20;
@@ -53,4 +57,19 @@ test("one of more rows than the bound is refused, with both numbers; one of as m
   const written: Uint8Array[] = [];
   for await (const part of content.stream?.body ?? []) written.push(part);
   expect(Buffer.concat(written).toString().trim().split("\n")).toHaveLength(n);
+});
+
+test("each kind says from when on calls may be missing, and says nothing where none is", async () => {
+  const sinceMs = Date.UTC(2026, 10, 30, 23);
+  const says = async (missingSinceMs: number | undefined) => {
+    const { exportRequests, exportUsage } = operations(100, async () => missingSinceMs);
+    const answers = [exportRequests, exportUsage].map((of) =>
+      of.run({ query: of.query?.parse({}), path: undefined, body: undefined } as never, LIVE, {} as never),
+    );
+    const all = (await Promise.all(answers)) as FullAnswer<never>[];
+    return all.map(({ parts }) => parts.headers?.["x-svc-incomplete-since"]);
+  };
+  expect(await says(sinceMs)).toEqual(["2026-11-30T23:00:00.000Z", "2026-11-30T23:00:00.000Z"]);
+  expect(await says(0)).toEqual(["1970-01-01T00:00:00.000Z", "1970-01-01T00:00:00.000Z"]);
+  expect(await says(undefined)).toEqual([undefined, undefined]);
 });

@@ -283,6 +283,17 @@ test("embeddings are not left out for the sum of their inputs", async () => {
   expect(report).toMatchObject({ moved: 0, cost_micro: { recorded: 1800, replayed: 1800 } });
 });
 
+test("a report says from when on calls may be missing, and says nothing where none is", async () => {
+  const orgId = newOrg();
+  await home.add([served(DEAR, { orgId })]);
+  const after = async (missingSinceMs: number | undefined) =>
+    await replay(replaysOf(home.trafficAfter(async () => missingSinceMs)), PRICE_FIRST, { orgId });
+  const late = await after(Date.UTC(2026, 10, 30, 23));
+  expect(late).toMatchObject({ requests: 1, incomplete_since: "2026-11-30T23:00:00.000Z" });
+  expect(replayReportSchema.parse(late)).toEqual(late);
+  expect(await after(undefined)).not.toHaveProperty("incomplete_since");
+});
+
 describe("bounds", () => {
   /** Holds the first read until it is let go. */
   function held() {

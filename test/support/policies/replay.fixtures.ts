@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client";
+import type { WaitForInserts } from "../../../src/analytics/inserted-until.ts";
 import { type Traffic, traffic } from "../../../src/analytics/traffic.ts";
 import { systemClock } from "../../../src/clock.ts";
 import type { Endpoint, Model } from "../../../src/endpoint.ts";
@@ -72,6 +73,8 @@ export interface TrafficBench {
   readonly bench: Bench;
   readonly client: ClickHouseClient;
   readonly traffic: Traffic;
+  /** The same, read by one that waits in another way. */
+  trafficAfter(waitForInserts: WaitForInserts): Traffic;
   /** Recorded, and in ClickHouse when it resolves. */
   add(records: readonly CallRecord[]): Promise<void>;
   close(): Promise<void>;
@@ -88,15 +91,21 @@ export async function openTraffic(): Promise<TrafficBench> {
   const log = { level: ClickHouseLogLevel.OFF };
   const client = createClient({ url, username, password, database: "weir", log });
   const clickhouse = clickhouseOf(bench);
-  return {
-    bench,
-    client,
-    traffic: traffic({
+  const trafficAfter = (waitForInserts: WaitForInserts) =>
+    traffic({
       clickhouse: {
         rows: (sql, params) => clickhouse.rows(sql, params),
         bytes: (sql, params) => rowBinary(client, sql, params),
       },
-      waitForInserts: async () => void (await bench.analytics.flush(LIMIT_MS)),
+      waitForInserts,
+    });
+  return {
+    bench,
+    client,
+    trafficAfter,
+    traffic: trafficAfter(async () => {
+      await bench.analytics.flush(LIMIT_MS);
+      return undefined;
     }),
     async add(records) {
       await bench.add([...records]);

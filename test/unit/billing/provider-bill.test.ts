@@ -1,6 +1,7 @@
 /** Bills of providers: what is read of each export, what is refused and where, and what a comparison says. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { providerUsage } from "../../../src/analytics/provider-usage.ts";
 import { compareBill, type Recorded } from "../../../src/billing/provider-bill.ts";
 import { microOf } from "../../../src/billing/provider-bill-cell.ts";
 import type { BillFormat, BillLine } from "../../../src/billing/provider-bill-formats.ts";
@@ -183,9 +184,13 @@ describe("a comparison", () => {
     const asked: string[][] = [];
     const usage = async (...args: [string, string, string]) => {
       asked.push(args);
-      return rows;
+      return { rows, missingSinceMs: undefined };
     };
-    const found = await compareBill(readCsv("plain", text), { provider: "openai", toleranceBps, usage });
+    const { rows: found } = await compareBill(readCsv("plain", text), {
+      provider: "openai",
+      toleranceBps,
+      usage,
+    });
     return { asked, found };
   };
   const HEAD = "day,model,input_tokens,output_tokens,cost_usd\n";
@@ -243,8 +248,31 @@ describe("a comparison", () => {
   });
 });
 
+test.each([
+  ["before the bill's period", "2026-09-01T00:00:00.000Z", true],
+  ["within it", "2026-11-30T23:59:59.999Z", true],
+  ["on the day behind it, when calls of its last day ended", "2026-12-01T23:59:59.999Z", true],
+  ["after that day", "2026-12-02T00:00:00.000Z", false],
+  ["never", undefined, false],
+])("a comparison says from when on calls may be missing, if that is %s", async (_, since, isSaid) => {
+  const usage = providerUsage({
+    clickhouse: { rows: async () => [] },
+    waitForInserts: async () => (since === undefined ? undefined : Date.parse(since)),
+  });
+  const { operatorCheckProviderBill: check } = providerBillOperations({ usage });
+  const csv = "day,model,input_tokens\n2026-11-01,gpt-5.4-mini,5\n2026-11-30,gpt-5.4-mini,5\n";
+  const body = check.body?.parse({ provider: "openai", csv }) as never;
+  const answer = check.output.parse(
+    await check.run({ body, path: undefined, query: undefined }, {} as never, {} as never),
+  );
+  expect(answer).toMatchObject({ counts: { unrecorded: 2 } });
+  expect(answer.incomplete_since).toBe(isSaid ? since : undefined);
+});
+
 test("the operation takes one file, and adds up its totals", async () => {
-  const { operatorCheckProviderBill: check } = providerBillOperations({ usage: async () => [recorded({})] });
+  const { operatorCheckProviderBill: check } = providerBillOperations({
+    usage: async () => ({ rows: [recorded({})], missingSinceMs: undefined }),
+  });
   const run = (body: object) =>
     check.run(
       { body: check.body?.parse(body) as never, path: undefined, query: undefined },

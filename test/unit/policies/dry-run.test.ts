@@ -220,6 +220,7 @@ test("reports come from analytics, which gets each arm's endpoint", async () => 
   await rig.addVersion("house", `version: 1\ndefaults:\n  ${arms}\n`);
   await rig.activate("house", 1);
   const asked: unknown[] = [];
+  let missingSinceMs: number | undefined;
   const arm = { arm: "a", experiment: "hosts", requests: 1, errors: 0, cost_micro: 5, output_tokens: 9 };
   const row = { ...arm, ttft_p50_ms: 1, ttft_p95_ms: 2, more: [1] };
   rig.ports = {
@@ -231,7 +232,7 @@ test("reports come from analytics, which gets each arm's endpoint", async () => 
           hours,
           arms.map((a) => `${a.version} ${a.experiment}/${a.arm} ${a.endpointId}`),
         ]);
-        return [row];
+        return { arms: [row], missingSinceMs };
       },
       shadows: async (...args: unknown[]) => {
         asked.push(args);
@@ -251,6 +252,13 @@ test("reports come from analytics, which gets each arm's endpoint", async () => 
     ["org_1", "house", 720, standing],
     ["org_1", "house"],
   ]);
+  missingSinceMs = Date.UTC(2026, 10, 30, 23);
+  expect(await list({})).toEqual({
+    object: "list",
+    hours: 24,
+    data: [row],
+    incomplete_since: "2026-11-30T23:00:00.000Z",
+  });
   await rig.create("house", "version: 1", STRANGER);
   await rig.call("listShadows", { name: "house" }, STRANGER);
   expect(asked.at(-1)).toEqual(["org_2", "house"]);

@@ -118,7 +118,10 @@ export function policyRig() {
       accounts: accountsWithout(),
       ownKeys: { of: () => undefined },
       replay: () => Promise.reject(new Error("no replay was asked for")),
-      reports: { experiments: () => Promise.resolve([]), shadows: () => Promise.resolve([]) },
+      reports: {
+        experiments: () => Promise.resolve({ arms: [], missingSinceMs: undefined }),
+        shadows: () => Promise.resolve([]),
+      },
       ...ports,
     });
     const op = operations[name as keyof typeof operations] as AnyOperation;
