@@ -58,15 +58,15 @@ export interface ServerDeps extends DispatchDeps {
   readonly isCrowded: () => boolean;
   /** Other processes listen on the port too, by intent (SO_REUSEPORT): the system gives each its share of new connections. */
   readonly sharesPort?: boolean;
-  /** Whether clients shall connect anew, elsewhere: each answer then closes its connection. */
+  /** One of several: asked at each request whether its client shall connect anew, elsewhere; the answer then closes the connection. */
   readonly isLeaving?: () => boolean;
 }
 
 export interface Server {
   readonly port: number;
   /**
-   * Accepts no new connections; open ones stay until `close`. On a shared port it resolves a moment later: connections that
-   * wait to be accepted belong to this process, and the system would reset them.
+   * Accepts no new connections; open ones stay until `close`. At one of several gateways it resolves a moment later: connections
+   * that wait to be accepted belong to this process, and the system would reset them.
    */
   stopListening(): Promise<void>;
   close(): void;
@@ -124,7 +124,7 @@ export function openServer(deps: ServerDeps, host: string, wanted: number): Prom
       resolve({
         port,
         async stopListening() {
-          if (deps.sharesPort === true) await emptyQueue(deps.clock);
+          if (deps.isLeaving !== undefined) await emptyQueue(deps.clock);
           endListening();
         },
         close: () => {

@@ -36,6 +36,7 @@ import { exchangeOf, inquiriesOf } from "./exchange.ts";
 import { handleExports } from "./exports.ts";
 import { supplierOf } from "./invoices.ts";
 import { openKeyProbes } from "./key-probes.ts";
+import { Leaving } from "./leaving.ts";
 import { requestLimitsOf } from "./limits.ts";
 import { metricSources, type ProcessFacts } from "./metric-sources.ts";
 import { backupDeps, operationsOf } from "./operations.ts";
@@ -92,7 +93,6 @@ const FLUSH_MOST_MS = 8000;
 
 /** Share of the stop timeout in which a cell goes on serving those who are connected, and bids them connect anew. */
 const LEAVE_SHARE = 1 / 6;
-const LEAVE_LOOK_MS = 20;
 
 /** Begins to ask providers about suspect keys, which is counted among the metrics. */
 function metricsOf(
@@ -137,20 +137,14 @@ export async function startGateway(
   });
   const inquiries = inquiriesOf(config, rooms, onFault);
   const table = routeTable(operationsOf(rooms, config));
-  let leaving = false;
-  const readiness = () => {
-    const parts = { store: rooms.store.healthy(), analytics: rooms.analytics.live(), serving: !leaving };
-    const shared = rooms.cell && { shared: rooms.cell.standing().isInTouch };
-    // Analytics may be unreachable for hours without affecting calls.
-    return { ready: parts.store && parts.serving, parts: { ...parts, ...shared } };
-  };
+  const leaving = new Leaving();
   const metrics = metricsOf(config, log, { rooms, exchange, descriptors, around });
   const reference = referenceOf(table);
   await rooms.policiesWarm(POLICIES_WARM_MS);
   const server = await listening(config, rooms.listeners, metrics, {
     routes: table,
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../edge/assets"))],
-    pages: pages({ version: VERSION, readiness, reference }),
+    pages: pages({ version: VERSION, readiness: readinessOf(rooms, leaving), reference }),
     security: securityHeaders(config.publicUrl?.startsWith("https:") === true),
     ...callersOf(config, rooms),
     ...{ exchange, beginTrace: rooms.telemetry?.begin },
@@ -164,7 +158,8 @@ export async function startGateway(
     },
     isCrowded: () => !descriptors.hasRoomForCall(exchange.counts().live + 1),
     catchUp: catchUpOf(rooms),
-    ...(cell !== undefined && { sharesPort: true, isLeaving: () => leaving }),
+    sharesPort: cell !== undefined,
+    ...(rooms.cell !== undefined && { isLeaving: () => leaving.asked() }),
   });
   beginWork(rooms, config, server.port, log);
   const notYet = systemTimers.after(REFERENCE_AFTER_MS, () => void reference.prepare());
@@ -178,12 +173,22 @@ export async function startGateway(
     hasAnalytics: () => rooms.analytics.live(),
     backup: backupOf(rooms),
     async stop() {
-      leaving = true;
+      leaving.begin();
       notYet();
-      await stopAll({ config, rooms, exchange, server, cell, isEmpty: () => clients.open === 0 });
+      const isEmpty = () => clients.open === 0;
+      const left = (withinMs: number) => leaving.ended({ isEmpty, withinMs, hurry: cell?.hurry });
+      await stopAll({ config, rooms, exchange, server, left });
     },
   };
 }
+
+const readinessOf = (rooms: Rooms, leaving: Leaving) => () => {
+  const serving = !leaving.hasBegun;
+  const parts = { store: rooms.store.healthy(), analytics: rooms.analytics.live(), serving };
+  const shared = rooms.cell && { shared: rooms.cell.standing().isInTouch };
+  // Analytics may be unreachable for hours without affecting calls.
+  return { ready: parts.store && parts.serving, parts: { ...parts, ...shared } };
+};
 
 /** Who calls, from where, and how often they may. */
 const callersOf = (config: Config, rooms: Rooms) => ({
@@ -222,35 +227,21 @@ interface Stoppable {
   readonly rooms: Rooms;
   readonly exchange: Exchange;
   readonly server: Server;
-  readonly cell: CellPorts | undefined;
-  /** Whether no client is connected. */
-  isEmpty(): boolean;
+  /** Resolves once clients have gone to other cells, `withinMs` at most. */
+  left(withinMs: number): Promise<void>;
 }
 
 /** In reverse order of the start. @throws Error that names what did not end in time */
-async function stopAll({ config, rooms, exchange, server, cell, isEmpty }: Stoppable): Promise<void> {
+async function stopAll({ config, rooms, exchange, server, left }: Stoppable): Promise<void> {
   const withinMs = config.settings.timeouts.shutdown_ms;
   const end = new Stopping(withinMs);
   await server.stopListening();
-  if (cell !== undefined) await left(isEmpty, withinMs * LEAVE_SHARE, cell.hurry);
+  if (rooms.cell !== undefined) await left(withinMs * LEAVE_SHARE);
   const flushMs = Math.min(withinMs * FLUSH_SHARE, FLUSH_MOST_MS);
   await end.wait("calls to be settled", exchange.drain(end.leftMs - flushMs), true);
   server.close();
   await rooms.close(end);
   end.finish();
-}
-
-/** Resolves once nobody is connected, or after this time, or when there is nobody else to serve them. */
-async function left(isEmpty: () => boolean, withinMs: number, hurry: Promise<void>): Promise<void> {
-  let isOver = false;
-  const timer = setTimeout(() => {
-    isOver = true;
-  }, withinMs);
-  void hurry.then(() => {
-    isOver = true;
-  });
-  while (!isOver && !isEmpty()) await new Promise((resolve) => setTimeout(resolve, LEAVE_LOOK_MS));
-  clearTimeout(timer);
 }
 
 /**

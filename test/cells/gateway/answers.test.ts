@@ -1,5 +1,6 @@
 /** Repeated requests and stored responses behind a proxy that gives each request to the next of three cells. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { known } from "../../support/cells/known.ts";
 import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { requestIdOf } from "../../support/observations.ts";
 import { until } from "../../support/wait.ts";
@@ -12,17 +13,9 @@ afterAll(() => gateway.stop());
 
 let used = 0;
 const newKey = () => ({ "idempotency-key": `key-${++used}` });
-/** Without money: it is called at any cell. One that cannot know in time what others answered says 503, and is asked again. */
-async function call(
-  method: string,
-  path: string,
-  options: { body?: unknown; headers?: object } = {},
-): Promise<Answer> {
-  for (;;) {
-    const answer = await gateway.call(method, path, { ...options, key: gateway.testKey });
-    if (answer.status !== 503) return answer;
-  }
-}
+/** Without money: it is called at any cell. */
+const call = (method: string, path: string, options: { body?: unknown; headers?: object } = {}) =>
+  known(() => gateway.call(method, path, { ...options, key: gateway.testKey }));
 /** The last bytes of an answer wait for Redis for a moment only: where it is late, the next cell hears of the answer behind them. */
 const heard = (ask: () => Promise<Answer>): Promise<Answer> =>
   until("the cell has heard of it", ask, ({ status }) => status !== 404 && status !== 409);

@@ -1,6 +1,7 @@
 /** Budgets over three cells behind a proxy that gives each call to the next one. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { known } from "../../support/cells/known.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";
 
@@ -28,17 +29,8 @@ describe.skipIf(missing !== undefined)(
 
     const newKey = async (body: object) =>
       (await gateway.call("POST", "/v1/keys", { body: { name: "k", ...body } })).json;
-    /** Asks again where a cell could not know in time whether there is room: a late one answers 503. */
-    const decided = async (key: string): Promise<Answer> => {
-      for (;;) {
-        const answer = await gateway.chat(BODY, { key });
-        if (answer.status !== 503) return answer;
-      }
-    };
-    const limits = async () => {
-      const ask = () => gateway.call("GET", "/v1/limits");
-      return (await until("limits are told", ask, ({ status }) => status !== 503)).json;
-    };
+    const decided = (key: string) => known(() => gateway.chat(BODY, { key }));
+    const limits = async () => (await known(() => gateway.call("GET", "/v1/limits"))).json;
     /** Charges come to the count a moment after their calls, in one that is later than usual where the machine is. */
     const counted = (id: string, microUsd: number) =>
       until("all calls are counted", () => spendOf(id), equals(microUsd));

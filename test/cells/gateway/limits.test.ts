@@ -9,6 +9,7 @@ import { systemClock } from "../../../src/clock.ts";
 import { readConfig } from "../../../src/config.ts";
 import { joinCells } from "../../../src/gateway/cells.ts";
 import { openStore } from "../../../src/store/store.ts";
+import { known } from "../../support/cells/known.ts";
 import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { start } from "../../support/observations.ts";
 import { again } from "../../support/pace.ts";
@@ -35,13 +36,7 @@ describe.skipIf(missing !== undefined)(
     };
     const call = (key: string, max_tokens: number): Promise<Answer> =>
       gateway.chat({ max_tokens, messages: [{ role: "user", content: "Hi" }] }, { key });
-    /** Asks again where the cell could not know: one that stood still admits nothing before it has caught up. */
-    const decided = async (key: string, max_tokens = 5): Promise<Answer> => {
-      for (;;) {
-        const answer = await call(key, max_tokens);
-        if (answer.status !== 503) return answer;
-      }
-    };
+    const decided = (key: string, max_tokens = 5) => known(() => call(key, max_tokens));
     const outcomes = (answers: readonly Answer[]) => {
       const codes = answers.map(({ status, json }) => (status === 200 ? "ok" : json.error.code));
       return Object.fromEntries(

@@ -6,6 +6,7 @@
 import { Agent } from "undici";
 import { expect, test } from "vitest";
 import { seededRandom } from "../../../src/clock.ts";
+import { known } from "../../support/cells/known.ts";
 import { amount } from "../../support/effort.ts";
 import { hasRedis, why } from "../../support/supervisor/fixtures.ts";
 import { until } from "../../support/wait.ts";
@@ -32,6 +33,9 @@ const BODY = {
   simulator: { tokens: TOKENS },
 };
 
+/** What a call had whose connection was cut. */
+const CUT = { status: 0 };
+
 /**
  * So many calls by a key, each once. @returns how many were answered well, and the other statuses
  * @param isAskedAgain where a cell could not know in time whether there is room
@@ -43,12 +47,10 @@ async function atOnce(
   isAskedAgain: boolean,
 ): Promise<Map<string, number>> {
   const seen = new Map<string, number>();
-  const ask = () =>
-    world.ask("POST", "/v1/chat/completions", { body: BODY, key }, agent).catch(() => undefined);
+  const ask = () => world.ask("POST", "/v1/chat/completions", { body: BODY, key }, agent).catch(() => CUT);
   const call = async () => {
-    let answer = await ask();
-    while (isAskedAgain && answer?.status === 503) answer = await ask();
-    const what = answer === undefined ? "cut" : String(answer.status);
+    const { status } = await (isAskedAgain ? known(ask) : ask());
+    const what = status === CUT.status ? "cut" : String(status);
     seen.set(what, (seen.get(what) ?? 0) + 1);
   };
   await Promise.all(Array.from({ length: CALLS }, call));
