@@ -154,7 +154,8 @@ test(`${ROWS} rows are erased, and no turn of the event loop is long`, async () 
   const NODE_OPTIONS = `${WITNESSED.NODE_OPTIONS} --import=${SHIFTED_CLOCK}`;
   const gateway = await spawnGateway({ folder, engine: true, env: { ...env, NODE_OPTIONS } });
   try {
-    // A start has turns of its own, some of them seconds behind its word that it is ready.
+    // A start has turns of its own, some of them seconds behind its word that it is ready. The document of the API is made first here.
+    expect((await fetch(`${gateway.url}/openapi.json`)).status).toBe(200);
     let [quietLooks, idleMs] = [0, 0];
     const isQuiet = async () => {
       await rest(1000);
