@@ -23,11 +23,10 @@ const STRIPPED = `--import=${new URL("test/stripped.mjs", import.meta.url)}`;
 
 /** A process takes up to a gigabyte. */
 const MOST_WORKERS = 6;
-const workers = (besides: number): number => Math.min(availableParallelism() + besides, MOST_WORKERS);
-/** These tests wait for sockets, timers and threads for more than a third of their time: one more than there are processors. */
-const WORKERS = workers(1);
-/** These start processes of their own, and wait for them, too. */
-const WITH_CHILDREN = { maxWorkers: workers(2), sequence: { groupOrder: 1 } };
+/** These tests wait for sockets, timers, threads and processes for more than a third of their time: one more than there are processors. */
+const WORKERS = Math.min(availableParallelism() + 1, MOST_WORKERS);
+/** Starts processes of its own. */
+const WITH_CHILDREN = { maxWorkers: WORKERS, sequence: { groupOrder: 1 } };
 
 function turnOf(lane: Lane) {
   if (lane.isAlone) return { maxWorkers: 1, sequence: { groupOrder: 2 } };
