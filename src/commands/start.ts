@@ -137,7 +137,7 @@ function untilStopped(gateway: Gateway, log: Logger, side?: CellSide): Promise<n
         return;
       }
       askedMs = nowMs;
-      log.info({ signal }, `stopping: ${signal} came; running calls may end, new ones are refused`);
+      log.info({ signal }, `stopping: ${signal} came; running calls may end, and no new connection is taken`);
       gateway.stop().then(
         () => {
           log.info({ signal }, `stopped by ${signal}: everything is saved`);

@@ -8,6 +8,7 @@ import type { HttpResponse } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
 import type { ClientReply } from "../client-reply.ts";
 import { JSON_TYPE, STREAM_TYPE } from "../exchange/headers.ts";
+import type { Requests } from "./requests.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
 
 /** Larger bodies are written as the client reads them; `end` would copy all that the socket does not accept. */
@@ -43,6 +44,7 @@ export class SocketReply implements ClientReply {
   readonly #bodiless: boolean;
   readonly #isCrowded: () => boolean;
   readonly #security: SecurityHeaders;
+  readonly #requests: Requests | undefined;
   #head: string | undefined;
   #filler = "";
   #onGone: (() => void) | undefined;
@@ -58,13 +60,22 @@ export class SocketReply implements ClientReply {
    * @param bodiless the answer to a HEAD: a body would be read as the next answer.
    * @param isCrowded whether too many connections are open: a 503 then closes its own.
    * @param security what every answer says to browsers
+   * @param requests hears of the end of this one
    */
-  constructor(res: HttpResponse, bodiless: boolean, isCrowded: () => boolean, security: SecurityHeaders) {
+  constructor(
+    res: HttpResponse,
+    bodiless: boolean,
+    isCrowded: () => boolean,
+    security: SecurityHeaders,
+    requests?: Requests,
+  ) {
     this.#isCrowded = isCrowded;
     this.#security = security;
+    this.#requests = requests;
     this.#res = res;
     this.#bodiless = bodiless;
     res.onAborted(() => {
+      if (!this.closed) this.#requests?.requestEnded();
       this.gone = true;
       this.#onDrain = undefined;
       this.#caughtUp();
@@ -84,7 +95,7 @@ export class SocketReply implements ClientReply {
 
   send(status: number, headers: string, body: Buffer | string): void {
     if (this.closed) return;
-    this.#over = true;
+    this.#isOver();
     if (this.afterwards === "keep") {
       this.#send(status, headers, body);
       return;
@@ -94,6 +105,11 @@ export class SocketReply implements ClientReply {
     setImmediate(() => {
       if (!this.gone) this.#send(status, headers, body);
     });
+  }
+
+  #isOver(): void {
+    this.#over = true;
+    this.#requests?.requestEnded();
   }
 
   #send(status: number, headers: string, body: Buffer | string): void {
@@ -141,7 +157,7 @@ export class SocketReply implements ClientReply {
 
   end(chunk?: Buffer): void {
     if (this.closed) return;
-    this.#over = true;
+    this.#isOver();
     this.#res.cork(() => {
       this.#writePendingHead();
       // `end(chunk)` after `write` would add a length to a chunked answer, so the last chunk is written like the

@@ -13,6 +13,7 @@ import { errorBodyOf, headerLines, refuse, reportedError } from "./answers.ts";
 import { addressesOf, type DispatchDeps, dispatch } from "./dispatch.ts";
 import { SocketReply } from "./reply.ts";
 import { httpHead, RequestHead, servedAddress } from "./request.ts";
+import type { Requests } from "./requests.ts";
 import type { Route } from "./routes.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
 import { assertPinned } from "./socket-library.ts";
@@ -58,8 +59,8 @@ export interface ServerDeps extends DispatchDeps {
   readonly isCrowded: () => boolean;
   /** Other processes listen on the port too, by intent (SO_REUSEPORT): the system gives each its share of new connections. */
   readonly sharesPort?: boolean;
-  /** One of several: asked at each request whether its client shall connect anew, elsewhere; the answer then closes the connection. */
-  readonly isLeaving?: () => boolean;
+  /** One of several gateways has it; without it the gateway is alone. */
+  readonly requests?: Requests | undefined;
 }
 
 export interface Server {
@@ -124,7 +125,7 @@ export function openServer(deps: ServerDeps, host: string, wanted: number): Prom
       resolve({
         port,
         async stopListening() {
-          if (deps.isLeaving !== undefined) await emptyQueue(deps.clock);
+          if (deps.requests !== undefined) await emptyQueue(deps.clock);
           endListening();
         },
         close: () => {
@@ -147,12 +148,14 @@ function receive(
   keepsHead: boolean,
   act: (reply: SocketReply, head: RequestHead, id: string) => void,
 ): void {
-  const reply = new SocketReply(res, req.getMethod() === "head", deps.isCrowded, deps.security);
+  const { isCrowded, security, requests } = deps;
+  const reply = new SocketReply(res, req.getMethod() === "head", isCrowded, security, requests);
+  const isLeaving = requests?.requestBegan() === true;
   const head = new RequestHead(req, keepsHead, !keepsHead && deps.beginTrace !== undefined);
   const id = requestId(deps.clock.now());
   // Trailers after the last chunk would be parsed as a request: such a connection gets no second one.
   if (head.fault !== undefined) reply.afterwards = "close";
-  else if (head.isChunked || deps.isLeaving?.() === true) reply.afterwards = "drain";
+  else if (head.isChunked || isLeaving) reply.afterwards = "drain";
   if (head.fault === undefined) act(reply, head, id);
   else refuse(reply, fail("invalid_value", head.fault), id);
 }

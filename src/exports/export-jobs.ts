@@ -14,6 +14,9 @@ import { EXPORT_KEPT_MS, type Exports } from "./export.ts";
 const payload = z.object({ orgId: z.string(), id: z.string() });
 type Payload = z.output<typeof payload>;
 
+/** Tries that do not do without calls. Further ones are left for what else may fail. */
+export const TRIES_FOR_WHOLE = 3;
+
 export const writeExport = jobKind({
   ...{ name: "exports.write", payload, tries: 5, atOnce: 2, atOncePerLane: 1, leaseMs: 120_000 },
   backoff: { firstMs: 10_000, mostMs: 600_000 },
@@ -55,8 +58,8 @@ export function exportWriter(deps: ExportJobDeps): JobHandler<Payload> {
       const modifiedMs = clock.now();
       let incompleteSinceMs: number | undefined;
       const parts = deps.partsOf(orgId, (sinceMs) => {
-        // An org may ask once a day only, so a file without its newest calls is no answer while there may be a better one.
-        if (attempt < writeExport.tries) throw missingCalls(sinceMs);
+        // An org may ask once a day only, so a file without calls of before is no answer while there may be a better one.
+        if (sinceMs < row.createdAtMs && attempt <= TRIES_FOR_WHOLE) throw missingCalls(sinceMs);
         incompleteSinceMs = sinceMs;
       });
       const bytes = await writeArchive({ path, parts, mostBytes, modifiedMs, signal });

@@ -69,7 +69,7 @@ export interface Gateway {
   /** Whether the last question to the analytics was answered. */
   hasAnalytics(): boolean;
   /**
-   * Accepts no new calls, waits for running ones and flushes everything, within `timeouts.shutdown_ms`.
+   * Accepts no new connections (a gateway alone: no new calls either), waits for running calls and flushes everything, within `timeouts.shutdown_ms`.
    * @throws Error that names what did not end in time.
    */
   stop(): Promise<void>;
@@ -159,7 +159,7 @@ export async function startGateway(
     isCrowded: () => !descriptors.hasRoomForCall(exchange.counts().live + 1),
     catchUp: catchUpOf(rooms),
     sharesPort: cell !== undefined,
-    ...(rooms.cell !== undefined && { isLeaving: () => leaving.asked() }),
+    requests: rooms.cell && leaving,
   });
   beginWork(rooms, config, server.port, log);
   const notYet = systemTimers.after(REFERENCE_AFTER_MS, () => void reference.prepare());
@@ -176,7 +176,7 @@ export async function startGateway(
       leaving.begin();
       notYet();
       const isEmpty = () => clients.open === 0;
-      const left = (withinMs: number) => leaving.ended({ isEmpty, withinMs, hurry: cell?.hurry });
+      const left = (withinMs: number) => leaving.wait({ isEmpty, withinMs, hurry: cell?.hurry });
       await stopAll({ config, rooms, exchange, server, left });
     },
   };
@@ -227,7 +227,7 @@ interface Stoppable {
   readonly rooms: Rooms;
   readonly exchange: Exchange;
   readonly server: Server;
-  /** Resolves once clients have gone to other cells, `withinMs` at most. */
+  /** Waits until clients have gone to other cells: see `Leaving.wait`. */
   left(withinMs: number): Promise<void>;
 }
 
@@ -316,6 +316,7 @@ async function listening(
   });
   const asMetrics = {
     ...{ ...deps, routes: [], assets: [], pages: [page], sharesPort: false, onConnection: () => true },
+    requests: undefined,
     onListening: (at: number) => listeners.add("metrics", at),
   };
   const beside = await opened(asMetrics, { ...own, prefix: "METRICS_" });

@@ -2,11 +2,12 @@
  * How one of several cells leaves its clients to the others when it stops: for a moment it goes on serving those who are connected,
  * and closes each connection behind its answer, so that they connect anew, elsewhere.
  */
+import type { Requests } from "../edge/requests.ts";
 
 const LOOK_MS = 20;
 /**
- * Looks in a row without a request after which those that were on their way when the cell was told to stop are here. Looks are
- * counted, not time: a process that stood still has not read yet what came meanwhile.
+ * Looks in a row that see no request, begun or open, after which those that were on their way when the cell was told to stop are
+ * answered. Looks are counted, not time: a process that stood still has not read yet what came meanwhile.
  */
 const QUIET_LOOKS = 12;
 
@@ -14,13 +15,17 @@ interface Clients {
   /** Whether no client is connected. */
   isEmpty(): boolean;
   readonly withinMs: number;
-  /** Resolves when nobody else will take the calls. Undefined: clients come by a proxy, which asks others by itself, and soon. */
+  /**
+   * Resolves when no other cell will take the calls; until then a cell that shares its port waits for its clients to go. Undefined:
+   * clients come by way of a proxy, which connects to another cell by itself.
+   */
   readonly hurry: Promise<void> | undefined;
 }
 
-export class Leaving {
+export class Leaving implements Requests {
   #hasBegun = false;
-  #requests = 0;
+  #begun = 0;
+  #open = 0;
 
   begin(): void {
     this.#hasBegun = true;
@@ -30,25 +35,29 @@ export class Leaving {
     return this.#hasBegun;
   }
 
-  /** Told of each request. @returns whether its connection is to be closed behind the answer */
-  asked(): boolean {
-    this.#requests++;
+  requestBegan(): boolean {
+    this.#begun++;
+    this.#open++;
     return this.#hasBegun;
   }
 
-  /** Resolves once nobody is connected, or `withinMs` later, or when nobody waits for it: see `Clients.hurry`. */
-  async ended({ isEmpty, withinMs, hurry }: Clients): Promise<void> {
+  requestEnded(): void {
+    this.#open--;
+  }
+
+  /** Resolves once no client is connected, or `hurry` does, or no request comes any more (see `Clients.hurry`), or `withinMs` later. */
+  async wait({ isEmpty, withinMs, hurry }: Clients): Promise<void> {
     let isOver = false;
     const end = () => {
       isOver = true;
     };
     const timer = setTimeout(end, withinMs);
     void hurry?.then(end);
-    let [seen, quiet] = [this.#requests, 0];
+    let [seen, quiet] = [this.#begun, 0];
     while (!isOver && !isEmpty() && (hurry !== undefined || quiet < QUIET_LOOKS)) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      quiet = this.#requests === seen ? quiet + 1 : 0;
-      seen = this.#requests;
+      quiet = this.#open === 0 && this.#begun === seen ? quiet + 1 : 0;
+      seen = this.#begun;
     }
     clearTimeout(timer);
   }
