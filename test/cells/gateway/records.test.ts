@@ -69,6 +69,7 @@ test.skipIf(missing)("the list at any cell has the calls of all", async () => {
 test.skipIf(missing)(
   "the ledger at any cell has the charge of a call that ended at another one",
   async () => {
+    let atOnce = 0;
     for (let n = 0; n < 6; n++) {
       const id = await all.call(cells[n % 3] as string, all.gateway.liveKey);
       const newest = async () => {
@@ -77,8 +78,11 @@ test.skipIf(missing)(
         return data[0]?.request_id;
       };
       // It waits for the newest entries for a second, and begins below those that did not come.
-      await until("its charge is the newest", newest, equals(id));
+      if ((await newest()) === id) atOnce++;
+      else await until("its charge is the newest", newest, equals(id));
     }
+    // A late machine may take longer than that now and then; a list that does not wait is late each time.
+    expect(atOnce).toBeGreaterThan(0);
   },
 );
 
