@@ -23,6 +23,9 @@ import { until } from "../../support/wait.ts";
 
 const it = test.skipIf(!hasRedis);
 
+/** In which calls are to be seen to go on while a cell is away. */
+const MOST_KILLS = 5;
+
 const HELLO = JSON.stringify({ model: "weir/sim-small", messages: [{ role: "user", content: "Hello" }] });
 
 it(`a killed cell and a killed Redis come back while the others serve; no second supervisor gets in${why}`, async () => {
@@ -30,32 +33,37 @@ it(`a killed cell and a killed Redis come back while the others serve; no second
   await cells.allReady();
   const before = await cells.pids();
   expect(new Set(before).size).toBe(3);
-  const killed = before[1] ?? 0;
-  const redis = await redisPid(cells);
-  process.kill(killed, "SIGKILL");
-  process.kill(redis, "SIGKILL");
-  // Connections in its queue are reset when it dies; those of this load come later.
-  await until("it is dead", () => !isKnown(killed));
-  const calls = load(`${cells.where.url}/healthz`);
-  await until("it is back", async () => {
-    const known = (await cells.status())?.cells ?? [];
-    return known[1]?.state === "ready" && known[1].pid !== killed;
-  });
-  // Those of a late machine may come when it is back already.
-  await until("calls are answered", () => calls.good > 10 || calls.bad.length > 0);
-  await calls.end();
-  expect(calls.bad).toEqual([]);
-  const after = await cells.pids();
-  expect([after[0], after[2]]).toEqual([before[0], before[2]]);
-  const said = cells.output();
-  expect(said).toMatch(/"cell":2,.*"msg":"a cell ended; it is started again"/);
-  await until("Redis is back", () => cells.output().split('"Redis is ready"').length === 3);
-  expect([0, redis]).not.toContain(await redisPid(cells));
+  let after = before;
+  let kills = 0;
+  // Calls of a late machine may come when the cell is back already: then both are killed once more.
+  for (let meanwhile = 0; meanwhile <= 10; ) {
+    expect(++kills, "kills behind which hardly any call is answered").toBeLessThanOrEqual(MOST_KILLS);
+    const killed = after[1] ?? 0;
+    const redis = await redisPid(cells);
+    process.kill(killed, "SIGKILL");
+    process.kill(redis, "SIGKILL");
+    // Connections in its queue are reset when it dies; those of this load come later.
+    await until("it is dead", () => !isKnown(killed));
+    const calls = load(`${cells.where.url}/healthz`);
+    await until("it is back", async () => {
+      const known = (await cells.status())?.cells ?? [];
+      return known[1]?.state === "ready" && known[1].pid !== killed;
+    });
+    meanwhile = calls.good;
+    await calls.end();
+    expect(calls.bad).toEqual([]);
+    after = await cells.pids();
+    expect([after[0], after[2]]).toEqual([before[0], before[2]]);
+    const said = cells.output();
+    expect(said).toMatch(/"cell":2,.*"msg":"a cell ended; it is started again"/);
+    await until("Redis is back", () => cells.output().split('"Redis is ready"').length === kills + 2);
+    expect([0, redis]).not.toContain(await redisPid(cells));
+  }
   const other = startAt({ ...cells.where, env: { ...cells.where.env, PORT: "0" } }, 2);
   expect((await other.ended).code).toBe(1);
   expect(other.output()).toContain("another supervisor runs on DATA_DIR");
   const listed = spawnSync(process.execPath, [MAIN, "cells"], { env: cells.where.env, encoding: "utf8" });
-  expect(listed.stdout).toMatch(new RegExp(`^2 +${after[1]} +ready +1$`, "m"));
+  expect(listed.stdout).toMatch(new RegExp(`^2 +${after[1]} +ready +${kills}$`, "m"));
   await leavesNothing(cells);
 });
 
