@@ -1,24 +1,40 @@
-/** Repeated requests and stored responses behind a proxy that gives each request to the next of three cells. */
+/** Repeated requests and stored responses at three cells, of which each request goes to the next one. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { known } from "../../support/cells/known.ts";
-import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { inTurn, known } from "../../support/cells/known.ts";
+import { type Answer, type TestCalls, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { requestIdOf } from "../../support/observations.ts";
 import { until } from "../../support/wait.ts";
 
 let gateway: TestGateway;
+let nextCell: () => TestCalls;
 beforeAll(async () => {
   gateway = await testGateway({ cells: 3 });
+  nextCell = inTurn(gateway);
 });
 afterAll(() => gateway.stop());
 
 let used = 0;
 const newKey = () => ({ "idempotency-key": `key-${++used}` });
+interface Sent {
+  readonly body?: unknown;
+  readonly headers?: object;
+}
+
 /** Without money: it is called at any cell. */
-const call = (method: string, path: string, options: { body?: unknown; headers?: object } = {}) =>
-  known(() => gateway.call(method, path, { ...options, key: gateway.testKey }));
-/** The last bytes of an answer wait for Redis for a moment only: where it is late, the next cell hears of the answer behind them. */
-const heard = (ask: () => Promise<Answer>): Promise<Answer> =>
-  until("the cell has heard of it", ask, ({ status }) => status !== 404 && status !== 409);
+const call = (method: string, path: string, options: Sent = {}, cell = nextCell()) =>
+  known(() => cell.call(method, path, { ...options, key: gateway.testKey }));
+/**
+ * The last bytes of an answer wait for Redis for a moment only: where it is late, the next cell hears of the answer behind them, and is
+ * asked again. A cell that does not hear of it at all is not hidden by the others.
+ */
+function heard(method: string, path: string, options: Sent = {}): Promise<Answer> {
+  const cell = nextCell();
+  return until(
+    "the cell has heard of it",
+    () => call(method, path, options, cell),
+    ({ status }) => status !== 404 && status !== 409,
+  );
+}
 
 describe("the same request at every cell", () => {
   const messages = [{ role: "user", content: "once" }];
@@ -34,7 +50,7 @@ describe("the same request at every cell", () => {
     const first = await call("POST", path, { body, headers });
     expect([first.status, first.headers.get("idempotent-replayed")], first.text).toEqual([200, null]);
     for (let turn = 0; turn < 4; turn++) {
-      const again = await heard(() => call("POST", path, { body, headers }));
+      const again = await heard("POST", path, { body, headers });
       expect([again.status, again.headers.get("idempotent-replayed")], again.text).toEqual([200, "true"]);
       expect([again.text, requestIdOf(again)]).toEqual([first.text, requestIdOf(first)]);
       const other = await call("POST", path, { body: { ...body, user: `${turn}` }, headers });
@@ -63,22 +79,22 @@ describe("the same request at every cell", () => {
       headers,
     });
     expect(refused.status).toBe(400);
-    const made = await heard(() =>
-      call("POST", "/v1/chat/completions", { body: { model, messages }, headers }),
-    );
+    const made = await heard("POST", "/v1/chat/completions", { body: { model, messages }, headers });
     expect(made.status, made.text).toBe(200);
   });
 });
 
 describe("stored responses", () => {
-  const ask = (body: object) => call("POST", "/v1/responses", { body: { model: "weir/sim-small", ...body } });
+  const asked = (body: object) => ({ body: { model: "weir/sim-small", ...body } });
+  const ask = (body: object) => call("POST", "/v1/responses", asked(body));
+  const askHeard = (body: object) => heard("POST", "/v1/responses", asked(body));
 
   test("a conversation goes on at the next cell, turn by turn, and each response is read at any", async () => {
     let last = await ask({ input: "Begin." });
     for (let turn = 0; turn < 6; turn++) {
-      const next = await heard(() => ask({ input: `And ${turn}?`, previous_response_id: last.json.id }));
+      const next = await askHeard({ input: `And ${turn}?`, previous_response_id: last.json.id });
       expect([next.status, next.json.previous_response_id], next.text).toEqual([200, last.json.id]);
-      const read = await heard(() => call("GET", `/v1/responses/${next.json.id}`));
+      const read = await heard("GET", `/v1/responses/${next.json.id}`);
       expect([read.status, read.text]).toEqual([200, next.text]);
       last = next;
     }
@@ -90,7 +106,7 @@ describe("stored responses", () => {
     const first = await ask({ input: "Say it." });
     const reference = { type: "item_reference", id: first.json.output[0].id };
     for (let turn = 0; turn < 3; turn++) {
-      const next = await heard(() => ask({ input: [reference, { role: "user", content: "Again." }] }));
+      const next = await askHeard({ input: [reference, { role: "user", content: "Again." }] });
       expect(next.status, next.text).toBe(200);
     }
     const missing = await ask({ input: [{ ...reference, id: "msg_nobodys" }] });
@@ -100,7 +116,7 @@ describe("stored responses", () => {
   test("what is deleted at one cell is gone at all", async () => {
     const { json } = await ask({ input: "Forget me." });
     const path = `/v1/responses/${json.id}`;
-    expect((await heard(() => call("DELETE", path))).status).toBe(200);
+    expect((await heard("DELETE", path)).status).toBe(200);
     for (let turn = 0; turn < 3; turn++) expect((await call("GET", path)).status).toBe(404);
     expect((await call("DELETE", path)).status).toBe(404);
     expect((await ask({ input: "And?", previous_response_id: json.id })).status).toBe(404);

@@ -2,7 +2,13 @@
 import { expect } from "vitest";
 import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";
-import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
+import {
+  type Answer,
+  callsBy,
+  type TestCalls,
+  type TestGateway,
+  testGateway,
+} from "../../support/gateway.ts";
 import type { TestRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";
 
@@ -13,6 +19,8 @@ export class FaultyRedis {
   readonly gateway: TestGateway;
   readonly proxy: FaultProxy;
   readonly redis: TestRedis;
+  /** Each of the cells; `gateway` gives a call to the next one. */
+  readonly cells: readonly TestCalls[];
   /** Past the proxy. */
   readonly link: RedisLink;
   /** Keys with a large limit, and with a large hard budget. */
@@ -28,6 +36,7 @@ export class FaultyRedis {
     this.gateway = gateway;
     this.proxy = proxy;
     this.redis = redis;
+    this.cells = (gateway.cellUrls ?? []).map((url) => callsBy(gateway, url, gateway.simulator));
     this.link = connectRedis({ url: redis.url, log: { warn() {} } });
   }
 
@@ -78,8 +87,8 @@ export class FaultyRedis {
     return balance.available;
   }
 
-  async chat(key = this.gateway.liveKey, headers = {}): Promise<Answer> {
-    const answer = await this.gateway.chat({}, { key, headers });
+  async chat(key = this.gateway.liveKey, headers = {}, at: TestCalls = this.gateway): Promise<Answer> {
+    const answer = await at.chat({}, { key, headers });
     if (answer.status === 200) this.#paid++;
     return answer;
   }
