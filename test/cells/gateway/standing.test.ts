@@ -6,6 +6,8 @@ import { missingRedis } from "../../support/redis-server.ts";
 import { until } from "../../support/wait.ts";
 
 const missing = missingRedis();
+/** In which a late machine is to answer all calls behind a stand. */
+const MOST_STANDS = 5;
 let gateway: TestGateway;
 let cells: readonly string[] = [];
 beforeAll(async () => {
@@ -92,9 +94,13 @@ test.skipIf(missing)(
       return await Promise.all(answers.map(async (answer) => `${answer.status} ${await answer.text()}`));
     };
     // A call waits for a second: where Redis takes longer to say what was missed, they all stand still once more.
-    for (let n = 0; n < 4; n++)
-      await until("all calls are answered well", standStill, (answers) =>
-        answers.every((answer) => answer.startsWith("200 ")),
-      );
+    for (let n = 0; n < 4; n++) {
+      let answers = await standStill();
+      for (let stands = 1; answers.some((answer) => answer.startsWith("503 ")); stands++) {
+        expect(stands, `${answers}`).toBeLessThan(MOST_STANDS);
+        answers = await standStill();
+      }
+      for (const answer of answers) expect(answer).toMatch(/^200 /);
+    }
   },
 );

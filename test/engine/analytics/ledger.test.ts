@@ -1,6 +1,7 @@
 /** Ledger entries on their way into ClickHouse and back: none lost, none twice, in the order of their numbers. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import type { ClickHouse, QueryLimits } from "../../../src/analytics/client.ts";
 import { type AnalyticsLedger, openAnalyticsLedger } from "../../../src/analytics/ledger.ts";
@@ -16,6 +17,7 @@ import { FakeEngine, put, settle, settles, shown, topUp } from "../../support/an
 import { silentLog } from "../../support/analytics/records.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";
 import { rounds } from "../../support/effort.ts";
+import { holdsUnlessCrowded } from "../../support/processor-time.fixtures.ts";
 import { LIMIT_MS, until } from "../../support/wait.ts";
 
 let bench: Bench;
@@ -123,6 +125,25 @@ describe("the list of an org", () => {
     expect(await ledger.entriesOf(org, { limit: 3, before: 5 })).toEqual(all.slice(2, 5));
     expect(await ledger.entriesOf(org, { limit: 3, before: 1 })).toEqual([]);
     expect(await ledger.entriesOf("org_nobody", { limit: 3 })).toEqual([]);
+  });
+
+  it("has what was put just before: it waits until that is inserted", async () => {
+    const temp = tempStore();
+    // Without a list that asks for it, no batch is sent in this test's time.
+    const patient = open(temp.store, clickhouse, 600_000);
+    let tries = 0;
+    const has = async () => {
+      const org = `org_just_${++tries}`;
+      await put(patient, temp.store, settles(org, 1, 3));
+      return isDeepStrictEqual(
+        await patient.entriesOf(org, { limit: 5 }),
+        settles(org, 1, 3).reverse().map(shown),
+      );
+    };
+    // It waits for a second, which may be too short on a machine with much else to do.
+    expect(await holdsUnlessCrowded(has)).toBe(true);
+    await patient.stop(1000);
+    await temp.dispose();
   });
 
   const SEED = Number(process.env.WEIR_SEED ?? Date.now() % 1_000_000);

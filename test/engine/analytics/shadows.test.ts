@@ -9,6 +9,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import { DAY_MS, ORG, OTHER_ORG, shadowRow, silentLog } from "../../support/analytics/records.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";
+import { holdsUnlessCrowded } from "../../support/processor-time.fixtures.ts";
 import { LIMIT_MS, until } from "../../support/wait.ts";
 
 let bench: Bench;
@@ -130,6 +131,21 @@ describe("the report", () => {
     ...{ runs: 1, errors: 0, compared: 1, stop_mismatch: 0, primary_cost_micro: 100, shadow_cost_micro: 60 },
     ...{ cost_delta_micro: -40, primary_ttft_ms: 200, shadow_ttft_ms: 300 },
   };
+
+  it("has what was put just before: it waits until that is inserted", () =>
+    apart(async ({ store }) => {
+      // Without a report that asks for it, no batch is sent in this test's time.
+      const patient = open(store, { ageMs: 600_000 });
+      let tries = 0;
+      const has = async () => {
+        const policy = `just_${++tries}`;
+        await put(patient, store, [row({ policy }), row({ policy })]);
+        return (await patient.shadows(ORG, policy))[0]?.runs === 2;
+      };
+      // It waits for a second, which may be too short on a machine with much else to do.
+      expect(await holdsUnlessCrowded(has)).toBe(true);
+      await patient.stop(1000);
+    }));
 
   it("O27: sums costs of runs that both sides answered, and averages first tokens of streams", async () => {
     await arrive([
