@@ -15,6 +15,9 @@ import { until } from "../../support/wait.ts";
 const home = mkdtempSync(join(tmpdir(), "weir-crash-catalog-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 const EU = "ep_near_m_eu";
+const FIRST_MS = 3000;
+/** So far ahead the instant is at the most: a process that begins behind it then is no late one. */
+const FURTHEST_MS = 32 * FIRST_MS;
 
 function opener(folder: string, step: number) {
   const file = join(import.meta.dirname, "opener.ts");
@@ -57,8 +60,11 @@ async function killedAt(
 // Before and behind the commit of the start, and before and behind that of the instant.
 // At once: each waits for an instant.
 test.concurrent.each([1, 2, 3, 4])("a process that is killed at step %d, and one after it", async (step) => {
-  let found = await killedAt(step, 3000);
-  for (let aheadMs = 6000; found === undefined; aheadMs *= 2) found = await killedAt(step, aheadMs);
+  let found = await killedAt(step, FIRST_MS);
+  for (let aheadMs = 2 * FIRST_MS; found === undefined; aheadMs *= 2) {
+    expect(aheadMs, "the process begins behind the instant each time").toBeLessThanOrEqual(FURTHEST_MS);
+    found = await killedAt(step, aheadMs);
+  }
   const { folder, from } = found;
   const next = opener(folder, 0);
   await until("the dated price is in force", () => next.prices().some((line) => line.startsWith("price 3 ")));
