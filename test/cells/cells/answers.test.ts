@@ -15,6 +15,8 @@ afterAll(() => bench.close());
 
 /** In which 16 first calls are to be had, though every reply to a claim is lost. */
 const MOST_ROUNDS = 100;
+/** However late the machine is, the moment for which last bytes wait is not over. */
+const NO_TIMERS = { after: () => () => {} };
 const open: KeptCell[] = [];
 async function cells(...names: string[]): Promise<KeptCell[]> {
   for (const name of names) open.push(await keptCell(bench, name));
@@ -234,16 +236,37 @@ describe("faults", () => {
 
   test("an answer's last bytes wait until Redis has it", async () => {
     const proxy = await startFaultProxy(bench.redis.url);
-    // However late the machine is, the moment for which they wait is not over.
-    const timers = { after: () => () => {} };
-    const one = await keptCell(bench, "slow", { url: proxy.url, timers });
-    const claim = await one.claim(newKey());
+    const one = await keptCell(bench, "slow", { url: proxy.url, timers: NO_TIMERS });
+    const two = await keptCell(bench, "b", { timers: NO_TIMERS });
+    open.push(two);
+    const key = newKey();
+    const claim = await one.claim(key);
     proxy.hold("answer");
     const told = one.answer(claim, "told");
     await until("Redis is told", proxy.waiting, equals(1));
     expect(await Promise.race([told, setImmediate("it waits")])).toBe("it waits");
     proxy.letGo();
     await told;
+    expect(said(await two.claim(key))).toBe("told");
+    await one.stop();
+    await proxy.close();
+  });
+
+  test("the end of a claim without an answer waits until Redis has it", async () => {
+    const proxy = await startFaultProxy(bench.redis.url);
+    const one = await keptCell(bench, "slow", { url: proxy.url, timers: NO_TIMERS });
+    const two = await keptCell(bench, "b", { timers: NO_TIMERS });
+    open.push(two);
+    const key = newKey();
+    const claim = await one.claim(key);
+    proxy.hold("unclaim");
+    const ended = lockOf(claim).release();
+    await until("Redis is told", proxy.waiting, equals(1));
+    expect(await Promise.race([ended, setImmediate("it waits")])).toBe("it waits");
+    expect(said(await two.claim(key))).toBe("idempotency_in_progress");
+    proxy.letGo();
+    await ended;
+    expect(said(await two.claim(key))).toBe("first");
     await one.stop();
     await proxy.close();
   });
