@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
 import { seededRandom } from "../../../src/clock.ts";
+import { known } from "../../support/cells/known.ts";
 import { RoomsChecks, type Sent, stateOf } from "../../support/cells/rooms.checks.ts";
 import { auditedActs } from "../../support/cells/rooms.model.ts";
 import { type Order, Orders, PLAN } from "../../support/cells/rooms.orders.ts";
@@ -22,8 +23,6 @@ const CELLS = amount(8, 3);
 const ACTS = amount(1000, 150);
 /** Acts under way at each cell. */
 const AT_ONCE = 5;
-/** In which a late machine is to answer an order. */
-const MOST_TRIES = 20;
 
 describe.skipIf(missing !== undefined)(`rooms${missing === undefined ? "" : `: ${missing}`}`, () => {
   let gateway: TestGateway;
@@ -72,15 +71,14 @@ describe.skipIf(missing !== undefined)(`rooms${missing === undefined ? "" : `: $
   test("acts of all rooms at all cells equal the order of the stream, and each is audited and told of once", async () => {
     const orders = new Orders(seededRandom(seed), orgId);
     const sent = new Map<string, Sent>();
-    const act = async (cell: string, order: Order, tries = 1): Promise<void> => {
-      const mark = `act-${sent.size}`;
-      sent.set(mark, order);
-      const answer = await ask(cell, order, mark);
+    const act = async (cell: string, order: Order): Promise<void> => {
+      let mark = "";
       // Where Redis is late it did not happen, or that is not known: it counts as not answered, and is asked for once more.
-      if (answer.status === 503) {
-        expect(tries, `${order.act} is refused each time, ${hint}`).toBeLessThan(MOST_TRIES);
-        return await act(cell, order, tries + 1);
-      }
+      const answer = await known(() => {
+        mark = `act-${sent.size}`;
+        sent.set(mark, order);
+        return ask(cell, order, mark);
+      });
       expect(answer.status, `${order.act}: ${JSON.stringify(answer.json)}, ${hint}`).toBeLessThan(500);
       sent.set(mark, { ...order, answer });
       if (answer.status === 201) orders.remember(order.act, answer.json);
