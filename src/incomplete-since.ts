@@ -2,6 +2,15 @@
 import { z } from "zod";
 import { isoTime } from "./clock.ts";
 
+/** Something that was made of records, of which the newest may not have been stored yet. */
+export interface MayLackCalls {
+  /**
+   * The calls that are missing, if any is, ended at this time or later; milliseconds since 1970, and 0 where any call may be missing.
+   * Undefined: no call is missing.
+   */
+  readonly missingSinceMs: number | undefined;
+}
+
 /** Field of such an answer. */
 export const INCOMPLETE_SINCE = {
   incomplete_since: z
@@ -12,6 +21,6 @@ export const INCOMPLETE_SINCE = {
     ),
 };
 
-/** The field, or nothing where none is missing. @param sinceMs milliseconds since 1970 (0: any may be missing); undefined: none is */
-export const incompleteSince = (sinceMs: number | undefined) =>
+/** The field, or no field where no call is missing. @param sinceMs as in `MayLackCalls` */
+export const incompleteSince = (sinceMs: MayLackCalls["missingSinceMs"]) =>
   sinceMs === undefined ? {} : { incomplete_since: isoTime(sinceMs) };

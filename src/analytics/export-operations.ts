@@ -186,7 +186,7 @@ export function analyticsExportOperations(deps: ExportDeps) {
   };
 }
 
-/** What is said of a file, which has no place for it beside its rows. */
+/** Headers that describe the file: the file itself has nothing but rows. */
 const headersOf = (rows: number, mostRows: number, missingSinceMs: number | undefined) => ({
   "x-svc-rows": `${rows}`,
   "x-svc-row-limit": `${mostRows}`,

@@ -3,6 +3,7 @@
  * (intention to treat): a call that its arm's endpoint could not serve still counts for the arm.
  */
 import type { Clock } from "../clock.ts";
+import type { MayLackCalls } from "../incomplete-since.ts";
 import type { ClickHouse } from "./client.ts";
 import type { WaitForInserts } from "./inserted-until.ts";
 import {
@@ -55,10 +56,8 @@ export interface ArmEndpoint {
   readonly endpointId: string;
 }
 
-export interface ExperimentsReport {
+export interface ExperimentsReport extends MayLackCalls {
   readonly arms: readonly ArmReport[];
-  /** Calls that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none is. */
-  readonly missingSinceMs: number | undefined;
 }
 
 export interface PolicyReports {

@@ -1,4 +1,5 @@
 /** What a provider was asked for, day by day, over all orgs: what its bill should say. Calls by an org's own key are not in it. */
+import type { MayLackCalls } from "../incomplete-since.ts";
 import type { ClickHouse } from "./client.ts";
 import type { WaitForInserts } from "./inserted-until.ts";
 
@@ -43,11 +44,7 @@ export type ProviderUsage = (
   provider: string,
   from: string,
   until: string,
-) => Promise<{
-  readonly rows: readonly ProviderUsageRow[];
-  /** Calls that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none is. */
-  readonly missingSinceMs: number | undefined;
-}>;
+) => Promise<MayLackCalls & { readonly rows: readonly ProviderUsageRow[] }>;
 
 export const providerUsage =
   ({

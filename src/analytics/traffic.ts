@@ -2,6 +2,7 @@
  * Data for the replay of a policy: an org's requests of some hours as RowBinary, and statistics of endpoints in that time.
  * Rows are not decoded here: the thread that replays them does it.
  */
+import type { MayLackCalls } from "../incomplete-since.ts";
 import type { ClickHouse } from "./client.ts";
 import type { WaitForInserts } from "./inserted-until.ts";
 
@@ -35,11 +36,9 @@ interface Position {
   readonly requestId: string;
 }
 
-interface TrafficSummary {
+interface TrafficSummary extends MayLackCalls {
   readonly requests: number;
   readonly figures: readonly EndpointFigures[];
-  /** Calls that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none is. */
-  readonly missingSinceMs: number | undefined;
 }
 
 export interface Traffic {

@@ -4,6 +4,7 @@
  * is wrong; tokens should agree.
  */
 import { fail } from "../errors.ts";
+import type { MayLackCalls } from "../incomplete-since.ts";
 import type { BillLine } from "./provider-bill-formats.ts";
 
 /** Port: what was asked of a provider, by day (UTC), endpoint and model there; `until` is exclusive. */
@@ -11,11 +12,7 @@ export type RecordedUsage = (
   provider: string,
   from: string,
   until: string,
-) => Promise<{
-  readonly rows: readonly Recorded[];
-  /** Calls that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none is. */
-  readonly missingSinceMs: number | undefined;
-}>;
+) => Promise<MayLackCalls & { readonly rows: readonly Recorded[] }>;
 
 export interface Recorded {
   readonly day: string;
@@ -60,15 +57,14 @@ export interface BillRow {
   readonly estimated: number;
 }
 
-/** The largest differences first. */
-export interface ComparedBill {
+/** The calls that may be missing are those of the bill's days. */
+export interface ComparedBill extends MayLackCalls {
+  /** The largest differences first. */
   readonly rows: readonly BillRow[];
-  /** Calls of ours that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none of the bill's days is. */
-  readonly missingSinceMs: number | undefined;
 }
 
 const DAY_MS = 86_400_000;
-/** A call counts on the day on which it began, and may end on the next one; none takes a day. */
+/** A call is counted on the day on which it began, and ends less than a day later. */
 const ENDS_WITHIN_MS = DAY_MS;
 const MOST_DAYS = 62;
 /** Bill rows by day and model. */

@@ -1,4 +1,4 @@
-/** Port of one of several gateways, which has to know at its stop when the requests that came are answered. */
+/** Port: counts the requests of a gateway that is one of several. When it stops, it waits until the count of open ones is 0. */
 export interface Requests {
   /** @returns whether its client shall connect anew, elsewhere: the answer then closes the connection */
   requestBegan(): boolean;

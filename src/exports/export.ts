@@ -19,7 +19,7 @@ export interface ExportRow {
   readonly cell?: string;
   /** When the file goes; `null` until it is there. */
   readonly expiresAtMs: number | null;
-  /** Calls that ended from then on may be missing in the file, milliseconds since 1970 (0: any may); absent where none is. */
+  /** As in `MayLackCalls`, of the calls in the file; absent where no call is missing. */
   readonly incompleteSinceMs?: number;
 }
 

@@ -6,8 +6,9 @@ import type { Requests } from "../edge/requests.ts";
 
 const LOOK_MS = 20;
 /**
- * Looks in a row that see no request, begun or open, after which those that were on their way when the cell was told to stop are
- * answered. Looks are counted, not time: a process that stood still has not read yet what came meanwhile.
+ * A cell is quiet once so many looks in a row have seen no open request and no new one: requests that were on their way when the
+ * cell was told to stop have arrived by then. The cell counts looks and no time, because a process that stood still has not yet read
+ * what arrived meanwhile.
  */
 const QUIET_LOOKS = 12;
 

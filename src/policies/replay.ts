@@ -6,7 +6,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail } from "../errors.ts";
-import { incompleteSince } from "../incomplete-since.ts";
+import { incompleteSince, type MayLackCalls } from "../incomplete-since.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
 import type { PolicyDocument } from "../routing/policy-document.ts";
 import type { PolicyReading, ReadingOptions } from "../routing/policy-reading.ts";
@@ -23,15 +23,15 @@ interface TrafficWindow {
   readonly untilMs: number;
 }
 
+interface TrafficSummary extends MayLackCalls {
+  readonly requests: number;
+  readonly figures: readonly EndpointFigures[];
+}
+
 /** Port: the recorded requests. @throws WeirError `analytics_unavailable` */
 interface Traffic {
   /** Waits for what was recorded so far, for a moment. */
-  summary(window: TrafficWindow): Promise<{
-    readonly requests: number;
-    readonly figures: readonly EndpointFigures[];
-    /** Calls that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none is. */
-    readonly missingSinceMs: number | undefined;
-  }>;
+  summary(window: TrafficWindow): Promise<TrafficSummary>;
   /**
    * Columns of `requests` as RowBinary, newest first and after the given position, in buffers that can be transferred.
    */

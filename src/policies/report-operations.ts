@@ -3,7 +3,7 @@
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
-import { INCOMPLETE_SINCE, incompleteSince } from "../incomplete-since.ts";
+import { INCOMPLETE_SINCE, incompleteSince, type MayLackCalls } from "../incomplete-since.ts";
 import { operation } from "../operation.ts";
 import type { AccountView } from "./account-view.ts";
 import { canaryReason } from "./canary.ts";
@@ -82,10 +82,8 @@ const armShape = z.object({
 /** And whatever more the port tells, which is passed on. */
 type ExperimentArm = z.input<typeof armShape>;
 
-interface ExperimentsReport {
+interface ExperimentsReport extends MayLackCalls {
   readonly arms: readonly ExperimentArm[];
-  /** Calls that ended from then on may be missing, milliseconds since 1970 (0: any may); undefined: none is. */
-  readonly missingSinceMs: number | undefined;
 }
 
 const listOf = <S extends z.ZodType>(item: S) => z.object({ object: z.literal("list"), data: z.array(item) });

@@ -227,8 +227,8 @@ function missingNumber(world: World, { rooms, store }: GatewayProcess): Plant | 
 }
 
 /**
- * Writes a wrong balance into the ledger entry of a call that is not the org's newest entry. The gateway never reads this balance to
- * compute what is left of grants, so no other figure becomes wrong.
+ * Writes a wrong balance into the ledger entry of a call that is not the org's newest entry. The gateway never reads this
+ * balance when it computes the unused part of a grant, so that no other figure becomes wrong.
  */
 function wrongBalance(world: World, { store }: GatewayProcess): Plant | undefined {
   const { dice, customers } = world.parts;
