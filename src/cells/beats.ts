@@ -88,15 +88,15 @@ export class Beats {
   /** One beat, sent after this call. @throws Error once this process may not go on */
   async now(): Promise<Beat> {
     const { lane, clock, time, applied, insertedMs } = this.#options;
-    const [sentMs, stampMs] = [clock.monotonic(), time.stamp()];
+    const sentMs = clock.monotonic();
     const beat = ["beat", applied(), insertedMs()] as const;
-    const [[redisMs, version = 0, least = 0, restating = 0, format = 0, alive = 1] = []] = (await lane.send([
-      beat,
-    ])) as number[][];
+    const [answer = []] = (await lane.send([beat])) as number[][];
+    const [redisMs, version = 0, least = 0, restating = 0, format = 0, alive = 1, shiftMs = 0, changes = 0] =
+      answer;
     this.#latest = { version, least, restating, format, alive };
     if (this.#heardMs > Number.NEGATIVE_INFINITY && !this.isFresh()) this.#options.onStale();
     this.#heardMs = sentMs;
-    if (redisMs !== undefined) time.heard(redisMs, stampMs);
+    if (redisMs !== undefined) time.read({ redisMs, shiftMs, changes }, sentMs);
     this.#options.onVersion(version);
     for (const listener of this.#listeners.splice(0)) listener();
     return this.#latest;

@@ -16,7 +16,7 @@ import { type Inserting, Parts, type Restating } from "./parts.ts";
 import { Peers } from "./peers.ts";
 import { Reads } from "./reads.ts";
 import { type RedisClient, type RedisLink, type RedisLog, SOCKETS } from "./redis.ts";
-import { type Registered, registeredCells, retire } from "./registry.ts";
+import { RETIRE_SILENCE_MS, type Registered, registeredCells, retire } from "./registry.ts";
 import { type AskPage, Replica } from "./replica.ts";
 import { RunJournal } from "./run-journal.ts";
 import { SCRIPTS } from "./scripts.ts";
@@ -53,7 +53,7 @@ export interface Cell {
   readonly store: SharedStore;
   readonly entered: Entered;
   /** Wall time of all cells, which is Redis's; see `shared-clock.ts`. */
-  readonly clock: Clock;
+  readonly clock: SharedClock;
   /** The version of the shared rows here. */
   version(): number;
   /** A conversation with the dataset for another part of the cell. */
@@ -177,7 +177,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
         (await link.run(SCRIPTS.look, DATASET_KEY, datasetId, session.term, ...names)) as (Buffer | null)[],
       end: (reason) => session.end(reason),
       listed: () => registeredCells(link, datasetId),
-      retire: (cell) => retire(link, datasetId, cell),
+      retire: (cell) => retire(link, datasetId, cell, RETIRE_SILENCE_MS, made.time.expected()),
       restates: (part) => parts.add(part),
       async opened() {
         parts.areOpen = true;
@@ -230,15 +230,16 @@ interface Ground {
 function partsOf(options: CellOptions, { link, reading, replica, close, parts }: Ground) {
   const { cell, datasetId, local, isShared, clock, log, replicas, onEnd, formats = FORMATS } = options;
   const onTerm = (session: Session) => restate({ link, session, replica, parts, follower, committer });
+  const time = new SharedClock(clock);
   const session = new Session({
-    ...{ link, datasetId, cell, log, clock, onTerm, formats, ...(replicas !== undefined && { replicas }) },
+    ...{ link, datasetId, cell, log, clock, time, onTerm, formats },
+    ...(replicas !== undefined && { replicas }),
     onEnd(reason) {
       for (const part of [follower, committer]) part.end(reason);
       awake.stop();
       onEnd(reason);
     },
   });
-  const time = new SharedClock(clock);
   const beats = new Beats({
     ...{ lane: session.lane("beat"), clock, time },
     ...{ applied: () => follower.version, onStale: () => awake.missed() },

@@ -4,6 +4,7 @@
  * process: after a restart or a failover cells say first what they know.
  */
 import { randomBytes } from "node:crypto";
+import { systemClock } from "../clock.ts";
 import type { Store } from "../store/store.ts";
 import { FORMATS, type Formats } from "./formats.ts";
 import { DATASET_KEY, KEY_PREFIX } from "./keys.ts";
@@ -11,6 +12,7 @@ import { joinDataset, membershipOf } from "./membership.ts";
 import type { RedisLink, RedisValue } from "./redis.ts";
 import { REQUIRED_SETTINGS } from "./required-settings.ts";
 import { SCRIPTS } from "./scripts.ts";
+import { ANY_TIME, type Expected, expectedByMachine } from "./shared-clock.ts";
 
 /** Rows of one script while a dataset is made: some milliseconds of Redis. */
 const FILL_ROWS = 500;
@@ -120,13 +122,23 @@ export interface Entering {
   readonly formats?: Formats | undefined;
   /** That must have what a reply says. Default: 0. */
   readonly replicas?: number | undefined;
+  /** Of Redis's clock. Default: any. */
+  readonly expected?: Expected;
 }
 
 /** Goes on with a life on a new connection, or begins one. @throws Error where the life is over */
 export async function enterDataset(link: RedisLink, entering: Entering): Promise<Entered> {
   const { datasetId, cell, life: ownLife = "", formats = FORMATS, replicas = 0 } = entering;
   const { oldest, newest } = formats;
-  const args = [datasetId, cell, ownLife, oldest, newest, replicas] as const;
+  const args = [
+    datasetId,
+    cell,
+    ownLife,
+    oldest,
+    newest,
+    replicas,
+    ...(entering.expected ?? ANY_TIME),
+  ] as const;
   const answer = await link.run(SCRIPTS.enter, DATASET_KEY, ...args);
   const [term = "", life = "", version, format] = (answer as Buffer[]).map(String);
   return { term, life, version: Number(version), format: Number(format) };
@@ -143,14 +155,19 @@ export async function noteRestored(link: RedisLink, id: string): Promise<void> {
 /** A cell may not be retired yet. */
 export class StillAlive extends Error {}
 
-/** @returns false where the cell is not known. @throws StillAlive where it gave a sign of life within `silentMs` */
+/**
+ * @param expected of Redis's clock. Default: what this machine's clock says
+ * @returns false where the cell is not known. @throws StillAlive where it gave a sign of life within `silentMs`; Error where Redis's clock is
+ * not as expected: by one that was set ahead each cell would have been silent
+ */
 export async function retireCell(
   link: RedisLink,
   id: string,
   cell: string,
   silentMs: number,
+  expected = expectedByMachine(systemClock),
 ): Promise<boolean> {
-  const answer = await link.run(SCRIPTS.retire, DATASET_KEY, id, cell, silentMs);
+  const answer = await link.run(SCRIPTS.retire, DATASET_KEY, id, cell, silentMs, ...expected);
   if (answer === -1) throw new StillAlive(`cell ${cell} is alive, or was until less than ${silentMs} ms ago`);
   return answer === 1;
 }

@@ -6,11 +6,13 @@
 import { Packr } from "msgpackr";
 import type { Clock } from "../clock.ts";
 import { Histogram } from "../histogram.ts";
+import { ClockCheck, ClocksDisagree, WRONG_CLOCK } from "./clock-check.ts";
 import { type Entered, enterDataset } from "./dataset.ts";
 import type { Formats } from "./formats.ts";
 import { DATASET_KEY } from "./keys.ts";
 import type { RedisLink, RedisLog, RedisValue, Script } from "./redis.ts";
 import { SCRIPTS } from "./scripts.ts";
+import { ANY_TIME, type Expected, type SharedClock } from "./shared-clock.ts";
 
 /** Name of the operation, then what it takes: texts, numbers, lists; see `scripts/exchange/`. */
 export type Operation = readonly [name: string, ...args: unknown[]];
@@ -47,6 +49,8 @@ export interface SessionOptions extends CellIdentity {
   readonly log?: RedisLog;
   /** For how long exchanges take; without it they are only counted. */
   readonly clock?: Pick<Clock, "monotonic">;
+  /** What Redis's clock is compared with. Without it nothing may depend on the time: a dataset that is being made. */
+  readonly time?: SharedClock;
   /** Replicas that must have an exchange before its reply counts. Default: 0. */
   readonly replicas?: number;
   /** Default: those of this release. */
@@ -66,6 +70,8 @@ const START_TRIES = 5;
 /** What is sent meanwhile waits for this, too: of all lanes together it is less than a connection's patience. */
 const REPLICA_MS = 250;
 const RETRY_MS = 20;
+/** A start waits so long for clocks to agree. */
+const START_CLOCK_MS = 5000;
 
 // Plain arrays and strings only: what Lua's MessagePack reads.
 const packr = new Packr({ useRecords: false });
@@ -73,6 +79,7 @@ const packr = new Packr({ useRecords: false });
 /** One life of a cell at the dataset. */
 export class Session {
   readonly #options: SessionOptions;
+  readonly #clockCheck: ClockCheck | undefined;
   readonly #lanes = new Map<string, Lane>();
   /** Undefined until the connection there is now has been entered. */
   #entered: Entered | undefined;
@@ -93,9 +100,12 @@ export class Session {
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    const { time, link, datasetId, cell, log } = options;
+    const isOver = () => this.hasEnded;
+    this.#clockCheck = time && new ClockCheck({ link, datasetId, cell, time, log, isOver });
   }
 
-  /** Begins a new life. @throws Error of Redis, or of the dataset: the process cannot start */
+  /** Begins a new life. @throws Error of Redis, of the dataset or of a clock: the process cannot start */
   async start(): Promise<Entered> {
     for (let tries = 1; ; tries++) {
       try {
@@ -105,7 +115,13 @@ export class Session {
         await this.#told();
         return entered;
       } catch (error) {
-        if ((error as Error).name === "ReplyError" || tries === START_TRIES) throw error;
+        const { name, message } = error as Error;
+        if (message.startsWith(WRONG_CLOCK)) {
+          // It was set between two questions.
+          await this.#clockCheck?.settle(START_CLOCK_MS);
+          continue;
+        }
+        if (name === "ReplyError" || error instanceof ClocksDisagree || tries === START_TRIES) throw error;
       }
     }
   }
@@ -146,6 +162,7 @@ export class Session {
   ): Promise<RedisValue[]> {
     const { link, replicas = 0, script = SCRIPTS.exchange } = this.#options;
     const sinceMs = this.#options.clock?.monotonic() ?? 0;
+    let triedMs = sinceMs;
     // Once it may have run, only its reply ends this.
     let mayHaveRun = false;
     for (;;) {
@@ -156,19 +173,23 @@ export class Session {
         // Behind a new connection may be another Redis: it is entered first.
         if (link.generation() !== this.#enteredOn) continue;
         const { datasetId, cell } = this.#options;
-        const head = [datasetId, term, cell, life, lane, number] as const;
+        const head = [datasetId, term, cell, life, lane, number, ...this.#expected()] as const;
         mayHaveRun = true;
+        triedMs = this.#options.clock?.monotonic() ?? 0;
         const answer = (await link.run(script, DATASET_KEY, ...head, ...args)) as RedisValue[];
         this.#said = "";
         if (replicas > 0 && !(await this.#replicasReached(replicas))) continue;
-        this.times.observe((this.#options.clock?.monotonic() ?? 0) - sinceMs);
+        const nowMs = this.#options.clock?.monotonic() ?? 0;
+        this.#options.time?.took(nowMs - triedMs);
+        this.times.observe(nowMs - sinceMs);
         return answer;
       } catch (error) {
         if (error instanceof NotSent) throw error;
         this.counts.failures++;
         // An error in place of a reply: this time it did not run.
         if ((error as Error).name === "ReplyError") mayHaveRun = ranBefore;
-        await this.#afterFailure(error as Error);
+        this.#options.time?.took((this.#options.clock?.monotonic() ?? 0) - triedMs);
+        await unless(mayHaveRun ? undefined : takenBack, this.#afterFailure(error as Error));
       }
     }
   }
@@ -208,6 +229,10 @@ export class Session {
     }
   }
 
+  #expected(): Expected {
+    return this.#options.time?.expected() ?? ANY_TIME;
+  }
+
   async #usable(lane: string): Promise<Entered> {
     await this.#options.link.ready(RECONNECT_MS);
     return await this.#current(lane);
@@ -226,7 +251,11 @@ export class Session {
     const { link, datasetId, cell, formats, replicas } = this.#options;
     const generation = link.generation();
     try {
-      const entered = await enterDataset(link, { datasetId, cell, life: this.#life, formats, replicas });
+      if (this.#options.time?.isKnown === false) await this.#clockCheck?.settle(START_CLOCK_MS);
+      const expected = this.#expected();
+      const entered = await enterDataset(link, {
+        ...{ datasetId, cell, life: this.#life, formats, replicas, expected },
+      });
       this.#entered = entered;
       this.#enteredOn = generation;
       this.#life = entered.life;
@@ -257,6 +286,11 @@ export class Session {
     const { link, log } = this.#options;
     const isReply = error.name === "ReplyError";
     const isTerm = error.message.startsWith(NEW_TERM);
+    if (isReply && error.message.startsWith(WRONG_CLOCK)) {
+      // Where the connection is lost meanwhile, the exchange is sent again and says so.
+      await this.#clockCheck?.settle().catch(() => {});
+      return;
+    }
     // Any other refusal is about this cell, or a fault of a script: sent again, it would be refused again.
     if (isReply && !isTerm && !LATER.test(error.message)) {
       this.end(error);

@@ -5,6 +5,7 @@ import { retireCell, StillAlive } from "./dataset.ts";
 import { DATASET_KEY } from "./keys.ts";
 import type { RedisLink } from "./redis.ts";
 import { SCRIPTS } from "./scripts.ts";
+import type { Expected } from "./shared-clock.ts";
 
 export interface RegisteredCell {
   readonly cell: string;
@@ -77,9 +78,10 @@ export async function retire(
   id: string,
   cell: string,
   silentMs = RETIRE_SILENCE_MS,
+  expected?: Expected,
 ): Promise<boolean | "alive"> {
   try {
-    return await retireCell(link, id, cell, silentMs);
+    return await retireCell(link, id, cell, silentMs, expected);
   } catch (error) {
     if (error instanceof StillAlive) return "alive";
     throw error;

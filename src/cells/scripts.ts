@@ -16,6 +16,7 @@ const joined = (folder: string): string =>
 
 export const SCRIPTS = {
   alive: new Script(read("alive.lua")),
+  clock: new Script(read("clock.lua")),
   create: new Script(read("create.lua")),
   fill: new Script(read("fill.lua")),
   open: new Script(read("open.lua")),

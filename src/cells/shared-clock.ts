@@ -1,28 +1,96 @@
 /**
- * The clock of all cells: Redis's wall time, which each beat tells. So what is due, ends or is dated is so at every cell at the same
- * moment, whatever the clocks of their machines say.
+ * The clock of all cells: Redis's wall time, which each beat tells, carried on by this machine's monotonic clock. So what is due, ends or is
+ * dated is so at every cell at the same moment, whatever the clocks of their machines say. Each script carries what the cell expects of
+ * Redis's clock; where that is refused, `scripts/clock.lua` says which of them was set.
  */
 import type { Clock } from "../clock.ts";
 
 /** Both times are cut to whole milliseconds. */
 const CUT_MS = 1;
+/** What clocks may differ before one of them was set; as in `scripts/clock.lua`. */
+const SPREAD_MS = 2000;
+/** The most that a kernel slews a clock by: 500 parts in a million. */
+const SLEW = 2000;
+/** A script may come late by as much, and Redis's clock is ahead of what the cell expected when it was sent. */
+const MOST_LATE_MS = 10_000;
+/** Clocks of two machines that are both kept right; as in `scripts/clock.lua`. */
+const MACHINES_MS = 60_000;
+
+/** Least and most that Redis's clock may say, milliseconds since 1970. */
+export type Expected = readonly [leastMs: number, mostMs: number];
+
+/** Where nothing is compared with Redis's clock: a dataset that is being made. */
+export const ANY_TIME: Expected = [0, Number.MAX_SAFE_INTEGER];
+
+/** What Redis says of its clock. */
+export interface ClockReading {
+  /** Milliseconds since 1970. */
+  readonly redisMs: number;
+  /** By how much all clocks were set ahead since the dataset began, milliseconds. */
+  readonly shiftMs: number;
+  /** How often all clocks were set since then. */
+  readonly changes: number;
+}
+
+/** What a process expects that has not heard of Redis: the clock of its machine, as far as two machines may differ. */
+export const expectedByMachine = (machine: Pick<Clock, "now">): Expected => [
+  machine.now() - MACHINES_MS,
+  machine.now() + MACHINES_MS,
+];
 
 export class SharedClock implements Clock {
-  readonly #machine: Clock;
-  /** How far Redis's clock is ahead of the machine's. */
-  #aheadMs = 0;
+  /** What the machine's clocks say: its wall clock goes on while the machine sleeps. */
+  readonly machine: Clock;
+  /** How far Redis's clock is ahead of the monotonic one. */
+  #aheadMs: number;
+  /** How far the machine's wall clock was ahead of Redis's when that was last heard. */
+  #machineAheadMs = 0;
+  #heardMs: number | undefined;
+  #lateMs = 0;
+  #shiftMs = 0;
+  /** How often all clocks were set: what was granted before the last time is to be asked for again. */
+  changes = 0;
 
   constructor(machine: Clock) {
-    this.#machine = machine;
+    this.machine = machine;
+    this.#aheadMs = machine.now() - machine.monotonic();
   }
 
-  /** Milliseconds since 1970; as far as Redis could be asked. It may step back, like any wall clock. */
-  readonly now = (): number => this.#machine.now() + this.#aheadMs;
+  /** Milliseconds since 1970; as far as Redis could be asked. It steps only where all clocks were set. */
+  readonly now = (): number => this.machine.monotonic() + this.#aheadMs;
 
-  readonly monotonic = (): number => this.#machine.monotonic();
+  readonly monotonic = (): number => this.machine.monotonic();
 
-  /** What the machine's clock says, to be given to `heard`. */
-  readonly stamp = (): number => this.#machine.now();
+  /** Milliseconds of a time that no setting of clocks moves, the same at all cells: see `scripts/clock.lua`. */
+  readonly steady = (): number => this.now() - this.#shiftMs;
+
+  /** To be given to `heard`. */
+  readonly stamp = (): number => this.machine.monotonic();
+
+  get isKnown(): boolean {
+    return this.#heardMs !== undefined;
+  }
+
+  /** What a script that is sent now may find. Before Redis was heard: see `expectedByMachine`. */
+  expected(): Expected {
+    if (this.#heardMs === undefined) return expectedByMachine(this.machine);
+    const spreadMs = SPREAD_MS + (this.machine.monotonic() - this.#heardMs) / SLEW;
+    const now = this.now();
+    return [Math.floor(now - spreadMs), Math.ceil(now + spreadMs + this.#lateMs)];
+  }
+
+  /** What `scripts/clock.lua` takes to judge: what is expected, and what the machine's clock says of it. */
+  evidence(): readonly (string | number)[] {
+    const machineMs = Math.floor(this.machine.now());
+    if (!this.isKnown) return ["", "", "", "", machineMs];
+    const slept = Math.floor(this.machine.now() - this.#machineAheadMs);
+    return [...this.expected(), Math.floor(this.steady()), slept, machineMs];
+  }
+
+  /** How long the latest exchange, or a try of one, took: the next may be as late. */
+  took(ms: number): void {
+    this.#lateMs = Math.min(ms, MOST_LATE_MS);
+  }
 
   /**
    * A reply that just came says Redis's time. It was so at some moment since the request was sent: the clock is changed only as far
@@ -30,10 +98,18 @@ export class SharedClock implements Clock {
    * @param sentMs `stamp()` before the request was sent
    */
   heard(redisMs: number, sentMs: number): void {
-    const leastMs = redisMs - this.#machine.now() - CUT_MS;
+    const monotonicMs = this.machine.monotonic();
+    const leastMs = redisMs - monotonicMs - CUT_MS;
     const mostMs = redisMs - sentMs + CUT_MS;
-    // The machine's clock was set back meanwhile: the next reply tells.
-    if (leastMs > mostMs) return;
     this.#aheadMs = Math.min(Math.max(this.#aheadMs, leastMs), mostMs);
+    this.#machineAheadMs = this.machine.now() - this.now();
+    this.#heardMs = monotonicMs;
+  }
+
+  /** The same, with what Redis says of the clocks so far. */
+  read({ redisMs, shiftMs, changes }: ClockReading, sentMs: number): void {
+    this.heard(redisMs, sentMs);
+    this.#shiftMs = shiftMs;
+    this.changes = changes;
   }
 }

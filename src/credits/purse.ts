@@ -20,6 +20,8 @@ export interface ChargeSpend {
   readonly projectId: string;
   /** `YYYY-MM-DD`, of the org's time zone. */
   readonly day: string;
+  /** Of the charge, at a cell: see `SharedClock.steady`. A release before kept none. */
+  readonly steadyMs?: number | undefined;
 }
 
 export interface Settled {

@@ -66,6 +66,8 @@ export class MoneyWatch {
   readonly #posted = new Map<string, { readonly orgId: string; readonly amount: number }>();
   /** A copy of a folder was used that lacks charges: leases do not cover them. */
   isCapUnsure = false;
+  /** All clocks were set: a period has another sum than the one that calls were admitted by. */
+  isPeriodUnsure = false;
   readonly counts = { calls: 0, charges: 0, postings: 0, refusals: 0 };
 
   constructor(deps: MoneyWatchDeps) {
@@ -269,7 +271,7 @@ export class MoneyWatch {
   }
 
   #checkBudgets({ keyId, scope }: SimKey): void {
-    if (this.#deps.plan.isAtMidnight || this.isCapUnsure) return;
+    if (this.#deps.plan.isAtMidnight || this.isPeriodUnsure || this.isCapUnsure) return;
     const { projectId, keyDaily, projectMonthly } = scope;
     if (keyDaily?.hard === true)
       this.#checkBudget(

@@ -74,7 +74,7 @@ class Over extends Error {}
 const LIVES = `${KEY_PREFIX}lives`;
 /** A process cannot start without Redis. */
 const CANNOT_START =
-  /^(?:Redis cannot be reached|Redis's channels cannot be heard|Connection is closed|Stream isn't writeable)/;
+  /^(?:Redis cannot be reached|Redis's clock says|Redis's channels cannot be heard|Connection is closed|Stream isn't writeable)/;
 
 class Schedule {
   readonly #options: ScheduleOptions;

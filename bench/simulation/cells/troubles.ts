@@ -11,6 +11,11 @@ import type { Server } from "./redis/server.ts";
 import type { SimCell } from "./sim-cell.ts";
 
 const CHARGES = "cells.charges";
+const [SECOND_MS, HOUR_MS, DAY_MS] = [1000, 3_600_000, 86_400_000];
+/** By how much a clock is set. */
+const JUMPS_MS = [61 * SECOND_MS, HOUR_MS, DAY_MS, 13 * DAY_MS, 40 * DAY_MS].flatMap((ms) => [ms, -ms]);
+/** Smaller steps cannot be told from what clocks differ anyway. */
+const UNSEEN_MS = 1900;
 
 export interface TroublesDeps {
   readonly time: VirtualTime;
@@ -28,6 +33,8 @@ export interface TroublesDeps {
 export class Troubles {
   readonly #deps: TroublesDeps;
   readonly #fullUntil = new Map<string, number>();
+  /** What all clocks were set ahead. */
+  #allAheadMs = 0;
   #isOver = false;
   made = 0;
 
@@ -50,6 +57,8 @@ export class Troubles {
     this.#isOver = true;
     this.#fullUntil.clear();
     network.calm();
+    server.clockAheadMs = this.#allAheadMs;
+    for (const { process } of cells) if (process !== undefined) process.wallAheadMs = this.#allAheadMs;
     if (!server.isUp) server.start();
     for (const cell of cells) {
       if (cell.process?.isPaused === true) cell.process.resume();
@@ -80,7 +89,9 @@ export class Troubles {
       fullDisk: () => this.#fillDisk(cell),
       jump: () => this.#jump(cell),
       redisRestart: () => this.#restartRedis(),
+      redisSlip: () => this.#slipRedis(),
       redisJump: () => this.#jumpRedis(),
+      allJump: () => this.#jumpAll(),
       copy: () => this.#copy(cell),
       failOver: () => this.#failOver(),
       retire: () => this.#retire(cell),
@@ -135,19 +146,52 @@ export class Troubles {
     this.#fullUntil.set(cell.name, this.#deps.time.monotonic() + ms);
   }
 
-  #jump(cell: SimCell): void {
-    if (cell.process === undefined) return;
-    const ms = this.#deps.dice.between(-100_000, 100_000);
-    this.#deps.say(`the clock of ${cell.name} is set by ${ms.toFixed(0)} ms`);
-    cell.process.wallAheadMs += ms;
+  /** Sets clocks by `ms`, and often sets them right again. */
+  #set(whose: string, ms: number, set: (ms: number) => void): void {
+    const { dice, say } = this.#deps;
+    say(`${whose} set by ${ms} ms`);
+    set(ms);
+    if (dice.chance(0.2)) return;
+    this.#later(dice.between(50, dice.chance(0.3) ? 8000 : 1500), () => {
+      if (this.#isOver) return;
+      say(`${whose} set back by ${ms} ms`);
+      set(-ms);
+    });
   }
 
-  #jumpRedis(): void {
+  #jump(cell: SimCell): void {
+    const { dice } = this.#deps;
+    if (cell.process === undefined) return;
+    const ms = dice.chance(0.5) ? Math.round(dice.between(-100_000, 100_000)) : dice.pick(JUMPS_MS);
+    this.#set(`the clock of ${cell.name} is`, ms, (byMs) => {
+      if (cell.process !== undefined) cell.process.wallAheadMs += byMs;
+    });
+  }
+
+  #slipRedis(): void {
     const { server, dice, limits, say } = this.#deps;
-    const ms = Math.round(dice.between(-3000, 3000));
+    const ms = Math.round(dice.between(-UNSEEN_MS, UNSEEN_MS));
     say(`Redis's clock is set by ${ms} ms`);
     server.clockAheadMs += ms;
     limits.isClockWrong = true;
+  }
+
+  #jumpRedis(): void {
+    const { server, dice } = this.#deps;
+    this.#set("Redis's clock is", dice.pick(JUMPS_MS), (byMs) => {
+      server.clockAheadMs += byMs;
+    });
+  }
+
+  /** As where all machines slept, or where there is only one. */
+  #jumpAll(): void {
+    const { server, cells, dice, money } = this.#deps;
+    money.isPeriodUnsure = true;
+    this.#set("all clocks are", dice.pick(JUMPS_MS), (byMs) => {
+      this.#allAheadMs += byMs;
+      server.clockAheadMs += byMs;
+      for (const { process } of cells) if (process !== undefined) process.wallAheadMs += byMs;
+    });
   }
 
   #restartRedis(): void {

@@ -127,7 +127,8 @@ export class LeasedBudgets implements Budgets {
     const { scope } = mine;
     const names = this.#namesOf(scope);
     const { keyId, projectId } = scope;
-    mine.spend = { keyId, projectId, day: this.#dayOf(scope, names) };
+    const { scopes } = this.#credit;
+    mine.spend = { keyId, projectId, day: this.#dayOf(scope, names), steadyMs: scopes.steady() };
     return () => {
       this.#close(mine);
       const charged = amountMicroUsd === 0 ? [] : BUDGET_NAMES.map((name) => this.#lease(scope, name, names));

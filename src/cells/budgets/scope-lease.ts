@@ -6,6 +6,7 @@
 import type { Budget, BudgetName, BudgetScope } from "../../limits/budget.ts";
 import { monthOf, type Period } from "../../limits/periods.ts";
 import { OrgLease } from "../credit/org-lease.ts";
+import type { SharedClock } from "../shared-clock.ts";
 import { budgetNameOf, type ScopeSum } from "./scopes.ts";
 
 const DAY_MS = 86_400_000;
@@ -25,8 +26,14 @@ export class ScopeLease extends OrgLease {
   /** The period of the last refusal that was told. */
   refused = "";
 
-  constructor(scope: string, nowMs: number) {
-    super(scope, nowMs);
+  readonly #time: SharedClock;
+  /** How often all clocks had been set when the lease was asked for, and when it was granted. */
+  #askedAfter = 0;
+  #grantedAfter = 0;
+
+  constructor(scope: string, time: SharedClock) {
+    super(scope, time.monotonic());
+    this.#time = time;
     this.budget = budgetNameOf(scope);
   }
 
@@ -35,19 +42,14 @@ export class ScopeLease extends OrgLease {
     return budget?.hard === true ? budget.limitMicroUsd : 0;
   }
 
-  /** Not where a call came with another budget since. */
+  /** Not where a call came with another budget since, or all clocks were set: other charges are of the period then. */
   protected override get isAnswerCurrent(): boolean {
-    return this.#leasedOfMicroUsd === this.hardMicroUsd;
+    return this.#leasedOfMicroUsd === this.hardMicroUsd && this.#grantedAfter === this.#time.changes;
   }
 
   /** Whether a call of today fits in. */
   covers(microUsd: number, day: string): boolean {
-    return (
-      this.waiters.length === 0 &&
-      this.#leasedOfMicroUsd === this.hardMicroUsd &&
-      this.#isOf(day) &&
-      this.fits(microUsd)
-    );
+    return this.waiters.length === 0 && this.isAnswerCurrent && this.#isOf(day) && this.fits(microUsd);
   }
 
   /** Whether the dataset's answer was of this day's period, or a later one. */
@@ -60,26 +62,23 @@ export class ScopeLease extends OrgLease {
    * @param sum of the charges that go with it
    */
   part(sum: ScopeSum | undefined, nowMs: number, period: Period): (string | number)[] {
-    const { day: today, dayStartsMs, dayEndsMs, monthStartsMs, monthEndsMs } = period;
+    const { day, dayStartsMs, dayEndsMs, monthStartsMs, monthEndsMs } = period;
     const sentMicroUsd = sum?.sumMicroUsd ?? 0;
-    const day = sum?.day ?? today;
     const asked = this.ask(sentMicroUsd, nowMs);
     const hard = this.hardMicroUsd;
     this.#askedOfMicroUsd = hard;
+    this.#askedAfter = this.#time.changes;
     if (hard === 0) this.reportedMicroUsd = 0;
     const wants = hard === 0 ? [0, 0, -1] : [asked.heldMicroUsd, asked.targetMicroUsd, asked.need];
-    const isDaily = this.budget === "key_daily";
     const budget = budgetOf(this.scope, this.budget);
     const soft = budget?.hard === false ? budget.limitMicroUsd : 0;
-    const isToday = day >= today;
-    const isThisMonth = isToday || monthOf(day) === monthOf(today);
-    const dayEnds = isToday ? dayEndsMs : dayStartsMs;
-    const monthEnds = isThisMonth ? monthEndsMs : monthStartsMs;
+    const endsMs = this.budget === "key_daily" ? dayEndsMs : monthEndsMs;
     const pct = this.budget === "org_monthly" ? (this.scope?.spikeAlertPct ?? -1) : -1;
     const first = this.budget === "org_monthly" ? daysBefore(day, USUAL_DAYS) : "";
     return [
-      ...[this.orgId, day, isToday ? dayStartsMs : 0, sentMicroUsd, ...wants],
-      ...[hard, soft, soft > 0 ? (isDaily ? dayEnds : monthEnds) : 0, pct, first, pct < 0 ? 0 : dayEnds],
+      ...[this.orgId, day, dayStartsMs, monthStartsMs],
+      ...[sentMicroUsd, sum?.day ?? day, sum?.steadyMs ?? 0, ...wants],
+      ...[hard, soft, soft > 0 ? endsMs : 0, pct, first, pct < 0 ? 0 : dayEndsMs],
     ];
   }
 
@@ -87,6 +86,7 @@ export class ScopeLease extends OrgLease {
   told(values: readonly unknown[], sentMicroUsd: number): void {
     const [leaseMicroUsd, freeMicroUsd, availableMicroUsd, outcome, spent, held, day] = values as number[];
     this.#leasedOfMicroUsd = this.#askedOfMicroUsd;
+    this.#grantedAfter = this.#askedAfter;
     this.spentMicroUsd = spent as number;
     this.heldByAllMicroUsd = held as number;
     this.day = String(day);

@@ -1,16 +1,14 @@
 /** The scopes of budgets that a cell knows of now: those with a lease, with calls, or with charges that the dataset does not have. */
-import type { Clock } from "../../clock.ts";
 import type { BudgetScope } from "../../limits/budget.ts";
 import { openPeriods, type Period } from "../../limits/periods.ts";
 import type { Operation } from "../exchange.ts";
-import { RedisTime } from "./redis-time.ts";
+import type { SharedClock } from "../shared-clock.ts";
 import { ANSWER_VALUES, ScopeLease } from "./scope-lease.ts";
 import { type ScopeSums, type SpentCharge, scopeNames } from "./scopes.ts";
 
 export interface ScopeLeasesOptions {
-  readonly clock: Clock;
-  /** The cell's life: Redis's time when it began, or up to a moment later. */
-  readonly life: string;
+  /** Redis's time. */
+  readonly time: SharedClock;
   /** Port: the budgets of a key whose charges a former process made. */
   readonly scopeOf?: ((keyId: string) => BudgetScope | undefined) | undefined;
   /** A scope is new: somebody looks after it from now on. */
@@ -20,12 +18,10 @@ export interface ScopeLeasesOptions {
 export class ScopeLeases {
   readonly #options: ScopeLeasesOptions;
   readonly #scopes = new Map<string, ScopeLease>();
-  readonly #time: RedisTime;
   readonly #periods = openPeriods();
 
   constructor(options: ScopeLeasesOptions) {
     this.#options = options;
-    this.#time = new RedisTime(options.clock, Number(options.life));
   }
 
   get size(): number {
@@ -43,7 +39,7 @@ export class ScopeLeases {
   of(name: string): ScopeLease {
     let scope = this.#scopes.get(name);
     if (scope === undefined) {
-      scope = new ScopeLease(name, this.#options.clock.monotonic());
+      scope = new ScopeLease(name, this.#options.time);
       this.#scopes.set(name, scope);
       this.#options.onNew();
     }
@@ -54,14 +50,23 @@ export class ScopeLeases {
     this.#scopes.delete(scope.orgId);
   }
 
-  /** Redis's time, in an answer that was just received. */
-  heard(redisMs: number): void {
-    this.#time.heard(redisMs);
+  /** An answer that was just received says Redis's time. @param sentMs monotonic time before it was asked for */
+  heard(redisMs: number, sentMs: number): void {
+    this.#options.time.heard(redisMs, sentMs);
   }
 
   /** The period that Redis's time is in. */
   periodOf(timeZone: string): Period {
-    return this.#periods(timeZone, this.#time.now());
+    return this.#periods(timeZone, Math.floor(this.#options.time.now()));
+  }
+
+  /** Of a charge now. */
+  steady(): number {
+    return Math.floor(this.#options.time.steady());
+  }
+
+  monotonic(): number {
+    return this.#options.time.monotonic();
   }
 
   /** A charge that a former process wrote, and the dataset does not have: its leases cover it. */

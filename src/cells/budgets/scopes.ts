@@ -2,6 +2,7 @@
  * What budgets are of: a key, a project or an org, each with a name in the dataset. And what a batch of charges means for them: its
  * sums, and what it crossed by the dataset's answer.
  */
+import type { ChargeSpend } from "../../credits/purse.ts";
 import type { BudgetExceeded, BudgetName, BudgetScope, SpendSpike } from "../../limits/budget.ts";
 
 /** Names of scopes: see `scripts/exchange/60-budgets.lua`. */
@@ -35,12 +36,14 @@ export function budgetNameOf(scope: string): BudgetName {
 export interface SpentCharge {
   readonly orgId: string;
   readonly amountMicroUsd: number;
-  readonly spend: { readonly keyId: string; readonly projectId: string; readonly day: string } | undefined;
+  readonly spend: ChargeSpend | undefined;
 }
 
 /** Sum of a scope's charges, all of one day. */
 export interface ScopeSum {
   readonly day: string;
+  /** Of the last charge, see `SharedClock.steady`; 0: unknown. */
+  steadyMs: number;
   /** Key of the last charge. */
   keyId: string;
   sumMicroUsd: number;
@@ -60,13 +63,14 @@ export class ScopeSums {
 
   add({ orgId, amountMicroUsd, spend }: SpentCharge): void {
     if (spend === undefined) return;
-    const { keyId, projectId, day } = spend;
+    const { keyId, projectId, day, steadyMs = 0 } = spend;
     for (const scope of [keyScope(keyId), projectScope(projectId), orgScope(orgId)]) {
       const sum = this.sums.get(scope);
-      if (sum === undefined) this.sums.set(scope, { day, keyId, sumMicroUsd: amountMicroUsd });
+      if (sum === undefined) this.sums.set(scope, { day, steadyMs, keyId, sumMicroUsd: amountMicroUsd });
       else {
         sum.sumMicroUsd += amountMicroUsd;
         sum.keyId = keyId;
+        sum.steadyMs = Math.max(sum.steadyMs, steadyMs);
       }
     }
   }

@@ -1,14 +1,13 @@
 /** Spend of all cells, asked from the dataset for those who look at it: what is asked within some milliseconds goes together. */
 import { fail } from "../../errors.ts";
 import type { PeriodSpend } from "../../limits/budgets.ts";
-import { monthOf } from "../../limits/periods.ts";
 import type { Lane } from "../exchange.ts";
 import type { ScopeLeases } from "./scope-leases.ts";
 
 export interface SharedSpendOptions {
   /** A lane that only this part uses. */
   readonly lane: Pick<Lane, "send">;
-  readonly scopes: Pick<ScopeLeases, "heard" | "periodOf">;
+  readonly scopes: Pick<ScopeLeases, "heard" | "monotonic" | "periodOf">;
 }
 
 interface Question {
@@ -23,7 +22,7 @@ const MOST_SCOPES = 1000;
 const SETTLING_MS = 30;
 /** Nobody waits longer for a Redis that does not answer. */
 const WAIT_MS = 1000;
-const VALUES = 3;
+const VALUES = 2;
 
 export class SharedSpend {
   readonly #options: SharedSpendOptions;
@@ -57,18 +56,17 @@ export class SharedSpend {
   }
 
   async #ask(questions: readonly Question[]): Promise<void> {
-    const operation = ["spend", ...questions.map(({ scope }) => scope)] as const;
     const { lane, scopes } = this.#options;
-    const [answer = []] = await lane.send([operation]);
-    scopes.heard(Number(answer.at(-1)));
-    for (const [index, { timeZone, resolve }] of questions.entries()) {
-      const [newest, today, month] = answer.slice(index * VALUES, (index + 1) * VALUES);
-      const { day } = scopes.periodOf(timeZone);
-      const known = String(newest);
-      resolve({
-        todayMicroUsd: known >= day ? Number(today) : 0,
-        monthMicroUsd: monthOf(known) >= monthOf(day) ? Number(month) : 0,
-      });
+    const asked = questions.flatMap(({ scope, timeZone }) => {
+      const { day, dayStartsMs, monthStartsMs } = scopes.periodOf(timeZone);
+      return [scope, day, dayStartsMs, monthStartsMs];
+    });
+    const sentMs = scopes.monotonic();
+    const [answer = []] = await lane.send([["spend", asked]]);
+    scopes.heard(Number(answer.at(-1)), sentMs);
+    for (const [index, { resolve }] of questions.entries()) {
+      const [today, month] = answer.slice(index * VALUES, (index + 1) * VALUES);
+      resolve({ todayMicroUsd: Number(today), monthMicroUsd: Number(month) });
     }
   }
 }

@@ -92,7 +92,7 @@ export class Charges {
       this.#recent.delete(number);
     });
     const life = this.#life;
-    const counted = spend === undefined ? [] : [spend.keyId, spend.projectId, spend.day];
+    const counted = spend === undefined ? [] : [spend.keyId, spend.projectId, spend.day, spend.steadyMs ?? 0];
     this.#rows.append(number, packr.pack([life, orgId, amountMicroUsd, requestId, atMs, ...counted]));
     if (this.#recent.size < MOST_RECENT)
       this.#recent.set(number, { life, orgId, amountMicroUsd, requestId, atMs, spend });
@@ -136,10 +136,9 @@ export class Charges {
     if (recent !== undefined) return recent;
     const bytes = this.#rows.get(number);
     if (bytes === undefined) return undefined;
-    const [life, orgId, amountMicroUsd, requestId, atMs, keyId, projectId = "", day = ""] = packr.unpack(
-      bytes,
-    ) as StoredRow;
-    const spend = keyId === undefined ? undefined : { keyId, projectId, day };
+    const [life, orgId, amountMicroUsd, requestId, atMs, ...counted] = packr.unpack(bytes) as StoredRow;
+    const [keyId, projectId = "", day = "", steadyMs] = counted;
+    const spend = keyId === undefined ? undefined : { keyId, projectId, day, steadyMs };
     return { life, orgId, amountMicroUsd, requestId, atMs, spend };
   }
 
@@ -264,7 +263,7 @@ export class Charges {
 
 type StoredRow = [
   ...[life: number, orgId: string, amount: number, requestId: string, atMs: number],
-  ...[keyId?: string, projectId?: string, day?: string],
+  ...[keyId?: string, projectId?: string, day?: string, steadyMs?: number],
 ];
 type StoredNumbering = [
   after: number,

@@ -9,6 +9,7 @@ import { Soon } from "../../store/soon.ts";
 import { ScopeLease } from "../budgets/scope-lease.ts";
 import { ScopeLeases } from "../budgets/scope-leases.ts";
 import type { Lane, Operation } from "../exchange.ts";
+import type { SharedClock } from "../shared-clock.ts";
 import type { Charges, Numbering, Row } from "./charges.ts";
 import { OrgLease } from "./org-lease.ts";
 import { asText } from "./recovery.ts";
@@ -17,8 +18,8 @@ import { answersOf, type Sum, type Turn, type TurnAnswer, turnOf } from "./turn.
 export interface CreditLaneOptions {
   readonly lane: Lane;
   readonly clock: Clock;
-  /** The cell's life: Redis's time when it began, or up to a moment later. */
-  readonly life: string;
+  /** Redis's time, of which budgets' periods are. */
+  readonly time: SharedClock;
   readonly charges: Charges;
   /** How long a call waits for credit that other cells are asked for, or for a Redis that does not answer. Default: 1 s. */
   readonly waitMs?: number | undefined;
@@ -263,7 +264,7 @@ export class CreditLane {
     if (isTaken !== 1)
       throw new Error(`Redis has this cell's charges up to row ${values}, not ${this.#chargedTo}`);
     const [spends, wantedScopes, crossed, redisMs] = ofBudgets;
-    this.scopes.heard(redisMs);
+    this.scopes.heard(redisMs, heard.monotonicMs);
     const { batch } = turn;
     const numbering = this.#answered(turn, values);
     for (const { scope, held, freeMicroUsd } of this.scopes.answered(turn.sent, spends)) {

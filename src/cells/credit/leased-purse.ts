@@ -18,6 +18,8 @@ export interface LeasedPurseOptions extends Omit<CreditLaneOptions, "charges">, 
   readonly view: CreditView;
   /** `Cell.restates` */
   readonly restates: (part: Restating) => void;
+  /** The cell's, in which the charges are written. */
+  readonly life: string;
 }
 
 /**

@@ -31,7 +31,7 @@ export const POSTED_LEDGER: LedgerTables = {
 
 /** @throws Error with a line for the operator, where the folder is a copy of an older state */
 export async function openSharedCredits(deps: SharedCreditsDeps) {
-  const { cell, clock, onFall, onNumbered } = deps;
+  const { cell, onFall, onNumbered } = deps;
   const { store } = cell;
   const inAct = () => store.creditInAct();
   const view = new CreditView({ lane: cell.lane("credit_view"), inAct });
@@ -43,7 +43,8 @@ export async function openSharedCredits(deps: SharedCreditsDeps) {
   const book = new SharedBook({ ...deps, posted, lots, view, inAct, boundsOf });
   const falls = new ChargeFalls({ store, boundsOf, onFall });
   const purse = await openLeasedPurse({
-    ...{ store, clock, view, life: cell.entered.life, lane: cell.lane("credit") },
+    ...{ store, clock: cell.clock.machine, time: cell.clock, view, life: cell.entered.life },
+    lane: cell.lane("credit"),
     restates: cell.restates,
     async onNumbered(charges) {
       await onNumbered(charges);

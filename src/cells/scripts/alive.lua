@@ -7,7 +7,9 @@ if redis.call("HGET", KEYS[1], "id") ~= ARGV[1] then
   return redis.error_reply("WEIRFOREIGN this Redis holds another installation")
 end
 local time = redis.call("TIME")
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local shift = tonumber(redis.call("HGET", KEYS[1], "shift") or 0)
+-- Steady time: see `clock.lua`.
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) - shift
 local found = {}
 local function add(cell, version, age)
   local hears = redis.call("PUBSUB", "NUMSUB", prefix .. "signals:" .. cell)[2] > 0

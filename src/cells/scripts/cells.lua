@@ -7,7 +7,9 @@ local known = redis.call("HMGET", KEYS[1], "id", "filling", "version")
 if not known[1] or known[2] then return redis.error_reply("WEIREMPTY this Redis holds no installation") end
 if known[1] ~= ARGV[1] then return redis.error_reply("WEIRFOREIGN this Redis holds another installation") end
 local time = redis.call("TIME")
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local shift = tonumber(redis.call("HGET", KEYS[1], "shift") or 0)
+-- Steady time: see `clock.lua`.
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) - shift
 local found = {}
 local function add(value) found[#found + 1] = value end
 local lives = redis.call("HGETALL", prefix .. "lives")

@@ -11,18 +11,26 @@
 -- nothing. Not so where cells wait for replicas: then each lease is behind the beginning of its cell. A master that is restarted on its own
 -- append-only file has all that it had confirmed, and has no second replication id, which a promotion alone gives, until the process ends.
 local prefix = string.match(KEYS[1], "^({[^}]*}:)")
-local known = redis.call("HMGET", KEYS[1], "id", "term", "filling", "format")
+local known = redis.call("HMGET", KEYS[1], "id", "term", "filling", "format", "shift")
 -- A dataset that is being filled is for who fills it.
 if not known[1] or (known[3] and known[3] ~= ARGV[2]) then
   return redis.error_reply("WEIREMPTY this Redis holds no installation")
 end
 if known[1] ~= ARGV[1] then return redis.error_reply("WEIRFOREIGN this Redis holds another installation") end
+local time = redis.call("TIME")
+local wall = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+if wall < tonumber(ARGV[7]) or wall > tonumber(ARGV[8]) then
+  return redis.error_reply(
+    "WEIRCLOCK Redis's clock says " .. string.format("%.0f", wall) .. ", and the cell expects " .. ARGV[7] .. " to " .. ARGV[8]
+  )
+end
+-- See `clock.lua`.
+local steady = wall - tonumber(known[5] or 0)
 local cell = ARGV[2]
 local life = tonumber(redis.call("HGET", prefix .. "lives", cell) or 0)
 local retired = tonumber(redis.call("HGET", prefix .. "retired", cell) or 0)
 if ARGV[3] == "" then
-  local time = redis.call("TIME")
-  life = math.max(life + 1, tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
+  life = math.max(life + 1, steady)
 elseif tonumber(ARGV[3]) < life or tonumber(ARGV[3]) <= retired then
   return redis.error_reply("WEIRFENCED a newer process runs under this cell's name, or the cell was retired")
 else
@@ -54,8 +62,7 @@ if term ~= known[2] then
   local second_id = string.match(redis.call("INFO", "replication"), "master_replid2:(%x+)")
   -- A dataset that had no term yet had no cell.
   if known[2] and ARGV[6] == "0" and second_id and string.match(second_id, "[^0]") then
-    local time = redis.call("TIME")
-    redis.call("HSET", KEYS[1], "unsure_until", string.format("%.0f", tonumber(time[1]) * 1000 + UNSURE_MS))
+    redis.call("HSET", KEYS[1], "unsure_until", string.format("%.0f", steady + UNSURE_MS))
   end
   redis.call("DEL", prefix .. "ticket", prefix .. "restating")
   local lives = redis.call("HGETALL", prefix .. "lives")

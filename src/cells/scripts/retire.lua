@@ -1,5 +1,6 @@
 -- Ends a cell for ever: no exchange of its lives so far is accepted again, and nobody waits for it.
--- KEYS[1] the dataset's key; ARGV: id, cell, milliseconds of silence that are asked for.
+-- KEYS[1] the dataset's key; ARGV: id, cell, milliseconds of silence that are asked for, least and most that is expected of
+-- Redis's time.
 -- Returns 1; 0 where no such cell is known; -1 where it gave a sign of life, or began, too recently.
 local prefix = string.match(KEYS[1], "^({[^}]*}:)")
 if redis.call("HGET", KEYS[1], "id") ~= ARGV[1] then
@@ -13,7 +14,15 @@ if not life then
   life = "0"
 end
 local time = redis.call("TIME")
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local wall = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+-- By a clock that was set ahead each cell would have been silent for long.
+if wall < tonumber(ARGV[4]) or wall > tonumber(ARGV[5]) then
+  return redis.error_reply(
+    "WEIRCLOCK Redis's clock says " .. string.format("%.0f", wall) .. ", and " .. ARGV[4] .. " to " .. ARGV[5] .. " is expected"
+  )
+end
+-- Steady time: see `clock.lua`.
+local now = wall - tonumber(redis.call("HGET", KEYS[1], "shift") or 0)
 local function is_recent(at) return now - tonumber(at) < tonumber(ARGV[3]) end
 local said = redis.call("HGET", prefix .. "applied", cell)
 if said and is_recent(string.match(said, " (%d+)$")) then return -1 end
@@ -50,7 +59,9 @@ for _, id in ipairs(redis.call("SMEMBERS", prefix .. "claims:" .. cell)) do
   if claim then
     claim = cmsgpack.unpack(claim)
     if claim[1] == cell then
-      redis.call("SET", prefix .. "answer:" .. id, cmsgpack.pack({ claim[3], "" }), "PX", 25 * 3600000)
+      local ends = now + 25 * 3600000
+      redis.call("SET", prefix .. "answer:" .. id, cmsgpack.pack({ claim[3], "", ends }))
+      redis.call("ZADD", prefix .. "answer_ends", string.format("%.0f", ends), " " .. id)
       redis.call("HDEL", prefix .. "claims", id)
     end
   end

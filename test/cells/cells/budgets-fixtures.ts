@@ -1,7 +1,9 @@
 /** Budgets of several cells at one Redis: each call holds credit and budgets, and charges both in one act, as the exchange does. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { unpack } from "msgpackr";
 import { LeasedBudgets } from "../../../src/cells/budgets/leased-budgets.ts";
 import type { Crossed } from "../../../src/cells/budgets/scopes.ts";
 import { SharedSpend } from "../../../src/cells/budgets/shared-spend.ts";
@@ -12,6 +14,7 @@ import { createDataset, datasetId } from "../../../src/cells/dataset.ts";
 import { type Lane, Session } from "../../../src/cells/exchange.ts";
 import { connectRedis, Script } from "../../../src/cells/redis.ts";
 import { SCRIPTS } from "../../../src/cells/scripts.ts";
+import { SharedClock } from "../../../src/cells/shared-clock.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import type { Budget, BudgetExceeded, BudgetRefusal, BudgetScope } from "../../../src/limits/budget.ts";
@@ -41,6 +44,7 @@ interface Parts {
   readonly lane: (name: string) => Lane;
   readonly restates: Cell["restates"];
   readonly clock: Clock;
+  readonly time?: SharedClock;
   readonly idleMs?: number;
   /** A call waits so long for Redis; by default long enough for a busy machine. */
   readonly waitMs?: number;
@@ -49,11 +53,23 @@ interface Parts {
 }
 
 async function openParts(parts: Parts): Promise<BudgetCell> {
-  const { name, store, life, lane, restates, clock, idleMs = 200, waitMs = 5000, scopeOf, stop } = parts;
+  const {
+    name,
+    store,
+    life,
+    lane,
+    restates,
+    clock,
+    time = new SharedClock(clock),
+    idleMs = 200,
+    waitMs = 5000,
+    scopeOf,
+    stop,
+  } = parts;
   const crossed: Crossed[] = [];
   const refusals: BudgetExceeded[] = [];
   const purse = await openLeasedPurse({
-    ...{ store, life, lane: lane("credit"), clock, idleMs, waitMs, restates, scopeOf },
+    ...{ store, life, lane: lane("credit"), clock, time, idleMs, waitMs, restates, scopeOf },
     view: new CreditView({ lane: lane("credit_view"), inAct: () => undefined }),
     onNumbered() {},
     onUncharged() {},
@@ -82,7 +98,7 @@ export async function openBudgetCell(
   const { store } = cell;
   const made = await openParts({
     ...{ name, store, life: cell.entered.life, lane: cell.lane, restates: cell.restates, clock: systemClock },
-    ...{ ...options, stop: () => cell.stop() },
+    ...{ ...options, time: cell.clock, stop: () => cell.stop() },
   });
   await cell.opened();
   return { ...made, cut: () => cell.cut() };
@@ -146,8 +162,19 @@ export function giveUp({ cell, credit, budget }: OpenCall): void {
 export async function spendRow(link: Bench["link"], scope: string): Promise<Record<string, string>> {
   const found = (await link.call("HGETALL", `{weir}:spend:${scope}`)) as Buffer[];
   const row: Record<string, string> = {};
-  for (let at = 0; at < found.length; at += 2) row[String(found[at])] = String(found[at + 1]);
+  for (let at = 0; at < found.length; at += 2)
+    row[String(found[at])] = (found[at + 1] as Buffer).toString("latin1");
   return row;
+}
+
+/** What a scope's row keeps of days, the newest last; see `60-budgets.lua`. */
+export function partsOf({ n = "", p }: Record<string, string>): { day: string; microUsd: number }[] {
+  const older = p === undefined ? [] : (unpack(Buffer.from(p, "latin1")) as (string | number)[]);
+  const parts = [];
+  for (let at = 0; at < older.length; at += 3)
+    parts.push({ day: String(older[at]), microUsd: Number(older[at + 2]) });
+  const [day = "", , microUsd] = n.split(" ");
+  return [...parts, { day, microUsd: Number(microUsd) }];
 }
 
 type TimedCellOptions = Pick<Parts, "scopeOf" | "waitMs"> & {
@@ -178,11 +205,12 @@ export async function openTimedBench(): Promise<TimedBench> {
   const id = datasetId();
   await createDataset(link, id, []);
   const folder = mkdtempSync(join(tmpdir(), "weir-budgets-"));
-  const real = /local function now_ms\(\)[\s\S]*?\nend\n/;
-  if (!real.test(SCRIPTS.exchange.text)) throw new Error("now_ms is written in another way");
-  const virtual = `local function now_ms() return tonumber(redis.call("GET", "${CLOCK}")) end\n`;
+  const real = /local function wall_ms\(\)[\s\S]*?\nend\n/;
+  if (!real.test(SCRIPTS.exchange.text)) throw new Error("wall_ms is written in another way");
+  const virtual = `local function wall_ms() return tonumber(redis.call("GET", "${CLOCK}")) end\n`;
   const script = new Script(SCRIPTS.exchange.text.replace(real, virtual));
   const stops: (() => Promise<void>)[] = [];
+  await link.call("SET", CLOCK, 0);
   const test = new Session({ link, datasetId: id, cell: "test", script, onEnd() {} });
   await test.start();
   await test.lane("term").send([["restate", 0, ""], ["restated"]]);

@@ -30,7 +30,7 @@ const cell = await openProcessCell();
 const { store, restates } = cell;
 const { life } = cell.entered;
 const purse = await openLeasedPurse({
-  ...{ store, life, lane: cell.lane("credit"), clock, idleMs: 300, restates },
+  ...{ store, life, lane: cell.lane("credit"), clock, time: cell.clock, idleMs: 300, restates },
   view: new CreditView({ lane: cell.lane("credit_view"), inAct: () => store.creditInAct() }),
   scopeOf: (keyId) => scopes.get(keyId),
   onNumbered: (rows) => append("rows", rows),

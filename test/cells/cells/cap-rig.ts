@@ -101,7 +101,7 @@ export async function expectSpend({ link }: Bench, scope: string, microUsd: numb
     return { t, l };
   };
   await until("all is charged, and nothing is leased", look, equals({ t: spent, l: "0" }));
-  const { d, t, m, l, h, u, ...rest } = await spendRow(link, scope);
+  const { d, t, m, l, h, u, v, n, p, ...rest } = await spendRow(link, scope);
   expect({ t, m, l, h, rest }).toEqual({ t: spent, m: spent, l: "0", h: "0", rest: {} });
 }
 

@@ -22,9 +22,11 @@ const wrongBy = (ms: number): Clock => ({
 
 describe("the clock of cells", () => {
   let nowMs = 0;
-  const machine: Clock = { now: () => nowMs, monotonic: () => nowMs };
+  let setAheadMs = 0;
+  const machine: Clock = { now: () => nowMs + setAheadMs, monotonic: () => nowMs };
   beforeEach(() => {
     nowMs = 1_000_000;
+    setAheadMs = 0;
   });
 
   test("is that of Redis, as exactly as the fastest reply tells", () => {
@@ -55,14 +57,29 @@ describe("the clock of cells", () => {
     }
   });
 
-  test("leaves out a reply during which the machine's clock was set back", () => {
+  test.each([HOUR, -HOUR, 13 * 24 * HOUR])(
+    "does not follow the machine's clock when that is set by %d ms",
+    (ms) => {
+      const clock = new SharedClock(machine);
+      clock.heard(nowMs, nowMs);
+      setAheadMs = ms;
+      expect(clock.now()).toBe(nowMs);
+      const sentMs = clock.stamp();
+      nowMs += 30;
+      clock.heard(nowMs, sentMs);
+      expect(clock.now()).toBe(nowMs);
+    },
+  );
+
+  test("expects of Redis's clock what it said, for as long as monotonic time can differ from it", () => {
     const clock = new SharedClock(machine);
-    const sentMs = clock.stamp();
-    nowMs -= HOUR;
-    clock.heard(sentMs, sentMs);
-    expect(clock.now()).toBe(nowMs);
-    clock.heard(sentMs, nowMs);
-    expect(Math.abs(clock.now() - sentMs)).toBeLessThanOrEqual(1);
+    clock.heard(nowMs + HOUR, nowMs);
+    nowMs += HOUR;
+    setAheadMs = -24 * HOUR;
+    const [leastMs, mostMs] = clock.expected();
+    const slewedMs = HOUR / 2000;
+    expect(leastMs - nowMs - HOUR).toBeGreaterThanOrEqual(-2001 - slewedMs);
+    expect(mostMs - nowMs - HOUR).toBeLessThanOrEqual(2001 + slewedMs);
   });
 });
 
@@ -113,8 +130,8 @@ describe.skipIf(missing !== undefined)(`jobs${missing === undefined ? "" : `: ${
     const runs: string[] = [];
     const began: number[] = [];
     const end = async () => void began.push(systemClock.now());
-    const wrong = await jobsOf("wrong", runs, end, { clock: wrongBy(ms) });
     const right = await jobsOf("right", runs, end, {});
+    const wrong = await jobsOf("wrong", runs, end, { clock: wrongBy(ms) });
     await Promise.all([wrong.start(), right.start()]);
     const dueMs = systemClock.now() + 700;
     for (let n = 0; n < 5; n++) {
@@ -152,11 +169,12 @@ describe.skipIf(missing !== undefined)(`jobs${missing === undefined ? "" : `: ${
   test("that a cell in touch took over are not ended by the one that was cut off", async () => {
     const runs: string[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
+    // A cell whose clock is wrong starts beside one whose clock is right.
+    const other = await jobsOf("other", runs, async () => {}, {});
     const away = await jobsOf("away", runs, () => promise, { url: proxy.url, clock: wrongBy(-HOUR) });
     await away.start();
     await enqueue(away, "taken");
     await until("the job runs", () => runs, equals(["taken at away"]));
-    const other = await jobsOf("other", runs, async () => {}, { clock: wrongBy(HOUR) });
     proxy.refuse(true);
     await other.start();
     await until(

@@ -50,7 +50,7 @@ export async function openCreditCell(
   const cell = await bench.cell(name, { ...options, hasParts: true });
   const { clock = systemClock } = options;
   const purse = await openLeasedPurse({
-    ...{ store: cell.store, life: cell.entered.life, lane: cell.lane("credit"), clock },
+    ...{ store: cell.store, life: cell.entered.life, lane: cell.lane("credit"), clock, time: cell.clock },
     ...(waitMs !== undefined && { waitMs }),
     ...(idleMs !== undefined && { idleMs }),
     view: new CreditView({ lane: cell.lane("credit_view"), inAct: () => cell.store.creditInAct() }),

@@ -6,6 +6,7 @@ import { type Entered, enterDataset } from "../../../src/cells/dataset.ts";
 import { DATASET_KEY } from "../../../src/cells/keys.ts";
 import type { RedisValue } from "../../../src/cells/redis.ts";
 import { SCRIPTS } from "../../../src/cells/scripts.ts";
+import { ANY_TIME } from "../../../src/cells/shared-clock.ts";
 import { rounds } from "../../support/effort.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { creditOf } from "./credit-fixtures.ts";
@@ -152,7 +153,7 @@ describe.skipIf(missing !== undefined)(
     const send = async (at: number, ...operation: unknown[]): Promise<unknown> => {
       const { term, life } = entered[at] as Entered;
       numbers[at] = (numbers[at] ?? 0) + 1;
-      const head = [bench.id, term, String(CELLS[at]), life, "credit", numbers[at]] as const;
+      const head = [bench.id, term, String(CELLS[at]), life, "credit", numbers[at], ...ANY_TIME] as const;
       const found = await bench.link.run(SCRIPTS.exchange, DATASET_KEY, ...head, packr.pack([operation]));
       return plain((found as RedisValue[])[0]);
     };

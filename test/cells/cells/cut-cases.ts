@@ -1,6 +1,8 @@
 /** Every operation of an exchange, and every other script, in a state in which it has something to do. */
+
 import type { Operation } from "../../../src/cells/exchange.ts";
 import { SCRIPTS } from "../../../src/cells/scripts.ts";
+import { ANY_TIME } from "../../../src/cells/shared-clock.ts";
 
 export const DATASET_ID = "c0ffee";
 /** The cell whose connections are cut, and one that has something to do with it. */
@@ -36,8 +38,22 @@ const ANSWERED: Operation = ["answer", "id", "org", "fingerprint", "facts", DAY_
 const STORED: Operation = ["response", "owner", "id", ["item"], DAY_MS, BLOB, 1_000_000];
 /** A charge of 300 on a key with a hard budget of 5000 and a soft one of 200. */
 const SPENT = [
-  ...["k:key", DAY, NOW_MS - 1000, 300, 100, 500, -1, 5000, 200, NOW_MS + DAY_MS, -1, "2030-03-10"],
-  NOW_MS + DAY_MS,
+  ...[
+    "k:key",
+    DAY,
+    NOW_MS - 1000,
+    NOW_MS - DAY_MS,
+    300,
+    DAY,
+    NOW_MS - 10,
+    100,
+    500,
+    -1,
+    5000,
+    200,
+    NOW_MS + DAY_MS,
+  ],
+  ...[-1, "2030-03-10", NOW_MS + DAY_MS],
 ];
 /** A call that asks for the only slot of a key. */
 const SLOT: Operation = ["limit", "key", 0, 0, 1, [], [], [0], [0, 0, 0], 0, 0];
@@ -77,7 +93,7 @@ const MONEY: Readonly<Record<string, OperationCase>> = {
   credit_thaw: { before: [["credit_freeze", "org"]], send: ["credit_thaw", "org"] },
   credit_begin: { send: BEGUN },
   budget_restate: { send: ["budget_restate", ["k:key", 700]] },
-  spend: { send: ["spend", "o:org"], isRead: true },
+  spend: { send: ["spend", ["o:org", DAY, NOW_MS - 1000, NOW_MS - DAY_MS]], isRead: true },
   spend_begin: { send: ["spend_begin", ["o:org", DAY, 100, 1000, 50, ["2030-03-15", 70]]] },
   limit: { send: ["limit", "key", 60, 4000, 10, [], [], [100], [4, 400, 2], 0, 0] },
   wanted: { before: [SLOT], other: SLOT, send: ["wanted"] },
@@ -114,7 +130,10 @@ export interface ScriptCase {
   readonly calls: (term: string) => readonly (readonly (string | number)[])[];
 }
 
-export const OTHER_SCRIPTS: Readonly<Record<Exclude<keyof typeof SCRIPTS, "exchange">, ScriptCase>> = {
+/** But for `clock`, which answers with the time: it is asked again until clocks agree. */
+export const OTHER_SCRIPTS: Readonly<
+  Record<Exclude<keyof typeof SCRIPTS, "exchange" | "clock">, ScriptCase>
+> = {
   alive: { isRead: true, calls: () => [[]] },
   cells: { isRead: true, calls: () => [[1000]] },
   look: { isRead: true, calls: (term) => [[term, "frozen:org"]] },
@@ -131,7 +150,7 @@ export const OTHER_SCRIPTS: Readonly<Record<Exclude<keyof typeof SCRIPTS, "excha
   create: { stage: "nothing", again: 0, calls: () => [[":upload", 1]] },
   fill: { stage: "filling", calls: () => [["keys", '"key"', "row"]] },
   open: { stage: "filling", calls: () => [["upload"]] },
-  enter: { hasLife: true, calls: () => [[CELL, "", 1, 1]] },
+  enter: { hasLife: true, calls: () => [[CELL, "", 1, 1, 0, ...ANY_TIME]] },
   restored: { calls: () => [[]] },
-  retire: { hasLife: true, calls: () => [[CELL, -Number.MAX_SAFE_INTEGER]] },
+  retire: { hasLife: true, calls: () => [[CELL, -Number.MAX_SAFE_INTEGER, ...ANY_TIME]] },
 };

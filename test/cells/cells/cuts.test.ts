@@ -40,7 +40,7 @@ type Cut = (typeof CUTS)[number];
 /** The exchange at one instant; what it keeps for some milliseconds only stays. */
 const AT_ONE_INSTANT = (() => {
   const replaced: [RegExp, string][] = [
-    [/local function now_ms\(\)[\s\S]*?\nend\n/, `local function now_ms() return ${NOW_MS} end\n`],
+    [/local function wall_ms\(\)[\s\S]*?\nend\n/, `local function wall_ms() return ${NOW_MS} end\n`],
     [/local TICKET_MS = \d+/, "local TICKET_MS = 600000"],
     [/local FROZEN_MS = \d+/, "local FROZEN_MS = 600000"],
   ];
@@ -146,7 +146,7 @@ describe.skipIf(missing !== undefined)(`cuts${missing === undefined ? "" : `: ${
     const names = operationNames();
     expect(names).toHaveLength(SCRIPTS.exchange.text.split(/^operations\W/m).length - 1);
     expect(Object.keys(OPERATIONS).sort()).toEqual(names.sort());
-    expect([...Object.keys(OTHER_SCRIPTS), "exchange"].sort()).toEqual(Object.keys(SCRIPTS).sort());
+    expect([...Object.keys(OTHER_SCRIPTS), "clock", "exchange"].sort()).toEqual(Object.keys(SCRIPTS).sort());
     for (const [name, { send }] of Object.entries(OPERATIONS)) expect(send[0]).toBe(name);
   });
 

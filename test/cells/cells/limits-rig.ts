@@ -15,11 +15,11 @@ const CLOCK = `${KEY_PREFIX}test-clock`;
 
 /** The exchange with Redis's time taken from a key. */
 const VIRTUAL = (() => {
-  const real = /local function now_ms\(\)[\s\S]*?\nend\n/;
+  const real = /local function wall_ms\(\)[\s\S]*?\nend\n/;
   const { text } = SCRIPTS.exchange;
-  if (!real.test(text)) throw new Error("now_ms is written in another way: the tests' clock must follow");
+  if (!real.test(text)) throw new Error("wall_ms is written in another way: the tests' clock must follow");
   return new Script(
-    text.replace(real, `local function now_ms() return tonumber(redis.call("GET", "${CLOCK}")) end\n`),
+    text.replace(real, `local function wall_ms() return tonumber(redis.call("GET", "${CLOCK}")) end\n`),
   );
 })();
 
@@ -200,7 +200,7 @@ export async function openLimitsRig(): Promise<LimitsRig> {
         new URL("../../../src/cells/scripts/retire.lua", import.meta.url),
         "utf8",
       );
-      await link.run(new Script(text), DATASET_KEY, id, name, 0);
+      await link.run(new Script(text), DATASET_KEY, id, name, 0, 0, Number.MAX_SAFE_INTEGER);
     },
     async close() {
       for (const each of links) each.close();

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { ScopeLease } from "../../../src/cells/budgets/scope-lease.ts";
 import { keyScope } from "../../../src/cells/budgets/scopes.ts";
 import { OrgLease } from "../../../src/cells/credit/org-lease.ts";
+import { SharedClock } from "../../../src/cells/shared-clock.ts";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
 import { openPeriods } from "../../../src/limits/periods.ts";
 
@@ -70,7 +71,7 @@ test.each([
     keyDaily: { limitMicroUsd, hard: true },
   });
   const period = openPeriods()("UTC", Date.UTC(2026, 0, 5));
-  const lease = new ScopeLease(keyScope("key"), 0);
+  const lease = new ScopeLease(keyScope("key"), new SharedClock({ now: () => 0, monotonic: () => 0 }));
   lease.scope = scope(before);
   waiting(lease, 20);
   lease.part(undefined, 0, period);

@@ -88,6 +88,7 @@ export const GLOBALS = {
     remove,
   },
   math: {
+    abs: (value: LuaValue) => Math.abs(asNumber(value)),
     floor: (value: LuaValue) => Math.floor(asNumber(value)),
     ceil: (value: LuaValue) => Math.ceil(asNumber(value)),
     max: (...values: LuaValue[]) => Math.max(...values.map(asNumber)),

@@ -105,6 +105,7 @@ const KEYS: Record<string, Command> = {
     database.endAt(key, database.now() + whole(ms));
     return 1;
   },
+  PERSIST: ({ database }, [key = ""]) => Number(database.endless(key)),
   PTTL({ database }, [key = ""]) {
     if (!database.has(key)) return -2;
     const end = database.endsAt(key);

@@ -111,6 +111,11 @@ export class Database {
     if (value !== undefined && typeof value !== "string" && sizeOf(value) === 0) this.remove(key);
   }
 
+  /** Nothing forgets it from now on. @returns whether something would have */
+  endless(key: string): boolean {
+    return this.has(key) && this.#ends.delete(key);
+  }
+
   remove(key: string): boolean {
     const had = this.has(key);
     this.#kept.delete(key);

@@ -10,7 +10,7 @@
 -- {…}:marks           list: one version for each MARK_BYTES that were added to the stream: the version that completed them. The
 --                     dataset's field `unmarked` counts the bytes that were added since the latest mark
 -- {…}:runs            hash: cell -> "life:number" of its last run that was committed
--- {…}:ticket          who may commit alone for a moment, because its acts were refused too often
+-- {…}:ticket          "cell:life milliseconds": who may commit alone for a moment, because its acts were refused too often, and since when
 
 local MOST_TOMBS = 100000
 local STREAM_ENTRIES = 100000
@@ -142,6 +142,13 @@ local function write(version, writes, origin, format)
   trim_tombs()
 end
 
+-- Who may commit alone now. A ticket ends by steady time: Redis's own expiry follows a clock that may be set back.
+local function ticket_holder()
+  local holder, at = string.match(redis.call("GET", key("ticket")) or "", "^([^ ]+) (%d+)$")
+  if holder and now_ms() - tonumber(at) < TICKET_MS then return holder end
+  return nil
+end
+
 -- { "acts", base, origin, acts, format or none for 1 }: commits acts that ran one after the other on the rows of version `base`, which `origin`
 -- made, each of them { id, reads, ranges, writes, postings }, up to the first one that would have read something else.
 -- Returns how many were committed, the version now, and why the rest was not: "", "stale", "wait", "recall" where other cells
@@ -149,7 +156,7 @@ end
 -- such version.
 operations.acts = function(operation)
   local base, acts = operation[2], operation[4]
-  local holder = redis.call("GET", key("ticket"))
+  local holder = ticket_holder()
   began_at, ranges_before = version_now(), {}
   if holder and holder ~= CELL .. ":" .. LIFE then return { 0, began_at, "wait" } end
   if not is_past(base, operation[3]) then return { 0, began_at, "past" } end
@@ -172,14 +179,15 @@ end
 -- { "ticket" }: asks to commit alone. Returns 1 if this cell now may, for half a second.
 operations.ticket = function()
   local mine = CELL .. ":" .. LIFE
-  local took = redis.call("SET", key("ticket"), mine, "PX", TICKET_MS, "NX")
-  if took or redis.call("GET", key("ticket")) == mine then return { 1 } end
-  return { 0 }
+  local holder = ticket_holder()
+  if holder then return { holder == mine and 1 or 0 } end
+  redis.call("SET", key("ticket"), mine .. " " .. decimal(now_ms()), "PX", TICKET_MS)
+  return { 1 }
 end
 
 -- { "release" }: gives the ticket back.
 operations.release = function()
-  if redis.call("GET", key("ticket")) == CELL .. ":" .. LIFE then redis.call("DEL", key("ticket")) end
+  if ticket_holder() == CELL .. ":" .. LIFE then redis.call("DEL", key("ticket")) end
   return {}
 end
 

@@ -2,7 +2,7 @@
 --
 -- {…}:lives      hash: cell -> number of its newest life, one more at each start
 -- {…}:retired    hash: cell -> newest life that is over for ever
--- {…}:applied    hash: cell -> "version milliseconds": how far it followed the stream, and when it said so
+-- {…}:applied    hash: cell -> "version milliseconds": how far it followed the stream, and when it said so, by steady time
 -- {…}:restating  set: cells that have not said what they know since the term began
 -- {…}:inserted   hash: cell -> milliseconds: until when its records are in ClickHouse; none where it left with all of them there
 -- {…}:left       hash: cell -> the life of it that stopped, alone where it left nothing that others must know
@@ -33,7 +33,8 @@ end
 -- { "beat", version, inserted }: the cell has applied the stream up to `version`; until when its records are in ClickHouse, 0 if it
 -- does not know.
 -- Returns Redis's time, the version now, the least version that a cell with a sign of life has applied, how many
--- cells have not restated in this term, the format in which cells write now, and how many cells have a sign of life.
+-- cells have not restated in this term, the format in which cells write now, how many cells have a sign of life, by how much all
+-- clocks were set ahead since the dataset began, and how often they were set.
 operations.beat = function(operation)
   local now = now_ms()
   redis.call("HSET", key("applied"), CELL, decimal(operation[2]) .. " " .. decimal(now))
@@ -48,7 +49,8 @@ operations.beat = function(operation)
       alive = alive + 1
     end
   end
-  return { now, version_now(), least, redis.call("SCARD", key("restating")), format_now(), alive }
+  local restating = redis.call("SCARD", key("restating"))
+  return { now + shift, version_now(), least, restating, format_now(), alive, shift, clock_changes }
 end
 
 -- { "restate", version, origin }: the position of the cell's rows, told once in each term and after each start.

@@ -4,7 +4,7 @@
 -- {…}:credit:<org>      hash: b balance, n number of the newest ledger entry, l sum of all leases, h sum of all holds;
 --                       l:<cell> lease of a cell; h:<cell> what of it the cell's open holds and unsent charges take, as it last said
 -- {…}:leases:<cell>     set: orgs of which the cell has a lease or holds
--- {…}:frozen:<org>      cell: an act of it that reads the org's credit is under way
+-- {…}:frozen:<org>      "cell milliseconds": an act of it that reads the org's credit is under way, and since when
 -- {…}:wanted:<cell>     set: orgs whose idle credit the cell is asked to give back
 -- {…}:settled           hash: cell -> row before its latest batch of charges, last row of it, a mark of that row, its answer
 -- {…}:restored          set: cells whose folders may be behind `settled` once, because all was restored from one backup
@@ -113,6 +113,13 @@ local function exchange_credit(org, count, sum, held, target, need, is_restating
   return first, before, granted, balance, balance - leases, balance - holds, outcome
 end
 
+-- The cell that has the org's credit to itself for a moment, by steady time: Redis's own expiry follows a clock that may be set back.
+local function holder_of(org)
+  local cell, at = string.match(redis.call("GET", key("frozen:" .. org)) or "", "^([^ ]+) (%d+)$")
+  if cell and now_ms() - tonumber(at) < FROZEN_MS then return cell end
+  return nil
+end
+
 local function settled_of(cell)
   local kept = redis.call("HGET", key("settled"), cell)
   if kept then return unpack(cmsgpack.unpack(kept)) end
@@ -131,7 +138,7 @@ operations.credit = function(operation)
     local _, last_in = settled_of(CELL)
     if last_in ~= after then return { 0, last_in } end
     for i = 1, #orgs, 6 do
-      if orgs[i + 1] > 0 and redis.call("EXISTS", key("frozen:" .. orgs[i])) == 1 then return { 2 } end
+      if orgs[i + 1] > 0 and holder_of(orgs[i]) then return { 2 } end
     end
   end
   local is_restating = is_awaiting()
@@ -231,18 +238,18 @@ operations.credit_funds = function(operation) return add_funds(operation, {}) en
 -- one of them.
 operations.credit_freeze = function(operation)
   for i = 2, #operation do
-    local holder = redis.call("GET", key("frozen:" .. operation[i]))
+    local holder = holder_of(operation[i])
     if holder and holder ~= CELL then return { 0 } end
   end
-  for i = 2, #operation do redis.call("SET", key("frozen:" .. operation[i]), CELL, "PX", FROZEN_MS) end
+  local mine = CELL .. " " .. decimal(now_ms())
+  for i = 2, #operation do redis.call("SET", key("frozen:" .. operation[i]), mine, "PX", FROZEN_MS) end
   return add_funds(operation, { 1, version_now() })
 end
 
 -- { "credit_thaw", org, … }: the act is over.
 operations.credit_thaw = function(operation)
   for i = 2, #operation do
-    local name = key("frozen:" .. operation[i])
-    if redis.call("GET", name) == CELL then redis.call("DEL", name) end
+    if holder_of(operation[i]) == CELL then redis.call("DEL", key("frozen:" .. operation[i])) end
   end
   return {}
 end

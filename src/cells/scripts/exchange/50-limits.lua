@@ -5,6 +5,7 @@
 -- {…}:leased:<key>    hash: "w:<cell>:<life>" -> batches the cell may use, each "id milliseconds requests tokens";
 --                     "c:<cell>:<life>" -> "slots milliseconds": calls in flight it has or may begin, and when it said so
 -- {…}:slots:<cell>    set: keys of which another cell wants slots for calls
+-- {…}:limit_rows      sorted set: names of the rows above by when they can be forgotten, or earlier
 --
 -- A batch is good at the cell for 500 ms, counted there from before it was asked for, so it counts here for 60.5 s. Slots for
 -- calls end with the cell's life, or when the cell says so, or so long after its last word that no call can last.
@@ -13,7 +14,7 @@ local WINDOW_MS = 60000
 local BATCH_MS = 500
 -- As SLOT_MS and LONGEST_CALL_MS of src/cells/limits/key-state.ts, added up.
 local SLOTS_MS = 30000 + 3600000
--- Redis forgets a key's window when all of it has left, with a margin.
+-- A key's window is forgotten when all of it has left, with a margin. Not by Redis's own expiry, which follows a clock that may be set.
 local FORGET_MS = WINDOW_MS + BATCH_MS + 4500
 -- So many times of a window are kept to the millisecond; later ones are rounded up, so that a window is bounded.
 local EXACT_PAIRS = 2000
@@ -21,9 +22,46 @@ local COARSE_MS = 20
 -- A batch takes at most this part of what is left, so that one cell leaves something for the others.
 local PART = 16
 local UNDO_PAIRS = 64
+-- Rows that are looked at with each new one, whether they can be forgotten.
+local FORGET_ROWS = 4
 
 -- One instant for the whole exchange.
 local limits_at
+
+-- When this row can be forgotten; nothing where it is gone.
+local function forgotten_at(name)
+  if string.sub(name, 1, 7) ~= "leased:" then
+    local last = redis.call("LINDEX", key(name), -2)
+    return last and tonumber(last) + FORGET_MS
+  end
+  local all = redis.call("HGETALL", key(name))
+  local latest
+  for i = 1, #all, 2 do
+    if string.sub(all[i], 1, 1) == "c" then
+      latest = math.max(latest or 0, tonumber(string.match(all[i + 1], " (%d+)$")) + SLOTS_MS)
+    else
+      for at in string.gmatch(all[i + 1], "%d+ (%d+) %d+ %d+") do latest = math.max(latest or 0, tonumber(at) + FORGET_MS) end
+    end
+  end
+  return latest
+end
+
+-- Notes a row that was written, where it is new, and forgets some of those whose time has come.
+local function note_row(name, is_new)
+  -- A release before this one had Redis forget it.
+  local had_end = redis.call("PERSIST", key(name)) == 1
+  if not is_new and not had_end then return end
+  redis.call("ZADD", key("limit_rows"), decimal(limits_at + FORGET_MS), name)
+  for _, old in ipairs(redis.call("ZRANGEBYSCORE", key("limit_rows"), 0, decimal(limits_at), "LIMIT", 0, FORGET_ROWS)) do
+    local at = forgotten_at(old)
+    if at and at > limits_at then
+      redis.call("ZADD", key("limit_rows"), decimal(at), old)
+    else
+      redis.call("ZREM", key("limit_rows"), old)
+      redis.call("DEL", key(old))
+    end
+  end
+end
 
 local function drop_expired(log)
   local expired = 0
@@ -56,7 +94,7 @@ local function squeeze(log, at)
 end
 
 local function open_log(name)
-  local log = { key = key(name), base = 0, sum = 0, last = 0, pairs = 0, is_changed = false }
+  local log = { name = name, key = key(name), base = 0, sum = 0, last = 0, pairs = 0, is_changed = false, is_new = false }
   local head = redis.call("LRANGE", log.key, 0, 3)
   if #head == 0 then return log end
   log.base = tonumber(head[2])
@@ -84,7 +122,10 @@ local function log_add(log, at, weight)
   if log.pairs > 0 and at == log.last then
     redis.call("LSET", log.key, -1, decimal(log.sum))
   else
-    if log.pairs == 0 then redis.call("RPUSH", log.key, "0", "0") end
+    if log.pairs == 0 then
+      redis.call("RPUSH", log.key, "0", "0")
+      log.is_new = true
+    end
     redis.call("RPUSH", log.key, decimal(at), decimal(log.sum))
     log.pairs, log.last = log.pairs + 1, at
   end
@@ -133,7 +174,7 @@ local function log_empty_in(log)
 end
 
 local function log_close(log)
-  if log.is_changed then redis.call("PEXPIRE", log.key, FORGET_MS) end
+  if log.is_changed then note_row(log.name, log.is_new) end
 end
 
 local lives = {}
@@ -144,9 +185,11 @@ end
 
 -- What cells have of a key, besides what is in its windows.
 local function open_leased(key_id)
-  local leased = { key = key("leased:" .. key_id), requests = 0, tokens = 0, slots = 0, till = 0, mine = {}, held = 0 }
+  local name = "leased:" .. key_id
+  local leased = { name = name, key = key(name), requests = 0, tokens = 0, slots = 0, till = 0, mine = {}, held = 0 }
   leased.holders, leased.had = {}, {}
   local all = redis.call("HGETALL", leased.key)
+  leased.is_new = #all == 0
   for i = 1, #all, 2 do
     local kind, cell, life = string.match(all[i], "^(%a):(.*):(%d+)$")
     local is_mine = cell == CELL and life == LIFE
@@ -229,9 +272,7 @@ local function close_leased(leased)
   elseif leased.had.c then
     redis.call("HDEL", leased.key, "c:" .. CELL .. ":" .. LIFE)
   end
-  if not is_written then return end
-  local has_slots = leased.held > 0 or leased.slots > 0
-  redis.call("PEXPIRE", leased.key, has_slots and SLOTS_MS or FORGET_MS)
+  if is_written then note_row(leased.name, leased.is_new) end
 end
 
 -- How much more a cell may have at once of what is left.
@@ -291,10 +332,7 @@ operations.limit = function(operation)
     results[#results + 1] = wait
   end
   if wants_slots then
-    for _, cell in ipairs(leased.holders) do
-      redis.call("SADD", key("slots:" .. cell), key_id)
-      redis.call("PEXPIRE", key("slots:" .. cell), WINDOW_MS)
-    end
+    for _, cell in ipairs(leased.holders) do redis.call("SADD", key("slots:" .. cell), key_id) end
   end
   local batch, more_requests, more_tokens = 0, 0, 0
   if wish[1] > 0 and not is_refused then

@@ -3,97 +3,245 @@
 --
 -- {…}:spend:<scope>            hash. A scope is "k:" and a key, "p:" and a project, or "o:" and an org.
 --                              d newest day "YYYY-MM-DD", of the org's time zone; t spent on it; m spent in its month;
+--                              v "day, its start, its month's start, clock_changes" by which t and m were counted;
+--                              n "day, time, sum, t" of the newest part, and t when it was written; p the older parts;
 --                              l, h, l:<cell>, h:<cell> as an org's credit has them, of its hard budget;
---                              of an org: s:<day> spent on a day before; u the usual of a day; w the newest day that was told as unusual
+--                              of an org: u the usual of a day; w the newest day that was told as unusual
+-- {…}:spend_rows               sorted set: scopes by the steady time at which their newest day began
 -- {…}:budget_leases:<cell>     set: scopes of which the cell has a lease or holds
 -- {…}:budget_wanted:<cell>     set: scopes whose idle lease the cell is asked to give back
 --
--- A key's budget is of a day, the others are of a month. Days never go back: what a cell calls by an older day than the newest one is
--- counted there if it is known, and never in the newest. A lease is of no day: it counts until the cell has said what it holds.
+-- A key's budget is of a day, the others are of a month. A part is what was charged on one day in one span of the clock, with the steady
+-- time of its last charge: so days and months are counted anew when all clocks are set or put right (`clock.lua`), and what was spent on a
+-- day stays spent. A lease is of no day: it counts until the cell has said what it holds.
 
-local SCOPE_VALUES = 13
+local SCOPE_VALUES = 16
 -- A cell whose time is ahead of Redis's by more does not begin a day.
 local EARLY_MS = 1000
+-- A charge so shortly before a day's beginning, and named as of that day, is of a cell whose time is a little behind.
+local LATE_MS = 5000
 -- Without a charge for so long nothing is spent in any period.
 local SPEND_KEPT_MS = 40 * 86400000
 -- With fewer days of spend among the last seven nothing is usual.
 local LEAST_DAYS = 3
+-- Only settings of clocks make more parts than days.
+local MOST_PARTS = 80
+-- Rows that are looked at with each day that begins, whether they can be forgotten.
+local OLD_ROWS = 4
 
 local function spend_key(scope) return key("spend:" .. scope) end
 
 local function month_of(day) return string.sub(day, 1, 7) end
 
 local function spend_of(scope, cell)
-  local found = redis.call("HMGET", spend_key(scope), "d", "t", "m", "u", "l", "h", "l:" .. cell, "h:" .. cell)
+  local found = redis.call("HMGET", spend_key(scope), "d", "t", "m", "u", "l", "h", "l:" .. cell, "h:" .. cell, "v", "n")
   local numbers = {}
   for i = 2, 8 do numbers[i] = tonumber(found[i] or 0) end
-  return {
-    scope = scope, kind = string.sub(scope, 1, 1), day = found[1] or "",
+  local spend = {
+    scope = scope, kind = string.sub(scope, 1, 1), day = found[1] or "", starts = 0, month_starts = 0, changes = -1,
     today = numbers[2], month = numbers[3], usual = numbers[4],
     leases = numbers[5], holds = numbers[6], lease = numbers[7], held = numbers[8],
   }
+  local day, starts, month_starts, changes = string.match(found[9] or "", "^([^ ]+) (%d+) (%d+) (%d+)$")
+  if day == spend.day then
+    spend.starts, spend.month_starts, spend.changes = tonumber(starts), tonumber(month_starts), tonumber(changes)
+    local of, at, sum, then_today = string.match(found[10] or "", "^([^ ]+) (%d+) (%d+) (%d+)$")
+    if of then spend.newest = { of, tonumber(at), tonumber(sum) } end
+    spend.unplaced = spend.today - tonumber(then_today or 0)
+  end
+  return spend
 end
 
--- The mean of the days from `first` on before today that had any spend; 0 where they are fewer than three. Forgets older ones.
-local function usual_of(spend, first)
-  local sum, days = 0, 0
-  local all = redis.call("HGETALL", spend_key(spend.scope))
-  for i = 1, #all, 2 do
-    local day = string.match(all[i], "^s:(.+)$")
-    if day and day < first then
-      redis.call("HDEL", spend_key(spend.scope), all[i])
-    elseif day and day < spend.day then
-      sum, days = sum + tonumber(all[i + 1]), days + 1
+-- Older parts, oldest first: flat list of day, steady time of the last charge, sum.
+local function parts_of(spend)
+  if not spend.parts then
+    local kept = redis.call("HGET", spend_key(spend.scope), "p")
+    spend.parts = kept and cmsgpack.unpack(kept) or {}
+  end
+  return spend.parts
+end
+
+local function are_of_one_span(at, other) return clock_changes == 0 or shift_at(at) == shift_at(other) end
+
+local function add_to_older(spend, day, at, sum)
+  local parts = parts_of(spend)
+  spend.has_moved = true
+  for i = 1, #parts, 3 do
+    if parts[i] == day and are_of_one_span(parts[i + 1], at) then
+      parts[i + 1], parts[i + 2] = math.max(parts[i + 1], at), parts[i + 2] + sum
+      return
     end
   end
+  for _, value in ipairs({ day, at, sum }) do parts[#parts + 1] = value end
+  while #parts > 3 * MOST_PARTS or (#parts > 0 and parts[2] < now_ms() - SPEND_KEPT_MS) do
+    for _ = 1, 3 do table.remove(parts, 1) end
+  end
+end
+
+local function add_part(spend, day, at, sum)
+  local newest = spend.newest
+  if newest and newest[1] == day and are_of_one_span(newest[2], at) then
+    newest[2], newest[3] = math.max(newest[2], at), newest[3] + sum
+  elseif newest and (day < newest[1] or at < newest[2]) then
+    add_to_older(spend, day, at, sum)
+  else
+    if newest then add_to_older(spend, unpack(newest)) end
+    spend.newest = { day, at, sum }
+  end
+end
+
+-- Makes parts of the sums of days, which a dataset begins with and a release before this one wrote. `starts`, `month_starts`: of `day`.
+local function place_sums(spend, day, starts, month_starts)
+  spend.parts, spend.newest, spend.has_moved, spend.was_placed = {}, nil, true, true
+  -- On the first day of a month, by a cell that is behind, what is earlier counts as of that day.
+  local earlier, before = math.max(starts - 1, month_starts) - shift, month_starts - 1 - shift
+  local function time_of(of) return month_of(of) == month_of(day) and earlier or before end
+  local rest = spend.month - spend.today
+  local all = redis.call("HGETALL", spend_key(spend.scope))
+  for i = 1, #all, 2 do
+    local of = string.match(all[i], "^s:(.+)$")
+    if of and of < spend.day then
+      add_to_older(spend, of, time_of(of), tonumber(all[i + 1]))
+      if month_of(of) == month_of(spend.day) then rest = rest - tonumber(all[i + 1]) end
+    end
+  end
+  if rest > 0 then add_to_older(spend, month_of(spend.day) .. "-00", time_of(spend.day), rest) end
+  if spend.today > 0 then
+    local at = spend.day < day and time_of(spend.day) or now_ms()
+    if spend.day >= day then spend.newest = { spend.day, at, spend.today } else add_to_older(spend, spend.day, at, spend.today) end
+  end
+end
+
+-- Counts the parts by a day and its month.
+local function count_parts(spend, day, starts, month_starts)
+  spend.today, spend.month = 0, 0
+  local function count(at, sum)
+    local wall = wall_of(at)
+    if wall >= starts then spend.today = spend.today + sum end
+    if wall >= month_starts then spend.month = spend.month + sum end
+  end
+  local parts = parts_of(spend)
+  for i = 1, #parts, 3 do count(parts[i + 1], parts[i + 2]) end
+  if spend.newest then count(spend.newest[2], spend.newest[3]) end
+  spend.day, spend.starts, spend.month_starts, spend.changes = day, starts, month_starts, clock_changes
+end
+
+-- The mean of the days from `first` on before the newest one that had any spend; 0 where they are fewer than three.
+local function usual_of(spend, first)
+  local is_counted, sum, days = {}, 0, 0
+  local function count(day, _, of_part)
+    if day < first or day >= spend.day or of_part == 0 then return end
+    if not is_counted[day] then days = days + 1 end
+    is_counted[day] = true
+    sum = sum + of_part
+  end
+  local parts = parts_of(spend)
+  for i = 1, #parts, 3 do count(parts[i], parts[i + 1], parts[i + 2]) end
+  if spend.newest then count(unpack(spend.newest)) end
   if days < LEAST_DAYS then return 0 end
   return math.floor(sum / days + 0.5)
 end
 
--- Counts a sum that was charged on `day`, and begins the day where it is newer than the newest. Returns what was added to the period of
--- the scope's budget.
-local function count_spend(spend, day, starts, first, sum, now)
-  if day > spend.day and (spend.day == "" or starts <= now + EARLY_MS) then
-    if spend.kind == "o" and spend.today > 0 then
-      redis.call("HSET", spend_key(spend.scope), "s:" .. spend.day, decimal(spend.today))
+-- The spend by the day of the cell, or by a newer one that another cell has begun: a day goes back only with the clock.
+local function turn_to(spend, day, starts, month_starts, now)
+  local is_known = spend.starts > 0
+  if is_known and spend.unplaced > 0 then add_part(spend, spend.day, now_ms(), spend.unplaced) end
+  if not is_known and spend.day ~= "" then place_sums(spend, day, starts, month_starts) end
+  local is_newer = starts > spend.starts and starts <= now + EARLY_MS
+  local is_set_back = spend.starts > now + EARLY_MS
+  if not is_known or is_newer or is_set_back then
+    spend.has_begun = true
+    count_parts(spend, day, starts, month_starts)
+  elseif spend.changes ~= clock_changes then
+    spend.has_begun = true
+    count_parts(spend, spend.day, spend.starts, spend.month_starts)
+  end
+end
+
+-- Counts a sum of charges that are named as of `day`, the last of them at steady time `at`, 0 if that is unknown. Returns what was added to
+-- the period of the scope's budget.
+local function count_spend(spend, sum, day, at, first)
+  if sum == 0 then return 0 end
+  local starts, month_starts = spend.starts, spend.month_starts
+  if at == 0 then
+    at = day >= spend.day and now_ms() or (month_of(day) == month_of(spend.day) and starts or month_starts) - 1 - shift
+  end
+  at = math.min(at, now_ms())
+  local wall = wall_of(at)
+  if day >= spend.day and wall < starts and wall >= starts - LATE_MS then at, wall = starts - shift, starts end
+  add_part(spend, day, at, sum)
+  if wall >= starts then spend.today = spend.today + sum end
+  if wall >= month_starts then spend.month = spend.month + sum end
+  if spend.kind == "o" and wall < starts then spend.usual, spend.has_begun = usual_of(spend, first), true end
+  if spend.kind == "k" then return wall >= starts and sum or 0 end
+  return wall >= month_starts and sum or 0
+end
+
+-- Notes that a day of the scope has begun, and forgets some of those that were charged nothing for long. Redis's own expiry would follow a
+-- clock that may be set, and open a budget that is spent.
+local function note_spend(scope)
+  local rows = key("spend_rows")
+  redis.call("ZADD", rows, decimal(now_ms()), scope)
+  for _, old in ipairs(redis.call("ZRANGEBYSCORE", rows, 0, decimal(now_ms() - SPEND_KEPT_MS), "LIMIT", 0, OLD_ROWS)) do
+    local shared = redis.call("HMGET", spend_key(old), "l", "h")
+    if tonumber(shared[1] or 0) == 0 and tonumber(shared[2] or 0) == 0 then
+      redis.call("DEL", spend_key(old))
+      redis.call("ZREM", rows, old)
+    else
+      redis.call("ZADD", rows, decimal(now_ms()), old)
     end
-    if month_of(day) ~= month_of(spend.day) then spend.month = 0 end
-    spend.today, spend.day, spend.has_begun = 0, day, true
-    if spend.kind == "o" then spend.usual = usual_of(spend, first) end
   end
-  if day >= spend.day then
-    spend.today, spend.month = spend.today + sum, spend.month + sum
-    return sum
+end
+
+-- Fields and values of the row, as far as charges and days change them.
+local function spend_fields(spend)
+  local fields = { "d", spend.day, "t", decimal(spend.today), "m", decimal(spend.month) }
+  local function add(name, value)
+    fields[#fields + 1] = name
+    fields[#fields + 1] = value
   end
-  if spend.kind == "o" and sum > 0 then
-    redis.call("HINCRBY", spend_key(spend.scope), "s:" .. day, decimal(sum))
-    spend.usual, spend.has_begun = usual_of(spend, first), true
+  add("v", spend.day .. " " .. decimal(spend.starts) .. " " .. decimal(spend.month_starts) .. " " .. decimal(spend.changes))
+  local newest = spend.newest
+  if newest then
+    add("n", newest[1] .. " " .. decimal(newest[2]) .. " " .. decimal(newest[3]) .. " " .. decimal(spend.today))
   end
-  if month_of(day) ~= month_of(spend.day) then return 0 end
-  spend.month = spend.month + sum
-  return spend.kind == "k" and 0 or sum
+  if spend.has_moved then add("p", cmsgpack.pack(spend.parts)) end
+  if spend.kind == "o" then add("u", decimal(spend.usual)) end
+  return fields
+end
+
+-- What a release before this one wrote is in the parts now; it had Redis forget the row.
+local function end_sums(spend)
+  local name = spend_key(spend.scope)
+  for _, field in ipairs(redis.call("HKEYS", name)) do
+    if string.sub(field, 1, 2) == "s:" then redis.call("HDEL", name, field) end
+  end
+  redis.call("PERSIST", name)
 end
 
 -- One scope's part of an exchange:
---   day, starts    day of the charges, or today, and when it began, milliseconds; `first`: the day seven days before
---   sum            of charges
+--   day, starts, month_starts   today, and when it and its month began, milliseconds
+--   sum, sum_day, sum_at   of charges; the day that they are named as of; steady time of the last of them, 0 if unknown
 --   held, target, need   as `exchange_credit` has them, of the hard budget
 --   hard, soft     the budget, 0 for none; `ends`: of its period, milliseconds
---   pct, day_ends  of an org: by how many percent a day exceeds the usual that is to be told, -1 for none; the day's end
+--   pct, first, day_ends   of an org: by how many percent a day exceeds the usual that is to be told, -1 for none; the day seven days
+--                  before; the day's end
 -- Returns lease, free, available, outcome, spent in the period, sum of all holds and the newest day. Adds to `crossed` what was crossed:
 -- scope, limit, spent, usual (-1: a soft budget), percent, end of the period, day.
 local function exchange_budget(part, now, is_restating, crossed)
-  local scope, day, starts, sum, held, target, need, hard, soft, ends, pct, first, day_ends = unpack(part)
+  local scope, day, starts, month_starts, sum, sum_day, sum_at, held, target, need, hard, soft, ends, pct, first, day_ends =
+    unpack(part)
   local spend = spend_of(scope, CELL)
-  local counted = count_spend(spend, day, starts, first, sum, now)
+  if spend.day ~= "" or sum > 0 or hard > 0 then turn_to(spend, day, starts, month_starts, now) end
+  if spend.has_begun and spend.kind == "o" then spend.usual = usual_of(spend, first) end
+  local counted = count_spend(spend, sum, sum_day, sum_at, first)
   local spent = spend.kind == "k" and spend.today or spend.month
-  local more = {}
   if soft > 0 and spent > soft and spent - counted <= soft then
     for _, value in ipairs({ scope, soft, spent, -1, 0, ends, spend.day }) do crossed[#crossed + 1] = value end
   end
   local is_unusual = pct >= 0 and spend.usual > 0 and spend.today > spend.usual * (1 + pct / 100)
-  if is_unusual and counted > 0 and redis.call("HGET", spend_key(scope), "w") ~= spend.day then
-    more = { "w", spend.day }
+  local is_told = is_unusual and counted > 0 and redis.call("HGET", spend_key(scope), "w") ~= spend.day
+  if is_told then
     local values = { scope, 0, spend.today, spend.usual, pct, day_ends, spend.day }
     for _, value in ipairs(values) do crossed[#crossed + 1] = value end
   end
@@ -108,17 +256,16 @@ local function exchange_budget(part, now, is_restating, crossed)
   end
   leases = leases - lease + granted
   if sum > 0 or spend.has_begun or granted ~= lease_before or held ~= held_before then
-    for _, value in ipairs({ "d", spend.day, "t", decimal(spend.today), "m", decimal(spend.month) }) do
-      more[#more + 1] = value
+    local more = spend.day == "" and {} or spend_fields(spend)
+    if is_told then
+      more[#more + 1] = "w"
+      more[#more + 1] = spend.day
     end
-    if spend.kind == "o" then
-      more[#more + 1] = "u"
-      more[#more + 1] = decimal(spend.usual)
-    end
+    if spend.was_placed then end_sums(spend) end
     local was_known = lease_before ~= 0 or held_before ~= 0
     local set = key("budget_leases:" .. CELL)
     write_part(spend_key(scope), set, scope, CELL, leases, holds, granted, held, was_known, more)
-    if spend.has_begun then redis.call("PEXPIRE", spend_key(scope), SPEND_KEPT_MS) end
+    if spend.has_begun then note_spend(scope) end
   end
   if outcome == ELSEWHERE then want_idle(spend_key(scope), "budget_wanted:", scope) end
   return granted, hard - spent - leases, hard - spent - holds, outcome, spent, holds, spend.day
@@ -127,7 +274,7 @@ end
 -- `budgets`: a flat list of what `exchange_budget` takes. Returns a flat list of what it returns for each, scopes whose idle lease
 -- the cell is asked to give back, what was crossed, and Redis's time.
 exchange_budgets = function(budgets, is_restating)
-  local now = now_ms()
+  local now = wall_ms()
   local answers, crossed = {}, {}
   for i = 1, #budgets, SCOPE_VALUES do
     local part = {}
@@ -166,21 +313,22 @@ operations.budget_restate = function(operation)
   return {}
 end
 
--- { "spend", scope, … }: of each the newest day, spent on it, and in its month; then Redis's time.
+-- { "spend", list }: a flat list of scope, the cell's day, and when it and its month began. Returns of each what was spent on that day, or a
+-- newer one that another cell has begun, and in its month; then Redis's time. Writes nothing.
 operations.spend = function(operation)
-  local answer = {}
-  for i = 2, #operation do
-    local found = redis.call("HMGET", spend_key(operation[i]), "d", "t", "m")
-    answer[#answer + 1] = found[1] or ""
-    answer[#answer + 1] = tonumber(found[2] or 0)
-    answer[#answer + 1] = tonumber(found[3] or 0)
+  local asked, answer, now = operation[2], {}, wall_ms()
+  for i = 1, #asked, 4 do
+    local spend = spend_of(asked[i], CELL)
+    if spend.day ~= "" then turn_to(spend, asked[i + 1], asked[i + 2], asked[i + 3], now) end
+    answer[#answer + 1] = spend.today
+    answer[#answer + 1] = spend.month
   end
-  answer[#answer + 1] = now_ms()
+  answer[#answer + 1] = now
   return answer
 end
 
 -- { "spend_begin", scopes }: what a dataset begins with: a flat list of scope, its newest day, spent on it and in its month, and of an org
--- the usual of a day and a list of days before: day, spent on it. What is there stays.
+-- the usual of a day and a list of days before: day, spent on it. What is there stays. The first charge makes parts of it.
 operations.spend_begin = function(operation)
   local scopes = operation[2]
   for i = 1, #scopes, 6 do
@@ -190,7 +338,7 @@ operations.spend_begin = function(operation)
       redis.call("HSET", name, "d", day, "t", decimal(today), "m", decimal(month))
       if string.sub(scope, 1, 1) == "o" then redis.call("HSET", name, "u", decimal(usual)) end
       for n = 1, #days, 2 do redis.call("HSET", name, "s:" .. days[n], decimal(days[n + 1])) end
-      redis.call("PEXPIRE", name, SPEND_KEPT_MS)
+      note_spend(scope)
     end
   end
   return {}

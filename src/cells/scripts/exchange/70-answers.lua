@@ -2,7 +2,8 @@
 --
 -- {…}:claims                   hash: id of a key -> cell, life, fingerprint (MessagePack): a call that answers it is under way
 -- {…}:claims:<cell>            set: ids that the cell claimed
--- {…}:answer:<id>              fingerprint and facts (MessagePack) of the answer to a key
+-- {…}:answer:<id>              fingerprint and facts of the answer to a key, and when it is forgotten (MessagePack)
+-- {…}:answer_ends              sorted set: "org id" of answers by when they are forgotten
 -- {…}:answers:<org>            sorted set: ids of its answers by the time they were kept
 -- {…}:answer_hours             hash: hour -> answers kept in it
 -- {…}:response:<owner>/<id>    ids of the items of a stored response (MessagePack)
@@ -12,14 +13,15 @@
 -- {…}:queue:a, {…}:queue:r     list: bytes that count, name of the row in `bytes`; oldest first
 -- {…}:held:a, {…}:held:r       sum of the bytes that the queue counts
 --
--- A claim has no expiry. What is behind `bytes` is given up for newer ones past a bound. Of an answer its row stays, so that its
+-- A claim has no expiry, and an answer none in Redis: that would follow a clock that may be set, and a key that is free too early is a
+-- call that is charged twice. What is behind `bytes` is given up for newer ones past a bound. Of an answer its row stays, so that its
 -- key is never free before its time; a response goes as a whole.
 
 local ANSWER_MS = 25 * 3600000
 local HOUR_MS = 3600000
 -- What Redis takes for a row besides its bytes, about.
 local ROW_BYTES = 300
--- Rows in front of a queue that are looked at with each new one.
+-- Rows in front of a queue that are looked at with each new one, and answers that are forgotten with each new one.
 local LOOK_ROWS = 10
 
 local function end_claim(id, cell)
@@ -31,6 +33,28 @@ local function claim_of(id)
   local found = redis.call("HGET", key("claims"), id)
   if not found then return nil end
   return unpack(cmsgpack.unpack(found))
+end
+
+-- Fingerprint and facts of the answer to a key; nothing where there is none any more.
+local function answer_of(id)
+  local found = redis.call("GET", key("answer:" .. id))
+  if not found then return nil end
+  local fingerprint, facts, ends = unpack(cmsgpack.unpack(found))
+  -- A release before this one let Redis forget them.
+  if ends and ends <= now_ms() then return nil end
+  return fingerprint, facts
+end
+
+-- Forgets some of the answers whose time has come.
+local function forget_ended()
+  local ended = redis.call("ZRANGEBYSCORE", key("answer_ends"), 0, decimal(now_ms()), "LIMIT", 0, LOOK_ROWS)
+  for _, member in ipairs(ended) do
+    local org, id = string.match(member, "^([^ ]*) (.*)$")
+    redis.call("ZREM", key("answer_ends"), member)
+    -- The key may have been answered again.
+    if not answer_of(id) then redis.call("DEL", key("answer:" .. id), key("bytes:a/" .. id)) end
+    if org ~= "" then redis.call("ZREM", key("answers:" .. org), id) end
+  end
 end
 
 local function drop_response(name)
@@ -88,9 +112,8 @@ end
 -- 0, fingerprint: a call is under way; 3: it cannot be known until all cells have restated; 4: too many answers are kept.
 operations.claim = function(operation)
   local _, id, fingerprint, most = unpack(operation)
-  local answered = redis.call("GET", key("answer:" .. id))
-  if answered then
-    local of, facts = unpack(cmsgpack.unpack(answered))
+  local of, facts = answer_of(id)
+  if of then
     return { 2, of, facts, redis.call("EXISTS", key("bytes:a/" .. id)) }
   end
   local claimed = redis.call("HGET", key("claims"), id)
@@ -121,7 +144,7 @@ operations.claims_mine = function(operation)
   local claims = operation[2]
   for i = 1, #claims, 2 do
     local id = claims[i]
-    if not claim_of(id) and redis.call("EXISTS", key("answer:" .. id)) == 0 then
+    if not claim_of(id) and not answer_of(id) then
       redis.call("HSET", key("claims"), id, cmsgpack.pack({ CELL, LIFE, claims[i + 1] }))
       redis.call("SADD", key("claims:" .. CELL), id)
     end
@@ -149,21 +172,21 @@ operations.answer = function(operation)
   local cell = claim_of(id)
   if cell and cell ~= CELL then return { 0 } end
   if cell then end_claim(id, CELL) end
-  local known = redis.call("GET", key("answer:" .. id))
-  if known then
-    -- What the retirement of this cell put in its place has no facts.
-    local of, old_facts = unpack(cmsgpack.unpack(known))
-    if old_facts ~= "" or of ~= fingerprint then return { 0 } end
-  end
+  local of, old_facts = answer_of(id)
+  -- What the retirement of this cell put in its place has no facts.
+  if of and (old_facts ~= "" or of ~= fingerprint) then return { 0 } end
+  forget_ended()
   local now = now_ms()
   -- It may have been made hours ago, and waited for Redis, or for cells.
   local made = math.min(now, now + ms - ANSWER_MS)
-  redis.call("SET", key("answer:" .. id), cmsgpack.pack({ fingerprint, facts }), "PX", decimal(ms))
+  redis.call("SET", key("answer:" .. id), cmsgpack.pack({ fingerprint, facts, now + ms }))
+  redis.call("ZADD", key("answer_ends"), decimal(now + ms), org .. " " .. id)
   redis.call("HINCRBY", key("answer_hours"), decimal(math.floor(made / HOUR_MS)), 1)
   local of_org = key("answers:" .. org)
   redis.call("ZREMRANGEBYSCORE", of_org, 0, decimal(now - ANSWER_MS))
   redis.call("ZADD", of_org, decimal(made), id)
-  if redis.call("PTTL", of_org) < ms then redis.call("PEXPIRE", of_org, decimal(ms)) end
+  -- A release before this one let Redis forget it.
+  redis.call("PERSIST", of_org)
   local bytes = blob(blob_number)
   if bytes then keep_bytes("a/" .. id, bytes, #bytes + ROW_BYTES, ms, most) end
   return { 1 }
@@ -175,6 +198,7 @@ operations.forget_answers = function(operation)
   for _, id in ipairs(redis.call("ZRANGE", of_org, 0, decimal(operation[3] - 1))) do
     redis.call("DEL", key("answer:" .. id), key("bytes:a/" .. id))
     redis.call("ZREM", of_org, id)
+    redis.call("ZREM", key("answer_ends"), operation[2] .. " " .. id)
   end
   return { redis.call("EXISTS", of_org) }
 end

@@ -1,11 +1,12 @@
 -- The exchange itself: who may speak, what was answered already, and then the operations in their order.
 --
--- {…}:dataset       hash: id, term, version, tombs_from; filling, while it is being made: name of who fills it; unsure_until (`enter.lua`)
+-- {…}:dataset       hash: id, term, version, tombs_from; filling, while it is being made: name of who fills it; unsure_until (`enter.lua`);
+--                   shift and clock_changes (`clock.lua`)
 -- {…}:kept          hash: cell, lane -> life, number of the latest exchange, its answer (MessagePack)
 
 local function refuse(code, text) return redis.error_reply(code .. " " .. text) end
 
-local known = redis.call("HMGET", DATASET, "id", "term", "filling", "unsure_until")
+local known = redis.call("HMGET", DATASET, "id", "term", "filling", "unsure_until", "shift", "clock_changes")
 if not known[1] or (known[3] and known[3] ~= CELL) then
   return refuse("WEIREMPTY", "this Redis holds no installation")
 end
@@ -15,7 +16,7 @@ if redis.call("HGET", key("lives"), CELL) ~= LIFE then
   return refuse("WEIRFENCED", "a newer process runs under this cell's name, or the cell was retired")
 end
 
-unsure_until = tonumber(known[4] or 0)
+unsure_until, shift, clock_changes = tonumber(known[4] or 0), tonumber(known[5] or 0), tonumber(known[6] or 0)
 local number = tonumber(ARGV[6])
 local kept_field = CELL .. ":" .. LANE
 local kept = redis.call("HGET", key("kept"), kept_field)
@@ -29,8 +30,14 @@ if latest == number then return answer end
 -- A cell sends the next one when it has the answer to this one: where some are missing, a failover has lost them.
 if number < latest then return refuse("WEIRORDER", "exchange " .. number .. " came after " .. latest) end
 
+-- A clock that was set, the cell's or Redis's, must not decide about money: the cell asks `clock.lua` which of them is right.
+local wall = wall_ms()
+if wall < tonumber(ARGV[7]) or wall > tonumber(ARGV[8]) then
+  return refuse("WEIRCLOCK", "Redis's clock says " .. decimal(wall) .. ", and the cell expects " .. ARGV[7] .. " to " .. ARGV[8])
+end
+
 local results = {}
-for i, operation in ipairs(cmsgpack.unpack(ARGV[7])) do
+for i, operation in ipairs(cmsgpack.unpack(ARGV[9])) do
   local run = operations[operation[1]]
   results[i] = run and run(operation) or { "unknown operation" }
 end

@@ -1,0 +1,130 @@
+-- Says whether a cell may go by Redis's clock, where that is not what the cell expects, or where its process has just begun. One clock
+-- that was set must not decide about money, and nothing is known of a clock but what the others say:
+--
+-- - Another cell has gone by Redis's clock just now: this cell's is the wrong one.
+-- - The clock of the cell's machine says the same as Redis's, or was set by as much, and no cell says otherwise: all machines slept,
+--   or all clocks were set, or Redis's was put right. Cells have half a second to contradict.
+-- - Otherwise Redis's clock is doubted, and the cell waits until one of them is put right.
+--
+-- Steady time is Redis's time less `shift`: it goes on evenly where all clocks are set. `spans` says by how much clocks were ahead of it, and
+-- since when: so it is known what the time of something was by the clock of now (`exchange/15-clock.lua`).
+--
+-- {…}:clock   hash: spans    flat list (MessagePack): steady time at which it began, shift
+--                   d:<cell> Redis's time when the cell last doubted it
+--                   claim    "Redis's time, shift": since when cells say that all clocks were set, and what the shift becomes, "-" if unknown
+--
+-- KEYS[1] the dataset's key
+-- ARGV    id, cell, least and most that it expects of Redis's time (both "" where its process has just begun), its steady time, the time by
+--         the course of its machine's clock since it last heard of Redis (both "" likewise), the time of its machine's clock
+-- Returns 1 where it may go by Redis's clock, else 0; that clock's time, shift, and how often all clocks were set so far.
+local prefix = string.match(KEYS[1], "^({[^}]*}:)")
+local known = redis.call("HMGET", KEYS[1], "id", "shift", "clock_changes")
+if known[1] ~= ARGV[1] then return redis.error_reply("WEIRFOREIGN this Redis holds another installation") end
+local clock = prefix .. "clock"
+local cell = ARGV[2]
+local shift, changes = tonumber(known[2] or 0), tonumber(known[3] or 0)
+
+-- Clocks of one machine, read one after the other; as SPREAD_MS of src/cells/shared-clock.ts.
+local SPREAD_MS = 2000
+-- Clocks of two machines that are both kept right.
+local MACHINES_MS = 60000
+-- A cell that said nothing for so long is not asked.
+local HEARD_MS = 2000
+-- Cells give a sign of life four times a second.
+local CONTRADICT_MS = 500
+-- A claim that was not repeated for so long is over.
+local CLAIM_MS = 5000
+-- Clocks that are put right meet their earlier course within this.
+local RETURN_MS = 5000
+local MOST_SPANS = 16
+
+local function decimal(number) return string.format("%.0f", number) end
+
+local time = redis.call("TIME")
+local wall = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local is_new = ARGV[3] == ""
+
+local function answer(outcome) return { outcome, decimal(wall), decimal(shift), decimal(changes) } end
+
+local function is_within(text, spread) return text ~= "" and math.abs(wall - tonumber(text)) <= spread end
+
+if not is_new and wall >= tonumber(ARGV[3]) and wall <= tonumber(ARGV[4]) then
+  redis.call("HDEL", clock, "d:" .. cell)
+  return answer(1)
+end
+
+-- What cells said when they last went by Redis's clock: the newest of it, and whether there are others than this one.
+local newest, has_others, is_vouched = 0, false, false
+local applied = redis.call("HGETALL", prefix .. "applied")
+for i = 1, #applied, 2 do
+  local at = tonumber(string.match(applied[i + 1], " (%d+)$"))
+  newest = math.max(newest, at)
+  if applied[i] ~= cell then
+    has_others = true
+    local age = wall - shift - at
+    if age >= 0 and age < HEARD_MS then is_vouched = true end
+  end
+end
+if is_vouched then
+  redis.call("HDEL", clock, "d:" .. cell)
+  return answer(1)
+end
+
+if not is_within(ARGV[6], SPREAD_MS) and not is_within(ARGV[7], MACHINES_MS) then
+  redis.call("HSET", clock, "d:" .. cell, decimal(wall))
+  redis.call("HDEL", clock, "claim")
+  return answer(0)
+end
+redis.call("HDEL", clock, "d:" .. cell)
+local fields = redis.call("HGETALL", clock)
+local claim, spans
+for i = 1, #fields, 2 do
+  if string.sub(fields[i], 1, 2) == "d:" then
+    local age = wall - tonumber(fields[i + 1])
+    if age >= 0 and age < HEARD_MS then return answer(0) end
+  elseif fields[i] == "claim" then
+    claim = fields[i + 1]
+  else
+    spans = cmsgpack.unpack(fields[i + 1])
+  end
+end
+
+-- What the shift becomes. A process that has just begun does not know how long nobody ran: time has passed, unless that is not possible.
+local becomes = "-"
+if not is_new then
+  becomes = decimal(wall - tonumber(ARGV[5]))
+elseif wall - shift < newest - SPREAD_MS then
+  becomes = decimal(wall - newest)
+end
+local since, claimed = string.match(claim or "", "^(%d+) ([^ ]+)$")
+if not since or wall - tonumber(since) < 0 or wall - tonumber(since) > CLAIM_MS then since, claimed = decimal(wall), "-" end
+if claimed == "-" then claimed = becomes end
+if has_others and wall - tonumber(since) < CONTRADICT_MS then
+  redis.call("HSET", clock, "claim", since .. " " .. claimed)
+  return answer(0)
+end
+redis.call("HDEL", clock, "claim")
+if claimed == "-" then return answer(1) end
+
+local steady = wall - tonumber(claimed)
+shift, changes = tonumber(claimed), changes + 1
+spans = spans or { 0, tonumber(known[2] or 0) }
+-- Clocks that return to an earlier course were wrong in between.
+local kept
+for i = 1, #spans, 2 do
+  if math.abs(spans[i + 1] - shift) <= RETURN_MS then kept = i + 1 end
+end
+if kept then
+  while #spans > kept do table.remove(spans) end
+  spans[kept] = shift
+else
+  spans[#spans + 1] = steady
+  spans[#spans + 1] = shift
+  if #spans > 2 * MOST_SPANS then
+    table.remove(spans, 1)
+    table.remove(spans, 1)
+  end
+end
+redis.call("HSET", clock, "spans", cmsgpack.pack(spans))
+redis.call("HSET", KEYS[1], "shift", decimal(shift), "clock_changes", decimal(changes))
+return answer(1)
