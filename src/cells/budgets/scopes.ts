@@ -2,6 +2,7 @@
  * What budgets are of: a key, a project or an org, each with a name in the dataset. And what a batch of charges means for them: its
  * sums, and what it crossed by the dataset's answer.
  */
+import type { ChargeSpend } from "../../credits/purse.ts";
 import type { BudgetExceeded, BudgetName, BudgetScope, SpendSpike } from "../../limits/budget.ts";
 
 /** Names of scopes: see `scripts/exchange/60-budgets.lua`. */
@@ -11,16 +12,15 @@ export interface ScopeNames {
   readonly org_monthly: string;
 }
 
-export const keyScope = (keyId: string): string => `k:${keyId}`;
+/** @param lineageId first key of the lineage that has the budget */
+export const keyScope = (lineageId: string): string => `k:${lineageId}`;
 export const projectScope = (projectId: string): string => `p:${projectId}`;
 export const orgScope = (orgId: string): string => `o:${orgId}`;
 
-export const scopeNames = ({
-  keyId,
-  projectId,
-  orgId,
-}: Pick<BudgetScope, "keyId" | "projectId" | "orgId">): ScopeNames => ({
-  key_daily: keyScope(keyId),
+type ScopeIds = Pick<BudgetScope, "keyId" | "lineageId" | "projectId" | "orgId">;
+
+export const scopeNames = ({ keyId, lineageId = keyId, projectId, orgId }: ScopeIds): ScopeNames => ({
+  key_daily: keyScope(lineageId),
   project_monthly: projectScope(projectId),
   org_monthly: orgScope(orgId),
 });
@@ -35,14 +35,12 @@ export function budgetNameOf(scope: string): BudgetName {
 export interface SpentCharge {
   readonly orgId: string;
   readonly amountMicroUsd: number;
-  readonly spend: { readonly keyId: string; readonly projectId: string; readonly day: string } | undefined;
+  readonly spend: ChargeSpend | undefined;
 }
 
 /** Sum of a scope's charges, all of one day. */
 export interface ScopeSum {
   readonly day: string;
-  /** Key of the last charge. */
-  keyId: string;
   sumMicroUsd: number;
 }
 
@@ -60,14 +58,11 @@ export class ScopeSums {
 
   add({ orgId, amountMicroUsd, spend }: SpentCharge): void {
     if (spend === undefined) return;
-    const { keyId, projectId, day } = spend;
-    for (const scope of [keyScope(keyId), projectScope(projectId), orgScope(orgId)]) {
+    const { keyId, lineageId = keyId, projectId, day } = spend;
+    for (const scope of [keyScope(lineageId), projectScope(projectId), orgScope(orgId)]) {
       const sum = this.sums.get(scope);
-      if (sum === undefined) this.sums.set(scope, { day, keyId, sumMicroUsd: amountMicroUsd });
-      else {
-        sum.sumMicroUsd += amountMicroUsd;
-        sum.keyId = keyId;
-      }
+      if (sum === undefined) this.sums.set(scope, { day, sumMicroUsd: amountMicroUsd });
+      else sum.sumMicroUsd += amountMicroUsd;
     }
   }
 }
@@ -84,10 +79,11 @@ const CROSSED_VALUES = 7;
  * @param charges of the batch
  */
 export function crossedIn(values: readonly (string | number)[], charges: Iterable<SpentCharge>): Crossed[] {
-  const calls = new Map<string, Pick<BudgetScope, "keyId" | "projectId" | "orgId">>();
+  const calls = new Map<string, ScopeIds>();
   for (const { orgId, spend } of charges) {
     if (spend === undefined) continue;
-    const call = { keyId: spend.keyId, projectId: spend.projectId, orgId };
+    const { keyId, lineageId, projectId } = spend;
+    const call = { keyId, lineageId, projectId, orgId };
     for (const scope of Object.values(scopeNames(call))) calls.set(scope, call);
   }
   const crossed: Crossed[] = [];

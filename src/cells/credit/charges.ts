@@ -92,7 +92,7 @@ export class Charges {
       this.#recent.delete(number);
     });
     const life = this.#life;
-    const counted = spend === undefined ? [] : [spend.keyId, spend.projectId, spend.day];
+    const counted = spend === undefined ? [] : storedSpend(spend);
     this.#rows.append(number, packr.pack([life, orgId, amountMicroUsd, requestId, atMs, ...counted]));
     if (this.#recent.size < MOST_RECENT)
       this.#recent.set(number, { life, orgId, amountMicroUsd, requestId, atMs, spend });
@@ -136,10 +136,9 @@ export class Charges {
     if (recent !== undefined) return recent;
     const bytes = this.#rows.get(number);
     if (bytes === undefined) return undefined;
-    const [life, orgId, amountMicroUsd, requestId, atMs, keyId, projectId = "", day = ""] = packr.unpack(
-      bytes,
-    ) as StoredRow;
-    const spend = keyId === undefined ? undefined : { keyId, projectId, day };
+    const [life, orgId, amountMicroUsd, requestId, atMs, ...counted] = packr.unpack(bytes) as StoredRow;
+    const [keyId, projectId = "", day = "", lineageId] = counted;
+    const spend = keyId === undefined ? undefined : { keyId, lineageId, projectId, day };
     return { life, orgId, amountMicroUsd, requestId, atMs, spend };
   }
 
@@ -262,10 +261,16 @@ export class Charges {
   }
 }
 
+type StoredSpend = [keyId?: string, projectId?: string, day?: string, lineageId?: string];
 type StoredRow = [
   ...[life: number, orgId: string, amount: number, requestId: string, atMs: number],
-  ...[keyId?: string, projectId?: string, day?: string],
+  ...StoredSpend,
 ];
+
+/** The lineage of a key that replaced none is the key. */
+const storedSpend = ({ keyId, lineageId = keyId, projectId, day }: ChargeSpend): StoredSpend =>
+  lineageId === keyId ? [keyId, projectId, day] : [keyId, projectId, day, lineageId];
+
 type StoredNumbering = [
   after: number,
   last: number,
