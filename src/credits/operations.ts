@@ -158,7 +158,7 @@ const csvValue = (value: string): string =>
 function displayAmount(microUsd: number, rate: string): string {
   const scale = 10n ** 12n; // micro (6 digits) × rate (8 digits) ÷ hundredths (2 digits)
   const beyond = (BigInt(microUsd) + 1n) * BigInt(rate.replace(".", "")) - 1n;
-  const minor = beyond / scale - (beyond % scale < 0n ? 1n : 0n);
-  const digits = String(minor < 0n ? -minor : minor).padStart(3, "0");
-  return `${minor < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+  const floor = beyond / scale - (beyond % scale < 0n ? 1n : 0n);
+  const digits = String(floor < 0n ? -floor : floor).padStart(3, "0");
+  return `${floor < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }

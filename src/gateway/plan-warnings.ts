@@ -10,7 +10,7 @@ type PlanSettings = Pick<Config, "plans" | "settings" | "payments">;
 
 /** A line for each plan that costs more than another and gives less, and one for a demo's limits where real money is taken. */
 export function planWarnings({ plans, settings, payments }: PlanSettings): string[] {
-  // A plan that nobody can choose any more is kept as it was for those who have it.
+  // A plan that is not on offer any more is kept as it was for those who have it.
   const compared = plans.filter(
     ({ id, demo, public: isPublic }) => demo !== true && (isPublic || id === settings.default_plan),
   );

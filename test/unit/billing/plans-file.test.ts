@@ -97,7 +97,7 @@ test.each([
   ]);
 });
 
-test("C10: a demo's plan is offered to nobody, is not compared, and is warned of where real money is taken", () => {
+test("C10: a demo's plan is not on offer, is not compared, and is warned of where real money is taken", () => {
   const plans = `plans:\n  - { id: local, demo: true, limits: { rpm: 0, tpm: 0, concurrency: 0, keys: 0, projects: 0 } }\n  - { id: small, ${LIMITS}, monthly_minor: { INR: 5, USD: 5 } }\n`;
   const { config } = read({ plans, supplier: true });
   expect(config?.plans.map(({ id, public: isPublic }) => [id, isPublic])).toEqual([
