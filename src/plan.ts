@@ -19,6 +19,8 @@ const planFields = z.strictObject({
   description: z.string().max(500).default(""),
   /** False: not in `GET /v1/plans`, and nobody can choose it; orgs that are on it stay. */
   public: z.boolean().default(true),
+  /** True: limits for trying out, which are not sold and not offered, and with which no plan is compared. */
+  demo: z.boolean().optional(),
   /** Order of the list, smallest first. */
   sort: z.int().min(0).max(1_000_000).default(0),
   limits: z.strictObject({
@@ -62,7 +64,15 @@ export const monthlyMinor = (plan: Pick<Plan, "monthly_minor">, currency: Curren
 
 export const plansFile = z.strictObject({
   plans: z
-    .array(planFields.transform((plan): Plan => ({ ...plan, name: plan.name ?? plan.id })))
+    .array(
+      planFields.transform(
+        (plan): Plan => ({
+          ...plan,
+          name: plan.name ?? plan.id,
+          public: plan.public && plan.demo !== true,
+        }),
+      ),
+    )
     .min(1)
     .max(200),
 });
@@ -102,6 +112,8 @@ export function planFaults(plans: readonly Plan[]): PlanFault[] {
     const isPriced = CURRENCIES.some((currency) => plan.monthly_minor[currency] > 0);
     if (isPriced && CURRENCIES.some((currency) => plan.monthly_minor[currency] === 0))
       faults.push(at("monthly_minor", "a plan is free in all currencies, or in none"));
+    if (isPriced && plan.demo === true)
+      faults.push(at("demo", "a demo's limits are not sold: leave out demo, or the price"));
     if (!isPriced && plan.included_micro > 0)
       faults.push(
         at("included_micro", "a free plan includes no credit: it would be given every month to everybody"),

@@ -128,6 +128,7 @@ function credit(number: number, orgs: number, count: number, first = 0): Operati
   const sum = count * CHARGE_MICRO_USD;
   const today = new Date().toISOString().slice(0, 10);
   const startsMs = Date.parse(today);
+  const monthStartsMs = Date.parse(`${today.slice(0, 7)}-01`);
   // What is held changes with each exchange, so that there is something to write.
   const held = 1_000 + (number % 2);
   for (let org = first; org < first + orgs; org++) {
@@ -135,19 +136,8 @@ function credit(number: number, orgs: number, count: number, first = 0): Operati
     if (count === 0) continue;
     for (const scope of [`k:key_${org}`, `p:project_${org}`, `o:${nameOf(org)}`])
       scopes?.push(
-        scope,
-        today,
-        startsMs,
-        sum,
-        0,
-        0,
-        -1,
-        0,
-        0,
-        startsMs + DAY_MS,
-        -1,
-        today,
-        startsMs + DAY_MS,
+        ...[scope, today, startsMs, monthStartsMs, sum, today, 0],
+        ...[0, 0, -1, 0, 0, startsMs + DAY_MS, -1, today, startsMs + DAY_MS],
       );
   }
   const [after, last] = count === 0 ? [0, 0] : [number, number + 1];

@@ -160,8 +160,10 @@ export function keyOperations(deps: KeyOperationDeps) {
   };
 }
 
-const show = (deps: KeyOperationDeps, row: KeyRow) =>
-  keyWire(row, deps.lastUsed.at(row.id), deps.clock.now());
+function show({ accounts, lastUsed, clock }: KeyOperationDeps, row: KeyRow, nowMs = clock.now()) {
+  const facts = { lastUsedAtMs: lastUsed.at(row.id), lineageId: accounts.lineageOf(row) };
+  return keyWire(row, facts, nowMs);
+}
 
 /** Keys of other orgs count as not found. */
 function ownKey({ accounts }: KeyOperationDeps, caller: Caller, id: string): KeyRow {
@@ -252,7 +254,7 @@ function listKeys(deps: KeyOperationDeps, caller: Caller, query: z.output<typeof
       (query.status === undefined || keyStatus(row, nowMs) === query.status) &&
       (query.created_by === undefined || row.createdBy === query.created_by),
   });
-  const wires = data.map((row) => keyWire(row, deps.lastUsed.at(row.id), nowMs));
+  const wires = data.map((row) => show(deps, row, nowMs));
   return { object: "list" as const, data: wires, next_cursor };
 }
 
@@ -296,11 +298,25 @@ async function updateKey(
         : { lifetimeMs: lifetime, expiresAtMs: lifetime === null ? null : nowMs + lifetime }),
     };
     assertKeyMakerStays(accounts, org.id, [changed], nowMs);
-    accounts.replaceKey(changed);
-    const wire = show(deps, changed);
-    deps.trail.audit.note(caller, { act: "key.update", target: id, before: show(deps, old), after: wire });
-    return wire;
+    replaceKey(deps, caller, old, changed);
+    if (body.limits !== undefined || body.budget !== undefined) changeRelatives(deps, caller, changed, nowMs);
+    return show(deps, changed, nowMs);
   });
+}
+
+function replaceKey(deps: KeyOperationDeps, caller: Caller, old: KeyRow, changed: KeyRow): void {
+  deps.accounts.replaceKey(changed);
+  const [before, after] = [show(deps, old), show(deps, changed)];
+  deps.trail.audit.note(caller, { act: "key.update", target: old.id, before, after });
+}
+
+/** Limits and budget are the lineage's: the other key of a rotation gets them too. */
+function changeRelatives(deps: KeyOperationDeps, caller: Caller, changed: KeyRow, nowMs: number): void {
+  const { limits, budget } = changed;
+  for (const relative of deps.accounts.relativesOf(changed, nowMs)) {
+    assertMayActOn(caller, relative);
+    replaceKey(deps, caller, relative, { ...relative, limits, budget });
+  }
 }
 
 /** Idempotent: `revoked_at` stays that of the first request. */
@@ -323,7 +339,8 @@ async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
 }
 
 /**
- * The successor copies name, scopes, limits, budget and settings, and gets the same lifetime again. It does not count
+ * The successor is of the same lineage, whose spend and limits it goes on with: else each rotation would open another budget. It
+ * copies name, scopes, limits, budget and settings, and gets the same lifetime again. It does not count
  * against the plan's number of keys, or a full org could not rotate. To keep that limit effective, a key cannot be
  * rotated again while its predecessor works.
  */
@@ -347,7 +364,8 @@ async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, gra
     const replaced: KeyRow =
       graceSeconds === 0 ? revokedKey(old, nowMs) : { ...old, revokedAtMs: nowMs + graceSeconds * 1000 };
     const { personId: _, ...kept } = old;
-    const order = { ...kept, rotatedFrom: old.id, ...makerOf(deps, caller) };
+    const lineageId = accounts.lineageOf(old);
+    const order = { ...kept, rotatedFrom: old.id, lineageId, ...makerOf(deps, caller) };
     const { row, secret } = addKey(deps, order, nowMs);
     assertKeyMakerStays(accounts, old.orgId, [replaced, row], nowMs);
     accounts.replaceKey(replaced);

@@ -54,7 +54,8 @@ async function revokeReported(deps: KeyReportDeps, caller: Caller, hash: string)
     const { id, orgId } = old;
     const revoked = revokedKey(old, nowMs);
     accounts.replaceKey(revoked);
-    const [before, after] = [keyWire(old, lastUsed.at(id), nowMs), keyWire(revoked, lastUsed.at(id), nowMs)];
+    const facts = { lastUsedAtMs: lastUsed.at(id), lineageId: accounts.lineageOf(old) };
+    const [before, after] = [keyWire(old, facts, nowMs), keyWire(revoked, facts, nowMs)];
     const entry = { act: "key.revoke", target: id, orgId, before, after, reason: "reported" };
     trail.audit.note({ ...caller, actor: ANYONE }, entry);
     trail.events.emit(keyRevoked, orgId, after);

@@ -44,6 +44,11 @@ export interface KeyRow {
    */
   readonly isRevoked: boolean;
   readonly rotatedFrom: string | null;
+  /**
+   * Id of the first key of its chain of rotations. Absent where it replaced none, and in rows of earlier releases:
+   * `AccountTables.lineageOf` knows it of every key.
+   */
+  readonly lineageId?: string;
   /** Id of the person, key or operator who made it; absent in rows of release 0.1.0. */
   readonly createdBy?: string;
   /** Id of the person behind it: who made it, or stands behind the key that did; absent where nobody is known. */
@@ -114,16 +119,27 @@ export const keyShape = z.object({
     .optional()
     .describe("Id of the person, key or operator that made it; absent where that is not known"),
   last_used_at: z.string().optional(),
+  lineage_id: z
+    .string()
+    .optional()
+    .describe("The first of the keys that it replaced, one after the other; absent where it replaced none"),
   expires_at: z.string().optional(),
   revoked_at: z.string().optional(),
 });
 export const createdKeyShape = keyShape.extend({ secret: z.string() });
 export const rotatedKeyShape = createdKeyShape.extend({ rotated_from: z.string() });
 
-/** @param lastUsedAtMs undefined for a key that was never used. */
+/** What is known of a key beside its row. */
+export interface KeyFacts {
+  /** Undefined for a key that was never used. */
+  readonly lastUsedAtMs: number | undefined;
+  /** See `AccountTables.lineageOf`. */
+  readonly lineageId: string;
+}
+
 export function keyWire(
   row: KeyRow,
-  lastUsedAtMs: number | undefined,
+  { lastUsedAtMs, lineageId }: KeyFacts,
   nowMs: number,
 ): z.input<typeof keyShape> {
   const status = keyStatus(row, nowMs);
@@ -143,6 +159,7 @@ export function keyWire(
     created_at: isoTime(row.createdAtMs),
     ...(row.createdBy !== undefined && { created_by: row.createdBy }),
     ...(lastUsedAtMs === undefined ? {} : { last_used_at: isoTime(lastUsedAtMs) }),
+    ...(lineageId !== row.id && { lineage_id: lineageId }),
     ...(row.expiresAtMs === null ? {} : { expires_at: isoTime(row.expiresAtMs) }),
     ...(status === "revoked" && row.revokedAtMs !== null ? { revoked_at: isoTime(row.revokedAtMs) } : {}),
   };

@@ -20,6 +20,8 @@ import type { AccountTables } from "./tables.ts";
 /** A key with its project, org, plan and policy, resolved as far as possible before a call. */
 export interface KeyContext {
   readonly keyId: string;
+  /** Whose spend, budgets and limits calls of the key count in: see `AccountTables.lineageOf`. */
+  readonly lineageId: string;
   readonly projectId: string;
   readonly projectSlug: string;
   readonly orgId: string;
@@ -123,7 +125,7 @@ export class Keyring {
   contextOf(key: KeyRow): KeyContext {
     const { org, project } = this.#homeOf(key);
     const status = key.revokedAtMs === null ? "active" : "rotating";
-    return contextOf(key, project, org, status, this.#plan);
+    return contextOf(key, { project, org, status, lineageId: this.#accounts.lineageOf(key) }, this.#plan);
   }
 
   #homeOf(key: KeyRow): { org: OrgRow; project: ProjectRow } {
@@ -196,18 +198,18 @@ export class Keyring {
   }
 }
 
-function contextOf(
-  key: KeyRow,
-  project: ProjectRow,
-  org: OrgRow,
-  status: KeyContext["status"],
-  plan: PlanPort,
-): KeyContext {
+interface KeyHome extends Pick<KeyContext, "status" | "lineageId"> {
+  readonly project: ProjectRow;
+  readonly org: OrgRow;
+}
+
+function contextOf(key: KeyRow, { project, org, status, lineageId }: KeyHome, plan: PlanPort): KeyContext {
   const defaults = plan(org.planId);
   const { dailyMicroUsd } = key.budget;
   const { monthlyMicroUsd } = project.budget;
   return Object.freeze({
     keyId: key.id,
+    lineageId,
     projectId: key.projectId,
     projectSlug: project.slug,
     orgId: key.orgId,

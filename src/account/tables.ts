@@ -182,6 +182,34 @@ export class AccountTables {
     return id === undefined ? undefined : this.#keys.get(id);
   }
 
+  /**
+   * Id of the first key of the chain of rotations that a key is in: its own where it replaced none. Spend, budgets and
+   * limits are the lineage's. Rows of earlier releases tell it by the keys that they replaced.
+   */
+  lineageOf(key: KeyRow): string {
+    let first = key;
+    while (first.lineageId === undefined && first.rotatedFrom !== null) {
+      const before = this.#keys.get(first.rotatedFrom);
+      if (before === undefined) break;
+      first = before;
+    }
+    return first.lineageId ?? first.rotatedFrom ?? first.id;
+  }
+
+  /** As `lineageOf`, also of a key that is not there. */
+  readonly lineageOfId = (keyId: string): string => {
+    const key = this.#keys.get(keyId);
+    return key === undefined ? keyId : this.lineageOf(key);
+  };
+
+  /** The other keys of its lineage that work now: the one that it replaced, in its grace, or the one that replaces it. */
+  relativesOf(key: KeyRow, nowMs: number): KeyRow[] {
+    const lineageId = this.lineageOf(key);
+    return this.workingKeys(key.orgId, nowMs).filter(
+      (other) => other.id !== key.id && this.lineageOf(other) === lineageId,
+    );
+  }
+
   /** In the act of every report of a secret, also of one that is no key's, so that each waits for the same commit. */
   noteKeyReport(nowMs: number): void {
     this.#keyReports.put("last", nowMs);

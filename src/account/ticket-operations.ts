@@ -146,7 +146,7 @@ async function requestLimits(
     if (key === undefined || key.orgId !== caller.orgId) {
       throw fail("invalid_value", "There is no such key.", { param: "/key_id" });
     }
-    assertMayActOn(caller, key);
+    for (const one of [key, ...accounts.relativesOf(key, nowMs)]) assertMayActOn(caller, one);
     if (!keyWorks(key, nowMs)) throw fail("state", "The key does not work any more.", { param: "/key_id" });
     const limits = limitsInForce(deps, key);
     if (rpm <= limits.rpm) {
@@ -195,20 +195,22 @@ function mostRpm({ accounts, plan }: TicketOperationDeps, orgId: string): number
   return Math.floor(rpm * autoApprove);
 }
 
-/** In an act: sets a limit that a ticket has granted. Only requests a minute are granted this way. */
+/** In an act: sets a limit that a ticket has granted, for the key's lineage. Only requests a minute are granted this way. */
 export function raiseRpm(
-  { accounts, trail }: Pick<TicketOperationDeps, "accounts" | "trail">,
+  { accounts, clock, trail }: Pick<TicketOperationDeps, "accounts" | "clock" | "trail">,
   caller: Caller,
   key: KeyRow,
   rpm: number,
   ticketId: string,
 ): void {
-  const limits = { ...key.limits, rpm };
-  accounts.replaceKey({ ...key, limits });
-  trail.audit.note(caller, {
-    ...{ act: "key.raise_limit", target: key.id, reason: ticketId, orgId: key.orgId },
-    before: { limits: key.limits },
-    after: { limits },
-  });
-  trail.events.emit(limitsChanged, key.orgId, { key_id: key.id, limits });
+  for (const one of [key, ...accounts.relativesOf(key, clock.now())]) {
+    const limits = { ...one.limits, rpm };
+    accounts.replaceKey({ ...one, limits });
+    trail.audit.note(caller, {
+      ...{ act: "key.raise_limit", target: one.id, reason: ticketId, orgId: one.orgId },
+      before: { limits: one.limits },
+      after: { limits },
+    });
+    trail.events.emit(limitsChanged, one.orgId, { key_id: one.id, limits });
+  }
 }

@@ -41,17 +41,28 @@ export class FxTable {
 
   /** The newest rate that is not of the future. @throws WeirError 503 `fx_stale` */
   today(): DayRate {
-    const nowMs = this.#options.clock.now();
-    const newest = this.#dated(dayOf(nowMs));
-    if (newest !== undefined && nowMs - Date.parse(newest.day) < (MOST_AGE_DAYS + 1) * DAY_MS) return newest;
-    const always = this.#always(nowMs);
-    if (always !== undefined) return always;
+    const current = this.#current();
+    if (current !== undefined) return current;
+    const newest = this.lastDated();
     const found =
       newest === undefined ? "There is no exchange rate." : `The exchange rate is of ${newest.day}.`;
     throw fail("fx_stale", `${found} Amounts in INR are quoted again when there is one of the last days.`);
   }
 
-  /** The newest of all, however old; for what is only shown. */
+  /** The rate that a quote has now; where there is none to quote by, the newest, however old. For what is only shown. */
+  shown(): DayRate | undefined {
+    return this.#current() ?? this.lastDated();
+  }
+
+  #current(): DayRate | undefined {
+    const nowMs = this.#options.clock.now();
+    const newest = this.#dated(dayOf(nowMs));
+    const isOfLastDays =
+      newest !== undefined && nowMs - Date.parse(newest.day) < (MOST_AGE_DAYS + 1) * DAY_MS;
+    return isOfLastDays ? newest : this.#always(nowMs);
+  }
+
+  /** The newest of all, however old: by which exports are valued. */
   newest(): DayRate | undefined {
     return this.lastDated() ?? this.#always(this.#options.clock.now());
   }

@@ -18,13 +18,13 @@ import type { Plan } from "../plan.ts";
 import type { FxTable } from "./fx-table.ts";
 import type { Period } from "./period.ts";
 import { bpsOf } from "./period.ts";
-import { chargedRate, recipientOf } from "./quote.ts";
-import { amountText, creditsFor, rateOf, USD_RATE } from "./rate.ts";
+import { rateWith, recipientOf } from "./quote.ts";
+import { amountText, creditsFor, USD_RATE, unitsOf } from "./rate.ts";
 import type { BillingTerms } from "./terms.ts";
 
 export interface FeeDeps {
   readonly book: Pick<Book, "post">;
-  readonly fx: Pick<FxTable, "today" | "newest">;
+  readonly fx: Pick<FxTable, "today" | "newest" | "shown">;
   readonly terms: Pick<BillingTerms, "spreadBps">;
   readonly invoices: Pick<InvoiceIssuer, "issue">;
 }
@@ -40,11 +40,10 @@ export interface Fee {
 export function feeOf({ fx, terms }: Pick<FeeDeps, "fx" | "terms">, currency: Currency, minor: number): Fee {
   const isConverted = currency === "INR" && minor > 0;
   const day = isConverted ? fx.today() : fx.newest();
-  const rate = isConverted ? chargedRate(day?.usdInr ?? "", terms.spreadBps) : USD_RATE;
+  const rate = rateWith(day, isConverted ? "INR" : "USD", terms.spreadBps);
   return {
-    ...{ currency, minor },
-    microUsd: minor === 0 ? 0 : creditsFor(minor, rateOf(rate) ?? 1n),
-    rate: { usdInr: day?.usdInr ?? "", day: day?.day ?? "", source: day?.source ?? "" },
+    ...{ currency, minor, rate },
+    microUsd: minor === 0 ? 0 : creditsFor(minor, unitsOf(rate.charged ?? USD_RATE)),
   };
 }
 

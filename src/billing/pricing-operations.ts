@@ -15,7 +15,7 @@ import { type PlanList, planShape, planWire } from "./plan-list.ts";
 export interface PricingDeps {
   readonly clock: Clock;
   readonly plans: PlanList;
-  readonly fx: Pick<FxTable, "newest">;
+  readonly fx: Pick<FxTable, "shown">;
   /** Undefined: nothing is sold. */
   readonly supplier: SupplierFile | undefined;
   /** Port: markups of the models that can be called, basis points. */
@@ -110,7 +110,7 @@ export function pricingOperations(deps: PricingDeps) {
 
 function pricingOf({ clock, plans, fx, supplier, markups }: PricingDeps): Pricing {
   const isRegistered = supplier !== undefined && supplier.gstin !== "";
-  const day = fx.newest();
+  const day = fx.shown();
   const marked = [...markups()].filter((markup) => markup > 0);
   const state = supplier?.state_code ?? "";
   return {

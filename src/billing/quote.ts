@@ -4,10 +4,11 @@ import type { OrgRow } from "../account/org.ts";
 import { billingProfileGaps } from "../account/tax-profile.ts";
 import type { Currency } from "../currency.ts";
 import { fail } from "../errors.ts";
+import { percentText, spreadOf } from "../invoices/amount.ts";
 import type { InvoiceIssuer, InvoiceRate, Recipient, TaxHeads, TaxTreatment } from "../invoices/invoice.ts";
 import { headsOf, taxOf } from "../invoices/tax.ts";
-import type { FxTable } from "./fx-table.ts";
-import { amountText, creditsFor, rateOf, rateText, USD_RATE, withSpread } from "./rate.ts";
+import type { DayRate, FxTable } from "./fx-table.ts";
+import { amountText, creditsFor, rateOf, rateText, USD_RATE, unitsOf, withSpread } from "./rate.ts";
 import { type BillingTerms, MOST_MINOR } from "./terms.ts";
 
 export interface Quote {
@@ -50,25 +51,53 @@ export function quoteFor(
   const day = currency === "INR" ? fx.today() : fx.newest();
   // Exports are valued in INR by it: without one, they would be invoiced and registered as worth nothing.
   if (day === undefined && treatment.kind !== "none") throw fail("fx_stale", "There is no exchange rate.");
-  const fxRate = currency === "INR" ? chargedRate(day?.usdInr ?? "", terms.spreadBps) : USD_RATE;
+  const rate = rateWith(day, currency, terms.spreadBps);
+  const fxRate = rate.charged ?? USD_RATE;
   return {
     ...{ currency, amountMinor, heads, treatment, recipient },
     totalMinor: amountMinor + taxOf(heads),
-    creditsMicroUsd: creditsFor(amountMinor, rateOf(fxRate) ?? 1n),
+    creditsMicroUsd: creditsFor(amountMinor, unitsOf(fxRate)),
     fxRate,
     fxDay: day?.day ?? "",
-    rate: {
-      ...{ usdInr: day?.usdInr ?? "", day: day?.day ?? "", source: day?.source ?? "" },
-      ...(currency === "INR" && { charged: fxRate }),
-    },
+    rate,
   };
 }
 
-/** @throws WeirError 503 where the table holds no rate */
-export function chargedRate(usdInr: string, spreadBps: number): string {
+/**
+ * A day's rate, and in INR the one at which credit is sold. @param day undefined where there is none, which in USD may be
+ * @throws WeirError 503 where the table holds no rate
+ */
+export function rateWith(day: DayRate | undefined, currency: Currency, spreadBps: number): InvoiceRate {
+  const { usdInr, day: of, source } = day ?? { usdInr: "", day: "", source: "" };
+  if (currency !== "INR") return { usdInr, day: of, source };
   const rate = rateOf(usdInr);
   if (rate === undefined) throw fail("fx_stale", "There is no exchange rate.");
-  return rateText(withSpread(rate, spreadBps));
+  return { usdInr, day: of, source, charged: rateText(withSpread(rate, spreadBps)), spreadBps };
+}
+
+/** The currency in which an org's credit is shown, and the rate: that of a quote of the same moment. */
+export interface CreditMoney {
+  readonly currency: Currency;
+  /** Units of the currency for 1 USD of credit, eight digits, the spread included. */
+  readonly fxRate: string;
+  /** Without it. */
+  readonly midRate: string;
+  readonly spreadBps: number;
+  /** Day of the rate; empty in USD. */
+  readonly fxDay: string;
+}
+
+/** In USD where there is no rate at all. Where quotes in INR wait for a newer rate, the last one, with its day. */
+export function creditMoney(
+  fx: Pick<FxTable, "shown">,
+  { spreadBps }: Pick<BillingTerms, "spreadBps">,
+  currency: Currency,
+): CreditMoney {
+  const day = currency === "INR" ? fx.shown() : undefined;
+  if (day === undefined)
+    return { currency: "USD", fxRate: USD_RATE, midRate: USD_RATE, spreadBps: 0, fxDay: "" };
+  const { usdInr, charged = "" } = rateWith(day, "INR", spreadBps);
+  return { currency: "INR", fxRate: charged, midRate: usdInr, spreadBps, fxDay: day.day };
 }
 
 /** @throws WeirError 400 `billing_profile_incomplete` */
@@ -129,6 +158,32 @@ export const feesShape = z
   })
   .describe("What the payment gateway charges the operator; no total contains it");
 
+/** The rates of what is sold, as quotes and top-ups tell them. */
+export function spreadFields() {
+  return {
+    mid_rate: z.string().describe("The rate of the day without the spread; 1 in USD"),
+    spread_bps: z.int().describe("The spread, basis points on top of `mid_rate`; 0 in USD"),
+    spread_minor: z.int().describe("What of the amount before tax is the spread, in paise or cents"),
+  };
+}
+
+/** `spreadFields` of a quote. */
+export function spreadWire({
+  currency,
+  amountMinor,
+  rate,
+}: Pick<Quote, "currency" | "amountMinor" | "rate">) {
+  return {
+    mid_rate: currency === "INR" ? rate.usdInr : USD_RATE,
+    spread_bps: rate.spreadBps ?? bpsBetween(rate),
+    spread_minor: spreadOf(amountMinor, rate),
+  };
+}
+
+/** The spread in rows from before it was noted. */
+const bpsBetween = ({ usdInr, charged }: InvoiceRate): number =>
+  charged === undefined ? 0 : Math.round((Number(charged) / Number(usdInr) - 1) * 10_000);
+
 export const quoteShape = z.object({
   rail: z.string().describe("The payment gateway that would take the payment"),
   currency: z.string(),
@@ -136,8 +191,22 @@ export const quoteShape = z.object({
   tax_minor: z.int().describe("Tax on the amount, in paise or cents"),
   total_minor: z.int().describe("To be paid: amount and tax"),
   credits_micro: z.int().describe("Credit that it buys, micro-USD"),
-  fx_rate: z.string().describe("INR for 1 USD of credit, the spread included"),
+  fx_rate: z.string().describe("INR for 1 USD of credit, the spread included; 1 in USD"),
+  ...spreadFields(),
   fx_day: z.string().describe("Day of the rate; empty where none was needed"),
+  parts: z
+    .array(
+      z.object({
+        kind: z
+          .enum(["credit", "spread", "fees", "cgst", "sgst", "igst"])
+          .describe(
+            "`credit` at the day's rate; `spread`; `fees` that the payer pays, which are 0; heads of tax, where any is due",
+          ),
+        minor: z.int().describe("In paise or cents"),
+        bps: z.int().optional().describe("Of the rate, or of the amount before tax; basis points"),
+      }),
+    )
+    .describe("What is paid, part by part: the sum is `total_minor`"),
   fees: feesShape,
   min_amount_minor: z.int().describe("A smaller top-up is refused"),
   display: z.string().describe("The same in words"),
@@ -154,16 +223,41 @@ export function quoteWire(quote: Quote, rail: string, terms: BillingTerms): z.in
     total_minor: totalMinor,
     credits_micro: creditsMicroUsd,
     fx_rate: quote.fxRate,
+    ...spreadWire(quote),
     fx_day: quote.fxDay,
+    parts: partsOf(quote),
     fees: { rail: fees.rail, items: fees.items.map((item) => ({ ...item })) },
     min_amount_minor: terms.minimumsMinor[currency],
     display: displayOf(quote),
   };
 }
 
-function displayOf({ amountMinor, currency, heads, totalMinor, creditsMicroUsd }: Quote): string {
+function partsOf(quote: Quote): z.input<typeof quoteShape>["parts"] {
+  const { amountMinor, heads, treatment } = quote;
+  const { spread_minor: spread, spread_bps } = spreadWire(quote);
+  const { rateBps } = treatment;
+  const taxes =
+    treatment.kind === "intra"
+      ? ([
+          { kind: "cgst", minor: heads.cgstMinor, bps: rateBps / 2 },
+          { kind: "sgst", minor: heads.sgstMinor, bps: rateBps / 2 },
+        ] as const)
+      : ([{ kind: "igst", minor: heads.igstMinor, bps: rateBps }] as const);
+  return [
+    { kind: "credit", minor: amountMinor - spread },
+    { kind: "spread", minor: spread, bps: spread_bps },
+    { kind: "fees", minor: 0 },
+    ...(rateBps === 0 ? [] : taxes),
+  ];
+}
+
+function displayOf(quote: Quote): string {
+  const { amountMinor, currency, heads, totalMinor, creditsMicroUsd, rate } = quote;
   const tax = taxOf(heads);
   const taxed = tax === 0 ? "no tax" : `${amountText(tax, currency)} tax`;
   const credit = amountText(Math.floor(creditsMicroUsd / 10_000), "USD");
-  return `Pay ${amountText(totalMinor, currency)} (${amountText(amountMinor, currency)} and ${taxed}) for ${credit} of credit`;
+  const sold = `Pay ${amountText(totalMinor, currency)} (${amountText(amountMinor, currency)} and ${taxed}) for ${credit} of credit`;
+  if (rate.charged === undefined) return sold;
+  const spread = `a spread of ${percentText(rate.spreadBps ?? 0)}, ${amountText(spreadOf(amountMinor, rate), currency)}`;
+  return `${sold}: 1 USD of it for ${rate.charged} INR, the rate of ${rate.day}, ${rate.usdInr}, and ${spread}`;
 }

@@ -19,6 +19,9 @@ export function rateOf(text: string): bigint | undefined {
   return rate > 0n ? rate : undefined;
 }
 
+/** The rate of a text that `rateText` made; with a spread it may be a million or more, which `rateOf` refuses. */
+export const unitsOf = (text: string): bigint => BigInt(text.replace(".", ""));
+
 export const rateText = (rate: bigint): string => `${rate / UNIT}.${String(rate % UNIT).padStart(8, "0")}`;
 
 /** Rate with the spread on top, rounded up: the rounding never costs the operator. */

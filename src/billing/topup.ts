@@ -5,7 +5,7 @@ import type { InvoiceRow } from "../invoices/invoice.ts";
 import { taxOf } from "../invoices/tax.ts";
 import type { GatewayId } from "../payments/gateway.ts";
 import { moves } from "../state-moves.ts";
-import type { Quote } from "./quote.ts";
+import { type Quote, spreadFields, spreadWire } from "./quote.ts";
 
 export const TOPUP_STATUSES = [
   ...["pending", "paid", "failed", "expired"],
@@ -84,7 +84,8 @@ export const topupShape = z.object({
   tax_minor: z.int().describe("Tax on the amount, in paise or cents"),
   total_minor: z.int().describe("Amount and tax"),
   fee_minor: z.int().describe("What the payment gateway charged the operator; no total contains it"),
-  fx_rate: z.string(),
+  fx_rate: z.string().describe("INR for 1 USD of credit, the spread included; 1 in USD"),
+  ...spreadFields(),
   credits_micro: z.int().describe("Credit that it buys, micro-USD"),
   method: z.string().describe("How it was paid; empty until that is known"),
   status: z
@@ -117,6 +118,7 @@ export const topupWire = (
   total_minor: row.quote.totalMinor,
   fee_minor: row.feeMinor,
   fx_rate: row.quote.fxRate,
+  ...spreadWire(row.quote),
   credits_micro: row.quote.creditsMicroUsd,
   method: row.method,
   status: row.status,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
 import { analystsState } from "../gateway/analysts.ts";
 import { ratesOf } from "../gateway/billing.ts";
+import { planWarnings } from "../gateway/plan-warnings.ts";
 import { allowedRanges } from "../gateway/webhooks.ts";
 
 /** Notes that a start would be refused, and returns the text. */
@@ -18,8 +19,12 @@ export function told(fault: Fault, state: () => string): string {
   }
 }
 
-export const plansState = ({ plans, settings }: Config): string =>
-  `${plans.map(({ id }) => id).join(", ")}; new organisations get ${settings.default_plan}`;
+export const plansState = (config: Config): string => {
+  const { plans, settings } = config;
+  const ids = plans.map(({ id, demo }) => (demo === true ? `${id} (a demo's limits)` : id));
+  const state = `${ids.join(", ")}; new organisations get ${settings.default_plan}`;
+  return [state, ...planWarnings(config)].join("\n");
+};
 
 const PING_MS = 3000;
 

@@ -11,29 +11,41 @@ import type { Book } from "./book.ts";
 import { LEDGER_KINDS, type LedgerEntry } from "./entry.ts";
 import type { Purse } from "./purse.ts";
 
+/** Rates with eight fractional digits, by which credit is sold at this moment. */
 interface OrgMoney {
   readonly currency: "USD" | "INR";
-  /** INR for 1 USD with 8 fractional digits; not read for USD. */
+  /** Units of the currency for 1 USD of credit, the spread included; 1 in USD. */
   readonly fxRate: string;
+  readonly midRate: string;
+  readonly spreadBps: number;
+  /** Day of the rate; empty in USD. */
+  readonly fxDay: string;
 }
 
 export interface CreditOperationDeps {
   readonly book: Book;
   readonly purse: Pick<Purse, "funds">;
   readonly cursors: Cursors;
-  /** Port: the org's billing currency and today's rate. */
+  /** Port: the currency in which an org's credit is shown, and the rate that a quote has now. */
   readonly orgMoney: (orgId: string) => OrgMoney;
 }
-
-const USD_RATE = "1.00000000";
 
 const balanceSchema = z.object({
   available_micro_usd: z.int(),
   held_micro_usd: z.int(),
   granted_micro_usd: z.int(),
-  display: z.object({ currency: z.string(), amount: z.string() }),
+  display: z
+    .object({ currency: z.string(), amount: z.string() })
+    .describe(
+      "What is available, by `fx_rate`: the amount before tax that buys this much credit, and no more",
+    ),
   currency: z.string(),
-  fx_rate: z.string(),
+  fx_rate: z
+    .string()
+    .describe("INR for 1 USD of credit, the spread included, as a quote has it now; 1 in USD"),
+  mid_rate: z.string().describe("The rate of the day without the spread; 1 in USD"),
+  spread_bps: z.int().describe("The spread, basis points on top of `mid_rate`; 0 in USD"),
+  fx_day: z.string().describe("Day of the rate; empty in USD"),
 });
 
 const entrySchema = z.object({
@@ -68,15 +80,14 @@ export function creditOperations({ book, purse, cursors, orgMoney }: CreditOpera
       await book.charged();
       await book.fresh([orgId]);
       const { availableMicroUsd, heldMicroUsd } = purse.funds(orgId);
-      const { currency, fxRate } = orgMoney(orgId);
-      const rate = currency === "USD" ? USD_RATE : fxRate;
+      const { currency, fxRate, midRate, spreadBps, fxDay } = orgMoney(orgId);
       return {
         available_micro_usd: availableMicroUsd,
         held_micro_usd: heldMicroUsd,
         granted_micro_usd: book.balance(orgId).grantedMicroUsd,
-        display: { currency, amount: displayAmount(availableMicroUsd, rate) },
+        display: { currency, amount: displayAmount(availableMicroUsd, fxRate) },
         currency,
-        fx_rate: rate,
+        ...{ fx_rate: fxRate, mid_rate: midRate, spread_bps: spreadBps, fx_day: fxDay },
       };
     },
   });
@@ -140,11 +151,14 @@ function ledgerCsv(entries: readonly LedgerEntry[]): string {
 const csvValue = (value: string): string =>
   /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
-/** Micro-USD in the org's currency with two digits, rounded down: never more than is available. */
+/**
+ * Micro-USD in the org's currency with two digits: the greatest amount that buys no more credit than this, so that what was paid
+ * is shown as it was paid. A sale rounds down to a micro-USD; rounding down here too would lose a paisa.
+ */
 function displayAmount(microUsd: number, rate: string): string {
   const scale = 10n ** 12n; // micro (6 digits) × rate (8 digits) ÷ hundredths (2 digits)
-  const product = BigInt(microUsd) * BigInt(rate.replace(".", ""));
-  const floor = product / scale - (product % scale < 0n ? 1n : 0n);
+  const beyond = (BigInt(microUsd) + 1n) * BigInt(rate.replace(".", "")) - 1n;
+  const floor = beyond / scale - (beyond % scale < 0n ? 1n : 0n);
   const digits = String(floor < 0n ? -floor : floor).padStart(3, "0");
   return `${floor < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }

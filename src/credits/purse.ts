@@ -17,6 +17,8 @@ export interface Hold {
 /** What the budgets of several cells count a charge for: stored with it, so that both are counted together. */
 export interface ChargeSpend {
   readonly keyId: string;
+  /** Whose budget the key has; absent: its own. */
+  readonly lineageId?: string | undefined;
   readonly projectId: string;
   /** `YYYY-MM-DD`, of the org's time zone. */
   readonly day: string;

@@ -99,6 +99,7 @@ export function scopeOf(key: KeyContext): BudgetScope {
     const { keyBudget, projectBudget, orgBudget } = key;
     scope = {
       keyId: key.keyId,
+      lineageId: key.lineageId,
       projectId: key.projectId,
       orgId: key.orgId,
       timeZone: key.timeZone,

@@ -90,6 +90,7 @@ const spend: DatasetPart = {
     const timeZoneOf = (orgId: string) => accounts.org(orgId)?.timeZone;
     const all = spendSoFar({
       ...{ store, clock, boot: bootName(), book: openCredits({ store, clock }).book, timeZoneOf },
+      lineageOf: accounts.lineageOfId,
       orgOf(projectId) {
         const orgId = accounts.project(projectId)?.orgId;
         const timeZone = orgId && timeZoneOf(orgId);

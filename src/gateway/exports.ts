@@ -80,7 +80,12 @@ function partsOf(rooms: Rooms, orgId: string, missing: (sinceMs: number) => void
       rows: () =>
         paged(
           (after?: KeyRow) => accounts.keysByAge(orgId, after),
-          (row) => keyWire(row, lastUsed.at(row.id), clock.now()),
+          (row) =>
+            keyWire(
+              row,
+              { lastUsedAtMs: lastUsed.at(row.id), lineageId: accounts.lineageOf(row) },
+              clock.now(),
+            ),
         ),
     },
     { file: "apps.jsonl", rows: () => rooms.apps.tables.of(orgId).map(appWire) },

@@ -44,6 +44,7 @@ function openAlone(
       const timeZone = accounts.org(project?.orgId ?? "")?.timeZone ?? "UTC";
       return project && { orgId: project.orgId, timeZone };
     },
+    lineageOf: accounts.lineageOfId,
     onBudgetExceeded: (event) => log.warn({ event }, "a budget is used up"),
     putExceeded: exceeded.put,
     putSpike: exceeded.putSpike,

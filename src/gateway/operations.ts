@@ -7,7 +7,7 @@ import { catalogFigures } from "../analytics/catalog-figures.ts";
 import { backupOperations } from "../backup/operations.ts";
 import { billingOperations } from "../billing/operations.ts";
 import { providerBillOperations } from "../billing/provider-bill-operations.ts";
-import { USD_RATE } from "../billing/rate.ts";
+import { creditMoney } from "../billing/quote.ts";
 import { reconciliationOperations } from "../billing/reconciliation-operations.ts";
 import { unspentPaid } from "../billing/refunding.ts";
 import { anthropicModelOperations } from "../catalog/anthropic-model-operations.ts";
@@ -78,11 +78,8 @@ function offeredBy(rooms: Rooms, config: Config) {
     measured: rooms.apps.modelStats,
   });
   const { book, purse } = rooms;
-  const orgMoney = (orgId: string) => {
-    const rate = rooms.billing.fx.newest();
-    const isInr = accounts.org(orgId)?.billingCurrency === "INR" && rate !== undefined;
-    return isInr ? ({ currency: "INR", fxRate: rate.usdInr } as const) : IN_USD;
-  };
+  const { fx, terms } = rooms.billing;
+  const orgMoney = (orgId: string) => creditMoney(fx, terms, accounts.org(orgId)?.billingCurrency ?? "USD");
   const credits = creditOperations({ book, purse, cursors, orgMoney });
   const limits = limitsOf(rooms, config);
   const policies = policiesOperations({
@@ -124,9 +121,6 @@ function offeredBy(rooms: Rooms, config: Config) {
     ...webhookOperations({ ...rooms, ...rooms.webhooks }),
   };
 }
-
-/** Amounts are shown in USD where there is no rate of exchange. */
-const IN_USD = { currency: "USD", fxRate: USD_RATE } as const;
 
 const billingOf = (rooms: Rooms) => ({
   ...billingOperations({ ...rooms, ...rooms.billing, invoices: rooms.invoices.issuer }),

@@ -21,6 +21,7 @@ import { openBillingRoom } from "./billing.ts";
 import { openInvoiceRoom } from "./invoices.ts";
 import type { openMailRoom } from "./mail.ts";
 import { openPaymentRoom } from "./payments.ts";
+import { planWarnings } from "./plan-warnings.ts";
 import { openPlanRoom } from "./plans.ts";
 import { openReconciliation } from "./reconciliation.ts";
 import type { Stopping } from "./stopping.ts";
@@ -50,6 +51,7 @@ export async function openSales(config: Config, log: Logger, ground: SalesGround
   const invoices = openInvoiceRoom(config, log, ground);
   const payments = await openPaymentRoom(config, log, ground);
   const billing = await openBillingRoom(config, log, { ...ground, invoices, payments });
+  for (const line of planWarnings(config)) log.warn(line);
   const planRoom = openPlanRoom(config, {
     ...{ ...ground, fx: billing.fx, terms: billing.terms },
     ...{ invoices: invoices.issuer, supplier: invoices.supplier },

@@ -36,7 +36,8 @@ export function budgetsOfKey(accounts: AccountTables, keyId: string): BudgetScop
   const budget = (microUsd: number | null, hard: boolean) =>
     microUsd === null ? undefined : { limitMicroUsd: microUsd, hard };
   return {
-    ...{ keyId, projectId: key.projectId, orgId: key.orgId, timeZone: org.timeZone },
+    ...{ keyId, lineageId: accounts.lineageOf(key), projectId: key.projectId },
+    ...{ orgId: key.orgId, timeZone: org.timeZone },
     keyDaily: budget(key.budget.dailyMicroUsd, key.budget.hard),
     projectMonthly: budget(project.budget.monthlyMicroUsd, project.budget.hard),
     orgMonthly: budget(org.budget?.monthlyMicroUsd ?? null, org.budget?.hard ?? false),

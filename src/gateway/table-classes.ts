@@ -34,7 +34,7 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   ...{ "credits.told_falls": "shared", "credits.uncharged": "shared" },
   // Ledger and spend of a gateway alone, and of a cell that was one.
   ...{ ledger: "money", "ledger.references": "money", "ledger.kinds": "money" },
-  ...{ spend: "money", "spend.orgs": "money", "spend.orgs_built": "money" },
+  ...{ spend: "money", "spend.orgs": "money", "spend.orgs_built": "money", "spend.lineages_joined": "money" },
   ...{ "account.key_last_used": "merged", "policies.canaries": "merged", "routing.health": "merged" },
   // What this cell keeps of orgs' calls; each tells the others its sums.
   kept: "merged",

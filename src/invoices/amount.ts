@@ -1,5 +1,6 @@
 /** Amounts as text, as people and as machines read them, and dollars in rupees. From digits, never through a float. */
 import type { Currency } from "../currency.ts";
+import type { InvoiceRate } from "./invoice.ts";
 
 /** `1180.05`: digits without groups, from digits, never through a float. */
 export function decimalText(minor: number): string {
@@ -31,7 +32,27 @@ function groups(digits: string, size: number): string {
 
 /** An amount in USD cents as INR paise, half up. @param usdInr INR per USD, at most eight digits after the point */
 export function inPaise(cents: number, usdInr: string): number {
-  const [whole = "", fraction = ""] = usdInr.split(".");
-  const rate = BigInt(whole + fraction.padEnd(8, "0").slice(0, 8));
-  return Number((BigInt(cents) * rate + 50_000_000n) / 100_000_000n);
+  return Number((BigInt(cents) * units(usdInr) + 50_000_000n) / 100_000_000n);
 }
+
+/** A rate in units of 10⁻⁸. */
+function units(rate: string): bigint {
+  const [whole = "", fraction = ""] = rate.split(".");
+  return BigInt(whole + fraction.padEnd(8, "0").slice(0, 8));
+}
+
+/**
+ * What of an amount in INR is the spread: the amount less what its credit is worth at the day's rate, half up. 0 where it was not
+ * sold with a spread.
+ */
+export function spreadOf(
+  minor: number,
+  { usdInr, charged }: Pick<InvoiceRate, "usdInr" | "charged">,
+): number {
+  if (charged === undefined) return 0;
+  const [mid, sold] = [units(usdInr), units(charged)];
+  return minor - Number((2n * BigInt(minor) * mid + sold) / (2n * sold));
+}
+
+/** `2 %`, `1.25 %`. */
+export const percentText = (bps: number): string => `${bps / 100} %`;

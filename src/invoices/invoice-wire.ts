@@ -3,6 +3,7 @@ import { z } from "zod";
 import { isoTime } from "../clock.ts";
 import { CURRENCIES } from "../currency.ts";
 import { eventType } from "../events/types.ts";
+import { spreadOf } from "./amount.ts";
 import {
   INVOICE_KINDS,
   INVOICE_STATUSES,
@@ -61,7 +62,19 @@ export const invoiceShape = z.object({
     ),
   irn: z.string().describe("Invoice reference number; empty until it is registered"),
   topup_id: z.string().describe("The top-up it documents; empty where there is none"),
-  fx_rate: z.string().describe("INR per USD of its day, eight digits"),
+  fx_rate: z.string().describe("INR per USD of its day, eight digits, without the spread"),
+  charged_rate: z
+    .string()
+    .optional()
+    .describe("INR for 1 USD of credit, the spread included; absent where the buyer did not pay in INR"),
+  spread_bps: z
+    .int()
+    .optional()
+    .describe("The spread, basis points; absent without `charged_rate`, and where it was not noted"),
+  spread_minor: z
+    .int()
+    .optional()
+    .describe("What of `taxable_minor` is the spread; absent without `spread_bps`, and in credit notes"),
   issued_at: z.string().describe("ISO 8601, UTC"),
   status: z.enum(INVOICE_STATUSES).describe("`paid`, `partially_credited` or `credited`"),
   credited_minor: minor.describe("What credit notes took back, with tax"),
@@ -100,6 +113,11 @@ export const invoiceWire = (row: InvoiceRow): z.input<typeof invoiceShape> => ({
   irn: row.irn,
   topup_id: row.topupId ?? "",
   fx_rate: row.rate.usdInr,
+  ...(row.rate.charged !== undefined && { charged_rate: row.rate.charged }),
+  ...(row.rate.spreadBps !== undefined && {
+    spread_bps: row.rate.spreadBps,
+    ...(row.kind !== "credit_note" && { spread_minor: spreadOf(row.taxableMinor, row.rate) }),
+  }),
   issued_at: isoTime(row.issuedAtMs),
   status: row.status,
   credited_minor: row.creditedMinor,

@@ -80,6 +80,8 @@ export interface InvoiceRate {
   readonly source: string;
   /** INR for 1 USD of credit, spread included, eight digits; absent where the buyer did not pay in INR. */
   readonly charged?: string;
+  /** Spread in `charged`, basis points; absent with it, and in documents of which it was not noted. */
+  readonly spreadBps?: number;
 }
 
 export interface InvoiceOrder {

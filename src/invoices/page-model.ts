@@ -4,7 +4,7 @@
  */
 import { countryName } from "../account/countries.ts";
 import { ABROAD, stateLabel } from "../account/gst-states.ts";
-import { moneyText } from "./amount.ts";
+import { moneyText, percentText, spreadOf } from "./amount.ts";
 import { indianDate } from "./financial-year.ts";
 import { inrValue } from "./inr-value.ts";
 import type { InvoiceRow, Recipient, SupplierIdentity } from "./invoice.ts";
@@ -169,7 +169,7 @@ function totalsOf(row: InvoiceRow): TotalModel[] {
   });
   if (!isTaxed(row)) return [line("Total", totalMinor, true)];
   const { kind, isUnionTerritory } = treatment;
-  const rate = (share: number) => percent(treatment.rateBps / share);
+  const rate = (share: number) => percentText(treatment.rateBps / share);
   const taxes =
     kind === "intra"
       ? [
@@ -194,8 +194,6 @@ function inrLines(row: InvoiceRow): TotalModel[] {
   ];
 }
 
-const percent = (bps: number): string => `${bps / 100} %`;
-
 function notesOf(row: InvoiceRow): string[] {
   const { kind, treatment, supplier, rate, irnStatus } = row;
   const notes: string[] = [];
@@ -209,11 +207,20 @@ function notesOf(row: InvoiceRow): string[] {
     notes.push(`Rate of exchange: 1 USD = ${rate.usdInr} INR on ${rate.day}${source}`);
     // Without it nobody could check the credit against the amount.
     if (rate.charged !== undefined)
-      notes.push(`Credit was sold at that rate and our spread: 1 USD of it for ${rate.charged} INR`);
+      notes.push(
+        `Credit was sold at that rate and our spread${spreadText(row)}: 1 USD of it for ${rate.charged} INR`,
+      );
   }
   if (irnStatus === "pending" || irnStatus === "failed")
     notes.push("Registration as an e-invoice: pending. It is valid once it bears its IRN.");
   return notes;
+}
+
+/** The spread in numbers; empty where it was not noted, and in credit notes. */
+function spreadText({ kind, rate, taxableMinor, currency }: InvoiceRow): string {
+  if (rate.spreadBps === undefined || kind === "credit_note") return "";
+  const minor = moneyText(spreadOf(taxableMinor, rate), currency);
+  return ` of ${percentText(rate.spreadBps)}, ${minor} of the amount`;
 }
 
 function registrationOf({ irn, ackNumber, ackAtMs, signedQr }: InvoiceRow): PageModel["registration"] {

@@ -50,7 +50,7 @@ export const spendSpike = eventType(
  *   never throws, because the act is that of a charge, which must not fail because nobody can be told of it.
  */
 export function budgetEvents({ store, clock, events, onFailure }: BudgetEventDeps) {
-  /** [budget or `org_spike`, key, project or org, end of the period]. */
+  /** [budget or `org_spike`, first key of a lineage, project or org, end of the period]. */
   const told = openExpiringTable<true>({
     ...{ store, clock, onFailure },
     ...{ rows: "limits.told", periods: "limits.told_days", periodMs: DAY_MS, keepPeriods: 40 },
@@ -96,7 +96,7 @@ export function budgetEvents({ store, clock, events, onFailure }: BudgetEventDep
 }
 
 const ownerOf: Readonly<Record<BudgetName, (event: BudgetExceeded) => string>> = {
-  key_daily: ({ keyId }) => keyId,
+  key_daily: ({ keyId, lineageId = keyId }) => lineageId,
   project_monthly: ({ projectId }) => projectId,
   org_monthly: ({ orgId }) => orgId,
 };

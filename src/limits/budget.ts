@@ -15,6 +15,8 @@ export interface Budget {
 /** Key, project and org whose budgets a call counts against. Built once per key; a key never changes its project. */
 export interface BudgetScope {
   readonly keyId: string;
+  /** Whose daily budget and spend it has, with all keys of its lineage; absent: its own. */
+  readonly lineageId?: string | undefined;
   readonly projectId: string;
   readonly orgId: string;
   /** The org's IANA time zone: budgets reset at its midnight. */
@@ -45,8 +47,9 @@ export interface BudgetRefusal extends BudgetStanding {
 
 /** A hard budget refused its first call, or a soft one was exceeded: once per period. */
 export interface BudgetExceeded extends BudgetStanding {
-  /** Key, project and org of the call. */
+  /** Key, its lineage, project and org of the call. */
   readonly keyId: string;
+  readonly lineageId?: string | undefined;
   readonly projectId: string;
   readonly orgId: string;
   readonly hard: boolean;

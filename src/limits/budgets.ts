@@ -22,7 +22,8 @@ import {
 } from "./budget.ts";
 import { buildOrgSpend, type OrgOfProject } from "./org-spend-build.ts";
 import { monthOf, openPeriods } from "./periods.ts";
-import { type Now, openSpendTable, type Spend, type SpendTable } from "./spend.ts";
+import { KEY_DETAIL, type Now, openSpendTable, type Spend, type SpendTable } from "./spend.ts";
+import { type JoinedRows, joinLineages } from "./spend-lineages.ts";
 import { WallClock } from "./wall-clock.ts";
 
 /** Closed exactly once, by `charge` or `release`. In memory only. */
@@ -38,7 +39,7 @@ export interface PeriodSpend {
   readonly monthMicroUsd: number;
 }
 
-export type KeyScope = Pick<BudgetScope, "keyId" | "projectId" | "orgId" | "timeZone">;
+export type KeyScope = Pick<BudgetScope, "keyId" | "lineageId" | "projectId" | "orgId" | "timeZone">;
 
 export interface Budgets {
   /** Whether `hold` would admit it now; does not report a refusal. */
@@ -66,7 +67,7 @@ export interface Budgets {
   shrink(hold: BudgetHold, lessMicroUsd: number): void;
   /** @throws Error when the hold is closed. */
   release(hold: BudgetHold): void;
-  /** May return a promise, like `hold`; so may the next two. */
+  /** Spend of the key's lineage. May return a promise, like `hold`; so may the next two. */
   spendOfKey(scope: KeyScope): MaybePromise<PeriodSpend>;
   spendOfProject(scope: Pick<BudgetScope, "projectId" | "timeZone">): MaybePromise<PeriodSpend>;
   /** Spend of all the org's projects, deleted ones included. */
@@ -90,6 +91,8 @@ export interface BudgetDeps {
   readonly book?: Pick<LocalBook, "entries"> | undefined;
   /** Port, with `book`: for folders of releases that kept no spend of orgs. Also of deleted projects. */
   readonly orgOf?: ((projectId: string) => OrgOfProject | undefined) | undefined;
+  /** Port, with `orgOf`: for folders of releases that counted each key of a lineage apart. The first key of a key's lineage. */
+  readonly lineageOf?: ((keyId: string) => string) | undefined;
 }
 
 /** Budgets within one process: it knows all holds and spend, so it answers synchronously. */
@@ -154,14 +157,18 @@ export class PeriodBudgets implements LocalBudgets {
   /** Exceeded budgets of acts that may still be rolled back; reported once the acts cannot be. */
   readonly #crossed: BudgetExceeded[] = [];
 
-  constructor({ store, clock, boot, book, orgOf, ...ports }: BudgetDeps) {
+  constructor({ store, clock, boot, book, orgOf, lineageOf, ...ports }: BudgetDeps) {
     this.#store = store;
     const wall = new WallClock({ store, clock, boot });
     this.#wall = wall;
     const periodOf = this.#periodOf;
     const built =
       book && orgOf ? buildOrgSpend({ store, wall, periodOf, book, orgOf }) : new Map<string, never>();
-    this.#table = openSpendTable(store, wall, { book, built });
+    const joined: JoinedRows =
+      orgOf && lineageOf
+        ? joinLineages({ store, wall, periodOf, orgOf, lineageOf, detail: KEY_DETAIL })
+        : new Map();
+    this.#table = openSpendTable(store, wall, { book, built, joined });
     this.#onBudgetExceeded = ports.onBudgetExceeded ?? (() => {});
     this.#putExceeded = ports.putExceeded ?? (() => {});
     this.#putSpike = ports.putSpike ?? (() => {});
@@ -332,9 +339,9 @@ function standingOf(scope: BudgetScope, name: BudgetName, now: Now): BudgetStand
 }
 
 function exceeded(scope: BudgetScope, name: BudgetName, now: Now): BudgetExceeded {
-  const { keyId, projectId, orgId } = scope;
+  const { keyId, lineageId, projectId, orgId } = scope;
   const hard = budgetFor(name, scope)?.hard ?? false;
-  return { ...standingOf(scope, name, now), keyId, projectId, orgId, hard };
+  return { ...standingOf(scope, name, now), keyId, lineageId, projectId, orgId, hard };
 }
 
 const periodSpend = ({ dayMicroUsd, monthMicroUsd }: Spend): PeriodSpend => ({

@@ -20,6 +20,8 @@ export interface KeyLimits {
 
 export interface LimitedKey {
   readonly keyId: string;
+  /** Whose windows and slots it has, with all keys of its lineage; absent: its own. */
+  readonly lineageId?: string | undefined;
   readonly limits: KeyLimits;
 }
 
@@ -120,13 +122,13 @@ export function openLimits({ clock }: { readonly clock: Clock }): LocalLimits {
   }
 
   return {
-    admit({ keyId, limits }, tokens) {
+    admit({ keyId, lineageId = keyId, limits }, tokens) {
       const nowMs = now();
       sweepOne(nowMs);
-      let state = keys.get(keyId);
+      let state = keys.get(lineageId);
       if (state === undefined) {
         state = new KeyState();
-        keys.set(keyId, state);
+        keys.set(lineageId, state);
       }
       const { rpm = 0, tpm = 0, concurrency = 0 } = limits;
       const requestsWaitMs = rpm === 0 ? 0 : state.requests.waitMs(nowMs, 1, rpm);
@@ -142,9 +144,9 @@ export function openLimits({ clock }: { readonly clock: Clock }): LocalLimits {
       if (tpm !== 0) state.tokens.add(nowMs, tokens);
       return new Slot(state);
     },
-    state({ keyId, limits: { rpm = 0, tpm = 0 } }) {
+    state({ keyId, lineageId = keyId, limits: { rpm = 0, tpm = 0 } }) {
       const nowMs = now();
-      const state = keys.get(keyId);
+      const state = keys.get(lineageId);
       return {
         requests: rpm === 0 ? undefined : rateState(state?.requests, rpm, nowMs),
         tokens: tpm === 0 ? undefined : rateState(state?.tokens, tpm, nowMs),

@@ -55,6 +55,12 @@ const keySchema = z.object({
   key_id: z.string(),
   name: z.string(),
   project_id: z.string(),
+  lineage_id: z
+    .string()
+    .optional()
+    .describe(
+      "The first of the keys that it replaced; absent where it replaced none. Limits, budget, `live` and spend are those of all of them together.",
+    ),
   status: z.string(),
   configured: z.object(threeLimits).describe("In force for the key; 0 is unlimited."),
   budget: z
@@ -99,6 +105,7 @@ export function limitsOperations(deps: LimitsOperationDeps) {
       key_id: key.keyId,
       name: key.name,
       project_id: key.projectId,
+      ...(key.lineageId !== undefined && key.lineageId !== key.keyId && { lineage_id: key.lineageId }),
       status: key.status,
       configured: { rpm, tpm, concurrency },
       budget: { daily_micro: key.keyDaily?.limitMicroUsd ?? 0, hard: key.keyDaily?.hard ?? false },

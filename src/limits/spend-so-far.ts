@@ -4,11 +4,13 @@ import { openOrgSpends, orgSpendRows } from "./org-spend.ts";
 import { type BuildDeps, buildOrgSpend } from "./org-spend-build.ts";
 import { openPeriods, type Period } from "./periods.ts";
 import { KeySpend } from "./spend.ts";
+import type { JoinDeps } from "./spend-lineages.ts";
 import { LATER_MS, lastChargeMs } from "./spend-parts.ts";
 import { partsOf, type SpendRow } from "./spend-row.ts";
 import { WallClock, type WallClockDeps } from "./wall-clock.ts";
 
 export interface SpendSoFar {
+  /** `key`: a lineage of keys, by its first one. */
   readonly of: "key" | "project" | "org";
   readonly id: string;
   /** Today, of the org's time zone: `YYYY-MM-DD`. */
@@ -23,7 +25,8 @@ export interface SpendSoFar {
 
 export interface SpendSoFarDeps
   extends Pick<WallClockDeps, "store" | "boot">,
-    Pick<BuildDeps, "book" | "orgOf"> {
+    Pick<BuildDeps, "book" | "orgOf">,
+    Pick<JoinDeps, "lineageOf"> {
   readonly clock: Clock;
   /** Undefined for an org that is not there any more. */
   readonly timeZoneOf: (orgId: string) => string | undefined;
@@ -31,7 +34,7 @@ export interface SpendSoFarDeps
 
 const NO_DAYS: ReadonlyMap<string, number> = new Map();
 
-/** Those that spent anything this month, or of an org in the last days. Lazily: one row at a time. */
+/** Those that spent anything this month, or of an org in the last days. Lazily: one project at a time. */
 export function* spendSoFar(deps: SpendSoFarDeps): Generator<SpendSoFar> {
   const wall = new WallClock(deps);
   const periodOf = openPeriods();
@@ -42,17 +45,24 @@ export function* spendSoFar(deps: SpendSoFarDeps): Generator<SpendSoFar> {
 
 type PeriodOf = (timeZone: string) => Period;
 
+/** The lineages of a project, then the project. */
 function* ofKeysAndProjects(
-  { store, orgOf }: SpendSoFarDeps,
+  { store, orgOf, lineageOf }: SpendSoFarDeps,
   wall: WallClock,
   periodOf: PeriodOf,
 ): Generator<SpendSoFar> {
   let project: SpendSoFar | undefined;
   let timeZone: string | undefined;
+  const lineages = new Map<string, SpendSoFar>();
+  const ended = function* () {
+    for (const one of [...lineages.values(), project])
+      if (one !== undefined && one.monthMicroUsd > 0) yield one;
+    lineages.clear();
+  };
   for (const { key, value } of store.table<SpendRow>("spend").range()) {
     const [projectId, keyId] = key as [string, string];
     if (project?.id !== projectId) {
-      if (project !== undefined && project.monthMicroUsd > 0) yield project;
+      yield* ended();
       timeZone = orgOf(projectId)?.timeZone;
       project = { ...sums("project", projectId), day: timeZone === undefined ? "" : periodOf(timeZone).day };
     }
@@ -61,16 +71,19 @@ function* ofKeysAndProjects(
     const spend = new KeySpend(partsOf(value, period));
     if (lastChargeMs(spend.row, wall) > wall.now() + LATER_MS) wall.setBack();
     spend.count(period, wall);
-    const { dayMicroUsd, monthMicroUsd } = spend;
-    project = {
-      ...project,
-      dayMicroUsd: project.dayMicroUsd + dayMicroUsd,
-      monthMicroUsd: project.monthMicroUsd + monthMicroUsd,
-    };
-    if (monthMicroUsd > 0) yield { ...sums("key", keyId), day: period.day, dayMicroUsd, monthMicroUsd };
+    const id = lineageOf(keyId);
+    const lineage = lineages.get(id) ?? { ...sums("key", id), day: period.day };
+    lineages.set(id, plus(lineage, spend));
+    project = plus(project, spend);
   }
-  if (project !== undefined && project.monthMicroUsd > 0) yield project;
+  yield* ended();
 }
+
+const plus = (so: SpendSoFar, { dayMicroUsd, monthMicroUsd }: KeySpend): SpendSoFar => ({
+  ...so,
+  dayMicroUsd: so.dayMicroUsd + dayMicroUsd,
+  monthMicroUsd: so.monthMicroUsd + monthMicroUsd,
+});
 
 const sums = (of: SpendSoFar["of"], id: string): SpendSoFar => ({
   ...{ of, id, day: "", dayMicroUsd: 0, monthMicroUsd: 0, usualMicroUsd: 0, pastDays: NO_DAYS },

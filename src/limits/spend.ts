@@ -1,12 +1,13 @@
 /**
- * Spend of keys, projects and orgs today and this month, in memory and on disk. One row per key, written in the transaction
- * of the settle that it counts; a project's spend is the sum of its keys' rows, so it costs no put of its own and
- * cannot diverge from them. An org's is in org-spend.ts.
+ * Spend of keys, projects and orgs today and this month, in memory and on disk. One row per lineage of keys, named by its first
+ * key, written in the transaction of the settle that it counts; a project's spend is the sum of these rows, so it costs no put of
+ * its own and cannot diverge from them. An org's is in org-spend.ts.
  */
 import { openMergedTable } from "../store/merged-table.ts";
 import type { Store } from "../store/store.ts";
 import { type OrgSpend, type OrgSpendDeps, openOrgSpends } from "./org-spend.ts";
 import type { Period } from "./periods.ts";
+import type { JoinedRows } from "./spend-lineages.ts";
 import {
   type Detail,
   type Increment,
@@ -20,7 +21,7 @@ import { partsOf, type SpendRow } from "./spend-row.ts";
 import type { WallClock } from "./wall-clock.ts";
 
 /** Past days of this month are merged into one part. */
-const KEY_DETAIL: Detail = { days: 1, mostParts: 12 };
+export const KEY_DETAIL: Detail = { days: 1, mostParts: 12 };
 
 export type Spend = Sums;
 
@@ -56,6 +57,8 @@ class ProjectSpend extends Sums {
 /** What a call counts against. */
 export interface SpendScope {
   readonly keyId: string;
+  /** The row's name; absent: the key itself. */
+  readonly lineageId?: string | undefined;
   readonly projectId: string;
   readonly orgId: string;
 }
@@ -73,7 +76,7 @@ export interface SpendTable {
   ofProject(projectId: string, period: Period): Spend;
   ofOrg(orgId: string, period: Period): OrgSpend;
   /**
-   * In an act: adds a charge to the key's row, and to the `Spend` objects that `of` returned for this moment.
+   * In an act: adds a charge to the lineage's row, and to the `Spend` objects that `of` returned for this moment.
    * @param entrySeq number of the ledger's entry for it; undefined where there is none
    */
   charge(scope: SpendScope, microUsd: number, now: Now, entrySeq: number | undefined): void;
@@ -85,10 +88,17 @@ export interface Now extends ScopeSpend {
   readonly period: Period;
 }
 
+function overlay(keys: Map<string, KeySpend>, joined: ReadonlyMap<string, PartsRow | undefined> = new Map()) {
+  for (const [keyId, row] of joined) {
+    if (row === undefined) keys.delete(keyId);
+    else keys.set(keyId, new KeySpend(row));
+  }
+}
+
 export function openSpendTable(
   store: Store,
   wall: WallClock,
-  ofOrgs: Pick<OrgSpendDeps, "book" | "built">,
+  { joined, ...ofOrgs }: Pick<OrgSpendDeps, "book" | "built"> & { readonly joined: JoinedRows },
 ): SpendTable {
   const rows = openMergedTable(store, "spend", (row: SpendRow | undefined, charge: Increment) =>
     withCharge(partsOf(row ?? [], charge.period), charge, KEY_DETAIL),
@@ -102,6 +112,7 @@ export function openSpendTable(
     for (const { key, value } of rows.range({ start: [projectId, ""], end: [projectId, "\uffff"] })) {
       project.keys.set((key as [string, string])[1], new KeySpend(partsOf(value, period)));
     }
+    overlay(project.keys, joined.get(projectId));
     const nowMs = wall.now();
     for (const { row } of project.keys.values())
       if (lastChargeMs(row, wall) > nowMs + LATER_MS) wall.setBack();
@@ -109,13 +120,13 @@ export function openSpendTable(
     return project;
   }
 
-  function find({ orgId, projectId, keyId }: SpendScope, period: Period) {
+  function find({ orgId, projectId, keyId, lineageId = keyId }: SpendScope, period: Period) {
     const project = projects.get(projectId) ?? load(projectId, period);
     const org = orgs.of(orgId);
-    let key = project.keys.get(keyId);
+    let key = project.keys.get(lineageId);
     if (key === undefined) {
       key = new KeySpend();
-      project.keys.set(keyId, key);
+      project.keys.set(lineageId, key);
     }
     key.count(period, wall);
     project.count(period, wall);
@@ -135,11 +146,12 @@ export function openSpendTable(
       org.count(period, wall);
       return org;
     },
-    charge({ orgId, projectId, keyId }, microUsd, { key, project, org, nowMs, period }, entrySeq) {
+    charge(scope, microUsd, { key, project, org, nowMs, period }, entrySeq) {
+      const { orgId, projectId, keyId, lineageId = keyId } = scope;
       if (!(key instanceof KeySpend)) throw new Error(`not the spend of ${keyId}`);
       const { row } = key;
       const increment = { microUsd, nowMs, period, wall };
-      key.row = partsOf(rows.add([projectId, keyId], increment), period);
+      key.row = partsOf(rows.add([projectId, lineageId], increment), period);
       key.add(microUsd);
       project.add(microUsd);
       const undo = orgs.charge(orgId, org, increment, entrySeq);

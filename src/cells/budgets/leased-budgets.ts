@@ -126,9 +126,9 @@ export class LeasedBudgets implements Budgets {
     const mine = asOpen(hold);
     const { scope } = mine;
     const names = this.#namesOf(scope);
-    const { keyId, projectId } = scope;
-    const { scopes } = this.#credit;
-    mine.spend = { keyId, projectId, day: this.#dayOf(scope, names), steadyMs: scopes.steady() };
+    const { keyId, lineageId, projectId } = scope;
+    const steadyMs = this.#credit.scopes.steady();
+    mine.spend = { keyId, lineageId, projectId, day: this.#dayOf(scope, names), steadyMs };
     return () => {
       this.#close(mine);
       const charged = amountMicroUsd === 0 ? [] : BUDGET_NAMES.map((name) => this.#lease(scope, name, names));
@@ -144,8 +144,8 @@ export class LeasedBudgets implements Budgets {
     this.#close(asOpen(hold));
   }
 
-  spendOfKey({ keyId, timeZone }: KeyScope): Promise<PeriodSpend> {
-    return this.#options.spend.of(keyScope(keyId), timeZone);
+  spendOfKey({ keyId, lineageId = keyId, timeZone }: KeyScope): Promise<PeriodSpend> {
+    return this.#options.spend.of(keyScope(lineageId), timeZone);
   }
 
   spendOfProject({ projectId, timeZone }: Pick<BudgetScope, "projectId" | "timeZone">): Promise<PeriodSpend> {
@@ -279,13 +279,13 @@ export class LeasedBudgets implements Budgets {
   #refuse(scope: BudgetScope, lease: ScopeLease): BudgetRefusal {
     const period = this.#periodOf(scope);
     const refusal = refusalOf(scope, lease, period);
-    const { keyId, projectId, orgId } = scope;
+    const { keyId, lineageId, projectId, orgId } = scope;
     const label = lease.budget === "key_daily" ? period.day : monthOf(period.day);
     if (lease.refused !== label) {
       lease.refused = label;
       const { budget, limitMicroUsd, spentMicroUsd, resetsAtMs } = refusal;
       const standing = { budget, limitMicroUsd, spentMicroUsd, resetsAtMs };
-      const event = { ...standing, keyId, projectId, orgId, hard: true };
+      const event = { ...standing, keyId, lineageId, projectId, orgId, hard: true };
       const { store, onBudgetExceeded, putExceeded } = this.#options;
       onBudgetExceeded?.(event);
       // The call is refused whether or not this can be stored; the next refusal tries again.

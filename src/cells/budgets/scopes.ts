@@ -12,16 +12,15 @@ export interface ScopeNames {
   readonly org_monthly: string;
 }
 
-export const keyScope = (keyId: string): string => `k:${keyId}`;
+/** @param lineageId first key of the lineage that has the budget */
+export const keyScope = (lineageId: string): string => `k:${lineageId}`;
 export const projectScope = (projectId: string): string => `p:${projectId}`;
 export const orgScope = (orgId: string): string => `o:${orgId}`;
 
-export const scopeNames = ({
-  keyId,
-  projectId,
-  orgId,
-}: Pick<BudgetScope, "keyId" | "projectId" | "orgId">): ScopeNames => ({
-  key_daily: keyScope(keyId),
+type ScopeIds = Pick<BudgetScope, "keyId" | "lineageId" | "projectId" | "orgId">;
+
+export const scopeNames = ({ keyId, lineageId = keyId, projectId, orgId }: ScopeIds): ScopeNames => ({
+  key_daily: keyScope(lineageId),
   project_monthly: projectScope(projectId),
   org_monthly: orgScope(orgId),
 });
@@ -44,8 +43,6 @@ export interface ScopeSum {
   readonly day: string;
   /** Of the last charge, see `SharedClock.steady`; 0: unknown. */
   steadyMs: number;
-  /** Key of the last charge. */
-  keyId: string;
   sumMicroUsd: number;
 }
 
@@ -63,13 +60,12 @@ export class ScopeSums {
 
   add({ orgId, amountMicroUsd, spend }: SpentCharge): void {
     if (spend === undefined) return;
-    const { keyId, projectId, day, steadyMs = 0 } = spend;
-    for (const scope of [keyScope(keyId), projectScope(projectId), orgScope(orgId)]) {
+    const { keyId, lineageId = keyId, projectId, day, steadyMs = 0 } = spend;
+    for (const scope of [keyScope(lineageId), projectScope(projectId), orgScope(orgId)]) {
       const sum = this.sums.get(scope);
-      if (sum === undefined) this.sums.set(scope, { day, steadyMs, keyId, sumMicroUsd: amountMicroUsd });
+      if (sum === undefined) this.sums.set(scope, { day, steadyMs, sumMicroUsd: amountMicroUsd });
       else {
         sum.sumMicroUsd += amountMicroUsd;
-        sum.keyId = keyId;
         sum.steadyMs = Math.max(sum.steadyMs, steadyMs);
       }
     }
@@ -88,10 +84,11 @@ const CROSSED_VALUES = 7;
  * @param charges of the batch
  */
 export function crossedIn(values: readonly (string | number)[], charges: Iterable<SpentCharge>): Crossed[] {
-  const calls = new Map<string, Pick<BudgetScope, "keyId" | "projectId" | "orgId">>();
+  const calls = new Map<string, ScopeIds>();
   for (const { orgId, spend } of charges) {
     if (spend === undefined) continue;
-    const call = { keyId: spend.keyId, projectId: spend.projectId, orgId };
+    const { keyId, lineageId, projectId } = spend;
+    const call = { keyId, lineageId, projectId, orgId };
     for (const scope of Object.values(scopeNames(call))) calls.set(scope, call);
   }
   const crossed: Crossed[] = [];

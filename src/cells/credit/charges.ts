@@ -92,7 +92,7 @@ export class Charges {
       this.#recent.delete(number);
     });
     const life = this.#life;
-    const counted = spend === undefined ? [] : [spend.keyId, spend.projectId, spend.day, spend.steadyMs ?? 0];
+    const counted = spend === undefined ? [] : storedSpend(spend);
     this.#rows.append(number, packr.pack([life, orgId, amountMicroUsd, requestId, atMs, ...counted]));
     if (this.#recent.size < MOST_RECENT)
       this.#recent.set(number, { life, orgId, amountMicroUsd, requestId, atMs, spend });
@@ -137,8 +137,9 @@ export class Charges {
     const bytes = this.#rows.get(number);
     if (bytes === undefined) return undefined;
     const [life, orgId, amountMicroUsd, requestId, atMs, ...counted] = packr.unpack(bytes) as StoredRow;
-    const [keyId, projectId = "", day = "", steadyMs] = counted;
-    const spend = keyId === undefined ? undefined : { keyId, projectId, day, steadyMs };
+    const [keyId, projectId = "", day = "", lineageId, steadyMs] = counted;
+    const spend =
+      keyId === undefined ? undefined : { keyId, lineageId: lineageId || keyId, projectId, day, steadyMs };
     return { life, orgId, amountMicroUsd, requestId, atMs, spend };
   }
 
@@ -261,10 +262,23 @@ export class Charges {
   }
 }
 
+type StoredSpend = [keyId?: string, projectId?: string, day?: string, lineageId?: string, steadyMs?: number];
 type StoredRow = [
   ...[life: number, orgId: string, amount: number, requestId: string, atMs: number],
-  ...[keyId?: string, projectId?: string, day?: string, steadyMs?: number],
+  ...StoredSpend,
 ];
+
+/** The lineage of a key that replaced none is the key. */
+const storedSpend = ({
+  keyId,
+  lineageId = keyId,
+  projectId,
+  day,
+  steadyMs = 0,
+}: ChargeSpend): StoredSpend => [
+  ...([keyId, projectId, day, lineageId === keyId ? "" : lineageId, steadyMs] as const),
+];
+
 type StoredNumbering = [
   after: number,
   last: number,

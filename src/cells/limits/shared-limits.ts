@@ -86,10 +86,13 @@ class CellLimits implements SharedLimits {
     this.#timers = timers;
   }
 
-  admit({ keyId, limits }: LimitedKey, tokens: number): Admission | Refusal | Promise<Admission | Refusal> {
+  admit(
+    { keyId, lineageId = keyId, limits }: LimitedKey,
+    tokens: number,
+  ): Admission | Refusal | Promise<Admission | Refusal> {
     const nowMs = this.#now();
     this.#sweepSome(nowMs);
-    const state = this.#stateOf(keyId, limits);
+    const state = this.#stateOf(lineageId, limits);
     const { rpm, tpm, concurrency } = state.limits;
     if (tpm !== 0 && tokens > tpm)
       return { admitted: false, code: "tpm", limit: tpm, retryAfterMs: WINDOW_MS, isHopeless: true };
@@ -106,10 +109,10 @@ class CellLimits implements SharedLimits {
     return this.#begin(state, nowMs, tokens);
   }
 
-  state({ keyId, limits }: LimitedKey) {
+  state({ keyId, lineageId = keyId, limits }: LimitedKey) {
     const { rpm, tpm } = numbersOf(limits);
     const nowMs = this.#now();
-    const state = this.#keys.get(keyId) ?? new KeyState(keyId, numbersOf(limits));
+    const state = this.#keys.get(lineageId) ?? new KeyState(lineageId, numbersOf(limits));
     return {
       requests: state.rate(rpm, state.requests, state.othersRequests, nowMs),
       tokens: state.rate(tpm, state.tokens, state.othersTokens, nowMs),

@@ -71,6 +71,25 @@ describe.skipIf(missing !== undefined)(
       await settled("k:key_changed", 7 * CALL);
     });
 
+    test("C9: a key and its successor have one budget, whichever cells their calls go to", async () => {
+      const old = scopeOf("rotated", { keyDaily: hard(6 * CALL) });
+      const fresh = { ...old, keyId: "key_successor", lineageId: old.keyId };
+      await pay(old.orgId);
+      const calls: OpenCall[] = [];
+      for (let n = 0; n < 6; n++)
+        calls.push((await begin(at(n), n % 2 === 0 ? old : fresh, CALL)) as OpenCall);
+      expect(calls.filter(isOpenCall)).toHaveLength(6);
+      for (const [n, scope] of [old, fresh].entries())
+        expect(await begin(at(n), scope, CALL)).toMatchObject({ admitted: false, budget: "key_daily" });
+      for (const call of calls) await settle(call, CALL);
+      await settled("k:key_rotated", 6 * CALL);
+      expect(await spendRow(bench.link, "k:key_successor")).toEqual({});
+      for (const scope of [old, fresh]) {
+        const shown = async () => (await at(2).budgets.spendOfKey(scope)).todayMicroUsd;
+        await until("the spend is shown", shown, equals(6 * CALL));
+      }
+    });
+
     test("what routes show of spend is of all cells", async () => {
       const scope = scopeOf("shown");
       await pay(scope.orgId);

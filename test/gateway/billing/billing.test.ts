@@ -140,6 +140,7 @@ describe("a top-up in INR", () => {
   test("has 18 % GST on top, in halves within the supplier's State, and buys credit at the day's rate", async () => {
     const topup = await paid(inInr, 100_000);
     expect(topup).toMatchObject({ tax_minor: 18_000, total_minor: 118_000, fx_rate: "90.27000000" });
+    expect(topup).toMatchObject({ mid_rate: "88.50000000", spread_bps: 200, spread_minor: 1_961 });
     const invoice = (await inInr("GET", `/v1/invoices/${topup.invoice_id}`)).json;
     expect(invoice).toMatchObject({
       kind: "tax_invoice",
@@ -148,7 +149,17 @@ describe("a top-up in INR", () => {
       igst_minor: 0,
     });
     const { json: credits } = await inInr("GET", "/v1/credits");
-    expect(credits).toMatchObject({ currency: "INR", available_micro_usd: 11_077_877 });
+    // C11: at the rate that was paid, spread included.
+    expect(credits).toMatchObject({
+      ...{
+        currency: "INR",
+        available_micro_usd: 11_077_877,
+        display: { currency: "INR", amount: "1000.00" },
+      },
+      ...{ fx_rate: "90.27000000", mid_rate: "88.50000000", spread_bps: 200 },
+    });
+    const { json: quote } = await inInr("GET", "/v1/credits/topups/quote?amount_minor=100000");
+    expect([quote.fx_rate, quote.fx_day]).toEqual([credits.fx_rate, credits.fx_day]);
     const { headers } = await inInr("GET", `/v1/invoices/${topup.invoice_id}/pdf`);
     expect(headers.get("content-type")).toBe("application/pdf");
   });

@@ -86,3 +86,10 @@ test("an org may have a hundred open at once", async () => {
   for (let i = 0; i < 100; i++) await make();
   expect(await failure(make())).toBe("plan_limit");
 });
+
+test("C9: a raised limit is the lineage's", async () => {
+  const old = await rig.create();
+  const fresh = await rig.rotate(old.id, { grace_seconds: 60 });
+  expect((await ask(rig.owner, old.id, 120)).status).toBe("approved");
+  for (const { secret } of [old, fresh]) expect(rig.keyring.resolve(secret).limits.rpm).toBe(120);
+});

@@ -8,7 +8,7 @@ const clock = new ManualClock("2026-11-23T10:00:00Z");
 let reads = 0;
 const { getPricing } = pricingOperations({
   ...{ clock, plans: new PlanList(PLANS, "local"), supplier: undefined },
-  fx: { newest: () => undefined },
+  fx: { shown: () => undefined },
   markups: () => [0, 500, 300, ++reads, 0].filter((markup) => markup !== reads),
 });
 const read = () =>

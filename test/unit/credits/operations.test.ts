@@ -10,11 +10,19 @@ const folder = tempStore();
 afterAll(() => folder.dispose());
 const clock = new ManualClock("2026-03-01T10:00:00Z");
 const credits = openCredits({ store: folder.store, clock });
-const rates = new Map([["org_in", { currency: "INR" as const, fxRate: "87.12345678" }]]);
+const IN_USD = {
+  currency: "USD",
+  fxRate: "1.00000000",
+  midRate: "1.00000000",
+  spreadBps: 0,
+  fxDay: "",
+} as const;
+const IN_INR = { midRate: "86.00000000", spreadBps: 131, fxDay: "2026-03-01" };
+const rates = new Map([["org_in", { currency: "INR" as const, fxRate: "87.12345678", ...IN_INR }]]);
 const { getCredits, listLedger } = creditOperations({
   ...credits,
   cursors: cursors(Buffer.from("a secret of this test")),
-  orgMoney: (orgId) => rates.get(orgId) ?? { currency: "USD", fxRate: "1.00000000" },
+  orgMoney: (orgId) => rates.get(orgId) ?? IN_USD,
 });
 const as = (orgId: string) => ({ orgId }) as Caller;
 
@@ -63,7 +71,7 @@ describe("GET /v1/credits", () => {
       granted_micro_usd: 25_000_000,
       display: { currency: "USD", amount: "23.99" },
       currency: "USD",
-      fx_rate: "1.00000000",
+      ...{ fx_rate: "1.00000000", mid_rate: "1.00000000", spread_bps: 0, fx_day: "" },
     });
     if (hold) credits.release(hold);
   });
@@ -72,7 +80,7 @@ describe("GET /v1/credits", () => {
     expect(await balance("org_in")).toMatchObject({
       available_micro_usd: 25_000_000,
       display: { currency: "INR", amount: "2178.08" },
-      fx_rate: "87.12345678",
+      ...{ fx_rate: "87.12345678", mid_rate: "86.00000000", spread_bps: 131, fx_day: "2026-03-01" },
     });
   });
 

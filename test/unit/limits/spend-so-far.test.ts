@@ -36,8 +36,11 @@ const ported = (at: ManualClock) => ({
   },
 });
 
-const soFar = (at: ManualClock): SpendSoFar[] => [
-  ...spendSoFar({ ...ported(at), timeZoneOf: (orgId) => (orgId === "org_gone" ? undefined : ZONE) }),
+const soFar = (at: ManualClock, lineageOf = (keyId: string) => keyId): SpendSoFar[] => [
+  ...spendSoFar({
+    ...{ ...ported(at), lineageOf },
+    timeZoneOf: (orgId) => (orgId === "org_gone" ? undefined : ZONE),
+  }),
 ];
 
 test("keys, projects and orgs, over days and a month's end", async () => {
@@ -117,4 +120,22 @@ test("a charge that was made while the clock was ahead is of today", async () =>
   const [key, project, org] = soFar(at);
   for (const found of [key, project, org])
     expect(found).toMatchObject({ day: "2026-03-28", dayMicroUsd: 7, monthMicroUsd: 7 });
+});
+
+test("C9: keys that were counted apart are one lineage", async () => {
+  const at = clock();
+  const budgets = openBudgets(ported(at));
+  for (const [keyId, microUsd] of [
+    ["key_a", 100],
+    ["key_b", 20],
+    ["key_c", 3],
+  ] as const)
+    await charge(budgets, scope(keyId), microUsd);
+  const lineageOf = (keyId: string) => (keyId === "key_c" ? "key_a" : keyId);
+  const found = soFar(at, lineageOf).filter(({ of }) => of !== "org");
+  expect(found.map(({ id, dayMicroUsd, monthMicroUsd }) => [id, dayMicroUsd, monthMicroUsd])).toEqual([
+    ["key_a", 103, 103],
+    ["key_b", 20, 20],
+    ["proj_1", 123, 123],
+  ]);
 });

@@ -1,7 +1,7 @@
 -- Spend of keys, projects and orgs over all cells, and the leases of hard budgets that cells have. A cell admits calls within its lease
 -- alone, so all cells together never spend more than the budget. Spend is counted by the exchange that brings the charge: once.
 --
--- {…}:spend:<scope>            hash. A scope is "k:" and a key, "p:" and a project, or "o:" and an org.
+-- {…}:spend:<scope>            hash. A scope is "k:" and the first key of a lineage, "p:" and a project, or "o:" and an org.
 --                              d newest day "YYYY-MM-DD", of the org's time zone; t spent on it; m spent in its month;
 --                              v "day, its start, its month's start, clock_changes" by which t and m were counted;
 --                              n "day, time, sum, t" of the newest part, and t when it was written; p the older parts;
