@@ -177,7 +177,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
         (await link.run(SCRIPTS.look, DATASET_KEY, datasetId, session.term, ...names)) as (Buffer | null)[],
       end: (reason) => session.end(reason),
       listed: () => registeredCells(link, datasetId),
-      retire: (cell) => retire(link, datasetId, cell, RETIRE_SILENCE_MS, made.time.expected()),
+      retire: (cell) => retire(link, datasetId, cell, RETIRE_SILENCE_MS, made.time.expectedWall()),
       restates: (part) => parts.add(part),
       async opened() {
         parts.areOpen = true;

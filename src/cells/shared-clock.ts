@@ -16,7 +16,7 @@ const MOST_LATE_MS = 10_000;
 /** Clocks of two machines that are both kept right; as in `scripts/clock.lua`. */
 const MACHINES_MS = 60_000;
 
-/** Least and most that Redis's clock may say, milliseconds since 1970. */
+/** Least and most that a time may be, milliseconds. */
 export type Expected = readonly [leastMs: number, mostMs: number];
 
 /** Where nothing is compared with Redis's clock: a dataset that is being made. */
@@ -71,12 +71,18 @@ export class SharedClock implements Clock {
     return this.#heardMs !== undefined;
   }
 
-  /** What a script that is sent now may find. Before Redis was heard: see `expectedByMachine`. */
+  /** Steady time that a script which is sent now may find. @throws Error before Redis was heard */
   expected(): Expected {
-    if (this.#heardMs === undefined) return expectedByMachine(this.machine);
+    if (this.#heardMs === undefined) throw new Error("Redis's clock is not known yet");
     const spreadMs = SPREAD_MS + (this.machine.monotonic() - this.#heardMs) / SLEW;
-    const now = this.now();
-    return [Math.floor(now - spreadMs), Math.ceil(now + spreadMs + this.#lateMs)];
+    const steady = this.steady();
+    return [Math.floor(steady - spreadMs), Math.ceil(steady + spreadMs + this.#lateMs)];
+  }
+
+  /** The same of Redis's clock. @throws Error before Redis was heard */
+  expectedWall(): Expected {
+    const [least, most] = this.expected();
+    return [least + this.#shiftMs, most + this.#shiftMs];
   }
 
   /** What `scripts/clock.lua` takes to judge: what is expected, and what the machine's clock says of it. */

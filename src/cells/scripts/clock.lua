@@ -14,8 +14,8 @@
 --                   claim    "Redis's time, shift": since when cells say that all clocks were set, and what the shift becomes, "-" if unknown
 --
 -- KEYS[1] the dataset's key
--- ARGV    id, cell, least and most that it expects of Redis's time (both "" where its process has just begun), its steady time, the time by
---         the course of its machine's clock since it last heard of Redis (both "" likewise), the time of its machine's clock
+-- ARGV    id, cell, least and most that it expects of steady time, its steady time, the time by the course of its machine's clock since it last
+--         heard of Redis (all "" where its process has just begun), the time of its machine's clock
 -- Returns 1 where it may go by Redis's clock, else 0; that clock's time, shift, and how often all clocks were set so far.
 local prefix = string.match(KEYS[1], "^({[^}]*}:)")
 local known = redis.call("HMGET", KEYS[1], "id", "shift", "clock_changes")
@@ -48,7 +48,7 @@ local function answer(outcome) return { outcome, decimal(wall), decimal(shift), 
 
 local function is_within(text, spread) return text ~= "" and math.abs(wall - tonumber(text)) <= spread end
 
-if not is_new and wall >= tonumber(ARGV[3]) and wall <= tonumber(ARGV[4]) then
+if not is_new and wall - shift >= tonumber(ARGV[3]) and wall - shift <= tonumber(ARGV[4]) then
   redis.call("HDEL", clock, "d:" .. cell)
   return answer(1)
 end

@@ -1,6 +1,6 @@
 -- Begins a term where Redis runs as another process than before, and a new life of a cell where it starts.
 -- KEYS[1] the dataset's key; ARGV: id, cell, the life of the process or "" where it begins one, oldest and newest format that the
--- process reads and writes, how many replicas it waits for.
+-- process reads and writes, how many replicas it waits for, least and most that it expects of steady time.
 -- Returns the term, the cell's life, the version now and the format in which cells write now.
 --
 -- A life is Redis's time at its start, or one more than the life before it: so a life that a failover has lost has another
@@ -18,14 +18,13 @@ if not known[1] or (known[3] and known[3] ~= ARGV[2]) then
 end
 if known[1] ~= ARGV[1] then return redis.error_reply("WEIRFOREIGN this Redis holds another installation") end
 local time = redis.call("TIME")
-local wall = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-if wall < tonumber(ARGV[7]) or wall > tonumber(ARGV[8]) then
+-- See `clock.lua`.
+local steady = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) - tonumber(known[5] or 0)
+if steady < tonumber(ARGV[7]) or steady > tonumber(ARGV[8]) then
   return redis.error_reply(
-    "WEIRCLOCK Redis's clock says " .. string.format("%.0f", wall) .. ", and the cell expects " .. ARGV[7] .. " to " .. ARGV[8]
+    "WEIRCLOCK it is " .. string.format("%.0f", steady) .. " by Redis's clock, and the cell expects " .. ARGV[7] .. " to " .. ARGV[8]
   )
 end
--- See `clock.lua`.
-local steady = wall - tonumber(known[5] or 0)
 local cell = ARGV[2]
 local life = tonumber(redis.call("HGET", prefix .. "lives", cell) or 0)
 local retired = tonumber(redis.call("HGET", prefix .. "retired", cell) or 0)

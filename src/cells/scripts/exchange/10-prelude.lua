@@ -1,7 +1,7 @@
 -- What all operations share. The files of this folder are joined in the order of their names to one script: an exchange.
 --
 -- KEYS[1]  the dataset's key, "{…}:dataset"; all other keys begin with the part in braces, so that they share a slot
--- ARGV     dataset id, term, cell, life, lane, number, least and most that the cell expects of Redis's time, operations (MessagePack),
+-- ARGV     dataset id, term, cell, life, lane, number, least and most that the cell expects of steady time, operations (MessagePack),
 --          then blobs: bytes that operations name
 --
 -- An exchange runs whole or not at all, but Redis does not take back what a script wrote before an error: each operation

@@ -31,9 +31,9 @@ if latest == number then return answer end
 if number < latest then return refuse("WEIRORDER", "exchange " .. number .. " came after " .. latest) end
 
 -- A clock that was set, the cell's or Redis's, must not decide about money: the cell asks `clock.lua` which of them is right.
-local wall = wall_ms()
-if wall < tonumber(ARGV[7]) or wall > tonumber(ARGV[8]) then
-  return refuse("WEIRCLOCK", "Redis's clock says " .. decimal(wall) .. ", and the cell expects " .. ARGV[7] .. " to " .. ARGV[8])
+local steady = now_ms()
+if steady < tonumber(ARGV[7]) or steady > tonumber(ARGV[8]) then
+  return refuse("WEIRCLOCK", "it is " .. decimal(steady) .. " by Redis's clock, and the cell expects " .. ARGV[7] .. " to " .. ARGV[8])
 end
 
 local results = {}
