@@ -22,7 +22,7 @@ export interface ChargeSpend {
   readonly projectId: string;
   /** `YYYY-MM-DD`, of the org's time zone. */
   readonly day: string;
-  /** Of the charge, at a cell: see `SharedClock.steady`. A release before kept none. */
+  /** When the charge was made, at a cell: see `SharedClock.steady`. A release before kept none. */
   readonly steadyMs?: number | undefined;
 }
 

@@ -60,7 +60,7 @@ export class ScopeLeases {
     return this.#periods(timeZone, Math.floor(this.#options.time.now()));
   }
 
-  /** Of a charge now. */
+  /** Steady time of a charge that is made now. */
   steady(): number {
     return Math.floor(this.#options.time.steady());
   }

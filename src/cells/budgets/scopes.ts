@@ -41,7 +41,7 @@ export interface SpentCharge {
 /** Sum of a scope's charges, all of one day. */
 export interface ScopeSum {
   readonly day: string;
-  /** Of the last charge, see `SharedClock.steady`; 0: unknown. */
+  /** When the last charge was made, see `SharedClock.steady`; 0: unknown. */
   steadyMs: number;
   sumMicroUsd: number;
 }
