@@ -24,3 +24,7 @@ export const INCOMPLETE_SINCE = {
 /** The field, or no field where no call is missing. @param sinceMs as in `MayLackCalls` */
 export const incompleteSince = (sinceMs: MayLackCalls["missingSinceMs"]) =>
   sinceMs === undefined ? {} : { incomplete_since: isoTime(sinceMs) };
+
+/** The same of a download, whose file is rows alone. */
+export const incompleteHeader = (sinceMs: MayLackCalls["missingSinceMs"]): Record<string, string> =>
+  sinceMs === undefined ? {} : { "x-svc-incomplete-since": isoTime(sinceMs) };

@@ -4,8 +4,9 @@
  */
 import { z } from "zod";
 import { download } from "../answer.ts";
-import { type Clock, isoTime } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
+import { incompleteHeader } from "../incomplete-since.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import { type Caller, operation } from "../operation.ts";
 import { type ClickHouse, STREAM_MS, type StreamAs } from "./client.ts";
@@ -191,7 +192,7 @@ const headersOf = (rows: number, mostRows: number, missingSinceMs: number | unde
   "x-svc-rows": `${rows}`,
   "x-svc-row-limit": `${mostRows}`,
   "x-svc-time-limit-seconds": `${STREAM_MS / 1000}`,
-  ...(missingSinceMs !== undefined && { "x-svc-incomplete-since": isoTime(missingSinceMs) }),
+  ...incompleteHeader(missingSinceMs),
 });
 
 const tooMany = () =>

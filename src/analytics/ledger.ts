@@ -38,6 +38,14 @@ export interface EntriesPage {
   readonly kind?: LedgerKind | undefined;
 }
 
+/** What is known of an entry that is there; `seq` 0, with nothing before it, stands below the first entry. */
+type Edge = Pick<LedgerEntry, "seq" | "amountMicroUsd" | "balanceMicroUsd" | "createdAtMs">;
+
+export interface Hole {
+  readonly newer: Edge;
+  readonly older: Edge;
+}
+
 interface AnalyticsLedgerMetrics {
   readonly pending: number;
   readonly inserted: number;
@@ -58,8 +66,17 @@ export interface AnalyticsLedger extends Pick<Spool, "flush" | "hold"> {
    * @throws WeirError `analytics_unavailable`, `query_too_large`, `concurrency`
    */
   entriesOf(orgId: string, page: EntriesPage): Promise<LedgerEntry[]>;
+  /**
+   * Newest first: where numbers are missing in ClickHouse below one, between an entry that is there and the next older one.
+   * @throws WeirError as `entriesOf`
+   */
+  holesOf(orgId: string, page: { readonly before: number; readonly limit: number }): Promise<Hole[]>;
   /** The number of entries that this cell put and ClickHouse has not acknowledged. */
   pending(): number;
+  /** The newest entry that this cell put, counted from 1 on by all of its processes. */
+  newest(): number;
+  /** Up to this one ClickHouse has them. */
+  acknowledged(): number;
   metrics(): AnalyticsLedgerMetrics;
   /** Inserts pending entries for at most `withinMs` if ClickHouse is reachable, then stops. Others wait for the next start. */
   stop(withinMs: number): Promise<void>;
@@ -112,7 +129,13 @@ export function openAnalyticsLedger(deps: AnalyticsLedgerDeps): AnalyticsLedger 
       await spool.flush(CATCH_UP_MS, { ifReachable: true });
       return await entriesOf(budget.of(orgId, { limits: PAGE_LIMITS }), orgId, page);
     },
+    async holesOf(orgId, page) {
+      await spool.flush(CATCH_UP_MS, { ifReachable: true });
+      return await holesOf(budget.of(orgId, { limits: PAGE_LIMITS }), orgId, page);
+    },
     pending: () => queue.pending(),
+    newest: () => queue.newest(),
+    acknowledged: () => queue.acknowledged(),
     flush: (withinMs, options) => spool.flush(withinMs, options),
     hold: (withinMs) => spool.hold(withinMs),
     metrics() {
@@ -163,6 +186,34 @@ const ENTRIES = `
   FROM ledger FINAL
   WHERE org_id = {org:String} AND seq IN {seqs:Array(UInt64)}
   ORDER BY seq DESC LIMIT 1 BY seq`;
+
+async function holesOf(
+  reader: Pick<Reader, "rows">,
+  org: string,
+  { before: below, limit: asked }: { readonly before: number; readonly limit: number },
+): Promise<Hole[]> {
+  const rows = await reader.rows<Record<string, number>>(HOLES, { org, below, asked });
+  const edge = (row: Record<string, number>, from: string): Edge => ({
+    ...{ seq: row[`${from}_seq`] ?? 0, amountMicroUsd: row[`${from}_amount`] ?? 0 },
+    ...{ balanceMicroUsd: row[`${from}_balance`] ?? 0, createdAtMs: row[`${from}_ms`] ?? 0 },
+  });
+  return rows.map((row) => ({ newer: edge(row, "newer"), older: edge(row, "older") }));
+}
+
+/**
+ * Reads each entry of the org once, in the order of the primary key, and keeps none: a number that is there twice is no hole. Before
+ * the first row there are zeros.
+ */
+const HOLES = `
+  SELECT * FROM (
+    SELECT seq AS newer_seq, amount_micro AS newer_amount, balance_micro AS newer_balance,
+      toUnixTimestamp64Milli(ts) AS newer_ms, lagInFrame(newer_seq) OVER before AS older_seq,
+      lagInFrame(newer_amount) OVER before AS older_amount, lagInFrame(newer_balance) OVER before AS older_balance,
+      lagInFrame(newer_ms) OVER before AS older_ms
+    FROM ledger WHERE org_id = {org:String} AND seq < {below:UInt64}
+    WINDOW before AS (ORDER BY org_id, seq ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
+  ) WHERE newer_seq > older_seq + 1
+  ORDER BY newer_seq DESC LIMIT {asked:UInt32}`;
 
 interface EntryRow {
   readonly seq: number;

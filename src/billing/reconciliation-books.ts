@@ -3,7 +3,7 @@
  * the numbers of documents, and what is parked.
  */
 import type { Book } from "../credits/book.ts";
-import type { LedgerEntry } from "../credits/entry.ts";
+import { pageEnd, type ShownEntry } from "../credits/shown-list.ts";
 import { WeirError } from "../errors.ts";
 import { firstIdAt } from "../ids.ts";
 import type { InvoiceRow } from "../invoices/invoice.ts";
@@ -23,7 +23,7 @@ export interface OwnBooks {
   readonly refunds: RefundTables;
   readonly parked: ParkedPayments;
   readonly invoices: Pick<InvoiceTables, "byReference" | "of">;
-  readonly ledger: Pick<Book, "entries" | "byReference">;
+  readonly ledger: Pick<Book, "list" | "byReference">;
   /** All orgs, newest first, strictly after one. Read lazily. */
   readonly orgIds: (after: string | undefined) => Iterable<string>;
 }
@@ -156,13 +156,18 @@ const ownFound = (kind: Found["kind"], ref: string, orgId: string, detail: strin
  */
 async function ledgerOf(books: OwnBooks, orgId: string, day: DayOf, notes: Notes): Promise<void> {
   const { ledger } = books;
-  const [newest] = await ledger.entries(orgId, { limit: 1 });
+  const [newest] = (await ledger.list(orgId, { limit: 1 })).entries;
   if (newest === undefined || newest.createdAtMs < day.fromMs) return;
-  let newer: LedgerEntry | undefined;
+  let newer: ShownEntry | undefined;
   let before = Math.min(newest.seq + 1, (await firstFrom(ledger, orgId, newest.seq, day.toMs)) + ENTRIES);
   notes.orgs++;
   for (;;) {
-    const page = await ledger.entries(orgId, { before, limit: ENTRIES });
+    const { entries: page, missingSinceMs } = await ledger.list(orgId, { before, limit: ENTRIES });
+    // What is not listed yet is no fault of the books.
+    if (missingSinceMs !== undefined) {
+      notes.isComplete = false;
+      return;
+    }
     for (const entry of page) {
       if (newer !== undefined) linkOf(orgId, entry, newer, notes);
       newer = entry;
@@ -170,9 +175,9 @@ async function ledgerOf(books: OwnBooks, orgId: string, day: DayOf, notes: Notes
       notes.entries++;
       notes.add(postingOf(books, orgId, entry));
     }
-    if (page.length < ENTRIES) break;
+    if (newer === undefined || page.length < ENTRIES) break;
     if (page.every(({ createdAtMs }) => createdAtMs < day.fromMs)) return;
-    before = newer?.seq ?? 0;
+    before = pageEnd(newer);
     await new Promise((resolve) => setImmediate(resolve));
     day.signal.throwIfAborted();
   }
@@ -180,10 +185,10 @@ async function ledgerOf(books: OwnBooks, orgId: string, day: DayOf, notes: Notes
   if (newer !== undefined) linkOf(orgId, nothing, newer, notes);
 }
 
-type Balanced = Pick<LedgerEntry, "seq" | "balanceMicroUsd">;
+type Balanced = Pick<ShownEntry, "seq" | "balanceMicroUsd">;
 
-function linkOf(orgId: string, older: Balanced, newer: LedgerEntry, notes: Notes): void {
-  if (older.seq !== newer.seq - 1)
+function linkOf(orgId: string, older: Balanced, newer: ShownEntry, notes: Notes): void {
+  if (older.seq !== pageEnd(newer) - 1)
     notes.add(ownFound("balance_not_sum", orgId, orgId, `Entry ${newer.seq} follows ${older.seq}`));
   else if (older.balanceMicroUsd + newer.amountMicroUsd !== newer.balanceMicroUsd) {
     const sum = `${older.balanceMicroUsd} and ${newer.amountMicroUsd} micro-USD are not ${newer.balanceMicroUsd}`;
@@ -201,14 +206,14 @@ async function firstFrom(
   let [low, high] = [1, newestSeq + 1];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const [entry] = await ledger.entries(orgId, { before: middle + 1, limit: 1 });
+    const [entry] = (await ledger.list(orgId, { before: middle + 1, limit: 1 })).entries;
     if ((entry?.createdAtMs ?? 0) >= ms) high = middle;
     else low = middle + 1;
   }
   return low;
 }
 
-function postingOf({ topups, refunds }: OwnBooks, orgId: string, entry: LedgerEntry): Found | undefined {
+function postingOf({ topups, refunds }: OwnBooks, orgId: string, entry: ShownEntry): Found | undefined {
   if (entry.kind !== "topup" && entry.kind !== "refund") return undefined;
   const { refId, refType, seq, amountMicroUsd } = entry;
   const detail = `Entry ${seq} of ${amountMicroUsd} micro-USD names ${refType} ${refId}`;

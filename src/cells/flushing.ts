@@ -48,6 +48,8 @@ export class Flushing {
   }
 
   async #own(withinMs: number): Promise<boolean> {
+    // The cell starts: what its folder has is not on its way yet.
+    if (this.#hooks.length === 0) return false;
     const hookMs = withinMs * (ANSWER_MS / FLUSH_MS);
     const all = Promise.all(this.#hooks.map((hook) => hook(hookMs)));
     let timer: NodeJS.Timeout | undefined;

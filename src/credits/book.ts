@@ -10,6 +10,7 @@ import { type CreditFall, fallOf } from "./credit-events.ts";
 import type { LedgerEntry, PostedEntry, SettleEntry } from "./entry.ts";
 import type { Ledger, LedgerPage } from "./ledger.ts";
 import { checkPosting, earlierPosting, type Posted, type Posting } from "./posting.ts";
+import type { LedgerList } from "./shown-list.ts";
 
 export interface Balance {
   /** After the newest entry, committed or not. May be below zero. */
@@ -40,8 +41,8 @@ export interface Book {
   post(orgId: string, posting: Posting): Posted;
   /** The entry that was posted with a reference; outside an act only a committed one. */
   byReference(orgId: string, refType: string, refId: string): PostedEntry | undefined;
-  /** Newest first; outside an act only committed entries. A promise where charges are kept in another process. */
-  entries(orgId: string, page: LedgerPage): MaybePromise<LedgerEntry[]>;
+  /** Outside an act only committed entries. A promise where charges are kept in another process. */
+  list(orgId: string, page: LedgerPage): MaybePromise<LedgerList>;
   /**
    * Before credit of these orgs is read outside an act: it is then what it was after this call. A promise where balances are kept in
    * another process.
@@ -56,6 +57,7 @@ export interface Book {
 
 /** A book within one process: it has all entries and balances, so it answers synchronously. */
 export interface LocalBook extends Book {
+  /** What {@link Book.list} lists: none is ever missing. */
   entries(orgId: string, page: LedgerPage): LedgerEntry[];
 }
 
@@ -128,6 +130,10 @@ class LedgerBook implements LocalBook {
 
   entries(orgId: string, page: LedgerPage): LedgerEntry[] {
     return this.#ledger.page(orgId, page);
+  }
+
+  list(orgId: string, page: LedgerPage): LedgerList {
+    return { entries: this.entries(orgId, page), missingSinceMs: undefined };
   }
 
   fresh(): undefined {}

@@ -6,10 +6,12 @@ import { z } from "zod";
 import { raw } from "../answer.ts";
 import { isoTime } from "../clock.ts";
 import type { Cursors } from "../cursor.ts";
+import { INCOMPLETE_SINCE, incompleteHeader, incompleteSince } from "../incomplete-since.ts";
 import { operation } from "../operation.ts";
 import type { Book } from "./book.ts";
-import { LEDGER_KINDS, type LedgerEntry } from "./entry.ts";
+import { LEDGER_KINDS } from "./entry.ts";
 import type { Purse } from "./purse.ts";
+import { isGap, pageEnd, type ShownEntry } from "./shown-list.ts";
 
 /** Rates with eight fractional digits, by which credit is sold at this moment. */
 interface OrgMoney {
@@ -56,6 +58,16 @@ const entrySchema = z.object({
   ref_type: z.string().optional(),
   ref_id: z.string().optional(),
   created_at: z.string(),
+  details: z
+    .object({
+      first_seq: z.int().describe("The first of the numbers"),
+      last_seq: z.int().describe("The last of the numbers, which is `seq`"),
+      entries: z.int().describe("How many entries it stands for"),
+    })
+    .optional()
+    .describe(
+      "Of an `adjustment` that was never posted: it stands for entries that a gateway lost, and `amount_micro_usd` is their sum. It gives way to them if they are found again.",
+    ),
 });
 
 const ledgerQuery = z.object({
@@ -69,6 +81,7 @@ const ledgerSchema = z.object({
   object: z.literal("list"),
   data: z.array(entrySchema),
   next_cursor: z.string(),
+  ...INCOMPLETE_SINCE,
 });
 
 export function creditOperations({ book, purse, cursors, orgMoney }: CreditOperationDeps) {
@@ -102,18 +115,22 @@ export function creditOperations({ book, purse, cursors, orgMoney }: CreditOpera
       // Bound to the org: a cursor of another org is invalid.
       const list = `ledger:${orgId}`;
       const before = cursors.read(list, cursor)?.[1];
-      const rows = await book.entries(orgId, {
+      const { entries: rows, missingSinceMs } = await book.list(orgId, {
         limit: limit + 1,
         kind,
         before: typeof before === "number" ? before : undefined,
       });
       const page = rows.slice(0, limit);
-      if (format === "csv") return raw("text/csv; charset=utf-8", ledgerCsv(page));
+      if (format === "csv") {
+        const headers = incompleteHeader(missingSinceMs);
+        return raw("text/csv; charset=utf-8", ledgerCsv(page), { headers });
+      }
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {
         object: "list" as const,
         data: page.map(entryWire),
-        next_cursor: last === undefined ? "" : cursors.write(list, [last.createdAtMs, last.seq]),
+        next_cursor: last === undefined ? "" : cursors.write(list, [last.createdAtMs, pageEnd(last)]),
+        ...incompleteSince(missingSinceMs),
       };
     },
   });
@@ -121,12 +138,13 @@ export function creditOperations({ book, purse, cursors, orgMoney }: CreditOpera
   return { getCredits, listLedger };
 }
 
-export const entryWire = (e: LedgerEntry): z.input<typeof entrySchema> => ({
+export const entryWire = (e: ShownEntry): z.input<typeof entrySchema> => ({
   seq: e.seq,
   kind: e.kind,
   amount_micro_usd: e.amountMicroUsd,
   ...(e.kind === "settle" ? { request_id: e.requestId } : { ref_type: e.refType, ref_id: e.refId }),
   created_at: isoTime(e.createdAtMs),
+  ...(isGap(e) && { details: { first_seq: e.firstSeq, last_seq: e.seq, entries: e.seq - e.firstSeq + 1 } }),
 });
 
 const CSV_COLUMNS = [
@@ -140,7 +158,7 @@ const CSV_COLUMNS = [
 ] as const;
 
 /** RFC 4180: CRLF after every row, the header first, quotes only where a value needs them. */
-function ledgerCsv(entries: readonly LedgerEntry[]): string {
+function ledgerCsv(entries: readonly ShownEntry[]): string {
   const rows = entries.map((e) => {
     const wire = entryWire(e);
     return CSV_COLUMNS.map((column) => csvValue(String(wire[column] ?? ""))).join(",");

@@ -60,7 +60,7 @@ export function exportWriter(deps: ExportJobDeps): JobHandler<Payload> {
       const parts = deps.partsOf(orgId, (sinceMs) => {
         // An org may ask once a day only, so a file without calls of before is no answer while there may be a better one.
         if (sinceMs < row.createdAtMs && attempt <= TRIES_FOR_WHOLE) throw missingCalls(sinceMs);
-        incompleteSinceMs = sinceMs;
+        incompleteSinceMs = Math.min(incompleteSinceMs ?? sinceMs, sinceMs);
       });
       const bytes = await writeArchive({ path, parts, mostBytes, modifiedMs, signal });
       // The org was erased meanwhile: nothing tells of the file any more.

@@ -10,6 +10,7 @@ import { appWire } from "../apps/app.ts";
 import { isoTime } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { entryWire } from "../credits/operations.ts";
+import { pageEnd } from "../credits/shown-list.ts";
 import { eventWire } from "../events/events.ts";
 import { auditWire } from "../events/operations.ts";
 import type { ExportPart } from "../exports/archive.ts";
@@ -94,7 +95,7 @@ function partsOf(rooms: Rooms, orgId: string, missing: (sinceMs: number) => void
       file: "tickets.jsonl",
       rows: () => paged((after?: { id: string }) => tickets.of(orgId, after?.id), ticketWire),
     },
-    { file: "ledger.jsonl", rows: () => ledgerOf(book, orgId) },
+    { file: "ledger.jsonl", rows: () => ledgerOf(book, orgId, missing) },
     {
       file: "invoices.jsonl",
       rows: () => paged((after?: { id: string }) => invoices.tables.of(orgId, after?.id), invoiceWire),
@@ -127,12 +128,18 @@ function* paged<R>(read: (after: R | undefined) => Iterable<R>, wire: (row: R) =
 
 const LEDGER_PAGE = 500;
 
-async function* ledgerOf(book: Rooms["book"], orgId: string): AsyncGenerator<object> {
+async function* ledgerOf(
+  book: Rooms["book"],
+  orgId: string,
+  missing: (sinceMs: number) => void,
+): AsyncGenerator<object> {
   for (let before: number | undefined; ; ) {
-    const page = await book.entries(orgId, { limit: LEDGER_PAGE, before });
-    for (const entry of page) yield entryWire(entry);
-    before = page.at(-1)?.seq;
-    if (page.length < LEDGER_PAGE) return;
+    const { entries, missingSinceMs } = await book.list(orgId, { limit: LEDGER_PAGE, before });
+    if (missingSinceMs !== undefined) missing(missingSinceMs);
+    for (const entry of entries) yield entryWire(entry);
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < LEDGER_PAGE) return;
+    before = pageEnd(last);
   }
 }
 

@@ -1,5 +1,8 @@
 /** What the credits of a gateway need of other rooms, and offer them: alike for one alone and for a cell among others. */
+import type { Way } from "../analytics/inserted-until.ts";
+import type { AnalyticsLedger } from "../analytics/ledger.ts";
 import type { Cell } from "../cells/cell.ts";
+import type { Flushed } from "../cells/flushing.ts";
 import type { Clock } from "../clock.ts";
 import type { CreditBounds } from "../credits/accounts.ts";
 import type { Book } from "../credits/book.ts";
@@ -21,18 +24,13 @@ export interface MoneyGround {
 }
 
 /** Where a cell's charges are listed: a table of the analytics, which opens later than the money. */
-export interface ListedCharges {
+export interface ListedCharges extends Pick<AnalyticsLedger, "entriesOf" | "holesOf"> {
   /** Only in an act: entries that reach the list soon; the same may come again. */
   put(entries: readonly (LedgerEntry & { readonly orgId: string })[]): void;
-  /** Newest first. */
-  entriesOf(
-    orgId: string,
-    page: { readonly before?: number; readonly limit: number; readonly kind?: "settle" },
-  ): Promise<LedgerEntry[]>;
   /** Resolves true once all that this cell put is listed, false where that takes longer. */
   flush(withinMs: number): Promise<boolean>;
   /** Resolves once the entries of all cells so far are listed, or after a moment. */
-  allListed(): Promise<void>;
+  allListed(): Promise<Flushed>;
 }
 
 /** What both kinds of gateways know of credits. */
@@ -45,6 +43,8 @@ export interface Credits {
   connect(charges: ListedCharges): void;
   /** Resolves true once the charges so far are on their way to the list; false where that takes longer. */
   flushCharges(withinMs: number): Promise<boolean>;
+  /** This gateway's charges on their way to the list. */
+  readonly charges: Way;
   /** No call is under way any more. */
   closeCredits(): Promise<void>;
   /** What this cell has leased of orgs' credit; nothing at a gateway alone. */

@@ -56,6 +56,7 @@ function openAlone(
 const ALONE = {
   connect() {},
   flushCharges: () => Promise.resolve(true),
+  charges: { newest: () => 0, acknowledged: () => 0 },
   closeCredits: () => Promise.resolve(),
   leased: () => ({ orgs: 0, microUsd: 0 }),
 };

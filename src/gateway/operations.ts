@@ -154,7 +154,7 @@ const receiptsOf = ({ receipts, clock, analytics, book }: Rooms) =>
   receiptOperations({
     ...{ keys: receipts.keys, issuer: receipts.issuer, clock },
     recordOf: analytics.recordOf,
-    ledger: (orgId, page) => book.entries(orgId, page),
+    ledger: (orgId, page) => book.list(orgId, page),
   });
 
 function scimOf({ accounts, clock, cursors, directory, identity, jobs, trail }: Rooms) {

@@ -6,11 +6,13 @@ import { startSimulator } from "../../simulator/simulator.ts";
 import type { LastUsed } from "../account/last-used.ts";
 import type { OwnKeys } from "../account/provider-keys.ts";
 import { type Analytics, openAnalytics } from "../analytics/analytics.ts";
+import { byTwo, InsertedUntil } from "../analytics/inserted-until.ts";
 import { openOutbox } from "../analytics/outbox.ts";
 import { BackupMoment } from "../backup/moment.ts";
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import { simulatedModels } from "../catalog/stats-operations.ts";
 import type { Cell } from "../cells/cell.ts";
+import type { Flushed } from "../cells/flushing.ts";
 import { assertAlone } from "../cells/membership.ts";
 import { type Clock, systemClock, systemRandom, systemTimers } from "../clock.ts";
 import type { Config } from "../config.ts";
@@ -169,9 +171,18 @@ async function shareWith(
   const flush = async (withinMs: number) =>
     (await money.flushCharges(withinMs)) && (await analytics.flushOwn(withinMs));
   cell.onFlush(flush);
-  cell.inserts(analytics.inserted);
-  const bringOut = async () => void (await Promise.all([flush(LISTED_MS), cell.flushOthers(LISTED_MS)]));
-  money.connect({ ...analytics.ledger, allListed: bringOut });
+  const listed = new InsertedUntil(byTwo(money.charges, analytics.ledger), cell.clock);
+  const inserting = [analytics.inserted, listed];
+  const untilMs = () => Math.min(...inserting.map((rows) => rows.untilMs()));
+  cell.inserts({ untilMs, isDone: () => inserting.every((rows) => rows.isDone()) });
+  const allListed = async (): Promise<Flushed> => {
+    const [isDone, others] = await Promise.all([flush(LISTED_MS), cell.flushOthers(LISTED_MS)]);
+    if (isDone) return others;
+    const missingSinceMs = Math.min(untilMs(), others.missingSinceMs ?? Number.POSITIVE_INFINITY);
+    return { isDone: false, missingSinceMs };
+  };
+  const bringOut = async () => void (await allListed());
+  money.connect({ ...analytics.ledger, allListed });
   shareCoolDowns({ signals, health, timers: systemTimers });
   lastUsed.share();
   merged.add({
@@ -190,7 +201,7 @@ interface WhatIsShared {
   readonly lastUsed: LastUsed;
   readonly health: Health;
   readonly analytics: Analytics;
-  readonly money: Pick<Awaited<ReturnType<typeof openMoney>>, "connect" | "flushCharges">;
+  readonly money: Pick<Awaited<ReturnType<typeof openMoney>>, "charges" | "connect" | "flushCharges">;
 }
 
 /** A list of the ledger waits so long for the newest entries of all cells. */

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { AccountTables } from "../account/tables.ts";
 import type { Cell } from "../cells/cell.ts";
 import type { NumberedCharge } from "../cells/credit/charges.ts";
-import { FormerLedger, isFormerListed } from "../cells/credit/former-ledger.ts";
+import { FormerLedger, isFormerOver } from "../cells/credit/former-ledger.ts";
 import { openSharedCredits, POSTED_LEDGER } from "../cells/credit/shared-credits.ts";
 import { Flushing } from "../cells/flushing.ts";
 import type { LedgerEntry } from "../credits/entry.ts";
@@ -61,11 +61,10 @@ export async function openSharedMoney(
       }
     },
     onPosted: (orgId, { seq }) => jobs.enqueue(listPosting, { orgId, payload: { orgId, seq } }),
-    async charges(orgId, { before, limit }) {
-      const list = await listed.promise;
-      return await list.entriesOf(orgId, { ...(before !== undefined && { before }), limit, kind: "settle" });
-    },
-    isFormerListed: () => isFormerListed(store),
+    charges: async (orgId, page) =>
+      await (await listed.promise).entriesOf(orgId, { ...page, kind: "settle" }),
+    holes: async (orgId, page) => await (await listed.promise).holesOf(orgId, page),
+    isFormerOver: () => isFormerOver(cell),
     allCharged: async () => void (await Promise.all([charged(CHARGED_MS), charging.others(CHARGED_MS)])),
     allListed: async () => await (await listed.promise).allListed(),
     onCrossed: crossedTeller(store, ports.exceeded, log),
@@ -88,10 +87,11 @@ export async function openSharedMoney(
           return undefined;
         },
       });
-      former = copyFormer(store, list, log);
+      former = copyFormer(cell, list, log);
       listed.resolve(list);
     },
     flushCharges: charged,
+    charges: credits.purse.passing,
     leased: () => credits.purse.leased(),
     async closeCredits() {
       await former?.stop();
@@ -101,9 +101,9 @@ export async function openSharedMoney(
 }
 
 /** Lists the former charges of a cell on the folder of a gateway that was alone. */
-function copyFormer(store: Cell["store"], list: ListedCharges, log: Logger): FormerLedger {
+function copyFormer({ name, store }: Cell, list: ListedCharges, log: Logger): FormerLedger {
   const former = new FormerLedger({
-    ...{ store, list },
+    ...{ name, store, list },
     onFailure: (err) =>
       log.error({ err }, "charges of before there were cells could not be listed; it is tried again"),
     onDone: (entries) => log.info({ entries }, "all charges of before there were cells are listed"),

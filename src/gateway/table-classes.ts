@@ -29,7 +29,7 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   ...{ "routing.down_told": "shared", "routing.down_told_hours": "shared" },
   // Postings; charges have numbers of the dataset and are listed in the analytics.
   ...{ "ledger.posted": "shared", "ledger.posted_references": "shared", "ledger.posted_kinds": "shared" },
-  "ledger.former": "shared",
+  ...{ "ledger.former": "shared", "ledger.gone": "shared" },
   ...{ "credits.lots": "shared", "credits.grant_expiries": "shared" },
   ...{ "credits.told_falls": "shared", "credits.uncharged": "shared" },
   // Ledger and spend of a gateway alone, and of a cell that was one.

@@ -62,9 +62,13 @@ export async function charges(gateway: Asked): Promise<Map<string, number[]>> {
   const byRequest = new Map<string, number[]>();
   let cursor = "";
   do {
-    const { json } = await gateway.call(
-      "GET",
-      `/v1/credits/ledger?kind=settle&limit=500&cursor=${encodeURIComponent(cursor)}`,
+    const path = `/v1/credits/ledger?kind=settle&limit=500&cursor=${encodeURIComponent(cursor)}`;
+    const read = () => gateway.call("GET", path);
+    // A cell that is late says so.
+    const { json } = await until(
+      "the page is whole",
+      read,
+      (page) => page.json.incomplete_since === undefined,
     );
     for (const entry of json.data) {
       byRequest.set(entry.request_id, [...(byRequest.get(entry.request_id) ?? []), entry.amount_micro_usd]);

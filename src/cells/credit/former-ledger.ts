@@ -1,18 +1,32 @@
 /**
  * The ledger of the gateway whose folder an installation was made of: its postings are rows that all cells have, its charges are in that
  * folder alone. The folder's cell copies all entries to the list that every cell reads, in the background. A row that all cells have says
- * that this is not done: until then a list that would be incomplete is refused.
+ * that this is not done: until then a list says that older entries may be missing.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { entryOf, type LedgerEntry, type StoredEntry } from "../../credits/entry.ts";
 import type { Store } from "../../store/store.ts";
+import type { Cell } from "../cell.ts";
 
-/** The row that all cells have. */
+/** The row that all cells have: the name of the cell that copies, `true` before it has begun. */
 export const FORMER_LEDGER = { table: "ledger.former", key: "unlisted" };
 
+/** The cell that has entries of before there were cells which are not listed; `true`: one that has not said so yet. */
+export const formerCell = (store: Pick<Store, "table">): string | true | undefined =>
+  store.table<string | true>(FORMER_LEDGER.table).get(FORMER_LEDGER.key);
+
 /** Whether all entries of before there were cells are listed. */
-export const isFormerListed = (store: Pick<Store, "table">): boolean =>
-  store.table<true>(FORMER_LEDGER.table).get(FORMER_LEDGER.key) === undefined;
+export const isFormerListed = (store: Pick<Store, "table">): boolean => formerCell(store) === undefined;
+
+/** Whether all of them are listed, or the cell that had them is gone. @throws Error of Redis */
+export async function isFormerOver({
+  store,
+  listed,
+}: Pick<Cell, "listed"> & { readonly store: Pick<Store, "table"> }): Promise<boolean> {
+  const name = formerCell(store);
+  if (name === undefined || name === true) return name === undefined;
+  return (await listed()).cells.some(({ cell, status }) => cell === name && status === "retired");
+}
 
 /** Where entries are listed. */
 export interface FormerList {
@@ -23,6 +37,8 @@ export interface FormerList {
 }
 
 export interface FormerLedgerDeps {
+  /** Name of the cell that copies. */
+  readonly name: string;
   readonly store: Pick<Store, "table" | "act">;
   readonly list: FormerList;
   /** The copy is tried again. */
@@ -82,7 +98,10 @@ export class FormerLedger {
   }
 
   async #copyAll(): Promise<void> {
-    const { store, list, onDone } = this.#deps;
+    const { name, store, list, onDone } = this.#deps;
+    const { table, key } = FORMER_LEDGER;
+    if (formerCell(store) !== name)
+      await store.act(() => store.table<string>(table).put(key, name), { isOwed: true });
     let isMore = true;
     while (isMore) {
       for (let waiting = 0; isMore && waiting < MOST_WAITING; waiting += SLICE) {
@@ -94,8 +113,7 @@ export class FormerLedger {
         await this.#pause(RETRY_MS);
       }
     }
-    const { table, key } = FORMER_LEDGER;
-    await store.act(() => store.table<true>(table).remove(key), { isOwed: true });
+    await store.act(() => store.table<string>(table).remove(key), { isOwed: true });
     onDone(this.#copied()?.entries ?? 0);
   }
 

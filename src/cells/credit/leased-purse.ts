@@ -199,6 +199,12 @@ export class LeasedPurse implements Purse {
     return this.#credit;
   }
 
+  /** This cell's charges, by the numbers of their rows: the newest, and up to which they have numbers and were passed on. */
+  get passing() {
+    const charges = this.#charges;
+    return { newest: () => charges.newest(), acknowledged: () => charges.passedTo() };
+  }
+
   /** Resolves true once all charges so far have numbers and were passed on; false where that takes longer. */
   async passed(withinMs: number): Promise<boolean> {
     const last = this.#charges.newest();

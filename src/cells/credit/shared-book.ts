@@ -5,22 +5,17 @@
 import type { Clock } from "../../clock.ts";
 import type { Balance, Book } from "../../credits/book.ts";
 import { type CreditFall, type FallBounds, fallOf } from "../../credits/credit-events.ts";
-import type { LedgerEntry, PostedEntry, SettleEntry } from "../../credits/entry.ts";
+import type { PostedEntry, SettleEntry } from "../../credits/entry.ts";
 import type { Ledger, LedgerPage } from "../../credits/ledger.ts";
 import type { CreditLots } from "../../credits/lots.ts";
 import { checkPosting, earlierPosting, type Posted, type Posting } from "../../credits/posting.ts";
-import { fail } from "../../errors.ts";
+import type { LedgerList } from "../../credits/shown-list.ts";
 import type { MaybePromise } from "../../maybe-promise.ts";
 import type { ActCredit } from "../act-credit.ts";
 import type { CreditView } from "./credit-view.ts";
+import { SharedList, type SharedListDeps } from "./shared-list.ts";
 
-/** Charges of one org, of all cells, newest first, below a number. */
-export type ReadCharges = (
-  orgId: string,
-  page: Pick<LedgerPage, "before" | "limit">,
-) => Promise<readonly LedgerEntry[]>;
-
-export interface SharedBookDeps {
+export interface SharedBookDeps extends Omit<SharedListDeps, "posted" | "view"> {
   readonly clock: Clock;
   /** The ledger of postings only: rows that all cells have. */
   readonly posted: Ledger;
@@ -32,27 +27,17 @@ export interface SharedBookDeps {
   readonly onFall: (fall: CreditFall) => void;
   /** Called in the act of an entry: what follows from it. */
   readonly onPosted: (orgId: string, entry: PostedEntry) => void;
-  readonly charges: ReadCharges;
-  /** False while charges of before there were cells may be missing: they are being copied. */
-  readonly isFormerListed: () => boolean;
-  /** Resolves once the charges of all cells so far have numbers and are listed, or after a moment. */
-  readonly allListed: () => Promise<void>;
   /** Resolves once the charges of all cells so far have numbers, or after a moment. */
   readonly allCharged: () => Promise<void>;
 }
 
-/** Charges that are not listed yet are looked for once more after this. */
-const AGAIN_MS = 50;
-const AGAIN_TIMES = 20;
-/** The same while many may be missing. */
-const AGAIN_TIMES_COPYING = 2;
-const COPYING_RETRY_MS = 5000;
-
 export class SharedBook implements Book {
   readonly #deps: SharedBookDeps;
+  readonly #list: SharedList;
 
   constructor(deps: SharedBookDeps) {
     this.#deps = deps;
+    this.#list = new SharedList(deps);
   }
 
   balance(orgId: string): Balance {
@@ -98,15 +83,13 @@ export class SharedBook implements Book {
     return this.#deps.posted.byReference(orgId, refType, refId);
   }
 
-  /**
-   * Charges of the last moments may be missing, but none below one that is listed.
-   * @throws WeirError 503, as a rejection, where the charges cannot be read, one of a later page is not listed yet, or those of before
-   *   there were cells are still being copied
-   */
-  entries(orgId: string, page: LedgerPage): MaybePromise<LedgerEntry[]> {
+  /** @throws WeirError 503, as a rejection, where the charges cannot be read */
+  list(orgId: string, page: LedgerPage): MaybePromise<LedgerList> {
     const { kind } = page;
-    if (kind !== undefined && kind !== "settle") return this.#deps.posted.page(orgId, page);
-    return this.#withCharges(orgId, page);
+    // None of them is ever missing, and none of the other kinds stands for others.
+    if (kind !== undefined && kind !== "settle" && kind !== "adjustment")
+      return { entries: this.#deps.posted.page(orgId, page), missingSinceMs: undefined };
+    return this.#list.page(orgId, page);
   }
 
   async fresh(orgIds: readonly string[]): Promise<void> {
@@ -116,51 +99,4 @@ export class SharedBook implements Book {
   charged(): Promise<void> {
     return this.#deps.allCharged();
   }
-
-  async #withCharges(orgId: string, { before, limit, kind }: LedgerPage): Promise<LedgerEntry[]> {
-    const { posted, charges, view, allListed, isFormerListed } = this.#deps;
-    // Charges get their numbers by it: a number that was asked for earlier would be below those of the last moments.
-    if (before === undefined) await allListed();
-    const funds = (await view.fresh([orgId])).get(orgId);
-    let from = Math.min(before ?? Number.MAX_SAFE_INTEGER, (funds?.seq ?? 0) + 1);
-    for (let times = 1; from > 1; times++) {
-      // Before the look: what is copied after it may be missing in what was found.
-      const isWhole = isFormerListed();
-      const settled = await charges(orgId, { before: from, limit });
-      const others = posted.page(orgId, { before: from, limit });
-      const all = [...settled, ...others].sort((one, other) => other.seq - one.seq).slice(0, limit);
-      const gap = lastGap(all, from, limit);
-      if (gap === undefined) return kind === undefined ? all : ofCharges(settled, limit);
-      if (times < (isWhole ? AGAIN_TIMES : AGAIN_TIMES_COPYING))
-        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-      else if (!isWhole)
-        throw fail("analytics_unavailable", "Older entries of this ledger are still being copied.", {
-          retryAfterMs: COPYING_RETRY_MS,
-        });
-      else if (before !== undefined)
-        throw fail("analytics_unavailable", "Entries of this page are not listed yet.", {
-          retryAfterMs: 1000,
-        });
-      else from = gap;
-      await allListed();
-    }
-    return [];
-  }
-}
-
-/** Charges alone are listed without a look at what is between them, which may be postings. */
-const ofCharges = (settled: readonly LedgerEntry[], limit: number): LedgerEntry[] => settled.slice(0, limit);
-
-/**
- * Number of the oldest entry that is missing below `from`; undefined where the entries follow each other down to the end of the page.
- * @param entries newest first
- */
-function lastGap(entries: readonly LedgerEntry[], from: number, limit: number): number | undefined {
-  let gap: number | undefined;
-  let next = from - 1;
-  for (const { seq } of entries) {
-    if (seq !== next) gap = seq + 1;
-    next = seq - 1;
-  }
-  return entries.length < limit && next > 0 ? 1 : gap;
 }

@@ -12,7 +12,10 @@ import { type LeasedPurseOptions, openLeasedPurse } from "./leased-purse.ts";
 import { SharedBook, type SharedBookDeps } from "./shared-book.ts";
 
 export interface SharedCreditsDeps
-  extends Pick<SharedBookDeps, "onPosted" | "charges" | "isFormerListed" | "allListed" | "allCharged">,
+  extends Pick<
+      SharedBookDeps,
+      "onPosted" | "charges" | "holes" | "isFormerOver" | "allListed" | "allCharged"
+    >,
     Pick<LeasedPurseOptions, "onUncharged" | "onCrossed" | "onEnd" | "scopeOf"> {
   readonly cell: Cell;
   readonly clock: Clock;
@@ -40,7 +43,10 @@ export async function openSharedCredits(deps: SharedCreditsDeps) {
   const lots = new CreditLots({ store, ledger: posted, balanceOf });
   const bounds = new BoundsOfOrgs(deps.bounds);
   const boundsOf = (orgId: string) => bounds.of(orgId);
-  const book = new SharedBook({ ...deps, posted, lots, view, inAct, boundsOf });
+  const book = new SharedBook({
+    ...{ ...deps, store, posted, lots, view, inAct, boundsOf },
+    caughtUp: () => cell.caughtUp(),
+  });
   const falls = new ChargeFalls({ store, boundsOf, onFall });
   const purse = await openLeasedPurse({
     ...{ store, clock: cell.clock.machine, time: cell.clock, view, life: cell.entered.life },

@@ -1,12 +1,15 @@
 /** The book of several cells: postings and charges of all of them are one ledger, whichever cell posts, charges or reads. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { LeasedPurse } from "../../../src/cells/credit/leased-purse.ts";
-import { openSharedCredits } from "../../../src/cells/credit/shared-credits.ts";
+import { openSharedCredits, POSTED_LEDGER } from "../../../src/cells/credit/shared-credits.ts";
 import { systemClock } from "../../../src/clock.ts";
 import type { CreditFall } from "../../../src/credits/credit-events.ts";
-import type { LedgerEntry, PostedKind } from "../../../src/credits/entry.ts";
+import type { LedgerEntry, LedgerKind, PostedKind } from "../../../src/credits/entry.ts";
+import { openLedger } from "../../../src/credits/ledger.ts";
 import type { Posting } from "../../../src/credits/posting.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
+import { isGap, pageEnd, type ShownEntry } from "../../../src/credits/shown-list.ts";
 import { amount } from "../../support/effort.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";
@@ -18,11 +21,28 @@ const LOW = 5000;
 
 type BookCell = Awaited<ReturnType<typeof openBookCell>>;
 
-/** Charges that the list does not have yet, by number. */
+/** Charges of `org_gap` that the list does not have, by number. */
 const hidden = new Set<number>();
-let isCopying = false;
+/** Whether a cell is away that may have them, or the one that copies those of before there were cells. */
+const away = { cell: false, former: false };
+const AWAY_MS = Date.parse("2026-01-02T03:04:05Z");
 const purses: LeasedPurse[] = [];
 const allPassed = async () => void (await Promise.all(purses.map((purse) => purse.passed(1000))));
+const allListed = async () => {
+  await allPassed();
+  return { isDone: true, missingSinceMs: away.cell ? AWAY_MS : undefined };
+};
+
+/** What the list has of an org's charges below a number, newest first. */
+const listed = (heard: HeardLedger, orgId: string, before: number): LedgerEntry[] =>
+  heard
+    .of(orgId)
+    .filter(({ seq }) => seq < before && !(orgId === "org_gap" && hidden.has(seq)))
+    .reverse()
+    .map(({ seq, amountMicroUsd, balanceMicroUsd, atMs: createdAtMs, requestId }) => ({
+      ...({ kind: "settle", seq, amountMicroUsd: -amountMicroUsd } as const),
+      ...{ balanceMicroUsd, createdAtMs, requestId },
+    }));
 
 async function openBookCell(bench: Bench, name: string, heard: HeardLedger) {
   const cell = await bench.cell(name, { hasParts: true });
@@ -37,18 +57,19 @@ async function openBookCell(bench: Bench, name: string, heard: HeardLedger) {
     onUncharged: () => {},
     onPosted: () => {},
     onEnd: () => {},
-    isFormerListed: () => !isCopying,
-    charges: async (orgId, { before = Number.MAX_SAFE_INTEGER, limit }) =>
-      heard
-        .of(orgId)
-        .filter(({ seq }) => seq < before && !(orgId === "org_gap" && hidden.has(seq)))
-        .slice(-limit)
-        .reverse()
-        .map(({ seq, amountMicroUsd, balanceMicroUsd, atMs: createdAtMs, requestId }) => ({
-          ...({ kind: "settle", seq, amountMicroUsd: -amountMicroUsd } as const),
-          ...{ balanceMicroUsd, createdAtMs, requestId },
-        })),
-    allListed: allPassed,
+    isFormerOver: async () => !away.former,
+    charges: async (orgId, { before, limit }) => listed(heard, orgId, before).slice(0, limit),
+    holes: async (orgId, { before, limit }) => {
+      const posted = openLedger(cell.store, POSTED_LEDGER).page(orgId, { before, limit: 1000 });
+      const all = [...listed(heard, orgId, before), ...posted].sort((one, other) => other.seq - one.seq);
+      const edges = [...all, { seq: 0, amountMicroUsd: 0, balanceMicroUsd: 0, createdAtMs: 0 }];
+      return edges
+        .slice(1)
+        .map((older, at) => ({ newer: edges[at] ?? older, older }))
+        .filter(({ newer, older }) => newer.seq > older.seq + 1)
+        .slice(0, limit);
+    },
+    allListed,
     allCharged: allPassed,
   });
   await cell.opened();
@@ -68,20 +89,44 @@ async function call(cell: BookCell, org: string, microUsd: number): Promise<void
   await charge({ ...(cell as TestCell), purse: cell.purse, stop: async () => {} }, hold, microUsd);
 }
 
-async function wholeLedger({ book }: BookCell, org: string): Promise<LedgerEntry[]> {
-  const all: LedgerEntry[] = [];
-  for (;;) {
-    const page = await book.entries(org, { limit: 7, ...(all.length > 0 && { before: all.at(-1)?.seq }) });
-    all.push(...page);
-    if (page.length < 7) return all.reverse();
+interface Shown {
+  readonly entries: ShownEntry[];
+  /** Whether a page said that something is missing. */
+  readonly isLacking: boolean;
+}
+
+/** All pages, newest first. */
+async function shownOf({ book }: BookCell, org: string, limit = 7, kind?: LedgerKind): Promise<Shown> {
+  const entries: ShownEntry[] = [];
+  let isLacking = false;
+  for (let before: number | undefined; ; ) {
+    const page = await book.list(org, { limit, before, kind });
+    entries.push(...page.entries);
+    isLacking ||= page.missingSinceMs !== undefined;
+    const last = page.entries.at(-1);
+    if (last === undefined || page.entries.length < limit) return { entries, isLacking };
+    before = pageEnd(last);
   }
 }
 
-function assertAddsUp(entries: readonly LedgerEntry[]): void {
+const wholeLedger = async (cell: BookCell, org: string): Promise<ShownEntry[]> =>
+  (await shownOf(cell, org)).entries.reverse();
+
+function assertAddsUp(entries: readonly ShownEntry[]): void {
   let balance = 0;
   for (const [at, { seq, amountMicroUsd, balanceMicroUsd }] of entries.entries()) {
     balance += amountMicroUsd;
     expect({ seq, balanceMicroUsd }).toEqual({ seq: at + 1, balanceMicroUsd: balance });
+  }
+}
+
+/** @param entries newest first */
+function assertAddsUpWithGaps(entries: readonly ShownEntry[]): void {
+  let [next, balance] = [1, 0];
+  for (const entry of entries.toReversed()) {
+    balance += entry.amountMicroUsd;
+    expect([isGap(entry) ? entry.firstSeq : entry.seq, entry.balanceMicroUsd]).toEqual([next, balance]);
+    next = entry.seq + 1;
   }
 }
 
@@ -123,7 +168,7 @@ describe.skipIf(missing !== undefined)(
       await post(at(0), "org_now", posting("topup", 10_000));
       for (let n = 1; n <= 9; n++) {
         await call(at(n), "org_now", 10);
-        const [newest] = await at(n + 1).book.entries("org_now", { limit: 5 });
+        const [newest] = (await at(n + 1).book.list("org_now", { limit: 5 })).entries;
         expect(newest).toMatchObject({ seq: n + 1, balanceMicroUsd: 10_000 - 10 * n });
       }
     });
@@ -200,41 +245,118 @@ describe.skipIf(missing !== undefined)(
       expect(told()).toHaveLength(2);
     });
 
-    test("a list that lacks a charge begins below it, and a page that lacks one is refused", async () => {
-      await post(at(0), "org_gap", posting("topup", 10_000));
-      for (let n = 0; n < 8; n++) await call(at(n), "org_gap", 10);
-      await until("all rows are heard", () => heard.of("org_gap").length, equals(8));
-      const seqs = async (before?: number) =>
-        (await at(0).book.entries("org_gap", { limit: 4, ...(before && { before }) })).map(({ seq }) => seq);
-      expect(await seqs()).toEqual([9, 8, 7, 6]);
-      hidden.add(8);
-      expect(await seqs()).toEqual([7, 6, 5, 4]);
-      await expect(seqs(9)).rejects.toMatchObject({ kind: "analytics_unavailable" });
-      hidden.clear();
-      expect(await seqs(9)).toEqual([8, 7, 6, 5]);
-    });
+    describe("C2: numbers that the list lacks", () => {
+      const seqs = ({ entries }: Shown) => entries.map(({ seq }) => seq);
+      const gapsOf = ({ entries }: Shown) =>
+        entries.filter(isGap).map(({ firstSeq, seq, amountMicroUsd }) => [firstSeq, seq, amountMicroUsd]);
+      const list = (limit?: number, kind?: LedgerKind) => shownOf(at(limit ?? 0), "org_gap", limit, kind);
+      const KINDS = [undefined, "settle", "adjustment"] as const;
+      /** A charge of so much, that has its number. */
+      const numbered = async (microUsd: number) => {
+        const before = heard.of("org_gap").length;
+        await call(at(microUsd), "org_gap", microUsd);
+        await until("it has its number", () => heard.of("org_gap").length, equals(before + 1));
+      };
+      beforeAll(async () => {
+        await post(at(0), "org_gap", posting("topup", 10_000));
+        for (let n = 1; n <= 8; n++) await numbered(n);
+        await post(at(1), "org_gap", posting("adjustment", -30));
+        for (let n = 11; n <= 14; n++) await numbered(n);
+      });
+      beforeEach(() => {
+        hidden.clear();
+        Object.assign(away, { cell: false, former: false });
+      });
 
-    test("while charges of before there were cells are copied, a list that lacks one is refused", async () => {
-      await post(at(0), "org_gap", posting("topup", 10_000, "copied"));
-      const seqs = async (before?: number) =>
-        (await at(1).book.entries("org_gap", { limit: 4, ...(before && { before }) })).map(({ seq }) => seq);
-      const refusal = { kind: "analytics_unavailable", retryAfterMs: 5000 };
-      isCopying = true;
-      for (const seq of [1, 2, 3, 4, 5]) hidden.add(seq);
-      expect(await seqs()).toEqual([10, 9, 8, 7]);
-      await expect(seqs(7)).rejects.toMatchObject(refusal);
-      hidden.add(8);
-      await expect(seqs()).rejects.toMatchObject(refusal);
-      hidden.clear();
-      isCopying = false;
-      expect(await seqs(7)).toEqual([6, 5, 4, 3]);
+      test("are left out while a cell is away that may have them, and pages say since when", async () => {
+        away.cell = true;
+        for (const seq of [3, 4, 8, 9, 14]) hidden.add(seq);
+        for (const limit of [1, 2, 3, 20]) {
+          const all = await list(limit);
+          expect([seqs(all), all.isLacking]).toEqual([[13, 12, 11, 10, 7, 6, 5, 2, 1], true]);
+          const settled = await list(limit, "settle");
+          expect([seqs(settled), settled.isLacking]).toEqual([[13, 12, 11, 7, 6, 5, 2], true]);
+          const adjusted = await list(limit, "adjustment");
+          expect([seqs(adjusted), adjusted.isLacking]).toEqual([[10], true]);
+        }
+        expect(await at(1).book.list("org_gap", { before: 14, limit: 3 })).toMatchObject({
+          missingSinceMs: undefined,
+        });
+        expect(await at(1).book.list("org_gap", { before: 11, limit: 2 })).toMatchObject({
+          missingSinceMs: AWAY_MS,
+        });
+      });
+
+      test("are left out while charges of before there were cells are copied", async () => {
+        away.former = true;
+        hidden.add(2).add(3);
+        const all = await list(20);
+        expect([seqs(all).at(-2), all.isLacking, gapsOf(all)]).toEqual([4, true, []]);
+      });
+
+      test("have an entry for each run once no cell is left that may have them, the same while one is away", async () => {
+        for (const seq of [2, 3, 8, 9]) hidden.add(seq);
+        const gaps = [
+          [8, 9, -15],
+          [2, 3, -3],
+        ];
+        expect(gapsOf(await list(20))).toEqual(gaps);
+        away.cell = true;
+        for (const limit of [1, 2, 3, 20]) {
+          const all = await list(limit);
+          expect([seqs(all), gapsOf(all)]).toEqual([[14, 13, 12, 11, 10, 9, 7, 6, 5, 4, 3, 1], gaps]);
+          assertAddsUpWithGaps(all.entries);
+          expect(seqs(await list(limit, "adjustment"))).toEqual([10, 9, 3]);
+          expect(seqs(await list(limit, "settle"))).toEqual([14, 13, 12, 11, 7, 6, 5, 4]);
+        }
+        // A page may begin amid a run: its entry is on the page before.
+        const { entries } = await at(0).book.list("org_gap", { before: 3, limit: 5 });
+        expect(entries.map(({ seq }) => seq)).toEqual([1]);
+      });
+
+      test("of a cell that is away are not taken for those beside them that are gone", async () => {
+        hidden.add(14);
+        expect(gapsOf(await list(20))).toEqual([[14, 14, -14]]);
+        await numbered(15);
+        hidden.add(15);
+        away.cell = true;
+        expect([gapsOf(await list(20)), (await list(20)).isLacking]).toEqual([[[14, 14, -14]], true]);
+        away.cell = false;
+        expect(gapsOf(await list(20))).toEqual([[14, 15, -29]]);
+        hidden.delete(14);
+        expect(gapsOf(await list(20))).toEqual([[15, 15, -15]]);
+        // Those that are gone are found below any number of others.
+        hidden.add(3).add(5);
+        for (const microUsd of [16, 17, 18, 19]) await numbered(microUsd);
+        for (const seq of [16, 18, 19]) hidden.add(seq);
+        away.cell = true;
+        for (const limit of [1, 2, 3, 20]) {
+          const adjusted = await list(limit, "adjustment");
+          expect([seqs(adjusted), adjusted.isLacking]).toEqual([[15, 10, 5, 3], true]);
+        }
+      });
+
+      test("make one list by pages of any size at any cell, which adds up, whichever they are", async () => {
+        const seqs = Array.from({ length: 18 }, (_, at) => at + 2).filter((seq) => seq !== 10);
+        const adds = async (without: readonly number[]) => {
+          hidden.clear();
+          for (const seq of without) hidden.add(seq);
+          const whole = await list(100);
+          assertAddsUpWithGaps(whole.entries);
+          for (const kind of KINDS) {
+            const expected = whole.entries.filter((entry) => kind === undefined || entry.kind === kind);
+            for (const limit of [1, 2, 3, 7]) expect((await list(limit, kind)).entries).toEqual(expected);
+          }
+        };
+        await fc.assert(fc.asyncProperty(fc.subarray(seqs), adds), { numRuns: amount(40, 8) });
+      });
     });
 
     test("credit that is read outside an act was asked for before", async () => {
       expect(() => at(0).book.balance("org_unknown")).toThrow("before it was asked for");
       await at(0).book.fresh(["org_unknown"]);
       expect(at(0).book.balance("org_unknown")).toEqual({ balanceMicroUsd: 0, grantedMicroUsd: 0 });
-      expect(await at(0).book.entries("org_unknown", { limit: 5 })).toEqual([]);
+      expect((await at(0).book.list("org_unknown", { limit: 5 })).entries).toEqual([]);
     });
   },
 );

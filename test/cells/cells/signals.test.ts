@@ -80,6 +80,14 @@ test.skipIf(missing)("a message that is too long, or that Redis cannot take, is 
   await cell.stop();
 });
 
+test.skipIf(missing)("C2: a cell that starts has not brought out what its folder has", async () => {
+  const [a, b] = await Promise.all([bench.cell("s1"), bench.cell("s2")]);
+  expect((await a.flushOthers(20_000)).isDone).toBe(false);
+  b.onFlush(async () => {});
+  expect((await a.flushOthers(20_000)).isDone).toBe(true);
+  await Promise.all([a.stop(), b.stop()]);
+});
+
 test.skipIf(missing)("a read waits until all other cells have brought out what they had", async () => {
   const [a, b, c] = await Promise.all([bench.cell("f1"), bench.cell("f2"), bench.cell("f3")]);
   const asked: string[] = [];

@@ -79,7 +79,7 @@ test.skipIf(missing)(
         const { data = [] } = await all.read(cells[(n + 1) % 3] as string, path, all.gateway.liveKey);
         return data[0]?.request_id;
       };
-      // It waits for the newest entries for a second, and begins below those that did not come.
+      // It waits for the newest entries for a second, and leaves out those that did not come.
       if ((await newest()) === id) return true;
       await until("its charge is the newest", newest, equals(id));
       return false;

@@ -127,6 +127,29 @@ describe("the list of an org", () => {
     expect(await ledger.entriesOf("org_nobody", { limit: 3 })).toEqual([]);
   });
 
+  it("C2: says between which entries numbers are missing, also where one is there twice", async () => {
+    const org = "org_holes";
+    await put(ledger, bench.store, [...settles(org, 3, 4), settle(org, 6), ...settles(org, 9, 12)]);
+    await put(ledger, bench.store, [settle(org, 4), settle(org, 9)]);
+    const holes = async (before: number, limit = 10) =>
+      (await ledger.holesOf(org, { before, limit })).map(({ older, newer }) => [older.seq, newer.seq]);
+    const all = [
+      [6, 9],
+      [4, 6],
+      [0, 3],
+    ];
+    expect(await holes(1000)).toEqual(all);
+    expect([await holes(1000, 1), await holes(9), await holes(7), await holes(4), await holes(1)]).toEqual([
+      ...[all.slice(0, 1), all.slice(1), all.slice(1), all.slice(2), []],
+    ]);
+    const [newest] = await ledger.holesOf(org, { before: 1000, limit: 1 });
+    const edge = ({ seq, amountMicroUsd, balanceMicroUsd, createdAtMs }: OrgEntry) => ({
+      ...{ seq, amountMicroUsd, balanceMicroUsd, createdAtMs },
+    });
+    expect(newest).toEqual({ newer: edge(settle(org, 9)), older: edge(settle(org, 6)) });
+    expect(await ledger.holesOf("org_nobody", { before: 10, limit: 5 })).toEqual([]);
+  });
+
   it("has what was put just before: it waits until that is inserted", async () => {
     const temp = tempStore();
     // Without a list that asks for it, no batch is sent in this test's time.

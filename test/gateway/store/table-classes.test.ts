@@ -15,7 +15,14 @@ const STORES_OWN = ["journal", "log_trims", "process"];
 /** Opened only by a cell, and where a folder was restored. */
 const RARE = [
   ...["cells", "forgotten", "restores", "ledger.posted", "ledger.posted_references", "ledger.posted_kinds"],
-  ...["catalog.readings", "cell_addresses", "ledger.former", "credits.told_falls", "credits.uncharged"],
+  ...[
+    "catalog.readings",
+    "cell_addresses",
+    "ledger.former",
+    "ledger.gone",
+    "credits.told_falls",
+    "credits.uncharged",
+  ],
 ];
 
 beforeAll(async () => {

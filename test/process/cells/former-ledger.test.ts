@@ -2,7 +2,12 @@
 import { spawn } from "node:child_process";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { decodedEntry, type OrgEntry } from "../../../src/analytics/ledger-rows.ts";
-import { FORMER_LEDGER, FormerLedger, isFormerListed } from "../../../src/cells/credit/former-ledger.ts";
+import {
+  FORMER_LEDGER,
+  FormerLedger,
+  isFormerListed,
+  isFormerOver,
+} from "../../../src/cells/credit/former-ledger.ts";
 import { seededRandom } from "../../../src/clock.ts";
 import { storedEntry } from "../../../src/credits/entry.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
@@ -10,7 +15,7 @@ import { settle, topUp } from "../../support/analytics/ledger.fixtures.ts";
 import { tempFolder } from "../../support/credits/fixtures.ts";
 import { amount } from "../../support/effort.ts";
 import { removeFolder } from "../../support/gateway.ts";
-import { until } from "../../support/wait.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const PROGRAM = new URL("./former-process.ts", import.meta.url).pathname;
 const ORGS = ["org_1", "org_2", "org_3"];
@@ -97,7 +102,7 @@ test("all is listed only once the list has the last entry, and no more is on its
     let done = 0;
     const failures: unknown[] = [];
     const former = new FormerLedger({
-      store,
+      ...{ name: "a", store },
       list: {
         put: (some) => void put.push(...some),
         flush: () => new Promise((resolve) => flushes.push(resolve)),
@@ -130,7 +135,7 @@ test("a stop ends at once where the list is away, and the next start goes on", a
     const start = (isListed: boolean) => {
       let asked = 0;
       const former = new FormerLedger({
-        store,
+        ...{ name: "a", store },
         list: {
           put: (some) => void put.push(...some),
           async flush() {
@@ -158,6 +163,33 @@ test("a stop ends at once where the list is away, and the next start goes on", a
     const idle = start(true);
     await idle.former.stop();
     expect(idle.asked()).toBe(0);
+  } finally {
+    await store.close();
+  }
+});
+
+test("C2: nothing more comes once all is listed, or the cell that copies is retired; before it has begun it may", async () => {
+  const store = openStore(folder);
+  try {
+    const { table, key } = FORMER_LEDGER;
+    const isOver = async (...cells: [cell: string, status: string][]) =>
+      await isFormerOver({
+        store,
+        listed: async () =>
+          ({ version: 1, cells: cells.map(([cell, status]) => ({ cell, status })) }) as never,
+      });
+    expect(await isOver()).toBe(true);
+    await fill(store, 10);
+    const former = new FormerLedger({
+      ...{ name: "a", store, list: { put() {}, flush: async () => false }, onFailure() {}, onDone() {} },
+    });
+    expect(await isOver(["a", "retired"])).toBe(false);
+    former.start();
+    await until("it says that it copies", () => store.table(table).get(key), equals("a"));
+    expect(await isOver(["a", "alive"], ["b", "retired"])).toBe(false);
+    expect(await isOver(["a", "silent"])).toBe(false);
+    expect(await isOver(["a", "retired"], ["b", "alive"])).toBe(true);
+    await former.stop();
   } finally {
     await store.close();
   }

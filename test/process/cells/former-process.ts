@@ -28,7 +28,7 @@ const end = async (word: string): Promise<never> => {
 };
 let entries = 0;
 const former = new FormerLedger({
-  store,
+  ...{ name: "a", store },
   list: {
     put(some) {
       ledger.put(some);

@@ -169,7 +169,7 @@ describe("the ledger entry of a call", () => {
     let reads = 0;
     const read: ReadLedger = (orgId, page) => {
       reads++;
-      return book.entries(orgId, page);
+      return book.list(orgId, page);
     };
     for (const { id, atMs, seq } of calls.filter((_, i) => i % 97 === 0 || i > 2990)) {
       expect((await entryOfCall(read, "org_1", id, atMs + 3))?.seq).toBe(seq);
@@ -179,6 +179,58 @@ describe("the ledger entry of a call", () => {
     expect(reads).toBeLessThan(20);
     expect(await entryOfCall(read, "org_1", requestId(clock.now()), clock.now())).toBeUndefined();
     expect(await entryOfCall(read, "org_2", requestId(clock.now()), clock.now())).toBeUndefined();
+  });
+});
+
+describe("C2: the ledger entry of a call, where others are missing", () => {
+  const line = (seq: number, firstSeq?: number) => ({
+    ...{ seq, kind: firstSeq === undefined ? "settle" : "adjustment", requestId: `call-${seq}` },
+    ...{ amountMicroUsd: -1, createdAtMs: seq * 10, ...(firstSeq !== undefined && { firstSeq }) },
+  });
+  const reading =
+    (lines: ReturnType<typeof line>[], missing: (before: number) => boolean): ReadLedger =>
+    (_, { before = 1e9, limit }) => ({
+      entries: lines.filter(({ seq }) => seq < before).slice(0, limit),
+      missingSinceMs: missing(before) ? 0 : undefined,
+    });
+  const find = (read: ReadLedger, seq: number) => entryOfCall(read, "org_1", `call-${seq}`, seq * 10);
+
+  test("is found beyond an entry that stands for a thousand", async () => {
+    const lines = [line(1502), line(1501, 2), line(1)];
+    for (const seq of [1502, 1])
+      expect(
+        (
+          await find(
+            reading(lines, () => false),
+            seq,
+          )
+        )?.seq,
+      ).toBe(seq);
+    expect(
+      await find(
+        reading(lines, () => false),
+        700,
+      ),
+    ).toBeUndefined();
+  });
+
+  test("may be listed later where some are missing near it, and is no refusal for good", async () => {
+    const lines = [line(9), line(8), line(3), line(2)];
+    const gap = reading(lines, (before) => before > 3 && before < 9);
+    expect((await find(gap, 8))?.seq).toBe(8);
+    await expect(find(gap, 5)).rejects.toMatchObject({ kind: "analytics_unavailable", retryAfterMs: 1000 });
+    await expect(
+      find(
+        reading([], () => true),
+        5,
+      ),
+    ).rejects.toMatchObject({ kind: "analytics_unavailable" });
+    expect(
+      await find(
+        reading([], () => false),
+        5,
+      ),
+    ).toBeUndefined();
   });
 });
 

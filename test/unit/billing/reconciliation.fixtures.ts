@@ -74,7 +74,7 @@ export function openBooks(
   const told = new Told();
   const gateway = gatewayOver(told);
   const ledger: OwnBooks["ledger"] = {
-    entries: (orgId, page) => billing.book.entries(orgId, page),
+    list: (orgId, page) => billing.book.list(orgId, page),
     byReference: (orgId, refType, refId) => billing.book.byReference(orgId, refType, refId),
   };
   const notices: NoticeDeps = { ...deps, gatewayOf: (id) => (id === "simulated" ? gateway : undefined) };

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FullAnswer } from "../../../src/answer.ts";
+import type { LedgerPage } from "../../../src/credits/ledger.ts";
 import { creditOperations } from "../../../src/credits/operations.ts";
+import { GAP_REF, type ShownEntry } from "../../../src/credits/shown-list.ts";
 import { cursors } from "../../../src/cursor.ts";
 import type { Caller } from "../../../src/operation.ts";
 import { ManualClock, openCredits, tempStore } from "../../support/credits/fixtures.ts";
@@ -177,6 +179,51 @@ describe("GET /v1/credits/ledger", () => {
             '1,grant,25000000,,grant,"first, ""free""",2026-03-01T10:00:00.000Z\r\n',
         },
       },
+    });
+  });
+});
+
+describe("C2: GET /v1/credits/ledger, where entries are gone or not listed yet", () => {
+  const gap: ShownEntry = {
+    ...{ kind: "adjustment", seq: 9, firstSeq: 4, amountMicroUsd: -60, balanceMicroUsd: 40, createdAtMs: 0 },
+    ...{ refType: GAP_REF, refId: "org_us:4-9" },
+  };
+  const pages: LedgerPage[] = [];
+  const { listLedger: list } = creditOperations({
+    ...credits,
+    book: {
+      ...credits.book,
+      list(_, asked) {
+        pages.push(asked);
+        const older = { ...gap, seq: 3, firstSeq: 3 };
+        return { entries: [gap, older].slice(0, asked.limit), missingSinceMs: 1000 };
+      },
+    },
+    cursors: cursors(Buffer.from("a secret of this test")),
+    orgMoney: () => ({ currency: "USD", fxRate: "1.00000000" }),
+  });
+  const ask = async (query: Record<string, string>) => {
+    const input = { path: undefined, query: list.query?.parse(query), body: undefined };
+    return await list.run(input as never, as("org_us"), NO_HEAD);
+  };
+
+  test("an entry that stands for others says which, and the next page begins below the first of them", async () => {
+    const answer = list.output.parse(await ask({ limit: "1" }));
+    expect(answer).toMatchObject({ incomplete_since: "1970-01-01T00:00:01.000Z" });
+    expect(answer.data).toEqual([
+      {
+        ...{ seq: 9, kind: "adjustment", amount_micro_usd: -60, created_at: "1970-01-01T00:00:00.000Z" },
+        ...{ ref_type: "missing_entries", ref_id: "org_us:4-9" },
+        details: { first_seq: 4, last_seq: 9, entries: 6 },
+      },
+    ]);
+    await ask({ limit: "1", cursor: answer.next_cursor });
+    expect(pages.at(-1)).toMatchObject({ before: 4, limit: 2 });
+  });
+
+  test("a file says in a header since when calls may be missing", async () => {
+    expect(await ask({ format: "csv" })).toMatchObject({
+      parts: { headers: { "x-svc-incomplete-since": "1970-01-01T00:00:01.000Z" } },
     });
   });
 });

@@ -22,7 +22,9 @@ afterEach(async () => {
 });
 
 /** Asks for an export. @param missingSinceMs what the records say at each try, from the first on; then what they said last */
-async function ask(...missingSinceMs: (number | undefined)[]) {
+const ask = (...missingSinceMs: (number | undefined)[]) => askFor(["requests.jsonl"], ...missingSinceMs);
+
+async function askFor(files: readonly string[], ...missingSinceMs: (number | undefined)[]) {
   const cell = rig.cell();
   const folder = join(rig.folder, "exports");
   let tries = 0;
@@ -38,7 +40,8 @@ async function ask(...missingSinceMs: (number | undefined)[]) {
     jobs: cell.jobs,
     folder,
     mostBytes: 1_000_000,
-    partsOf: (orgId, missing) => [{ file: "requests.jsonl", rows: () => recordsOf(records, orgId, missing) }],
+    partsOf: (orgId, missing) =>
+      files.map((file) => ({ file, rows: () => recordsOf(records, orgId, missing) })),
   });
   cell.jobs.handle(writeExport, writer);
   await cell.jobs.start();
@@ -91,4 +94,11 @@ test("is written at once where calls may be missing that ended after it was aske
   const asked = await ask(START + MINUTE);
   await rig.until("it is ready", () => asked.wire().status === "ready");
   expect(asked.tries()).toBe(1);
+});
+
+test("C2: says since when where its ledger and its requests lack calls, each from another time on", async () => {
+  const files = ["ledger.jsonl", "requests.jsonl"];
+  const asked = await askFor(files, START + MINUTE, START + 3 * MINUTE);
+  await rig.until("it is ready", () => asked.wire().status === "ready");
+  expect(asked.wire()).toMatchObject({ incomplete_since: new Date(START + MINUTE).toISOString() });
 });
