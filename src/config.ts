@@ -39,6 +39,8 @@ const fileSchema = z.strictObject({
       min_upload_bytes_per_s: positive.default(1024),
       /** Default for a request without `max_tokens`, if the endpoint allows as much. */
       default_max_tokens: positive.default(4096),
+      /** `hold: fit` limits no answer to fewer tokens, above its thinking budget. */
+      min_fit_tokens: positive.default(1024),
       /** A longer upstream event or line ends the stream. */
       max_event_bytes: positive.default(8 * 1024 * 1024),
       max_reply_bytes: positive.default(64 * 1024 * 1024),

@@ -93,6 +93,8 @@ class BoundedShadows implements Shadows {
   #mayCopy({ original: call, endpoint, bill }: ShadowTask): boolean {
     // The first attempt may have failed at once, and the call with it.
     if (this.#isStopped || call.settled || this.#count >= this.#deps.maxShadows) return false;
+    // The copy would have the client's limit, and be compared with an answer that had a lower one.
+    if (call.reservation.fit !== undefined) return false;
     // Larger bodies are written in a thread that calls wait for.
     if (call.request.bytes.length > LARGE_BODY_BYTES) return false;
     // The planner excludes such endpoints; checked again because a prompt in the wrong place cannot be taken back.

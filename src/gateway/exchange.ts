@@ -35,7 +35,10 @@ export function exchangeOf(
     admit: { limits, defaultMaxTokens },
     plan: { catalog, policies, ownKeys, health, bodies, random: systemRandom },
     keepRoom: { kept: rooms.kept, defaultMaxTokens, maxAnswerBytes: bounds.max_stored_answer_bytes },
-    reserve: { purse, budgets, bodies, byokFee, defaultMaxTokens },
+    reserve: {
+      ...{ purse, budgets, bodies, byokFee, defaultMaxTokens },
+      minFitTokens: bounds.min_fit_tokens,
+    },
     attempt,
     shadow: {
       ...attempt,

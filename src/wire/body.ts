@@ -186,6 +186,7 @@ function readSvc(svc: SvcBody): SvcOptions {
     tags: svc.metadata?.tags ?? {},
     strict: svc.compat?.strict ?? false,
     onDisconnect: svc.on_disconnect,
+    hold: svc.hold,
     providerOptions: svc.provider_options ?? {},
   };
 }

@@ -1,5 +1,6 @@
 /** Our own extension of every format: the `svc` member of requests, strict because it is ours, and that of answers. */
 import { z } from "zod";
+import { HOLD_MODES } from "../hold-mode.ts";
 import { dataPolicySchema, routeSchema } from "../route-schema.ts";
 import { MAX_TAGS } from "./request-bounds.ts";
 
@@ -22,6 +23,7 @@ export const svcSchema = z
     compat: z.strictObject({ strict: z.boolean().optional() }).optional(),
     provider_options: z.record(z.string(), z.unknown()).optional(),
     on_disconnect: z.enum(["cancel", "drain"]).optional(),
+    hold: z.enum(HOLD_MODES).optional(),
   })
   .describe("Options of this gateway; never sent to a provider.");
 

@@ -101,6 +101,11 @@ export class LeasedPurse implements Purse {
     return balanceMicroUsd - heldMicroUsd;
   }
 
+  balance(orgId: string): number {
+    const org = this.#credit.find(orgId);
+    return org?.idleMicroUsd ?? this.#view.known(orgId)?.balanceMicroUsd ?? Number.POSITIVE_INFINITY;
+  }
+
   askAvailable(orgId: string): number | Promise<number> {
     if (this.#credit.find(orgId)?.isTold === true || this.#view.known(orgId) !== undefined)
       return this.available(orgId);
