@@ -186,7 +186,7 @@ export class Attempts implements AttemptHost, Indexed {
     const { incoming, plan } = this.#call;
     const { timeoutMs } = plan.decision;
     if (timeoutMs === undefined) return Number.POSITIVE_INFINITY;
-    return incoming.startMs + timeoutMs - this.#deps.clock.monotonic();
+    return incoming.startMs + this.#call.waitedMs + timeoutMs - this.#deps.clock.monotonic();
   }
 
   /** The request cannot be written for this endpoint: tries the next one. */

@@ -92,6 +92,8 @@ export class Call implements Indexed {
   firstSentMs = 0;
   /** First content byte of the winning attempt, since that attempt's start. */
   upstreamTtftMs = 0;
+  /** Milliseconds that it waited for credit or budgets that other calls held. */
+  waitedMs = 0;
   /** Time that the gateway waited for upstreams. */
   upstreamMs = 0;
   bytesOut = 0;

@@ -17,9 +17,12 @@ import type { PlannedCall, Reservation, ReservedCall } from "./call.ts";
 import { type Charging, chargingOf, outputBound, type WorstCase, worstCase } from "./cost-bound.ts";
 import { dearest, dearestTool } from "./extra-bounds.ts";
 import { coverAt, type FitDeps, Fitting } from "./fit.ts";
+import type { HoldQueue, Wish } from "./hold-queue.ts";
 import { growHolds, type HoldDeps, type HoldRefusal, type Holds, scopeOf, takeHolds } from "./holds.ts";
 
 export interface ReserveDeps extends HoldDeps, FitDeps {
+  /** Calls that wait for what others hold. */
+  readonly waits: Pick<HoldQueue, "enter" | "hasLine" | "hasRoom">;
   readonly purse: Purse;
   readonly budgets: Budgets;
   /** A count may be refused: then the estimate is used. */
@@ -85,9 +88,10 @@ function hold(
   outputTokens: number,
   worst: WorstCase,
 ): MaybePromise<ReservedCall> {
+  const { hold: mode = call.key.hold, holdWaitMs } = call.request.svc;
   const sized = { call, inputTokens, outputTokens, worst };
-  if ((call.request.svc.hold ?? call.key.hold) === "fit") return holdFitted(deps, sized);
-  return holdInFull(deps, sized);
+  if (mode !== "fit" && holdWaitMs === 0) return holdInFull(deps, sized);
+  return holdOtherwise(deps, mode === "fit" ? new FittedWish(deps, sized) : new FullWish(deps, sized));
 }
 
 /** A call with what its hold in full is. */
@@ -113,40 +117,97 @@ const inFull = ({ inputTokens, outputTokens, worst }: SizedCall, holds: Holds): 
   toolUses: worst.toolUses,
 });
 
-/** Holds what there is, where the hold in full does not fit. */
-function holdFitted(deps: ReserveDeps, sized: SizedCall): MaybePromise<ReservedCall> {
-  const { call, worst } = sized;
-  // In full first: among several cells, its refusal proves how much there is.
-  return after(takeHolds(deps, call.key, worst.microUsd, true), (holds) => {
-    if (!("refusedBy" in holds)) return call.withReservation(inFull(sized, holds));
-    const fitting = new Fitting(deps, call, sized.inputTokens);
-    return after(takeFitted(deps, sized, fitting, holds), (taken) => {
-      if (!("refusedBy" in taken)) return call.withReservation(taken);
-      // Once more, so that a budget that refuses it is told of as exceeded.
-      if (taken.refusedBy === "budget") return holdInFull(deps, sized);
-      throw refusalError(deps, sized, taken, fitting);
-    });
+/** Takes what the call wishes for, now or, where it may wait, in its turn. */
+function holdOtherwise(deps: ReserveDeps, wish: FullWish): MaybePromise<ReservedCall> {
+  const { sized } = wish;
+  const { call } = sized;
+  const { holdWaitMs } = call.request.svc;
+  const { waits } = deps;
+  const { orgId } = call.key;
+  const wait = () => waits.enter(call, wish, holdWaitMs).then((taken) => call.withReservation(taken));
+  const mayWait = () => holdWaitMs > 0 && waits.hasRoom(orgId) && wish.couldBeMet();
+  // Those that came before are served first.
+  if (waits.hasLine(orgId) && mayWait()) return wait();
+  return after(wish.take(), (taken) => {
+    if (!("refusedBy" in taken)) return call.withReservation(taken);
+    if (mayWait()) return wait();
+    // Once more, so that a budget that refuses it is told of as exceeded.
+    if (taken.refusedBy === "budget") return holdInFull(deps, sized);
+    throw wish.refusal(taken);
   });
 }
 
-/** Calls at other cells may take the credit that this one was to be fitted to: it is fitted anew so often. */
+/** The hold in full, which may be waited for. */
+class FullWish implements Wish {
+  readonly sized: SizedCall;
+  protected readonly deps: ReserveDeps;
+
+  constructor(deps: ReserveDeps, sized: SizedCall) {
+    this.deps = deps;
+    this.sized = sized;
+  }
+
+  /** Micro-USD without which the call cannot be made. */
+  protected get leastMicroUsd(): number {
+    return this.sized.worst.microUsd;
+  }
+
+  take(): MaybePromise<Reservation | HoldRefusal> {
+    const { call, worst } = this.sized;
+    return after(takeHolds(this.deps, call.key, worst.microUsd, true), (holds) =>
+      "refusedBy" in holds ? holds : inFull(this.sized, holds),
+    );
+  }
+
+  couldBeMet(): boolean {
+    const { key } = this.sized.call;
+    const { purse, budgets } = this.deps;
+    return Math.min(purse.balance(key.orgId), budgets.room(scopeOf(key)).idleMicroUsd) >= this.leastMicroUsd;
+  }
+
+  refusal(refusal: HoldRefusal): WeirError {
+    return refusalError(this.deps, this.sized, refusal);
+  }
+}
+
+/** Calls at other cells may take the credit that a call was to be fitted to: it is fitted anew so often. */
 const FITS = 8;
 
-function takeFitted(
-  deps: ReserveDeps,
-  sized: SizedCall,
-  fitting: Fitting,
-  refusal: HoldRefusal,
-  left = FITS,
-): MaybePromise<Reservation | HoldRefusal> {
-  const { key } = sized.call;
-  const room = Math.min(deps.purse.available(key.orgId), deps.budgets.room(scopeOf(key)).microUsd);
-  const fitted = left === 0 ? undefined : fitting.within(room);
-  if (fitted === undefined) return refusal;
-  return after(takeHolds(deps, key, fitted.microUsd, true), (holds) => {
-    if ("refusedBy" in holds) return takeFitted(deps, sized, fitting, holds, left - 1);
-    return { ...inFull(sized, holds), fit: fitted.fit };
-  });
+/** The hold in full, or what there is. */
+class FittedWish extends FullWish {
+  #fitting: Fitting | undefined;
+
+  get #sizes(): Fitting {
+    this.#fitting ??= new Fitting(this.deps, this.sized.call, this.sized.inputTokens);
+    return this.#fitting;
+  }
+
+  protected override get leastMicroUsd(): number {
+    return this.#sizes.leastMicroUsd;
+  }
+
+  /** In full first: among several cells, its refusal proves how much there is. */
+  override take(): MaybePromise<Reservation | HoldRefusal> {
+    return after(super.take(), (taken) => ("refusedBy" in taken ? this.#fit(taken, FITS) : taken));
+  }
+
+  override refusal(refusal: HoldRefusal): WeirError {
+    return refusalError(this.deps, this.sized, refusal, this.#sizes);
+  }
+
+  #fit(refusal: HoldRefusal, left: number): MaybePromise<Reservation | HoldRefusal> {
+    const { purse, budgets } = this.deps;
+    const { key } = this.sized.call;
+    return after(purse.askAvailable(key.orgId), (availableMicroUsd) => {
+      if (availableMicroUsd < this.leastMicroUsd) return { refusedBy: "credit" };
+      const roomMicroUsd = Math.min(availableMicroUsd, budgets.room(scopeOf(key)).microUsd);
+      const fitted = left === 0 ? undefined : this.#sizes.within(roomMicroUsd);
+      if (fitted === undefined) return refusal;
+      return after(takeHolds(this.deps, key, fitted.microUsd, true), (holds) =>
+        "refusedBy" in holds ? this.#fit(holds, left - 1) : { ...inFull(this.sized, holds), fit: fitted.fit },
+      );
+    });
+  }
 }
 
 /** @param fitting of a call that may be fitted, and was not covered even so */

@@ -226,6 +226,7 @@ function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): v
   }
   const limit = limitAt(call, call.endpoint);
   if (limit !== undefined) call.warnings.push(`hold_fitted: ${limit}`);
+  if (call.waitedMs > 0) call.warnings.push(`hold_waited: ${Math.ceil(call.waitedMs)}`);
   if (call.isStoreLeftOut) call.warnings.push(NOT_STORED);
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
   for (const pointer of call.dropped.slice(0, MAX_DROPPED))

@@ -15,6 +15,8 @@ export interface ShadowDeps extends RunDeps {
   readonly maxShadows: number;
   /** Whether the platform pays for copies if a policy says so; otherwise the org does. */
   readonly platformShadows: boolean;
+  /** Whether calls of the org wait for credit: they come before copies. */
+  readonly isAwaited: (orgId: string) => boolean;
 }
 
 export interface ShadowCounts {
@@ -102,6 +104,7 @@ class BoundedShadows implements Shadows {
     // An org may forbid calls with the gateway's credential at a provider; with the org's own credential the org would be
     // billed.
     if (bill === "platform" && call.ownKeys?.platformFallback(endpoint.provider.id) === false) return false;
+    if (bill === "org" && this.#deps.isAwaited(call.key.orgId)) return false;
     return this.#deps.store.healthy();
   }
 

@@ -39,6 +39,11 @@ export function exchangeOf(
       ...{ purse, budgets, bodies, byokFee, defaultMaxTokens },
       minFitTokens: bounds.min_fit_tokens,
     },
+    holdQueue: {
+      ...{ clock, timers: systemTimers, limits, purse, budgets },
+      ...{ maxWaiting: bounds.max_hold_waits, maxWaitingOfOrg: bounds.max_hold_waits_of_org },
+      keepAliveMs: timeouts.keep_alive_ms,
+    },
     attempt,
     shadow: {
       ...attempt,

@@ -26,6 +26,8 @@ export interface SvcOptions {
   readonly onDisconnect: "cancel" | "drain" | undefined;
   /** Undefined: as the key's calls do. */
   readonly hold: HoldMode | undefined;
+  /** Milliseconds that a stream may wait for what other calls hold; 0: it does not wait. */
+  readonly holdWaitMs: number;
   /** Members to add to the body for one provider, by the provider's id. No other provider gets them. */
   readonly providerOptions: Readonly<Record<string, unknown>>;
 }
@@ -39,6 +41,7 @@ export const NO_OPTIONS: SvcOptions = Object.freeze({
   strict: false,
   onDisconnect: undefined,
   hold: undefined,
+  holdWaitMs: 0,
   providerOptions: Object.freeze({}),
 });
 

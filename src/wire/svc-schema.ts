@@ -4,6 +4,9 @@ import { HOLD_MODES } from "../hold-mode.ts";
 import { dataPolicySchema, routeSchema } from "../route-schema.ts";
 import { MAX_TAGS } from "./request-bounds.ts";
 
+/** The longest that a call may wait for what other calls hold, in milliseconds. */
+const MAX_HOLD_WAIT_MS = 120_000;
+
 export const svcSchema = z
   .strictObject({
     route: routeSchema.optional(),
@@ -24,6 +27,7 @@ export const svcSchema = z
     provider_options: z.record(z.string(), z.unknown()).optional(),
     on_disconnect: z.enum(["cancel", "drain"]).optional(),
     hold: z.enum(HOLD_MODES).optional(),
+    hold_wait_ms: z.int().min(0).max(MAX_HOLD_WAIT_MS).optional(),
   })
   .describe("Options of this gateway; never sent to a provider.");
 

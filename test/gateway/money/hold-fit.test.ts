@@ -314,7 +314,8 @@ test("C14: a budget is fitted to as credit is", async () => {
   const { secret } = made.json;
   const answer = await gateway.chat({ ...BODY, svc: only("chat") }, { key: secret });
   expectFits(limitOf(answer), OUTPUT, daily);
-  const refused = await gateway.chat({ ...BODY, svc: { ...only("dear") } }, { key: secret });
+  // The credit covers the shortest two answers, and the budget does not.
+  const refused = await gateway.chat({ ...BODY, n: 2, svc: only("chat") }, { key: secret });
   expect([refused.status, refused.json.error.code]).toEqual([402, "budget_exceeded"]);
 });
 

@@ -82,7 +82,7 @@ async function books(
     plan,
     deps: {
       ...{ purse: credits.purse, budgets, byokFee: NO_FEE, bodies: { countPrompt } },
-      ...{ defaultMaxTokens: 100, minFitTokens: 10 },
+      ...{ defaultMaxTokens: 100, minFitTokens: 10, waits: NO_WAITS },
     },
   };
 }
@@ -109,6 +109,13 @@ const served = (own: LocalPurse, otherwise: Partial<Purse>): Purse => ({
   open: () => own.open(),
   ...otherwise,
 });
+
+/** These calls wait for none. */
+const NO_WAITS = {
+  hasLine: () => false,
+  hasRoom: () => false,
+  enter: () => Promise.reject(new Error("this call may not wait")),
+};
 
 const NO_FEE = { bps: 0, microUsdPerRequest: 0 };
 
