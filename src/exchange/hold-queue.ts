@@ -51,11 +51,15 @@ interface Waiter {
   unknown: WeirError | undefined;
 }
 
+/** A line is not looked at for so long after it could not be known whether there is credit. */
+const REST_MS = 2000;
+
 interface Line {
   readonly waiters: Waiter[];
   isServed: boolean;
   /** Something was freed while the line was being served. */
   isDue: boolean;
+  restsUntilMs: number;
 }
 
 export class HoldQueue {
@@ -131,7 +135,7 @@ export class HoldQueue {
   #lineOf(orgId: string): Line {
     let line = this.#lines.get(orgId);
     if (line === undefined) {
-      line = { waiters: [], isServed: false, isDue: false };
+      line = { waiters: [], isServed: false, isDue: false, restsUntilMs: 0 };
       this.#lines.set(orgId, line);
     }
     return line;
@@ -165,7 +169,8 @@ export class HoldQueue {
   #look(): void {
     this.#stopLooking ??= this.#deps.timers.after(LOOK_MS, () => {
       this.#stopLooking = undefined;
-      for (const line of this.#lines.values()) void this.#serve(line);
+      const nowMs = this.#deps.clock.monotonic();
+      for (const line of this.#lines.values()) if (nowMs >= line.restsUntilMs) void this.#serve(line);
       if (this.#lines.size > 0) this.#look();
     });
   }
@@ -183,7 +188,7 @@ export class HoldQueue {
         const { orgId, projectId, keyId } = waiter.call.key;
         if (taken.has(orgId)) break;
         if (waiter.isOver || taken.has(projectId) || taken.has(keyId)) continue;
-        const lacking = await this.#try(waiter);
+        const lacking = await this.#try(waiter, line);
         if (lacking !== undefined) taken.add(lacking);
       }
     }
@@ -191,7 +196,7 @@ export class HoldQueue {
   }
 
   /** @returns the id of the org, project or key whose credit or budget the waiter still waits for */
-  async #try(waiter: Waiter): Promise<string | undefined> {
+  async #try(waiter: Waiter, line: Line): Promise<string | undefined> {
     const { call, wish } = waiter;
     try {
       const answer = await wish.take();
@@ -203,6 +208,7 @@ export class HoldQueue {
     } catch (error) {
       if (error instanceof WeirError && error.kind === "storage_unavailable") {
         waiter.unknown = error;
+        line.restsUntilMs = this.#deps.clock.monotonic() + REST_MS;
         return call.key.orgId;
       }
       this.#fail(waiter, error as Error);

@@ -195,18 +195,18 @@ class FittedWish extends FullWish {
     return refusalError(this.deps, this.sized, refusal, this.#sizes);
   }
 
+  /** @param refusal of the last try: it proves how much credit there is, or how much room in the budgets */
   #fit(refusal: HoldRefusal, left: number): MaybePromise<Reservation | HoldRefusal> {
     const { purse, budgets } = this.deps;
     const { key } = this.sized.call;
-    return after(purse.askAvailable(key.orgId), (availableMicroUsd) => {
-      if (availableMicroUsd < this.leastMicroUsd) return { refusedBy: "credit" };
-      const roomMicroUsd = Math.min(availableMicroUsd, budgets.room(scopeOf(key)).microUsd);
-      const fitted = left === 0 ? undefined : this.#sizes.within(roomMicroUsd);
-      if (fitted === undefined) return refusal;
-      return after(takeHolds(this.deps, key, fitted.microUsd, true), (holds) =>
-        "refusedBy" in holds ? this.#fit(holds, left - 1) : { ...inFull(this.sized, holds), fit: fitted.fit },
-      );
-    });
+    const { microUsd: roomMicroUsd } = budgets.room(scopeOf(key));
+    const creditMicroUsd =
+      refusal.refusedBy === "credit" ? purse.available(key.orgId) : Number.POSITIVE_INFINITY;
+    const fitted = left === 0 ? undefined : this.#sizes.within(Math.min(roomMicroUsd, creditMicroUsd));
+    if (fitted === undefined) return refusal;
+    return after(takeHolds(this.deps, key, fitted.microUsd, true), (holds) =>
+      "refusedBy" in holds ? this.#fit(holds, left - 1) : { ...inFull(this.sized, holds), fit: fitted.fit },
+    );
   }
 }
 

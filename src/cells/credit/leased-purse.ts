@@ -102,8 +102,7 @@ export class LeasedPurse implements Purse {
   }
 
   balance(orgId: string): number {
-    const org = this.#credit.find(orgId);
-    return org?.idleMicroUsd ?? this.#view.known(orgId)?.balanceMicroUsd ?? Number.POSITIVE_INFINITY;
+    return this.#credit.find(orgId)?.idleMicroUsd ?? Number.POSITIVE_INFINITY;
   }
 
   askAvailable(orgId: string): number | Promise<number> {

@@ -221,6 +221,18 @@ describe("C14: where credit is kept elsewhere", () => {
     expect([ended, released]).toEqual([["first left"], ["first"]]);
   });
 
+  test("one that does not answer is asked seldom", async () => {
+    const { enter, queue, time, asked } = rig();
+    enter("first").take = () => Promise.reject(fail("storage_unavailable", "not known in time"));
+    queue.freed("org");
+    await turn();
+    for (let look = 0; look < 19; look++) {
+      time.advance(LOOK_MS);
+      await turn();
+    }
+    expect(asked).toHaveLength(2);
+  });
+
   test("one that does not answer keeps the line waiting, and is named where the time is over", async () => {
     const { enter, time, ended } = rig();
     const entry = enter("first");
