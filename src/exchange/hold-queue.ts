@@ -1,7 +1,7 @@
 /**
  * Calls that wait for credit and budgets that other calls hold (`svc.hold_wait_ms`): a line for each org, in the order of their coming.
- * What a call waits for goes to none behind it. A line is served when a call of its org ends, and again and
- * again meanwhile: what other cells free, a top-up, or a new day is seen so.
+ * What a call waits for goes to none behind it. A line is served when a call of its org ends, and again and again meanwhile: what other
+ * cells free, a top-up, or a new day is seen so.
  */
 import type { Clock, Timers } from "../clock.ts";
 import { fail, WeirError } from "../errors.ts";
@@ -125,7 +125,7 @@ export class HoldQueue {
     if (line !== undefined) void this.#serve(line);
   }
 
-  /** Nobody waits any longer. */
+  /** Ends all waits, and those of calls that come later. */
   shutDown(): void {
     this.#isShutDown = true;
     for (const { waiters } of [...this.#lines.values()])

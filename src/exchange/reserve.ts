@@ -90,8 +90,10 @@ function hold(
 ): MaybePromise<ReservedCall> {
   const { hold: mode = call.key.hold, holdWaitMs } = call.request.svc;
   const sized = { call, inputTokens, outputTokens, worst };
-  if (mode !== "fit" && holdWaitMs === 0) return holdInFull(deps, sized);
-  return holdOtherwise(deps, mode === "fit" ? new FittedWish(deps, sized) : new FullWish(deps, sized));
+  // What embeds or ranks has no output to limit.
+  const isFit = mode === "fit" && call.incoming.format.task === "generate";
+  if (!isFit && holdWaitMs === 0) return holdInFull(deps, sized);
+  return holdOtherwise(deps, isFit ? new FittedWish(deps, sized) : new FullWish(deps, sized));
 }
 
 /** A call with what its hold in full is. */
