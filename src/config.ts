@@ -39,6 +39,11 @@ const fileSchema = z.strictObject({
       min_upload_bytes_per_s: positive.default(1024),
       /** Default for a request without `max_tokens`, if the endpoint allows as much. */
       default_max_tokens: positive.default(4096),
+      /** `hold: fit` limits no answer to fewer tokens, above its thinking budget. */
+      min_fit_tokens: positive.default(1024),
+      /** Concurrent calls that wait for what other calls hold (`hold_wait_ms`), and those of one org. */
+      max_hold_waits: count.default(1000),
+      max_hold_waits_of_org: count.default(100),
       /** A longer upstream event or line ends the stream. */
       max_event_bytes: positive.default(8 * 1024 * 1024),
       max_reply_bytes: positive.default(64 * 1024 * 1024),

@@ -7,11 +7,13 @@ import type { Clock, Random } from "../clock.ts";
 import type { Cursors } from "../cursor.ts";
 import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
+import { HOLD_MODES } from "../hold-mode.ts";
 import { type Caller, operation } from "../operation.ts";
 import { pageOf, pageQuery, readPage } from "../page.ts";
 import { assertWithin, type Quotas } from "../quota.ts";
 import { keyBudgetField } from "./budget-fields.ts";
 import { personBehind } from "./granting.ts";
+import { changedHoldField, withHold } from "./hold-field.ts";
 import {
   createdKeyShape,
   KEY_STATUSES,
@@ -79,6 +81,7 @@ const createBody = z.strictObject({
   budget: keyBudgetField.optional(),
   expires_in: lifetimeField.optional().describe("Hours, such as `720h`. Default: the org's, else never"),
   on_disconnect: onDisconnect.optional().describe("Default: cancel"),
+  hold: z.enum(HOLD_MODES).optional().describe("Default: as the project's"),
   svc_version: z.string().max(100).optional().describe("Default: the newest"),
 });
 
@@ -89,6 +92,7 @@ const patchBody = z.strictObject({
   budget: keyBudgetField.optional(),
   expires_in: lifetimeField.nullable().optional().describe("Hours from now; null: never"),
   on_disconnect: onDisconnect.optional(),
+  hold: changedHoldField.optional(),
   svc_version: z.string().max(100).optional(),
 });
 
@@ -212,6 +216,7 @@ async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<
       limits: limitsOf({}, body.limits, plan),
       budget: mergeBudget({ dailyMicroUsd: null, hard: true }, body.budget),
       onDisconnect: body.on_disconnect ?? "cancel",
+      ...(body.hold !== undefined && { hold: body.hold }),
       svcVersion:
         body.svc_version === undefined ? NEWEST_SVC_VERSION : svcVersion(body.svc_version, "/svc_version"),
       lifetimeMs: body.expires_in === undefined ? defaultMs || null : lifetimeMs(body.expires_in),
@@ -285,7 +290,7 @@ async function updateKey(
     );
     const lifetime = typeof body.expires_in === "string" ? lifetimeMs(body.expires_in) : null;
     const changed: KeyRow = {
-      ...old,
+      ...withHold(old, body.hold),
       name: body.name ?? old.name,
       scopes: wanted,
       limits: limitsOf(old.limits, body.limits, deps.plan(org.planId)),

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
+import { HOLD_MODES, type HoldMode } from "../hold-mode.ts";
 import { newId } from "../ids.ts";
 import { amountShape, budgetWire, hardShape } from "./budget-fields.ts";
 import { SCOPES, type Scope } from "./scopes.ts";
@@ -31,6 +32,8 @@ export interface KeyRow {
   /** `null`: no budget. */
   readonly budget: { readonly dailyMicroUsd: number | null; readonly hard: boolean };
   readonly onDisconnect: "cancel" | "drain";
+  /** How calls hold whose request says nothing of it. Absent: as the project says. */
+  readonly hold?: HoldMode;
   readonly svcVersion: SvcVersion;
   readonly createdAtMs: number;
   /** The requested lifetime, which a rotated key's successor gets again. `null`: unlimited. */
@@ -112,6 +115,7 @@ export const keyShape = z.object({
   limits: limitsShape.describe("What is absent inherits the plan's"),
   budget: z.object({ daily_micro: amountShape, hard: hardShape }),
   on_disconnect: z.enum(["cancel", "drain"]),
+  hold: z.enum(HOLD_MODES).optional().describe("Absent: as the project's"),
   svc_version: z.string(),
   created_at: z.string(),
   created_by: z
@@ -155,6 +159,7 @@ export function keyWire(
     limits: row.limits,
     budget: { daily_micro: microUsd, hard },
     on_disconnect: row.onDisconnect,
+    ...(row.hold !== undefined && { hold: row.hold }),
     svc_version: row.svcVersion,
     created_at: isoTime(row.createdAtMs),
     ...(row.createdBy !== undefined && { created_by: row.createdBy }),

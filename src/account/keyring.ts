@@ -8,6 +8,7 @@
  */
 import type { Clock } from "../clock.ts";
 import { fail, type WeirError } from "../errors.ts";
+import type { HoldMode } from "../hold-mode.ts";
 import type { Caller, Origin } from "../operation.ts";
 import { type KeyLimits, type KeyRow, keyStatus } from "./key.ts";
 import type { LastUsed } from "./last-used.ts";
@@ -41,6 +42,8 @@ export interface KeyContext {
   /** IANA zone whose midnight resets the budgets. */
   readonly timeZone: string;
   readonly onDisconnect: "cancel" | "drain";
+  /** The key's own, else its project's, else its org's. */
+  readonly hold: HoldMode;
   readonly svcVersion: string;
   readonly expiresAtMs: number | undefined;
   /** When the key stops working: expiry or the end of a rotation's grace period, `Infinity` for neither. */
@@ -229,6 +232,7 @@ function contextOf(key: KeyRow, { project, org, status, lineageId }: KeyHome, pl
     dataPolicy: Object.freeze(org.dataPolicy),
     timeZone: org.timeZone,
     onDisconnect: key.onDisconnect,
+    hold: key.hold ?? project.hold ?? org.hold ?? "full",
     svcVersion: key.svcVersion,
     expiresAtMs: key.expiresAtMs ?? undefined,
     endsAtMs: Math.min(

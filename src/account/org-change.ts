@@ -4,6 +4,7 @@
  */
 import { normalAddress } from "./address.ts";
 import { budgetAfter } from "./budget-fields.ts";
+import { withHold } from "./hold-field.ts";
 import {
   type BillingAddress,
   currencyOf,
@@ -22,17 +23,22 @@ const NO_BUDGET: OrgBudget = { monthlyMicroUsd: null, hard: true, spikeAlertPct:
 /** The row after a change; the same where nothing is given. @throws WeirError 400: a hard budget without an amount */
 export function orgAfter(row: OrgRow, patch: OrgPatch): OrgRow {
   const { settings } = patch;
-  return {
-    ...row,
-    ...profileAfter(row, patch),
-    name: patch.name ?? row.name,
-    billingEmail: patch.billing_email ?? row.billingEmail,
-    timeZone: settings?.timezone ?? row.timeZone,
-    security: securityAfter(row.security, settings?.security),
-    dataPolicy: dataPolicyAfter(row.dataPolicy, patch.data_policy),
-    ...(settings?.credits_low_micro === undefined ? {} : { creditsLowMicroUsd: settings.credits_low_micro }),
-    ...(settings?.budget === undefined ? {} : { budget: orgBudgetAfter(row.budget, settings.budget) }),
-  };
+  return withHold<OrgRow>(
+    {
+      ...row,
+      ...profileAfter(row, patch),
+      name: patch.name ?? row.name,
+      billingEmail: patch.billing_email ?? row.billingEmail,
+      timeZone: settings?.timezone ?? row.timeZone,
+      security: securityAfter(row.security, settings?.security),
+      dataPolicy: dataPolicyAfter(row.dataPolicy, patch.data_policy),
+      ...(settings?.credits_low_micro === undefined
+        ? {}
+        : { creditsLowMicroUsd: settings.credits_low_micro }),
+      ...(settings?.budget === undefined ? {} : { budget: orgBudgetAfter(row.budget, settings.budget) }),
+    },
+    settings?.hold,
+  );
 }
 
 /** Whether a change touches what `checkProfile` looks at. */

@@ -10,6 +10,7 @@ import { orgBudgetField } from "./budget-fields.ts";
 import { countryField } from "./countries.ts";
 import { optionalEmailField } from "./email.ts";
 import { gstinField } from "./gstin.ts";
+import { changedHoldField } from "./hold-field.ts";
 import { LOGGING_MODES, ORG_KINDS, TAX_STATUSES } from "./org.ts";
 import { ORG_MEANINGS } from "./org-meanings.ts";
 import { redactionPatternsField } from "./redaction-patterns.ts";
@@ -37,6 +38,7 @@ const settingsField = z.strictObject({
   timezone: timeZoneField.optional(),
   credits_low_micro: z.int().min(0).nullable().optional(),
   budget: orgBudgetField.optional(),
+  hold: changedHoldField.optional(),
 });
 
 /** An endpoint's region, such as `eu-central-1`. */

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
+import { HOLD_MODES } from "../hold-mode.ts";
 import { PRESET_NAMES } from "../redaction.ts";
 import { amountShape, budgetWire, hardShape } from "./budget-fields.ts";
 import { LOGGING_MODES, ORG_KINDS, type OrgRow, TAX_STATUSES } from "./org.ts";
@@ -46,6 +47,7 @@ export const orgShape = z.object({
     budget: z
       .object({ monthly_micro: amountShape, hard: hardShape, spike_alert_pct: z.int().optional() })
       .optional(),
+    hold: z.enum(HOLD_MODES).optional().describe("Absent: `full`"),
   }),
   data_policy: z.object({
     logging: z.enum(LOGGING_MODES),
@@ -135,7 +137,7 @@ export function orgWire(row: OrgRow, role?: Role): z.input<typeof orgShape> {
   };
 }
 
-function settingsWire({ security, timeZone, creditsLowMicroUsd, budget }: OrgRow) {
+function settingsWire({ security, timeZone, creditsLowMicroUsd, budget, hold }: OrgRow) {
   const low = creditsLowMicroUsd ?? null;
   return {
     security: {
@@ -147,6 +149,7 @@ function settingsWire({ security, timeZone, creditsLowMicroUsd, budget }: OrgRow
     timezone: timeZone,
     ...(low === null ? {} : { credits_low_micro: low }),
     ...(budget === undefined ? {} : { budget: orgBudgetWire(budget) }),
+    ...(hold !== undefined && { hold }),
   };
 }
 

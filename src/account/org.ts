@@ -1,6 +1,7 @@
 /**
  * Organisations as stored: identity, billing identity, settings, data policy. Never removed, only closed.
  */
+import type { HoldMode } from "../hold-mode.ts";
 import { newId } from "../ids.ts";
 
 export const ORG_KINDS = ["personal", "team", "enterprise"] as const;
@@ -75,6 +76,8 @@ export interface OrgRow {
   readonly creditsLowMicroUsd?: number | null;
   /** Budget of the whole org; absent in rows of earlier releases: none. */
   readonly budget?: OrgBudget;
+  /** How calls hold whose request, key and project say nothing of it. Absent: `full`. */
+  readonly hold?: HoldMode;
   readonly createdAtMs: number;
   readonly closedAtMs: number | null;
   readonly erasureRequestedAtMs: number | null;

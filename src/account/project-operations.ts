@@ -5,9 +5,11 @@ import { z } from "zod";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
+import { HOLD_MODES } from "../hold-mode.ts";
 import { type Caller, operation } from "../operation.ts";
 import { assertWithin, type Quotas } from "../quota.ts";
 import { budgetAfter, projectBudgetField } from "./budget-fields.ts";
+import { changedHoldField, withHold } from "./hold-field.ts";
 import { revokedKey } from "./key.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import type { PlanPort, ProjectSpendPort } from "./plan.ts";
@@ -40,11 +42,13 @@ const createBody = z.strictObject({
     .enum(["live", "test"])
     .optional()
     .describe("Default: live. A test project holds test keys only"),
+  hold: z.enum(HOLD_MODES).optional().describe("Default: as the org's"),
 });
 
 const patchBody = z.strictObject({
   name: name.optional(),
   budget: projectBudgetField.optional(),
+  hold: changedHoldField.optional(),
 });
 
 export function projectOperations(deps: ProjectOperationDeps) {
@@ -127,7 +131,9 @@ async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z
     }
     const what = "projects in an organisation, deleted ones included";
     assertWithin(deps.quotas, "projects_ever", accounts.projectsEver(org.id), what, "Rename one of them.");
-    const made = newProject({ orgId: org.id, slug: body.slug, name: body.name, environment }, clock.now());
+    const { slug, name, hold } = body;
+    const given = { orgId: org.id, slug, name, environment, ...(hold !== undefined && { hold }) };
+    const made = newProject(given, clock.now());
     accounts.addProject(made);
     const wire = projectWire(made, NOTHING_SPENT);
     deps.trail.audit.note(caller, { act: "project.create", target: made.id, after: wire });
@@ -152,7 +158,7 @@ async function updateProject(
       "/budget/monthly_micro",
     );
     const changed: ProjectRow = {
-      ...old,
+      ...withHold(old, body.hold),
       name: body.name ?? old.name,
       budget: { monthlyMicroUsd: budget.microUsd, hard: budget.hard },
     };

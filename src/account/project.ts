@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
+import { HOLD_MODES, type HoldMode } from "../hold-mode.ts";
 import { newId } from "../ids.ts";
 import { amountShape, budgetWire, hardShape } from "./budget-fields.ts";
 import type { Environment } from "./secret.ts";
@@ -17,11 +18,13 @@ export interface ProjectRow {
   readonly status: "active" | "deleted";
   /** `null`: no budget. */
   readonly budget: { readonly monthlyMicroUsd: number | null; readonly hard: boolean };
+  /** How calls hold whose request and key say nothing of it. Absent: as the org says. */
+  readonly hold?: HoldMode;
   readonly createdAtMs: number;
 }
 
 export const newProject = (
-  given: Pick<ProjectRow, "orgId" | "slug" | "name" | "environment">,
+  given: Pick<ProjectRow, "orgId" | "slug" | "name" | "environment" | "hold">,
   nowMs: number,
 ): ProjectRow => ({
   ...given,
@@ -39,6 +42,7 @@ export const projectShape = z.object({
   environment: z.enum(["live", "test"]),
   status: z.enum(["active", "deleted"]),
   budget: z.object({ monthly_micro: amountShape, hard: hardShape }),
+  hold: z.enum(HOLD_MODES).optional().describe("Absent: as the org's"),
   spend_today_micro: z.int(),
   spend_month_micro: z.int(),
   created_at: z.string(),
@@ -57,6 +61,7 @@ export function projectWire(
     environment: row.environment,
     status: row.status,
     budget: { monthly_micro: microUsd, hard },
+    ...(row.hold !== undefined && { hold: row.hold }),
     spend_today_micro: spend.todayMicroUsd,
     spend_month_micro: spend.monthMicroUsd,
     created_at: isoTime(row.createdAtMs),

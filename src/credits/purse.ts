@@ -43,6 +43,11 @@ export interface Purse {
   funds(orgId: string): Funds;
   /** balance - held, micro-USD. */
   available(orgId: string): number;
+  /**
+   * The balance with all that is held of it, micro-USD, as far as this process knows: all that is to be known where `hold` has just
+   * refused. Infinite where nothing is known.
+   */
+  balance(orgId: string): number;
   /** What `available` says; a promise where Redis must be asked for it. @throws WeirError 503, as a rejection, where Redis does not answer */
   askAvailable(orgId: string): number | Promise<number>;
   /**
@@ -139,6 +144,10 @@ export class BookPurse implements LocalPurse {
 
   available(orgId: string): number {
     return this.#accounts.of(orgId).availableMicroUsd;
+  }
+
+  balance(orgId: string): number {
+    return this.#accounts.of(orgId).balanceMicroUsd;
   }
 
   askAvailable(orgId: string): number {

@@ -123,6 +123,9 @@ export const CALL_FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   "tools.strict": "The model keeps to the schema of the parameters.",
   "format.strict": "The model keeps to the schema.",
   provider_options: "Passed on to a provider, by its id.",
+  hold: "What is done where credit and budgets do not cover the longest answer: `full` refuses the call, `fit` lowers its output limit to what they cover, with the warning `hold_fitted: N`. Default: as the key, its project or its org is set, else `full`.",
+  hold_wait_ms:
+    "So long a stream that does not fit only because of what other calls hold waits for its turn, with keep-alive comments; then it ends with the error event `insufficient_credits`. To 120,000; not for whole answers.",
   on_disconnect: "If the client leaves: `cancel` ends the upstream call, `drain` reads it to its end.",
   // Native requests.
   generation: "How the answer is made.",

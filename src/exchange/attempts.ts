@@ -14,6 +14,7 @@ import { Attempt, type AttemptHost, type AttemptInput, type OneAttemptDeps } fro
 import type { Bodies } from "./bodies.ts";
 import type { ReservedCall } from "./call.ts";
 import { moreHelpful } from "./failure.ts";
+import { isCoveredAt } from "./fit.ts";
 import { laneFor, RefusedLanes } from "./lane.ts";
 import { type Letters, lettersOf, type Written, writeBodies } from "./letters.ts";
 import type { Indexed } from "./live.ts";
@@ -89,7 +90,7 @@ export class Attempts implements AttemptHost, Indexed {
       return;
     }
     this.#next++;
-    const passable = passageTo(incoming.format, endpoint);
+    const passable = isCoveredAt(this.#call, endpoint) ? passageTo(incoming.format, endpoint) : undefined;
     if (passable === undefined) {
       this.#start();
       return;
@@ -185,7 +186,7 @@ export class Attempts implements AttemptHost, Indexed {
     const { incoming, plan } = this.#call;
     const { timeoutMs } = plan.decision;
     if (timeoutMs === undefined) return Number.POSITIVE_INFINITY;
-    return incoming.startMs + timeoutMs - this.#deps.clock.monotonic();
+    return incoming.startMs + this.#call.waitedMs + timeoutMs - this.#deps.clock.monotonic();
   }
 
   /** The request cannot be written for this endpoint: tries the next one. */

@@ -92,6 +92,8 @@ export class Call implements Indexed {
   firstSentMs = 0;
   /** First content byte of the winning attempt, since that attempt's start. */
   upstreamTtftMs = 0;
+  /** Milliseconds that it waited for credit or budgets that other calls held. */
+  waitedMs = 0;
   /** Time that the gateway waited for upstreams. */
   upstreamMs = 0;
   bytesOut = 0;
@@ -238,16 +240,31 @@ export interface AnswerBounds {
   readonly maxPayloadBytes: number;
 }
 
+/** What a hold covers of an answer. */
+export interface Cover {
+  /** Output tokens; grows when a stream extends the hold. */
+  outputTokens: number;
+}
+
+/** The same at one endpoint, of a hold that was fitted to what there was. */
+export interface FittedCover extends Cover {
+  /** Output tokens a choice that the endpoint is asked for at most; undefined: as many as the client asks for. */
+  readonly limit: number | undefined;
+}
+
+/** By endpoint id. What is not in it is not asked. */
+export type Fit = ReadonlyMap<string, FittedCover>;
+
 /** The reservation of a call. */
-export interface Reservation {
+export interface Reservation extends Cover {
   /** Undefined for a test key, which is never charged, and for a shadow copy, whose run has its own holds. */
   readonly holds: Holds | undefined;
   /** Prompt tokens that the hold covers. */
   readonly inputTokens: number;
-  /** Output tokens that the hold covers; grows when a stream extends it. */
-  outputTokens: number;
   /** Uses of the provider's tools that the hold covers; grows likewise. Absent: any number. */
   toolUses?: number;
+  /** Set where less is held than the call may cost. */
+  readonly fit?: Fit;
 }
 
 /** A call whose body was read. Each step takes the type that the step before returned, so a wrong order does not compile. */

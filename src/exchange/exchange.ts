@@ -13,6 +13,7 @@ import type { Bodies } from "./bodies.ts";
 import { Call, type Incoming, type ReadCall, type ReservedCall } from "./call.ts";
 import { type ContinueDeps, continued } from "./continue.ts";
 import { answerHeaders, identityHeaders, JSON_TYPE, retryHeaders } from "./headers.ts";
+import { ClientLeft, HoldQueue, type HoldQueueDeps } from "./hold-queue.ts";
 import { type Claim, type IdempotentAnswers, replay } from "./idempotency.ts";
 import { type KeepRoomDeps, takeKeptRoom } from "./keep-room.ts";
 import { Live } from "./live.ts";
@@ -34,9 +35,10 @@ export interface ExchangeDeps {
   readonly admit: AdmitDeps;
   readonly plan: PlanDeps;
   readonly keepRoom: KeepRoomDeps;
-  readonly reserve: ReserveDeps;
+  readonly reserve: Omit<ReserveDeps, "waits">;
+  readonly holdQueue: HoldQueueDeps;
   readonly attempt: Omit<AttemptDeps, "beginDrain" | "endDrain">;
-  readonly shadow: ShadowDeps;
+  readonly shadow: Omit<ShadowDeps, "isAwaited">;
   readonly settle: SettleDeps;
   /** At most this many calls at a time are read to their end after their client left. */
   readonly maxDrains: number;
@@ -55,6 +57,8 @@ export interface ExchangeDeps {
 interface ExchangeCounts {
   readonly live: number;
   readonly draining: number;
+  /** Number of calls that wait for what other calls hold. */
+  readonly waiting: number;
   /** Number of calls by outcome since the start. */
   readonly ended: Readonly<Record<Outcome["kind"], number>>;
   /** Number of calls whose upstream reported more than was held for them. */
@@ -86,6 +90,8 @@ class LiveExchange implements Exchange {
   readonly #live = new Live<Attempts>();
   /** Calls that wait for the commit of their charge. */
   readonly #settling = new Live<Call>();
+  readonly #waits: HoldQueue;
+  readonly #reserveDeps: ReserveDeps;
   readonly #shadows: Shadows;
   readonly #ended: Record<Outcome["kind"], number> = {
     whole: 0,
@@ -119,7 +125,9 @@ class LiveExchange implements Exchange {
         this.#draining--;
       },
     };
-    this.#shadows = openShadows(deps.shadow);
+    this.#waits = new HoldQueue(deps.holdQueue);
+    this.#reserveDeps = { ...deps.reserve, waits: this.#waits };
+    this.#shadows = openShadows({ ...deps.shadow, isAwaited: (orgId) => this.#waits.hasLine(orgId) });
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
   }
 
@@ -187,7 +195,7 @@ class LiveExchange implements Exchange {
     this.#next(call, admit(deps.admit, call), (admitted) => {
       this.#next(call, planCall(deps.plan, admitted), (planned) => {
         this.#next(call, takeKeptRoom(deps.keepRoom, planned), (roomy) => {
-          this.#next(call, reserve(deps.reserve, roomy), (reserved) => this.#attempt(reserved));
+          this.#next(call, reserve(this.#reserveDeps, roomy), (reserved) => this.#attempt(reserved));
         });
       });
     });
@@ -203,6 +211,7 @@ class LiveExchange implements Exchange {
     return {
       live: this.#openCalls,
       draining: this.#draining,
+      waiting: this.#waits.size,
       ended: this.#ended,
       reserveExceeded: this.#reserveExceeded,
       unpricedReports: this.#unpricedReports,
@@ -215,6 +224,7 @@ class LiveExchange implements Exchange {
     this.#closing = true;
     const deadline = setTimeout(() => {
       this.#isShuttingDown = true;
+      this.#waits.shutDown();
       for (const attempts of this.#live.all()) attempts.shutDown();
     }, withinMs);
     if (this.#openCalls > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
@@ -237,6 +247,10 @@ class LiveExchange implements Exchange {
   }
 
   #refuse(call: Call, thrown: unknown): void {
+    if (thrown instanceof ClientLeft) {
+      this.#settle(call, { kind: "cancelled", stream: undefined });
+      return;
+    }
     const error = asWeirError(thrown);
     if (error.kind === "internal") this.#deps.onFault(thrown, call.requestId);
     this.#settle(call, { kind: "refused", error });
@@ -281,6 +295,7 @@ class LiveExchange implements Exchange {
       // If settlement failed, the shadow run does not know yet that the call has ended.
       call.shadow?.primaryEnded(undefined);
       if (call.runsWithoutClient) this.#draining--;
+      this.#waits.freed(call.key.orgId);
       this.#callEnded(call);
     }
   }

@@ -25,12 +25,14 @@ export type HoldRefusal =
   | { readonly refusedBy: "budget"; readonly budget: BudgetRefusal }
   | { readonly refusedBy: "credit" };
 
+/** @param isTrial a refusal is not the end of the call, so no budget is told of as exceeded */
 export function takeHolds(
   { purse, budgets }: HoldDeps,
   key: KeyContext,
   microUsd: number,
+  isTrial = false,
 ): MaybePromise<Holds | HoldRefusal> {
-  return after(budgets.hold(scopeOf(key), microUsd), (budget) => {
+  return after(budgets.hold(scopeOf(key), microUsd, isTrial), (budget) => {
     if (!budget.admitted) return { refusedBy: "budget", budget };
     const giveBack = () => budgets.release(budget);
     return undoOnError(giveBack, () =>

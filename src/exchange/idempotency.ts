@@ -367,6 +367,8 @@ class RecordingReply implements ClientReply {
 
   onGone(gone: () => void): void {
     this.#reply.onGone(() => {
+      // A later step of a call that runs without its client since an earlier one.
+      if (this.#runsWithoutClient) return;
       this.#runsWithoutClient = this.mayRunWithoutClient();
       // The client is gone: the upstream need not wait until it reads.
       if (this.#runsWithoutClient) this.#resume?.();

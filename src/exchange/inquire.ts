@@ -11,11 +11,11 @@ import type { ClientFormat } from "../wire/format.ts";
 import { isEncoding } from "../workers/tokenise.ts";
 import { type Bodies, DEFAULT_ENCODING } from "./bodies.ts";
 import { Call, type Incoming, type PlannedCall } from "./call.ts";
+import { worstCaseOf } from "./cost-bound.ts";
 import { excludedWire } from "./empty-plan.ts";
 import { answerHeaders, retryHeaders } from "./headers.ts";
 import { type PlanDeps, planCall } from "./plan.ts";
 import { countByProvider, type ProviderCountDeps } from "./provider-count.ts";
-import { worstCaseOf } from "./reserve.ts";
 
 export type Inquiry = "count_tokens" | "dry_run";
 

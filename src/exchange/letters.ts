@@ -12,6 +12,7 @@ import type { Outgoing } from "../wire/format.ts";
 import type { Passable } from "../wire/passages.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Call, ReadCall } from "./call.ts";
+import { requestAt } from "./fit.ts";
 
 export interface Letter extends Outgoing {
   /** The client's, which are meant for an upstream of its own dialect. */
@@ -32,7 +33,8 @@ export function writeBodies(
   passable: Passable,
   endpoint: Endpoint,
 ): MaybePromise<Written> {
-  const { incoming, request } = call;
+  const { incoming } = call;
+  const request = requestAt(call, endpoint);
   const platform = bodies.write(incoming.format, passable, request, endpoint, "platform");
   if (!mayDiffer(call, passable, endpoint)) return platform;
   return after(platform, (one) =>

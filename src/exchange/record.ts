@@ -62,7 +62,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     ttftMs: firstByteMs(call, ending, nowMs),
     upstreamTtftMs: call.upstreamTtftMs,
     durationMs: Math.round(durationMs),
-    gwOverheadMs: Math.max(0, Math.round((durationMs - call.upstreamMs) * 100) / 100),
+    gwOverheadMs: Math.max(0, Math.round((durationMs - call.upstreamMs - call.waitedMs) * 100) / 100),
     bytesIn: incoming.body.length,
     bytesOut: call.bytesOut,
     stream: facts?.stream ?? false,

@@ -14,7 +14,8 @@ import { estimateOutputTokens } from "../wire/estimate.ts";
 import type { TierNames } from "../wire/extras/ask.ts";
 import type { AnswerStream } from "../wire/format.ts";
 import { passingBytes } from "../wire/latin1.ts";
-import type { ReservedCall } from "./call.ts";
+import type { Cover, ReservedCall } from "./call.ts";
+import { coverAt, limitAt, requestAt } from "./fit.ts";
 import { streamHeaders } from "./headers.ts";
 import type { Delivered } from "./outcome.ts";
 import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
@@ -48,6 +49,9 @@ export class StreamRelay extends Relay {
   readonly #tiers: TierNames | undefined;
   readonly #fee: ByokFee | undefined;
   readonly #dialect: Dialect;
+  readonly #cover: Cover;
+  /** The upstream was told a limit. */
+  readonly #isBounded: boolean;
   readonly #afterRead = () => this.#flush();
   /** Data of the upstream that `stream` has not parsed yet, latin1: of the current read, and of reads while the relay waited. */
   #received = "";
@@ -78,7 +82,9 @@ export class StreamRelay extends Relay {
     this.#fee = isByok ? deps.byokFee : undefined;
     this.#dialect = dialect;
     this.#lastWriteMs = call.incoming.startMs;
-    this.stream = passage.stream(call.request, call.identity(deps.bounds));
+    this.#cover = coverAt(call.reservation, endpoint);
+    this.#isBounded = (call.request.facts.maxTokens ?? limitAt(call, endpoint)) !== undefined;
+    this.stream = passage.stream(requestAt(call, endpoint), call.identity(deps.bounds));
   }
 
   clientGone(): void {
@@ -293,22 +299,23 @@ export class StreamRelay extends Relay {
 
   #tokensCovered(): MaybePromise<boolean> {
     const { reservation, request } = this.#call;
+    const cover = this.#cover;
     const { events, textBytes } = this.stream;
     let tokens: number;
-    if (request.facts.maxTokens === undefined) {
+    if (!this.#isBounded) {
       tokens = Math.max(events, estimateOutputTokens(textBytes));
-      if (tokens < reservation.outputTokens * EXTEND_AT) return true;
+      if (tokens < cover.outputTokens * EXTEND_AT) return true;
     } else {
-      // The hold covers the client's own limit, which upstreams keep exactly: only a stream that clearly exceeds it is cut
+      // The hold covers the limit, which upstreams keep exactly: only a stream that clearly exceeds it is cut
       // off.
       tokens = Math.max(
         events - EVENTS_WITHOUT_TOKEN * request.facts.choices,
         Math.ceil(textBytes / LONGEST_TOKEN_BYTES),
       );
-      if (tokens <= reservation.outputTokens) return true;
+      if (tokens <= cover.outputTokens) return true;
     }
     const { extendTokens } = this.deps.bounds;
-    const lacking = Math.max(0, tokens - reservation.outputTokens);
+    const lacking = Math.max(0, tokens - cover.outputTokens);
     const grows = (by: number) => extend(this.deps, reservation, this.#endpoint, by, this.#fee, this.#tiers);
     return after(grows(lacking + extendTokens), (hasGrown) => hasGrown || lacking === 0 || grows(lacking));
   }

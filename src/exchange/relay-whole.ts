@@ -5,6 +5,7 @@
 import { WeirError } from "../errors.ts";
 import { failure, reportedFailure } from "../upstream/failure.ts";
 import type { WholeAnswer } from "../wire/format.ts";
+import { requestAt } from "./fit.ts";
 import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
 
 export class WholeRelay extends Relay {
@@ -50,10 +51,10 @@ export class WholeRelay extends Relay {
       this.refused(body);
       return;
     }
-    const { call, passage } = this.#input;
+    const { call, endpoint, passage } = this.#input;
     let answer: WholeAnswer;
     try {
-      answer = passage.whole(body, call.request, call.identity(this.deps.bounds));
+      answer = passage.whole(body, requestAt(call, endpoint), call.identity(this.deps.bounds));
     } catch (error) {
       if (!(error instanceof WeirError)) this.deps.onFault(error, call.requestId);
       this.fail(failure("invalid_response", "protocol", this.status));

@@ -6,23 +6,25 @@ import type { Purse } from "../credits/purse.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
 import { budgetError } from "../limits/budget.ts";
+import type { Budgets } from "../limits/budgets.ts";
 import { after, type MaybePromise } from "../maybe-promise.ts";
 import { lineMicroUsd, usdString } from "../money.ts";
 import { type ByokFee, byokFeeMicroUsd } from "../usage.ts";
-import type { RequestFacts } from "../wire/contract.ts";
 import { countedTokenBound, IMAGE_TOKEN_BOUND, promptTokenBound } from "../wire/estimate.ts";
 import type { TierNames } from "../wire/extras/ask.ts";
-import type { Billed } from "../wire/extras/sift.ts";
 import type { Bodies } from "./bodies.ts";
-import type { OwnKeys, PlannedCall, Reservation, ReservedCall } from "./call.ts";
-import { asksAt, dearest, dearestTool, type ExtraBound, extraBound } from "./extra-bounds.ts";
-import { growHolds, type HoldDeps, type HoldRefusal, takeHolds } from "./holds.ts";
+import type { PlannedCall, Reservation, ReservedCall } from "./call.ts";
+import { type Charging, chargingOf, outputBound, type WorstCase, worstCase } from "./cost-bound.ts";
+import { dearest, dearestTool } from "./extra-bounds.ts";
+import { coverAt, type FitDeps, Fitting } from "./fit.ts";
+import type { HoldQueue, Wish } from "./hold-queue.ts";
+import { growHolds, type HoldDeps, type HoldRefusal, type Holds, scopeOf, takeHolds } from "./holds.ts";
 
-export interface ReserveDeps extends HoldDeps {
+export interface ReserveDeps extends HoldDeps, FitDeps {
+  /** Calls that wait for what others hold. */
+  readonly waits: Pick<HoldQueue, "enter" | "hasLine" | "hasRoom">;
   readonly purse: Purse;
-  readonly defaultMaxTokens: number;
-  /** Charged instead of tokens if an org's own provider key answers. */
-  readonly byokFee: ByokFee;
+  readonly budgets: Budgets;
   /** A count may be refused: then the estimate is used. */
   readonly bodies: Pick<Bodies, "countPrompt">;
 }
@@ -79,150 +81,161 @@ async function holdCounted(
   return await hold(deps, call, inputTokens, outputTokens, exact);
 }
 
-/**
- * The amount that would be held for a call with an estimated prompt, micro-USD.
- * @param facts of its request, or of a request that differs from it
- */
-export function worstCaseOf(
-  deps: Pick<ReserveDeps, "defaultMaxTokens" | "byokFee">,
-  call: PlannedCall,
-  facts: RequestFacts = call.request.facts,
-): number {
-  const { attempts } = call.plan;
-  const output = outputBound(attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
-  const bound = promptTokenBound(facts.promptTokens);
-  return worstCase(attempts, facts, bound, output, chargingOf(deps, call)).microUsd;
-}
-
-/** Decides whether an endpoint is charged by tokens or by a fee, and what it is asked for beside tokens. */
-interface Charging {
-  /** The keys that the call was planned with. */
-  readonly own: OwnKeys | undefined;
-  readonly fee: ByokFee;
-  readonly call: PlannedCall;
-}
-
-const chargingOf = ({ byokFee }: Pick<ReserveDeps, "byokFee">, call: PlannedCall): Charging => ({
-  own: call.ownKeys,
-  fee: byokFee,
-  call,
-});
-
-interface WorstCase {
-  readonly microUsd: number;
-  /** The most uses of tools that it covers at any endpoint. */
-  readonly toolUses: number;
-}
-
-/**
- * Output tokens to hold. A stream's hold covers a usual answer and is extended; a whole answer cannot be stopped, so its
- * hold covers the longest one.
- */
-function outputBound(
-  endpoints: readonly Endpoint[],
-  maxTokens: number | undefined,
-  stream: boolean,
-  defaultMaxTokens: number,
-): number {
-  if (maxTokens !== undefined) return maxTokens;
-  let bound = 0;
-  for (const { maxOutput } of endpoints) {
-    bound = Math.max(bound, stream ? Math.min(maxOutput, defaultMaxTokens) : maxOutput);
-  }
-  return bound;
-}
-
-/** The cost at the dearest endpoint of the plan, because any of them may answer. Micro-USD. */
-function worstCase(
-  endpoints: readonly Endpoint[],
-  facts: RequestFacts,
-  textTokens: number,
-  outputTokens: number,
-  charging: Charging,
-): WorstCase {
-  let microUsd = 0;
-  let toolUses = 0;
-  for (const endpoint of endpoints) {
-    const asks = asksAt(charging.call, endpoint);
-    const boundOf = (billed: Billed) => {
-      const extra = extraBound(asks, endpoint.prices, billed);
-      if (extra.uses > toolUses) toolUses = extra.uses;
-      return costBound(endpoint, facts, textTokens, outputTokens, extra);
-    };
-    const micro = chargeBound(endpoint, boundOf, charging);
-    if (micro > microUsd) microUsd = micro;
-  }
-  return { microUsd, toolUses };
-}
-
-/**
- * The fee if only an own key may be used; if a platform key may be used too, the larger of fee and tokens: a fee per request
- * can exceed the tokens.
- */
-function chargeBound(
-  { provider }: Endpoint,
-  boundOf: (billed: Billed) => number,
-  { own, fee }: Charging,
-): number {
-  if (own === undefined || own.of(provider.id).length === 0) return boundOf("platform");
-  const feeMicroUsd = byokFeeMicroUsd(boundOf("org"), fee);
-  const mayBePlatform = own.platformFallback(provider.id) && provider.keys.length > 0;
-  return mayBePlatform ? Math.max(boundOf("platform"), feeMicroUsd) : feeMicroUsd;
-}
-
-/** The highest cost of the call at an endpoint, micro-USD. */
-function costBound(
-  endpoint: Endpoint,
-  facts: RequestFacts,
-  textTokens: number,
-  outputTokens: number,
-  extra: ExtraBound,
-): number {
-  const { prices } = endpoint;
-  const promptTokens = promptBound(endpoint, facts, textTokens, extra.isRead);
-  // Each cost line may round up by half a micro: one more for each kind of line.
-  return (
-    lineMicroUsd(promptTokens, extra.input) +
-    lineMicroUsd(outputTokens, extra.output) +
-    lineMicroUsd(1, prices.request ?? 0) +
-    lineMicroUsd(facts.imageCount, prices.image ?? 0) +
-    lineMicroUsd(facts.searchUnits, prices.searchUnit ?? 0) +
-    extra.toolsMicroUsd +
-    4
-  );
-}
-
-/**
- * The highest number of prompt tokens at an endpoint. Documents, sound and video cannot be counted here, nor what tools of the
- * provider find; no prompt is longer than the context, so that is their bound.
- */
-function promptBound(endpoint: Endpoint, facts: RequestFacts, textTokens: number, isRead: boolean): number {
-  if (facts.hasUncounted || isRead)
-    return Math.max(textTokens, endpoint.contextLength * (facts.separateInputs ?? 1));
-  return textTokens + facts.imageCount * Math.max(0, endpoint.imageTokens - IMAGE_TOKEN_BOUND);
-}
-
 function hold(
   deps: ReserveDeps,
   call: PlannedCall,
   inputTokens: number,
   outputTokens: number,
-  { microUsd, toolUses }: WorstCase,
+  worst: WorstCase,
 ): MaybePromise<ReservedCall> {
-  return after(takeHolds(deps, call.key, microUsd), (holds) => {
-    if ("refusedBy" in holds) throw refusalError(holds, microUsd, deps.purse.available(call.key.orgId));
-    return call.withReservation({ holds, inputTokens, outputTokens, toolUses });
+  const { hold: mode = call.key.hold, holdWaitMs } = call.request.svc;
+  const sized = { call, inputTokens, outputTokens, worst };
+  // What embeds or ranks has no output to limit.
+  const isFit = mode === "fit" && call.incoming.format.task === "generate";
+  if (!isFit && holdWaitMs === 0) return holdInFull(deps, sized);
+  return holdOtherwise(deps, isFit ? new FittedWish(deps, sized) : new FullWish(deps, sized));
+}
+
+/** A call with what its hold in full is. */
+interface SizedCall {
+  readonly call: PlannedCall;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly worst: WorstCase;
+}
+
+function holdInFull(deps: ReserveDeps, sized: SizedCall): MaybePromise<ReservedCall> {
+  const { call, worst } = sized;
+  return after(takeHolds(deps, call.key, worst.microUsd), (holds) => {
+    if ("refusedBy" in holds) throw refusalError(deps, sized, holds);
+    return call.withReservation(inFull(sized, holds));
   });
 }
 
-function refusalError(refusal: HoldRefusal, microUsd: number, availableMicroUsd: number): WeirError {
+const inFull = ({ inputTokens, outputTokens, worst }: SizedCall, holds: Holds): Reservation => ({
+  holds,
+  inputTokens,
+  outputTokens,
+  toolUses: worst.toolUses,
+});
+
+/** Takes what the call wishes for, now or, where it may wait, in its turn. */
+function holdOtherwise(deps: ReserveDeps, wish: FullWish): MaybePromise<ReservedCall> {
+  const { sized } = wish;
+  const { call } = sized;
+  const { holdWaitMs } = call.request.svc;
+  const { waits } = deps;
+  const { orgId } = call.key;
+  const wait = () => waits.enter(call, wish, holdWaitMs).then((taken) => call.withReservation(taken));
+  const mayWait = () => holdWaitMs > 0 && waits.hasRoom(orgId) && wish.couldBeMet();
+  // Those that came before are served first.
+  if (waits.hasLine(orgId) && mayWait()) return wait();
+  return after(wish.take(), (taken) => {
+    if (!("refusedBy" in taken)) return call.withReservation(taken);
+    if (mayWait()) return wait();
+    // Once more, so that a budget that refuses it is told of as exceeded.
+    if (taken.refusedBy === "budget") return holdInFull(deps, sized);
+    throw wish.refusal(taken);
+  });
+}
+
+/** The hold in full, which may be waited for. */
+class FullWish implements Wish {
+  readonly sized: SizedCall;
+  protected readonly deps: ReserveDeps;
+
+  constructor(deps: ReserveDeps, sized: SizedCall) {
+    this.deps = deps;
+    this.sized = sized;
+  }
+
+  /** Micro-USD without which the call cannot be made. */
+  protected get leastMicroUsd(): number {
+    return this.sized.worst.microUsd;
+  }
+
+  take(): MaybePromise<Reservation | HoldRefusal> {
+    const { call, worst } = this.sized;
+    return after(takeHolds(this.deps, call.key, worst.microUsd, true), (holds) =>
+      "refusedBy" in holds ? holds : inFull(this.sized, holds),
+    );
+  }
+
+  couldBeMet(): boolean {
+    const { key } = this.sized.call;
+    const { purse, budgets } = this.deps;
+    return Math.min(purse.balance(key.orgId), budgets.room(scopeOf(key)).idleMicroUsd) >= this.leastMicroUsd;
+  }
+
+  refusal(refusal: HoldRefusal): WeirError {
+    return refusalError(this.deps, this.sized, refusal);
+  }
+}
+
+/** Calls at other cells may take the credit that a call was to be fitted to: it is fitted anew so often. */
+const FITS = 8;
+
+/** The hold in full, or what there is. */
+class FittedWish extends FullWish {
+  #fitting: Fitting | undefined;
+
+  get #sizes(): Fitting {
+    this.#fitting ??= new Fitting(this.deps, this.sized.call, this.sized.inputTokens);
+    return this.#fitting;
+  }
+
+  protected override get leastMicroUsd(): number {
+    return this.#sizes.leastMicroUsd;
+  }
+
+  /** In full first: among several cells, its refusal proves how much there is. */
+  override take(): MaybePromise<Reservation | HoldRefusal> {
+    return after(super.take(), (taken) => ("refusedBy" in taken ? this.#fit(taken, FITS) : taken));
+  }
+
+  override refusal(refusal: HoldRefusal): WeirError {
+    return refusalError(this.deps, this.sized, refusal, this.#sizes);
+  }
+
+  /** @param refusal of the last try: it proves how much credit there is, or how much room in the budgets */
+  #fit(refusal: HoldRefusal, left: number): MaybePromise<Reservation | HoldRefusal> {
+    const { purse, budgets } = this.deps;
+    const { key } = this.sized.call;
+    const { microUsd: roomMicroUsd } = budgets.room(scopeOf(key));
+    const creditMicroUsd =
+      refusal.refusedBy === "credit" ? purse.available(key.orgId) : Number.POSITIVE_INFINITY;
+    const fitted = left === 0 ? undefined : this.#sizes.within(Math.min(roomMicroUsd, creditMicroUsd));
+    if (fitted === undefined) return refusal;
+    return after(takeHolds(this.deps, key, fitted.microUsd, true), (holds) =>
+      "refusedBy" in holds ? this.#fit(holds, left - 1) : { ...inFull(this.sized, holds), fit: fitted.fit },
+    );
+  }
+}
+
+/** @param fitting of a call that may be fitted, and was not covered even so */
+function refusalError(
+  deps: ReserveDeps,
+  { call, worst }: SizedCall,
+  refusal: HoldRefusal,
+  fitting?: Fitting,
+): WeirError {
   if (refusal.refusedBy === "budget") return budgetError(refusal.budget);
-  return fail(
-    "insufficient_credits",
-    `This call may cost up to $${usdString(microUsd)}; $${usdString(availableMicroUsd)} is available. ` +
-      "Add credits, or lower max_tokens.",
-    { details: { required_micro_usd: microUsd, available_micro_usd: availableMicroUsd } },
-  );
+  const availableMicroUsd = deps.purse.available(call.key.orgId);
+  const available = `$${usdString(availableMicroUsd)} is available`;
+  const [requiredMicroUsd, message] =
+    fitting === undefined
+      ? [
+          worst.microUsd,
+          `This call may cost up to $${usdString(worst.microUsd)}; ${available}. ` +
+            'Add credits, lower max_tokens, or send it with svc.hold "fit".',
+        ]
+      : [
+          fitting.leastMicroUsd,
+          `The shortest answer of this call may cost up to $${usdString(fitting.leastMicroUsd)}; ${available}. Add credits.`,
+        ];
+  return fail("insufficient_credits", message, {
+    details: { required_micro_usd: requiredMicroUsd, available_micro_usd: availableMicroUsd },
+  });
 }
 
 /**
@@ -233,13 +246,14 @@ function refusalError(refusal: HoldRefusal, microUsd: number, availableMicroUsd:
 export function extend(
   deps: HoldDeps,
   reservation: Reservation,
-  { prices }: Endpoint,
+  endpoint: Endpoint,
   moreTokens: number,
   fee?: ByokFee,
   tiers?: TierNames,
 ): MaybePromise<boolean> {
-  return after(grow(deps, reservation, moreTokens, dearest(prices, tiers).output, fee), (isCovered) => {
-    if (isCovered) reservation.outputTokens += moreTokens;
+  const unitNano = dearest(endpoint.prices, tiers).output;
+  return after(grow(deps, reservation, moreTokens, unitNano, fee), (isCovered) => {
+    if (isCovered) coverAt(reservation, endpoint).outputTokens += moreTokens;
     return isCovered;
   });
 }

@@ -19,6 +19,7 @@ import { NOTHING_SENT } from "../wire/extras/sent.ts";
 import type { AnswerStream } from "../wire/format.ts";
 import type { Call } from "./call.ts";
 import { callerError } from "./failure.ts";
+import { coveredAt, limitAt } from "./fit.ts";
 import { answerHeaders, retryHeaders, streamHeaders } from "./headers.ts";
 import { charging, type HoldDeps, releaseHolds } from "./holds.ts";
 import { NOT_STORED, replayWriter, responseWriter } from "./keep.ts";
@@ -85,7 +86,7 @@ function settlementOf(deps: SettleDeps, call: Call, outcome: Outcome): Settlemen
   const error = errorOf(outcome, call);
   const facts = factsOf(outcome);
   const fee = call.lane?.key.isByok ? deps.byokFee : undefined;
-  const metered = meter(call.request?.facts, call.endpoint, facts, call.reservation, fee, call.sent);
+  const metered = meter(call.request?.facts, call.endpoint, facts, coveredAt(call), fee, call.sent);
   const stream = streamOf(outcome);
   const kept = stream?.kept();
   warn(call, stream, metered);
@@ -223,6 +224,9 @@ function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): v
     call.reserveExceeded = true;
     call.warnings.push("reserve_exceeded");
   }
+  const limit = limitAt(call, call.endpoint);
+  if (limit !== undefined) call.warnings.push(`hold_fitted: ${limit}`);
+  if (call.waitedMs > 0) call.warnings.push(`hold_waited: ${Math.ceil(call.waitedMs)}`);
   if (call.isStoreLeftOut) call.warnings.push(NOT_STORED);
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
   for (const pointer of call.dropped.slice(0, MAX_DROPPED))

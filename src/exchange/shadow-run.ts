@@ -14,17 +14,15 @@ import type { Store } from "../store/store.ts";
 import type { ReplyFacts } from "../wire/contract.ts";
 import { type AttemptDeps, Attempts } from "./attempts.ts";
 import type { PlannedCall, ReservedCall } from "./call.ts";
+import { type BoundDeps, worstCaseOf } from "./cost-bound.ts";
 import { charging, type HoldDeps, type Holds, releaseHolds, scopeOf, takeHolds } from "./holds.ts";
 import type { Indexed } from "./live.ts";
 import { type CoveredTokens, type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
-import { type ReserveDeps, worstCaseOf } from "./reserve.ts";
 import { copyDeps, copyOf } from "./shadow-copy.ts";
 import type { PrimaryEnding, ShadowRun } from "./shadow-ending.ts";
 
-export interface RunDeps
-  extends Omit<AttemptDeps, "beginDrain" | "endDrain">,
-    Pick<ReserveDeps, "byokFee" | "defaultMaxTokens"> {
+export interface RunDeps extends Omit<AttemptDeps, "beginDrain" | "endDrain">, BoundDeps {
   readonly budgets: HoldDeps["budgets"] & Pick<Budgets, "wouldHold">;
   readonly store: Pick<Store, "act" | "healthy">;
   readonly shadowRuns: Pick<ShadowRuns, "prepare">;

@@ -15,6 +15,8 @@ export interface ShadowDeps extends RunDeps {
   readonly maxShadows: number;
   /** Whether the platform pays for copies if a policy says so; otherwise the org does. */
   readonly platformShadows: boolean;
+  /** Whether calls of the org wait for credit: they come before copies. */
+  readonly isAwaited: (orgId: string) => boolean;
 }
 
 export interface ShadowCounts {
@@ -93,6 +95,8 @@ class BoundedShadows implements Shadows {
   #mayCopy({ original: call, endpoint, bill }: ShadowTask): boolean {
     // The first attempt may have failed at once, and the call with it.
     if (this.#isStopped || call.settled || this.#count >= this.#deps.maxShadows) return false;
+    // The copy would have the client's limit, and be compared with an answer that had a lower one.
+    if (call.reservation.fit !== undefined) return false;
     // Larger bodies are written in a thread that calls wait for.
     if (call.request.bytes.length > LARGE_BODY_BYTES) return false;
     // The planner excludes such endpoints; checked again because a prompt in the wrong place cannot be taken back.
@@ -100,6 +104,7 @@ class BoundedShadows implements Shadows {
     // An org may forbid calls with the gateway's credential at a provider; with the org's own credential the org would be
     // billed.
     if (bill === "platform" && call.ownKeys?.platformFallback(endpoint.provider.id) === false) return false;
+    if (bill === "org" && this.#deps.isAwaited(call.key.orgId)) return false;
     return this.#deps.store.healthy();
   }
 

@@ -35,7 +35,15 @@ export function exchangeOf(
     admit: { limits, defaultMaxTokens },
     plan: { catalog, policies, ownKeys, health, bodies, random: systemRandom },
     keepRoom: { kept: rooms.kept, defaultMaxTokens, maxAnswerBytes: bounds.max_stored_answer_bytes },
-    reserve: { purse, budgets, bodies, byokFee, defaultMaxTokens },
+    reserve: {
+      ...{ purse, budgets, bodies, byokFee, defaultMaxTokens },
+      minFitTokens: bounds.min_fit_tokens,
+    },
+    holdQueue: {
+      ...{ clock, timers: systemTimers, limits, purse, budgets },
+      ...{ maxWaiting: bounds.max_hold_waits, maxWaitingOfOrg: bounds.max_hold_waits_of_org },
+      keepAliveMs: timeouts.keep_alive_ms,
+    },
     attempt,
     shadow: {
       ...attempt,

@@ -32,10 +32,8 @@ export function metricSources(
       ...bookGauges(rooms),
       ...cellGauges(rooms.cell),
       ...leaseGauges(rooms),
-      weir_calls_live: read("Model calls under way.", () => calls().live),
+      ...callGauges(exchange),
       weir_bodies_bytes: read("Memory that the bodies of requests under way take.", () => bodyBudget.bytes),
-      weir_calls_draining: read("Calls read to their end for clients that left.", () => calls().draining),
-      weir_shadows_live: read("Copies of calls under way at shadow endpoints.", () => calls().shadows.live),
       ...queueGauges(rooms),
       weir_holds_open: read("Credit holds open.", () => purse.open().holds),
       weir_held_micro_usd: read("Credit held for calls under way.", () => purse.open().heldMicroUsd),
@@ -120,6 +118,22 @@ function latencyHistograms(latencies: Latencies): MetricSources["histograms"] {
     ),
   };
 }
+
+const callGauges = (exchange: Exchange) => ({
+  weir_calls_live: read("Model calls under way.", () => exchange.counts().live),
+  weir_calls_draining: read(
+    "Calls read to their end for clients that left.",
+    () => exchange.counts().draining,
+  ),
+  weir_calls_waiting: read(
+    "Model calls that wait for credit or budgets that other calls hold.",
+    () => exchange.counts().waiting,
+  ),
+  weir_shadows_live: read(
+    "Copies of calls under way at shadow endpoints.",
+    () => exchange.counts().shadows.live,
+  ),
+});
 
 /** What providers bill beyond what was held or has a price. */
 const extraCounters = (exchange: Exchange): MetricSources["counters"] => ({

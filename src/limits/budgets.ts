@@ -9,6 +9,7 @@ import type { ChargeSpend } from "../credits/purse.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { Store } from "../store/store.ts";
 import {
+  BUDGET_NAMES,
   type Budget,
   type BudgetExceeded,
   type BudgetName,
@@ -39,18 +40,30 @@ export interface PeriodSpend {
   readonly monthMicroUsd: number;
 }
 
+/** Micro-USD; infinite without a hard budget. */
+export interface BudgetRoom {
+  /** Beside the open holds. */
+  readonly microUsd: number;
+  /** What it would be without them. */
+  readonly idleMicroUsd: number;
+}
+
 export type KeyScope = Pick<BudgetScope, "keyId" | "lineageId" | "projectId" | "orgId" | "timeZone">;
 
 export interface Budgets {
   /** Whether `hold` would admit it now; does not report a refusal. */
   wouldHold(scope: BudgetScope, microUsd: number): boolean;
+  /** What the hard budgets leave, as far as this process knows: all that is to be known where `hold` has just refused. */
+  room(scope: BudgetScope): BudgetRoom;
   /**
    * Checks all budgets before holding any. An amount of 0 is never refused. Returns a promise where the budgets are
    * kept in another process.
+   * @param isTrial a refusal is not reported: the caller asks for less, or later
    */
   hold(
     scope: BudgetScope,
     microUsd: number,
+    isTrial?: boolean,
   ): BudgetHold | BudgetRefusal | Promise<BudgetHold | BudgetRefusal>;
   /**
    * Increases an open hold; false (with nothing changed) where a hard budget does not allow it. May return a promise,
@@ -97,7 +110,7 @@ export interface BudgetDeps {
 
 /** Budgets within one process: it knows all holds and spend, so it answers synchronously. */
 export interface LocalBudgets extends Budgets {
-  hold(scope: BudgetScope, microUsd: number): BudgetHold | BudgetRefusal;
+  hold(scope: BudgetScope, microUsd: number, isTrial?: boolean): BudgetHold | BudgetRefusal;
   extend(hold: BudgetHold, moreMicroUsd: number): boolean;
   spendOfKey(scope: KeyScope): PeriodSpend;
   spendOfProject(scope: Pick<BudgetScope, "projectId" | "timeZone">): PeriodSpend;
@@ -178,10 +191,14 @@ export class PeriodBudgets implements LocalBudgets {
     return forbiddenBy(scope, this.#standing(scope), microUsd) === undefined;
   }
 
-  hold(scope: BudgetScope, microUsd: number): BudgetHold | BudgetRefusal {
+  room(scope: BudgetScope): BudgetRoom {
+    return roomIn(scope, this.#standing(scope));
+  }
+
+  hold(scope: BudgetScope, microUsd: number, isTrial = false): BudgetHold | BudgetRefusal {
     const now = this.#standing(scope);
     const hold = new OpenBudgetHold(scope, now);
-    const refusal = this.#grow(hold, microUsd, now);
+    const refusal = this.#grow(hold, microUsd, now, isTrial);
     if (refusal === undefined) this.#openHolds += 1;
     return refusal ?? hold;
   }
@@ -247,10 +264,11 @@ export class PeriodBudgets implements LocalBudgets {
     return { nowMs, period, key, project, org };
   }
 
-  #grow(hold: OpenBudgetHold, microUsd: number, now: Now): BudgetRefusal | undefined {
+  #grow(hold: OpenBudgetHold, microUsd: number, now: Now, isTrial = false): BudgetRefusal | undefined {
     checkAmount(microUsd);
     const { scope } = hold;
     const forbidden = forbiddenBy(scope, now, microUsd);
+    if (forbidden !== undefined && isTrial) return refusalOf(scope, forbidden, now);
     if (forbidden !== undefined) return this.#refuse(scope, forbidden, now);
     hold.grow(microUsd);
     return undefined;
@@ -277,7 +295,7 @@ export class PeriodBudgets implements LocalBudgets {
       // The call is refused whether or not this can be stored; the next refusal tries again.
       this.#store.act(() => this.#putExceeded(event)).catch(() => (spend.reported = ""));
     }
-    return { admitted: false, ...standingOf(scope, name, now), heldMicroUsd: spend.heldMicroUsd };
+    return refusalOf(scope, name, now);
   }
 
   /** Runs in an act, which may still be rolled back. */
@@ -316,6 +334,27 @@ function forbiddenBy(
   if (forbids(projectMonthly, ofProject)) return "project_monthly";
   return forbids(orgMonthly, org.monthMicroUsd + org.heldMicroUsd + microUsd) ? "org_monthly" : undefined;
 }
+
+function roomIn(scope: BudgetScope, now: Now): BudgetRoom {
+  let microUsd = Number.POSITIVE_INFINITY;
+  let idleMicroUsd = Number.POSITIVE_INFINITY;
+  for (const name of BUDGET_NAMES) {
+    const { hard, limitMicroUsd } = budgetFor(name, scope) ?? NO_BUDGET;
+    if (!hard || limitMicroUsd === 0) continue;
+    const leftMicroUsd = limitMicroUsd - standingOf(scope, name, now).spentMicroUsd;
+    idleMicroUsd = Math.min(idleMicroUsd, leftMicroUsd);
+    microUsd = Math.min(microUsd, leftMicroUsd - spendFor(name, now).heldMicroUsd);
+  }
+  return { microUsd, idleMicroUsd };
+}
+
+const NO_BUDGET: Budget = { limitMicroUsd: 0, hard: false };
+
+const refusalOf = (scope: BudgetScope, name: BudgetName, now: Now): BudgetRefusal => ({
+  admitted: false,
+  ...standingOf(scope, name, now),
+  heldMicroUsd: spendFor(name, now).heldMicroUsd,
+});
 
 function spendFor(name: BudgetName, { key, project, org }: Now): Spend {
   if (name === "key_daily") return key;

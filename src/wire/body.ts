@@ -5,7 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import type { z } from "zod";
 import { pointerTo } from "../document/document.ts";
-import { fail } from "../errors.ts";
+import { fail, type WeirError } from "../errors.ts";
 import { routeOptions } from "../route-schema.ts";
 import { LARGE_BODY_BYTES, NO_OPTIONS, type SvcOptions } from "./contract.ts";
 import { NO_EXTRAS } from "./extras/ask.ts";
@@ -21,6 +21,7 @@ import type { SvcBody } from "./svc-schema.ts";
 /** Members of every format's body. */
 export interface AnyBody {
   readonly model: string;
+  readonly stream?: boolean | null | undefined;
 }
 
 export interface BodyRules<T extends AnyBody> {
@@ -65,6 +66,7 @@ export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>):
   }
   const extension = rules.svcOf(value);
   const svc = extension === undefined ? NO_OPTIONS : readSvc(extension);
+  if (svc.holdWaitMs > 0 && value.stream !== true) throw waitsUnstreamed(rules.ours);
   // A provider may read its own options as prompt.
   const optionBytes = extension?.provider_options === undefined ? 0 : jsonBytes(svc.providerOptions);
   const hasOpaque = opaqueBytes > 0;
@@ -146,6 +148,12 @@ function check<T extends AnyBody>(
   });
 }
 
+/** A whole answer has nothing that could be sent to its client meanwhile. */
+function waitsUnstreamed(ours: readonly string[]): WeirError {
+  const param = ours.includes("svc") ? "/svc/hold_wait_ms" : "/hold_wait_ms";
+  return fail("invalid_value", `${param} is for streams: set stream to true, or leave it out.`, { param });
+}
+
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 function present(value: unknown, path: readonly PropertyKey[]): boolean {
@@ -186,6 +194,8 @@ function readSvc(svc: SvcBody): SvcOptions {
     tags: svc.metadata?.tags ?? {},
     strict: svc.compat?.strict ?? false,
     onDisconnect: svc.on_disconnect,
+    hold: svc.hold,
+    holdWaitMs: svc.hold_wait_ms ?? 0,
     providerOptions: svc.provider_options ?? {},
   };
 }

@@ -2,6 +2,7 @@
  * What the exchange knows of any wire format: facts of a request that planning and money need, the options of the
  * `svc` extension, and what a reply or stream reports. These types are the same for all formats.
  */
+import type { HoldMode } from "../hold-mode.ts";
 import type { Cost } from "../money.ts";
 import type { RouteOptions } from "../route.ts";
 import type { Usage } from "../usage.ts";
@@ -23,6 +24,10 @@ export interface SvcOptions {
   readonly tags: Readonly<Record<string, string>>;
   readonly strict: boolean;
   readonly onDisconnect: "cancel" | "drain" | undefined;
+  /** Undefined: as the key's calls do. */
+  readonly hold: HoldMode | undefined;
+  /** Milliseconds that a stream may wait for what other calls hold; 0: it does not wait. */
+  readonly holdWaitMs: number;
   /** Members to add to the body for one provider, by the provider's id. No other provider gets them. */
   readonly providerOptions: Readonly<Record<string, unknown>>;
 }
@@ -35,6 +40,8 @@ export const NO_OPTIONS: SvcOptions = Object.freeze({
   tags: Object.freeze({}),
   strict: false,
   onDisconnect: undefined,
+  hold: undefined,
+  holdWaitMs: 0,
   providerOptions: Object.freeze({}),
 });
 

@@ -37,6 +37,8 @@ export interface ClientRequest {
   readonly hasOpaque: boolean;
   /** What in the body changes a provider's bill beside tokens. */
   readonly extras: Extras;
+  /** Output tokens that the upstream is asked for at most, instead of what the body says; absent: as the body says. */
+  readonly outputLimit?: number | undefined;
 }
 
 /** The members that identify an answer, which every format writes in its own way. */

@@ -1,7 +1,11 @@
 /** Our own extension of every format: the `svc` member of requests, strict because it is ours, and that of answers. */
 import { z } from "zod";
+import { HOLD_MODES } from "../hold-mode.ts";
 import { dataPolicySchema, routeSchema } from "../route-schema.ts";
 import { MAX_TAGS } from "./request-bounds.ts";
+
+/** The longest that a call may wait for what other calls hold, in milliseconds. */
+const MAX_HOLD_WAIT_MS = 120_000;
 
 export const svcSchema = z
   .strictObject({
@@ -22,6 +26,8 @@ export const svcSchema = z
     compat: z.strictObject({ strict: z.boolean().optional() }).optional(),
     provider_options: z.record(z.string(), z.unknown()).optional(),
     on_disconnect: z.enum(["cancel", "drain"]).optional(),
+    hold: z.enum(HOLD_MODES).optional(),
+    hold_wait_ms: z.int().min(0).max(MAX_HOLD_WAIT_MS).optional(),
   })
   .describe("Options of this gateway; never sent to a provider.");
 

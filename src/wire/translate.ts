@@ -78,12 +78,18 @@ export function neutralOf<R extends ClientRequest>(
   request: R,
   source: Source,
 ): NeutralRequest {
-  const neutral = format.neutral(request, source);
+  const neutral = limited(format.neutral(request, source), request.outputLimit);
   refuseCrowdedCalls(neutral.messages);
   const outputFormat = neutral.options.format;
   if (outputFormat?.value.type !== "json_schema") return neutral;
   const value = { ...outputFormat.value, schema: source.wholeValue(outputFormat.value.schema) };
   return { ...neutral, options: { ...neutral.options, format: { value, at: outputFormat.at } } };
+}
+
+function limited(neutral: NeutralRequest, limit: number | undefined): NeutralRequest {
+  if (limit === undefined) return neutral;
+  const { at = "/max_tokens" } = neutral.options.maxTokens ?? {};
+  return { ...neutral, options: { ...neutral.options, maxTokens: { value: limit, at } } };
 }
 
 class TranslatedAnswer<R extends ClientRequest> implements WholeAnswer {

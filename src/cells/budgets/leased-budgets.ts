@@ -11,7 +11,7 @@ import {
   type BudgetRefusal,
   type BudgetScope,
 } from "../../limits/budget.ts";
-import type { BudgetHold, Budgets, KeyScope, PeriodSpend } from "../../limits/budgets.ts";
+import type { BudgetHold, BudgetRoom, Budgets, KeyScope, PeriodSpend } from "../../limits/budgets.ts";
 import { monthOf, type Period } from "../../limits/periods.ts";
 import type { MaybePromise } from "../../maybe-promise.ts";
 import type { Store } from "../../store/store.ts";
@@ -29,6 +29,14 @@ export interface LeasedBudgetsOptions {
   readonly onBudgetExceeded?: ((event: BudgetExceeded) => void) | undefined;
   /** Port, like it, called in an act: puts what follows, once over all cells. */
   readonly putExceeded?: ((event: BudgetExceeded) => void) | undefined;
+}
+
+/** What a hold wants more of each lease, on a day of the scope. */
+interface Wanted {
+  readonly microUsd: number;
+  readonly day: string;
+  /** See `Budgets.hold`. */
+  readonly isTrial: boolean;
 }
 
 /** What a hold has of one lease. */
@@ -86,12 +94,22 @@ export class LeasedBudgets implements Budgets {
     );
   }
 
+  room(scope: BudgetScope): BudgetRoom {
+    let microUsd = Number.POSITIVE_INFINITY;
+    let idleMicroUsd = Number.POSITIVE_INFINITY;
+    for (const lease of this.#hard(scope)) {
+      microUsd = Math.min(microUsd, lease.availableMicroUsd);
+      idleMicroUsd = Math.min(idleMicroUsd, lease.idleMicroUsd);
+    }
+    return { microUsd, idleMicroUsd };
+  }
+
   /** @throws WeirError 503, as a rejection, where the budgets are neither had nor proven to be used up in time */
-  hold(scope: BudgetScope, microUsd: number): MaybePromise<BudgetHold | BudgetRefusal> {
+  hold(scope: BudgetScope, microUsd: number, isTrial = false): MaybePromise<BudgetHold | BudgetRefusal> {
     checkAmount(microUsd);
     const hold = new LeasedBudgetHold(scope);
     this.#openHolds++;
-    const grown = this.#grow(hold, microUsd);
+    const grown = this.#grow(hold, microUsd, isTrial);
     if (!(grown instanceof Promise)) return hold;
     return grown.then(
       (refusal) => {
@@ -161,13 +179,15 @@ export class LeasedBudgets implements Budgets {
   }
 
   /** Takes from all leases or none. @returns the refusal; undefined where it was taken */
-  #grow(hold: LeasedBudgetHold, microUsd: number): MaybePromise<BudgetRefusal | undefined> {
+  #grow(hold: LeasedBudgetHold, microUsd: number, isTrial = false): MaybePromise<BudgetRefusal | undefined> {
     const { scope } = hold;
     const leases = microUsd === 0 ? [] : this.#hard(scope);
     if (leases.length > 0) {
       const { day } = this.#credit.scopes.periodOf(scope.timeZone);
       const isCovered = leases.every((lease) => lease.covers(microUsd, day));
-      if (!isCovered || !this.#credit.isValid()) return this.#wait(hold, leases, microUsd, day);
+      if (!isCovered || !this.#credit.isValid()) {
+        return this.#wait(hold, leases, { microUsd, day, isTrial });
+      }
       for (const lease of leases) this.#take(hold, lease, microUsd);
     }
     hold.amountMicroUsd += microUsd;
@@ -177,8 +197,7 @@ export class LeasedBudgets implements Budgets {
   async #wait(
     hold: LeasedBudgetHold,
     leases: readonly ScopeLease[],
-    microUsd: number,
-    day: string,
+    { microUsd, day, isTrial }: Wanted,
   ): Promise<BudgetRefusal | undefined> {
     const taken: ScopeLease[] = [];
     const outcomes = await Promise.allSettled(
@@ -202,7 +221,8 @@ export class LeasedBudgets implements Budgets {
     // A hold that was closed meanwhile has given everything back.
     if (hold.isOpen) for (const lease of taken) hold.shrink(lease, microUsd);
     const refusing = leases.find((_, at) => isRefusal(outcomes[at]));
-    if (refusing !== undefined) return this.#refuse(hold.scope, refusing);
+    if (refusing !== undefined && !isTrial) return this.#refuse(hold.scope, refusing);
+    if (refusing !== undefined) return refusalOf(hold.scope, refusing, this.#periodOf(hold.scope));
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed !== undefined) throw failed.reason;
     return refusalOf(hold.scope, leases[0] as ScopeLease, this.#periodOf(hold.scope));

@@ -90,7 +90,8 @@ export class ScopeLease extends OrgLease {
     this.spentMicroUsd = spent as number;
     this.heldByAllMicroUsd = held as number;
     this.day = String(day);
-    const answer = { leaseMicroUsd, freeMicroUsd, availableMicroUsd, outcome } as Parameters<
+    const balanceMicroUsd = this.#askedOfMicroUsd - this.spentMicroUsd;
+    const answer = { leaseMicroUsd, balanceMicroUsd, freeMicroUsd, availableMicroUsd, outcome } as Parameters<
       OrgLease["answered"]
     >[0];
     this.answered(answer, sentMicroUsd);

@@ -103,6 +103,10 @@ export class LeasedPurse implements Purse {
     return balanceMicroUsd - heldMicroUsd;
   }
 
+  balance(orgId: string): number {
+    return this.#credit.find(orgId)?.idleMicroUsd ?? Number.POSITIVE_INFINITY;
+  }
+
   askAvailable(orgId: string): number | Promise<number> {
     if (this.#credit.find(orgId)?.isTold === true || this.#view.known(orgId) !== undefined)
       return this.available(orgId);

@@ -19,6 +19,8 @@ export interface Waiter {
 export interface LeaseAnswer {
   readonly leaseMicroUsd: number;
   readonly freeMicroUsd: number;
+  /** What there is, whoever holds it. */
+  readonly balanceMicroUsd: number;
   /** Balance without all holds that cells told of. */
   readonly availableMicroUsd: number;
   readonly outcome: number;
@@ -51,6 +53,7 @@ export class OrgLease {
   #freeMicroUsd = 0;
   /** Balance without the holds of other cells; undefined before the first answer. */
   #toldMicroUsd: number | undefined;
+  #balanceMicroUsd = Number.POSITIVE_INFINITY;
   #recentMicroUsd = 0;
   #recentAtMs = 0;
   #typicalMicroUsd = 0;
@@ -92,6 +95,11 @@ export class OrgLease {
   /** Balance without all holds, as far as this cell knows. */
   get availableMicroUsd(): number {
     return (this.#toldMicroUsd ?? this.leaseMicroUsd) - this.usedMicroUsd;
+  }
+
+  /** Balance with all holds, as far as this cell knows: infinite before the first answer. */
+  get idleMicroUsd(): number {
+    return this.#balanceMicroUsd - this.#pendingMicroUsd;
   }
 
   /** Redis has said what the org has, since this cell's last calls for it began. */
@@ -193,6 +201,7 @@ export class OrgLease {
     this.#ceilingMicroUsd = answer.leaseMicroUsd;
     this.#freeMicroUsd = answer.freeMicroUsd;
     this.#toldMicroUsd = answer.availableMicroUsd + this.reportedMicroUsd;
+    this.#balanceMicroUsd = answer.balanceMicroUsd;
     const waiting = this.waiters;
     this.waiters = [];
     const isCurrent = this.isAnswerCurrent;

@@ -72,9 +72,10 @@ export function* answersOf({ sent }: Turn, values: readonly number[]): Generator
   for (const { org, sumMicroUsd } of sent) {
     if (org instanceof ScopeLease) continue;
     const of = values.slice(at, at + ANSWER_VALUES) as OrgValues;
-    const [first, balanceBeforeMicroUsd, leaseMicroUsd, , freeMicroUsd, availableMicroUsd, outcome] = of;
+    const [first, balanceBeforeMicroUsd, leaseMicroUsd, balanceMicroUsd, ...rest] = of;
+    const [freeMicroUsd, availableMicroUsd, outcome] = rest;
     at += ANSWER_VALUES;
-    const lease = { leaseMicroUsd, freeMicroUsd, availableMicroUsd, outcome };
+    const lease = { leaseMicroUsd, balanceMicroUsd, freeMicroUsd, availableMicroUsd, outcome };
     yield { org, sumMicroUsd, first, balanceBeforeMicroUsd, lease };
   }
 }

@@ -2,13 +2,14 @@
  * Chat between a client and an upstream that both speak it: `id` and `model` of the answer are replaced, `svc` is added,
  * every other byte is passed on unchanged. No parameter that changes behaviour is added to a request (T53).
  */
-import type { Endpoint } from "../../endpoint.ts";
+import type { Endpoint, ProviderQuirks } from "../../endpoint.ts";
 import type { Usage } from "../../usage.ts";
 import { textBytesOf } from "../capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import type { Billed } from "../extras/sift.ts";
 import type { AnswerIdentity, Outgoing, Passage, WholeAnswer } from "../format.ts";
 import { type Member, memberOf } from "../json.ts";
+import { limitEdits } from "../output-limit.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import { NO_FACTS, patchedReply, type ReplyText, readReplyText, spliced, spliceOf } from "../splice.ts";
 import { readErrorBody } from "../upstream-error.ts";
@@ -67,6 +68,10 @@ function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
 const callsIn = ({ tool_calls: calls, function_call: functionCall }: JsonObject): number =>
   listOf(calls).length + (isObject(functionCall) ? 1 : 0);
 
+/** Names of the output bound, that which the provider takes first. */
+const boundNames = (field: ProviderQuirks["maxTokensField"]): [string, string] =>
+  field === "max_completion_tokens" ? [field, "max_tokens"] : ["max_tokens", "max_completion_tokens"];
+
 /** The body for one endpoint: the client's bytes, except for the members changed here and by the provider's quirks. */
 export function spliceChatRequest(
   request: ChatRequest,
@@ -80,6 +85,7 @@ export function spliceChatRequest(
   else if (!remove.includes("stream_options") && request.usageSwitch !== undefined) {
     edits.push(request.usageSwitch);
   }
+  edits.push(...limitEdits(request, boundNames(quirks.maxTokensField)));
   const field = request.maxTokensField;
   if (
     quirks.maxTokensField !== "either" &&

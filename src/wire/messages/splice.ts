@@ -10,6 +10,7 @@ import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import type { Billed } from "../extras/sift.ts";
 import type { AnswerIdentity, Outgoing, Passage, WholeAnswer } from "../format.ts";
 import { type Edit, type Member, memberOf } from "../json.ts";
+import { limitEdits } from "../output-limit.ts";
 import { type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import {
   NO_FACTS,
@@ -58,6 +59,7 @@ function splicedWithout(
   billed: Billed = "platform",
 ): Outgoing {
   const splice = without(names, request, spliceOf(request, endpoint, "messages", billed));
+  append(splice.edits, limitEdits(request, ["max_tokens"]));
   if (request.hasThinking) {
     const messages = memberOf(request.members, "messages") as Member;
     append(splice.edits, withoutForeign(request.bytes, messages));

@@ -82,7 +82,7 @@ export class ResponseObject {
 function echoOf(request: ResponsesRequest): string {
   const echoed: string[] = [];
   for (const [key, otherwise] of DEFAULTS) {
-    const given = memberJson(request, key);
+    const given = key === "max_output_tokens" ? limitOf(request) : memberJson(request, key);
     const value = given === undefined ? otherwise : key === "text" ? withFormat(given) : given;
     echoed.push(`"${key}":${value}`);
   }
@@ -90,6 +90,10 @@ function echoOf(request: ResponsesRequest): string {
   if (user !== undefined) echoed.push(`"user":${user}`);
   return echoed.join(",");
 }
+
+/** As the upstream was told. */
+const limitOf = (request: ResponsesRequest): string | undefined =>
+  request.outputLimit === undefined ? memberJson(request, "max_output_tokens") : String(request.outputLimit);
 
 /**
  * Larger members are not repeated: their defaults are. A stream would send megabytes three times, and each time the event loop

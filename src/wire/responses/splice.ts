@@ -12,6 +12,7 @@ import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import type { Billed } from "../extras/sift.ts";
 import type { AnswerIdentity, Outgoing, Passage, WholeAnswer } from "../format.ts";
 import { type Edit, latin1Json, memberOf } from "../json.ts";
+import { limitEdits } from "../output-limit.ts";
 import { type JsonObject, listOf, objectOf } from "../reader.ts";
 import { NO_FACTS, patchedReply, type ReplyText, readReplyText, spliced, spliceOf } from "../splice.ts";
 import { parseReply } from "../upstream-reply.ts";
@@ -33,6 +34,7 @@ export const responsesSplice: Passage<ResponsesRequest> = {
 function writeSpliced(request: ResponsesRequest, endpoint: Endpoint, billed: Billed = "platform"): Outgoing {
   const splice = spliceOf(request, endpoint, "responses", billed);
   splice.remove.push("previous_response_id");
+  append(splice.edits, limitEdits(request, ["max_output_tokens"]));
   if (request.hasReasoning) {
     const { edits, dropped } = foreignEdits(request, endpoint);
     append(splice.edits, edits);

@@ -1,6 +1,7 @@
 /**
  * The cap over cells that are processes, over HTTP: credit or a hard budget for 100 calls admits 100 of any number at once, whatever is
- * killed, stopped or restarted meanwhile, and is spent to its end when all are back. `npm run test:crash` runs more rounds with 10,000
+ * killed, stopped or restarted meanwhile, and is spent to its end when all are back. Calls of all modes come together: held in full or
+ * fitted, waiting or not. `npm run test:crash` runs more rounds with 10,000
  * calls each; WEIR_CRASH_SEED repeats a run's choices, as far as processes allow.
  */
 import { Agent } from "undici";
@@ -32,6 +33,17 @@ const BODY = {
   ...{ model: "test/model", messages: [{ role: "user", content: "Let me in." }], max_tokens: TOKENS },
   simulator: { tokens: TOKENS },
 };
+/** Longer than a fault. */
+const WAIT_MS = 60_000;
+/** What calls hold beyond what they cost, where they may be fitted, and how long they wait. */
+const MODES: readonly object[] = [
+  BODY,
+  { ...BODY, max_tokens: 40 * TOKENS, svc: { hold: "fit" } },
+  { ...BODY, stream: true, svc: { hold_wait_ms: WAIT_MS } },
+  { ...BODY, stream: true, max_tokens: 40 * TOKENS, svc: { hold: "fit", hold_wait_ms: WAIT_MS } },
+];
+/** No answer is limited to fewer tokens than each has. */
+const SETTINGS = { limits: { min_fit_tokens: TOKENS, max_hold_waits_of_org: CALLS } };
 
 /** What a call had whose connection was cut. */
 const CUT = { status: 0 };
@@ -47,14 +59,25 @@ async function atOnce(
   isAskedAgain: boolean,
 ): Promise<Map<string, number>> {
   const seen = new Map<string, number>();
-  const ask = () => world.ask("POST", "/v1/chat/completions", { body: BODY, key }, agent).catch(() => CUT);
-  const call = async () => {
-    const { status } = await (isAskedAgain ? known(ask) : ask());
+  const call = async (body: object) => {
+    const ask = async () => {
+      const { status, text } = await world.ask("POST", "/v1/chat/completions", { body, key }, agent);
+      return { status: status === 200 ? statusIn(text) : status };
+    };
+    const { status } = await (isAskedAgain ? known(() => ask().catch(() => CUT)) : ask().catch(() => CUT));
     const what = status === CUT.status ? "cut" : String(status);
     seen.set(what, (seen.get(what) ?? 0) + 1);
   };
-  await Promise.all(Array.from({ length: CALLS }, call));
+  await Promise.all(Array.from({ length: CALLS }, (_, n) => call(MODES[n % MODES.length] as object)));
   return seen;
+}
+
+/** A stream that has waited begins well and may end with an error, or be cut. */
+function statusIn(text: string): number {
+  if (text.includes('"insufficient_credits"') || text.includes('"budget_exceeded"')) return 402;
+  if (text.includes('"error"')) return 503;
+  const isWhole = !text.startsWith(":") && !text.startsWith("data:");
+  return isWhole || text.endsWith("data: [DONE]\n\n") ? 200 : CUT.status;
 }
 
 /** Calls one after the other until there is no room: what was held by calls that died is free again. */
@@ -113,7 +136,7 @@ test.skipIf(!hasRedis)(
     const random = seededRandom(SEED);
     const names = Array.from({ length: ROUNDS }, (_, n) => `cap_${n}`);
     const orgs = Object.fromEntries(names.map((name) => [name, { creditMicroUsd: CREDIT }]));
-    const { world, secrets } = await startWorld(CELLS, { engine: false, orgs });
+    const { world, secrets } = await startWorld(CELLS, { engine: false, orgs, settings: SETTINGS });
     // In each round another one; the first has none.
     const faults = Object.keys(FAULTS);
     const orgIds = [world.orgId];

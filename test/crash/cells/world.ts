@@ -263,6 +263,8 @@ export function signal(pid: number, name: NodeJS.Signals): void {
 export interface WorldOptions<Name extends string> {
   readonly engine: boolean;
   readonly orgs: Readonly<Record<Name, OrgSpec>>;
+  /** `weir.yaml` */
+  readonly settings?: Readonly<Record<string, unknown>>;
   /** The list of `plans.yaml`; without it there is only the plan `local`. */
   readonly plans?: readonly Readonly<Record<string, unknown>>[];
 }
@@ -270,7 +272,7 @@ export interface WorldOptions<Name extends string> {
 /** Starts `count` cells on a folder that a gateway alone has used, with the orgs of `specs`. */
 export async function startWorld<Name extends string>(
   count: number,
-  { engine, orgs, plans }: WorldOptions<Name>,
+  { engine, orgs, settings = {}, plans }: WorldOptions<Name>,
 ): Promise<{ readonly world: CellsWorld; readonly secrets: Readonly<Record<Name, string>> }> {
   const simulator = await startSimulator({ keepBodyBytes: 0 });
   onTestFinished(() => simulator.close());
@@ -281,7 +283,7 @@ export async function startWorld<Name extends string>(
   });
   const configDir = where.env.CONFIG_DIR as string;
   addModel(configDir);
-  writeSettings(configDir, { settings: {}, ...(plans && { plans }) });
+  writeSettings(configDir, { settings, ...(plans && { plans }) });
   let orgId = "";
   const seeded = await seededFolder((_, first) => {
     orgId = first.orgId;

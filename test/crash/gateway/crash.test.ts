@@ -34,6 +34,8 @@ const folder = mkdtempSync(join(tmpdir(), "weir-crash-"));
 const endpoints = [
   { provider: "steady", price: { input: 1.1, output: 2.3 } },
   { provider: "shaky", price: { input: 0.7, output: 3.1 } },
+  // Two of the longest answers take most of the credit: others wait, are fitted, or are refused.
+  { provider: "dear", price: { input: 1, output: 100 } },
 ];
 let simulator: Simulator;
 /** The one that runs now, for the end of a test that failed. */
@@ -56,6 +58,9 @@ afterAll(async () => {
 /** Request id → cost, of every answer that a client holds in full. */
 const held = new Map<string, number>();
 
+/** How often a call was fitted, and how often one waited. */
+const seen = { fitted: 0, waited: 0 };
+
 /** Calls without end, until the gateway is gone. */
 async function client(gateway: SpawnedGateway, random: Random, dead: { yet: boolean }): Promise<void> {
   while (!dead.yet) {
@@ -76,9 +81,8 @@ async function callOnce(gateway: SpawnedGateway, random: Random): Promise<void> 
     body: JSON.stringify({
       model: "test/model",
       messages: [{ role: "user", content: "Hold on." }],
-      max_tokens: 200,
       stream,
-      svc: { route: { providers: { only: [random() < 0.8 ? "steady" : "shaky"] }, fallbacks: false } },
+      ...(random() < 0.5 ? usual(random) : long(stream, random)),
       simulator: simulated(random),
     }),
     signal: leave.signal,
@@ -94,7 +98,26 @@ async function callOnce(gateway: SpawnedGateway, random: Random): Promise<void> 
   if (whole.at(-1) !== "[DONE]") return;
   const { svc } = whole.at(-2) as { svc: Svc };
   held.set(svc.request_id, svc.cost.total_micro_usd);
+  if (text.includes("hold_fitted")) seen.fitted++;
+  if (text.includes("hold_waited")) seen.waited++;
 }
+
+const at = (provider: string) => ({ providers: { only: [provider] }, fallbacks: false });
+
+const usual = (random: Random): object => ({
+  max_tokens: 200,
+  svc: { route: at(random() < 0.8 ? "steady" : "shaky") },
+});
+
+/** Holds much of the credit, in one of all modes. */
+const long = (stream: boolean, random: Random): object => ({
+  max_tokens: 100_000,
+  svc: {
+    route: at("dear"),
+    hold: random() < 0.5 ? "fit" : "full",
+    ...(stream && random() < 0.7 && { hold_wait_ms: 10_000 }),
+  },
+});
 
 interface Svc {
   readonly request_id: string;
@@ -135,7 +158,7 @@ async function checkRecords(gateway: SpawnedGateway, charges: ReadonlyMap<string
   expect((await usageCost(gateway)).get("")).toBe(sum(charges.values()));
 }
 
-test(`T26, T35: kill -9 under load, ${ROUNDS} rounds`, { timeout: 60_000 + ROUNDS * 30_000 }, async () => {
+test(`T26, T35: kill -9 under load, ${ROUNDS} rounds`, { timeout: 60_000 + ROUNDS * 60_000 }, async () => {
   console.log(`WEIR_CRASH_SEED=${SEED}`);
   const random = seededRandom(SEED);
   for (let round = 0; round < ROUNDS; round++) {
@@ -148,7 +171,8 @@ test(`T26, T35: kill -9 under load, ${ROUNDS} rounds`, { timeout: 60_000 + ROUND
     const clients = Array.from({ length: CLIENTS }, (_, i) =>
       client(gateway, seededRandom(SEED + round * 1000 + i), dead),
     );
-    await until("some calls are through", () => held.size > before + CLIENTS);
+    const isMixed = () => seen.fitted > 0 && seen.waited > 0;
+    await until("some calls of each kind are through", () => held.size > before + CLIENTS && isMixed());
     await anyMoment(random, 700);
     // In some rounds the engine dies alone first, at times too shortly before for a new one to be up.
     if (random() < 0.5) {

@@ -8,7 +8,13 @@ import type { BudgetScope } from "../../../src/limits/budget.ts";
 import { openPeriods } from "../../../src/limits/periods.ts";
 
 const answer = (leaseMicroUsd: number) => ({
-  ...{ leaseMicroUsd, freeMicroUsd: 0, availableMicroUsd: leaseMicroUsd, outcome: 0 },
+  ...{
+    leaseMicroUsd,
+    freeMicroUsd: 0,
+    balanceMicroUsd: leaseMicroUsd,
+    availableMicroUsd: leaseMicroUsd,
+    outcome: 0,
+  },
 });
 
 test("credit that is on its way back is not spent, whatever the answer will be", () => {
@@ -55,10 +61,16 @@ test("an answer refuses only calls that Redis was asked for", () => {
   org.ask(0, 0);
   const second = waiting(org, 50);
   // Whoever comes later may find more.
-  org.answered({ leaseMicroUsd: 0, freeMicroUsd: 0, availableMicroUsd: 10, outcome: 1 }, 0);
+  org.answered(
+    { leaseMicroUsd: 0, freeMicroUsd: 0, balanceMicroUsd: 10, availableMicroUsd: 10, outcome: 1 },
+    0,
+  );
   expect([first.isTaken, second.isTaken]).toEqual([false, undefined]);
   org.ask(0, 0);
-  org.answered({ leaseMicroUsd: 50, freeMicroUsd: 0, availableMicroUsd: 50, outcome: 0 }, 0);
+  org.answered(
+    { leaseMicroUsd: 50, freeMicroUsd: 0, balanceMicroUsd: 50, availableMicroUsd: 50, outcome: 0 },
+    0,
+  );
   expect(second.isTaken).toBe(true);
 });
 

@@ -200,7 +200,7 @@ describe("C2: GET /v1/credits/ledger, where entries are gone or not listed yet",
       },
     },
     cursors: cursors(Buffer.from("a secret of this test")),
-    orgMoney: () => ({ currency: "USD", fxRate: "1.00000000" }),
+    orgMoney: () => IN_USD,
   });
   const ask = async (query: Record<string, string>) => {
     const input = { path: undefined, query: list.query?.parse(query), body: undefined };

@@ -5,7 +5,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { KeyContext } from "../../../src/account/keyring.ts";
 import { systemClock } from "../../../src/clock.ts";
-import type { Purse } from "../../../src/credits/purse.ts";
+import type { LocalPurse, Purse } from "../../../src/credits/purse.ts";
 import type { Endpoint } from "../../../src/endpoint.ts";
 import { Call, type Incoming, type PlannedCall } from "../../../src/exchange/call.ts";
 import { extend, reserve } from "../../../src/exchange/reserve.ts";
@@ -26,11 +26,13 @@ afterAll(async () => {
 });
 
 const endpoint = {
-  provider: { id: "p" },
+  id: "ep_p",
+  provider: { id: "p", quirks: {} },
   maxOutput: 1000,
+  dialects: ["chat"],
   imageTokens: 3200,
   prices: { version: "v", input: 1000, output: 2000 },
-} as Endpoint;
+} as unknown as Endpoint;
 const request = readChatRequest(
   Buffer.from(
     JSON.stringify({
@@ -43,10 +45,15 @@ const request = readChatRequest(
 
 let orgs = 0;
 /** Books of an org of its own with so much credit. */
-async function books(creditMicroUsd: number, hardBudgetMicroUsd?: number, asked = request) {
+async function books(
+  creditMicroUsd: number,
+  hardBudgetMicroUsd?: number,
+  asked = request,
+  onBudgetExceeded = () => {},
+) {
   const orgId = `org_${++orgs}`;
   const credits: TestCredits = openCredits({ store, clock: systemClock });
-  const budgets: LocalBudgets = openBudgets({ store, clock: systemClock });
+  const budgets: LocalBudgets = openBudgets({ store, clock: systemClock, onBudgetExceeded });
   const grant = { kind: "grant", refType: "test", refId: orgId, amountMicroUsd: creditMicroUsd } as const;
   await credits.post(orgId, grant);
   const key = {
@@ -73,9 +80,42 @@ async function books(creditMicroUsd: number, hardBudgetMicroUsd?: number, asked 
     credits,
     budgets,
     plan,
-    deps: { purse: credits.purse, budgets, byokFee: NO_FEE, defaultMaxTokens: 100, bodies: { countPrompt } },
+    deps: {
+      ...{ purse: credits.purse, budgets, byokFee: NO_FEE, bodies: { countPrompt } },
+      ...{ defaultMaxTokens: 100, minFitTokens: 10, waits: NO_WAITS },
+    },
   };
 }
+
+const fitting = readChatRequest(
+  Buffer.from(
+    JSON.stringify({
+      ...{ model: "m", messages: [{ role: "user", content: "Count me." }] },
+      ...{ max_tokens: 1000, svc: { hold: "fit" } },
+    }),
+  ),
+);
+
+/** A purse that answers some questions in another way, as that of a cell does. */
+const served = (own: LocalPurse, otherwise: Partial<Purse>): Purse => ({
+  funds: (org) => own.funds(org),
+  available: (org) => own.available(org),
+  balance: (org) => own.balance(org),
+  askAvailable: (org) => own.askAvailable(org),
+  hold: (org, microUsd) => own.hold(org, microUsd),
+  extend: (hold, microUsd) => own.extend(hold, microUsd),
+  settle: (hold, charge) => own.settle(hold, charge),
+  release: (hold) => own.release(hold),
+  open: () => own.open(),
+  ...otherwise,
+});
+
+/** These calls wait for none. */
+const NO_WAITS = {
+  hasLine: () => false,
+  hasRoom: () => false,
+  enter: () => Promise.reject(new Error("this call may not wait")),
+};
 
 const NO_FEE = { bps: 0, microUsdPerRequest: 0 };
 
@@ -102,16 +142,7 @@ describe("T24: where the balance is near", () => {
     const { deps, plan, credits } = await books(bound * 8);
     const own = credits.purse;
     // As a cell's, which has no lease yet.
-    const purse: Purse = {
-      funds: (org) => own.funds(org),
-      available: () => 0,
-      askAvailable: async () => bound * 8,
-      hold: (org, microUsd) => own.hold(org, microUsd),
-      extend: (hold, microUsd) => own.extend(hold, microUsd),
-      settle: (hold, charge) => own.settle(hold, charge),
-      release: (hold) => own.release(hold),
-      open: () => own.open(),
-    };
+    const purse = served(own, { available: () => 0, askAvailable: async () => bound * 8 });
     let counts = 0;
     const bodies = {
       countPrompt: () => {
@@ -173,6 +204,42 @@ test("T40: a hold that its budget lets grow no further does not go on taking cre
   expect(credits.open().heldMicroUsd).toBe(heldBefore);
   expect(extend(deps, reservation, endpoint, 10)).toBe(true);
   expect(credits.open().heldMicroUsd).toBe(heldBefore + 10 * 2 + 1);
+});
+
+describe("C14: a call that may be fitted", () => {
+  test("tells of no budget as exceeded where it is fitted to it, and does where it is refused", async () => {
+    let told = 0;
+    const { deps, plan, budgets } = await books(1_000_000, 1000, fitting, () => told++);
+    const { reservation } = await reserve(deps, plan());
+    expect([told, budgets.openHolds()]).toEqual([0, 1]);
+    expect(reservation.holds?.budget.amountMicroUsd).toBeLessThanOrEqual(1000);
+    expect(reservation.holds?.budget.amountMicroUsd).toBeGreaterThan(990);
+    const second = async () => await reserve(deps, plan());
+    await expect(second).rejects.toMatchObject({ code: "budget_exceeded" });
+    expect([told, budgets.openHolds()]).toEqual([1, 1]);
+  });
+
+  test("is fitted anew where others take the credit in between, and refused where they always do", async () => {
+    const { deps, plan, credits, orgId } = await books(1500, undefined, fitting);
+    const own = credits.purse;
+    let others = 3;
+    const purse = served(own, {
+      hold: async (org, microUsd) => {
+        await Promise.resolve();
+        if (others-- > 0) own.hold(org, 100);
+        return own.hold(org, microUsd);
+      },
+    });
+    const { reservation } = await reserve({ ...deps, purse }, plan());
+    // The hold in full was refused, and two that were fitted.
+    expect(others).toBe(-1);
+    const held = reservation.holds?.credit.amountMicroUsd ?? 0;
+    expect(credits.balance(orgId).availableMicroUsd).toBe(1500 - 300 - held);
+    expect(credits.balance(orgId).availableMicroUsd).toBeLessThan(2);
+    const never = served(own, { hold: async () => undefined, available: () => 1200 });
+    const refused = async () => await reserve({ ...deps, purse: never }, plan());
+    await expect(refused).rejects.toMatchObject({ code: "insufficient_credits" });
+  });
 });
 
 describe("T26, T65: a fault on the way out gives everything back, wherever it struck", () => {

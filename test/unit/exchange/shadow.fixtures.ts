@@ -91,6 +91,7 @@ export function bench() {
     defaultMaxTokens: 50,
     maxShadows: 4,
     platformShadows: true,
+    isAwaited: () => false,
     upstreams: {
       call(request: UpstreamRequest, handler: UpstreamHandler) {
         const one: Sent = { request, handler, cancelled: false };

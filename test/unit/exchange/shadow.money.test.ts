@@ -90,6 +90,16 @@ describe("who pays", () => {
     expect(credits.balance(orgId).availableMicroUsd).toBe(10);
   });
 
+  test("C14: an org whose calls wait for credit pays for no copy, and has those that the platform pays for", async () => {
+    const orgId = await b.org(1_000_000);
+    const shadows = b.open({ isAwaited: (id) => id === orgId });
+    shadows.start(b.begun({ bill: "org", key: { orgId } }));
+    shadows.start(b.begun({ bill: "platform", key: { orgId } }));
+    await turn();
+    expect(sent).toHaveLength(1);
+    expect(shadows.counts()).toEqual({ live: 1, sent: 0, dropped: 1 });
+  });
+
   test("the org's budgets count its copies; one without room for a copy has none, and is not told to be used up", async () => {
     const orgId = await b.org(1_000_000);
     const keyed = (keyId: string, dailyMicroUsd: number) => ({

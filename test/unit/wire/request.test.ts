@@ -116,6 +116,7 @@ describe("facts", () => {
   test("svc is read whole", () => {
     const { svc } = read({
       model: "m",
+      stream: true,
       messages: MESSAGES,
       svc: {
         route: {
@@ -130,6 +131,8 @@ describe("facts", () => {
         metadata: { app: "größe", user_id: "世", session_id: "s", tags: { k: "v" } },
         compat: { strict: true },
         on_disconnect: "drain",
+        hold: "fit",
+        hold_wait_ms: 2000,
       },
     });
     expect(svc).toEqual({
@@ -150,6 +153,8 @@ describe("facts", () => {
       tags: { k: "v" },
       strict: true,
       onDisconnect: "drain",
+      hold: "fit",
+      holdWaitMs: 2000,
       providerOptions: {},
     });
   });

@@ -1,0 +1,163 @@
+/**
+ * What a fitted hold covers at each endpoint, for any prices, keys and credit: never less than may be charged there, never more than
+ * there is, and no token less than that allows.
+ */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Endpoint, ProviderKey } from "../../../src/endpoint.ts";
+import type { OwnKeys, PlannedCall } from "../../../src/exchange/call.ts";
+import { Fitting } from "../../../src/exchange/fit.ts";
+import type { UnitPrices } from "../../../src/money.ts";
+import { byokCost, costOf, NO_CHARGED_EXTRAS, NO_USAGE } from "../../../src/usage.ts";
+import { chatFormat } from "../../../src/wire/chat/format.ts";
+import { readChatRequest } from "../../../src/wire/chat/request.ts";
+import { messagesFormat } from "../../../src/wire/messages/format.ts";
+import { takesLimit, thinkingBudget } from "../../../src/wire/output-limit.ts";
+
+const MIN_FIT_TOKENS = 100;
+const INPUT_TOKENS = 40;
+const MESSAGES = [{ role: "user", content: "Hello" }];
+
+const price = fc.oneof(fc.nat(2000), fc.nat(200_000));
+const prices: fc.Arbitrary<UnitPrices> = fc
+  .record(
+    { input: price, output: price, reasoning: price, request: price },
+    { requiredKeys: ["input", "output"] },
+  )
+  .map((p) => ({ ...p, version: "pv_1" }));
+const KEYS = ["platform", "own", "both"] as const;
+const endpoints = fc.array(
+  fc.record({ prices, keys: fc.constantFrom(...KEYS), maxOutput: fc.integer({ min: 1, max: 5000 }) }),
+  { minLength: 1, maxLength: 4 },
+);
+
+interface At {
+  readonly prices: UnitPrices;
+  readonly keys: (typeof KEYS)[number];
+  readonly maxOutput: number;
+}
+
+function planned(plan: readonly At[], body: object): PlannedCall {
+  const ownKeys: OwnKeys = {
+    of: (id) => (plan[Number(id)]?.keys === "platform" ? [] : [{ isByok: true } as ProviderKey]),
+    platformFallback: (id) => plan[Number(id)]?.keys !== "own",
+    modelFor: (model) => model,
+  };
+  const attempts = plan.map((at, i) => ({
+    ...{ id: `ep_${i}`, dialects: ["chat"], imageTokens: 0, contextLength: 100_000 },
+    ...{
+      provider: { id: String(i), keys: [{ isByok: false }], quirks: {} },
+      prices: at.prices,
+      maxOutput: at.maxOutput,
+    },
+  }));
+  return {
+    ownKeys,
+    incoming: { format: chatFormat },
+    request: readChatRequest(Buffer.from(JSON.stringify({ model: "m", messages: MESSAGES, ...body }))),
+    plan: { attempts },
+  } as unknown as PlannedCall;
+}
+
+const deps = (bps: number) => ({
+  ...{ defaultMaxTokens: 1000, minFitTokens: MIN_FIT_TOKENS },
+  byokFee: { bps, microUsdPerRequest: 3 },
+});
+
+describe("C14: a fitted hold", () => {
+  test("is within the credit, covers what may be charged at each endpoint, and uses what there is", () => {
+    fc.assert(
+      fc.property(
+        endpoints,
+        fc.record(
+          {
+            max_tokens: fc.integer({ min: 1, max: 6000 }),
+            n: fc.integer({ min: 1, max: 3 }),
+            stream: fc.boolean(),
+          },
+          { requiredKeys: [] },
+        ),
+        fc.integer({ min: 0, max: 300_000 }),
+        fc.constantFrom(0, 500),
+        (plan, body, creditMicroUsd, bps) => {
+          const call = planned(plan, body);
+          const fitting = new Fitting(deps(bps), call, INPUT_TOKENS);
+          const fitted = fitting.within(creditMicroUsd);
+          expect(fitted === undefined).toBe(creditMicroUsd < fitting.leastMicroUsd);
+          if (fitted === undefined) return;
+          expect(fitted.microUsd).toBeLessThanOrEqual(creditMicroUsd);
+          for (const [id, { limit, outputTokens }] of fitted.fit) {
+            const at = call.plan.attempts.find((endpoint) => endpoint.id === id) as Endpoint;
+            if (limit !== undefined) {
+              expect(limit).toBeGreaterThanOrEqual(MIN_FIT_TOKENS);
+              expect(limit).toBeLessThan(body.max_tokens ?? at.maxOutput);
+              expect(outputTokens).toBe(limit * (body.n ?? 1));
+            }
+            const { keys } = plan[Number(id.slice(3))] as At;
+            const usage = { ...NO_USAGE, inputTokens: INPUT_TOKENS, outputTokens };
+            const tokens = costOf(usage, at.prices, 0, NO_CHARGED_EXTRAS);
+            const fee = byokCost(tokens, deps(bps).byokFee);
+            if (keys !== "own") expect(tokens.total_micro_usd).toBeLessThanOrEqual(fitted.microUsd);
+            if (keys !== "platform") expect(fee.total_micro_usd).toBeLessThanOrEqual(fitted.microUsd);
+          }
+          // With a micro less than its hold something of it does not fit.
+          const less = fitting.within(fitted.microUsd - 1);
+          expect(less?.fit).not.toEqual(fitted.fit);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe("C14: a budget of thinking", () => {
+  const endpoint = { provider: { id: "p" } } as Endpoint;
+  const chat = (more: object) =>
+    chatFormat.read(Buffer.from(JSON.stringify({ model: "m", messages: MESSAGES, ...more })));
+
+  test.each<[string, object, number]>([
+    ["none", {}, 0],
+    ["Anthropic's", { thinking: { type: "enabled", budget_tokens: 3000 } }, 3000],
+    ["OpenRouter's", { reasoning: { max_tokens: 3000 } }, 3000],
+    ["an effort", { reasoning: { effort: "high" } }, 0],
+    ["a bare one", { thinking_budget: 3000 }, 3000],
+    ["an option's", { svc: { provider_options: { p: { thinking: { budget_tokens: 3000 } } } } }, 3000],
+    [
+      "an option's of Google",
+      { svc: { provider_options: { p: { generationConfig: { thinkingConfig: { thinkingBudget: 70 } } } } } },
+      70,
+    ],
+    [
+      "another provider's option",
+      { svc: { provider_options: { q: { thinking: { budget_tokens: 3000 } } } } },
+      0,
+    ],
+    ["none that is a number", { thinking: "much", thinking_budget: -1, reasoning: { max_tokens: 1e99 } }, 0],
+  ])("is found: %s", (_, body, tokens) => {
+    expect(thinkingBudget(chat(body), endpoint)).toBe(tokens);
+  });
+
+  test("is found in messages", () => {
+    const body = {
+      model: "m",
+      max_tokens: 9,
+      messages: MESSAGES,
+      thinking: { type: "enabled", budget_tokens: 5000 },
+    };
+    expect(thinkingBudget(messagesFormat.read(Buffer.from(JSON.stringify(body))), endpoint)).toBe(5000);
+  });
+});
+
+test("C14: a provider whose quirks touch the limit's member cannot be told one", () => {
+  const none = { rename: {}, unsupported: [], omit: [], set: {} };
+  const at = (quirks: object | undefined) =>
+    ({ provider: { quirks: { bodies: quirks && { chat: { ...none, ...quirks } } } } }) as unknown as Endpoint;
+  expect(takesLimit(at(undefined), "chat")).toBe(true);
+  expect(takesLimit(at({ unsupported: ["top_k"] }), "chat")).toBe(true);
+  expect(takesLimit(at({ unsupported: ["max_tokens"] }), "chat")).toBe(false);
+  expect(takesLimit(at({ omit: ["max_completion_tokens"] }), "chat")).toBe(false);
+  expect(takesLimit(at({ set: { max_tokens: 9 } }), "chat")).toBe(false);
+  expect(takesLimit(at({ rename: { max_tokens: "tokens" } }), "chat")).toBe(false);
+  expect(takesLimit(at({ set: { max_tokens: 9 } }), "messages")).toBe(true);
+  expect(takesLimit(at(undefined), "cohere")).toBe(false);
+});
