@@ -9,7 +9,7 @@ import { billingOperations } from "../billing/operations.ts";
 import { providerBillOperations } from "../billing/provider-bill-operations.ts";
 import { USD_RATE } from "../billing/rate.ts";
 import { reconciliationOperations } from "../billing/reconciliation-operations.ts";
-import { unspentPaid } from "../billing/refunding.ts";
+import { creditLeft } from "../billing/refunding.ts";
 import { anthropicModelOperations } from "../catalog/anthropic-model-operations.ts";
 import { catalogOperations } from "../catalog/operations.ts";
 import { providerOperations } from "../catalog/provider-operations.ts";
@@ -143,7 +143,7 @@ function accountOf(rooms: Rooms, { settings }: Config) {
     hasPaid: (orgId) => rooms.billing.topups.hasPaid(orgId),
     hasDirectory: (orgId) => rooms.directory.tokens.isLive(orgId),
     locksOf: identity.locksOf,
-    refundableMicroUsd: (orgId) => unspentPaid(rooms, orgId),
+    creditLeft: (orgId) => creditLeft({ ...rooms, ...rooms.billing }, orgId),
     previewRedaction: (presets, sample) => rooms.pool.previewRedaction(presets, sample),
     slowPattern: (patterns) => rooms.pool.slowPattern(patterns),
     sendInvitation: (mail) => rooms.mail.putInvitation(mail),

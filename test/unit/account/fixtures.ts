@@ -98,7 +98,7 @@ export function accountRig(spent = NOTHING) {
       hasPaid: () => false,
       hasDirectory: () => hasDirectory,
       locksOf: () => locks,
-      refundableMicroUsd: () => 7,
+      creditLeft: () => ({ paidMicroUsd: 7, grantedMicroUsd: 3, refunds: [] }),
       cursors: cursors(Buffer.alloc(32, 1)),
       plan: () => plan,
       spend: (id) => (id === theOwner().projectId ? spent : NOTHING),

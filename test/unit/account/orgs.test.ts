@@ -97,7 +97,7 @@ describe("closing", () => {
     // Closing it again changes nothing.
     rig.clock.advance(1000);
     expect(await close(owner, { confirm: "first" })).toEqual(closed);
-    const tickets = await rig.call<{ data: object[] }>("listTickets", owner);
+    const tickets = await rig.call<{ data: { id: string }[] }>("listTickets", owner);
     expect(tickets.data).toEqual([
       expect.objectContaining({
         ...{ kind: "close_org", status: "open", created_by: "owner@example.com" },
@@ -105,6 +105,14 @@ describe("closing", () => {
       }),
     ]);
     expect(eventsOf(owner.orgId)).toEqual(["org.closed"]);
+    const [event] = rig.trail.eventsOf(owner.orgId);
+    expect(event?.data).toMatchObject({
+      status: "closed",
+      closing: {
+        ...{ by: "owner", refund_requested: true, ticket_id: tickets.data[0]?.id },
+        ...{ paid_micro: 7, granted_micro: 3, refunds: [] },
+      },
+    });
     expect(await failure(rig.call("createProject", owner, { body: { slug: "x", name: "x" } }))).toBe(
       "org_closed",
     );
