@@ -22,7 +22,7 @@ export interface PendingRefund {
 /** Who closed it, and what they asked for. */
 export interface Closing {
   readonly by: "owner" | "erasure";
-  /** Of the ticket for the operator; empty where none was opened. */
+  /** Id of the ticket for the operator; empty where none was opened. */
   readonly ticketId: string;
   readonly refundRequested: boolean;
 }

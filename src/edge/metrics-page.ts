@@ -28,7 +28,7 @@ export const metricsPage = (options: MetricsPageOptions): Page => ({
   },
 });
 
-/** Of one of several gateways on a port: who asks there reaches any of them, and takes its figures for those of all. */
+/** For one of several gateways on a port: who asks there reaches any of them, and takes its figures for those of all. */
 export const toldElsewhere =
   ({ cell, url }: { readonly cell: string; readonly url: string }) =>
   async (): Promise<MetricsText> => {

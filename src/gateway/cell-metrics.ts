@@ -5,7 +5,7 @@ import { BUCKETS_S } from "../histogram.ts";
 import type { Rooms } from "./rooms.ts";
 
 const read = (help: string, value: () => number) => ({ help, read: value });
-/** Of gauges: over several cells the one that stands worst counts. */
+/** Gauges of which, over several cells, the one that stands worst counts. */
 const most = (help: string, value: () => number) => ({ help, over: "max" as const, read: value });
 const least = (help: string, value: () => number) => ({ help, over: "min" as const, read: value });
 

@@ -94,7 +94,7 @@ const keyProbeCounters = (read: () => Readonly<KeyProbeCounts>): MetricSources["
 });
 
 const read = (help: string, value: () => number) => ({ help, read: value });
-/** Of gauges: all cells see the same, or the one that stands worst counts. */
+/** Gauges of which all cells see the same, or the one that stands worst counts. */
 const most = (help: string, value: () => number) => ({ help, over: "max" as const, read: value });
 const least = (help: string, value: () => number) => ({ help, over: "min" as const, read: value });
 

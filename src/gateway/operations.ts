@@ -25,6 +25,7 @@ import { exportOperations } from "../exports/export-operations.ts";
 import { limitsOperations } from "../limits/operations.ts";
 import { mailOperations } from "../mail/operations.ts";
 import { operatorOperations } from "../operator/operations.ts";
+import { dataPolicyWarnings } from "../policies/data-policy-warnings.ts";
 import { policiesOperations } from "../policies/operations.ts";
 import { receiptOperations } from "../receipts/operations.ts";
 import { scimOperations } from "../scim/operations.ts";
@@ -143,6 +144,7 @@ function accountOf(rooms: Rooms, { settings }: Config) {
     hasPaid: (orgId) => rooms.billing.topups.hasPaid(orgId),
     hasDirectory: (orgId) => rooms.directory.tokens.isLive(orgId),
     locksOf: identity.locksOf,
+    dataPolicyWarnings: (policy) => dataPolicyWarnings(rooms.catalog.current(), policy),
     creditLeft: (orgId) => creditLeft({ ...rooms, ...rooms.billing }, orgId),
     previewRedaction: (presets, sample) => rooms.pool.previewRedaction(presets, sample),
     slowPattern: (patterns) => rooms.pool.slowPattern(patterns),

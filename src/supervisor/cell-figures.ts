@@ -5,7 +5,7 @@
 import { type GatewayFigures, labelled, type MetricFamily, type MetricSample } from "../metric-family.ts";
 
 export class CellFigures {
-  /** Of each cell's process, as it was read last. */
+  /** By number of the cell: what its process told last. */
   readonly #latest = new Map<number, GatewayFigures>();
   /** By family: what processes that have ended had counted. */
   readonly #ended = new Map<string, MetricFamily>();

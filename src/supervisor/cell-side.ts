@@ -51,8 +51,6 @@ export function cellNumber(env: NodeJS.ProcessEnv, hasChannel: boolean): number 
 export function cellSide(channel: Channel): CellSide {
   const { promise: ordered, resolve: order } = Promise.withResolvers<CellOrder>();
   let heard: (order: CellOrder) => void = () => {};
-  let address: EngineAddress | undefined;
-  let waiting: ((address: EngineAddress) => void)[] = [];
   let first: CellOrder | undefined;
   const obey = (what: CellOrder) => {
     first ??= what;
@@ -68,6 +66,7 @@ export function cellSide(channel: Channel): CellSide {
   };
   const backups = answersTo<BackupCall, unknown>((backedUp, answer) => say({ backedUp, ...answer }));
   const metrics = answersTo<void, GatewayFigures>((measured, answer) => say({ measured, ...answer }));
+  const shared = sharedEngine(say);
   const services = new RemoteServices((number, call) => say({ asked: number, call }));
   channel.on("message", (message) => {
     if ("order" in message) {
@@ -78,10 +77,7 @@ export function cellSide(channel: Channel): CellSide {
     else if ("metrics" in message) metrics.asked(message.metrics);
     else if ("services" in message) services.heardState(message.services);
     else if ("answered" in message) services.heardAnswer(message.answered, message);
-    else {
-      address = message.engine;
-      for (const resolve of waiting.splice(0)) resolve(address);
-    }
+    else shared.heard(message.engine);
   });
   channel.on("disconnect", () => {
     services.end();
@@ -97,25 +93,39 @@ export function cellSide(channel: Channel): CellSide {
     },
     isReady: (url) => say({ ready: { url } }),
     isMigrated: () => say({ migrated: true }),
-    engine: {
-      pid: () => undefined,
-      restarts: () => 0,
-      setAnalysts: (analysts) => say({ analysts }),
-      stop: () => Promise.resolve(),
-      address(withinMs) {
-        if (address !== undefined) return Promise.resolve(address);
-        return new Promise((resolve, reject) => {
-          const waiter = (known: EngineAddress) => {
-            clearTimeout(timer);
-            resolve(known);
-          };
-          const timer = setTimeout(() => {
-            waiting = waiting.filter((other) => other !== waiter);
-            reject(new Error("the embedded analytics engine is not up"));
-          }, withinMs);
-          waiting.push(waiter);
-        });
-      },
+    engine: shared.engine,
+  };
+}
+
+/** The engine of the supervisor, whose address it tells, and tells anew where that changes. */
+function sharedEngine(say: (message: FromCell) => void) {
+  let address: EngineAddress | undefined;
+  let waiting: ((address: EngineAddress) => void)[] = [];
+  const engine: CellEngine = {
+    pid: () => undefined,
+    restarts: () => 0,
+    setAnalysts: (analysts) => say({ analysts }),
+    stop: () => Promise.resolve(),
+    address(withinMs) {
+      if (address !== undefined) return Promise.resolve(address);
+      return new Promise((resolve, reject) => {
+        const waiter = (known: EngineAddress) => {
+          clearTimeout(timer);
+          resolve(known);
+        };
+        const timer = setTimeout(() => {
+          waiting = waiting.filter((other) => other !== waiter);
+          reject(new Error("the embedded analytics engine is not up"));
+        }, withinMs);
+        waiting.push(waiter);
+      });
+    },
+  };
+  return {
+    engine,
+    heard(told: EngineAddress) {
+      address = told;
+      for (const resolve of waiting.splice(0)) resolve(told);
     },
   };
 }

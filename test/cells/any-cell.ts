@@ -7,7 +7,7 @@ const GATEWAY = [
   ...["scim/scim", "scim/scim.members", "scim/scim.published", "identity/sign-in", "identity/sign-out"],
   ...["account/locked-orgs", "exchange/clients.references", "operator/operator", "billing/billing"],
   ...["payments/payments", "payments/payment-webhooks", "billing/plans", "billing/plans.unlimited"],
-  "billing/closing",
+  ...["billing/closing", "routing/left-out"],
   ...["limits/limits", "exchange/context", "erasure/dpa", "routes/specification", "conformance/bytes"],
 ];
 const ENGINE = ["analytics/exports.gateway", "routes/openapi.fields"];

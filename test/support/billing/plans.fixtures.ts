@@ -49,7 +49,7 @@ const plan = (id: string, usd: number, includedMicroUsd: number, differing: Part
   ...differing,
 });
 
-/** Of the closing of an org that has none left. */
+/** The closing of an org that has none left. */
 export const NO_CREDIT = closingWire(
   { by: "owner", ticketId: "", refundRequested: false },
   { paidMicroUsd: 0, grantedMicroUsd: 0, refunds: [] },

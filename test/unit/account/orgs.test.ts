@@ -1,7 +1,7 @@
 /** Orgs: making, changing, closing, erasure, transfer; and what the audit and the events tell of it. */
 import { describe, expect, test } from "vitest";
 import type { Caller } from "../../../src/operation.ts";
-import { accountRig, failure } from "./fixtures.ts";
+import { accountRig, failure, NO_MARS } from "./fixtures.ts";
 
 const rig = accountRig();
 const DAY_MS = 86_400_000;
@@ -82,6 +82,16 @@ describe("a change", () => {
     expect(await failure(patch(admin, { name: "x" }))).toBe("done");
     expect(await failure(patch(rig.owner, address))).toBe("done");
   });
+});
+
+test("C13: a data policy that the catalog cannot meet is accepted with a warning, and nothing else is warned about", async () => {
+  const patch = (body: object) => rig.call<{ warnings?: object[] }>("updateOrg", rig.owner, { body });
+  const mars = await patch({ data_policy: { regions: ["mars"] } });
+  expect(mars).toMatchObject({ data_policy: { regions: ["mars"] }, warnings: [NO_MARS] });
+  // Another change says nothing of it, and what is read has none.
+  expect((await patch({ name: "First" })).warnings).toBeUndefined();
+  expect(rig.trail.eventsOf(rig.owner.orgId)[0]?.data).not.toHaveProperty("warnings");
+  expect((await patch({ data_policy: { regions: [] } })).warnings).toBeUndefined();
 });
 
 describe("closing", () => {

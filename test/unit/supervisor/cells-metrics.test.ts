@@ -13,7 +13,7 @@ const counter = (name: string, counts: Readonly<Record<string, number>>): Metric
   samples: Object.entries(counts).map(([outcome, value]) => ({ name, labels: { outcome }, value })),
 });
 
-/** Of one bucket, one above it, and their sum. */
+/** One bucket, one above it, and their sum. */
 const histogram = (name: string, within: number, count: number, sum: number): MetricFamily => ({
   ...{ name, help: "A histogram.", type: "histogram", over: "sum" },
   samples: [
