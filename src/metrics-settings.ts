@@ -16,11 +16,35 @@ export interface MetricsSettings {
   /** SHA-256 of the token that a scrape must carry; undefined: none is asked for. */
   readonly tokenDigest: Buffer | undefined;
   /** A port of their own: then the gateway's has none. Port 0: any free one. */
-  readonly own: { readonly host: string; readonly port: number } | undefined;
+  readonly own: MetricsAddress | undefined;
 }
+
+export interface MetricsAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where a supervisor tells the metrics of its cells, unless `METRICS_PORT` says where: to this machine, whatever `METRICS_HOST` is. */
+const OF_CELLS: MetricsAddress = { host: "127.0.0.1", port: 9464 };
 
 /** SHA-256. Digests have one length, so comparing them takes one time. */
 export const digestOf = (token: string): Buffer => hash("sha256", token, "buffer");
+
+/**
+ * Where a supervisor listens for scrapes of its cells.
+ * @param gatewayPort port of the cells
+ * @throws Error with what to change
+ */
+export function metricsAddressOfCells(
+  { own = OF_CELLS }: MetricsSettings,
+  gatewayPort: number,
+): MetricsAddress {
+  if (own.port === gatewayPort && own.port !== 0)
+    throw new Error(
+      `METRICS_PORT: is ${own.port} where several cells run and it is not set, and so is PORT; set one to another`,
+    );
+  return own;
+}
 
 /** @throws Error with what is wrong */
 export function metricsSettingsOf(

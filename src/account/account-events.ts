@@ -1,13 +1,17 @@
 /** Events of orgs, members, tickets and limits; the data is the resource as the API shows it. */
 import { z } from "zod";
 import { eventType } from "../events/types.ts";
+import { closingShape } from "./closing.ts";
 import { limitsShape } from "./key.ts";
 import { orgShape } from "./org-wire.ts";
 import { memberShape } from "./person.ts";
 import { ticketShape } from "./ticket.ts";
 
 export const orgUpdated = eventType("org.updated", orgShape);
-export const orgClosed = eventType("org.closed", orgShape);
+export const orgClosed = eventType(
+  "org.closed",
+  orgShape.extend({ closing: closingShape.describe("What becomes of its credit") }),
+);
 export const erasureRequested = eventType("erasure.requested", orgShape);
 export const memberAdded = eventType("member.added", memberShape);
 export const memberJoined = eventType("member.joined", memberShape);

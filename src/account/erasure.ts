@@ -10,6 +10,7 @@ import { eventType } from "../events/types.ts";
 import { type JobEnding, type JobHandler, jobKind } from "../jobs/job.ts";
 import type { Caller } from "../operation.ts";
 import { orgClosed } from "./account-events.ts";
+import { type Closing, type CreditLeft, closingWire } from "./closing.ts";
 import { type ErasureStep, runStep } from "./erasure-steps.ts";
 import { newOrg, type OrgRow } from "./org.ts";
 import { orgWire } from "./org-wire.ts";
@@ -32,6 +33,8 @@ export interface ErasureDeps {
   readonly accounts: AccountTables;
   readonly clock: Clock;
   readonly trail: Trail;
+  /** Port: in an act, what the org's credit is then. */
+  readonly creditLeft: (orgId: string) => CreditLeft;
   /** Tells the org's people while their addresses are there. */
   readonly mails: {
     /** Port: in an act. @returns what each mail is called */
@@ -88,6 +91,8 @@ export function erasureHandler(deps: ErasureDeps): JobHandler<{ orgId: string }>
   };
 }
 
+const BY_ERASURE: Closing = { by: "erasure", ticketId: "", refundRequested: false };
+
 const SYSTEM: Omit<Caller, "orgId"> = {
   requestId: "",
   actor: { kind: "system", id: eraseOrg.name },
@@ -101,7 +106,7 @@ const SYSTEM: Omit<Caller, "orgId"> = {
  * In an act: keys stop with it, as when the owner closes the org. A run that follows changes nothing.
  * @returns whether the erasure goes on
  */
-function begin({ accounts, clock, trail, mails }: ErasureDeps, orgId: string): boolean {
+function begin({ accounts, clock, trail, mails, creditLeft }: ErasureDeps, orgId: string): boolean {
   const org = accounts.org(orgId);
   if (org === undefined) return false;
   if (org.erasureBegunAtMs !== undefined || org.erasedAtMs !== undefined) return true;
@@ -112,7 +117,10 @@ function begin({ accounts, clock, trail, mails }: ErasureDeps, orgId: string): b
     ...(org.status !== "closed" && { status: "closed", closedAtMs: nowMs }),
   };
   accounts.replaceOrg(closed);
-  if (org.status !== "closed") trail.events.emit(orgClosed, orgId, orgWire(closed));
+  if (org.status !== "closed") {
+    const closing = closingWire(BY_ERASURE, creditLeft(orgId));
+    trail.events.emit(orgClosed, orgId, { ...orgWire(closed), closing });
+  }
   return true;
 }
 

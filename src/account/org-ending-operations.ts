@@ -8,20 +8,21 @@ import { fail } from "../errors.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
 import { type Caller, operation } from "../operation.ts";
 import { erasureRequested, orgClosed } from "./account-events.ts";
+import { type CreditLeft, closingWire } from "./closing.ts";
 import { eraseOrg } from "./erasure.ts";
 import type { OrgRow } from "./org.ts";
 import { type OrgOperationDeps, ownOrg, show } from "./org-operations.ts";
 import { orgShape, orgWire } from "./org-wire.ts";
 import { assertMayOwn } from "./ownership.ts";
 import { ROLES } from "./roles.ts";
-import { newTicket, ticketWire } from "./ticket.ts";
+import { newTicket } from "./ticket.ts";
 import { emailOf, type Tickets } from "./tickets.ts";
 
 export interface OrgEndingDeps extends OrgOperationDeps {
   readonly tickets: Tickets;
   readonly jobs: Pick<JobQueue, "enqueue" | "drop">;
-  /** Port: micro-USD of paid credit that is not spent. */
-  readonly refundableMicroUsd: (orgId: string) => number;
+  /** Port: in an act, what the org's credit is then. */
+  readonly creditLeft: (orgId: string) => CreditLeft;
 }
 
 const orgPath = z.object({ org: z.string().describe("Id or slug") });
@@ -83,24 +84,26 @@ async function closeOrg(deps: OrgEndingDeps, caller: Caller, confirm: string, re
     const nowMs = clock.now();
     const closed: OrgRow = { ...old, status: "closed", closedAtMs: nowMs };
     accounts.replaceOrg(closed);
+    const credit = deps.creditLeft(old.id);
     const ticket = newTicket(
       {
         ...{ orgId: old.id, kind: "close_org", subject: `Closure of ${old.name}` },
         body: {
           refund_requested: refundRequested,
-          refundable_micro: refundRequested ? deps.refundableMicroUsd(old.id) : 0,
+          refundable_micro: refundRequested ? credit.paidMicroUsd : 0,
         },
         createdBy: emailOf(accounts, caller),
       },
       nowMs,
     );
     tickets.put(ticket);
-    const wire = show(deps, caller, closed);
     const before = { status: old.status };
-    const after = { status: "closed", closed_at: isoTime(nowMs), ticket: ticketWire(ticket).id };
+    const after = { status: "closed", closed_at: isoTime(nowMs), ticket: ticket.id };
     trail.audit.note(caller, { act: "org.close", target: old.id, before, after });
-    trail.events.emit(orgClosed, old.id, orgWire(closed));
-    return wire;
+    const asked = { by: "owner", ticketId: ticket.id, refundRequested } as const;
+    trail.events.emit(orgClosed, old.id, { ...orgWire(closed), closing: closingWire(asked, credit) });
+    // What follows from the event has changed the plan.
+    return show(deps, caller, accounts.org(old.id) ?? closed);
   });
 }
 

@@ -9,10 +9,18 @@ import { type Caller, operation } from "../operation.ts";
 import type { Quotas } from "../quota.ts";
 import type { ExpiringTable } from "../store/expiring-table.ts";
 import { orgUpdated } from "./account-events.ts";
-import { newOrg, type OrgRow, type SecuritySettings } from "./org.ts";
+import { newOrg, type OrgDataPolicy, type OrgRow, type SecuritySettings } from "./org.ts";
 import { changesProfile, orgAfter } from "./org-change.ts";
 import { createOrgBody, type OrgPatch, patchOrgBody } from "./org-fields.ts";
-import { type Lock, listedOrgShape, listedOrgWire, orgShape, orgWire } from "./org-wire.ts";
+import {
+  changedOrgShape,
+  type Lock,
+  listedOrgShape,
+  listedOrgWire,
+  type OrgWarning,
+  orgShape,
+  orgWire,
+} from "./org-wire.ts";
 import { assertMayOwn, countOrgMade } from "./ownership.ts";
 import { newProject } from "./project.ts";
 import type { Role } from "./roles.ts";
@@ -34,6 +42,8 @@ export interface OrgOperationDeps {
   readonly hasPaid: (orgId: string) => boolean;
   /** Port: why the settings keep the session that asks from an org, or would, in the order in which its requests are refused. */
   readonly locksOf: (security: SecuritySettings, head: HttpHead) => readonly Lock[];
+  /** Port: what the data policy asks of endpoints and the catalog does not have. */
+  readonly dataPolicyWarnings: (policy: OrgDataPolicy) => readonly OrgWarning[];
   /** Port: which redaction pattern makes all of them too slow; undefined if they are quick. */
   readonly slowPattern: (patterns: readonly string[]) => Promise<number | undefined>;
 }
@@ -71,7 +81,7 @@ export function orgOperations(deps: OrgOperationDeps) {
       summary: "Change an org's profile, settings or data policy; what is left out stays",
       path: orgPath,
       body: patchOrgBody,
-      output: orgShape,
+      output: changedOrgShape,
       errors: ["not_found", "scope", "state", "org_closed"],
       run: ({ body }, caller, head) => updateOrg(deps, caller, body, head),
     }),
@@ -156,9 +166,13 @@ async function updateOrg(deps: OrgOperationDeps, caller: Caller, patch: OrgPatch
       after: wire,
     });
     trail.events.emit(orgUpdated, old.id, orgWire(changed));
-    return wire;
+    const warnings = choosesEndpoints(patch) ? deps.dataPolicyWarnings(changed.dataPolicy) : [];
+    return { ...wire, ...(warnings.length > 0 && { warnings: [...warnings] }) };
   });
 }
+
+const choosesEndpoints = ({ data_policy: given }: OrgPatch): boolean =>
+  [given?.zdr, given?.no_train, given?.regions].some((field) => field !== undefined);
 
 /** New patterns are tried, which takes a moment of a thread. @throws WeirError 400 that names the slow one */
 async function assertQuick(

@@ -66,6 +66,22 @@ export const orgShape = z.object({
   erasure_due_at: z.string().optional(),
 });
 
+const warningShape = z.object({
+  path: z.string().describe("JSON pointer into the org"),
+  message: z.string().describe("Names the nearest known word where there is one"),
+});
+export type OrgWarning = z.output<typeof warningShape>;
+
+/** The answer to a change. */
+export const changedOrgShape = orgShape.extend({
+  warnings: z
+    .array(warningShape)
+    .optional()
+    .describe(
+      "What the data policy asks of endpoints and the catalog does not have: the change is made, and calls may be refused. Absent where there is nothing to say",
+    ),
+});
+
 /** Why an org's settings refuse a console session now: codes of the errors that its routes answer with. */
 export const LOCKS = ["session_expired", "ip_not_allowed", "two_factor_required"] as const;
 export type Lock = (typeof LOCKS)[number];

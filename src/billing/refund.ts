@@ -21,7 +21,7 @@ export const REFUND_MOVES = moves<RefundStatus>()({
     from: ["pending"],
     to: "failed",
     by: "the payment gateway",
-    puts: "the credit again, event `refund.failed`",
+    puts: "the credit again, event `refund.failed`, a mail",
   },
 });
 

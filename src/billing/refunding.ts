@@ -3,6 +3,7 @@
  * payment gateway is asked by a job; after an unclear answer the job reads what refunds there are, and never asks twice for one.
  */
 import { z } from "zod";
+import type { CreditLeft } from "../account/closing.ts";
 import type { Clock } from "../clock.ts";
 import type { Book } from "../credits/book.ts";
 import { type CreditLots, REFUND_FAILED } from "../credits/lots.ts";
@@ -93,10 +94,31 @@ export function refundableOf(deps: Pick<RefundingDeps, "purse" | "lots">, row: T
 }
 
 /** Paid credit that is neither spent nor held for calls that run, micro-USD. */
-export function unspentPaid({ purse, lots }: Pick<RefundingDeps, "purse" | "lots">, orgId: string): number {
-  const { grants } = lots.of(orgId);
-  const granted = grants.reduce((sum, { leftMicroUsd }) => sum + leftMicroUsd, 0);
-  return Math.max(0, purse.funds(orgId).availableMicroUsd - granted);
+const unspentPaid = (deps: Pick<RefundingDeps, "purse" | "lots">, orgId: string): number =>
+  Math.max(0, deps.purse.funds(orgId).availableMicroUsd - leftOfGrants(deps, orgId));
+
+const leftOfGrants = ({ lots }: Pick<RefundingDeps, "lots">, orgId: string): number =>
+  lots.of(orgId).grants.reduce((sum, { leftMicroUsd }) => sum + leftMicroUsd, 0);
+
+/** Refunds that are looked at for those under way: a closing must not wait for all that an org ever had. */
+const MOST_LOOKED_AT = 100;
+
+/** Only in an act: what an org that is closed leaves. */
+export function creditLeft(
+  deps: Pick<RefundingDeps, "purse" | "lots" | "refunds">,
+  orgId: string,
+): CreditLeft {
+  const refunds: RefundRow[] = [];
+  let looked = 0;
+  for (const refund of deps.refunds.of(orgId)) {
+    if (looked++ === MOST_LOOKED_AT) break;
+    if (refund.status === "pending") refunds.push(refund);
+  }
+  return {
+    paidMicroUsd: unspentPaid(deps, orgId),
+    grantedMicroUsd: leftOfGrants(deps, orgId),
+    refunds,
+  };
 }
 
 /**

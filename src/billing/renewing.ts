@@ -8,6 +8,7 @@ import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
 import type { AccountTables } from "../account/tables.ts";
 import { WeirError } from "../errors.ts";
+import type { EventListener } from "../events/events.ts";
 import type { Trail } from "../events/trail.ts";
 import { type JobHandler, jobKind } from "../jobs/job.ts";
 import { isFree, monthlyMinor, type Plan } from "../plan.ts";
@@ -211,6 +212,17 @@ export function end(deps: RenewingDeps, before: SubscriptionRow, free: Plan): Su
   deps.events.emit(subscriptionChanged, row.orgId, subscriptionWire(row));
   return row;
 }
+
+/**
+ * What follows from the closing of an org, in its act: no month of it is charged any more. A renewal that its job is about to make
+ * reads the row again in an act of its own.
+ */
+export const closingListener =
+  (deps: RenewingDeps): EventListener =>
+  ({ type, orgId }) => {
+    const row = type === "org.closed" ? deps.subscriptions.get(orgId) : undefined;
+    if (row !== undefined && row.status !== "cancelled") end(deps, row, deps.plans.free);
+  };
 
 /** Only in an act: the row, and the org's plan, whose change drops what is remembered of its keys. */
 export function putInForce({ accounts, subscriptions }: RenewingDeps, row: SubscriptionRow): void {

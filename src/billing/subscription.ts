@@ -1,5 +1,6 @@
 /** Subscriptions: an org's plan by months. States and moves, the stored row, and its wire shape. */
 import { z } from "zod";
+import type { OrgRow } from "../account/org.ts";
 import { isoTime } from "../clock.ts";
 import type { Currency } from "../currency.ts";
 import { moves } from "../state-moves.ts";
@@ -33,7 +34,7 @@ export const SUBSCRIPTION_MOVES = moves<SubscriptionStatus>()({
   end: {
     from: ["active", "past_due"],
     to: "cancelled",
-    by: "an owner, admin or billing member, or time after the last retry",
+    by: "an owner, admin or billing member, time after the last retry, or closing of the org",
     puts: "the default plan, event `subscription.changed`",
   },
 });
@@ -100,15 +101,15 @@ export const subscriptionWire = (row: SubscriptionRow): z.input<typeof subscript
   ...(row.nextPlanId !== "" && { next_plan_id: row.nextPlanId }),
 });
 
-/** The subscription of an org that never paid for a plan: its months are counted from its creation. */
+/** The subscription of an org that never paid for a plan: its months are counted from its creation, and it ends when the org is closed. */
 export function unpaidWire(
-  org: { readonly id: string; readonly createdAtMs: number },
+  org: { readonly id: string; readonly createdAtMs: number; readonly status: OrgRow["status"] },
   planId: string,
   nowMs: number,
 ): z.input<typeof subscriptionShape> {
   const { startMs, endMs } = periodAt(org.createdAtMs, nowMs);
   return {
-    ...{ org_id: org.id, plan_id: planId, status: "active" },
+    ...{ org_id: org.id, plan_id: planId, status: org.status === "closed" ? "cancelled" : "active" },
     ...{ period_start: isoTime(startMs), period_end: isoTime(endMs), started_at: isoTime(org.createdAtMs) },
   };
 }

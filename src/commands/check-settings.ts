@@ -5,6 +5,7 @@ import { analystsState } from "../gateway/analysts.ts";
 import { ratesOf } from "../gateway/billing.ts";
 import { planWarnings } from "../gateway/plan-warnings.ts";
 import { allowedRanges } from "../gateway/webhooks.ts";
+import { type MetricsAddress, metricsAddressOfCells } from "../metrics-settings.ts";
 
 /** Notes that a start would be refused, and returns the text. */
 export type Fault = (text: string) => string;
@@ -52,9 +53,25 @@ export function paymentState({ payments: { gateways } }: Config): string {
   return each.join(", ");
 }
 
-export function metricsState({ metrics: { tokenDigest, own } }: Config): string {
+/** @throws ConfigError */
+export function metricsState({ metrics, cells, port }: Config): string {
+  const own = cells > 1 ? addressOfCells(metrics, port) : metrics.own;
   const where = own === undefined ? "/metrics" : `http://${own.host}:${own.port}/metrics`;
-  return `${where}, ${tokenDigest === undefined ? "without a token" : "with METRICS_TOKEN"}${own === undefined && tokenDigest === undefined ? ", for this machine alone" : ""}`;
+  const hasToken = metrics.tokenDigest !== undefined;
+  const parts = [
+    ...(cells > 1 ? ["for all cells"] : []),
+    hasToken ? "with METRICS_TOKEN" : "without a token",
+    ...(own === undefined && !hasToken ? ["for this machine alone"] : []),
+  ];
+  return `${where}, ${parts.join(", ")}`;
+}
+
+function addressOfCells(metrics: Config["metrics"], port: number): MetricsAddress {
+  try {
+    return metricsAddressOfCells(metrics, port);
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
 }
 
 export const identityState = ({ oidc, publicUrl }: Config): string =>

@@ -9,6 +9,7 @@ import { connectRedis, type RedisLink } from "../cells/redis.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { initDataset, secretsKeyText } from "../gateway/init-dataset.ts";
+import { listeningForCells } from "../gateway/listening.ts";
 import { openServices } from "../gateway/services.ts";
 import { Listeners } from "../listeners.ts";
 import { endProcess } from "../process/ending.ts";
@@ -39,17 +40,17 @@ export async function startCells(
     out.flushSync();
     err.flushSync();
   });
-  const log = pino({ level: config.logLevel }, err).child({ cell: "supervisor" });
+  const log = pino({ level: config.logLevel }, err).child({ by: "supervisor" });
   const { host, port, dataDir, clickhouseUrl, settings } = config;
-  const metricsPort = checkedMetricsPort(config, cells);
   let first: FirstStart | undefined;
   const early = new EarlySignals(log);
   const listeners = new Listeners((listener, at) => log.debug({ listener, port: at }, "listens"));
   const supervisor = await startSupervisor({
-    ...{ cells, dataDir, host, port, metricsPort, env, log, redisProgram, clock: systemClock },
+    ...{ cells, dataDir, host, port, env, log, redisProgram, clock: systemClock },
     name: config.cell,
     shutdownMs: config.settings.timeouts.shutdown_ms,
     services: openServices(config, { clock: systemClock, log, listeners }),
+    serveMetrics: (metrics) => listeningForCells(config, metrics, { log, listeners, clock: systemClock }),
     // The program and flags of this process, so that a cell has the flags of measurements too. A session of its own: Ctrl-C is for the supervisor alone.
     launch: (cellEnv) =>
       fork(process.argv[1] ?? "", [], {
@@ -71,20 +72,16 @@ export async function startCells(
   });
   const stopped = untilStopped(supervisor, log, early);
   const isUp = await Promise.race([supervisor.up.then(() => true), stopped.then(() => false)]);
-  if (isUp) out.write(startScreen(supervisor.url, config, { first, isTerminal, cells }));
+  if (isUp)
+    out.write(
+      startScreen(supervisor.url, config, {
+        ...{ first, isTerminal },
+        several: { cells, metricsUrl: supervisor.metricsUrl },
+      }),
+    );
   const code = await stopped;
   await Promise.all([out.flush(FLUSH_MS), err.flush(FLUSH_MS)]);
   return code;
-}
-
-/** @throws Error where the ports of the cells' metrics go over the last one, or meet that of the gateway */
-function checkedMetricsPort({ port, metrics }: Config, cells: number): number | undefined {
-  const first = metrics.own?.port;
-  if (first === undefined || first === 0) return first;
-  const last = first + cells - 1;
-  if (last > 65_535 || (port >= first && port <= last))
-    throw new Error(`METRICS_PORT: ${cells} cells use the ports ${first} to ${last}; keep PORT out of them`);
-  return first;
 }
 
 /** Makes the installation in the supervisor's own Redis where it has none, of the folder as it is. */

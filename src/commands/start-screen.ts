@@ -8,13 +8,18 @@ export interface ScreenFacts {
   /** The first start, where the data folder was empty. */
   readonly first: FirstStart | undefined;
   readonly isTerminal: boolean;
-  /** Gateways behind the address, where they are several. */
-  readonly cells?: number;
+  /** Gateways behind the address, and where their metrics are. Undefined: one without a supervisor. */
+  readonly several?: { readonly cells: number; readonly metricsUrl: string };
 }
 
-export function startScreen(url: string, config: Config, { first, isTerminal, cells }: ScreenFacts): string {
+export function startScreen(
+  url: string,
+  config: Config,
+  { first, isTerminal, several }: ScreenFacts,
+): string {
   const keyFile = join(config.dataDir, FIRST_KEY_FILES.live);
   const key = existsSync(keyFile) ? `$(cat ${pasted(keyFile)})` : "$WEIR_API_KEY";
+  const cells = several?.cells;
   const many = cells === undefined ? "" : ` with ${cells} ${cells === 1 ? "cell" : "cells"}`;
   return [
     "",
@@ -26,9 +31,12 @@ export function startScreen(url: string, config: Config, { first, isTerminal, ce
     `    -d '{"model": "weir/sim-small", "messages": [{"role": "user", "content": "Hello"}]}'`,
     "",
     `  API reference: ${url}/docs   Guide: README.md`,
-    ...(cells === undefined
+    ...(several === undefined
       ? []
-      : [`  Cells: weir cells   Restart one after the other: kill -HUP ${process.pid}`]),
+      : [
+          `  Cells: weir cells   Restart one after the other: kill -HUP ${process.pid}`,
+          `  Metrics of all cells: ${several.metricsUrl}`,
+        ]),
     "",
     "",
   ].join("\n");

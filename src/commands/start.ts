@@ -75,10 +75,11 @@ function cellCount(given: string | boolean | undefined, config: Config): number 
 const cellPorts = (
   side: CellSide,
   { clickhouseUrl, dataDir, cell, redisUrl }: Config,
-  { WEIR_CELLS_DIR: machineDir = dataDir }: NodeJS.ProcessEnv,
+  { WEIR_CELLS_DIR: machineDir = dataDir, WEIR_METRICS_URL: metricsUrl }: NodeJS.ProcessEnv,
 ): CellPorts => ({
   hurry: side.ordered.then(() => {}),
   machineDir,
+  metricsUrl,
   portsOfMachine: () => side.services.state().ports,
   services: redisUrl !== undefined && isOnThisMachine(redisAddress(redisUrl)) ? side.services : undefined,
   engine:
@@ -92,6 +93,7 @@ const ANALYTICS_LOOK_MS = 200;
 function tellSupervisor(gateway: Gateway, side: CellSide): void {
   const { backup } = gateway;
   side.onBackup((call) => (call.name === "begin" ? backup.begin(call.records) : backup.freeze(call.id)));
+  side.onMetrics(() => gateway.figures());
   side.isReady(gateway.url);
   const timer = setInterval(() => {
     if (!gateway.hasAnalytics()) return;

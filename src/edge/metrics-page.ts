@@ -5,12 +5,14 @@
 import { timingSafeEqual } from "node:crypto";
 import { fail } from "../errors.ts";
 import type { HttpHead } from "../http-head.ts";
+import type { MetricsText } from "../metric-family.ts";
 import { digestOf } from "../metrics-settings.ts";
 import type { Page } from "./server.ts";
 
 export interface MetricsPageOptions {
-  /** Prometheus text format. */
-  readonly read: () => Promise<{ contentType: string; body: string }>;
+  readonly path: "/metrics" | "/metrics/sum";
+  /** @throws WeirError (as a rejection) where they are told elsewhere */
+  readonly read: () => Promise<MetricsText>;
   /** SHA-256 of the token; undefined: none is asked for. */
   readonly tokenDigest: Uint8Array | undefined;
   /** Without a token, whether it answers other machines too. */
@@ -18,13 +20,23 @@ export interface MetricsPageOptions {
 }
 
 export const metricsPage = (options: MetricsPageOptions): Page => ({
-  path: "/metrics",
+  path: options.path,
   isPublic: false,
   async read({ head }) {
     assertMayRead(options, head);
     return { status: 200, ...(await options.read()) };
   },
 });
+
+/** For one of several gateways on a port: who asks there reaches any of them, and takes its figures for those of all. */
+export const toldElsewhere =
+  ({ cell, url }: { readonly cell: string; readonly url: string }) =>
+  async (): Promise<MetricsText> => {
+    throw fail(
+      "not_found",
+      `This is cell ${cell}, one of several at this port; its metrics alone would be taken for those of all, which are at ${url} (METRICS_PORT).`,
+    );
+  };
 
 /** @throws WeirError 401 without the token; 403 `ip_not_allowed` from elsewhere, where there is none */
 function assertMayRead({ tokenDigest, isOpen }: MetricsPageOptions, head: HttpHead): void {

@@ -1,7 +1,8 @@
 /**
  * Prometheus metrics. The hot path only updates plain counters; a scrape reads them.
  */
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
+import { labelled, type MetricFamily, type MetricsText, metricsText, type Over } from "../metric-family.ts";
 
 /** Counts for one set of labels. */
 interface HistogramSeries {
@@ -13,7 +14,17 @@ interface HistogramSeries {
 
 /** Read at each scrape. Counters only grow. */
 export interface MetricSources {
-  readonly gauges: Readonly<Record<string, { readonly help: string; read(): number }>>;
+  readonly gauges: Readonly<
+    Record<
+      string,
+      {
+        readonly help: string;
+        /** How those of several cells make one; absent: their sum. */
+        readonly over?: Over;
+        read(): number;
+      }
+    >
+  >;
   readonly counters: Readonly<
     Record<
       string,
@@ -28,68 +39,88 @@ export interface MetricSources {
   >;
 }
 
-/** @param labels of all series: which of several gateways they are of */
-export function openMetrics(
-  sources: MetricSources,
-  labels: Readonly<Record<string, string>> = {},
-): () => Promise<{ contentType: string; body: string }> {
-  const registry = new Registry();
-  registry.setDefaultLabels(labels);
-  collectDefaultMetrics({ register: registry });
-  for (const [name, { help, read }] of Object.entries(sources.gauges)) {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  }
-  for (const [name, { help, label, read }] of Object.entries(sources.counters)) {
-    new Counter({
-      name,
-      help,
-      labelNames: label === undefined ? [] : [label],
-      registers: [registry],
-      collect() {
-        this.reset();
-        const value = read();
-        if (typeof value === "number") this.inc(value);
-        else for (const [key, count] of Object.entries(value)) this.inc({ [label ?? "kind"]: key }, count);
-      },
-    });
-  }
-  const histograms = Object.entries(sources.histograms);
-  return async () => ({
-    contentType: registry.contentType,
-    body: `${await registry.metrics()}\n${histograms.map(([name, source]) => histogramText(name, source, labels)).join("\n")}`,
-  });
+export interface Metrics {
+  /** Without the labels of all series. */
+  families(): Promise<readonly MetricFamily[]>;
+  text(): Promise<MetricsText>;
 }
 
-/**
- * A histogram in Prometheus' text format. The library's own histogram cannot be set from counts: it must observe each
- * call, and each observation hashes its labels.
- */
-function histogramText(
-  name: string,
-  { help, bounds, read }: MetricSources["histograms"][string],
-  ofAll: Readonly<Record<string, string>>,
-): string {
-  const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`];
-  for (const { labels, counts, sum } of read()) {
-    const pairs = Object.entries({ ...labels, ...ofAll }).map(
-      ([label, value]) => `${label}=${JSON.stringify(value)}`,
-    );
-    const line = (suffix: string, more: readonly string[], value: number) =>
-      lines.push(`${name}_${suffix}{${[...pairs, ...more].join(",")}} ${value}`);
+/** @param labels of all series: which of several gateways they are of */
+export function openMetrics(sources: MetricSources, labels: Readonly<Record<string, string>> = {}): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const families = async () => [
+    ...(await registry.getMetricsAsJSON()).map(ofProcess),
+    ...Object.entries(sources.gauges).map(gaugeFamily),
+    ...Object.entries(sources.counters).map(counterFamily),
+    ...Object.entries(sources.histograms).map(histogramFamily),
+  ];
+  return { families, text: async () => metricsText(labelled(await families(), labels)) };
+}
+
+/** What the library says of several processes, in our words. Its `first` is for values that are equal. */
+const OVER: Readonly<Record<string, Over>> = {
+  ...{ sum: "sum", min: "min", max: "max", average: "average", omit: "none", first: "max" },
+};
+
+/** One of the library's: of the process and of Node. */
+function ofProcess(found: MetricObjectWithValues<MetricValue<string>>): MetricFamily {
+  const { name, help, values } = found;
+  // The library's types have a number for the type; what it gives is the word.
+  const type = String(found.type) as MetricFamily["type"];
+  return {
+    ...{ name, help, type, over: OVER[found.aggregator] ?? "none" },
+    samples: values.map(({ metricName = name, labels, value }: NamedValue) => ({
+      name: metricName,
+      labels: Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, String(text)])),
+      value,
+    })),
+  };
+}
+
+/** Samples of a histogram have names of their own. */
+type NamedValue = MetricValue<string> & { readonly metricName?: string };
+
+const gaugeFamily = ([name, { help, over = "sum", read }]: [
+  string,
+  MetricSources["gauges"][string],
+]): MetricFamily => ({
+  ...{ name, help, type: "gauge", over },
+  samples: [{ name, labels: {}, value: read() }],
+});
+
+function counterFamily([name, { help, label = "kind", read }]: [
+  string,
+  MetricSources["counters"][string],
+]): MetricFamily {
+  const value = read();
+  const counts: [Record<string, string>, number][] =
+    typeof value === "number"
+      ? [[{}, value]]
+      : Object.entries(value).map(([key, count]) => [{ [label]: key }, count]);
+  return {
+    ...{ name, help, type: "counter", over: "sum" },
+    samples: counts.map(([labels, count]) => ({ name, labels, value: count })),
+  };
+}
+
+/** The library's own histogram cannot be set from counts: it must observe each call, and each observation hashes its labels. */
+function histogramFamily([name, { help, bounds, read }]: [
+  string,
+  MetricSources["histograms"][string],
+]): MetricFamily {
+  const samples = Array.from(read()).flatMap(({ labels, counts, sum }) => {
     let total = 0;
-    for (const [i, count] of counts.entries()) {
+    const buckets = counts.map((count, i) => {
       total += count;
-      line("bucket", [`le="${bounds[i] ?? "+Inf"}"`], total);
-    }
-    line("sum", [], sum);
-    line("count", [], total);
-  }
-  return `${lines.join("\n")}\n`;
+      const le = String(bounds[i] ?? "+Inf");
+      return { name: `${name}_bucket`, labels: { ...labels, le }, value: total };
+    });
+    return [
+      ...buckets,
+      { name: `${name}_sum`, labels, value: sum },
+      { name: `${name}_count`, labels, value: total },
+    ];
+  });
+  return { name, help, type: "histogram", over: "sum", samples };
 }

@@ -3,13 +3,15 @@
  * Nothing thrown here reaches the process.
  */
 import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
+import type { BeginTrace } from "../call-trace.ts";
 import type { Clock } from "../clock.ts";
 import { errorEnvelope, fail } from "../errors.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders } from "../exchange/headers.ts";
 import type { HttpHead } from "../http-head.ts";
 import { requestId } from "../ids.ts";
-import { errorBodyOf, headerLines, refuse, reportedError } from "./answers.ts";
+import { errorBodyOf, type FaultDeps, headerLines, refuse, reportedError } from "./answers.ts";
+import type { ClientAddress } from "./client-address.ts";
 import { addressesOf, type DispatchDeps, dispatch } from "./dispatch.ts";
 import { SocketReply } from "./reply.ts";
 import { httpHead, RequestHead, servedAddress } from "./request.ts";
@@ -42,10 +44,11 @@ export interface Page {
   read(request: PageRequest): Promise<{ status: number; contentType: string; body: string | Buffer }>;
 }
 
-export interface ServerDeps extends DispatchDeps {
-  readonly routes: readonly Route[];
+/** What a server of pages needs, without a route. */
+export interface PageServerDeps extends FaultDeps {
   readonly pages: readonly Page[];
-  readonly assets: readonly StaticFiles[];
+  readonly clientAddress: ClientAddress;
+  readonly clock: Clock;
   /** What every answer says to browsers. */
   readonly security: SecurityHeaders;
   /**
@@ -57,10 +60,17 @@ export interface ServerDeps extends DispatchDeps {
   readonly onListening: (port: number) => void;
   /** Whether too many connections are open: a 503 then closes its connection. */
   readonly isCrowded: () => boolean;
+  /** Undefined where calls are not traced. */
+  readonly beginTrace?: BeginTrace | undefined;
   /** Other processes listen on the port too, by intent (SO_REUSEPORT): the system gives each its share of new connections. */
   readonly sharesPort?: boolean;
   /** One of several gateways has it; without it the gateway is alone. */
   readonly requests?: Requests | undefined;
+}
+
+export interface ServerDeps extends PageServerDeps, DispatchDeps {
+  readonly routes: readonly Route[];
+  readonly assets: readonly StaticFiles[];
 }
 
 export interface Server {
@@ -75,16 +85,7 @@ export interface Server {
 
 /** @throws Error when the address cannot be bound: in use, not local, not permitted. */
 export function openServer(deps: ServerDeps, host: string, wanted: number): Promise<Server> {
-  const app = App();
-  // biome-ignore lint/suspicious/useIterableCallbackReturn: not the filter of a list
-  app.filter((res, change) => {
-    if (!deps.onConnection(change > 0 ? 1 : -1)) res.close();
-  });
-  for (const page of deps.pages) {
-    const serve = (res: HttpResponse, req: HttpRequest) => servePage(deps, page, res, req);
-    app.get(page.path, serve).head(page.path, serve);
-    refuseOthers(app, page.path, ["GET"], deps);
-  }
+  const app = pagesApp(deps);
   for (const assets of deps.assets) {
     const serve = (res: HttpResponse, req: HttpRequest) => serveFile(deps, assets, res, req);
     app.get(`${assets.prefix}*`, serve).head(`${assets.prefix}*`, serve);
@@ -100,6 +101,34 @@ export function openServer(deps: ServerDeps, host: string, wanted: number): Prom
     const methods = routes.map((r) => r.method);
     refuseOthers(app, pattern, methods, deps, routes[0]);
   }
+  return listen(app, deps, host, wanted);
+}
+
+/** A server that has pages alone. @throws Error as `openServer` */
+export const openPages = (deps: PageServerDeps, host: string, wanted: number): Promise<Server> =>
+  listen(pagesApp(deps), deps, host, wanted);
+
+function pagesApp(deps: PageServerDeps): ReturnType<typeof App> {
+  const app = App();
+  // biome-ignore lint/suspicious/useIterableCallbackReturn: not the filter of a list
+  app.filter((res, change) => {
+    if (!deps.onConnection(change > 0 ? 1 : -1)) res.close();
+  });
+  for (const page of deps.pages) {
+    const serve = (res: HttpResponse, req: HttpRequest) => servePage(deps, page, res, req);
+    app.get(page.path, serve).head(page.path, serve);
+    refuseOthers(app, page.path, ["GET"], deps);
+  }
+  return app;
+}
+
+/** Answers what is not there with 404, and begins to accept. */
+function listen(
+  app: ReturnType<typeof App>,
+  deps: PageServerDeps,
+  host: string,
+  wanted: number,
+): Promise<Server> {
   app.any("/*", (res, req) => {
     const path = req.getUrl();
     const error = fail("not_found", `There is no ${req.getCaseSensitiveMethod()} ${path.slice(0, 200)}.`);
@@ -109,8 +138,8 @@ export function openServer(deps: ServerDeps, host: string, wanted: number): Prom
   });
   return new Promise((resolve, reject) => {
     // Exclusive port: two processes sharing one unknowingly would each get half of the calls.
-    const listen = app.listen as unknown as Listen;
-    listen.call(app, host, wanted, deps.sharesPort === true ? SHARED_PORT : EXCLUSIVE_PORT, (socket) => {
+    const bound = app.listen as unknown as Listen;
+    bound.call(app, host, wanted, deps.sharesPort === true ? SHARED_PORT : EXCLUSIVE_PORT, (socket) => {
       if (socket === false) {
         reject(new Error(`cannot listen on ${host}:${wanted}`));
         return;
@@ -143,7 +172,7 @@ export function openServer(deps: ServerDeps, host: string, wanted: number): Prom
  * @param act not called where the request's framing is unsafe: that is refused, and the connection closed
  */
 function receive(
-  deps: ServerDeps,
+  deps: PageServerDeps,
   { res, req }: { readonly res: HttpResponse; readonly req: HttpRequest },
   keepsHead: boolean,
   act: (reply: SocketReply, head: RequestHead, id: string) => void,
@@ -194,7 +223,7 @@ function refuseOthers(
   app: ReturnType<typeof App>,
   pattern: string,
   methods: readonly string[],
-  deps: ServerDeps,
+  deps: PageServerDeps,
   route?: Route,
 ): void {
   const allowed = methods.join(", ").replace("GET", "GET, HEAD");
@@ -225,7 +254,7 @@ function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: 
 }
 
 function serveFile(
-  deps: ServerDeps,
+  deps: PageServerDeps,
   { prefix, files }: StaticFiles,
   res: HttpResponse,
   req: HttpRequest,
@@ -252,7 +281,7 @@ const NO_PARAMS = {};
 const paramsOf = (names: readonly string[], req: HttpRequest): Record<string, string> =>
   Object.fromEntries(names.map((name, i) => [name, decode(req.getParameter(i) ?? "")]));
 
-function servePage(deps: ServerDeps, page: Page, res: HttpResponse, req: HttpRequest): void {
+function servePage(deps: PageServerDeps, page: Page, res: HttpResponse, req: HttpRequest): void {
   receive(deps, { res, req }, true, (reply, head, id) => {
     if (page.isPublic) reply.isPublic();
     const seen = httpHead(head, addressesOf(deps, res, head));

@@ -5,6 +5,7 @@
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
 import { type Exclusion, missingCapability, NEEDS, type Need, needWords } from "../routing/eligibility.ts";
+import { type LeftOut, leftOut, leftOutText, type PlannedFor } from "../routing/leaving-out.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { RequestFacts } from "../wire/contract.ts";
 import { neededAt } from "../wire/needed-at.ts";
@@ -27,6 +28,7 @@ export function emptyPlanError(
   model: Model,
   { reached, unreachable }: ModelEndpoints,
   call: ReadCall,
+  asked: PlannedFor,
 ): WeirError {
   const { request } = call;
   const unreachableExcluded = unreachable
@@ -57,11 +59,16 @@ export function emptyPlanError(
     return fail("context_length_exceeded", message, { param: format.promptAt, details });
   }
   const isConfigured = excluded.some(({ kind }) => kind !== "not_configured");
-  const message = isConfigured
-    ? `No endpoint of ${model.id} satisfies this request.`
-    : `No endpoint of ${model.id} is configured on this gateway.`;
-  return fail("no_endpoint", message, { details });
+  if (!isConfigured)
+    return fail("no_endpoint", `No endpoint of ${model.id} is configured on this gateway.`, { details });
+  const found = leftOut(reached, asked);
+  const message = `No endpoint of ${model.id} satisfies this request. ${leftOutText(found, model.id)}`;
+  return fail("no_endpoint", message.trimEnd(), { details: { ...details, excluded_by: leftOutWire(found) } });
 }
+
+/** The requirements as clients receive them. */
+const leftOutWire = ({ by }: LeftOut) =>
+  by.map(({ filter, value, setBy, endpoints }) => ({ filter, value, set_by: setBy, endpoints }));
 
 /** @param isOwn an own key of the org is among those that were refused: the org must replace that one */
 export const refusedCredential = (modelId: string, isOwn: boolean): string =>

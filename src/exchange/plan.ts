@@ -5,6 +5,7 @@ import type { Model } from "../endpoint.ts";
 import { fail } from "../errors.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { Decision } from "../routing/decision.ts";
+import type { RouteFacts } from "../routing/eligibility.ts";
 import type { Health } from "../routing/health.ts";
 import { plan } from "../routing/planner.ts";
 import { decideAlone } from "../routing/policy.ts";
@@ -97,18 +98,19 @@ function planned(
   const { names } = call;
   call.affinityKey = affinityKey(decision.affinity, names, format, request);
   const { canary, experiment } = decision;
+  const facts: RouteFacts = {
+    ...request.facts,
+    promptTokens,
+    environment,
+    orgPolicy: dataPolicy,
+    reasoning: false,
+    preferred: call.preferred?.endpointId,
+    affinityKey: call.affinityKey,
+    unit: experiment === undefined ? "" : names.user || names.session,
+    isCanaryRed: canary !== undefined && active?.canaryState(canary.endpoint) === "red",
+  };
   const callPlan = plan(
-    {
-      ...request.facts,
-      promptTokens,
-      environment,
-      orgPolicy: dataPolicy,
-      reasoning: false,
-      preferred: call.preferred?.endpointId,
-      affinityKey: call.affinityKey,
-      unit: experiment === undefined ? "" : names.user || names.session,
-      isCanaryRed: canary !== undefined && active?.canaryState(canary.endpoint) === "red",
-    },
+    facts,
     reachable,
     decision,
     call.ownKeys === undefined ? deps.health : deps.health.with(call.ownKeys),
@@ -117,7 +119,8 @@ function planned(
   call.plan = callPlan;
   if (callPlan.attempts.length === 0) {
     const unreachable = deps.catalog.current().unreachable(model.id);
-    throw emptyPlanError(callPlan, model, { reached: reachable.endpoints, unreachable }, call);
+    const asked = { facts, decision, route: request.svc.route };
+    throw emptyPlanError(callPlan, model, { reached: reachable.endpoints, unreachable }, call, asked);
   }
   return call.withPlan(model, decision, callPlan);
 }

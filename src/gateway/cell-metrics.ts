@@ -5,23 +5,26 @@ import { BUCKETS_S } from "../histogram.ts";
 import type { Rooms } from "./rooms.ts";
 
 const read = (help: string, value: () => number) => ({ help, read: value });
+/** Gauges of which, over several cells, the one that stands worst counts. */
+const most = (help: string, value: () => number) => ({ help, over: "max" as const, read: value });
+const least = (help: string, value: () => number) => ({ help, over: "min" as const, read: value });
 
 export const cellGauges = (cell: Cell | undefined): MetricSources["gauges"] =>
   cell === undefined
     ? {}
     : {
-        weir_cell_version: read("Version of the shared rows here.", () => cell.version()),
-        weir_cell_lag_versions: read(
+        weir_cell_version: least("Version of the shared rows here.", () => cell.version()),
+        weir_cell_lag_versions: most(
           "Versions of the shared rows that were committed and are not here yet.",
           () => cell.standing().lag,
         ),
-        weir_cell_in_touch: read("1 while the cell hears of what other cells change.", () =>
+        weir_cell_in_touch: least("1 while the cell hears of what other cells change.", () =>
           cell.standing().isInTouch ? 1 : 0,
         ),
-        weir_cell_redis_connected: read("1 while the connections to Redis are up.", () =>
+        weir_cell_redis_connected: least("1 while the connections to Redis are up.", () =>
           cell.standing().isConnected ? 1 : 0,
         ),
-        weir_cell_beat_age_seconds: read(
+        weir_cell_beat_age_seconds: most(
           "Since the latest sign of life that Redis answered.",
           () => cell.standing().beatAgeMs / 1000,
         ),

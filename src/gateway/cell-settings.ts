@@ -20,6 +20,8 @@ export interface CellPorts {
   readonly portsOfMachine: () => readonly number[];
   /** Folder of what people look for in one place, whichever cell wrote it: mails that were sent nowhere. */
   readonly machineDir: string;
+  /** Where the supervisor tells the metrics of all its cells. Undefined: this one tells its own. */
+  readonly metricsUrl: string | undefined;
   /** Resolves when nobody else will take the calls: a stop then does not wait for clients to go elsewhere. */
   readonly hurry: Promise<void>;
 }

@@ -5,6 +5,7 @@ import { accountErasure, peopleOnlyOf } from "../account/account-erasure.ts";
 import { eraseOrg, erasureHandler } from "../account/erasure.ts";
 import type { ErasureStep, Position } from "../account/erasure-steps.ts";
 import { endingOfMandates, moneyErasure } from "../billing/money-erasure.ts";
+import { creditLeft } from "../billing/refunding.ts";
 import type { Config } from "../config.ts";
 import { removeFilesOf } from "../exports/export-jobs.ts";
 import { exportDeps } from "./exports.ts";
@@ -17,6 +18,7 @@ export function handleErasure(rooms: Rooms, config: Config, log: Logger): void {
     eraseOrg,
     erasureHandler({
       ...{ accounts, clock, trail, steps: stepsOf(rooms, config) },
+      creditLeft: (orgId) => creditLeft({ ...rooms, ...rooms.billing }, orgId),
       mails: { putBegun: mail.putErasureBegun, isOut: mail.isOut },
       onErased: (org) => log.info({ org }, "the data of an organisation were erased"),
       caughtUp: () => store.caughtUp(),

@@ -12,18 +12,17 @@ import type { CatchUp } from "../edge/catch-up.ts";
 import { clientAddress } from "../edge/client-address.ts";
 import { docsPieces } from "../edge/docs.ts";
 import { openMetrics } from "../edge/metrics.ts";
-import { type MetricsPageOptions, metricsPage } from "../edge/metrics-page.ts";
+import { toldElsewhere } from "../edge/metrics-page.ts";
 import { openApiSteps } from "../edge/openapi.ts";
 import { PAGE_ITEMS, pages } from "../edge/pages.ts";
 import { openReference } from "../edge/reference.ts";
 import { type Route, routes as routeTable } from "../edge/routes.ts";
 import { securityHeaders } from "../edge/security-headers.ts";
-import { openServer, type Server, type ServerDeps } from "../edge/server.ts";
+import type { Server } from "../edge/server.ts";
 import { readStaticFiles } from "../edge/static-files.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { inquire } from "../exchange/inquire.ts";
-import type { Listeners } from "../listeners.ts";
-import { LOOPBACK_HOST } from "../mail-settings.ts";
+import type { GatewayFigures } from "../metric-family.ts";
 import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
 import { policyJsonSchema } from "../routing/policy-document.ts";
@@ -38,6 +37,7 @@ import { supplierOf } from "./invoices.ts";
 import { openKeyProbes } from "./key-probes.ts";
 import { Leaving } from "./leaving.ts";
 import { requestLimitsOf } from "./limits.ts";
+import { listening } from "./listening.ts";
 import { metricSources, type ProcessFacts } from "./metric-sources.ts";
 import { backupDeps, operationsOf } from "./operations.ts";
 import { handleRetention } from "./retention.ts";
@@ -66,6 +66,8 @@ export interface Gateway {
     begin(records: boolean): Promise<unknown>;
     freeze(id: string): Promise<string | undefined>;
   };
+  /** What it measures, as `/metrics` tells it. */
+  figures(): Promise<GatewayFigures>;
   /** Whether the last question to the analytics was answered. */
   hasAnalytics(): boolean;
   /**
@@ -141,7 +143,10 @@ export async function startGateway(
   const metrics = metricsOf(config, log, { rooms, exchange, descriptors, around });
   const reference = referenceOf(table);
   await rooms.policiesWarm(POLICIES_WARM_MS);
-  const server = await listening(config, rooms.listeners, metrics, {
+  const name = rooms.cell?.name ?? config.cell;
+  const elsewhere = cell?.metricsUrl;
+  const read = elsewhere === undefined ? metrics.text : toldElsewhere({ cell: name, url: elsewhere });
+  const server = await listening(config, rooms.listeners, read, {
     routes: table,
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../edge/assets"))],
     pages: pages({ version: VERSION, readiness: readinessOf(rooms, leaving), reference }),
@@ -170,6 +175,7 @@ export async function startGateway(
     facts: factsOf(config, rooms, url, descriptors),
     reload: () => reloadCatalog(rooms.catalog, log),
     unsaved: () => ({ calls: exchange.counts().live, ...rooms.unsaved() }),
+    figures: async () => ({ cell: name, families: await metrics.families() }),
     hasAnalytics: () => rooms.analytics.live(),
     backup: backupOf(rooms),
     async stop() {
@@ -293,57 +299,6 @@ function openDescriptors({ upstreams, outbound, simulator }: Rooms) {
   const fault = descriptors.fault();
   if (fault !== undefined) throw new Error(fault);
   return { clients, descriptors };
-}
-
-type ListenDeps = Omit<ServerDeps, "onListening">;
-
-/** On one port, or on two where metrics have their own. @throws Error with the reason, for the operator */
-async function listening(
-  { host, port, metrics: { tokenDigest, own } }: Config,
-  listeners: Listeners,
-  read: MetricsPageOptions["read"],
-  deps: ListenDeps,
-): Promise<Server> {
-  const asGateway = { ...deps, onListening: (at: number) => listeners.add("gateway", at) };
-  if (own === undefined) {
-    const page = metricsPage({ read, tokenDigest, isOpen: false });
-    return await opened({ ...asGateway, pages: [...deps.pages, page] }, { host, port, prefix: "" });
-  }
-  const page = metricsPage({
-    read,
-    tokenDigest,
-    isOpen: !LOOPBACK_HOST.test(own.host) && own.host !== "::1",
-  });
-  const asMetrics = {
-    ...{ ...deps, routes: [], assets: [], pages: [page], sharesPort: false, onConnection: () => true },
-    requests: undefined,
-    onListening: (at: number) => listeners.add("metrics", at),
-  };
-  const beside = await opened(asMetrics, { ...own, prefix: "METRICS_" });
-  const main = await opened(asGateway, { host, port, prefix: "" }).catch((error: unknown) => {
-    beside.close();
-    throw error;
-  });
-  return {
-    port: main.port,
-    stopListening: () => main.stopListening(),
-    close() {
-      main.close();
-      beside.close();
-    },
-  };
-}
-
-async function opened(
-  deps: ServerDeps,
-  { host, port, prefix }: { readonly host: string; readonly port: number; readonly prefix: string },
-): Promise<Server> {
-  try {
-    return await openServer(deps, host, port);
-  } catch (error) {
-    // The socket library reports no reason; Node's own listen reports the system's.
-    throw new Error((await listenFault(host, port, prefix)) ?? (error as Error).message, { cause: error });
-  }
 }
 
 const factsOf = (config: Config, { catalog }: Rooms, address: string, { limit }: Descriptors) => ({

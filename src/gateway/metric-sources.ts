@@ -42,14 +42,14 @@ export function metricSources(
         "Slots of concurrency taken: one by each model call of a key, two by each export that runs.",
         () => limits.inFlight(),
       ),
-      weir_upstream_keys_cooling: read("Provider keys that cool down at one endpoint at least.", () =>
+      weir_upstream_keys_cooling: most("Provider keys that cool down at one endpoint at least.", () =>
         health.keysCooling(),
       ),
-      weir_endpoints_saturated: read("Endpoints where no key of the gateway's is usable now.", () =>
+      weir_endpoints_saturated: most("Endpoints where no key of the gateway's is usable now.", () =>
         endpointsOut(catalog, health),
       ),
-      weir_store_healthy: read("1 while the store commits.", () => (store.healthy() ? 1 : 0)),
-      weir_analytics_live: read("1 while ClickHouse answers.", () => (analytics.live() ? 1 : 0)),
+      weir_store_healthy: least("1 while the store commits.", () => (store.healthy() ? 1 : 0)),
+      weir_analytics_live: least("1 while ClickHouse answers.", () => (analytics.live() ? 1 : 0)),
     },
     counters: {
       ...jobCounters(rooms),
@@ -92,6 +92,9 @@ const keyProbeCounters = (read: () => Readonly<KeyProbeCounts>): MetricSources["
 });
 
 const read = (help: string, value: () => number) => ({ help, read: value });
+/** Gauges of which all cells see the same, or the one that stands worst counts. */
+const most = (help: string, value: () => number) => ({ help, over: "max" as const, read: value });
+const least = (help: string, value: () => number) => ({ help, over: "min" as const, read: value });
 
 /** By route, class of model and outcome. */
 function latencyHistograms(latencies: Latencies): MetricSources["histograms"] {
@@ -175,20 +178,20 @@ const shadowCounters = ({ analytics }: Rooms, exchange: Exchange) => ({
 
 const jobGauges = ({ jobs }: Rooms) => ({
   weir_jobs_running: read("Jobs that run.", () => jobs.metrics().running),
-  weir_jobs_lanes: read("Lanes with jobs that wait or run.", () => jobs.metrics().lanes),
-  weir_jobs_stuck: read("Jobs that failed too often: an operator decides.", () => jobs.metrics().givenUp),
+  weir_jobs_lanes: most("Lanes with jobs that wait or run.", () => jobs.metrics().lanes),
+  weir_jobs_stuck: most("Jobs that failed too often: an operator decides.", () => jobs.metrics().givenUp),
 });
 
 const invoiceGauges = ({ invoices }: Rooms) => ({
-  weir_invoices_pending: read(
+  weir_invoices_pending: most(
     "Documents that wait for the portal of e-invoices, a thousand at most.",
     () => invoices.unregistered().pending,
   ),
-  weir_invoices_failed: read(
+  weir_invoices_failed: most(
     "Documents that the portal of e-invoices refused, a thousand at most.",
     () => invoices.unregistered().failed,
   ),
-  weir_invoices_overdue: read(
+  weir_invoices_overdue: most(
     "Documents that are not registered after three days, a thousand at most.",
     () => invoices.unregistered().overdue,
   ),
@@ -209,11 +212,11 @@ function jobCounters({ jobs }: Rooms): MetricSources["counters"] {
 }
 
 const bookGauges = ({ books }: Rooms) => ({
-  weir_reconciliation_faults: read(
+  weir_reconciliation_faults: most(
     "What did not match on the newest day that was reconciled, and was not healed.",
     () => books.figures().faults,
   ),
-  weir_reconciliation_time_seconds: read(
+  weir_reconciliation_time_seconds: most(
     "When a day was last reconciled, Unix seconds; 0 before the first time.",
     () => books.figures().ranAtS,
   ),
@@ -221,7 +224,7 @@ const bookGauges = ({ books }: Rooms) => ({
 
 const webhookGauges = ({ outbound, webhooks: { standings } }: Rooms) => ({
   weir_webhooks_running: read("Deliveries to webhooks under way.", () => standings.running),
-  weir_webhooks_troubled: read("Webhooks that are slow or fail at present.", () => standings.troubled()),
+  weir_webhooks_troubled: most("Webhooks that are slow or fail at present.", () => standings.troubled()),
   weir_webhooks_connections: read("Connections to webhooks, idle ones included.", () => outbound.connections),
 });
 
@@ -237,10 +240,10 @@ const webhookCounters = ({ webhooks: { counts } }: Rooms) => ({
 });
 
 const descriptorGauges = (descriptors: Descriptors) => ({
-  weir_descriptors_used: read("Files and sockets open, as far as they are counted.", () =>
+  weir_descriptors_used: most("Files and sockets open, as far as they are counted.", () =>
     descriptors.used(),
   ),
-  weir_descriptors_limit: read(
+  weir_descriptors_limit: least(
     "Files and sockets that the process may have open; 0 where that is not known.",
     () => descriptors.limit ?? 0,
   ),

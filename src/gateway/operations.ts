@@ -9,7 +9,7 @@ import { billingOperations } from "../billing/operations.ts";
 import { providerBillOperations } from "../billing/provider-bill-operations.ts";
 import { creditMoney } from "../billing/quote.ts";
 import { reconciliationOperations } from "../billing/reconciliation-operations.ts";
-import { unspentPaid } from "../billing/refunding.ts";
+import { creditLeft } from "../billing/refunding.ts";
 import { anthropicModelOperations } from "../catalog/anthropic-model-operations.ts";
 import { catalogOperations } from "../catalog/operations.ts";
 import { providerOperations } from "../catalog/provider-operations.ts";
@@ -25,6 +25,7 @@ import { exportOperations } from "../exports/export-operations.ts";
 import { limitsOperations } from "../limits/operations.ts";
 import { mailOperations } from "../mail/operations.ts";
 import { operatorOperations } from "../operator/operations.ts";
+import { dataPolicyWarnings } from "../policies/data-policy-warnings.ts";
 import { policiesOperations } from "../policies/operations.ts";
 import { receiptOperations } from "../receipts/operations.ts";
 import { scimOperations } from "../scim/operations.ts";
@@ -137,7 +138,8 @@ function accountOf(rooms: Rooms, { settings }: Config) {
     hasPaid: (orgId) => rooms.billing.topups.hasPaid(orgId),
     hasDirectory: (orgId) => rooms.directory.tokens.isLive(orgId),
     locksOf: identity.locksOf,
-    refundableMicroUsd: (orgId) => unspentPaid(rooms, orgId),
+    dataPolicyWarnings: (policy) => dataPolicyWarnings(rooms.catalog.current(), policy),
+    creditLeft: (orgId) => creditLeft({ ...rooms, ...rooms.billing }, orgId),
     previewRedaction: (presets, sample) => rooms.pool.previewRedaction(presets, sample),
     slowPattern: (patterns) => rooms.pool.slowPattern(patterns),
     sendInvitation: (mail) => rooms.mail.putInvitation(mail),

@@ -4,10 +4,11 @@ import { expireIncluded, expiryHandler } from "../billing/included-credit.ts";
 import { PlanList } from "../billing/plan-list.ts";
 import { type PlanOperationDeps, planOperations } from "../billing/plan-operations.ts";
 import { pricingOperations } from "../billing/pricing-operations.ts";
-import { renewalHandler, renewSubscription } from "../billing/renewing.ts";
+import { closingListener, renewalHandler, renewSubscription } from "../billing/renewing.ts";
 import { SubscriptionTables } from "../billing/subscription-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Config } from "../config.ts";
+import type { Events } from "../events/events.ts";
 import type { Trail } from "../events/trail.ts";
 import type { SupplierFile } from "../invoices/supplier.ts";
 import type { Jobs } from "../jobs/jobs.ts";
@@ -19,6 +20,7 @@ type PlanGround = Pick<
 > & {
   readonly store: Store;
   readonly trail: Trail;
+  readonly events: Pick<Events, "listen">;
   readonly jobs: Jobs;
   /** Undefined where there is no `supplier.yaml`. */
   readonly supplier: SupplierFile | undefined;
@@ -34,6 +36,7 @@ export function openPlanRoom({ plans, settings }: Config, ground: PlanGround) {
     ...{ subscriptions, plans: list, events: trail.events, audit: trail.audit },
     ownersOf: (orgId) => ownersOf(accounts, orgId),
   };
+  ground.events.listen(closingListener(deps));
   jobs.handle(renewSubscription, renewalHandler(deps));
   jobs.handle(expireIncluded, expiryHandler(deps));
   const pricing = pricingOperations({ ...ground, plans: list, markups: () => markupsOf(ground.catalog) });

@@ -13,6 +13,7 @@ import { keyExpiring } from "./templates/key-expiring.ts";
 import { keyReported } from "./templates/key-reported.ts";
 import { mandatePaused } from "./templates/mandate-paused.ts";
 import { orgClosed } from "./templates/org-closed.ts";
+import { refundFailed } from "./templates/refund-failed.ts";
 import { spendSpike } from "./templates/spend-spike.ts";
 import { subscriptionPastDue } from "./templates/subscription-past-due.ts";
 import { ticketDecided } from "./templates/ticket-decided.ts";
@@ -33,6 +34,7 @@ const TEMPLATES = [
   keyReported,
   invoice,
   creditNote,
+  refundFailed,
   subscriptionPastDue,
   autoTopupNotified,
   autoTopupFailed,

@@ -2,6 +2,7 @@
  * The part of the catalog that this room reads: names that a policy may use, and models to plan for.
  */
 import type { Endpoint, Model } from "../endpoint.ts";
+import type { Judged } from "../routing/eligibility.ts";
 import type { KnownNames } from "../routing/policy-reading.ts";
 
 /** The catalog's snapshot satisfies this interface. */
@@ -12,21 +13,40 @@ export interface CatalogView {
   unreachable(modelId: string): readonly Endpoint[];
 }
 
+/** What requirements look at, without what cannot go to another thread. */
+const judgedOf = ({
+  id,
+  status,
+  region,
+  capabilities,
+  maxOutput,
+  contextLength,
+  ...more
+}: Endpoint): Judged => {
+  const { provider, prices, dataPolicy } = more;
+  return {
+    ...{ id, status, region, capabilities, maxOutput, contextLength, dataPolicy },
+    provider: { id: provider.id, status: "active", simulated: provider.simulated },
+    prices: { input: prices.input, output: prices.output },
+  };
+};
+
 const known = new WeakMap<CatalogView, KnownNames>();
 
 /** Computed once per snapshot of the catalog. */
 export function knownNames(catalog: CatalogView): KnownNames {
   let names = known.get(catalog);
   if (names === undefined) {
-    const endpoints = new Set<string>();
-    for (const model of catalog.models.values()) {
-      for (const { id } of model.endpoints) endpoints.add(id);
-      for (const { id } of catalog.unreachable(model.id)) endpoints.add(id);
-    }
+    const all = [...catalog.models.values()].flatMap(({ id, endpoints }) => [
+      ...endpoints,
+      ...catalog.unreachable(id),
+    ]);
     names = {
       models: new Set(catalog.models.keys()),
       providers: new Set(catalog.providers.keys()),
-      endpoints,
+      endpoints: new Set(all.map(({ id }) => id)),
+      regions: new Set(all.map(({ region }) => region)),
+      judged: all.filter(({ status, provider }) => status === "active" && !provider.isSwitchedOff).map(judgedOf),
     };
     known.set(catalog, names);
   }

@@ -10,6 +10,7 @@ import { AFFINITIES, type RouteOptions, SORTS } from "../route.ts";
 import type { Decision } from "../routing/decision.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
 import type { HealthView } from "../routing/health.ts";
+import { leftOut, leftOutText } from "../routing/leaving-out.ts";
 import { type Plan, plan } from "../routing/planner.ts";
 import { decisionNotes, type PolicyFacts } from "../routing/policy.ts";
 import { expectedOutputTokens } from "../routing/sorts.ts";
@@ -76,8 +77,15 @@ export function dryRun(version: ParsedVersion, call: DryCall, health: HealthView
       trace: `deny: ${decision.deny}`,
     };
   }
-  const made = plan(routeFacts(version, call, decision), call.model, decision, health, random);
-  return { decision: told, ...planWire(made, call) };
+  const facts = routeFacts(version, call, decision);
+  const made = plan(facts, call.model, decision, health, random);
+  const { model, route } = call;
+  const why =
+    made.attempts.length > 0
+      ? ""
+      : leftOutText(leftOut(model.endpoints, { facts, decision, route }), model.id);
+  const notes = why === "" ? told.notes : [...told.notes, why];
+  return { decision: { ...told, notes }, ...planWire(made, call) };
 }
 
 function routeFacts({ active }: ParsedVersion, call: DryCall, decision: Decision): RouteFacts {

@@ -61,12 +61,17 @@ export interface Exclusion {
   readonly kind: ExclusionKind;
 }
 
+/** What of an endpoint decides whether it may serve a call. Plain values, which can be cloned between threads. */
+export type Judged = Pick<
+  Endpoint,
+  "id" | "status" | "region" | "capabilities" | "maxOutput" | "contextLength" | "dataPolicy"
+> & {
+  readonly provider: Pick<Endpoint["provider"], "id" | "status" | "simulated">;
+  readonly prices: Pick<Endpoint["prices"], "input" | "output">;
+};
+
 /** Why this endpoint may not serve this call; undefined where it may. The first reason found is returned. */
-export function exclusionOf(
-  endpoint: Endpoint,
-  facts: RouteFacts,
-  decision: Decision,
-): Exclusion | undefined {
+export function exclusionOf(endpoint: Judged, facts: RouteFacts, decision: Decision): Exclusion | undefined {
   if (endpoint.status !== "active" || endpoint.provider.status !== "active") {
     return out(endpoint, "status", "it is switched off");
   }
@@ -82,17 +87,17 @@ export function exclusionOf(
   );
 }
 
-const out = (endpoint: Endpoint, kind: ExclusionKind, reason: string): Exclusion => ({
+const out = (endpoint: Judged, kind: ExclusionKind, reason: string): Exclusion => ({
   endpointId: endpoint.id,
   kind,
   reason,
 });
 
 /** Whether a list of provider and endpoint ids listsEndpoint this endpoint. */
-export const listsEndpoint = (ids: readonly string[], endpoint: Endpoint): boolean =>
+export const listsEndpoint = (ids: readonly string[], endpoint: Judged): boolean =>
   ids.includes(endpoint.id) || ids.includes(endpoint.provider.id);
 
-function named(endpoint: Endpoint, decision: Decision): Exclusion | undefined {
+function named(endpoint: Judged, decision: Decision): Exclusion | undefined {
   if (decision.only !== undefined && !listsEndpoint(decision.only, endpoint)) {
     return out(endpoint, "route", "it is not among those that are allowed (only)");
   }
@@ -134,12 +139,12 @@ export function missingCapability(
   return needs.reasoning && !can.reasoning ? "reasoning" : undefined;
 }
 
-function capability(endpoint: Endpoint, facts: RouteFacts): Exclusion | undefined {
+function capability(endpoint: Judged, facts: RouteFacts): Exclusion | undefined {
   const lack = missingCapability(endpoint.capabilities, facts);
   return lack && out(endpoint, "capability", `it does not support ${needWords[lack]}`);
 }
 
-function context(endpoint: Endpoint, facts: RouteFacts): Exclusion | undefined {
+function context(endpoint: Judged, facts: RouteFacts): Exclusion | undefined {
   const { maxTokens } = facts;
   if (maxTokens !== undefined && maxTokens > endpoint.maxOutput) {
     return out(
@@ -158,7 +163,7 @@ function context(endpoint: Endpoint, facts: RouteFacts): Exclusion | undefined {
   );
 }
 
-function policy(endpoint: Endpoint, facts: RouteFacts, decision: Decision): Exclusion | undefined {
+function policy(endpoint: Judged, facts: RouteFacts, decision: Decision): Exclusion | undefined {
   const { orgPolicy } = facts;
   const { dataPolicy } = endpoint;
   if ((orgPolicy.zdr || decision.require.zdr === true) && !dataPolicy.zdr) {
@@ -175,14 +180,14 @@ function policy(endpoint: Endpoint, facts: RouteFacts, decision: Decision): Excl
   return undefined;
 }
 
-const outside = (endpoint: Endpoint, regions: readonly string[]): Exclusion =>
+const outside = (endpoint: Judged, regions: readonly string[]): Exclusion =>
   out(
     endpoint,
     "region",
     `its region ${endpoint.region} is not among ${regions.join(", ") || "any that suits both"}`,
   );
 
-function price(endpoint: Endpoint, decision: Decision): Exclusion | undefined {
+function price(endpoint: Judged, decision: Decision): Exclusion | undefined {
   const limit = decision.require.max_price;
   if (limit === undefined) return undefined;
   return (
@@ -192,7 +197,7 @@ function price(endpoint: Endpoint, decision: Decision): Exclusion | undefined {
 }
 
 function above(
-  endpoint: Endpoint,
+  endpoint: Judged,
   what: string,
   nano: number,
   limitUsd: number | undefined,

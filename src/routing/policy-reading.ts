@@ -5,6 +5,10 @@
 import { TENANT_BOUNDS } from "../document/compose.ts";
 import { type Problem, pointerTo, readDocument } from "../document/document.ts";
 import { didYouMean, nearest } from "../document/nearest.ts";
+import { DEFAULT_DECISION } from "./decision.ts";
+import { exclusionOf, type Judged } from "./eligibility.ts";
+import { leftOut, leftOutText, NO_FACTS } from "./leaving-out.ts";
+import { merged } from "./policy.ts";
 import { MAX_LISTED, type PolicyBlock, type PolicyDocument, policySchema } from "./policy-document.ts";
 import { bareName, fitsModel } from "./policy-match.ts";
 
@@ -14,11 +18,19 @@ const MAX_PROBLEMS = 100;
 const MAX_WARNINGS = 100;
 /** Letters of unknown names times the names that each is compared with: some 20 ms. Further ones get no suggestion. */
 const MAX_COMPARED = 250_000;
+/** Times that an endpoint is held against a block, some 10 ms in all; blocks beyond it get no warning. */
+const MAX_JUDGED = 20_000;
+/** So often each endpoint is, to tell why a block leaves out all. */
+const JUDGED_TO_TELL = 8;
 
 /** Names in the current catalog. */
 export interface KnownNames {
   readonly providers: ReadonlySet<string>;
   readonly endpoints: ReadonlySet<string>;
+  /** Where endpoints are. */
+  readonly regions: ReadonlySet<string>;
+  /** Each endpoint that is switched on, also where only an org's own key reaches it. */
+  readonly judged: readonly Judged[];
   readonly models: ReadonlySet<string>;
 }
 
@@ -28,7 +40,7 @@ export type PolicyReading =
   | {
       readonly ok: true;
       readonly document: PolicyDocument;
-      /** Names in the policy that the catalog does not have. */
+      /** Names in the policy that the catalog does not have, and blocks that leave out all of it. */
       readonly warnings: readonly PolicyProblem[];
     }
   | { readonly ok: false; readonly problems: readonly PolicyProblem[] };
@@ -74,7 +86,10 @@ function read(text: string, { name, known }: ReadingOptions): PolicyReading {
   checkMatches(document, say(problems));
   for (const [path, block] of blocksOf(document)) checkBlock(path, block, say(problems));
   if (problems.length > 0) return refused(problems);
-  if (known !== undefined) warnOf(document, known, say(warnings));
+  if (known !== undefined) {
+    warnOf(document, known, say(warnings));
+    warnOfEmpty(document, known, say(warnings));
+  }
   return { ok: true, document, warnings: inTextOrder(warnings) };
 }
 
@@ -144,6 +159,44 @@ function checkBlock(path: Path, { only, ignore, weights, experiment }: PolicyBlo
   });
 }
 
+/** Warns of each block that leaves out all endpoints of all models: a call that it applies to is refused. */
+function warnOfEmpty(document: PolicyDocument, { judged }: KnownNames, say: Say): void {
+  let left = MAX_JUDGED;
+  for (const [path, block] of blocksOf(document)) {
+    const whole = path[0] === "defaults" ? block : merged(document.defaults ?? {}, block);
+    const { only, ignore, order, fallbacks = true, require = {}, deny } = whole;
+    if (deny !== undefined && deny !== false) continue;
+    const decision = { ...DEFAULT_DECISION, only, ignore, order, fallbacks, require };
+    let seen = 0;
+    const isOpen = judged.some((endpoint) => {
+      seen++;
+      return exclusionOf(endpoint, NO_FACTS, decision) === undefined;
+    });
+    left -= isOpen ? seen : seen + judged.length * JUDGED_TO_TELL;
+    if (left < 0) return;
+    if (isOpen || judged.length === 0) continue;
+    const why = leftOutText(leftOut(judged, { facts: NO_FACTS, decision, route: {} }), "the catalog");
+    say(path, `no endpoint satisfies this, and calls that it applies to are refused. ${why}`);
+  }
+}
+
+/** The names of a block that the catalog should have, in the order of their keys. */
+function* namesIn(
+  path: Path,
+  { order, only, ignore, require, weights, canary, shadow, experiment }: PolicyBlock,
+): Generator<readonly ["server" | "endpoint" | "region", Path, string]> {
+  for (const [key, ids] of Object.entries({ order, only, ignore }))
+    for (const [at, id] of (ids ?? []).entries()) yield ["server", [...path, key, at], id];
+  for (const [at, region] of (require?.regions ?? []).entries())
+    yield ["region", [...path, "require", "regions", at], region];
+  for (const id of Object.keys(weights ?? {})) yield ["endpoint", [...path, "weights", id], id];
+  if (canary) yield ["endpoint", [...path, "canary", "endpoint"], canary.endpoint];
+  if (shadow) yield ["endpoint", [...path, "shadow", "endpoint"], shadow.endpoint];
+  if (!experiment) return;
+  for (const [at, arm] of experiment.arms.entries())
+    yield ["endpoint", [...path, "experiment", "arms", at, "endpoint"], arm.endpoint];
+}
+
 function warnOf(document: PolicyDocument, known: KnownNames, say: Say): void {
   const either = new Set([...known.providers, ...known.endpoints]);
   const expect = (names: ReadonlySet<string>, what: string) => {
@@ -169,24 +222,12 @@ function warnOf(document: PolicyDocument, known: KnownNames, say: Say): void {
   const ofSome = new Map<string, boolean>();
   const server = expect(either, "provider or endpoint");
   const endpoint = expect(known.endpoints, "endpoint");
+  const region = expect(known.regions, "endpoint in region");
   const models = [...known.models];
   const modelNamed = expect(new Set([...models, ...models.map(bareName)]), "model");
-  for (const [path, block] of blocksOf(document)) {
-    for (const key of ["order", "only", "ignore"] as const) {
-      block[key]?.forEach((id, at) => {
-        server([...path, key, at], id);
-      });
-    }
-    for (const id of Object.keys(block.weights ?? {})) endpoint([...path, "weights", id], id);
-    for (const key of ["canary", "shadow"] as const) {
-      const trial = block[key];
-      if (trial) endpoint([...path, key, "endpoint"], trial.endpoint);
-    }
-    if (!block.experiment) continue;
-    block.experiment.arms.forEach((arm, at) => {
-      endpoint([...path, "experiment", "arms", at, "endpoint"], arm.endpoint);
-    });
-  }
+  const check = { server, endpoint, region };
+  for (const [path, block] of blocksOf(document))
+    for (const [what, to, name] of namesIn(path, block)) check[what](to, name);
   document.rules?.forEach(({ match }, at) => {
     const path = ["rules", at, "match", "model"];
     if (typeof match?.model === "string") warnOfModel(path, match.model);

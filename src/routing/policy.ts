@@ -48,7 +48,7 @@ export function compilePolicy(document: PolicyDocument, { name, version }: Polic
 }
 
 /** A rule's keys replace the defaults'; `require` is merged key by key. */
-function merged(defaults: PolicyBlock, then: PolicyBlock): PolicyBlock {
+export function merged(defaults: PolicyBlock, then: PolicyBlock): PolicyBlock {
   if (defaults.require === undefined || then.require === undefined) return { ...defaults, ...then };
   return { ...defaults, ...then, require: { ...defaults.require, ...then.require } };
 }

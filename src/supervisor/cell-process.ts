@@ -1,6 +1,7 @@
 /** One cell as its supervisor sees it: a child process on a folder of its own, started again when it dies. */
 import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../clock.ts";
+import type { GatewayFigures } from "../metric-family.ts";
 import { Backoff } from "./backoff.ts";
 import type { BackupCall, CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
 import type { CellsLog } from "./own-redis.ts";
@@ -40,7 +41,8 @@ export class CellProcess {
   #readyMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #changed = Promise.withResolvers<void>();
-  #questions = new Questions<BackupCall>((backup, call) => this.#send({ backup, call }));
+  readonly #backups = new Questions<BackupCall>((backup, call) => this.#send({ backup, call }));
+  readonly #metrics = new Questions<undefined>((metrics) => this.#send({ metrics }));
 
   constructor(options: CellOptions) {
     this.#options = options;
@@ -114,7 +116,13 @@ export class CellProcess {
   /** Asks the process, for a backup of its folder. @throws Error that it answers, or where it does not within the time */
   backUp(call: BackupCall, withinMs: number): Promise<unknown> {
     if (this.#state !== "ready") return Promise.reject(new Error(`cell ${this.number} is ${this.#state}`));
-    return this.#questions.ask(call, withinMs);
+    return this.#backups.ask(call, withinMs);
+  }
+
+  /** What the process measures. @throws Error (as a rejection) where it does not tell within the time */
+  async figures(withinMs: number): Promise<GatewayFigures> {
+    if (this.#child?.connected !== true) throw new Error(`cell ${this.number} is ${this.#state}`);
+    return (await this.#metrics.ask(undefined, withinMs)) as GatewayFigures;
   }
 
   kill(): void {
@@ -149,7 +157,7 @@ export class CellProcess {
     tell();
     const hard = setTimeout(() => {
       this.#options.log.error(
-        { cell: this.number, pid: child.pid },
+        { cell: this.number, cellPid: child.pid },
         "a cell did not stop in time and is killed",
       );
       child.kill("SIGKILL");
@@ -171,7 +179,8 @@ export class CellProcess {
       this.#be("ready");
       this.#options.onReady(message.ready.url);
     } else if ("migrated" in message) this.#options.onMigrated();
-    else if ("backedUp" in message) this.#questions.heard(message.backedUp, message);
+    else if ("backedUp" in message) this.#backups.heard(message.backedUp, message);
+    else if ("measured" in message) this.#metrics.heard(message.measured, message);
     else if ("asked" in message) {
       const { asked: answered, call } = message;
       const answer = (reply: { value: unknown } | { error: string }) => {
@@ -191,14 +200,14 @@ export class CellProcess {
     const pid = this.#child?.pid;
     this.#child = undefined;
     this.#readyMs = undefined;
-    this.#questions.fail(`cell ${this.number} has ended`);
+    for (const asked of [this.#backups, this.#metrics]) asked.fail(`cell ${this.number} has ended`);
     const wasAsked = this.#state === "leaving";
     if (wasAsked) this.#be("stopped");
     else {
       const { pauseMs, tell } = this.#backoff.ended(ranMs);
       if (tell > 0)
         log.error(
-          { cell: this.number, pid, code, signal, times: tell, pauseMs },
+          { cell: this.number, cellPid: pid, code, signal, times: tell, pauseMs },
           "a cell ended; it is started again",
         );
       this.#be("waiting");

@@ -2,6 +2,7 @@
  * The cell's end of the channel to its supervisor. A cell whose supervisor dies hears the channel close, and stops: nobody would
  * start it again or end it.
  */
+import type { GatewayFigures } from "../metric-family.ts";
 import type { BackupCall, CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
 import { type KnownServices, RemoteServices } from "./services.ts";
 
@@ -24,6 +25,8 @@ export interface CellSide {
   onOrder(heard: (order: CellOrder) => void): void;
   /** Does what a backup of the cell's folder asks for. */
   onBackup(act: (call: BackupCall) => Promise<unknown>): void;
+  /** Tells what the gateway measures. */
+  onMetrics(read: () => Promise<GatewayFigures>): void;
   isReady(url: string): void;
   isMigrated(): void;
 }
@@ -48,8 +51,6 @@ export function cellNumber(env: NodeJS.ProcessEnv, hasChannel: boolean): number 
 export function cellSide(channel: Channel): CellSide {
   const { promise: ordered, resolve: order } = Promise.withResolvers<CellOrder>();
   let heard: (order: CellOrder) => void = () => {};
-  let address: EngineAddress | undefined;
-  let waiting: ((address: EngineAddress) => void)[] = [];
   let first: CellOrder | undefined;
   const obey = (what: CellOrder) => {
     first ??= what;
@@ -63,7 +64,9 @@ export function cellSide(channel: Channel): CellSide {
       // The supervisor has died: "disconnect" follows.
     }
   };
-  const backups = backupsOf(say);
+  const backups = answersTo<BackupCall, unknown>((backedUp, answer) => say({ backedUp, ...answer }));
+  const metrics = answersTo<void, GatewayFigures>((measured, answer) => say({ measured, ...answer }));
+  const shared = sharedEngine(say);
   const services = new RemoteServices((number, call) => say({ asked: number, call }));
   channel.on("message", (message) => {
     if ("order" in message) {
@@ -71,12 +74,10 @@ export function cellSide(channel: Channel): CellSide {
       return;
     }
     if ("backup" in message) backups.asked(message.backup, message.call);
+    else if ("metrics" in message) metrics.asked(message.metrics);
     else if ("services" in message) services.heardState(message.services);
     else if ("answered" in message) services.heardAnswer(message.answered, message);
-    else {
-      address = message.engine;
-      for (const resolve of waiting.splice(0)) resolve(address);
-    }
+    else shared.heard(message.engine);
   });
   channel.on("disconnect", () => {
     services.end();
@@ -84,7 +85,7 @@ export function cellSide(channel: Channel): CellSide {
   });
   if (channel.connected === false) obey("stop");
   return {
-    ...{ ordered, services, onBackup: backups.onBackup },
+    ...{ ordered, services, onBackup: backups.on, onMetrics: metrics.on },
     onOrder(act) {
       heard = act;
       // One may have come while the gateway started.
@@ -92,40 +93,56 @@ export function cellSide(channel: Channel): CellSide {
     },
     isReady: (url) => say({ ready: { url } }),
     isMigrated: () => say({ migrated: true }),
-    engine: {
-      pid: () => undefined,
-      restarts: () => 0,
-      setAnalysts: (analysts) => say({ analysts }),
-      stop: () => Promise.resolve(),
-      address(withinMs) {
-        if (address !== undefined) return Promise.resolve(address);
-        return new Promise((resolve, reject) => {
-          const waiter = (known: EngineAddress) => {
-            clearTimeout(timer);
-            resolve(known);
-          };
-          const timer = setTimeout(() => {
-            waiting = waiting.filter((other) => other !== waiter);
-            reject(new Error("the embedded analytics engine is not up"));
-          }, withinMs);
-          waiting.push(waiter);
-        });
-      },
+    engine: shared.engine,
+  };
+}
+
+/** The engine of the supervisor, whose address it tells, and tells anew where that changes. */
+function sharedEngine(say: (message: FromCell) => void) {
+  let address: EngineAddress | undefined;
+  let waiting: ((address: EngineAddress) => void)[] = [];
+  const engine: CellEngine = {
+    pid: () => undefined,
+    restarts: () => 0,
+    setAnalysts: (analysts) => say({ analysts }),
+    stop: () => Promise.resolve(),
+    address(withinMs) {
+      if (address !== undefined) return Promise.resolve(address);
+      return new Promise((resolve, reject) => {
+        const waiter = (known: EngineAddress) => {
+          clearTimeout(timer);
+          resolve(known);
+        };
+        const timer = setTimeout(() => {
+          waiting = waiting.filter((other) => other !== waiter);
+          reject(new Error("the embedded analytics engine is not up"));
+        }, withinMs);
+        waiting.push(waiter);
+      });
+    },
+  };
+  return {
+    engine,
+    heard(told: EngineAddress) {
+      address = told;
+      for (const resolve of waiting.splice(0)) resolve(told);
     },
   };
 }
 
-/** What a backup of the folder asks of this cell. */
-function backupsOf(say: (message: FromCell) => void) {
-  let act = (_: BackupCall): Promise<unknown> => Promise.reject(new Error("the cell is starting"));
+/** Answers questions of one kind, each with its number, by what is given with `on`; before that, with an error. */
+function answersTo<Question, Value>(
+  say: (number: number, answer: { readonly value: Value } | { readonly error: string }) => void,
+) {
+  let act = (_: Question): Promise<Value> => Promise.reject(new Error("the cell is starting"));
   return {
-    onBackup(does: (call: BackupCall) => Promise<unknown>) {
+    on(does: (question: Question) => Promise<Value>) {
       act = does;
     },
-    asked(backedUp: number, call: BackupCall) {
-      act(call).then(
-        (value) => say({ backedUp, value }),
-        (error: unknown) => say({ backedUp, error: textOf(error) }),
+    asked(number: number, question: Question) {
+      act(question).then(
+        (value) => say(number, { value }),
+        (error: unknown) => say(number, { error: textOf(error) }),
       );
     },
   };

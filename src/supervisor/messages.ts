@@ -2,6 +2,7 @@
  * What the supervisor and its cells say to each other over their IPC channel. The port is shared, so a probe by HTTP would reach
  * any cell: each says itself what it is.
  */
+import type { GatewayFigures } from "../metric-family.ts";
 import type { ServiceCall, ServicesState } from "./services.ts";
 
 /** How to reach the engine that the cells share. */
@@ -31,6 +32,8 @@ export type ToCell =
   | { readonly order: CellOrder }
   /** Answered by `backedUp` with this number. */
   | { readonly backup: number; readonly call: BackupCall }
+  /** Answered by `measured` with this number. */
+  | { readonly metrics: number }
   | { readonly engine: EngineAddress }
   | { readonly services: ServicesState }
   /** The answer to the cell's call with this number; `error` where it failed. */
@@ -47,5 +50,8 @@ export type FromCell =
   /** The answer to the backup's call with this number; `error` where it failed. */
   | { readonly backedUp: number; readonly value: unknown }
   | { readonly backedUp: number; readonly error: string }
+  /** The answer to the question for metrics with this number; `error` where it failed. */
+  | { readonly measured: number; readonly value: GatewayFigures }
+  | { readonly measured: number; readonly error: string }
   /** A call of a service that the supervisor runs. */
   | { readonly asked: number; readonly call: ServiceCall };

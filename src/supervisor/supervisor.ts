@@ -12,6 +12,7 @@ import { listenFault } from "../process/listening.ts";
 import { keepPrivate } from "../process/private-folder.ts";
 import { cellFolder, hasSupervisedCells, otherCells } from "./cell-folders.ts";
 import { CellProcess } from "./cell-process.ts";
+import { CellsMetrics } from "./cells-metrics.ts";
 import { EngineSharing, type OwnEngine } from "./engine-sharing.ts";
 import { askHolder, type HeldFolder, holdFolder } from "./folder-socket.ts";
 import { type CellsLog, type OwnRedis, startOwnRedis } from "./own-redis.ts";
@@ -27,8 +28,8 @@ export interface SupervisorOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Port of the first cell's metrics; each other cell has the next one. 0: any free one each. Undefined: they have none of their own. */
-  readonly metricsPort: number | undefined;
+  /** Port: listens for scrapes of the metrics of all cells. @throws Error (as a rejection) with a line for the operator */
+  readonly serveMetrics: (metrics: CellsMetrics) => Promise<MetricsListener>;
   /** Bound of a cell's stop: `timeouts.shutdown_ms`. */
   readonly shutdownMs: number;
   /** Environment of each cell; what differs from cell to cell is added. */
@@ -52,6 +53,12 @@ export interface SupervisorOptions {
   readonly clock: Clock;
 }
 
+export interface MetricsListener {
+  /** Where the cells send whoever asks them for metrics. */
+  readonly url: string;
+  close(): void;
+}
+
 export interface CellStatus {
   readonly cell: number;
   readonly pid: number | undefined;
@@ -62,6 +69,8 @@ export interface CellStatus {
 export interface SupervisorStatus {
   readonly pid: number;
   readonly port: number;
+  /** Where the metrics of all cells are; empty where it is not known yet. */
+  readonly metricsUrl: string;
   readonly cells: readonly CellStatus[];
   readonly redis?: { readonly pid: number | undefined; readonly restarts: number; readonly adopted: boolean };
   readonly engine?: { readonly pid: number | undefined };
@@ -69,6 +78,8 @@ export interface SupervisorStatus {
 
 export interface Supervisor {
   readonly url: string;
+  /** Where the metrics of all cells are. */
+  readonly metricsUrl: string;
   /** Resolves once all cells serve. @throws Error where a cell ended before any had served: everything is stopped then */
   readonly up: Promise<void>;
   /** One cell after the other leaves and starts anew. Asked during one, another follows it. */
@@ -102,21 +113,29 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   );
   if (held === undefined) throw new Error(`another supervisor runs on DATA_DIR=${dataDir}: stop it first`);
   let redis: OwnRedis | undefined;
+  let scrapes: MetricsListener | undefined;
   try {
     await endedCells(options);
     const port = options.port === 0 ? await freePort(host) : options.port;
     const fault = await listenFault(host, port);
     if (fault !== undefined) throw new Error(fault);
+    const metrics = new CellsMetrics(
+      () => running?.cells ?? [],
+      (cell) => nameOf(options, cell),
+    );
+    scrapes = await options.serveMetrics(metrics);
     const { redisProgram: program } = options;
     if (program !== undefined) redis = await startOwnRedis({ ...options, program });
     await redis?.ready();
     const more = redis === undefined ? {} : await options.prepare(redis.socket);
-    running = new RunningCells({ ...options, env: { ...options.env, ...more } }, { port, held, redis });
+    const env = { ...options.env, ...more };
+    running = new RunningCells({ ...options, env }, { port, held, redis, metrics, scrapes });
     running.start();
     const shown = host.includes(":") ? `[${host}]` : host;
-    log.info({ cells: options.cells, port, pid: process.pid }, "the supervisor has started its cells");
-    return Object.assign(running, { url: `http://${shown}:${port}` });
+    log.info({ cells: options.cells, port, metrics: scrapes.url }, "the supervisor has started its cells");
+    return Object.assign(running, { url: `http://${shown}:${port}`, metricsUrl: scrapes.url });
   } catch (error) {
+    scrapes?.close();
     await redis?.stop();
     held.release();
     throw error;
@@ -131,42 +150,46 @@ export async function supervisorStatus(dataDir: string): Promise<SupervisorStatu
 }
 
 /** The status of a supervisor that has no cells yet. */
-const NOTHING = { pid: 0, port: 0, cells: [] };
+const NOTHING = { pid: 0, port: 0, metricsUrl: "", cells: [] };
+
+/** What the supervisor has opened before its cells. */
+interface Opened {
+  readonly port: number;
+  readonly held: HeldFolder;
+  readonly redis: OwnRedis | undefined;
+  readonly metrics: CellsMetrics;
+  readonly scrapes: MetricsListener;
+}
+
+const nameOf = ({ name }: SupervisorOptions, cell: number): string => `${name}-${cell}`;
 
 class RunningCells {
   readonly up: Promise<void>;
+  readonly cells: readonly CellProcess[];
   readonly #options: SupervisorOptions;
-  readonly #port: number;
-  readonly #held: HeldFolder;
-  readonly #redis: OwnRedis | undefined;
+  readonly #opened: Opened;
   readonly #engine: OwnEngine | undefined;
   readonly #sharing: EngineSharing | undefined;
-  readonly #cells: readonly CellProcess[];
   readonly #rolling: RollingRestart;
   readonly #failed = Promise.withResolvers<never>();
   #hasServed = false;
   #ending: Promise<void> | undefined;
 
-  constructor(
-    options: SupervisorOptions,
-    { port, held, redis }: { port: number; held: HeldFolder; redis: OwnRedis | undefined },
-  ) {
+  constructor(options: SupervisorOptions, opened: Opened) {
     this.#options = options;
-    this.#port = port;
-    this.#held = held;
-    this.#redis = redis;
+    this.#opened = opened;
     this.#engine = options.startEngine?.();
-    this.#cells = Array.from({ length: options.cells }, (_, i) => this.#cell(i + 1));
+    this.cells = Array.from({ length: options.cells }, (_, i) => this.#cell(i + 1));
     if (this.#engine !== undefined) {
       this.#sharing = new EngineSharing(this.#engine, (cell, address) =>
-        this.#cells[cell - 1]?.tellEngine(address),
+        this.cells[cell - 1]?.tellEngine(address),
       );
     }
     options.services.onChange(() => {
-      for (const cell of this.#cells) this.#tellServices(cell);
+      for (const cell of this.cells) this.#tellServices(cell);
     });
-    this.#rolling = new RollingRestart(this.#cells, options.log);
-    const all = Promise.all(this.#cells.map((cell) => cell.isUp()));
+    this.#rolling = new RollingRestart(this.cells, options.log);
+    const all = Promise.all(this.cells.map((cell) => cell.isUp()));
     // Those that are stopped before they serve say so too: then only a failure is left to wait for.
     const allUp = all.then((ups) => (ups.every((isUp) => isUp) ? undefined : this.#failed.promise));
     this.up = Promise.race([allUp, this.#failed.promise]);
@@ -174,8 +197,8 @@ class RunningCells {
   }
 
   start(): void {
-    this.#options.services.listensAt(this.#port);
-    for (const cell of this.#cells) cell.start();
+    this.#options.services.listensAt(this.#opened.port);
+    for (const cell of this.cells) cell.start();
   }
 
   #tellServices(cell: CellProcess | undefined): void {
@@ -194,10 +217,10 @@ class RunningCells {
   }
 
   status(): SupervisorStatus {
-    const redis = this.#redis;
+    const redis = this.#opened.redis;
     return {
-      ...{ pid: process.pid, port: this.#port },
-      cells: this.#cells.map(({ number: cell, pid, state, restarts }) => ({ cell, pid, state, restarts })),
+      ...{ pid: process.pid, port: this.#opened.port, metricsUrl: this.#opened.scrapes.url },
+      cells: this.cells.map(({ number: cell, pid, state, restarts }) => ({ cell, pid, state, restarts })),
       ...(redis && {
         redis: { pid: redis.pid(), restarts: redis.restarts(), adopted: redis.isAdopted() },
       }),
@@ -214,13 +237,15 @@ class RunningCells {
   }
 
   #named(asked: string): CellProcess {
-    const found = this.#cells.find(({ number }) => [String(number), this.#nameOf(number)].includes(asked));
+    const found = this.cells.find(({ number }) =>
+      [String(number), nameOf(this.#options, number)].includes(asked),
+    );
     if (found === undefined) throw new Error(`there is no cell ${asked} here: weir cells lists them`);
     return found;
   }
 
   async #drain(cell: CellProcess): Promise<void> {
-    if (!this.#cells.some((other) => other !== cell && other.state === "ready"))
+    if (!this.cells.some((other) => other !== cell && other.state === "ready"))
       throw new Error(`no cell but ${cell.number} serves: stop the supervisor if all shall stop`);
     this.#options.log.info(
       { cell: cell.number },
@@ -236,15 +261,15 @@ class RunningCells {
   }
 
   stop(): Promise<void> {
-    this.#ending ??= this.#end(() => Promise.all(this.#cells.map((cell) => cell.stop("stop"))));
+    this.#ending ??= this.#end(() => Promise.all(this.cells.map((cell) => cell.stop("stop"))));
     return this.#ending;
   }
 
   async stopNow(): Promise<void> {
     const timer = setTimeout(() => {
-      for (const cell of this.#cells) cell.kill();
+      for (const cell of this.cells) cell.kill();
     }, AT_ONCE_MS);
-    const cells = Promise.all(this.#cells.map((cell) => cell.stop("end")));
+    const cells = Promise.all(this.cells.map((cell) => cell.stop("end")));
     this.#ending ??= this.#end(() => cells);
     await Promise.all([cells, this.#ending]);
     clearTimeout(timer);
@@ -256,16 +281,14 @@ class RunningCells {
     await this.#options.services.close();
     // The cells' last records are in ClickHouse or in their outboxes by now, and their last postings in Redis or their journals.
     await (this.#sharing?.stop() ?? this.#engine?.stop());
-    await this.#redis?.stop();
-    this.#held.release();
-  }
-
-  #nameOf(number: number): string {
-    return `${this.#options.name}-${number}`;
+    this.#opened.scrapes.close();
+    await this.#opened.redis?.stop();
+    this.#opened.held.release();
   }
 
   #cell(number: number): CellProcess {
-    const { dataDir, env, launch, log, clock, shutdownMs, metricsPort = 0 } = this.#options;
+    const { dataDir, env, launch, log, clock, shutdownMs } = this.#options;
+    const { port, redis, metrics, scrapes } = this.#opened;
     return new CellProcess({
       ...{ number, log, clock, patienceMs: shutdownMs + GRACE_MS },
       launch: () =>
@@ -273,27 +296,29 @@ class RunningCells {
           ...env,
           WEIR_CELL: String(number),
           WEIR_CELLS_DIR: dataDir,
-          CELL: this.#nameOf(number),
+          CELL: nameOf(this.#options, number),
           CELLS: "1",
           DATA_DIR: cellFolder(dataDir, number),
-          PORT: String(this.#port),
-          // All cells share PORT, so that a scrape there reaches any of them; here each is reached by itself.
-          ...(metricsPort > 0 && { METRICS_PORT: String(metricsPort + number - 1) }),
-          ...(this.#redis && { REDIS_URL: this.#redis.socket }),
+          PORT: String(port),
+          // The supervisor's port has them, for all cells.
+          METRICS_PORT: "",
+          WEIR_METRICS_URL: scrapes.url,
+          ...(redis && { REDIS_URL: redis.socket }),
         }),
       onStarted: () => {
         this.#sharing?.started(number);
-        this.#tellServices(this.#cells[number - 1]);
+        this.#tellServices(this.cells[number - 1]);
       },
       onServiceCall: (call) => called(this.#options.services, call),
       onReady: () => {
         this.#hasServed = true;
-        log.info({ cell: number, pid: this.#cells[number - 1]?.pid }, "a cell serves");
+        log.info({ cell: number, cellPid: this.cells[number - 1]?.pid }, "a cell serves");
       },
       onMigrated: () => this.#sharing?.migrated(number),
       onAnalysts: (users) => this.#sharing?.setAnalysts(number, users),
       onEnded: (code, wasAsked) => {
         this.#sharing?.ended(number);
+        metrics.ended(number);
         if (wasAsked || this.#hasServed || code === null || this.#ending !== undefined) return;
         // Wrong settings, most likely: trying for ever would only hide what it said.
         const error = new Error(`cell ${number} ended with code ${code} before any cell served`);

@@ -15,6 +15,8 @@ const GATEWAY = [
     "routes/specification",
     "conformance/bytes",
   ],
+  ...["billing/closing", "routing/left-out"],
+  ...["limits/limits", "exchange/context", "erasure/dpa", "routes/specification", "conformance/bytes"],
 ];
 const ENGINE = ["analytics/exports.gateway", "routes/openapi.fields"];
 

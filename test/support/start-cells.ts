@@ -75,7 +75,7 @@ export async function startCells(
       const config = readConfig({ ...common, DATA_DIR: folder, CELL: `cell-${at}` });
       const cell = {
         engine: engine && { engine: lentTo(engine), dataDir, inbox: `inbox-${at}` },
-        ...{ services: shareOf(), machineDir: dataDir, hurry: Promise.resolve() },
+        ...{ services: shareOf(), machineDir: dataDir, hurry: Promise.resolve(), metricsUrl: undefined },
         portsOfMachine: () => services.state().ports,
       };
       const shared = { redisUrl: redisUrlOf(at), redisReplicas: 0 };

@@ -39,6 +39,7 @@ export class SubscriptionModule implements SimulationModule {
       ...{
         store,
         trail,
+        events: trail.events,
         jobs,
         accounts,
         supplier,

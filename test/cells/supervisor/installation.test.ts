@@ -135,8 +135,7 @@ it(`a cell whose folder is lost starts on an empty one under a numbered name, on
   for (const line of [/^local-1 +alive /m, /^local-2 +retired /m, /^local-2\.2 +alive /m])
     expect(listed).toMatch(line);
   await until("metrics have the name", async () => {
-    const answer = await fetch(`${where.url}/metrics`, { headers: { connection: "close" } });
-    return (await answer.text()).includes('cell="local-2.2"');
+    return (await again.metrics()).includes('weir_cell_up{cell="local-2.2"} 1');
   });
   await stopped(again);
 });

@@ -16,7 +16,7 @@ import { rest } from "../../support/pace.ts";
 import { hasRedis, why } from "../../support/supervisor/fixtures.ts";
 import { until } from "../../support/wait.ts";
 import { FAULTS } from "./faults.ts";
-import { type CellsWorld, cellOf, startWorld } from "./world.ts";
+import { type CellsWorld, startWorld } from "./world.ts";
 
 const isSlow = process.env.WEIR_CRASH_ROUNDS !== undefined || amount(1, 0) === 1;
 const ROUNDS = Number(process.env.WEIR_CRASH_ROUNDS ?? amount(20, 4));
@@ -99,7 +99,7 @@ async function audited(world: CellsWorld): Promise<AuditRow[]> {
 
 /** What each cell shows, all of it over one connection. */
 async function states(world: CellsWorld): Promise<State[]> {
-  const found = await world.atEach(async (agent, page) => {
+  const found = await world.atEach(async (agent, cell) => {
     const read = async (path: string) => {
       const { status, text } = await until(
         `${path} can be read`,
@@ -110,8 +110,7 @@ async function states(world: CellsWorld): Promise<State[]> {
       return JSON.parse(text);
     };
     const state = await stateOf(read, world.orgId);
-    const { text } = await world.ask("GET", "/metrics", {}, agent);
-    expect(cellOf(text), "the connection was to another cell").toBe(cellOf(page));
+    expect(await world.cellAt(agent), "the connection was to another cell").toBe(cell);
     return state;
   });
   expect(found.size).toBe(CELLS);

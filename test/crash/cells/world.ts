@@ -102,25 +102,37 @@ export class CellsWorld {
     return json as T;
   }
 
-  /** A page of metrics of each cell, by its name. */
+  /** What each cell that answers measures, by its name. */
   async metrics(): Promise<Map<string, string>> {
-    return await this.atEach(async (_, page) => page);
+    const pages = new Map<string, string>();
+    for (const line of (await this.cells.metrics()).split("\n")) {
+      const cell = /cell="([^"]+)"/.exec(line)?.[1];
+      // What the supervisor says of a cell is there where the cell is silent, too.
+      if (cell === undefined || /^weir_cell_(up|restarts_total)/.test(line)) continue;
+      pages.set(cell, `${pages.get(cell) ?? ""}${line}\n`);
+    }
+    return pages;
   }
 
   /**
    * What `look` finds at each cell, by the cell's name: connections are made until all have been met.
-   * @param look gets a connection to the cell, and its page of metrics
+   * @param look gets a connection to the cell, and its name
    */
-  async atEach<Found>(look: (agent: Agent, page: string) => Promise<Found>): Promise<Map<string, Found>> {
+  async atEach<Found>(look: (agent: Agent, cell: string) => Promise<Found>): Promise<Map<string, Found>> {
     const found = new Map<string, Found>();
     for (let tries = 0; found.size < this.count && tries < 50 * this.count; tries++) {
       const agent = new Agent(AGENT);
-      const { text } = await this.ask("GET", "/metrics", {}, agent).catch(() => ({ text: "" }));
-      const cell = cellOf(text);
-      if (cell !== undefined && !found.has(cell)) found.set(cell, await look(agent, text));
+      const cell = await this.cellAt(agent).catch(() => undefined);
+      if (cell !== undefined && !found.has(cell)) found.set(cell, await look(agent, cell));
       await agent.destroy();
     }
     return found;
+  }
+
+  /** Name of the cell that has the connection: it says so where it is asked for metrics. @throws Error where the connection is cut */
+  async cellAt(agent: Agent): Promise<string | undefined> {
+    const { text } = await this.ask("GET", "/metrics", {}, agent);
+    return /This is cell ([\w.-]+),/.exec(text)?.[1];
   }
 
   /** Redis's answer to a question about a hash, list or set; undefined while Redis is away. */
@@ -249,9 +261,6 @@ export function figureOf(page: string, name: string): number {
   assert.ok(line !== undefined, `${name} is not among the metrics`);
   return Number(line.slice(line.lastIndexOf(" ")));
 }
-
-/** Name of the cell whose page of metrics this is. */
-export const cellOf = (page: string): string | undefined => /cell="([^"]+)"/.exec(page)?.[1];
 
 /** One connection at a time, so that a client stays with a cell until it asks for another connection. */
 export const AGENT = { connections: 1, pipelining: 1, headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS };

@@ -5,13 +5,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { orgClosed } from "../../../src/account/account-events.ts";
+import { closingWire } from "../../../src/account/closing.ts";
 import type { OrgRow } from "../../../src/account/org.ts";
+import { orgWire } from "../../../src/account/org-wire.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
 import { FxTable } from "../../../src/billing/fx-table.ts";
 import { expireIncluded, expiryHandler } from "../../../src/billing/included-credit.ts";
 import { PlanList } from "../../../src/billing/plan-list.ts";
 import { planOperations, type SubscriptionChange } from "../../../src/billing/plan-operations.ts";
-import { renewalHandler, renewSubscription } from "../../../src/billing/renewing.ts";
+import { closingListener, renewalHandler, renewSubscription } from "../../../src/billing/renewing.ts";
 import { SubscriptionTables } from "../../../src/billing/subscription-tables.ts";
 import { openCredits } from "../../../src/credits/credits.ts";
 import type { LedgerEntry } from "../../../src/credits/entry.ts";
@@ -45,6 +48,12 @@ const plan = (id: string, usd: number, includedMicroUsd: number, differing: Part
   ...{ included_micro: includedMicroUsd, monthly_minor: { INR: usd * 90, USD: usd } },
   ...differing,
 });
+
+/** The closing of an org that has none left. */
+export const NO_CREDIT = closingWire(
+  { by: "owner", ticketId: "", refundRequested: false },
+  { paidMicroUsd: 0, grantedMicroUsd: 0, refunds: [] },
+);
 
 /** 20, 100 and 500 USD a month. */
 export const PLANS: readonly Plan[] = [
@@ -105,6 +114,13 @@ export function openPlans(options: PlansOptions = {}) {
         callerOf(org.id),
         head,
       )) as SubscriptionChange;
+    },
+    /** What the org is told of its subscription. */
+    async shown(orgId: string): Promise<{ readonly plan_id: string; readonly status: string }> {
+      const head = { header: () => "", cookie: () => undefined, address: "127.0.0.1" };
+      const none = { path: undefined, query: undefined, body: undefined };
+      const answer = await rooms.operations.getSubscription.run(none, callerOf(orgId), head);
+      return (answer as Pick<SubscriptionChange, "subscription">).subscription;
     },
     async spend(orgId: string, amountMicroUsd: number) {
       const charge = { requestId: newId("job", clock.now()), amountMicroUsd, atMs: clock.now() };
@@ -168,7 +184,7 @@ export type TestPlans = ReturnType<typeof openPlans>;
 function openRooms(folder: string, clock: ManualClock, options: PlansOptions) {
   const { around = (own) => own, actsTwice = true } = options;
   const store = around(openStore(folder, { actsTwice }));
-  const { trail, eventsOf, auditOf, jobs, close } = trailOn(store, clock);
+  const { trail, events, eventsOf, auditOf, jobs, close } = trailOn(store, clock);
   const { book, purse, lots } = openCredits({ store, clock });
   const accounts = new AccountTables(store);
   const invoiceTables = new InvoiceTables(store);
@@ -190,6 +206,7 @@ function openRooms(folder: string, clock: ManualClock, options: PlansOptions) {
         .filter(({ role }) => role === "owner")
         .map(({ userId }) => userId),
   };
+  events.listen(closingListener(deps));
   const handlers = new Map<string, JobHandler<never>>([
     [renewSubscription.name, renewalHandler(deps)],
     [expireIncluded.name, expiryHandler(deps)],
@@ -198,6 +215,11 @@ function openRooms(folder: string, clock: ManualClock, options: PlansOptions) {
     ...{ store, book, purse, lots, accounts, subscriptions, invoiceTables, eventsOf, auditOf, deps },
     jobTables: new JobTables(store),
     operations: planOperations(deps),
+    /** Only in an act: the org was closed. */
+    closed(orgId: string): void {
+      const org = accounts.org(orgId);
+      if (org !== undefined) events.emit(orgClosed, orgId, { ...orgWire(org), closing: NO_CREDIT });
+    },
     async run({ kind, payload, key, orgId }: JobRow): Promise<JobEnding | undefined> {
       const job: JobRun = { key, orgId, createdAtMs: 0, attempt: 1, signal: new AbortController().signal };
       const { payload: schema } = kind === renewSubscription.name ? renewSubscription : expireIncluded;

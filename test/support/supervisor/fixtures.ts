@@ -20,6 +20,8 @@ export interface Running extends ReturnType<typeof run> {
   /** Process ids of the cells, in their order. */
   pids(): Promise<number[]>;
   allReady(): Promise<void>;
+  /** The page of the supervisor's port: each cell by its label, or the sum over all. */
+  metrics(path?: "" | "/sum"): Promise<string>;
 }
 
 export const startCells = async (cells: number, more: Record<string, string> = {}): Promise<Running> =>
@@ -28,7 +30,8 @@ export const startCells = async (cells: number, more: Record<string, string> = {
 /** Starts a supervisor; whatever it leaves behind is killed when the test is over. */
 export function startAt(where: Placed, cells: number, args: readonly string[] = []): Running {
   const started = run(process.execPath, [...args, MAIN, "--cells", String(cells)], {
-    env: where.env,
+    // Tests run beside each other: the port of metrics is any free one.
+    env: { METRICS_PORT: "0", ...where.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => {
@@ -41,6 +44,9 @@ export function startAt(where: Placed, cells: number, args: readonly string[] = 
     pid: started.child.pid ?? 0,
     status,
     pids: async () => ((await status())?.cells ?? []).map(({ pid }) => pid ?? 0),
+    async metrics(path = "") {
+      return await (await fetch(`${(await status())?.metricsUrl}${path}`)).text();
+    },
     async allReady() {
       await until("all cells are ready", async () => {
         if (started.child.exitCode !== null) throw new Hopeless(`the supervisor ended: ${started.output()}`);

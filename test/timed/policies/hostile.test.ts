@@ -8,6 +8,7 @@ import { MAX_POLICY_BYTES, readPolicy } from "../../../src/routing/policy-readin
 import { rounds } from "../../support/effort.ts";
 import { HOSTILE, UNITS } from "../../support/hostile-yaml.fixtures.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 
 const MOST_MS = 50;
 /** The first ones compile, and some collect what others left. */
@@ -15,10 +16,13 @@ const TRIES = 6;
 
 const numbered = (count: number, text: (i: number) => string): string[] =>
   Array.from({ length: count }, (_, i) => text(i));
+const IDS = numbered(400, (i) => `ep_provider-${i % 40}_some-model-name-${i}_us-east-1`);
 /** Names as many as a large catalog has. */
 const KNOWN = {
   providers: new Set(numbered(40, (i) => `provider-${i}`)),
-  endpoints: new Set(numbered(400, (i) => `ep_provider-${i % 40}_some-model-name-${i}_us-east-1`)),
+  endpoints: new Set(IDS),
+  regions: new Set(numbered(40, (i) => `region-${i}`)),
+  judged: IDS.map((id) => endpoint(id)),
   models: new Set(numbered(250, (i) => `vendor-${i}/some-model-${i}`)),
 };
 

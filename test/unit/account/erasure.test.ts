@@ -55,6 +55,7 @@ async function erasure(change: Partial<OrgRow>, more: readonly ErasureStep[] = [
     accounts,
     clock,
     trail: { events, audit },
+    creditLeft: () => ({ paidMicroUsd: 5, grantedMicroUsd: 0, refunds: [] }),
     mails,
     steps,
     caughtUp,
@@ -68,7 +69,8 @@ async function erasure(change: Partial<OrgRow>, more: readonly ErasureStep[] = [
     return ending?.againAtMs;
   };
   const told = () => Array.from(events.of(org.id), ({ type }) => type).sort();
-  return { clock, log, mail, run, told, row: () => accounts.org(org.id) as OrgRow };
+  const closing = () => Array.from(events.of(org.id)).find(({ type }) => type === "org.closed")?.data;
+  return { clock, log, mail, run, told, closing, row: () => accounts.org(org.id) as OrgRow };
 }
 
 const asked = { erasureRequestedAtMs: START, erasureDueAtMs: START + 30 * DAY };
@@ -81,9 +83,10 @@ test("an erasure that was cancelled, or is not due, removes nothing", async () =
 });
 
 test("an open org is closed first; what is outside is asked again, and the end is told once", async () => {
-  const { clock, log, run, told, row } = await erasure(asked);
+  const { clock, log, run, told, closing, row } = await erasure(asked);
   clock.nowMs += 30 * DAY;
   expect(await run()).toBe(clock.nowMs + 5000);
+  expect(closing()).toMatchObject({ closing: { by: "erasure", refund_requested: false, paid_micro: 5 } });
   expect([row().status, row().name, log.join(" ")]).toEqual([
     "closed",
     "Acme",

@@ -45,6 +45,8 @@ const PLAN: PlanLimits = { rpm: 60, tpm: 10_000, concurrency: 5, keys: 500, proj
 const failing = (error: unknown): never => {
   throw error;
 };
+/** The warning about a region that the catalog lacks. */
+export const NO_MARS = { path: "/data_policy/regions/0", message: 'there is no endpoint in region "mars"' };
 const NOTHING = { todayMicroUsd: 0, monthMicroUsd: 0 };
 
 /**
@@ -98,7 +100,8 @@ export function accountRig(spent = NOTHING) {
       hasPaid: () => false,
       hasDirectory: () => hasDirectory,
       locksOf: () => locks,
-      refundableMicroUsd: () => 7,
+      dataPolicyWarnings: ({ regions }) => (regions.includes("mars") ? [NO_MARS] : []),
+      creditLeft: () => ({ paidMicroUsd: 7, grantedMicroUsd: 3, refunds: [] }),
       cursors: cursors(Buffer.alloc(32, 1)),
       plan: () => plan,
       spend: (id) => (id === theOwner().projectId ? spent : NOTHING),

@@ -1,7 +1,7 @@
 /** Orgs: making, changing, closing, erasure, transfer; and what the audit and the events tell of it. */
 import { describe, expect, test } from "vitest";
 import type { Caller } from "../../../src/operation.ts";
-import { accountRig, failure } from "./fixtures.ts";
+import { accountRig, failure, NO_MARS } from "./fixtures.ts";
 
 const rig = accountRig();
 const DAY_MS = 86_400_000;
@@ -84,6 +84,16 @@ describe("a change", () => {
   });
 });
 
+test("C13: a data policy that the catalog cannot meet is accepted with a warning, and nothing else is warned about", async () => {
+  const patch = (body: object) => rig.call<{ warnings?: object[] }>("updateOrg", rig.owner, { body });
+  const mars = await patch({ data_policy: { regions: ["mars"] } });
+  expect(mars).toMatchObject({ data_policy: { regions: ["mars"] }, warnings: [NO_MARS] });
+  // Another change says nothing of it, and what is read has none.
+  expect((await patch({ name: "First" })).warnings).toBeUndefined();
+  expect(rig.trail.eventsOf(rig.owner.orgId)[0]?.data).not.toHaveProperty("warnings");
+  expect((await patch({ data_policy: { regions: [] } })).warnings).toBeUndefined();
+});
+
 describe("closing", () => {
   const close = (by: Caller, body: object) => rig.call("closeOrg", by, { body });
 
@@ -97,7 +107,7 @@ describe("closing", () => {
     // Closing it again changes nothing.
     rig.clock.advance(1000);
     expect(await close(owner, { confirm: "first" })).toEqual(closed);
-    const tickets = await rig.call<{ data: object[] }>("listTickets", owner);
+    const tickets = await rig.call<{ data: { id: string }[] }>("listTickets", owner);
     expect(tickets.data).toEqual([
       expect.objectContaining({
         ...{ kind: "close_org", status: "open", created_by: "owner@example.com" },
@@ -105,6 +115,14 @@ describe("closing", () => {
       }),
     ]);
     expect(eventsOf(owner.orgId)).toEqual(["org.closed"]);
+    const [event] = rig.trail.eventsOf(owner.orgId);
+    expect(event?.data).toMatchObject({
+      status: "closed",
+      closing: {
+        ...{ by: "owner", refund_requested: true, ticket_id: tickets.data[0]?.id },
+        ...{ paid_micro: 7, granted_micro: 3, refunds: [] },
+      },
+    });
     expect(await failure(rig.call("createProject", owner, { body: { slug: "x", name: "x" } }))).toBe(
       "org_closed",
     );

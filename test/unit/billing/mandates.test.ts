@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OrgRow } from "../../../src/account/org.ts";
 import { followDispute } from "../../../src/billing/dispute.ts";
 import { onNotice } from "../../../src/billing/notices.ts";
+import { NO_CREDIT } from "../../support/billing/plans.fixtures.ts";
 import { AutoTopupWorld, callerOf, DAY, HOUR, headWith, MINUTE } from "./auto-topup.fixtures.ts";
 import { someOrg } from "./fixtures.ts";
 
@@ -163,7 +164,9 @@ describe("a mandate", () => {
     await world.mandate(orgId);
     const { orgClosed } = await import("../../../src/account/account-events.ts");
     const { orgWire } = await import("../../../src/account/org-wire.ts");
-    await world.now.store.act(() => world.now.events.emit(orgClosed, orgId, orgWire(org)));
+    await world.now.store.act(() =>
+      world.now.events.emit(orgClosed, orgId, { ...orgWire(org), closing: NO_CREDIT }),
+    );
     expect(world.status(orgId)).toBe("cancelled");
   });
 

@@ -245,6 +245,7 @@ export class PayProcess {
       { plans: PLANS, settings: { default_plan: "local" } } as unknown as Parameters<typeof openPlanRoom>[0],
       {
         ...{ store, clock, trail, jobs, book, purse, lots, fx, terms, accounts, supplier },
+        events: trail.events,
         ...{ invoices: invoices.issuer, catalog: { current: () => ({ models: new Map() }) } as never },
       },
     );

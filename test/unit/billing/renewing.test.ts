@@ -1,6 +1,8 @@
 /** Months that end: the next fee once, retries where credit is short, and any history of changes over a year. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { OrgRow } from "../../../src/account/org.ts";
+import type { JobRow } from "../../../src/jobs/job.ts";
 import { expectBooks } from "../../support/billing/books.fixtures.ts";
 import { DAY, openPlans, type TestPlans } from "../../support/billing/plans.fixtures.ts";
 import { rounds } from "../../support/effort.ts";
@@ -124,6 +126,59 @@ describe("a month that ends", () => {
     plans.clock.set("2026-06-10T00:00:00Z");
     await plans.runJobs(org.id);
     expect([fees(org.id).length, plans.row(org.id)?.month, ends(org.id)]).toEqual([2, 4, "2026-06-30"]);
+  });
+
+  describe("C12: of an org that is closed", () => {
+    const close = async (org: OrgRow) => {
+      const { accounts, closed } = plans.rooms;
+      await accounts.act(() => {
+        const now = accounts.org(org.id) ?? org;
+        accounts.replaceOrg({ ...now, status: "closed", closedAtMs: plans.clock.now() });
+        closed(org.id);
+      });
+    };
+
+    test.each([
+      ["active", 1_000_000_000, 3],
+      ["past_due", 100_000_000, 28],
+    ] as const)(
+      "is never charged: the subscription, which is %s, ends with it",
+      async (status, microUsd, days) => {
+        const org = await subscribed(microUsd);
+        await plans.pass(org.id, days);
+        expect(plans.row(org.id)?.status).toBe(status);
+        const before = [plans.eventTypes(org.id).length, fees(org.id).length];
+        await close(org);
+        expect(plans.row(org.id)).toMatchObject({ status: "cancelled", planId: "local", nextPlanId: "" });
+        expect(plans.rooms.accounts.org(org.id)).toMatchObject({ status: "closed", planId: "local" });
+        expect(plans.eventTypes(org.id).slice(before[0])).toEqual(["org.closed", "subscription.changed"]);
+        // Closing it twice, and all the months after it, change nothing.
+        await close(org);
+        await plans.pass(org.id, 70);
+        expect(plans.eventTypes(org.id).slice(before[0])).toEqual([
+          ...["org.closed", "subscription.changed", "org.closed"],
+        ]);
+        expect(fees(org.id)).toHaveLength(before[1] ?? 0);
+      },
+    );
+
+    test("is not charged by a renewal that had begun", async () => {
+      const org = await subscribed(1_000_000_000);
+      plans.clock.advance(28 * DAY);
+      const renewal = plans.due(org.id).find(({ kind }) => kind === "billing.renew") as JobRow;
+      const ending = await plans.rooms.run(renewal);
+      expect(ending?.act).toBeDefined();
+      await close(org);
+      await plans.rooms.store.act(() => ending?.act?.());
+      expect([fees(org.id).length, plans.row(org.id)?.status]).toEqual([1, "cancelled"]);
+    });
+
+    test("is shown as cancelled, also where no plan was ever paid for", async () => {
+      const org = await plans.addOrg(someOrg("US"));
+      expect((await plans.shown(org.id)).status).toBe("active");
+      await close(org);
+      expect(await plans.shown(org.id)).toMatchObject({ plan_id: "local", status: "cancelled" });
+    });
   });
 
   test.each(["closed", "suspended"] as const)("takes nothing of an org that is %s", async (status) => {

@@ -11,6 +11,7 @@ import { must } from "../../support/fuzz/rules.ts";
 import { BAD_BLOCKS } from "../../support/policy.bad-blocks.ts";
 import { BAD_DOCUMENTS } from "../../support/policy.bad-samples.ts";
 import { callFacts, GOOD_SAMPLES } from "../../support/policy.good-samples.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 import { family } from "./harness.ts";
 import { below, damagedText, pick } from "./mutations.ts";
 
@@ -80,6 +81,8 @@ function withWords(text: string, random: Random): string {
 const KNOWN = {
   providers: new Set(["openai"]),
   endpoints: new Set(["ep_first", "ep_a"]),
+  regions: new Set(["eu"]),
+  judged: ["ep_first", "ep_a"].map((id) => endpoint(id)),
   models: new Set(["openai/gpt-5"]),
 };
 

@@ -76,7 +76,14 @@ test("every template has a name of its own, and its event puts no other", () => 
   expect([...templateNamed.keys()].sort()).toEqual([
     ...["auto_topup_failed", "auto_topup_notified", "budget_exceeded", "credit_note", "credits_low"],
     ...["erasure_begun", "erasure_requested", "invitation", "invoice", "key_expiring", "key_reported"],
-    ...["mandate_paused", "org_closed", "spend_spike", "subscription_past_due", "ticket_decided"],
+    ...[
+      "mandate_paused",
+      "org_closed",
+      "refund_failed",
+      "spend_spike",
+      "subscription_past_due",
+      "ticket_decided",
+    ],
     "webhook_disabled",
   ]);
   expect([...templateOfEvent].map(([event, { name }]) => [event, name])).toEqual([
@@ -87,6 +94,7 @@ test("every template has a name of its own, and its event puts no other", () => 
     ["spend.spike", "spend_spike"],
     ["credits.low", "credits_low"],
     ["webhook.disabled", "webhook_disabled"],
+    ["refund.failed", "refund_failed"],
     ["subscription.past_due", "subscription_past_due"],
     ["auto_topup.notified", "auto_topup_notified"],
     ["auto_topup.failed", "auto_topup_failed"],

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { orgClosed as orgClosedEvent, ticketDecided } from "../../../src/account/account-events.ts";
+import type { closingShape } from "../../../src/account/closing.ts";
 import { orgWire } from "../../../src/account/org-wire.ts";
 import { newTicket, ticketWire } from "../../../src/account/ticket.ts";
 import { eventType } from "../../../src/events/types.ts";
@@ -85,7 +86,7 @@ describe("a mail to an org", () => {
   test("comes at most fifty times a day of one sort, so that nobody can flood a mailbox", async () => {
     await rig.member("owner@acme.example", "owner");
     for (let i = 0; i < 60; i++) await emit(ticketDecided, ticket(`${i}`));
-    await emit(orgClosedEvent, orgWire(rig.org));
+    await emit(orgClosedEvent, { ...orgWire(rig.org), closing: closing({}) });
     expect(await receivers()).toHaveLength(51);
     expect(rig.failures.filter((line) => line.includes("until tomorrow")).length).toBeGreaterThan(0);
     rig.clock.advance(86_400_000);
@@ -100,6 +101,14 @@ describe("a mail to an org", () => {
     expect(rig.failures.join()).toContain("webhook_disabled");
     expect([...rig.events.of(rig.org.id)]).toHaveLength(1);
   });
+});
+
+type Closing = z.input<typeof closingShape>;
+
+/** What becomes of the credit of an org that an owner closes. */
+const closing = (changes: Partial<Closing>): Closing => ({
+  ...{ by: "owner", refund_requested: false, paid_micro: 0, granted_micro: 0, refunds: [] },
+  ...changes,
 });
 
 describe("the mail of", () => {
@@ -140,6 +149,75 @@ describe("the mail of", () => {
       "Budget: $1,23,456.00\nSpent: $1,23,456.50\nBegins anew: 1 October 2026 at 00:00 (Asia/Kolkata)",
     );
     expect(text).toContain("are refused");
+  });
+
+  test.each([
+    [
+      "a refund that was asked for",
+      { refund_requested: true, ticket_id: "tkt_1", paid_micro: 12_500_000, granted_micro: 3_000_000 },
+      [
+        "Paid credit that is left: $12.50\nGranted credit that is left: $3.00",
+        "A refund of the paid credit was asked for, and is not made yet: the operator decides request tkt_1",
+        "Granted credit was not paid for: it ends with the organisation, and is not refunded.",
+      ],
+    ],
+    [
+      "a refund of nothing",
+      { refund_requested: true, ticket_id: "tkt_1" },
+      ["A refund was asked for, and there is no paid credit left to refund."],
+    ],
+    ["no credit", {}, ["There is no paid credit left to refund."]],
+    [
+      "paid credit that was not asked for",
+      { paid_micro: 12_500_000 },
+      [
+        "nobody asked for it. Owners, admins and billing members still can",
+        "POST https://gateway.example/v1/credits/topups/{id}/refund",
+      ],
+    ],
+    [
+      "paid credit at an erasure, when nobody can sign in any more",
+      { by: "erasure", paid_micro: 12_500_000 },
+      ["nobody asked for it. Ask the operator of the gateway"],
+    ],
+    [
+      "refunds under way",
+      {
+        refunds: [
+          { id: "rfd_1", currency: "INR", total_minor: 11_800_000 },
+          { id: "rfd_2", currency: "USD", total_minor: 2_500 },
+        ],
+      },
+      [
+        "Refunds that were asked for before are under way. Each goes back to the payment it is of:",
+        "Refund rfd_1: ₹1,18,000.00\nRefund rfd_2: $25.00",
+      ],
+    ],
+  ] as [string, Partial<Closing>, string[]][])(
+    "C12: a closed org says what became of its credit: %s",
+    async (_what, changes, words) => {
+      await rig.member("owner@acme.example", "owner");
+      await emit(orgClosedEvent, { ...orgWire(rig.org), closing: closing(changes) });
+      const { text } = await oneMail();
+      for (const part of words) expect(text).toContain(part);
+      expect(text).toContain("no plan is charged any more");
+      expect([text.includes("was not paid for"), text.includes("under way")]).toEqual([
+        "granted_micro" in changes,
+        "refunds" in changes,
+      ]);
+    },
+  );
+
+  test("C12: a refund that failed says that its credit is there again", async () => {
+    await rig.member("owner@acme.example", "owner");
+    await emit(eventType("refund.failed", z.looseObject({})), {
+      ...{ id: "rfd_1", topup_id: "tup_1", currency: "USD", total_minor: 2_500 },
+      ...{ credits_micro: 25_000_000, failure: "The card is closed." },
+    });
+    const { subject, text } = await oneMail();
+    expect(subject).toBe("A refund to Acme failed");
+    expect(text).toContain("Refund: rfd_1\nTop-up: tup_1\nAmount: $25.00\nReason: The card is closed.");
+    expect(text).toContain("Its credit of $25.00 is there again");
   });
 
   test.each([

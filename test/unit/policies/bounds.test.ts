@@ -2,6 +2,7 @@
 import { expect, test, vi } from "vitest";
 import { compilePolicy, type PolicyFacts } from "../../../src/routing/policy.ts";
 import { type PolicyReading, readPolicy } from "../../../src/routing/policy-reading.ts";
+import { endpoint } from "../../support/routing/fixtures.ts";
 import { accountsWithout, policyRig } from "./fixtures.ts";
 
 const rig = policyRig();
@@ -9,10 +10,13 @@ const rig = policyRig();
 const numbered = (count: number, text: (i: number) => string): string[] =>
   Array.from({ length: count }, (_, i) => text(i));
 
+const IDS = numbered(400, (i) => `ep_provider-${i % 40}_some-model-name-${i}_us-east-1`);
 /** A catalog as large as the shipped one. */
 const KNOWN = {
   providers: new Set(numbered(40, (i) => `provider-${i}`)),
-  endpoints: new Set(numbered(400, (i) => `ep_provider-${i % 40}_some-model-name-${i}_us-east-1`)),
+  endpoints: new Set(IDS),
+  regions: new Set(numbered(40, (i) => `region-${i}`)),
+  judged: IDS.map((id) => endpoint(id)),
   models: new Set(numbered(250, (i) => `vendor-${i}/some-model-${i}`)),
 };
 

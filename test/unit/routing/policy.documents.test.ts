@@ -8,6 +8,7 @@ import { BAD_BLOCKS } from "../../support/policy.bad-blocks.ts";
 import { BAD_DOCUMENTS } from "../../support/policy.bad-samples.ts";
 import { callFacts, fixture, GOOD_SAMPLES, grammarKeys } from "../../support/policy.good-samples.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";
+import { endpoint, provider } from "../../support/routing/fixtures.ts";
 
 const problemsOf = (reading: PolicyReading): readonly PolicyProblem[] => (reading.ok ? [] : reading.problems);
 
@@ -115,6 +116,14 @@ describe("names that the catalog lacks", () => {
   const known = {
     providers: new Set(["openai", "groq"]),
     endpoints: new Set(["ep_first", "ep_second"]),
+    regions: new Set(["eu", "us"]),
+    judged: [
+      endpoint("ep_first", { provider: provider("openai"), region: "eu" }),
+      endpoint("ep_second", {
+        ...{ provider: provider("groq"), region: "us" },
+        dataPolicy: { trains: true, retentionDays: 30, zdr: false },
+      }),
+    ],
     models: new Set(["openai/gpt-5", "acme/small"]),
   };
   const warnings = (yaml: string): string[] => {
@@ -149,6 +158,41 @@ rules:
       '12:21 /rules/1/match/model/0: there is no model "smal"; did you mean "small"?',
       '12:55 /rules/1/match/model/4: no model fits "openia/*"',
       '12:67 /rules/1/match/model/5: no model fits "gpt-??"',
+    ]);
+  });
+
+  test("C13: regions are among them, and so is each block that no endpoint of the catalog satisfies, with why", () => {
+    const refused = "no endpoint satisfies this, and calls that it applies to are refused.";
+    expect(
+      warnings(`version: 1
+defaults: { require: { zdr: true } }
+rules:
+  - match: { tag: a }
+    then: { require: { regions: [eu, uss] } }
+  - match: { tag: b }
+    then: { require: { regions: [mars] } }
+  - match: { tag: c }
+    then: { require: { regions: [us] } }
+  - match: { tag: d }
+    then: { only: [groq] }
+  - match: { tag: e }
+    then: { require: { max_price: { input: 0 } } }
+  - match: { tag: f }
+    then: { ignore: [openai, groq] }
+  - match: { tag: g }
+    then: { order: [ep_second], fallbacks: false }
+  - match: { tag: h }
+    then: { deny: { message: "No." }, require: { regions: [us] } }
+`),
+    ).toEqual([
+      '5:38 /rules/0/then/require/regions/1: there is no endpoint in region "uss"; did you mean "us"?',
+      `7:11 /rules/1/then: ${refused} require.regions ["mars"] of the routing policy excludes all 2 endpoints of the catalog.`,
+      '7:34 /rules/1/then/require/regions/0: there is no endpoint in region "mars"',
+      `9:11 /rules/2/then: ${refused} require.regions ["us"] of the routing policy excludes 1 of the 2 endpoints of the catalog, require.zdr of the routing policy excludes 1.`,
+      `11:11 /rules/3/then: ${refused} require.zdr of the routing policy excludes 1 of the 2 endpoints of the catalog, only ["groq"] of the routing policy excludes 1.`,
+      `13:11 /rules/4/then: ${refused} require.max_price {"input":0} of the routing policy excludes all 2 endpoints of the catalog.`,
+      `15:11 /rules/5/then: ${refused} ignore ["openai", "groq"] of the routing policy excludes all 2 endpoints of the catalog.`,
+      `17:11 /rules/6/then: ${refused} require.zdr of the routing policy excludes 1 of the 2 endpoints of the catalog, order without fallbacks, ["ep_second"] of the routing policy excludes 1.`,
     ]);
   });
 

@@ -1,0 +1,97 @@
+/** Where a gateway listens: on one port, or on two where metrics have their own; and where a supervisor tells those of its cells. */
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { clientAddress } from "../edge/client-address.ts";
+import { type MetricsPageOptions, metricsPage } from "../edge/metrics-page.ts";
+import { securityHeaders } from "../edge/security-headers.ts";
+import { openPages, openServer, type Server, type ServerDeps } from "../edge/server.ts";
+import type { Listeners } from "../listeners.ts";
+import { LOOPBACK_HOST } from "../mail-settings.ts";
+import { type MetricsAddress, metricsAddressOfCells } from "../metrics-settings.ts";
+import { listenFault } from "../process/listening.ts";
+import type { CellsMetrics } from "../supervisor/cells-metrics.ts";
+import type { MetricsListener } from "../supervisor/supervisor.ts";
+
+type ListenDeps = Omit<ServerDeps, "onListening">;
+
+/** The variables that say where metrics are told. */
+const METRICS = "METRICS_";
+
+/** @throws Error with the reason, for the operator */
+export async function listening(
+  { host, port, metrics: { tokenDigest, own } }: Config,
+  listeners: Listeners,
+  read: MetricsPageOptions["read"],
+  deps: ListenDeps,
+): Promise<Server> {
+  const page = metricsPage({ path: "/metrics", read, tokenDigest, isOpen: own !== undefined && isOpen(own) });
+  const asGateway = {
+    ...deps,
+    pages: own === undefined ? [...deps.pages, page] : deps.pages,
+    onListening: (at: number) => listeners.add("gateway", at),
+  };
+  const openMain = () => opened(() => openServer(asGateway, host, port), { host, port }, "");
+  if (own === undefined) return await openMain();
+  const asMetrics = {
+    ...{ ...deps, pages: [page], sharesPort: false, onConnection: () => true, requests: undefined },
+    onListening: (at: number) => listeners.add("metrics", at),
+  };
+  const beside = await opened(() => openPages(asMetrics, own.host, own.port), own, METRICS);
+  const main = await openMain().catch((error: unknown) => {
+    beside.close();
+    throw error;
+  });
+  return {
+    port: main.port,
+    stopListening: () => main.stopListening(),
+    close() {
+      main.close();
+      beside.close();
+    },
+  };
+}
+
+interface CellsMetricsGround {
+  readonly log: { error(fields: object, text: string): void };
+  readonly listeners: Listeners;
+  readonly clock: Clock;
+}
+
+/** The supervisor's port: `/metrics` has each cell by its label, `/metrics/sum` all as one. @throws Error as `listening` */
+export async function listeningForCells(
+  { port: gatewayPort, publicUrl, metrics: settings }: Config,
+  metrics: CellsMetrics,
+  { log, listeners, clock }: CellsMetricsGround,
+): Promise<MetricsListener> {
+  const at = metricsAddressOfCells(settings, gatewayPort);
+  const { tokenDigest } = settings;
+  const page = (path: MetricsPageOptions["path"], read: MetricsPageOptions["read"]) =>
+    metricsPage({ path, read, tokenDigest, isOpen: isOpen(at) });
+  const deps = {
+    pages: [page("/metrics", () => metrics.each()), page("/metrics/sum", () => metrics.sum())],
+    security: securityHeaders(publicUrl?.startsWith("https:") === true),
+    ...{ clock, clientAddress: clientAddress([]), onConnection: () => true, isCrowded: () => false },
+    onFault: (err: unknown, requestId: string) =>
+      log.error({ err, requestId }, "a request failed on our side"),
+    onListening: (port: number) => listeners.add("metrics", port),
+  };
+  const server = await opened(() => openPages(deps, at.host, at.port), at, METRICS);
+  const host = at.host.includes(":") ? `[${at.host}]` : at.host;
+  return { url: `http://${host}:${server.port}/metrics`, close: () => server.close() };
+}
+
+/** Whether whoever reaches the address may read, where no token is asked for. */
+const isOpen = ({ host }: MetricsAddress): boolean => !LOOPBACK_HOST.test(host) && host !== "::1";
+
+async function opened(
+  open: () => Promise<Server>,
+  { host, port }: MetricsAddress,
+  prefix: string,
+): Promise<Server> {
+  try {
+    return await open();
+  } catch (error) {
+    // The socket library reports no reason; Node's own listen reports the system's.
+    throw new Error((await listenFault(host, port, prefix)) ?? (error as Error).message, { cause: error });
+  }
+}
