@@ -38,7 +38,7 @@ export async function openLimitsRoom(
     return { limits, takePlace: placesOf(limits), closeLimits: async () => {}, leasedSlots: () => 0 };
   }
   const { openSharedLimits } = await import("../cells/limits/shared-limits.ts");
-  const limits = openSharedLimits({ lane: cell.lane("limits"), clock });
+  const limits = openSharedLimits({ lane: cell.lane("limits"), clock, staleMs: cell.staleMs });
   return {
     limits,
     takePlace: placesOf(limits),

@@ -25,8 +25,8 @@ export class ScopeLease extends OrgLease {
   /** The period of the last refusal that was told. */
   refused = "";
 
-  constructor(scope: string, nowMs: number) {
-    super(scope, nowMs);
+  constructor(scope: string, nowMs: number, aheadMs: number) {
+    super(scope, nowMs, aheadMs);
     this.budget = budgetNameOf(scope);
   }
 

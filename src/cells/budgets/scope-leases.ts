@@ -9,6 +9,8 @@ import { type ScopeSums, type SpentCharge, scopeNames } from "./scopes.ts";
 
 export interface ScopeLeasesOptions {
   readonly clock: Clock;
+  /** Leases are to last so long without Redis. */
+  readonly staleMs: number;
   /** The cell's life: Redis's time when it began, or up to a moment later. */
   readonly life: string;
   /** Port: the budgets of a key whose charges a former process made. */
@@ -43,7 +45,8 @@ export class ScopeLeases {
   of(name: string): ScopeLease {
     let scope = this.#scopes.get(name);
     if (scope === undefined) {
-      scope = new ScopeLease(name, this.#options.clock.monotonic());
+      const { clock, staleMs } = this.#options;
+      scope = new ScopeLease(name, clock.monotonic(), staleMs);
       this.#scopes.set(name, scope);
       this.#options.onNew();
     }

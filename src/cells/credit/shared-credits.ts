@@ -43,7 +43,7 @@ export async function openSharedCredits(deps: SharedCreditsDeps) {
   const book = new SharedBook({ ...deps, posted, lots, view, inAct, boundsOf });
   const falls = new ChargeFalls({ store, boundsOf, onFall });
   const purse = await openLeasedPurse({
-    ...{ store, clock, view, life: cell.entered.life, lane: cell.lane("credit") },
+    ...{ store, clock, view, life: cell.entered.life, lane: cell.lane("credit"), staleMs: cell.staleMs },
     restates: cell.restates,
     async onNumbered(charges) {
       await onNumbered(charges);

@@ -23,6 +23,7 @@ const cell = await openProcessCell();
 const { life } = cell.entered;
 const purse = await openLeasedPurse({
   ...{ store: cell.store, life, lane: cell.lane("credit"), clock: systemClock, idleMs: 300 },
+  staleMs: cell.staleMs,
   view: new CreditView({ lane: cell.lane("credit_view"), inAct: () => cell.store.creditInAct() }),
   restates: cell.restates,
   onNumbered: (rows) => append("rows", rows),

@@ -40,7 +40,7 @@ const SPENT = [
   NOW_MS + DAY_MS,
 ];
 /** A call that asks for the only slot of a key. */
-const SLOT: Operation = ["limit", "key", 0, 0, 1, [], [], [0], [0, 0, 0], 0, 0];
+const SLOT: Operation = ["limit", "key", 0, 0, 1, [], [], [0], [0, 0, 0, 0, 0, 0, 0], 0, 0];
 const ADDED: Operation = ["merge", "counts", "sum", [["row", 2]], 0, 10];
 const WRITES = ["keys", '"key"', "", BLOB];
 
@@ -79,7 +79,7 @@ const MONEY: Readonly<Record<string, OperationCase>> = {
   budget_restate: { send: ["budget_restate", ["k:key", 700]] },
   spend: { send: ["spend", "o:org"], isRead: true },
   spend_begin: { send: ["spend_begin", ["o:org", DAY, 100, 1000, 50, ["2030-03-15", 70]]] },
-  limit: { send: ["limit", "key", 60, 4000, 10, [], [], [100], [4, 400, 2], 0, 0] },
+  limit: { send: ["limit", "key", 60, 4000, 10, [], [], [100], [4, 400, 2, 64, 6400, 0, 5000], 0, 0] },
   wanted: { before: [SLOT], other: SLOT, send: ["wanted"] },
 };
 

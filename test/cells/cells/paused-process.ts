@@ -28,6 +28,7 @@ const { life } = cell.entered;
 const purse = await openLeasedPurse({
   // What is idle stays leased.
   ...{ store: cell.store, life, lane: cell.lane("credit"), clock, idleMs: 3_600_000, waitMs: 5000 },
+  staleMs: cell.staleMs,
   view: new CreditView({ lane: cell.lane("credit_view"), inAct: () => cell.store.creditInAct() }),
   restates: cell.restates,
   onNumbered() {},

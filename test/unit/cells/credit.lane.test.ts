@@ -4,6 +4,7 @@ import type { Charges } from "../../../src/cells/credit/charges.ts";
 import { CreditLane } from "../../../src/cells/credit/credit-lane.ts";
 import type { Lane, Operation } from "../../../src/cells/exchange.ts";
 import type { RedisValue } from "../../../src/cells/redis.ts";
+import { STALE_MS } from "../../../src/cells-settings.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";
 import { equals, until } from "../../support/wait.ts";
 
@@ -22,7 +23,7 @@ const open = (
   new CreditLane(
     {
       ...{ lane: { send } as unknown as Lane, charges: charges as unknown as Charges, clock },
-      ...{ life: "1", waitMs: 60_000, idleMs: 60_000, onEnd: () => {} },
+      ...{ life: "1", staleMs: STALE_MS, waitMs: 60_000, idleMs: 60_000, onEnd: () => {} },
     },
     0,
   );
@@ -85,7 +86,7 @@ test("a lease that is granted after the call has given up goes back", async () =
   const credit = new CreditLane(
     {
       ...{ lane: { send } as unknown as Lane, charges: noCharges as unknown as Charges, clock: systemClock },
-      ...{ life: "1", waitMs: 1, idleMs: 1, onEnd: () => {} },
+      ...{ life: "1", staleMs: STALE_MS, waitMs: 1, idleMs: 1, onEnd: () => {} },
     },
     0,
   );
