@@ -43,7 +43,7 @@ const MOST_IDLE_KEYS = 100_000;
 const LOOK_MS = 100;
 /** Slots in use are told again; those of a key with calls before none may begin on them any more. */
 const RETELL_MS = 60_000;
-const RETELL_USED_MS = SLOT_MS / 2;
+const RETELL_USED_MS = SLOT_MS - 5000;
 
 export const openSharedLimits = (options: SharedLimitsOptions): SharedLimits => new CellLimits(options);
 
