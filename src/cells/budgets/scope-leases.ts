@@ -9,6 +9,8 @@ import { type ScopeSums, type SpentCharge, scopeNames } from "./scopes.ts";
 export interface ScopeLeasesOptions {
   /** Redis's time. */
   readonly time: SharedClock;
+  /** Leases are to last so long without Redis. */
+  readonly staleMs: number;
   /** Port: the budgets of a key whose charges a former process made. */
   readonly scopeOf?: ((keyId: string) => BudgetScope | undefined) | undefined;
   /** A scope is new: somebody looks after it from now on. */
@@ -39,7 +41,8 @@ export class ScopeLeases {
   of(name: string): ScopeLease {
     let scope = this.#scopes.get(name);
     if (scope === undefined) {
-      scope = new ScopeLease(name, this.#options.time);
+      const { time, staleMs } = this.#options;
+      scope = new ScopeLease(name, time, staleMs);
       this.#scopes.set(name, scope);
       this.#options.onNew();
     }

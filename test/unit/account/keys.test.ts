@@ -126,6 +126,33 @@ test("O28: a hard budget without an amount is refused with a pointer; no budget 
   }
 });
 
+test("C4: on a plan without limits a key may have any, at creation and by a change, and the plan may get limits and lose them", async () => {
+  const limited = rig.plan;
+  const unlimited = { ...limited, rpm: 0, tpm: 0, concurrency: 0, keys: 0, projects: 0 };
+  rig.plan = unlimited;
+  const limits = { rpm: 90, tpm: 3_000_000, concurrency: 700 };
+  const key = await rig.create({ limits });
+  expect(rig.keyring.resolve(key.secret).limits).toEqual(limits);
+  const more = { rpm: 9000, tpm: 4_000_000, concurrency: 1 };
+  expect((await rig.patch(key.id, { limits: more })).limits).toEqual(more);
+  // Without its own a key has the plan's: none.
+  await rig.patch(key.id, { limits: { rpm: null } });
+  expect(rig.keyring.resolve(key.secret).limits).toEqual({ ...more, rpm: 0 });
+  rig.plan = limited;
+  expect(await failure(rig.patch(key.id, { limits: { rpm: limited.rpm + 1 } }))).toBe(
+    "invalid_value /limits/rpm",
+  );
+  // What it had before it may keep.
+  expect((await rig.patch(key.id, { limits: { tpm: more.tpm } })).limits).toMatchObject({ tpm: more.tpm });
+  expect(await failure(rig.patch(key.id, { limits: { tpm: more.tpm + 1 } }))).toBe(
+    "invalid_value /limits/tpm",
+  );
+  rig.plan = unlimited;
+  expect((await rig.patch(key.id, { limits: { tpm: more.tpm + 1 } })).limits).toMatchObject({
+    tpm: more.tpm + 1,
+  });
+});
+
 test("a limit granted above the plan may be set again up to its current value", async () => {
   const { id, secret } = await create();
   await rig.accounts.act(() => rig.accounts.replaceKey({ ...rig.rowOf(secret), limits: { rpm: 600 } }));
