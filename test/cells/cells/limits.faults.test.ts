@@ -335,7 +335,7 @@ describe.skipIf(missing !== undefined)("limits of keys", () => {
     await rig.pass(66_000, 20_000);
     for (let i = 0; i < KEYS; i++) cell.limits.admit({ keyId: "other", limits: {} }, 0);
     expect(cell.limits.tracked()).toBeLessThan(10);
-    // Each key that is seen takes two of the others with it.
+    // Each key that is seen takes some of the others with it.
     for (let i = 0; i < KEYS; i += 500) {
       for (let n = 0; n < 500; n++) cell.limits.admit({ keyId: `later-${i + n}`, limits: { rpm: 100 } }, 0);
       await rig.rest();
