@@ -56,12 +56,12 @@ export class SharedClock implements Clock {
     this.#aheadMs = machine.now() - machine.monotonic();
   }
 
-  /** Milliseconds since 1970; as far as Redis could be asked. It steps only where all clocks were set. */
-  readonly now = (): number => this.machine.monotonic() + this.#aheadMs;
+  /** Whole milliseconds since 1970, as a system's clock has them; as far as Redis could be asked. It steps only where all clocks were set. */
+  readonly now = (): number => Math.floor(this.machine.monotonic() + this.#aheadMs);
 
   readonly monotonic = (): number => this.machine.monotonic();
 
-  /** Milliseconds of a time that no setting of clocks moves, the same at all cells: see `scripts/clock.lua`. */
+  /** Whole milliseconds of a time that no setting of clocks moves, the same at all cells: see `scripts/clock.lua`. */
   readonly steady = (): number => this.now() - this.#shiftMs;
 
   /** To be given to `heard`. */

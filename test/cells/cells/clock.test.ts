@@ -47,6 +47,16 @@ describe("the clock of cells", () => {
     expect(Math.abs(reply(-HOUR, 1, 1))).toBeLessThanOrEqual(2);
   });
 
+  test("C1: has whole milliseconds, as ids and rows must, although monotonic time has parts of them", () => {
+    nowMs += 0.4142;
+    const clock = new SharedClock(machine);
+    const times = () => [clock.now(), clock.steady()].map(Number.isInteger);
+    expect(times()).toEqual([true, true]);
+    nowMs += 0.7321;
+    clock.read({ redisMs: 2_000_000, shiftMs: 500, changes: 1 }, nowMs - 0.25);
+    expect(times()).toEqual([true, true]);
+  });
+
   test("does not move while the machine's clock may be right", () => {
     const clock = new SharedClock(machine);
     for (const ms of [0, 1, 30, 200]) {
