@@ -181,6 +181,23 @@ describe.skipIf(missing !== undefined)(`C1: clocks${missing === undefined ? "" :
     expect(await claims(2800)).toEqual(SET(DAY));
   });
 
+  test.each([
+    ["before", ["c", "a", "c"]],
+    ["behind", ["a", "c", "c"]],
+  ])(
+    "a new process that asks %s a cell that knows steady time does not decide what that becomes",
+    async (_, order) => {
+      for (const cell of ["a", "b"]) await wentBy(cell, T - 5000);
+      const answers: Judged[] = [];
+      for (const [at, cell] of order.entries()) {
+        const steady = T + at * 250;
+        const said = { slept: steady + DAY, machine: steady + DAY, ...(cell === "a" && { steady }) };
+        answers.push(await judge(steady + DAY, said, cell));
+      }
+      expect(answers).toEqual([WAITS, WAITS, SET(DAY)]);
+    },
+  );
+
   test("a claim that is five seconds old, or later than now, is over", async () => {
     await wentBy("b", T - 5000);
     const claims = (afterMs: number) =>

@@ -236,6 +236,16 @@ describe.skipIf(missing !== undefined)("C1: rows of answers", () => {
     expect(await claim("one")).toEqual(ANSWERED);
   });
 
+  test("that take the place of what a retired cell left last for their own time", async () => {
+    const retiredMs = NOON_MS - 1000 + ANSWER_MS;
+    await redis("SET", "answer:one", packr.pack(["print", "", retiredMs]));
+    await redis("ZADD", "answer_ends", retiredMs, " one");
+    await bench.lane.send([["answer", "one", "org", "print", "facts", ANSWER_MS, 0, MANY]]);
+    await bench.set(retiredMs);
+    await answer("two");
+    expect(await claim("one")).toEqual(["2", "print", "facts", "0"]);
+  });
+
   test.each([13, 40, -13])("are not forgotten where all clocks are set by %d days", async (days) => {
     await answer("one");
     await setAll(days * DAY_MS);
