@@ -1,7 +1,7 @@
 /** A disk that fails or is slow on demand, for a process that a test starts (disk-faults.c). */
-import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { compilePreloaded } from "./preloaded.ts";
 
 export interface DiskFaults {
   /** Why a test cannot have it, for its title; empty where it can. */
@@ -18,24 +18,11 @@ export interface DiskFaults {
 
 /** @param folder for the library and its rules */
 export function compileDiskFaults(folder: string): DiskFaults {
-  const compiler =
-    process.platform === "linux"
-      ? ["cc", "gcc", "clang"].find((name) => spawnSync(name, ["--version"]).status === 0)
-      : undefined;
-  const [library, rules, log] = [join(folder, "disk-faults.so"), join(folder, "rules"), join(folder, "log")];
-  if (compiler !== undefined) {
-    execFileSync(compiler, [
-      "-shared",
-      "-fPIC",
-      "-o",
-      library,
-      join(import.meta.dirname, "disk-faults.c"),
-      "-ldl",
-    ]);
-    writeFileSync(rules, "");
-  }
+  const { missing, library } = compilePreloaded("disk-faults", folder);
+  const [rules, log] = [join(folder, "rules"), join(folder, "log")];
+  if (missing === "") writeFileSync(rules, "");
   return {
-    missing: compiler === undefined ? " (skipped: needs Linux and a C compiler)" : "",
+    missing,
     env: { LD_PRELOAD: library, WEIR_DISK_FAULTS: rules, WEIR_DISK_LOG: log },
     set(...lines) {
       writeFileSync(log, "");

@@ -276,12 +276,14 @@ export interface WorldOptions<Name extends string> {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** The list of `plans.yaml`; without it there is only the plan `local`. */
   readonly plans?: readonly Readonly<Record<string, unknown>>[];
+  /** More variables of the environment, which the supervisor passes on to its cells. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Starts `count` cells on a folder that a gateway alone has used, with the orgs of `specs`. */
 export async function startWorld<Name extends string>(
   count: number,
-  { engine, orgs, settings = {}, plans }: WorldOptions<Name>,
+  { engine, orgs, settings = {}, plans, env }: WorldOptions<Name>,
 ): Promise<{ readonly world: CellsWorld; readonly secrets: Readonly<Record<Name, string>> }> {
   const simulator = await startSimulator({ keepBodyBytes: 0 });
   onTestFinished(() => simulator.close());
@@ -289,6 +291,7 @@ export async function startWorld<Name extends string>(
     LOG_LEVEL: "warn",
     SIMULATOR_URL: simulator.url,
     ...(engine && { CLICKHOUSE_URL: "" }),
+    ...env,
   });
   const configDir = where.env.CONFIG_DIR as string;
   addModel(configDir);
