@@ -52,7 +52,8 @@ export function planOf(dice: Dice): Plan {
   const replicas = dice.chance(0.35) ? 1 : 0;
   const orgs = ["org_a", "org_b"].map((orgId, at) => ({ orgId, isOverdrawn: at === 1 }));
   const isAtMidnight = dice.chance(0.1);
-  const beginMs = MIDNIGHT_MS + (isAtMidnight ? -dice.integer(500, 3000) : dice.integer(1, 20) * 3_600_000);
+  const beginMs =
+    MIDNIGHT_MS + (isAtMidnight ? -dice.integer(500, 3000) : dice.integer(3_600_000, 20 * 3_600_000));
   return {
     ...{ orgs, replicas, beginMs, isAtMidnight },
     cells: ["a", "b", "c", "d"].slice(0, dice.integer(2, 3) + (dice.chance(0.2) ? 1 : 0)),

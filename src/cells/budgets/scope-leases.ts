@@ -2,7 +2,7 @@
 import type { BudgetScope } from "../../limits/budget.ts";
 import { openPeriods, type Period } from "../../limits/periods.ts";
 import type { Operation } from "../exchange.ts";
-import type { SharedClock } from "../shared-clock.ts";
+import type { ClockReading, SharedClock } from "../shared-clock.ts";
 import { ANSWER_VALUES, ScopeLease } from "./scope-lease.ts";
 import { type ScopeSums, type SpentCharge, scopeNames } from "./scopes.ts";
 
@@ -54,8 +54,8 @@ export class ScopeLeases {
   }
 
   /** An answer that was just received says Redis's time. @param sentMs monotonic time before it was asked for */
-  heard(redisMs: number, sentMs: number): void {
-    this.#options.time.heard(redisMs, sentMs);
+  heard(reading: ClockReading, sentMs: number): void {
+    this.#options.time.read(reading, sentMs);
   }
 
   /** The period that Redis's time is in. */

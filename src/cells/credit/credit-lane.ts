@@ -260,8 +260,8 @@ export class CreditLane {
     }
     if (isTaken !== 1)
       throw new Error(`Redis has this cell's charges up to row ${values}, not ${this.#chargedTo}`);
-    const [spends, wantedScopes, crossed, redisMs] = ofBudgets;
-    this.scopes.heard(redisMs, heard.monotonicMs);
+    const [spends, wantedScopes, crossed, redisMs, shiftMs, changes] = ofBudgets;
+    this.scopes.heard({ redisMs, shiftMs, changes }, heard.monotonicMs);
     const { batch } = turn;
     const numbering = this.#answered(turn, values);
     for (const { scope, held, freeMicroUsd } of this.scopes.answered(turn.sent, spends)) {

@@ -152,5 +152,5 @@ export const OTHER_SCRIPTS: Readonly<
   open: { stage: "filling", calls: () => [["upload"]] },
   enter: { hasLife: true, calls: () => [[CELL, "", 1, 1, 0, ...ANY_TIME]] },
   restored: { calls: () => [[]] },
-  retire: { hasLife: true, calls: () => [[CELL, -Number.MAX_SAFE_INTEGER, ...ANY_TIME]] },
+  retire: { hasLife: true, calls: () => [[CELL, -Number.MAX_SAFE_INTEGER, ...ANY_TIME, 0]] },
 };

@@ -203,7 +203,7 @@ export async function openLimitsRig(): Promise<LimitsRig> {
         new URL("../../../src/cells/scripts/retire.lua", import.meta.url),
         "utf8",
       );
-      await link.run(new Script(text), DATASET_KEY, id, name, 0, 0, Number.MAX_SAFE_INTEGER);
+      await link.run(new Script(text), DATASET_KEY, id, name, 0, 0, Number.MAX_SAFE_INTEGER, 0);
     },
     async close() {
       for (const each of links) each.close();
