@@ -29,7 +29,8 @@ const JUDGE = (() => {
 interface Said {
   readonly steady?: number;
   readonly slept?: number;
-  readonly machine?: number;
+  /** Undefined: it was wrong before. */
+  readonly machine?: number | undefined;
 }
 
 interface Judged {
@@ -65,19 +66,34 @@ describe.skipIf(missing !== undefined)(`C1: clocks${missing === undefined ? "" :
   };
   const spans = async () => unpackr.unpack((await hash("clock")).get("spans") as Buffer);
   /** A cell went by Redis's clock at this steady time. */
-  const wentBy = (cell: string, steady: number) =>
-    link.call("HSET", `${KEY_PREFIX}applied`, cell, `0 ${steady}`);
+  const wentBy = async (cell: string, steady: number) => {
+    await link.call("HSET", `${KEY_PREFIX}applied`, cell, `0 ${steady}`);
+    await link.call("HSET", `${KEY_PREFIX}vouched`, cell, steady);
+    await link.call("HSET", DATASET_KEY, "steady", steady);
+  };
 
   /** A cell asks while Redis's clock says `redisMs`. */
   async function judge(redisMs: number, said: Said, cell = "a"): Promise<Judged> {
     await link.call("SET", CLOCK, redisMs);
-    const { steady, slept = steady, machine = T - 100 * DAY } = said;
+    const { steady, slept = steady } = said;
+    const machine = "machine" in said ? (said.machine ?? "") : T - 100 * DAY;
     const expected = steady === undefined ? ["", ""] : [steady - 2000, steady + 2000];
     const evidence = [...expected, steady ?? "", slept ?? "", machine];
     const answer = (await link.run(JUDGE, DATASET_KEY, id, cell, ...evidence)) as RedisValue[];
     const [goes, wall, shift = 0, changes = 0] = answer.map(Number);
     expect(wall).toBe(redisMs);
     return { goes: goes === 1, shift, changes };
+  }
+
+  /** It asks, and half a second later once more. */
+  async function judgeTwice(redisMs: number, said: Said): Promise<Judged> {
+    await judge(redisMs, said);
+    const { steady, slept, machine } = said;
+    return await judge(redisMs + 500, {
+      ...(steady !== undefined && { steady: steady + 500 }),
+      ...(slept !== undefined && { slept: slept + 500 }),
+      ...(machine !== undefined && { machine: machine + 500 }),
+    });
   }
 
   const GOES: Judged = { goes: true, shift: 0, changes: 0 };
@@ -148,7 +164,8 @@ describe.skipIf(missing !== undefined)(`C1: clocks${missing === undefined ? "" :
   test.each(CASES)("where Redis's %s", async (_, redisMs, said, others, judged) => {
     if (others.wentBy !== undefined) await wentBy("b", others.wentBy);
     if (others.doubted !== undefined) await link.call("HSET", `${KEY_PREFIX}clock`, "d:b", others.doubted);
-    expect(await judge(redisMs, said)).toEqual(judged);
+    if (judged.shift === 0) expect(await judge(redisMs, said)).toEqual(judged);
+    else expect(await judgeTwice(redisMs, said)).toEqual(judged);
     const doubts = (await hash("clock")).has("d:a");
     // Who waits for another cell's doubt has none of its own.
     expect(doubts).toBe(!judged.goes && others.doubted === undefined);
@@ -219,19 +236,19 @@ describe.skipIf(missing !== undefined)(`C1: clocks${missing === undefined ? "" :
   });
 
   test("steady time goes on from where it was, for whoever hears of it later", async () => {
-    expect(await judge(T + DAY + 7, { steady: T + 7, slept: T + DAY + 7 })).toEqual(SET(DAY));
+    expect(await judgeTwice(T + DAY + 7, { steady: T + 7, slept: T + DAY + 7 })).toEqual(SET(DAY));
     // By the shift that it knows of.
-    expect(await judge(T + DAY + 9, { steady: T + 9 }, "b")).toEqual(SET(DAY));
-    expect(await judge(T + DAY + 2010, { steady: T + 9 }, "b")).toMatchObject({ goes: false });
+    expect(await judge(T + DAY + 509, { steady: T + 509 }, "b")).toEqual(SET(DAY));
+    expect(await judge(T + DAY + 2510, { steady: T + 509 }, "b")).toMatchObject({ goes: false });
   });
 
   test.each([
     ["within five seconds of its course", 5000, [0, 5000]],
-    ["not so near to it", 5001, [0, 0, T, DAY, T + HOUR, 5001]],
+    ["not so near to it", 5001, [0, 0, T + 500, DAY, T + HOUR + 500, 5001]],
   ])("a clock that is put right %s", async (_, offMs, left) => {
-    await judge(T + DAY, { steady: T, slept: T + DAY });
+    await judgeTwice(T + DAY, { steady: T, slept: T + DAY });
     const back = T + HOUR + offMs;
-    expect(await judge(back, { steady: T + HOUR, slept: back })).toEqual({
+    expect(await judgeTwice(back, { steady: T + HOUR, slept: back })).toEqual({
       goes: true,
       shift: offMs,
       changes: 2,
@@ -243,20 +260,39 @@ describe.skipIf(missing !== undefined)(`C1: clocks${missing === undefined ? "" :
     let steady = T;
     for (const shift of [DAY, 13 * DAY, 2 * DAY, 0]) {
       steady += HOUR;
-      await judge(steady + shift, { steady, slept: steady + shift });
+      await judgeTwice(steady + shift, { steady, slept: steady + shift });
     }
     expect(await spans()).toEqual([0, 0]);
   });
 
-  test("sixteen spans are kept, the newest", async () => {
-    for (let n = 1; n <= 20; n++)
-      expect(
-        await judge(T + n * (HOUR + DAY), { steady: T + n * HOUR, slept: T + n * (HOUR + DAY) }),
-      ).toEqual({
-        ...{ goes: true, shift: n * DAY, changes: n },
-      });
-    const kept = Array.from({ length: 16 }, (_, at) => at + 5);
-    expect(await spans()).toEqual(kept.flatMap((n) => [T + n * HOUR, n * DAY]));
+  test("eighty spans are kept, the newest, and those of the last forty days", async () => {
+    const set = (n: number) =>
+      judgeTwice(T + n * (HOUR + DAY), { steady: T + n * HOUR, slept: T + n * (HOUR + DAY) });
+    for (let n = 1; n <= 90; n++) expect(await set(n)).toEqual({ goes: true, shift: n * DAY, changes: n });
+    const kept = Array.from({ length: 80 }, (_, at) => at + 11);
+    expect(await spans()).toEqual(kept.flatMap((n) => [T + n * HOUR + 500, n * DAY]));
+    await set(41 * 24);
+    // The last that had begun forty days before, and those behind it.
+    expect((await spans())[0]).toBe(T + 23 * HOUR + 500);
+  });
+
+  test("a beat from before a doubt does not vouch for a clock that reaches its time once more", async () => {
+    for (const cell of ["a", "b"]) await wentBy(cell, T);
+    for (const cell of ["a", "b"]) expect(await judge(T - HOUR, { steady: T + 10 }, cell)).toEqual(WAITS);
+    for (const cell of ["a", "b"])
+      expect(await judge(T + 100, { steady: T + HOUR + 100 }, cell)).toEqual(WAITS);
+  });
+
+  test("a cell whose machine's clock was wrong before does not keep others from a clock that is put right", async () => {
+    for (const cell of ["a", "b"]) await wentBy(cell, T - 5000);
+    const right = (afterMs: number) =>
+      judge(T + 3 * 60_000 + afterMs, { steady: T + afterMs, machine: T + 3 * 60_000 + afterMs });
+    const wrong = (afterMs: number) =>
+      judge(T + 3 * 60_000 + afterMs, { steady: T + afterMs, machine: undefined }, "b");
+    expect(await right(0)).toEqual(WAITS);
+    expect(await wrong(200)).toEqual(WAITS);
+    expect(await right(500)).toEqual(SET(3 * 60_000));
+    expect(await wrong(700)).toEqual(SET(3 * 60_000));
   });
 
   test("of another installation is not judged", async () => {

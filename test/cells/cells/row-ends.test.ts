@@ -267,8 +267,10 @@ describe.skipIf(missing !== undefined)("C1: rows of limits", () => {
   async function call(key: string, count: number, concurrency = 0): Promise<number> {
     const asks = Array.from({ length: count }, () => 0);
     const limits = concurrency > 0 ? [0, 0, concurrency] : [RPM, 0, 0];
-    const [answer = []] = await bench.lane.send([["limit", key, ...limits, [], [], asks, [0, 0, 0], 0, 0]]);
-    const outcomes = answer.slice(11).map(Number);
+    const [answer = []] = await bench.lane.send([
+      ["limit", key, ...limits, [], [], asks, [0, 0, 0, 0, 0, 0, 0], 0, 0],
+    ]);
+    const outcomes = answer.slice(13).map(Number);
     return outcomes.filter((code, at) => at % 2 === 0 && code === 0).length;
   }
 
