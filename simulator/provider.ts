@@ -12,6 +12,7 @@ import { type Instruction, pathInstruction, readInstruction } from "./instructio
 import type { Script } from "./playback.ts";
 import type { HttpRequest, RequestHead } from "./request.ts";
 import { streamScript, type WholeReply, wholeScript } from "./script.ts";
+import { ScriptCache } from "./script-cache.ts";
 import type { SimulatedRequest } from "./simulated-request.ts";
 import type { RouteRequest, SimulatedRoute } from "./simulated-route.ts";
 
@@ -22,8 +23,6 @@ const MODEL_IDS = ["sim-small", "sim-large"];
 const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
 
 const MAX_CACHED_BODY_BYTES = 262_144;
-const MAX_CACHED_SCRIPT_BYTES = 4_194_304;
-const MAX_CACHE_BYTES = 67_108_864;
 const MAX_COUNTED = 10_000;
 
 const PLAIN: Instruction = Object.freeze({});
@@ -52,9 +51,7 @@ interface KnownHead {
 }
 
 export class Provider {
-  /** Method and target, then body, to script. */
-  readonly #scripts = new Map<string, Map<string, Script>>();
-  #cachedBytes = 0;
+  readonly #scripts = new ScriptCache();
   /** Number of requests with `times` seen, by target and digest of the body. */
   readonly #seen = new Map<string, number>();
   /** Results for heads, independent of the body. Equal heads are one object. */
@@ -66,10 +63,10 @@ export class Provider {
     if (refusal !== undefined) return refusal;
     if (body.length > MAX_CACHED_BODY_BYTES) return this.#compose(head, served, body).script;
     const text = body.toString("latin1");
-    const known = this.#scripts.get(route)?.get(text);
+    const known = this.#scripts.get(route, text);
     if (known !== undefined) return known;
     const { script, fixed } = this.#compose(head, served, body);
-    if (fixed) this.#remember(route, text, script);
+    if (fixed) this.#scripts.add(route, text, script);
     return script;
   }
 
@@ -114,19 +111,6 @@ export class Provider {
     if (this.#seen.size >= MAX_COUNTED) this.#seen.clear();
     this.#seen.set(key, seen);
     return seen;
-  }
-
-  #remember(route: string, body: string, script: Script): void {
-    const scriptBytes = script.steps.reduce((sum, step) => sum + step.bytes.length, 0);
-    if (scriptBytes > MAX_CACHED_SCRIPT_BYTES) return;
-    this.#cachedBytes += scriptBytes + body.length;
-    if (this.#cachedBytes > MAX_CACHE_BYTES) {
-      this.#scripts.clear();
-      this.#cachedBytes = scriptBytes + body.length;
-    }
-    const scripts = this.#scripts.get(route) ?? new Map<string, Script>();
-    scripts.set(body, script);
-    this.#scripts.set(route, scripts);
   }
 }
 

@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { analyticsField, checkForEngine } from "./analytics-settings.ts";
+import { cellsField } from "./cells-settings.ts";
 import { cidrListField } from "./cidr-list.ts";
 import { problemText, readDocument } from "./document/document.ts";
 import { dpaField } from "./dpa-settings.ts";
@@ -82,6 +83,7 @@ const fileSchema = z.strictObject({
       shutdown_ms: positive.default(30_000),
     })
     .prefault({}),
+  cells: cellsField,
   /** Fee for a call answered with an org's own provider key: one line of cost for both parts. */
   byok: z
     .strictObject({

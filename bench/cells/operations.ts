@@ -53,7 +53,21 @@ export const KINDS: readonly Kind[] = [
     name: "limit",
     about: "a key asks for its next batch of rpm, tpm and slots",
     send: (lane, number) =>
-      lane.send([["limit", `key_${number % 50}`, 600_000, 1e9, 0, [], [], [], [10, 10_000, 0], 0, 0]]),
+      lane.send([
+        [
+          "limit",
+          `key_${number % 50}`,
+          600_000,
+          1e9,
+          0,
+          [],
+          [],
+          [],
+          [10, 10_000, 0, 200, 200_000, 0, 5000],
+          0,
+          0,
+        ],
+      ]),
   },
   {
     name: "new-org",
@@ -68,7 +82,19 @@ export const KINDS: readonly Kind[] = [
     about: "a key's first 20 calls of a minute, asked for one by one: what Redis keeps of its windows",
     send: (lane, number) =>
       lane.send([
-        ["limit", `new_${number}`, 600_000, 1e9, 0, [], [], Array(20).fill(100), [10, 10_000, 0], 0, 0],
+        [
+          "limit",
+          `new_${number}`,
+          600_000,
+          1e9,
+          0,
+          [],
+          [],
+          Array(20).fill(100),
+          [10, 10_000, 0, 200, 200_000, 0, 5000],
+          0,
+          0,
+        ],
       ]),
   },
   {

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { fail } from "../errors.ts";
 import { budgetAfter, type keyBudgetField } from "./budget-fields.ts";
 import type { KeyLimits, KeyRow } from "./key.ts";
-import type { PlanLimits } from "./plan.ts";
+import { mostOf, type PlanLimits } from "./plan.ts";
 
 const count = z.int().min(1).nullable().optional();
 export const limitsField = z.strictObject({ rpm: count, tpm: count, concurrency: count });
@@ -17,8 +17,8 @@ export const lifetimeField = z.string().regex(/^[1-9]\d{0,4}h$/, "hours, such as
 export const lifetimeMs = (expiresIn: string): number => Number.parseInt(expiresIn, 10) * 3_600_000;
 
 /**
- * Limits after a change. None may be set above the plan's (limit requests exist for that); one that was granted above
- * the plan may be set again up to its current value.
+ * Limits after a change. None may be set above the plan's, where that has one (limit requests exist for that); one that was granted
+ * above the plan, or set under a plan without it, may be set again up to its current value.
  */
 export function limitsOf(
   old: Partial<KeyLimits>,
@@ -30,7 +30,7 @@ export function limitsOf(
     const wanted = change?.[limit];
     if (wanted === null) delete limits[limit];
     if (typeof wanted !== "number") continue;
-    const most = Math.max(plan[limit], old[limit] ?? 0);
+    const most = Math.max(mostOf(plan[limit]), old[limit] ?? 0);
     if (wanted > most) {
       throw fail("invalid_value", `The plan allows ${most}. Ask for more with POST /v1/limits/requests.`, {
         param: `/limits/${limit}`,

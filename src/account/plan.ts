@@ -4,7 +4,7 @@
 
 import type { MaybePromise } from "../maybe-promise.ts";
 
-/** Limits of a plan: defaults and ceilings of a key, and how many keys and projects an org may have. */
+/** Limits of a plan: defaults and ceilings of a key, and how many keys and projects an org may have. 0: unlimited, see `mostOf`. */
 export interface PlanLimits {
   /** Requests per minute, tokens per minute, concurrent calls; each for one key. */
   readonly rpm: number;
@@ -16,6 +16,9 @@ export interface PlanLimits {
   /** Requests for more requests a minute are approved at once up to this multiple of `rpm`. */
   readonly autoApprove: number;
 }
+
+/** The most that a limit of a plan or a key allows: its 0 is no limit. */
+export const mostOf = (limit: number): number => (limit === 0 ? Number.POSITIVE_INFINITY : limit);
 
 /** Never fails: an unknown plan gets the default plan. Synchronous and cheap. */
 export type PlanPort = (planId: string) => PlanLimits;

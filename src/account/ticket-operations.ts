@@ -8,7 +8,7 @@ import { type Caller, operation } from "../operation.ts";
 import { pageOf, pageQuery, readPage } from "../page.ts";
 import { limitsChanged, ticketDecided } from "./account-events.ts";
 import { type KeyLimits, type KeyRow, keyWorks, limitsShape } from "./key.ts";
-import type { PlanPort } from "./plan.ts";
+import { mostOf, type PlanPort } from "./plan.ts";
 import { assertMayActOn } from "./scopes.ts";
 import type { AccountTables } from "./tables.ts";
 import { plainText } from "./text-field.ts";
@@ -149,8 +149,10 @@ async function requestLimits(
     for (const one of [key, ...accounts.relativesOf(key, nowMs)]) assertMayActOn(caller, one);
     if (!keyWorks(key, nowMs)) throw fail("state", "The key does not work any more.", { param: "/key_id" });
     const limits = limitsInForce(deps, key);
-    if (rpm <= limits.rpm) {
-      throw fail("invalid_value", `The key has ${limits.rpm} requests a minute already.`, { param: "/rpm" });
+    if (rpm <= mostOf(limits.rpm)) {
+      const has =
+        limits.rpm === 0 ? "as many requests a minute as it likes" : `${limits.rpm} requests a minute`;
+      throw fail("invalid_value", `The key has ${has} already.`, { param: "/rpm" });
     }
     const asked = newTicket(
       {
@@ -192,7 +194,7 @@ const limitsInForce = ({ accounts, plan }: TicketOperationDeps, key: KeyRow): Ke
 
 function mostRpm({ accounts, plan }: TicketOperationDeps, orgId: string): number {
   const { rpm, autoApprove } = plan(accounts.org(orgId)?.planId ?? "");
-  return Math.floor(rpm * autoApprove);
+  return Math.floor(mostOf(rpm) * autoApprove);
 }
 
 /** In an act: sets a limit that a ticket has granted, for the key's lineage. Only requests a minute are granted this way. */

@@ -13,6 +13,7 @@ import type { Ask } from "./analyst-query.ts";
 import { ANALYST_LIMITS } from "./analyst-settings.ts";
 import { writeAccess } from "./engine-access.ts";
 import { EngineError } from "./engine-error.ts";
+import { THREAD_LIMITS } from "./engine-threads.ts";
 import { quoted } from "./literal.ts";
 
 export interface Statement {
@@ -78,7 +79,7 @@ export class EngineRunner {
   private constructor(path: string, spill: string, configuration: string) {
     this.#path = path;
     this.#spill = spill;
-    this.#sessionArgs = writeAccess(path, configuration);
+    this.#sessionArgs = writeAccess(path, THREAD_LIMITS + configuration);
     this.#keepOpenSession = this.#session();
   }
 

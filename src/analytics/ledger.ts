@@ -229,7 +229,10 @@ interface EntryRow {
 /** @throws Error for a kind that this release does not know */
 function entryOfRow(row: EntryRow): LedgerEntry {
   const kind = LEDGER_KINDS.find((known) => known === row.kind);
-  if (kind === undefined) throw new Error(`ledger entry ${row.seq} has the unknown kind ${row.kind}`);
+  if (kind === undefined)
+    throw new Error(
+      `ledger entry ${row.seq} in ClickHouse has the unknown kind ${row.kind}: a later release wrote it, which must be run`,
+    );
   const base = {
     seq: row.seq,
     amountMicroUsd: row.amount_micro,

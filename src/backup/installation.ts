@@ -65,7 +65,7 @@ async function made(options: InstallationOptions, folder: string): Promise<Manif
     has_master_key: beside.some((file) => file.path === MASTER_KEY_FILE),
     cells: cells.map(({ path }) => path).filter((path) => path !== ""),
     ...(redis !== undefined && { redis }),
-    ledger: proveAll(cells.map(({ path }) => join(folder, path))),
+    ledger: proveAll(cells.map(({ path }) => ({ copy: join(folder, path), of: join(dataDir, path) }))),
     files: [...stores, ...beside, ...ofRedis, ...ofRecords],
     links: [...links],
   });

@@ -125,7 +125,7 @@ async function copied(options: BackupOptions, folder: string, at: At): Promise<M
     ...{ id: begun.id, release: begun.release, made_at: isoTime(nowMs), records: begun.records },
     has_master_key: files.some((file) => file.path === MASTER_KEY_FILE),
     // Proves the copied store, which nobody changes: the copy of a damaged store must not look like a backup.
-    ledger: prove(folder),
+    ledger: prove(folder, dataDir),
     files: [{ path: "weir.lmdb", ...(await hashFile(path)) }, ...files],
     links: [...records.links],
   });

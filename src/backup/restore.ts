@@ -14,7 +14,7 @@ import {
   statSync,
   symlinkSync,
 } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { assertRoom } from "../store/copy.ts";
 import { diskPath, lmdbPath } from "../store/inspection.ts";
 import { openStore } from "../store/store.ts";
@@ -99,7 +99,9 @@ async function build(from: string, building: string, manifest: Manifest): Promis
     mkdirSync(dirname(join(building, path)), { recursive: true, mode: 0o700 });
     symlinkSync(to, join(building, path));
   }
-  const ledger = proveAll(storesIn(building, manifest));
+  const ledger = proveAll(
+    storesIn(building, manifest).map((copy) => ({ copy, of: join(from, relative(building, copy)) })),
+  );
   if (!isSame(ledger, manifest.ledger))
     throw new Error(`${lmdbPath(from)} is not the one that the backup was made with: its ledger differs`);
 }

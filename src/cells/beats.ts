@@ -1,6 +1,6 @@
 /**
  * Signs of life: the cell tells how far it followed the stream, and learns how far the others did. A cell that heard nothing for
- * `STALE_MS` must admit nothing, because keys may have been revoked since.
+ * `cells.stale_ms` must admit nothing, because keys may have been revoked since.
  */
 import type { Clock } from "../clock.ts";
 import type { Lane } from "./exchange.ts";
@@ -23,9 +23,11 @@ export interface Beat {
 export interface BeatsOptions {
   readonly lane: Lane;
   readonly clock: Clock;
+  /** `cells.stale_ms` */
+  readonly staleMs: number;
   /** Hears Redis's time. */
   readonly time: SharedClock;
-  /** Called before a beat counts that is the first one after `STALE_MS`: changes may be behind it on their way. */
+  /** Called before a beat counts that is the first one after `staleMs`: changes may be behind it on their way. */
   readonly onStale: () => void;
   /** Called with the version of each beat. */
   readonly onVersion: (version: number) => void;
@@ -35,7 +37,6 @@ export interface BeatsOptions {
   readonly insertedMs: () => number;
 }
 
-export const STALE_MS = 30_000;
 /** A cell that said nothing for so long is taken to be away, by other cells and by the script of beats (`30-registry.lua`). */
 export const SILENT_MS = 2000;
 const EVERY_MS = 250;
@@ -68,7 +69,7 @@ export class Beats {
   }
 
   isFresh(): boolean {
-    return this.ageMs() < STALE_MS;
+    return this.ageMs() < this.#options.staleMs;
   }
 
   /** Since the latest beat that was answered was sent. */

@@ -1,4 +1,5 @@
 /** Opens one cell: its folder's store, its connections to Redis, and the parts between them. */
+import { STALE_MS } from "../cells-settings.ts";
 import type { Clock } from "../clock.ts";
 import type { Histogram } from "../histogram.ts";
 import type { Store } from "../store/store.ts";
@@ -36,6 +37,8 @@ export interface CellOptions {
   readonly isShared: (table: string) => boolean;
   readonly clock: Clock;
   readonly log: RedisLog;
+  /** `cells.stale_ms` of the settings, which is its default. */
+  readonly staleMs?: number | undefined;
   /** Replicas of Redis that must have a change before it counts. Default: 0. */
   readonly replicas?: number;
   /** Default: sockets. */
@@ -52,6 +55,8 @@ export interface Cell {
   readonly name: string;
   readonly store: SharedStore;
   readonly entered: Entered;
+  /** The cell acts without Redis for so long at most. */
+  readonly staleMs: number;
   /** Wall time of all cells, which is Redis's; see `shared-clock.ts`. */
   readonly clock: SharedClock;
   /** The version of the shared rows here. */
@@ -151,7 +156,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
     awake.start();
     const flushing = new Flushing(signals);
     return {
-      ...{ name: cell, store, entered, clock: made.time, signals, peers },
+      ...{ name: cell, store, entered, staleMs: staleOf(options), clock: made.time, signals, peers },
       merged: new MergedRows({ lane: session.lane("merged"), term: () => session.term }),
       counts: () => countsOf(session, committer),
       onFlush: (hook) => flushing.onFlush(hook),
@@ -193,6 +198,8 @@ export async function openCell(options: CellOptions): Promise<Cell> {
     throw error;
   }
 }
+
+const staleOf = ({ staleMs = STALE_MS }: CellOptions): number => staleMs;
 
 /** Connections of one cell: for exchanges, for the stream, and for messages. */
 function connectionsOf({ redisUrl: url, cell, datasetId, clock, log, redis = SOCKETS }: CellOptions) {
@@ -241,7 +248,7 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
     },
   });
   const beats = new Beats({
-    ...{ lane: session.lane("beat"), clock, time },
+    ...{ lane: session.lane("beat"), clock, staleMs: staleOf(options), time },
     ...{ applied: () => follower.version, onStale: () => awake.missed() },
     onVersion: (version) => lag.heard(version),
     insertedMs: () => parts.inserting.untilMs(),

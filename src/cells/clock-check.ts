@@ -73,12 +73,13 @@ export class ClockCheck {
     const sentMs = time.stamp();
     const evidence = time.evidence();
     const reply = (await link.run(SCRIPTS.clock, DATASET_KEY, datasetId, cell, ...evidence)) as unknown[];
-    const [outcome, redisMs = 0, shiftMs = 0, changes = 0] = reply.map(Number);
+    const [outcome, redisMs = 0, shiftMs = 0, changes = 0] = reply.slice(0, 4).map(Number);
     if (outcome === 1) {
       time.read({ redisMs, shiftMs, changes }, sentMs);
       return undefined;
     }
-    return { redis: isoOf(redisMs), machine: isoOf(Number(evidence.at(-1))), expected: isoOf(time.now()) };
+    const times = { redis: isoOf(redisMs), machine: isoOf(time.machine.now()), expected: isoOf(time.now()) };
+    return { ...times, doubtedBy: String(reply[4] ?? "") };
   }
 }
 

@@ -12,7 +12,7 @@ import { joinDataset, membershipOf } from "./membership.ts";
 import type { RedisLink, RedisValue } from "./redis.ts";
 import { REQUIRED_SETTINGS } from "./required-settings.ts";
 import { SCRIPTS } from "./scripts.ts";
-import { ANY_TIME, type Expected, expectedByMachine } from "./shared-clock.ts";
+import { ANY_TIME, type Expected, expectedByMachine, MACHINES_MS } from "./shared-clock.ts";
 
 /** Rows of one script while a dataset is made: some milliseconds of Redis. */
 const FILL_ROWS = 500;
@@ -156,7 +156,7 @@ export async function noteRestored(link: RedisLink, id: string): Promise<void> {
 export class StillAlive extends Error {}
 
 /**
- * @param expected of Redis's clock. Default: what this machine's clock says
+ * @param expected of Redis's clock. Default: what this machine's clock says; then a longer silence is asked for where no cell goes by that clock
  * @returns false where the cell is not known. @throws StillAlive where it gave a sign of life within `silentMs`; Error where Redis's clock is
  * not as expected: by one that was set ahead each cell would have been silent
  */
@@ -165,9 +165,11 @@ export async function retireCell(
   id: string,
   cell: string,
   silentMs: number,
-  expected = expectedByMachine(systemClock),
+  expected?: Expected,
 ): Promise<boolean> {
-  const answer = await link.run(SCRIPTS.retire, DATASET_KEY, id, cell, silentMs, ...expected);
+  const [least, most] = expected ?? expectedByMachine(systemClock);
+  const args = [id, cell, silentMs, least, most, expected === undefined ? MACHINES_MS : 0] as const;
+  const answer = await link.run(SCRIPTS.retire, DATASET_KEY, ...args);
   if (answer === -1) throw new StillAlive(`cell ${cell} is alive, or was until less than ${silentMs} ms ago`);
   return answer === 1;
 }

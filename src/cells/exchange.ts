@@ -162,12 +162,13 @@ export class Session {
   ): Promise<RedisValue[]> {
     const { link, replicas = 0, script = SCRIPTS.exchange } = this.#options;
     const sinceMs = this.#options.clock?.monotonic() ?? 0;
-    let triedMs = sinceMs;
+    let triedMs: number | undefined;
     // Once it may have run, only its reply ends this.
     let mayHaveRun = false;
     for (;;) {
       if (this.#ended !== undefined) throw this.#ended;
       const ranBefore: boolean = mayHaveRun;
+      triedMs = undefined;
       try {
         const { term, life } = await unless(mayHaveRun ? undefined : takenBack, this.#usable(lane));
         // Behind a new connection may be another Redis: it is entered first.
@@ -180,7 +181,7 @@ export class Session {
         this.#said = "";
         if (replicas > 0 && !(await this.#replicasReached(replicas))) continue;
         const nowMs = this.#options.clock?.monotonic() ?? 0;
-        this.#options.time?.took(nowMs - triedMs);
+        this.#options.time?.took(nowMs - (triedMs ?? nowMs));
         this.times.observe(nowMs - sinceMs);
         return answer;
       } catch (error) {
@@ -188,7 +189,8 @@ export class Session {
         this.counts.failures++;
         // An error in place of a reply: this time it did not run.
         if ((error as Error).name === "ReplyError") mayHaveRun = ranBefore;
-        this.#options.time?.took((this.#options.clock?.monotonic() ?? 0) - triedMs);
+        if (triedMs !== undefined)
+          this.#options.time?.took((this.#options.clock?.monotonic() ?? 0) - triedMs);
         await unless(mayHaveRun ? undefined : takenBack, this.#afterFailure(error as Error));
       }
     }
@@ -282,15 +284,22 @@ export class Session {
     }
   }
 
-  async #afterFailure(error: Error): Promise<void> {
+  /** @returns the error with which the question about the clocks failed */
+  async #afterClock(): Promise<Error | undefined> {
+    try {
+      await this.#clockCheck?.settle();
+      return undefined;
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
+  async #afterFailure(failed: Error): Promise<void> {
     const { link, log } = this.#options;
+    const error = isOfClock(failed) ? await this.#afterClock() : failed;
+    if (error === undefined) return;
     const isReply = error.name === "ReplyError";
     const isTerm = error.message.startsWith(NEW_TERM);
-    if (isReply && error.message.startsWith(WRONG_CLOCK)) {
-      // Where the connection is lost meanwhile, the exchange is sent again and says so.
-      await this.#clockCheck?.settle().catch(() => {});
-      return;
-    }
     // Any other refusal is about this cell, or a fault of a script: sent again, it would be refused again.
     if (isReply && !isTerm && !LATER.test(error.message)) {
       this.end(error);
@@ -312,6 +321,9 @@ export class Session {
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
+
+const isOfClock = ({ name, message }: Error): boolean =>
+  name === "ReplyError" && message.startsWith(WRONG_CLOCK);
 
 /** @throws NotSent when the signal comes first */
 async function unless<T>(signal: AbortSignal | undefined, promise: Promise<T>): Promise<T> {

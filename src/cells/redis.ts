@@ -51,7 +51,8 @@ export interface RedisLink {
 }
 
 const FIRST_RETRY_MS = 20;
-const LONGEST_RETRY_MS = 1000;
+/** What cells lease lasts for `cells.stale_ms`, and not much of that may be lost by waiting once Redis is back. */
+const LONGEST_RETRY_MS = 250;
 const TIMEOUT_MS = 5000;
 const CONNECT_MS = 3000;
 const DISCONNECT_MS = 100;

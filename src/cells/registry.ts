@@ -1,6 +1,6 @@
 /** The cells of an installation, as its dataset knows them. */
+import { LONGEST_STALE_MS } from "../cells-settings.ts";
 import { SILENT_MS } from "./beats.ts";
-import { LEASE_VALID_MS } from "./credit/credit-lane.ts";
 import { retireCell, StillAlive } from "./dataset.ts";
 import { DATASET_KEY } from "./keys.ts";
 import type { RedisLink } from "./redis.ts";
@@ -33,8 +33,11 @@ export interface Registered {
 /** Some milliseconds of Redis. */
 const MOST_ORGS = 1000;
 const FIELDS = 8;
-/** Leases end at the cell by its own clock, counted from before the request: the rest is for what the clocks differ. */
-export const RETIRE_SILENCE_MS = LEASE_VALID_MS + 5000;
+/**
+ * Leases end at the cell by its own clock, counted from before the request, `cells.stale_ms` after it last heard of Redis. It is not
+ * known which setting a silent cell has, so the longest counts; the rest is for what the clocks differ.
+ */
+export const RETIRE_SILENCE_MS = LONGEST_STALE_MS + 5000;
 
 /** @throws Error of Redis */
 export async function registeredCells(link: RedisLink, id: string): Promise<Registered> {

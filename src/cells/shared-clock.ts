@@ -14,7 +14,7 @@ const SLEW = 2000;
 /** A script may come late by as much, and Redis's clock is ahead of what the cell expected when it was sent. */
 const MOST_LATE_MS = 10_000;
 /** Clocks of two machines that are both kept right; as in `scripts/clock.lua`. */
-const MACHINES_MS = 60_000;
+export const MACHINES_MS = 60_000;
 
 /** Least and most that a time may be, milliseconds. */
 export type Expected = readonly [leastMs: number, mostMs: number];
@@ -90,7 +90,9 @@ export class SharedClock implements Clock {
     const machineMs = Math.floor(this.machine.now());
     if (!this.isKnown) return ["", "", "", "", machineMs];
     const slept = Math.floor(this.machine.now() - this.#machineAheadMs);
-    return [...this.expected(), Math.floor(this.steady()), slept, machineMs];
+    // A clock that was wrong before says nothing of Redis's.
+    const witness = Math.abs(this.#machineAheadMs) > MACHINES_MS ? "" : machineMs;
+    return [...this.expected(), Math.floor(this.steady()), slept, witness];
   }
 
   /** How long the latest exchange, or a try of one, took: the next may be as late. */
@@ -114,6 +116,8 @@ export class SharedClock implements Clock {
 
   /** The same, with what Redis says of the clocks so far. */
   read({ redisMs, shiftMs, changes }: ClockReading, sentMs: number): void {
+    // A reply that was kept from before they were set.
+    if (changes < this.changes) return;
     this.heard(redisMs, sentMs);
     this.#shiftMs = shiftMs;
     this.changes = changes;

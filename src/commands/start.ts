@@ -7,6 +7,7 @@ import { type Gateway, startGateway } from "../gateway/gateway.ts";
 import { endProcess } from "../process/ending.ts";
 import { Output } from "../process/output.ts";
 import { isOnThisMachine, redisAddress } from "../redis-address.ts";
+import { withPath } from "../store/later-release.ts";
 import { hasOwnRedis, hasSupervisedCells } from "../supervisor/cell-folders.ts";
 import { type CellSide, cellNumber, cellSide } from "../supervisor/cell-side.ts";
 import type { Shell } from "./command.ts";
@@ -50,7 +51,9 @@ export async function start(
   const side = cell === undefined ? undefined : cellSide(process);
   const facts = { droppedLogLines: () => out.dropped + err.dropped };
   const cellFacts = { ...(shared && { shared }), cell: side && cellPorts(side, config, env) };
-  const gateway = await startGateway(config, log, { ...facts, ...cellFacts });
+  const gateway = await startGateway(config, log, { ...facts, ...cellFacts }).catch((error: unknown) => {
+    throw withPath(config.dataDir, error);
+  });
   // Installed before the start screen: a signal may follow it at once.
   const stopped = untilStopped(gateway, log, side);
   hasLoaded?.();

@@ -2,6 +2,7 @@
  * Ledger entries, in memory and as stored. An entry never changes once written; fields are only ever appended to the
  * stored row.
  */
+import { LaterRelease } from "../store/later-release.ts";
 
 /** All kinds of entries (wire values). All but `settle` are posted with a reference of their own. */
 export const LEDGER_KINDS = [
@@ -66,11 +67,12 @@ export const storedEntry = (e: LedgerEntry): StoredEntry =>
     ? [CODES.settle, e.amountMicroUsd, e.balanceMicroUsd, e.createdAtMs, e.requestId]
     : [CODES[e.kind], e.amountMicroUsd, e.balanceMicroUsd, e.createdAtMs, e.refType, e.refId];
 
+/** @throws LaterRelease for a kind that this one does not know */
 export function entryOf(seq: number, stored: StoredEntry): LedgerEntry {
   const [code, amountMicroUsd, balanceMicroUsd, createdAtMs, first, second = ""] = stored;
   const base = { seq, amountMicroUsd, balanceMicroUsd, createdAtMs };
   const kind = KINDS.get(code);
-  if (kind === undefined) throw new Error(`ledger entry ${seq} has the unknown kind ${code}`);
+  if (kind === undefined) throw new LaterRelease(`ledger entry ${seq}, of the unknown kind ${code},`);
   return kind === "settle"
     ? { ...base, kind, requestId: first }
     : { ...base, kind, refType: first, refId: second };

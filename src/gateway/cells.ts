@@ -49,6 +49,7 @@ export async function joinCells(
   }
   const cell = await openCell({
     ...{ cell: name, datasetId, redisUrl, replicas, local, isShared: isSharedTable, clock, log },
+    staleMs: config.settings.cells.stale_ms,
     onEnd(reason) {
       log.fatal({ err: reason }, "this cell may not go on");
       onEnd();

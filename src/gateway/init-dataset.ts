@@ -12,9 +12,11 @@ import { MONEY_TABLES } from "../credits/audit.ts";
 import { openCredits } from "../credits/credits.ts";
 import { readMasterKeys } from "../installation/master-key.ts";
 import { tableNames } from "../store/inspection.ts";
+import { LaterRelease, withPath } from "../store/later-release.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { grantFirst } from "./account.ts";
 import { DATASET_PARTS } from "./dataset-parts.ts";
+import { unknownTable } from "./table-classes.ts";
 
 export interface InitOptions {
   readonly redisUrl: string;
@@ -54,6 +56,8 @@ export async function initDataset(config: Config, options: InitOptions): Promise
     // The store is closed here: all its rows are in its file.
     const own = new Set(STORES_OWN);
     const tables = tableNames(dataDir).filter((name) => !own.has(name));
+    const unknown = unknownTable(tables);
+    if (unknown !== undefined) throw new LaterRelease(`table ${unknown}`);
     const rows = await withStore(dataDir, async (store) => {
       const folder = { store, clock: systemClock, tables };
       const content = {
@@ -65,6 +69,8 @@ export async function initDataset(config: Config, options: InitOptions): Promise
     // Before it is said to be done: a replica that takes over has it whole.
     await assertReplicas(link, redisReplicas);
     return { first, rows };
+  } catch (error) {
+    throw withPath(dataDir, error);
   } finally {
     link.close();
   }

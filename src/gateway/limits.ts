@@ -38,7 +38,8 @@ export async function openLimitsRoom(
     return { limits, takePlace: placesOf(limits), closeLimits: async () => {}, leasedSlots: () => 0 };
   }
   const { openSharedLimits } = await import("../cells/limits/shared-limits.ts");
-  const limits = openSharedLimits({ lane: cell.lane("limits"), clock: cell.clock.machine });
+  const { clock: shared, staleMs } = cell;
+  const limits = openSharedLimits({ lane: cell.lane("limits"), clock: shared.machine, staleMs });
   return {
     limits,
     takePlace: placesOf(limits),

@@ -50,14 +50,23 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   ...{ wall_clock: "local", restores: "local" },
   // How far the cell has followed the others.
   cells: "local",
+  // From releases before 0.1.0: nothing reads them any more.
+  ...{ installation: "local", spend_parts: "local" },
 };
 
 /** The names that are classed. */
 export const CLASSED: readonly string[] = Object.keys(CLASSES);
 
+const classOf = (name: string): TableClass | undefined =>
+  CLASSES[name] ?? CLASSES[name.split(".", 1)[0] as string];
+
+/** The first name of those in a folder that this release does not know. */
+export const unknownTable = (names: readonly string[]): string | undefined =>
+  names.find((name) => classOf(name) === undefined);
+
 /** @throws Error for a table that nobody classed */
 export function tableClass(name: string): TableClass {
-  const found = CLASSES[name] ?? CLASSES[name.split(".", 1)[0] as string];
+  const found = classOf(name);
   if (found === undefined)
     throw new Error(`table ${name} has no class: name it in src/gateway/table-classes.ts`);
   return found;

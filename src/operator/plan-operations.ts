@@ -5,7 +5,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
-import type { Plan, PlanList } from "../account/plan.ts";
+import { mostOf, type Plan, type PlanList } from "../account/plan.ts";
 import type { AccountTables } from "../account/tables.ts";
 import type { Clock } from "../clock.ts";
 import type { Cursors } from "../cursor.ts";
@@ -121,8 +121,7 @@ function planOrgWire({ accounts, clock }: OperatorPlanDeps, org: OrgRow, plan: P
   const raised = accounts
     .workingKeys(id, clock.now())
     .map(({ limits: { rpm = 0 }, ...key }) => ({ key_id: key.id, name: key.name, rpm }))
-    // Nothing is more than an unlimited plan allows.
-    .filter(({ rpm }) => plan.rpm > 0 && rpm > plan.rpm);
+    .filter(({ rpm }) => rpm > mostOf(plan.rpm));
   return { id, slug, name, status, raised };
 }
 

@@ -46,7 +46,9 @@ export function knownNames(catalog: CatalogView): KnownNames {
       providers: new Set(catalog.providers.keys()),
       endpoints: new Set(all.map(({ id }) => id)),
       regions: new Set(all.map(({ region }) => region)),
-      judged: all.filter(({ status, provider }) => status === "active" && !provider.isSwitchedOff).map(judgedOf),
+      judged: all
+        .filter(({ status, provider }) => status === "active" && !provider.isSwitchedOff)
+        .map(judgedOf),
     };
     known.set(catalog, names);
   }

@@ -243,15 +243,35 @@ function payloadIn({ row, payloads }: OpenedRow): Pick<RowParts, "expiresMs" | "
 export function decodeRow(bytes: Uint8Array): CallRecord | undefined {
   const open = openRow(bytes);
   if (open === undefined) return undefined;
+  const record = recordIn(open);
+  if (record === undefined) return undefined;
   const { request, response } = payloadIn(open);
   const rules = rulesIn(open);
   const [presets, patterns] = rules === "" ? [[], []] : (JSON.parse(rules) as [string[], string[]]);
   return {
-    ...readRecord(new RowBinaryReader(open.requests, 0), open.row[0] ?? 0),
+    ...record,
     redact: { presets, patterns },
     ...(request !== undefined && { request }),
     ...(response !== undefined && { response }),
   };
+}
+
+/** Rows of layout 3 exist with the columns of layout 4 and without them: commits between two releases wrote both. */
+const TWO_FOLD = 3;
+
+/** Undefined where no layout that the row may have fills it exactly. */
+function recordIn({ row, requests }: OpenedRow): ReturnType<typeof readRecord> | undefined {
+  const [layout = 0] = row;
+  for (const tried of layout === TWO_FOLD ? [TWO_FOLD, TWO_FOLD + 1] : [layout]) {
+    try {
+      const reader = new RowBinaryReader(requests, 0);
+      const record = readRecord(reader, tried);
+      if (reader.at === requests.length) return record;
+    } catch {
+      // Its bytes end too early.
+    }
+  }
+  return undefined;
 }
 
 /** Reads only the request id, without the checksum; undefined if the bytes cannot be a row. */

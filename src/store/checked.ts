@@ -6,6 +6,7 @@
  */
 import { crc32 } from "node:zlib";
 import { pack, RESERVE_START_SPACE, unpack } from "msgpackr";
+import { LaterRelease } from "./later-release.ts";
 import type { RowVersions } from "./table.ts";
 
 const MARK = 0xc1;
@@ -35,7 +36,7 @@ export function packContent(value: unknown, version = 1): Uint8Array {
   return bytes;
 }
 
-/** The reverse. @throws Error for a row of a later release */
+/** The reverse. @throws LaterRelease */
 export function unpackContent<V>(
   table: string,
   text: string,
@@ -62,7 +63,7 @@ export const openBytes = (text: string, bytes: Uint8Array): Uint8Array =>
 
 /**
  * @param versions upgrades of the table's rows; undefined: their format never changed
- * @throws DamagedRow where the checksum does not match; Error for a row of a later release
+ * @throws DamagedRow where the checksum does not match; LaterRelease
  */
 export function unpackChecked<V>(
   table: string,
@@ -83,9 +84,7 @@ function upgraded<V>(
   const newest = versions?.version ?? 1;
   if (version === newest) return row as V;
   if (version > newest || versions === undefined) {
-    throw new Error(
-      `row ${text.slice(0, 200)} of ${table} was written by a later release, which must be run on this data folder`,
-    );
+    throw new LaterRelease(`row ${text.slice(0, 200)} of ${table}`);
   }
   return versions.upgrade(row, version);
 }

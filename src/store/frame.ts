@@ -5,6 +5,7 @@
  * (length u32, bytes).
  */
 import type { Key } from "lmdb";
+import { LaterRelease } from "./later-release.ts";
 import { HEAD_BYTES, TAIL_BYTES } from "./segment.ts";
 
 /** One write. `value` undefined: the key is removed. */
@@ -27,6 +28,7 @@ const PUT = 0;
 const REMOVED = 1;
 const APPENDED = 4;
 const TRIMMED = 5;
+const KINDS: readonly number[] = [PUT, REMOVED, APPENDED, TRIMMED];
 const NUMBER_BYTES = 8;
 const START = HEAD_BYTES + NUMBER_BYTES;
 /** Maximum size of a write without name, key and value. */
@@ -91,6 +93,7 @@ export class FrameWriter {
   }
 }
 
+/** @throws LaterRelease for a write of another kind */
 export function readFrame(frame: Buffer): { readonly writes: Write[]; readonly logWrites: LogWrite[] } {
   const writes: Write[] = [];
   const logWrites: LogWrite[] = [];
@@ -106,6 +109,7 @@ export function readFrame(frame: Buffer): { readonly writes: Write[]; readonly l
   };
   while (at < frame.length) {
     const what = frame.readUInt8(at);
+    if (!KINDS.includes(what)) throw new LaterRelease(`a write of kind ${what}`, "journal");
     at += 2;
     const name = text(frame.readUInt8(at - 1));
     if (what === APPENDED || what === TRIMMED) {

@@ -108,9 +108,10 @@ export function inspect(dataDir: string, sure: readonly string[], see: (row: See
       const check = rowCheck(progress?.checked === true, sure);
       for (const row of file.all({ values: true, first: [] })) {
         rows.set(row.table, (rows.get(row.table) ?? 0) + 1);
+        if (row.table.startsWith("(")) continue;
         told(() => {
           check(row);
-          seeStored(row, see);
+          see(storedRow(row, sure));
         });
       }
     });
@@ -124,7 +125,7 @@ export function inspect(dataDir: string, sure: readonly string[], see: (row: See
     frames = beyond.length;
     for (const frame of beyond) {
       for (const { table, text, key, value } of readFrame(frame).writes) {
-        told(() => see({ table, key, value: value && unpackIfChecked(table, text, value) }));
+        told(() => see({ table, key, value: value && unpackIfKnown(table, text, value, sure) }));
       }
     }
   });
@@ -181,7 +182,7 @@ function textOf(key: Buffer): string {
 }
 
 /** Tables of bytes. In a folder created before rows had checksums, a value may begin with the mark by chance. */
-const BYTES = ["installation", "outbox_apart"];
+export const BYTES: readonly string[] = ["installation", "outbox_apart"];
 
 /**
  * Checks one row at a time. Where all table rows have checksums (`strict`), one without is damaged; log rows have none.
@@ -205,15 +206,13 @@ function rowCheck(strict: boolean, sure: readonly string[]): (row: LmdbRow) => v
 const badRow = (table: string, key: Buffer): DamagedLmdb =>
   new DamagedLmdb(`row ${textOf(key).slice(0, 200)} of ${table} has not the right checksum`);
 
-function seeStored(row: LmdbRow, see: (row: SeenRow) => void): void {
-  if (row.table.startsWith("(")) return;
-  see({
-    table: row.table,
-    key: bufferToKeyValue(row.key),
-    value: unpackIfChecked(row.table, textOf(row.key), row.value),
-  });
-}
+const storedRow = ({ table, key, value }: LmdbRow, sure: readonly string[]): SeenRow => ({
+  ...{ table, key: bufferToKeyValue(key) },
+  value: unpackIfKnown(table, textOf(key), value, sure),
+});
 
-/** Values of other tables are bytes, as are those of logs. */
-const unpackIfChecked = (table: string, text: string, value: Uint8Array): unknown =>
-  isChecked(value) && !BYTES.includes(table) ? unpackAsWritten(table, text, value) : value;
+/** Rows of a folder from before checksums are known by their table. Other values are bytes, as are those of logs. */
+const unpackIfKnown = (table: string, text: string, value: Uint8Array, sure: readonly string[]): unknown =>
+  sure.includes(table) || (isChecked(value) && !BYTES.includes(table))
+    ? unpackAsWritten(table, text, value)
+    : value;

@@ -43,6 +43,11 @@ export class Lmdb {
     return db;
   }
 
+  /** Names of all databases in the file. */
+  tables(): string[] {
+    return [...this.#root.getKeys()].map(String);
+  }
+
   /**
    * Runs `act` in its own transaction; an exception is returned in the outcome, and writes before it are committed.
    * @throws Error with LMDB's reason where the commit fails.

@@ -4,7 +4,7 @@ import { pack, unpack } from "msgpackr";
 import type { LogWrite } from "./frame.ts";
 import { type LogMemory, LogRows } from "./log.ts";
 
-const TRIMS = "log_trims";
+export const TRIMS = "log_trims";
 
 export type Databases = (name: string) => Database<Uint8Array, Key>;
 

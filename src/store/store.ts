@@ -6,6 +6,7 @@
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { open } from "lmdb";
+import { carryOver } from "./carry-over.ts";
 import { Disk } from "./disk.ts";
 import type { ActOptions } from "./group.ts";
 import { assertJournal, assertReadable, diskPath, journalPath, lmdbPath, MOST_TABLES } from "./inspection.ts";
@@ -116,6 +117,12 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
     const journalFolder = journalPath(dataDir);
     const had = lmdb.progress()?.applied ?? 0;
     const { journal, reached } = startJournal({ lmdb, logs, journalFolder, onNotice });
+    if (!lmdb.checked) {
+      const carried = carryOver(lmdb);
+      lmdb.checked = true;
+      lmdb.putProgress(reached);
+      if (carried > 0) onNotice(`weir.lmdb: ${carried} rows of an earlier release got a checksum`);
+    }
     // What the journal has just removed was copied into the new file, and its bytes are in free pages of that: it is rewritten once more.
     if (isRewritten && reached.applied === had) forgetAsked(dataDir);
     const rewrite = rewritingOf(dataDir, onNotice, !isRewritten);

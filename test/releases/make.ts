@@ -2,6 +2,9 @@
  * Makes the data folder that a release keeps as a fixture: `node test/releases/make.ts 0.1.0`, run with the code of that release. Its
  * first life ends as it should; the second is killed, so that rows lie in the journal, and records in the outbox. Beside the folder
  * lies what its routes answered then.
+ *
+ * Commits between releases that somebody runs have one too, made in the same way by their own code: 9f068ca, from before this file, by
+ * the first form of it (in 0c0ea5be) on that commit's fixtures; adeee8f by its own.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +16,8 @@ import { until } from "../support/wait.ts";
 import { type Expected, READS, releaseOptions } from "./release.ts";
 
 const [version = ""] = process.argv.slice(2);
-if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error("usage: node test/releases/make.ts VERSION");
+if (!/^(\d+\.\d+\.\d+|[0-9a-f]{7})$/.test(version))
+  throw new Error("usage: node test/releases/make.ts VERSION|COMMIT");
 
 const POLICY = `version: 1
 defaults:

@@ -29,6 +29,7 @@ export interface ClientsDeps {
 type Hold = NonNullable<Awaited<ReturnType<CellParts["purse"]["hold"]>>>;
 
 const LONGEST_CALL_MS = 800;
+const MOST_OF_CROWD = 150;
 /** Codes with which a client may be refused; any other error is a fault. */
 const REFUSALS = new Set(["storage_unavailable", "gateway_unavailable"]);
 
@@ -46,6 +47,7 @@ export class Clients {
   come(cell: SimCell, parts: CellParts): void {
     const { plan } = this.#deps;
     this.#every(parts, plan.callEveryMs, () => this.#call(cell, parts));
+    this.#every(parts, plan.callEveryMs * 3, () => this.#crowd(parts));
     this.#every(parts, plan.actEveryMs, () => this.#transfer(cell, parts));
     this.#every(parts, plan.actEveryMs * 3, () => this.#post(cell, parts));
   }
@@ -77,18 +79,38 @@ export class Clients {
   }
 
   async #call(cell: SimCell, parts: CellParts): Promise<void> {
-    const { dice, plan, limits } = this.#deps;
+    const { dice, plan } = this.#deps;
     const key = dice.pick(plan.keys);
-    const tokens = dice.integer(1, 400);
-    const admission = await parts.limits.admit({ keyId: key.keyId, limits: key.limits }, tokens);
-    if (!admission.admitted) return;
-    limits.admitted(parts.process, key, tokens);
+    const end = await this.#admitted(parts, key, dice.integer(1, 400));
+    if (end === undefined) return;
     try {
       await this.#inBudget(cell, parts, key);
     } finally {
-      limits.released(parts.process, key);
-      admission.release();
+      end();
     }
+  }
+
+  /** Many calls of one key at once: what they cost is of no interest. */
+  async #crowd(parts: CellParts): Promise<void> {
+    const { dice, plan } = this.#deps;
+    const calls = Array.from({ length: dice.integer(1, MOST_OF_CROWD) }, () => dice.integer(1, 9));
+    const ends = await Promise.allSettled(calls.map((tokens) => this.#admitted(parts, plan.crowded, tokens)));
+    await pause(dice.random() * LONGEST_CALL_MS);
+    for (const end of ends) if (end.status === "fulfilled") end.value?.();
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
+  }
+
+  /** @returns what ends the call; undefined where it is refused */
+  async #admitted({ process, limits: own }: CellParts, key: Plan["crowded"], tokens: number) {
+    const { limits } = this.#deps;
+    const askedMs = process.monotonic();
+    const admission = await own.admit(key, tokens);
+    if (!admission.admitted) return undefined;
+    limits.admitted(process, key, { askedMs, tokens });
+    return () => {
+      limits.released(process, key);
+      admission.release();
+    };
   }
 
   async #inBudget(cell: SimCell, parts: CellParts, key: SimKey): Promise<void> {

@@ -1,16 +1,16 @@
 /** What must be true of limits: no key ever has more calls in flight, requests or tokens a minute than it may, over all cells. */
 import { must } from "./broken.ts";
-import type { Plan, SimKey } from "./plan.ts";
+import type { Plan } from "./plan.ts";
 import type { SimProcess } from "./process.ts";
 import type { Server } from "./redis/server.ts";
 
 interface Admitted {
-  readonly atMs: number;
+  readonly askedMs: number;
   readonly tokens: number;
 }
 
-/** A call counts from when Redis admitted it, and may begin some hundred milliseconds later. */
-const WINDOW_MS = 59_300;
+/** Redis counts whole milliseconds. */
+const WINDOW_MS = 59_999;
 const PREFIX = "{weir}:";
 
 export class LimitsWatch {
@@ -27,7 +27,11 @@ export class LimitsWatch {
     this.#nowMs = nowMs;
   }
 
-  admitted(process: SimProcess, { keyId, limits }: SimKey, tokens: number): void {
+  /**
+   * A call counts at some instant between its question and its answer, which is now: so no minute holds more calls that were asked and
+   * answered in it than the limit, whether cells asked Redis for them or had leased them.
+   */
+  admitted(process: SimProcess, { keyId, limits }: Plan["crowded"], { askedMs, tokens }: Admitted): void {
     this.counts.admitted++;
     const { rpm, tpm, concurrency } = limits;
     const inFlight = [...(this.#inFlight.get(keyId) ?? []), process].filter(
@@ -40,8 +44,8 @@ export class LimitsWatch {
     );
     if (this.isClockWrong) return;
     const nowMs = this.#nowMs();
-    const window = [...(this.#admitted.get(keyId) ?? []), { atMs: nowMs, tokens }].filter(
-      ({ atMs }) => atMs > nowMs - WINDOW_MS,
+    const window = [...(this.#admitted.get(keyId) ?? []), { askedMs, tokens }].filter(
+      (call) => call.askedMs > nowMs - WINDOW_MS,
     );
     this.#admitted.set(keyId, window);
     must(!rpm || window.length <= rpm, () => `${keyId} has ${window.length} requests of ${rpm} a minute`);
@@ -49,7 +53,7 @@ export class LimitsWatch {
     must(!tpm || sum <= tpm, () => `${keyId} has ${sum} tokens of ${tpm} a minute`);
   }
 
-  released(process: SimProcess, { keyId }: SimKey): void {
+  released(process: SimProcess, { keyId }: Plan["crowded"]): void {
     const inFlight = this.#inFlight.get(keyId) ?? [];
     const at = inFlight.indexOf(process);
     if (at >= 0) inFlight.splice(at, 1);
@@ -57,7 +61,7 @@ export class LimitsWatch {
 
   /** At idle nothing is set aside for anybody. */
   problemsAtIdle(server: Server): string | undefined {
-    for (const { keyId } of this.#plan.keys) {
+    for (const { keyId } of [...this.#plan.keys, this.#plan.crowded]) {
       const all = server.database.hash(`${PREFIX}leased:${keyId}`);
       for (const [field, value] of all) {
         const [kind, cell, life] = field.split(":");

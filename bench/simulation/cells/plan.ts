@@ -26,6 +26,8 @@ export interface Plan {
   readonly cells: readonly string[];
   readonly orgs: readonly SimOrg[];
   readonly keys: readonly SimKey[];
+  /** A key of which many calls come at once, and whose limits are so large that cells lease parts of them ahead. */
+  readonly crowded: Pick<SimKey, "keyId" | "limits">;
   /** When it begins, milliseconds since 1970. */
   readonly beginMs: number;
   /** A day, and a month, end while it runs. */
@@ -50,11 +52,13 @@ export function planOf(dice: Dice): Plan {
   const replicas = dice.chance(0.35) ? 1 : 0;
   const orgs = ["org_a", "org_b"].map((orgId, at) => ({ orgId, isOverdrawn: at === 1 }));
   const isAtMidnight = dice.chance(0.1);
-  const beginMs = MIDNIGHT_MS + (isAtMidnight ? -dice.integer(500, 3000) : dice.integer(1, 20) * 3_600_000);
+  const beginMs =
+    MIDNIGHT_MS + (isAtMidnight ? -dice.integer(500, 3000) : dice.integer(3_600_000, 20 * 3_600_000));
   return {
     ...{ orgs, replicas, beginMs, isAtMidnight },
     cells: ["a", "b", "c", "d"].slice(0, dice.integer(2, 3) + (dice.chance(0.2) ? 1 : 0)),
     keys: orgs.flatMap(({ orgId }) => [1, 2].map((at) => keyOf(dice, orgId, `key_${orgId}_${at}`))),
+    crowded: { keyId: "key_crowded", limits: crowdedLimits(dice) },
     activeMs: isLong ? dice.integer(40_000, 90_000) : dice.integer(500, 2500),
     callEveryMs: isLong ? 400 : dice.integer(10, 100),
     actEveryMs: isLong ? 2000 : dice.integer(30, 300),
@@ -65,6 +69,12 @@ export function planOf(dice: Dice): Plan {
     accounts: dice.integer(2, 8),
   };
 }
+
+const crowdedLimits = (dice: Dice): KeyLimits => ({
+  rpm: dice.integer(1000, 1500),
+  tpm: dice.chance(0.5) ? dice.integer(3000, 10_000) : 0,
+  concurrency: dice.chance(0.5) ? 1000 : 0,
+});
 
 function keyOf(dice: Dice, orgId: string, keyId: string): SimKey {
   const budget = (share: number, least: number, most: number) =>

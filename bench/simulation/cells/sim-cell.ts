@@ -101,7 +101,8 @@ export class SimCell {
       log: { warn: (fields, message) => this.#deps.say(`${name}: ${message} ${JSON.stringify(fields)}`) },
     });
     const { purse, book } = await this.#openCredits(cell, onEnd);
-    const limits = openSharedLimits({ lane: cell.lane("limits"), clock: cell.clock.machine });
+    const { machine } = cell.clock;
+    const limits = openSharedLimits({ lane: cell.lane("limits"), clock: machine, staleMs: cell.staleMs });
     const spend = new SharedSpend({ lane: cell.lane("spend"), scopes: purse.lane.scopes });
     const budgets = new LeasedBudgets({ store: cell.store, clock: cell.clock, credit: purse.lane, spend });
     await cell.opened();

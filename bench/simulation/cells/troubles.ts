@@ -13,7 +13,10 @@ import type { SimCell } from "./sim-cell.ts";
 const CHARGES = "cells.charges";
 const [SECOND_MS, HOUR_MS, DAY_MS] = [1000, 3_600_000, 86_400_000];
 /** By how much a clock is set. */
-const JUMPS_MS = [61 * SECOND_MS, HOUR_MS, DAY_MS, 13 * DAY_MS, 40 * DAY_MS].flatMap((ms) => [ms, -ms]);
+const JUMPS_MS = [61 * SECOND_MS, HOUR_MS, 8 * HOUR_MS, DAY_MS, 13 * DAY_MS, 40 * DAY_MS].flatMap((ms) => [
+  ms,
+  -ms,
+]);
 /** Smaller steps cannot be told from what clocks differ anyway. */
 const UNSEEN_MS = 1900;
 

@@ -29,7 +29,7 @@ interface Ask {
 }
 
 /** A call waits so long for Redis. Once one waited in vain, calls are refused at once until Redis answers. */
-export const PATIENCE_MS = 500;
+export const PATIENCE_MS = 1000;
 const RETRY_AFTER_MS = 1000;
 const MOST_ASKS = 500;
 const NO_BYTES = Buffer.alloc(0);

@@ -31,8 +31,8 @@ export class ScopeLease extends OrgLease {
   #askedAfter = 0;
   #grantedAfter = 0;
 
-  constructor(scope: string, time: SharedClock) {
-    super(scope, time.monotonic());
+  constructor(scope: string, time: SharedClock, aheadMs: number) {
+    super(scope, time.monotonic(), aheadMs);
     this.#time = time;
     this.budget = budgetNameOf(scope);
   }

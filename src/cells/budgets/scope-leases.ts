@@ -2,13 +2,15 @@
 import type { BudgetScope } from "../../limits/budget.ts";
 import { openPeriods, type Period } from "../../limits/periods.ts";
 import type { Operation } from "../exchange.ts";
-import type { SharedClock } from "../shared-clock.ts";
+import type { ClockReading, SharedClock } from "../shared-clock.ts";
 import { ANSWER_VALUES, ScopeLease } from "./scope-lease.ts";
 import { type ScopeSums, type SpentCharge, scopeNames } from "./scopes.ts";
 
 export interface ScopeLeasesOptions {
   /** Redis's time. */
   readonly time: SharedClock;
+  /** Leases are to last so long without Redis. */
+  readonly staleMs: number;
   /** Port: the budgets of a key whose charges a former process made. */
   readonly scopeOf?: ((keyId: string) => BudgetScope | undefined) | undefined;
   /** A scope is new: somebody looks after it from now on. */
@@ -39,7 +41,8 @@ export class ScopeLeases {
   of(name: string): ScopeLease {
     let scope = this.#scopes.get(name);
     if (scope === undefined) {
-      scope = new ScopeLease(name, this.#options.time);
+      const { time, staleMs } = this.#options;
+      scope = new ScopeLease(name, time, staleMs);
       this.#scopes.set(name, scope);
       this.#options.onNew();
     }
@@ -51,8 +54,8 @@ export class ScopeLeases {
   }
 
   /** An answer that was just received says Redis's time. @param sentMs monotonic time before it was asked for */
-  heard(redisMs: number, sentMs: number): void {
-    this.#options.time.heard(redisMs, sentMs);
+  heard(reading: ClockReading, sentMs: number): void {
+    this.#options.time.read(reading, sentMs);
   }
 
   /** The period that Redis's time is in. */

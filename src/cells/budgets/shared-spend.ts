@@ -23,6 +23,7 @@ const SETTLING_MS = 30;
 /** Nobody waits longer for a Redis that does not answer. */
 const WAIT_MS = 1000;
 const VALUES = 2;
+const READING_VALUES = 3;
 
 export class SharedSpend {
   readonly #options: SharedSpendOptions;
@@ -63,7 +64,8 @@ export class SharedSpend {
     });
     const sentMs = scopes.monotonic();
     const [answer = []] = await lane.send([["spend", asked]]);
-    scopes.heard(Number(answer.at(-1)), sentMs);
+    const [redisMs = 0, shiftMs = 0, changes = 0] = answer.slice(-READING_VALUES).map(Number);
+    scopes.heard({ redisMs, shiftMs, changes }, sentMs);
     for (const [index, { resolve }] of questions.entries()) {
       const [today, month] = answer.slice(index * VALUES, (index + 1) * VALUES);
       resolve({ todayMicroUsd: Number(today), monthMicroUsd: Number(month) });

@@ -21,6 +21,8 @@ export interface CreditLaneOptions {
   /** Redis's time, of which budgets' periods are. */
   readonly time: SharedClock;
   readonly charges: Charges;
+  /** Leases are spent at most so long after the cell last heard of Redis (`cells.stale_ms`), and are for as long. */
+  readonly staleMs: number;
   /** How long a call waits for credit that other cells are asked for, or for a Redis that does not answer. Default: 1 s. */
   readonly waitMs?: number | undefined;
   /** An org's lease without calls is given back after this. Default: 3 s. */
@@ -30,9 +32,6 @@ export interface CreditLaneOptions {
   /** This process may not go on. */
   readonly onEnd: (reason: Error) => void;
 }
-
-/** A lease is spent at most so long after the cell last heard of Redis: `retireCell` must ask for a longer silence. */
-export const LEASE_VALID_MS = 30_000;
 
 const WAIT_MS = 1000;
 const IDLE_MS = 3000;
@@ -47,7 +46,7 @@ const LOOK_MS = 2;
 /** Holds that changed are told again after this: what is shown as available is at most so old. */
 const REPORT_MS = 500;
 /** A Redis that owes an answer for so long gets no more calls to wait for it. */
-const STALLED_MS = 500;
+const STALLED_MS = 1000;
 const TURN_ORGS = 1000;
 /** The script's answer where it took nothing. */
 const FROZEN = 2;
@@ -104,7 +103,7 @@ export class CreditLane {
   of(orgId: string): OrgLease {
     let org = this.#orgs.get(orgId);
     if (org === undefined) {
-      org = new OrgLease(orgId, this.#options.clock.monotonic());
+      org = new OrgLease(orgId, this.#options.clock.monotonic(), this.#options.staleMs);
       this.#orgs.set(orgId, org);
       this.#sweepSoon.ask();
     }
@@ -119,12 +118,10 @@ export class CreditLane {
 
   /** Whether leases may be spent: a cell that was silent for longer may have been retired, and its leases given to others. */
   isValid(): boolean {
-    const { clock } = this.#options;
+    const { clock, staleMs } = this.#options;
     const { monotonicMs, wallMs } = this.#heard;
     const isOpen = this.#ended === undefined && !this.#isClosed;
-    return (
-      isOpen && clock.monotonic() - monotonicMs < LEASE_VALID_MS && clock.now() - wallMs < LEASE_VALID_MS
-    );
+    return isOpen && clock.monotonic() - monotonicMs < staleMs && clock.now() - wallMs < staleMs;
   }
 
   /** What the last exchange did not know of the org goes with the next. */
@@ -263,8 +260,8 @@ export class CreditLane {
     }
     if (isTaken !== 1)
       throw new Error(`Redis has this cell's charges up to row ${values}, not ${this.#chargedTo}`);
-    const [spends, wantedScopes, crossed, redisMs] = ofBudgets;
-    this.scopes.heard(redisMs, heard.monotonicMs);
+    const [spends, wantedScopes, crossed, redisMs, shiftMs, changes] = ofBudgets;
+    this.scopes.heard({ redisMs, shiftMs, changes }, heard.monotonicMs);
     const { batch } = turn;
     const numbering = this.#answered(turn, values);
     for (const { scope, held, freeMicroUsd } of this.scopes.answered(turn.sent, spends)) {

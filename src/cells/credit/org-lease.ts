@@ -28,7 +28,7 @@ export interface LeaseAnswer {
 
 /** A lease is granted at most up to this: whole numbers of doubles. */
 const MOST_MICRO_USD = 2 ** 52;
-/** After so long without a call half as much counts as spent lately. */
+/** After so long without a call half as much counts as spent lately: at a steady pace, that of 1.4 times as long. */
 const HALF_LIFE_MS = 1000;
 /** The part of what is free that a cell may take without a call that needs it. */
 const SHARE = 8;
@@ -42,6 +42,8 @@ const NOBODY: ReadonlySet<Waiter> = new Set();
 
 export class OrgLease {
   readonly orgId: string;
+  /** The lease is to last so long without Redis. */
+  readonly #aheadMs: number;
   /** As Redis last said. */
   leaseMicroUsd = 0;
   /** What holds and charges may take: the lease, or what it may become by an exchange under way. */
@@ -73,8 +75,10 @@ export class OrgLease {
   #asked: ReadonlySet<Waiter> = NOBODY;
   waiters: Waiter[] = [];
 
-  constructor(orgId: string, nowMs: number) {
+  /** @param aheadMs how long the lease is to last without Redis */
+  constructor(orgId: string, nowMs: number, aheadMs: number) {
     this.orgId = orgId;
+    this.#aheadMs = aheadMs;
     this.usedAtMs = nowMs;
     this.#recentAtMs = nowMs;
   }
@@ -146,12 +150,13 @@ export class OrgLease {
     this.#scarceUntilMs = nowMs + SCARCE_MS;
   }
 
-  /** What is leased beyond what calls need: what the org spends in about a second, within a share of what is free. */
+  /** What is leased beyond what calls need: what the org spends while the cell may act without Redis, within a share of what is free. */
   slack(nowMs: number): number {
     if (this.#calls < 2 || this.isScarce(nowMs)) return 0;
     const share = Math.floor((this.#freeMicroUsd + Math.max(0, this.headroomMicroUsd)) / SHARE);
     if (share < NEAR_CALLS * this.#typicalMicroUsd) return 0;
-    return Math.min(share, Math.max(Math.ceil(this.#recent(nowMs)), 2 * this.#typicalMicroUsd));
+    const aheadMicroUsd = Math.ceil((this.#recent(nowMs) * this.#aheadMs) / HALF_LIFE_MS);
+    return Math.min(share, Math.max(aheadMicroUsd, 2 * this.#typicalMicroUsd));
   }
 
   needsMore(nowMs: number): boolean {

@@ -49,8 +49,8 @@ export async function openSharedCredits(deps: SharedCreditsDeps) {
   });
   const falls = new ChargeFalls({ store, boundsOf, onFall });
   const purse = await openLeasedPurse({
-    ...{ store, clock: cell.clock.machine, time: cell.clock, view, life: cell.entered.life },
-    lane: cell.lane("credit"),
+    ...{ store, clock: cell.clock.machine, time: cell.clock, staleMs: cell.staleMs, view },
+    ...{ life: cell.entered.life, lane: cell.lane("credit") },
     restates: cell.restates,
     async onNumbered(charges) {
       await onNumbered(charges);

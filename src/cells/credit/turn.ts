@@ -27,7 +27,8 @@ export interface Sum {
 /** What the operation "credit" answers, where it was taken. */
 export type TurnAnswer = [
   ...[isTaken: number, values: number[], wanted: Buffer[]],
-  ...[spends: unknown[], wantedScopes: Buffer[], crossed: unknown[], redisMs: number],
+  ...[spends: unknown[], wantedScopes: Buffer[], crossed: unknown[]],
+  ...[redisMs: number, shiftMs: number, changes: number],
 ];
 
 /** Values of an org in the answer. */

@@ -1,25 +1,38 @@
 /**
- * What a cell has of one key's limits: batches of requests and tokens that it may use for a moment, slots for calls in flight, and
- * the calls that wait for an answer of the dataset. A batch or a free slot is used only while it is surely still set aside.
+ * What a cell has of one key's limits: batches of requests and tokens that it may use for a moment, or ahead while little of the
+ * limits is used, slots for calls in flight, and the calls that wait for an answer of the dataset. A batch or a free slot is used only
+ * while it is surely still set aside.
  */
 import type { Clock } from "../../clock.ts";
 import type { Admission, KeyLimits, Refusal } from "../../limits/limits.ts";
 import { SlidingWindow, WINDOW_MS } from "../../limits/window.ts";
 import { elapsedMs, type Stamp } from "./stamp.ts";
 
-/** A batch may be used so long, from before it was asked for; it counts in the dataset for 60.5 s. */
+/** A batch may be used so long, from before it was asked for; it counts in the dataset for 60.5 s. A part ahead is a longer one. */
 export const BATCH_MS = 500;
+/** Nothing is leased ahead of smaller limits: as in `scripts/exchange/50-limits.lua`. */
+const LEAST_AHEAD = 1000;
+/** While cells have less than this part of a limit's slots, free ones, which have no end of their own, are kept ahead. */
+const AHEAD = 10;
 /** A free slot may be used so long after the cell's last word of the key. */
 export const SLOT_MS = 30_000;
 /** No call lasts longer without a word of its cell. With `SLOT_MS` what the dataset waits for a cell that says nothing. */
 export const LONGEST_CALL_MS = 3_600_000;
-/** A batch this old is renewed when it is used; sooner where Redis takes its time. */
-const RENEW_MS = 250;
+/** A batch this old is renewed when it is used, and at half its time; sooner where Redis takes its time. */
+const RENEW_MS = 500;
 const SOONEST_RENEW_MS = 50;
+/** A free slot is kept so long for the next call of the cell. */
+const KEEP_FREE_MS = 500;
 /** With fewer slots than this, free ones are given back at once. */
 export const FEW_SLOTS = 64;
-/** Fewer calls than this in half a second are asked for one by one. */
+const HALF_SECOND_MS = 500;
+/** Fewer calls than this in half a second are asked for one by one, where nothing is leased ahead. */
 const BUSY_CALLS = 4;
+/** A part ahead is for so many times what came lately, and for so many calls at least. */
+const AHEAD_SHARE = 2;
+const LEAST_AHEAD_CALLS = 64;
+/** Each half second with calls the heaviest call so far counts as this much of it. */
+const HEAVIEST_KEPT = 0.9;
 
 export interface Batch {
   readonly id: number;
@@ -27,6 +40,8 @@ export interface Batch {
   readonly atMs: number;
   /** Before it was asked for. */
   readonly sent: Stamp;
+  /** May be used so long since `sent`. */
+  readonly goodMs: number;
   readonly granted: { readonly requests: number; readonly tokens: number };
   requests: number;
   tokens: number;
@@ -56,12 +71,24 @@ export const numbersOf = ({ rpm = 0, tpm = 0, concurrency = 0 }: KeyLimits): Num
   concurrency: concurrency ?? 0,
 });
 
+/** Requests, tokens and slots for a moment, and the same ahead; how long a part ahead is to be good, milliseconds. */
+export type Wish = readonly [
+  ...moment: [requests: number, tokens: number, slots: number],
+  ...ahead: [requests: number, tokens: number, slots: number, goodMs: number],
+];
+const NO_WISH: Wish = [0, 0, 0, 0, 0, 0, 0];
+
 /**
  * The age at which a batch is renewed: the request may wait for the one before it, and then takes as long itself.
  * @param replyMs what Redis takes to reply
  */
-export const renewalMs = (replyMs: number): number =>
-  Math.min(RENEW_MS, Math.max(SOONEST_RENEW_MS, BATCH_MS - 2 * replyMs - SOONEST_RENEW_MS));
+export const renewalMs = ({ goodMs }: Pick<Batch, "goodMs">, replyMs: number): number =>
+  Math.min(RENEW_MS, goodMs / 2, Math.max(SOONEST_RENEW_MS, goodMs - 2 * replyMs - SOONEST_RENEW_MS));
+
+/** Whether a part of a limit may be leased ahead, or there is none to lease of. */
+const hasAhead = (limit: number): boolean => limit === 0 || limit >= LEAST_AHEAD;
+
+const hasEnded = ({ goodMs, sent }: Batch, clock: Clock): boolean => elapsedMs(clock, sent) >= goodMs;
 
 const isMostlyLeft = ({ requests, tokens, granted }: Batch): boolean =>
   requests * 2 >= granted.requests && tokens * 2 >= granted.tokens;
@@ -69,6 +96,8 @@ const isMostlyLeft = ({ requests, tokens, granted }: Batch): boolean =>
 export class KeyState {
   readonly keyId: string;
   limits: Numbers;
+  /** How long the cell may act without Redis. */
+  readonly #staleMs: number;
   /** Oldest first. */
   batches: Batch[] = [];
   asks: Ask[] = [];
@@ -83,10 +112,14 @@ export class KeyState {
   inFlight = 0;
   /** Slots for calls in the dataset, used or free. */
   held = 0;
+  /** The same of all cells, by the latest answer. */
+  heldByAll = 0;
   /** Free slots that a request under way offers to calls that wait. */
   offered = 0;
   heldSent: Stamp = { monotonicMs: Number.NEGATIVE_INFINITY, wallMs: 0 };
   freeSinceMs = 0;
+  /** Free slots that are few after the latest answer, which brought more; 0 where it brought none. */
+  lowSlots = 0;
   /** Another cell wants slots: until then free ones are given back at once. */
   wantedUntilMs = 0;
   /** A request is on its way: what comes back is known soon. */
@@ -101,10 +134,13 @@ export class KeyState {
   #halfSecondMs = 0;
   #calls = [0, 0];
   #weights = [0, 0];
+  /** Tokens of the heaviest call lately. */
+  #heaviest = 0;
 
-  constructor(keyId: string, limits: Numbers) {
+  constructor(keyId: string, limits: Numbers, staleMs: number) {
     this.keyId = keyId;
     this.limits = limits;
+    this.#staleMs = staleMs;
   }
 
   /** Batches were granted under other limits. */
@@ -120,16 +156,51 @@ export class KeyState {
     this.#shift(nowMs);
     (this.#calls[0] as number)++;
     (this.#weights[0] as number) += tokens;
+    if (tokens > this.#heaviest) this.#heaviest = tokens;
   }
 
-  /** Requests, tokens and slots that would spare questions. */
-  wish(clock: Clock, nowMs: number, renewMs: number): [requests: number, tokens: number, slots: number] {
+  /** Whether calls came in the last half second. */
+  isUsed(nowMs: number): boolean {
     this.#shift(nowMs);
+    return Math.max(...this.#calls) > 0;
+  }
+
+  /** What would spare questions. @param replyMs what Redis takes to reply @param asks calls that are asked for now */
+  wish(clock: Clock, nowMs: number, replyMs: number, asks: number): Wish {
+    if (!this.isUsed(nowMs)) return NO_WISH;
+    const { rpm, tpm, concurrency } = this.limits;
     const calls = Math.max(...this.#calls);
-    if (calls < BUSY_CALLS) return [0, 0, 0];
-    const tokens = Math.max(1, ...this.#weights);
-    const slots = this.free > 0 || this.limits.concurrency < FEW_SLOTS ? 0 : calls;
-    return this.#hasFresh(clock, renewMs) ? [0, 0, slots] : [calls * 2, Math.ceil(tokens) * 2, slots];
+    const tokens = Math.ceil(Math.max(1, ...this.#weights));
+    const isBusy = calls >= BUSY_CALLS;
+    // What goes back because no call needs it is not asked for again.
+    const usesSlots = concurrency >= FEW_SLOTS && this.inFlight + asks > 0;
+    const slots = !isBusy || this.free > 0 || !usesSlots ? 0 : calls;
+    const times = (AHEAD_SHARE * this.#staleMs) / HALF_SECOND_MS;
+    const callsAhead = Math.max(LEAST_AHEAD_CALLS, Math.ceil(calls * times));
+    const slotsAhead = !usesSlots || concurrency < LEAST_AHEAD ? 0 : Math.max(0, callsAhead - this.free);
+    const hasWindow = rpm !== 0 || tpm !== 0;
+    if (!hasWindow || this.#hasFresh(clock, replyMs)) return [0, 0, slots, 0, 0, slotsAhead, 0];
+    const moment = isBusy ? ([calls * 2, tokens * 2] as const) : ([0, 0] as const);
+    if (!hasAhead(rpm) || !hasAhead(tpm)) return [...moment, slots, 0, 0, slotsAhead, 0];
+    const tokensAhead = Math.ceil(Math.max(LEAST_AHEAD_CALLS * this.#heaviest, tokens * times));
+    return [...moment, slots, callsAhead, tokensAhead, slotsAhead, this.#staleMs];
+  }
+
+  /** A free slot is kept so long for the next call of the cell: longer where cells have few of many. */
+  get keepFreeMs(): number {
+    const { concurrency } = this.limits;
+    return concurrency >= LEAST_AHEAD && this.heldByAll * AHEAD <= concurrency ? this.#staleMs : KEEP_FREE_MS;
+  }
+
+  /** Whether free slots go back now. */
+  givesBack(nowMs: number): boolean {
+    if (this.limits.concurrency < FEW_SLOTS || nowMs < this.wantedUntilMs) return true;
+    return nowMs - this.freeSinceMs >= this.keepFreeMs;
+  }
+
+  /** Free slots become few where there were more: the next ones are asked for before a call waits for them. */
+  get lacksSlots(): boolean {
+    return !this.isSent && this.free < this.lowSlots;
   }
 
   /** The next request gives everything back, and asks for nothing. */
@@ -140,24 +211,37 @@ export class KeyState {
   }
 
   /** Has a batch that is neither old nor half used. */
-  #hasFresh(clock: Clock, renewMs: number): boolean {
-    return this.batches.some((batch) => isMostlyLeft(batch) && elapsedMs(clock, batch.sent) < renewMs);
+  #hasFresh(clock: Clock, replyMs: number): boolean {
+    return this.batches.some(
+      (batch) => isMostlyLeft(batch) && elapsedMs(clock, batch.sent) < renewalMs(batch, replyMs),
+    );
+  }
+
+  /** One that ended is to be told of. */
+  hasEndedBatch(clock: Clock): boolean {
+    return this.batches.some((batch) => hasEnded(batch, clock));
+  }
+
+  /** Something is left that may be used now. */
+  hasBatch(clock: Clock): boolean {
+    return this.batches.some((batch) => !hasEnded(batch, clock));
   }
 
   /** Goes back: it has ended, or a newer one does as well. */
   isDone(batch: Batch, clock: Clock): boolean {
-    if (this.surrenders || elapsedMs(clock, batch.sent) >= BATCH_MS) return true;
+    if (this.surrenders || hasEnded(batch, clock)) return true;
     const newest = this.batches.at(-1);
     if (newest === undefined || newest === batch || !isMostlyLeft(newest)) return false;
-    return elapsedMs(clock, newest.sent) < BATCH_MS;
+    return !hasEnded(newest, clock);
   }
 
   #shift(nowMs: number): void {
     const sinceMs = nowMs - this.#halfSecondMs;
-    if (sinceMs < 500) return;
-    const isNext = sinceMs < 1000;
+    if (sinceMs < HALF_SECOND_MS) return;
+    const isNext = sinceMs < 2 * HALF_SECOND_MS;
     this.#calls = [0, isNext ? (this.#calls[0] ?? 0) : 0];
     this.#weights = [0, isNext ? (this.#weights[0] ?? 0) : 0];
+    this.#heaviest *= HEAVIEST_KEPT;
     this.#halfSecondMs = nowMs;
   }
 
@@ -178,12 +262,12 @@ export class KeyState {
       (batch) =>
         (rpm === 0 || batch.requests >= 1) &&
         (tpm === 0 || batch.tokens >= tokens) &&
-        elapsedMs(clock, batch.sent) < BATCH_MS,
+        !hasEnded(batch, clock),
     );
   }
 
-  /** @returns whether the batch should be renewed soon */
-  take(batch: Batch, clock: Clock, tokens: number, renewMs: number): boolean {
+  /** @param replyMs what Redis takes to reply @returns whether the batch should be renewed soon */
+  take(batch: Batch, clock: Clock, tokens: number, replyMs: number): boolean {
     const { rpm, tpm } = this.limits;
     const requests = rpm === 0 ? 0 : 1;
     const weight = tpm === 0 ? 0 : tokens;
@@ -197,7 +281,7 @@ export class KeyState {
       (uses[last + 2] as number) += weight;
     } else uses.push(ageMs, requests, weight);
     if (this.isSent) return false;
-    return (ageMs >= renewMs || !isMostlyLeft(batch)) && !this.#hasFresh(clock, renewMs);
+    return (ageMs >= renewalMs(batch, replyMs) || !isMostlyLeft(batch)) && !this.#hasFresh(clock, replyMs);
   }
 
   count(nowMs: number, tokens: number): void {

@@ -6,13 +6,11 @@ import type { Clock } from "../../clock.ts";
 import type { Refusal } from "../../limits/limits.ts";
 import type { Operation } from "../exchange.ts";
 import type { RedisValue } from "../redis.ts";
-import { type Ask, BATCH_MS, FEW_SLOTS, type KeyState } from "./key-state.ts";
-import { elapsedMs, type Stamp } from "./stamp.ts";
+import type { Ask, Batch, KeyState } from "./key-state.ts";
+import type { Stamp } from "./stamp.ts";
 
 /** Calls of one key that one request asks for. */
 export const MOST_ASKS = 1000;
-/** A free slot is kept so long for the next call of the cell. */
-export const KEEP_FREE_MS = 500;
 /** The time until a slot is released is unknown; most calls last about a second. */
 const CONCURRENCY_RETRY_MS = 1000;
 /** A refusal is repeated for this long without another question: what was freed meanwhile elsewhere is seen so much later. */
@@ -39,18 +37,12 @@ export interface Sending {
   /** Whole milliseconds of the monotonic clock. */
   readonly nowMs: number;
   readonly sent: Stamp;
-  /** Age at which batches are renewed. */
-  readonly renewMs: number;
+  /** What Redis takes to reply. */
+  readonly replyMs: number;
 }
 
-/** Whether free slots of a key go back now. */
-export const givesBack = (state: KeyState, nowMs: number): boolean =>
-  state.limits.concurrency < FEW_SLOTS ||
-  nowMs < state.wantedUntilMs ||
-  nowMs - state.freeSinceMs >= KEEP_FREE_MS;
-
 /** Takes what the cell has to say of a key, and the calls that wait. */
-export function requestOf(state: KeyState, { clock, nowMs, sent, renewMs }: Sending): Sent {
+export function requestOf(state: KeyState, { clock, nowMs, sent, replyMs }: Sending): Sent {
   const { limits } = state;
   const told = tellBatches(state, clock);
   const kept = { requests: 0, tokens: 0 };
@@ -65,7 +57,7 @@ export function requestOf(state: KeyState, { clock, nowMs, sent, renewMs }: Send
   state.offered = offered;
   const { keyId } = state;
   const weights = asks.map(({ tokens }) => tokens);
-  const wish = state.wish(clock, nowMs, renewMs);
+  const wish = state.wish(clock, nowMs, replyMs, asks.length);
   state.isSent = true;
   const numbers = [limits.rpm, limits.tpm, limits.concurrency] as const;
   return {
@@ -78,7 +70,7 @@ export function requestOf(state: KeyState, { clock, nowMs, sent, renewMs }: Send
 function slotsToKeep(state: KeyState, offered: number, nowMs: number): number {
   const { concurrency } = state.limits;
   if (concurrency === 0) return 0;
-  return state.inFlight + offered + (givesBack(state, nowMs) ? 0 : state.free - offered);
+  return state.inFlight + offered + (state.givesBack(nowMs) ? 0 : state.free - offered);
 }
 
 /** Uses that were not told yet, and what is left; batches that have ended are given back. */
@@ -108,14 +100,14 @@ export interface Handlers {
   readonly admitted: (state: KeyState, ask: Ask, nowMs: number) => void;
 }
 
-/** Applies the answer to a request. @returns whether it granted a batch */
+/** Applies the answer to a request. @returns the batch that it granted */
 export function answered(
   request: Sent,
   result: RedisValue[],
   clock: Clock,
   nowMs: number,
   handlers: Handlers,
-): boolean {
+): Batch | undefined {
   const { state, asks, sent, kept, own } = request;
   const [
     atMs = 0,
@@ -127,19 +119,20 @@ export function answered(
     tokensAt = 0,
     ...rest
   ] = result as number[];
-  const [id = 0, moreRequests = 0, moreTokens = 0, held = 0, ...codes] = rest;
-  if (id !== 0) {
-    const granted = { requests: moreRequests, tokens: moreTokens };
-    state.batches.push({ id, atMs, sent, granted, ...granted, uses: [] });
-  }
+  const [id = 0, moreRequests = 0, moreTokens = 0, goodMs = 0, held = 0, heldByAll = 0, ...codes] = rest;
+  const granted = { requests: moreRequests, tokens: moreTokens };
+  const batch = id === 0 ? undefined : { id, atMs, sent, goodMs, granted, ...granted, uses: [] };
+  if (batch !== undefined) state.batches.push(batch);
   state.isSent = false;
+  const freeBefore = state.free;
   state.held = held;
+  state.heldByAll = heldByAll;
   state.offered = 0;
   state.heldSent = sent;
   let byAsks = 0;
   let tokensByAsks = 0;
   const again: Ask[] = [];
-  const hasLeft = state.batches.some((batch) => elapsedMs(clock, batch.sent) < BATCH_MS);
+  const hasLeft = state.hasBatch(clock);
   asks.forEach((ask, i) => {
     const code = codes[i * 2] ?? 0;
     if (code === 0) {
@@ -155,11 +148,12 @@ export function answered(
     state.surrenders = true;
   }
   if (state.free > 0) state.freeSinceMs = nowMs;
+  state.lowSlots = state.free > freeBefore ? state.free / 2 : 0;
   state.othersRequests = Math.max(0, requests - kept.requests - moreRequests - own.requests - byAsks);
   state.othersTokens = Math.max(0, tokens - kept.tokens - moreTokens - own.tokens - tokensByAsks);
   const hasOthers = state.othersRequests + state.othersTokens > 0;
   state.othersUntilMs = hasOthers ? nowMs + Math.max(requestsMs, tokensMs) : 0;
-  return id !== 0;
+  return batch;
 }
 
 function refuse({ state, limits }: Sent, ask: Ask, code: number, waitMs: number, nowMs: number): void {

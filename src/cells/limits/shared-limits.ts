@@ -9,14 +9,16 @@ import type { Admission, LimitedKey, Limits, Refusal } from "../../limits/limits
 import { WINDOW_MS } from "../../limits/window.ts";
 import type { Lane, Operation } from "../exchange.ts";
 import type { RedisValue } from "../redis.ts";
-import { type Ask, BATCH_MS, KeyState, numbersOf, renewalMs } from "./key-state.ts";
-import { answered, givesBack, KEEP_FREE_MS, requestOf, type Sent } from "./request.ts";
+import { type Ask, KeyState, numbersOf, renewalMs, SLOT_MS } from "./key-state.ts";
+import { answered, requestOf, type Sent } from "./request.ts";
 import { elapsedMs, type Stamp, stampOf } from "./stamp.ts";
 
 export interface SharedLimitsOptions {
   /** A lane that only this part uses. */
   readonly lane: Pick<Lane, "send">;
   readonly clock: Clock;
+  /** How long the cell may act without Redis (`cells.stale_ms`): a part that is leased ahead is good for that. */
+  readonly staleMs: number;
   readonly timers?: Timers;
 }
 
@@ -32,15 +34,16 @@ export interface SharedLimits extends Limits {
 }
 
 /** A call waits so long for the dataset; when nothing was heard for so long, calls are not even asked for. */
-const PATIENCE_MS = 500;
+const PATIENCE_MS = 1000;
 const RETRY_AFTER_MS = 1000;
 /** Keys of one request: some milliseconds of Redis. */
 const MOST_KEYS = 200;
 /** Keys that are remembered for the sake of headers alone. */
 const MOST_IDLE_KEYS = 100_000;
 const LOOK_MS = 100;
-/** Slots in use are told again. */
+/** Slots in use are told again; those of a key with calls before none may begin on them any more. */
 const RETELL_MS = 60_000;
+const RETELL_USED_MS = SLOT_MS - 5000;
 
 export const openSharedLimits = (options: SharedLimitsOptions): SharedLimits => new CellLimits(options);
 
@@ -62,6 +65,7 @@ class Slot implements Admission {
 class CellLimits implements SharedLimits {
   readonly #lane: Pick<Lane, "send">;
   readonly #clock: Clock;
+  readonly #staleMs: number;
   readonly #timers: Timers;
   readonly #keys = new Map<string, KeyState>();
   #sweep = this.#keys.entries();
@@ -80,9 +84,10 @@ class CellLimits implements SharedLimits {
   #isClosed = false;
   #ended: unknown;
 
-  constructor({ lane, clock, timers = systemTimers }: SharedLimitsOptions) {
+  constructor({ lane, clock, staleMs, timers = systemTimers }: SharedLimitsOptions) {
     this.#lane = lane;
     this.#clock = clock;
+    this.#staleMs = staleMs;
     this.#timers = timers;
   }
 
@@ -99,9 +104,10 @@ class CellLimits implements SharedLimits {
     state.note(nowMs, tokens);
     const batch = rpm === 0 && tpm === 0 ? undefined : state.covering(this.#clock, tokens);
     if ((batch !== undefined || (rpm === 0 && tpm === 0)) && state.mayBegin(this.#clock)) {
-      const renewMs = renewalMs(this.#replyMs);
-      if (batch !== undefined && state.take(batch, this.#clock, tokens, renewMs)) this.#isDue(state);
-      return this.#begin(state, nowMs, tokens);
+      const isOld = batch !== undefined && state.take(batch, this.#clock, tokens, this.#replyMs);
+      const admission = this.#begin(state, nowMs, tokens);
+      if (isOld || state.lacksSlots) this.#isDue(state);
+      return admission;
     }
     const refusal = state.refused(nowMs, tokens);
     if (refusal !== undefined) return refusal;
@@ -112,7 +118,7 @@ class CellLimits implements SharedLimits {
   state({ keyId, lineageId = keyId, limits }: LimitedKey) {
     const { rpm, tpm } = numbersOf(limits);
     const nowMs = this.#now();
-    const state = this.#keys.get(lineageId) ?? new KeyState(lineageId, numbersOf(limits));
+    const state = this.#keys.get(lineageId) ?? new KeyState(lineageId, numbersOf(limits), this.#staleMs);
     return {
       requests: state.rate(rpm, state.requests, state.othersRequests, nowMs),
       tokens: state.rate(tpm, state.tokens, state.othersTokens, nowMs),
@@ -164,7 +170,7 @@ class CellLimits implements SharedLimits {
     const numbers = numbersOf(limits);
     let state = this.#keys.get(keyId);
     if (state === undefined) {
-      state = new KeyState(keyId, numbers);
+      state = new KeyState(keyId, numbers, this.#staleMs);
       this.#keys.set(keyId, state);
     }
     const { rpm, tpm, concurrency } = state.limits;
@@ -187,7 +193,7 @@ class CellLimits implements SharedLimits {
     const nowMs = this.#now();
     if (state.refusal?.refusal.code === "concurrency") state.refusal = undefined;
     state.freeSinceMs = nowMs;
-    if (givesBack(state, nowMs)) this.#isDue(state);
+    if (state.givesBack(nowMs)) this.#isDue(state);
   }
 
   #ask(state: KeyState, tokens: number): Promise<Admission | Refusal> {
@@ -230,7 +236,7 @@ class CellLimits implements SharedLimits {
   async #exchange(): Promise<void> {
     const nowMs = this.#now();
     const sent = stampOf(this.#clock);
-    const sending = { clock: this.#clock, nowMs, sent, renewMs: renewalMs(this.#replyMs) };
+    const sending = { clock: this.#clock, nowMs, sent, replyMs: this.#replyMs };
     const requests: Sent[] = [];
     let hasSlots = false;
     for (const state of this.#due) {
@@ -249,11 +255,11 @@ class CellLimits implements SharedLimits {
     const doneMs = this.#now();
     requests.forEach((request, i) => {
       const { state } = request;
-      const isGranted = answered(request, results[i] ?? [], this.#clock, doneMs, {
+      const batch = answered(request, results[i] ?? [], this.#clock, doneMs, {
         admitted: (_, ask, atMs) => this.#admitted(state, ask, atMs),
       });
       // Where Redis takes its time, a batch is old when it comes: the next one is asked for with the next request.
-      const isOld = isGranted && elapsedMs(this.#clock, sent) >= renewalMs(this.#replyMs);
+      const isOld = batch !== undefined && elapsedMs(this.#clock, sent) >= renewalMs(batch, this.#replyMs);
       if (isOld || state.asks.length > 0 || state.undone.length > 0 || state.surrenders) this.#due.add(state);
       // Also one that was granted something for calls that have given up meanwhile.
       if (state.isActive) this.#active.add(state);
@@ -306,11 +312,11 @@ class CellLimits implements SharedLimits {
   }
 
   #mustTell(state: KeyState, nowMs: number): boolean {
-    const { batches, held, heldSent } = state;
-    if (batches[0] !== undefined && elapsedMs(this.#clock, batches[0].sent) >= BATCH_MS) return true;
+    const { held, heldSent } = state;
+    if (state.hasEndedBatch(this.#clock)) return true;
     if (held === 0) return false;
-    if (state.free > 0 && nowMs - state.freeSinceMs >= KEEP_FREE_MS) return true;
-    return elapsedMs(this.#clock, heldSent) >= RETELL_MS;
+    if (state.free > 0 && nowMs - state.freeSinceMs >= state.keepFreeMs) return true;
+    return elapsedMs(this.#clock, heldSent) >= (state.isUsed(nowMs) ? RETELL_USED_MS : RETELL_MS);
   }
 
   /** Looks at two keys for each call, in rotation: those with nothing left are dropped without a long pause. */

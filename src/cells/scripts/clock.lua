@@ -15,10 +15,11 @@
 --
 -- KEYS[1] the dataset's key
 -- ARGV    id, cell, least and most that it expects of steady time, its steady time, the time by the course of its machine's clock since it last
---         heard of Redis (all "" where its process has just begun), the time of its machine's clock
--- Returns 1 where it may go by Redis's clock, else 0; that clock's time, shift, and how often all clocks were set so far.
+--         heard of Redis (all "" where its process has just begun), the time of its machine's clock, "" where that was wrong before
+-- Returns 1 where it may go by Redis's clock, else 0; that clock's time, shift, how often all clocks were set so far, and a cell that
+-- doubts Redis's clock or "".
 local prefix = string.match(KEYS[1], "^({[^}]*}:)")
-local known = redis.call("HMGET", KEYS[1], "id", "shift", "clock_changes")
+local known = redis.call("HMGET", KEYS[1], "id", "shift", "clock_changes", "steady")
 if known[1] ~= ARGV[1] then return redis.error_reply("WEIRFOREIGN this Redis holds another installation") end
 local clock = prefix .. "clock"
 local cell = ARGV[2]
@@ -36,7 +37,9 @@ local CONTRADICT_MS = 500
 local CLAIM_MS = 5000
 -- Clocks that are put right meet their earlier course within this.
 local RETURN_MS = 5000
-local MOST_SPANS = 16
+local MOST_SPANS = 80
+-- Nothing is asked for the time of what is older.
+local SPAN_KEPT_MS = 40 * 86400000
 
 local function decimal(number) return string.format("%.0f", number) end
 
@@ -44,36 +47,37 @@ local time = redis.call("TIME")
 local wall = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local is_new = ARGV[3] == ""
 
-local function answer(outcome) return { outcome, decimal(wall), decimal(shift), decimal(changes) } end
+local function answer(outcome, doubter) return { outcome, decimal(wall), decimal(shift), decimal(changes), doubter or "" } end
+
+-- The cell goes by Redis's clock: it neither doubts it nor claims anything.
+local function agreed()
+  redis.call("HDEL", clock, "d:" .. cell, "claim")
+  return answer(1)
+end
 
 local function is_within(text, spread) return text ~= "" and math.abs(wall - tonumber(text)) <= spread end
 
-if not is_new and wall - shift >= tonumber(ARGV[3]) and wall - shift <= tonumber(ARGV[4]) then
-  redis.call("HDEL", clock, "d:" .. cell)
-  return answer(1)
-end
+if not is_new and wall - shift >= tonumber(ARGV[3]) and wall - shift <= tonumber(ARGV[4]) then return agreed() end
 
--- What cells said when they last went by Redis's clock: the newest of it, and whether there are others than this one.
-local newest, has_others, is_vouched = 0, false, false
-local applied = redis.call("HGETALL", prefix .. "applied")
-for i = 1, #applied, 2 do
-  local at = tonumber(string.match(applied[i + 1], " (%d+)$"))
-  newest = math.max(newest, at)
-  if applied[i] ~= cell then
-    has_others = true
-    local age = wall - shift - at
-    if age >= 0 and age < HEARD_MS then is_vouched = true end
-  end
+-- Another cell has gone by Redis's clock just now.
+local vouched = redis.call("HGETALL", prefix .. "vouched")
+for i = 1, #vouched, 2 do
+  local age = wall - shift - tonumber(vouched[i + 1])
+  if vouched[i] ~= cell and age >= 0 and age < HEARD_MS then return agreed() end
 end
-if is_vouched then
-  redis.call("HDEL", clock, "d:" .. cell)
-  return answer(1)
-end
+-- The newest steady time of a beat, and whether there are other cells.
+local newest, has_others = tonumber(known[4] or 0), false
+for _, name in ipairs(redis.call("HKEYS", prefix .. "applied")) do has_others = has_others or name ~= cell end
 
 if not is_within(ARGV[6], SPREAD_MS) and not is_within(ARGV[7], MACHINES_MS) then
+  -- Without a right clock of its machine a cell cannot tell a clock that is wrong from one that was put right. A process that has just
+  -- begun has nothing else to go by.
+  if ARGV[7] == "" or (is_new and has_others) then return answer(0) end
   redis.call("HSET", clock, "d:" .. cell, decimal(wall))
   redis.call("HDEL", clock, "claim")
-  return answer(0)
+  -- A clock that reaches the time of former words once more is not the one that was right then.
+  redis.call("DEL", prefix .. "vouched")
+  return answer(0, cell)
 end
 redis.call("HDEL", clock, "d:" .. cell)
 local fields = redis.call("HGETALL", clock)
@@ -81,7 +85,7 @@ local claim, spans
 for i = 1, #fields, 2 do
   if string.sub(fields[i], 1, 2) == "d:" then
     local age = wall - tonumber(fields[i + 1])
-    if age >= 0 and age < HEARD_MS then return answer(0) end
+    if age >= 0 and age < HEARD_MS then return answer(0, string.sub(fields[i], 3)) end
   elseif fields[i] == "claim" then
     claim = fields[i + 1]
   else
@@ -99,7 +103,8 @@ end
 local since, claimed = string.match(claim or "", "^(%d+) ([^ ]+)$")
 if not since or wall - tonumber(since) < 0 or wall - tonumber(since) > CLAIM_MS then since, claimed = decimal(wall), "-" end
 if claimed == "-" then claimed = becomes end
-if has_others and wall - tonumber(since) < CONTRADICT_MS then
+-- Without others a process that has just begun has none to wait for; one that runs waits, because this question may have come late.
+if (has_others or not is_new) and wall - tonumber(since) < CONTRADICT_MS then
   redis.call("HSET", clock, "claim", since .. " " .. claimed)
   return answer(0)
 end
@@ -120,7 +125,7 @@ if kept then
 else
   spans[#spans + 1] = steady
   spans[#spans + 1] = shift
-  if #spans > 2 * MOST_SPANS then
+  while #spans > 2 * MOST_SPANS or (#spans > 2 and spans[3] < steady - SPAN_KEPT_MS) do
     table.remove(spans, 1)
     table.remove(spans, 1)
   end

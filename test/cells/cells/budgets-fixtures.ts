@@ -15,6 +15,7 @@ import { type Lane, Session } from "../../../src/cells/exchange.ts";
 import { connectRedis, Script } from "../../../src/cells/redis.ts";
 import { SCRIPTS } from "../../../src/cells/scripts.ts";
 import { SharedClock } from "../../../src/cells/shared-clock.ts";
+import { STALE_MS } from "../../../src/cells-settings.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import type { Budget, BudgetExceeded, BudgetRefusal, BudgetScope } from "../../../src/limits/budget.ts";
@@ -70,6 +71,7 @@ async function openParts(parts: Parts): Promise<BudgetCell> {
   const refusals: BudgetExceeded[] = [];
   const purse = await openLeasedPurse({
     ...{ store, life, lane: lane("credit"), clock, time, idleMs, waitMs, restates, scopeOf },
+    staleMs: STALE_MS,
     view: new CreditView({ lane: lane("credit_view"), inAct: () => undefined }),
     onNumbered() {},
     onUncharged() {},

@@ -31,6 +31,7 @@ const { store, restates } = cell;
 const { life } = cell.entered;
 const purse = await openLeasedPurse({
   ...{ store, life, lane: cell.lane("credit"), clock, time: cell.clock, idleMs: 300, restates },
+  staleMs: cell.staleMs,
   view: new CreditView({ lane: cell.lane("credit_view"), inAct: () => store.creditInAct() }),
   scopeOf: (keyId) => scopes.get(keyId),
   onNumbered: (rows) => append("rows", rows),

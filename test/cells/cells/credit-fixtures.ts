@@ -51,6 +51,7 @@ export async function openCreditCell(
   const { clock = systemClock } = options;
   const purse = await openLeasedPurse({
     ...{ store: cell.store, life: cell.entered.life, lane: cell.lane("credit"), clock, time: cell.clock },
+    staleMs: cell.staleMs,
     ...(waitMs !== undefined && { waitMs }),
     ...(idleMs !== undefined && { idleMs }),
     view: new CreditView({ lane: cell.lane("credit_view"), inAct: () => cell.store.creditInAct() }),

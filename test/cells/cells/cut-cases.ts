@@ -56,7 +56,7 @@ const SPENT = [
   ...[-1, "2030-03-10", NOW_MS + DAY_MS],
 ];
 /** A call that asks for the only slot of a key. */
-const SLOT: Operation = ["limit", "key", 0, 0, 1, [], [], [0], [0, 0, 0], 0, 0];
+const SLOT: Operation = ["limit", "key", 0, 0, 1, [], [], [0], [0, 0, 0, 0, 0, 0, 0], 0, 0];
 const ADDED: Operation = ["merge", "counts", "sum", [["row", 2]], 0, 10];
 const WRITES = ["keys", '"key"', "", BLOB];
 
@@ -95,7 +95,7 @@ const MONEY: Readonly<Record<string, OperationCase>> = {
   budget_restate: { send: ["budget_restate", ["k:key", 700]] },
   spend: { send: ["spend", ["o:org", DAY, NOW_MS - 1000, NOW_MS - DAY_MS]], isRead: true },
   spend_begin: { send: ["spend_begin", ["o:org", DAY, 100, 1000, 50, ["2030-03-15", 70]]] },
-  limit: { send: ["limit", "key", 60, 4000, 10, [], [], [100], [4, 400, 2], 0, 0] },
+  limit: { send: ["limit", "key", 60, 4000, 10, [], [], [100], [4, 400, 2, 64, 6400, 0, 5000], 0, 0] },
   wanted: { before: [SLOT], other: SLOT, send: ["wanted"] },
 };
 
@@ -152,5 +152,5 @@ export const OTHER_SCRIPTS: Readonly<
   open: { stage: "filling", calls: () => [["upload"]] },
   enter: { hasLife: true, calls: () => [[CELL, "", 1, 1, 0, ...ANY_TIME]] },
   restored: { calls: () => [[]] },
-  retire: { hasLife: true, calls: () => [[CELL, -Number.MAX_SAFE_INTEGER, ...ANY_TIME]] },
+  retire: { hasLife: true, calls: () => [[CELL, -Number.MAX_SAFE_INTEGER, ...ANY_TIME, 0]] },
 };

@@ -32,6 +32,8 @@ export interface TestCellOptions {
   readonly hasParts?: boolean;
   /** Replicas of Redis that must have each write. */
   readonly replicas?: number;
+  /** `cells.stale_ms` */
+  readonly staleMs?: number;
   /** Another release's formats. */
   readonly formats?: Formats;
   /** Whether another release, which knows other tables, shares the table. */
@@ -72,12 +74,12 @@ export async function openBench(
     ...{ folder, redis, link, id, log },
     async cell(name, more = {}) {
       const { url = redis.url, clock = systemClock, folder: own = name, hasParts = false } = more;
-      const { formats, replicas = 0, isShared: knows = isShared, client } = more;
+      const { formats, staleMs, replicas = 0, isShared: knows = isShared, client } = more;
       const local = openStore(join(folder, own));
       let ended: Error | undefined;
       let outdated: Error | undefined;
       const cell = await openCell({
-        ...{ cell: name, datasetId: id, redisUrl: url, local, isShared: knows, clock, replicas },
+        ...{ cell: name, datasetId: id, redisUrl: url, local, isShared: knows, clock, replicas, staleMs },
         log: { warn: (fields, message) => void log.push(`${name}: ${message} ${JSON.stringify(fields)}`) },
         onEnd: (reason) => {
           ended = reason;

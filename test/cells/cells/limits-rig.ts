@@ -2,12 +2,14 @@
  * Limits of several cells in one process, at a real Redis, in virtual time: scripts take their time from a key, cells from clocks
  * that the test sets. Between two steps of time everything comes to rest, so that a run is repeated from its seed.
  */
+
 import { createDataset, datasetId } from "../../../src/cells/dataset.ts";
 import { type Operation, Session } from "../../../src/cells/exchange.ts";
 import { DATASET_KEY, KEY_PREFIX } from "../../../src/cells/keys.ts";
 import { openSharedLimits, type SharedLimits } from "../../../src/cells/limits/shared-limits.ts";
 import { connectRedis, type RedisLink, Script } from "../../../src/cells/redis.ts";
 import { SCRIPTS } from "../../../src/cells/scripts.ts";
+import { STALE_MS } from "../../../src/cells-settings.ts";
 import type { Admission, LimitedKey, Refusal } from "../../../src/limits/limits.ts";
 import { startRedis, type TestRedis } from "../../support/redis-server.ts";
 
@@ -174,6 +176,7 @@ export async function openLimitsRig(): Promise<LimitsRig> {
       const limits = openSharedLimits({
         lane: { send },
         clock: { now: () => START_MS + passedMs + cell.wallAheadMs, monotonic: () => passedMs },
+        staleMs: STALE_MS,
         timers: { after: (delayMs, act) => after(delayMs, cell, act) },
       });
       return Object.assign(cell, { limits });
@@ -200,7 +203,7 @@ export async function openLimitsRig(): Promise<LimitsRig> {
         new URL("../../../src/cells/scripts/retire.lua", import.meta.url),
         "utf8",
       );
-      await link.run(new Script(text), DATASET_KEY, id, name, 0, 0, Number.MAX_SAFE_INTEGER);
+      await link.run(new Script(text), DATASET_KEY, id, name, 0, 0, Number.MAX_SAFE_INTEGER, 0);
     },
     async close() {
       for (const each of links) each.close();

@@ -1,5 +1,6 @@
 /** Limits of keys where cells, their clocks, the network or Redis fail; at one real Redis, in virtual time. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { STALE_MS } from "../../../src/cells-settings.ts";
 import type { Admission } from "../../../src/limits/limits.ts";
 import { amount } from "../../support/effort.ts";
 import { missingRedis } from "../../support/redis-server.ts";
@@ -60,32 +61,40 @@ describe.skipIf(missing !== undefined)("limits of keys", () => {
     expect(await exhaust(other, "dead", 200)).toBe(200);
   });
 
-  test("are not exceeded by the last calls of a cell that died before it told of them", async () => {
-    const [cell, other] = await Promise.all([newCell(), newCell()]);
-    const times: [number, number][] = [];
-    const tryAt = async (from: LimitsCell, calls: number) => {
-      for (let i = 0; i < calls; i++) {
-        const answer = outcome(from, "last", 200);
-        if (answer instanceof Promise) await rig.rest();
-        if ((await answer) === "admitted") times.push([rig.nowMs(), 1]);
+  test.each([
+    ["a batch", 200, 200],
+    // C3: as long as the cell may act without Redis.
+    ["a part ahead", 1000, STALE_MS - 300],
+  ])(
+    "are not exceeded by the last calls on %s of a cell that died before it told of them",
+    async (_, rpm, usableMs) => {
+      const [cell, other] = await Promise.all([newCell(), newCell()]);
+      const times: [number, number][] = [];
+      const tryAt = async (from: LimitsCell, calls: number) => {
+        for (let i = 0; i < calls; i++) {
+          const answer = outcome(from, `last-${rpm}`, rpm);
+          if (answer instanceof Promise) await rig.rest();
+          if ((await answer) === "admitted") times.push([rig.nowMs(), 1]);
+        }
+      };
+      for (let i = 0; i < 12; i++) {
+        await tryAt(cell, 1);
+        await rig.pass(20);
       }
-    };
-    for (let i = 0; i < 12; i++) {
-      await tryAt(cell, 1);
-      await rig.pass(20);
-    }
-    cell.isPaused = true;
-    await rig.pass(200);
-    const before = times.length;
-    for (let i = 0; i < 20; i++) if (outcome(cell, "last", 200) === "admitted") times.push([rig.nowMs(), 1]);
-    expect(times.length).toBeGreaterThan(before);
-    cell.isDead = true;
-    await tryAt(other, 200);
-    await rig.pass(59_000, 5000);
-    const endMs = rig.nowMs() + 2500;
-    for (; rig.nowMs() < endMs; await rig.pass(25, 25)) await tryAt(other, 4);
-    expect(mostInWindow(times)).toBeLessThanOrEqual(200);
-  });
+      cell.isPaused = true;
+      await rig.pass(usableMs);
+      const before = times.length;
+      for (let i = 0; i < 20; i++)
+        if (outcome(cell, `last-${rpm}`, rpm) === "admitted") times.push([rig.nowMs(), 1]);
+      expect(times.length).toBeGreaterThan(before);
+      cell.isDead = true;
+      await tryAt(other, rpm);
+      await rig.pass(59_000 - usableMs, 5000);
+      const endMs = rig.nowMs() + usableMs + 2500;
+      for (; rig.nowMs() < endMs; await rig.pass(25, 25)) await tryAt(other, 4);
+      expect(mostInWindow(times)).toBeLessThanOrEqual(rpm);
+    },
+  );
 
   test("are not used by a paused cell whose batch has ended", async () => {
     const [cell, other] = await Promise.all([newCell(), newCell()]);
@@ -163,13 +172,121 @@ describe.skipIf(missing !== undefined)("limits of keys", () => {
     expect(waited).toBe(0);
   });
 
+  /** Those of the default plan. */
+  const PLAN = { rpm: 3_000_000, tpm: 3_000_000_000, concurrency: 10_000 };
+  const CALL_MS = 700;
+
+  interface Phase {
+    readonly ms: number;
+    /** What is so from its beginning on. */
+    readonly begin?: () => void;
+  }
+
+  /** Calls of one key, phase after phase without a gap. @returns for each phase what became of them, and how many waited for Redis */
+  async function load(cell: LimitsCell, keyId: string, everyMs: number, phases: readonly Phase[]) {
+    const underWay: [endMs: number, admission: Admission][] = [];
+    const take = (answer: { admitted: boolean }) => {
+      if (!answer.admitted) return "429";
+      underWay.push([rig.nowMs() + CALL_MS, answer as Admission]);
+      return "admitted";
+    };
+    const call = (tokens: number): string | Promise<string> => {
+      try {
+        const answer = cell.limits.admit({ keyId, limits: PLAN }, tokens);
+        return answer instanceof Promise ? answer.then(take, () => "503") : take(answer);
+      } catch {
+        return "503";
+      }
+    };
+    const seen: (string | Promise<string>)[][] = [];
+    for (const { ms, begin } of phases) {
+      begin?.();
+      const answers: (string | Promise<string>)[] = [];
+      for (const endMs = rig.nowMs() + ms; rig.nowMs() < endMs; await rig.pass(everyMs, everyMs)) {
+        while ((underWay[0]?.[0] ?? Number.POSITIVE_INFINITY) <= rig.nowMs()) underWay.shift()?.[1].release();
+        answers.push(call((answers.length % 7) * 300));
+      }
+      seen.push(answers);
+    }
+    await rig.pass(2000, 20);
+    for (const [, admission] of underWay) admission.release();
+    const outcomes = seen.map(async (answers) => ({
+      waited: answers.filter((answer) => answer instanceof Promise).length,
+      answers: [...new Set(await Promise.all(answers))],
+    }));
+    return await Promise.all(outcomes);
+  }
+
+  test.each([5, 50, 400])(
+    "C3: of a plan are not waited for with replies of 400 ms, at a call every %i ms",
+    async (everyMs) => {
+      const cell = await newCell();
+      const slow = () => {
+        cell.delayMs = 200;
+      };
+      const phases = [{ ms: 3000 }, { ms: 10_000, begin: slow }];
+      const [, during] = await load(cell, `slow-${everyMs}`, everyMs, phases);
+      expect(during).toEqual({ waited: 0, answers: ["admitted"] });
+    },
+  );
+
+  test.each([5, 50, 400])(
+    "C3: of a plan are not waited for while Redis is away for 4 s, at a call every %i ms",
+    async (everyMs) => {
+      const cell = await newCell();
+      const away = (isCut: boolean) => () => {
+        cell.isCut = isCut;
+      };
+      const phases = [{ ms: 3000 }, { ms: 4000, begin: away(true) }, { ms: 2000, begin: away(false) }];
+      const [, during, after] = await load(cell, `away-${everyMs}`, everyMs, phases);
+      const fine = { waited: 0, answers: ["admitted"] };
+      expect([during, after]).toEqual([fine, fine]);
+    },
+  );
+
+  test("C3: of a plan are used for no longer than a cell may act without Redis", async () => {
+    const cell = await newCell();
+    const cut = () => {
+      cell.isCut = true;
+    };
+    const phases = [{ ms: 3000 }, { ms: STALE_MS, begin: cut }, { ms: 3000 }];
+    const [, , after] = await load(cell, "long away", 50, phases);
+    expect(after?.answers).toEqual(["503"]);
+    cell.isCut = false;
+  });
+
+  test("C3: parts that cells have ahead are a tenth of a limit together, none of one below 1,000, and come back", async () => {
+    const cells = await Promise.all(Array.from({ length: 8 }, newCell));
+    for (const [rpm, most] of [
+      [999, 0],
+      [1000, 100],
+      [20_000, 2000],
+    ] as const) {
+      const keyId = `ahead-${rpm}`;
+      const key = { keyId, limits: { rpm, tpm: rpm * 1000, concurrency: rpm } };
+      for (const cell of cells)
+        for (let n = 0; n < 2; n++) {
+          const answer = await rig.admit(cell, key, 10);
+          if (answer?.admitted === true) answer.release();
+        }
+      const leased = await rig.link.call("HGETALL", `{weir}:leased:${keyId}`);
+      const parts = (leased as Buffer[]).map(String).filter((text) => /^\d+ \d+ \d+ \d+$/.test(text));
+      const requests = parts.reduce((sum, text) => sum + Number(text.split(" ")[2]), 0);
+      expect(requests + 16, keyId).toBeLessThanOrEqual(Math.max(most, 16));
+      expect(parts.length, keyId).toBe(most === 0 ? 0 : cells.length);
+      await rig.pass(STALE_MS + 1000);
+      expect(await rig.link.call("EXISTS", `{weir}:leased:${keyId}`), keyId).toBe(0);
+      expect(await exhaust(cells[0] as LimitsCell, keyId, rpm), keyId).toBe(rpm - 16);
+    }
+  });
+
   test("that must be asked for are refused with 503 at once where Redis is away, and are all there when it is back", async () => {
     const cell = await newCell();
     const key = { keyId: "away", limits: { rpm: 5, concurrency: 5 } };
     cell.isCut = true;
     const first = Array.from({ length: 7 }, () => cell.limits.admit(key, 0));
     const ends = Promise.allSettled(first);
-    await rig.pass(700);
+    await rig.pass(1200);
     const kinds = (await ends).map((end) => (end.status === "rejected" ? end.reason.kind : "answered"));
     expect(new Set(kinds)).toEqual(new Set(["gateway_unavailable"]));
     expect(cell.limits.waiting()).toBe(0);
@@ -218,7 +335,7 @@ describe.skipIf(missing !== undefined)("limits of keys", () => {
     await rig.pass(66_000, 20_000);
     for (let i = 0; i < KEYS; i++) cell.limits.admit({ keyId: "other", limits: {} }, 0);
     expect(cell.limits.tracked()).toBeLessThan(10);
-    // Each key that is seen takes two of the others with it.
+    // Each key that is seen takes some of the others with it.
     for (let i = 0; i < KEYS; i += 500) {
       for (let n = 0; n < 500; n++) cell.limits.admit({ keyId: `later-${i + n}`, limits: { rpm: 100 } }, 0);
       await rig.rest();

@@ -4,6 +4,7 @@
  * answered in it than the limit. A run is repeated with WEIR_SEED.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { STALE_MS } from "../../../src/cells-settings.ts";
 import { type Random, seededRandom } from "../../../src/clock.ts";
 import type { Admission, Refusal } from "../../../src/limits/limits.ts";
 import { missingRedis } from "../../support/redis-server.ts";
@@ -13,6 +14,11 @@ const missing = missingRedis();
 const ROUNDS = process.env.WEIR_THOROUGH === undefined ? 2 : Number(process.env.WEIR_ROUNDS ?? 200);
 const FIRST_SEED = Number(process.env.WEIR_SEED ?? 104);
 const STEPS = 300;
+/** Cells lease parts of large ones ahead (C3). */
+const LIMITS = {
+  small: { rpm: [0, 3, 40, 400], tpm: [0, 500, 20_000], concurrency: [0, 4, 30, 200], bursts: [1, 1, 3, 20] },
+  large: { rpm: [0, 1000, 1500], tpm: [30_000, 60_000], concurrency: [0, 1000], bursts: [1, 3, 30, 120] },
+};
 
 interface Made {
   readonly askedMs: number;
@@ -31,16 +37,17 @@ describe.skipIf(missing !== undefined)("random schedules", () => {
   });
   afterAll(async () => await rig.close());
 
-  test.each(Array.from({ length: ROUNDS }, (_, i) => FIRST_SEED + i))(
-    "never exceed a limit: seed %i",
-    async (seed) => {
-      const run = new Run(rig, seed);
-      await run.begin();
-      for (let step = 0; step < STEPS; step++) await run.step();
-      run.check();
-      await run.end();
-    },
-  );
+  const seeds = Array.from({ length: ROUNDS }, (_, i) => FIRST_SEED + i);
+  test.each([
+    ...seeds.map((seed) => ["small", seed] as const),
+    ...seeds.map((seed) => ["large", seed] as const),
+  ])("never exceed a limit that is %s: seed %i", async (size, seed) => {
+    const run = new Run(rig, seed, LIMITS[size]);
+    await run.begin();
+    for (let step = 0; step < STEPS; step++) await run.step();
+    run.check();
+    await run.end();
+  });
 });
 
 class Run {
@@ -48,29 +55,31 @@ class Run {
   readonly #random: Random;
   readonly #seed: number;
   readonly #key: { keyId: string; limits: { rpm: number; tpm: number; concurrency: number } };
+  readonly #bursts: readonly number[];
   #cells: LimitsCell[] = [];
   readonly #made: Made[] = [];
 
-  constructor(rig: LimitsRig, seed: number) {
+  constructor(rig: LimitsRig, seed: number, of: (typeof LIMITS)["small"]) {
     this.#rig = rig;
     this.#seed = seed;
     this.#random = seededRandom(seed);
     const limits = {
-      rpm: this.#one([0, 3, 40, 400]),
-      tpm: this.#one([0, 500, 20_000]),
-      concurrency: this.#one([0, 4, 30, 200]),
+      rpm: this.#one(of.rpm),
+      tpm: this.#one(of.tpm),
+      concurrency: this.#one(of.concurrency),
     };
-    this.#key = { keyId: `random-${seed}`, limits };
+    this.#key = { keyId: `random-${seed}-${limits.tpm}`, limits };
+    this.#bursts = of.bursts;
   }
 
   async begin(): Promise<void> {
-    for (let i = 0; i < 8; i++) this.#cells.push(await this.#rig.cell(`r${this.#seed}-${i}`));
+    for (let i = 0; i < 8; i++) this.#cells.push(await this.#rig.cell(`${this.#key.keyId}-${i}`));
   }
 
   async step(): Promise<void> {
     const cell = this.#one(this.#cells);
     const what = this.#random();
-    if (what < 0.5) this.#burst(cell, this.#one([1, 1, 3, 20]));
+    if (what < 0.5) this.#burst(cell, this.#one(this.#bursts));
     else if (what < 0.6) cell.delayMs = this.#one([0, 0, 5, 100, 300]);
     else if (what < 0.65) cell.isCut = !cell.isCut;
     else if (what < 0.7) cell.isPaused = !cell.isPaused;
@@ -103,6 +112,7 @@ class Run {
       if (answer?.admitted) answer.release();
       await this.#rig.pass(1000, 1000);
     }
+    await this.#rig.pass(STALE_MS + 1000, 1000);
     expect(await this.#rig.link.call("EXISTS", `{weir}:leased:${this.#key.keyId}`)).toBe(0);
     for (const cell of this.#cells) cell.isDead = true;
   }

@@ -18,7 +18,9 @@ describe.skipIf(missing !== undefined)("limits of keys at real cells", () => {
   afterAll(async () => await bench.close());
 
   test("hold over all cells, and after a kill of Redis", async () => {
-    const all = cells.map((cell) => openSharedLimits({ lane: cell.lane("limits"), clock: systemClock }));
+    const all = cells.map((cell) =>
+      openSharedLimits({ lane: cell.lane("limits"), clock: systemClock, staleMs: cell.staleMs }),
+    );
     const key = { keyId: "real", limits: { rpm: 50, tpm: 100_000, concurrency: 40 } };
     const tries = all.flatMap((limits) =>
       Array.from({ length: 60 }, async () => await limits.admit(key, 100)),

@@ -1,5 +1,6 @@
 /** Calls in flight of a key over several cells of one real Redis, in virtual time. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { STALE_MS } from "../../../src/cells-settings.ts";
 import { seededRandom } from "../../../src/clock.ts";
 import type { Admission } from "../../../src/limits/limits.ts";
 import { missingRedis } from "../../support/redis-server.ts";
@@ -61,7 +62,7 @@ describe.skipIf(missing !== undefined)("calls in flight", () => {
       expect(most).toBeLessThanOrEqual(concurrency);
       expect(mean).toBeGreaterThanOrEqual(concurrency * 0.98);
       for (const [, admission] of ends) admission.release();
-      await rig.pass(1500);
+      await rig.pass(STALE_MS + 1500);
       expect(await rig.link.call("EXISTS", `{weir}:leased:busy-${concurrency}`)).toBe(0);
     },
   );

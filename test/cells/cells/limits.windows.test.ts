@@ -92,26 +92,33 @@ describe.skipIf(missing !== undefined)("requests and tokens a minute", () => {
     },
   );
 
-  test("are the same for a key at one cell alone as in one process, with all waits and headers", async () => {
-    const clock = { now: () => 0, monotonic: rig.nowMs };
-    const local = openLimits({ clock });
-    let state = 7;
-    const random = () => {
-      state = (state * 48271) % 2147483647;
-      return state / 2147483647;
-    };
-    const key = { keyId: "alone", limits: { rpm: 60, tpm: 4000 } };
-    for (let i = 0; i < 1200; i++) {
-      const tokens = Math.floor(random() * 160);
-      const expected = local.admit(key, tokens);
-      const found = await rig.admit(at(0), key, tokens);
-      const plain = (answer: typeof found) => (answer?.admitted ? "admitted" : answer);
-      expect(plain(found), `call ${i} at ${rig.nowMs()}`).toEqual(plain(expected));
-      expect(at(0).limits.state(key).requests, `call ${i}`).toEqual(local.state(key).requests);
-      expect(at(0).limits.state(key).tokens, `call ${i}`).toEqual(local.state(key).tokens);
-      for (const answer of [expected, found]) if (answer?.admitted) answer.release();
-      const pauses = [1, 20, 130, 700, 1500];
-      await rig.pass(Math.ceil(random() * (pauses[Math.floor((i / 60) % 5)] as number)), 2000);
-    }
-  });
+  test.each([
+    [60, 4000],
+    // C3: with parts ahead.
+    [1000, 60_000],
+  ])(
+    "of %i and %i are the same for a key at one cell alone as in one process, with all waits and headers",
+    async (rpm, tpm) => {
+      const clock = { now: () => 0, monotonic: rig.nowMs };
+      const local = openLimits({ clock });
+      let state = 7;
+      const random = () => {
+        state = (state * 48271) % 2147483647;
+        return state / 2147483647;
+      };
+      const key = { keyId: `alone-${rpm}`, limits: { rpm, tpm } };
+      for (let i = 0; i < 1200; i++) {
+        const tokens = Math.floor(random() * (tpm / 25));
+        const expected = local.admit(key, tokens);
+        const found = await rig.admit(at(0), key, tokens);
+        const plain = (answer: typeof found) => (answer?.admitted ? "admitted" : answer);
+        expect(plain(found), `call ${i} at ${rig.nowMs()}`).toEqual(plain(expected));
+        expect(at(0).limits.state(key).requests, `call ${i}`).toEqual(local.state(key).requests);
+        expect(at(0).limits.state(key).tokens, `call ${i}`).toEqual(local.state(key).tokens);
+        for (const answer of [expected, found]) if (answer?.admitted) answer.release();
+        const pauses = [1, 20, 130, 700, 1500];
+        await rig.pass(Math.ceil(random() * (pauses[Math.floor((i / 60) % 5)] as number)), 2000);
+      }
+    },
+  );
 });

@@ -27,15 +27,8 @@ const cell = await openCell({
 const { life } = cell.entered;
 const purse = await openLeasedPurse({
   // What is idle stays leased.
-  ...{
-    store: cell.store,
-    life,
-    lane: cell.lane("credit"),
-    clock,
-    time: cell.clock,
-    idleMs: 3_600_000,
-    waitMs: 5000,
-  },
+  ...{ store: cell.store, life, lane: cell.lane("credit"), clock, time: cell.clock },
+  ...{ staleMs: cell.staleMs, idleMs: 3_600_000, waitMs: 5000 },
   view: new CreditView({ lane: cell.lane("credit_view"), inAct: () => cell.store.creditInAct() }),
   restates: cell.restates,
   onNumbered() {},

@@ -58,8 +58,11 @@ export class FaultyRedis {
 
   async #prepare(): Promise<void> {
     await this.link.ready(5000);
-    const newKey = async (more: object) =>
-      (await this.gateway.call("POST", "/v1/keys", { body: { name: "k", ...more } })).json.secret;
+    const newKey = async (more: object) => {
+      const { status, json } = await this.gateway.call("POST", "/v1/keys", { body: { name: "k", ...more } });
+      expect([status, json.error]).toEqual([201, undefined]);
+      return json.secret;
+    };
     this.limited = await newKey({ limits: { rpm: 1_000_000, tpm: 1_000_000_000 } });
     this.budgeted = await newKey({ budget: { daily_micro: 10_000_000, hard: true } });
     const before = await this.#atRest();

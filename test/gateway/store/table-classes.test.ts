@@ -12,10 +12,12 @@ let tables: string[] = [];
 
 /** The store's own: its progress, the ends of its logs, and which process has the folder. */
 const STORES_OWN = ["journal", "log_trims", "process"];
-/** Opened only by a cell, and where a folder was restored. */
+/** Opened only by a cell, and where a folder was restored; and those of releases before 0.1.0. */
 const RARE = [
   ...["cells", "forgotten", "restores", "ledger.posted", "ledger.posted_references", "ledger.posted_kinds"],
   ...[
+    "installation",
+    "spend_parts",
     "catalog.readings",
     "cell_addresses",
     "ledger.former",

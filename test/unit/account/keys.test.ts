@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { KeyRow } from "../../../src/account/key.ts";
 import { SCOPES } from "../../../src/account/scopes.ts";
 import { WeirError } from "../../../src/errors.ts";
 import type { Caller } from "../../../src/operation.ts";
@@ -124,6 +123,33 @@ test("O28: a hard budget without an amount is refused with a pointer; no budget 
     expect((await patch(made.id, { budget: none })).budget).toEqual(none);
     expect((await list()).data[0]?.budget).toEqual(none);
   }
+});
+
+test("C4: on a plan without limits a key may have any, at creation and by a change, and the plan may get limits and lose them", async () => {
+  const limited = rig.plan;
+  const unlimited = { ...limited, rpm: 0, tpm: 0, concurrency: 0, keys: 0, projects: 0 };
+  rig.plan = unlimited;
+  const limits = { rpm: 90, tpm: 3_000_000, concurrency: 700 };
+  const key = await rig.create({ limits });
+  expect(rig.keyring.resolve(key.secret).limits).toEqual(limits);
+  const more = { rpm: 9000, tpm: 4_000_000, concurrency: 1 };
+  expect((await rig.patch(key.id, { limits: more })).limits).toEqual(more);
+  // Without its own a key has the plan's: none.
+  await rig.patch(key.id, { limits: { rpm: null } });
+  expect(rig.keyring.resolve(key.secret).limits).toEqual({ ...more, rpm: 0 });
+  rig.plan = limited;
+  expect(await failure(rig.patch(key.id, { limits: { rpm: limited.rpm + 1 } }))).toBe(
+    "invalid_value /limits/rpm",
+  );
+  // What it had before it may keep.
+  expect((await rig.patch(key.id, { limits: { tpm: more.tpm } })).limits).toMatchObject({ tpm: more.tpm });
+  expect(await failure(rig.patch(key.id, { limits: { tpm: more.tpm + 1 } }))).toBe(
+    "invalid_value /limits/tpm",
+  );
+  rig.plan = unlimited;
+  expect((await rig.patch(key.id, { limits: { tpm: more.tpm + 1 } })).limits).toMatchObject({
+    tpm: more.tpm + 1,
+  });
 });
 
 test("a limit granted above the plan may be set again up to its current value", async () => {
@@ -252,51 +278,6 @@ describe("life cycle", () => {
     expect(entry(first.secret)).toBe("revoked_key");
     await rotate(second.id, { grace_seconds: 0 });
     expect(entry(second.secret)).toBe("revoked_key");
-  });
-});
-
-describe("C9: the lineage of a key", () => {
-  const lineageOf = (secret: string) => rig.keyring.resolve(secret).lineageId;
-
-  test("is its first key's, however often it was rotated, also by rows that say only what each replaced", async () => {
-    const first = await create();
-    const chain = [first];
-    for (let n = 0; n < 3; n++) {
-      chain.push(await rotate(chain.at(-1)?.id ?? "", { grace_seconds: 60 }));
-      expect(chain.slice(-2).map(({ secret }) => lineageOf(secret))).toEqual([first.id, first.id]);
-      rig.clock.advance(60_000);
-    }
-    expect(await get(first.id)).not.toHaveProperty("lineage_id");
-    for (const { id } of chain.slice(1)) expect(await get(id)).toMatchObject({ lineage_id: first.id });
-    expect(lineageOf((await create()).secret)).not.toBe(first.id);
-    // A folder of an earlier release.
-    await rig.accounts.act(() => {
-      for (const { id } of chain) {
-        const { lineageId: _, ...row } = rig.accounts.key(id) as KeyRow;
-        rig.accounts.replaceKey(row);
-      }
-    });
-    expect(rig.accounts.key(chain[3]?.id ?? "")).not.toHaveProperty("lineageId");
-    expect(lineageOf(chain[3]?.secret ?? "")).toBe(first.id);
-  });
-
-  test("has its limits and budget: who changes them on one key must hold the scopes of both", async () => {
-    const old = await create({ scopes: ["inference", "read:usage"], limits: { rpm: 9 }, name: "old" });
-    const fresh = await rotate(old.id, { grace_seconds: 60 });
-    await patch(fresh.id, { scopes: ["inference"] });
-    const { secret } = await create({ scopes: ["write:keys", "read:keys", "inference"] });
-    const budget = { daily_micro: 5, hard: true };
-    expect(await failure(patch(fresh.id, { budget }, caller(secret)))).toBe("scope");
-    expect(await get(fresh.id)).toMatchObject({ budget: { daily_micro: 0 } });
-    expect(await failure(patch(fresh.id, { name: "fresh" }, caller(secret)))).toBe("done");
-    await patch(fresh.id, { budget });
-    expect(await get(old.id)).toMatchObject({ budget, limits: { rpm: 9 }, name: "old" });
-    await patch(old.id, { limits: { rpm: 3 } });
-    expect(await get(fresh.id)).toMatchObject({ budget, limits: { rpm: 3 }, name: "fresh" });
-    // One that has ended keeps what it had.
-    rig.clock.advance(60_000);
-    await patch(fresh.id, { limits: { rpm: 7 } });
-    expect(await get(old.id)).toMatchObject({ status: "revoked", limits: { rpm: 3 } });
   });
 });
 

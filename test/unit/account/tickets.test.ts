@@ -53,6 +53,19 @@ test("what cannot be granted is refused", async () => {
   expect(await failure(ask({ ...tester, environment: "test" }, rig.owner.actor.id, 100))).toBe("scope");
 });
 
+test("C4: on a plan without limits any request for a limited key is approved, and a key without a limit asks in vain", async () => {
+  rig.plan = { ...rig.plan, rpm: 0 };
+  const limited = await rig.create({ limits: { rpm: 90 } });
+  expect(await ask(rig.owner, limited.id, 1_000_000)).toMatchObject({
+    status: "approved",
+    applied: { rpm: 1_000_000 },
+  });
+  // A request would be its first limit.
+  const unlimited = await rig.create();
+  expect(await failure(ask(rig.owner, unlimited.id, 100))).toBe("invalid_value /rpm");
+  expect(rig.keyring.resolve(unlimited.secret).limits.rpm).toBe(0);
+});
+
 test("of 200 requests for one key at once each rises above the last, or is refused", async () => {
   const key = await rig.create();
   const outcomes = await Promise.all(Array.from({ length: 200 }, () => failure(ask(rig.owner, key.id, 100))));

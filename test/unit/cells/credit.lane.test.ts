@@ -5,6 +5,7 @@ import { CreditLane } from "../../../src/cells/credit/credit-lane.ts";
 import type { Lane, Operation } from "../../../src/cells/exchange.ts";
 import type { RedisValue } from "../../../src/cells/redis.ts";
 import { SharedClock } from "../../../src/cells/shared-clock.ts";
+import { STALE_MS } from "../../../src/cells-settings.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";
 import { equals, until } from "../../support/wait.ts";
 
@@ -24,7 +25,7 @@ const open = (
     {
       ...{ lane: { send } as unknown as Lane, charges: charges as unknown as Charges, clock },
       time: new SharedClock(clock),
-      ...{ waitMs: 60_000, idleMs: 60_000, onEnd: () => {} },
+      ...{ staleMs: STALE_MS, waitMs: 60_000, idleMs: 60_000, onEnd: () => {} },
     },
     0,
   );
@@ -88,7 +89,7 @@ test("a lease that is granted after the call has given up goes back", async () =
     {
       ...{ lane: { send } as unknown as Lane, charges: noCharges as unknown as Charges, clock: systemClock },
       time: new SharedClock(systemClock),
-      ...{ waitMs: 1, idleMs: 1, onEnd: () => {} },
+      ...{ staleMs: STALE_MS, waitMs: 1, idleMs: 1, onEnd: () => {} },
     },
     0,
   );

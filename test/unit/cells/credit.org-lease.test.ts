@@ -4,6 +4,7 @@ import { ScopeLease } from "../../../src/cells/budgets/scope-lease.ts";
 import { keyScope } from "../../../src/cells/budgets/scopes.ts";
 import { OrgLease } from "../../../src/cells/credit/org-lease.ts";
 import { SharedClock } from "../../../src/cells/shared-clock.ts";
+import { STALE_MS } from "../../../src/cells-settings.ts";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
 import { openPeriods } from "../../../src/limits/periods.ts";
 
@@ -18,7 +19,7 @@ const answer = (leaseMicroUsd: number) => ({
 });
 
 test("credit that is on its way back is not spent, whatever the answer will be", () => {
-  const org = new OrgLease("org", 0);
+  const org = new OrgLease("org", 0, STALE_MS);
   org.ask(0, 0);
   org.answered(answer(100), 0);
   org.take(30, 0);
@@ -31,7 +32,7 @@ test("credit that is on its way back is not spent, whatever the answer will be",
 });
 
 test("a charge takes from the lease what its hold took, before and after Redis knows of it", () => {
-  const org = new OrgLease("org", 0);
+  const org = new OrgLease("org", 0, STALE_MS);
   org.ask(0, 0);
   org.answered(answer(100), 0);
   org.take(60, 0);
@@ -56,7 +57,7 @@ function waiting(org: OrgLease, microUsd: number): { isTaken: boolean | undefine
 }
 
 test("an answer refuses only calls that Redis was asked for", () => {
-  const org = new OrgLease("org", 0);
+  const org = new OrgLease("org", 0, STALE_MS);
   const first = waiting(org, 50);
   org.ask(0, 0);
   const second = waiting(org, 50);
@@ -83,7 +84,8 @@ test.each([
     keyDaily: { limitMicroUsd, hard: true },
   });
   const period = openPeriods()("UTC", Date.UTC(2026, 0, 5));
-  const lease = new ScopeLease(keyScope("key"), new SharedClock({ now: () => 0, monotonic: () => 0 }));
+  const time = new SharedClock({ now: () => 0, monotonic: () => 0 });
+  const lease = new ScopeLease(keyScope("key"), time, STALE_MS);
   lease.scope = scope(before);
   waiting(lease, 20);
   lease.part(undefined, 0, period);

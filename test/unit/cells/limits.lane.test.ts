@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { Operation } from "../../../src/cells/exchange.ts";
 import { openSharedLimits } from "../../../src/cells/limits/shared-limits.ts";
 import type { RedisValue } from "../../../src/cells/redis.ts";
+import { STALE_MS } from "../../../src/cells-settings.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -18,6 +19,7 @@ test("slots that are granted after all calls have given up go back", async () =>
         }),
     },
     clock: { now: () => nowMs, monotonic: () => nowMs },
+    staleMs: STALE_MS,
     timers: {
       after(delayMs, act) {
         timers.push({ atMs: nowMs + delayMs, act });
@@ -37,19 +39,23 @@ test("slots that are granted after all calls have given up go back", async () =>
   const call = () => Promise.resolve(limits.admit(key, 0)).catch((error: unknown) => error);
   const first = call();
   await pass(0);
-  const calls = [first, ...Array.from({ length: 7 }, call)];
-  await pass(600);
+  const calls = Array.from({ length: 7 }, call);
+  // The first call is refused: others have all slots. Then the cell asks for slots besides, since calls came lately.
+  sent[0]?.answer([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0]);
+  await pass(0);
+  expect(await first).toMatchObject({ admitted: false, code: "concurrency" });
+  const [, , , , , , , asks, wish] = sent[1]?.operations[0] ?? [];
+  expect({ asks, wish }).toEqual({ asks: calls.map(() => 0), wish: [0, 0, 8, 0, 0, 0, 0] });
+  await pass(1100);
   expect((await Promise.all(calls)).map((error) => (error as { code?: string }).code)).toEqual(
     calls.map(() => "gateway_unavailable"),
   );
-  // The first call was refused: others had all slots. Then the cell asks for slots, since calls came lately.
-  sent[0]?.answer([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0]);
+  sent[1]?.answer([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7 + 4, 0, ...calls.flatMap(() => [0, 0])]);
   await pass(0);
-  const [, , , , , , , asks, wish] = sent[1]?.operations[0] ?? [];
-  expect({ asks, wish }).toEqual({ asks: [], wish: [16, 2, 8] });
-  sent[1]?.answer([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4]);
+  // Key, limits, batches, calls undone, calls that wait, wishes, slots that are kept.
+  expect(sent[2]?.operations[0]?.[9]).toBe(11);
+  sent[2]?.answer([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11]);
   await pass(0);
   for (let step = 0; step < 6; step++) await pass(100);
-  // Key, limits, batches, calls undone, calls that wait, wishes, slots that are kept.
-  expect(sent[2]?.operations[0]?.[9]).toBe(0);
+  expect(sent[3]?.operations[0]?.[9]).toBe(0);
 });

@@ -135,6 +135,20 @@ describe("a row of release 0.1.0", () => {
   });
 });
 
+test("C5: a row of layout 3 is read with the columns of layout 4, where it has them", () => {
+  const record = recordOf(rowOf(0));
+  const row = encodeRow(record);
+  row[0] = 3;
+  expect(decodeRow(row)).toEqual(record);
+  expect(insertableRow(row)?.requests.toString("hex")).toBe(rowOf(0).toString("hex"));
+});
+
+test("a row whose columns do not fill it is damaged", () => {
+  const row = encodeRow(recordOf(rowOf(0)));
+  row[0] = 2;
+  expect(decodeRow(row)).toBeUndefined();
+});
+
 test("a column that a row's layout lacks is empty, wherever it stands", () => {
   const item = { kind: string("kind"), count: uint32("count") };
   const before = group({ name: string("name"), items: nested("items", item), last: bool("last") });

@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { FrameWriter, readFrame } from "../../../src/store/frame.ts";
 import { inspect } from "../../../src/store/inspection.ts";
+import { HEAD_BYTES, TAIL_BYTES } from "../../../src/store/segment.ts";
 import { openStore, type RowVersions, type Store } from "../../../src/store/store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-row-versions-"));
@@ -74,4 +76,14 @@ test("a row of a later release is refused with a line that names it, and is no d
     }
   });
   expect(inspect(folder, ["people"], () => {}).findings).toEqual([]);
+});
+
+test("C5: a write of a kind that only a later release knows is refused, not taken for a removal", () => {
+  const writer = new FrameWriter();
+  writer.add({ table: "people", key: 1, text: "1", value: Buffer.from("row") });
+  const frame = writer.take(1).subarray(HEAD_BYTES, -TAIL_BYTES);
+  expect(readFrame(frame).writes).toHaveLength(1);
+  // The kind of the first write is behind the number of the frame.
+  frame[8] = 7;
+  expect(() => readFrame(frame)).toThrow("a write of kind 7 was written by a later release");
 });

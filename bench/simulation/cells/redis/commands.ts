@@ -138,6 +138,7 @@ const HASHES: Record<string, Command> = {
   },
   HGETALL: ({ database }, [key = ""]) => [...database.hash(key)].flat(),
   HKEYS: ({ database }, [key = ""]) => [...database.hash(key).keys()],
+  HVALS: ({ database }, [key = ""]) => [...database.hash(key).values()],
   HEXISTS: ({ database }, [key = "", field = ""]) => Number(database.hash(key).has(field)),
   HSTRLEN: ({ database }, [key = "", field = ""]) => database.hash(key).get(field)?.length ?? 0,
   HSET({ database }, [key = "", ...pairs]) {

@@ -3,6 +3,7 @@
 -- {…}:lives      hash: cell -> number of its newest life, one more at each start
 -- {…}:retired    hash: cell -> newest life that is over for ever
 -- {…}:applied    hash: cell -> "version milliseconds": how far it followed the stream, and when it said so, by steady time
+-- {…}:vouched    hash: cell -> when it last went by Redis's clock, by steady time; emptied where a cell doubts that clock (`clock.lua`)
 -- {…}:restating  set: cells that have not said what they know since the term began
 -- {…}:inserted   hash: cell -> milliseconds: until when its records are in ClickHouse; none where it left with all of them there
 -- {…}:left       hash: cell -> the life of it that stopped, alone where it left nothing that others must know
@@ -38,6 +39,8 @@ end
 operations.beat = function(operation)
   local now = now_ms()
   redis.call("HSET", key("applied"), CELL, decimal(operation[2]) .. " " .. decimal(now))
+  redis.call("HSET", key("vouched"), CELL, decimal(now))
+  redis.call("HSET", DATASET, "steady", decimal(now))
   if (operation[3] or 0) > 0 then redis.call("HSET", key("inserted"), CELL, decimal(operation[3])) end
   local least = operation[2]
   local alive = 0
@@ -78,6 +81,7 @@ end
 operations.leave = function(operation)
   redis.call("HDEL", key("applied"), CELL)
   redis.call("HDEL", key("formats"), CELL)
+  redis.call("HDEL", key("vouched"), CELL)
   if operation[3] == 1 then redis.call("HDEL", key("inserted"), CELL) end
   local has_parts =
     redis.call("EXISTS", key("leases:" .. CELL), key("budget_leases:" .. CELL), key("claims:" .. CELL)) > 0

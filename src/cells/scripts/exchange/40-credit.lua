@@ -164,7 +164,7 @@ operations.credit = function(operation)
     redis.call("HSET", key("settled"), CELL, cmsgpack.pack({ after, last, mark, numbered, crossed or {} }))
   end
   local wanted = redis.call("SPOP", key("wanted:" .. CELL), WANTED_TOLD)
-  return { 1, answers, wanted, spends, wanted_scopes, crossed, now }
+  return { 1, answers, wanted, spends, wanted_scopes, crossed, now, shift, clock_changes }
 end
 
 -- { "credit_position" }: what a new process of the cell must know: the row before the latest batch that is in, its last row, the mark of

@@ -2,13 +2,15 @@
 --
 -- {…}:requests:<key>  list of pairs, a sliding window: milliseconds and the running sum up to then, oldest first. The first
 -- {…}:tokens:<key>    pair is the sum that has left the window. A weight counts for 60 s from its time.
--- {…}:leased:<key>    hash: "w:<cell>:<life>" -> batches the cell may use, each "id milliseconds requests tokens";
+-- {…}:leased:<key>    hash: "w:<cell>:<life>" -> batches the cell may use, each "id milliseconds requests tokens": it may do so
+--                     until 500 ms after that time, so that a release that knows no longer batches counts it as long;
 --                     "c:<cell>:<life>" -> "slots milliseconds": calls in flight it has or may begin, and when it said so
 -- {…}:slots:<cell>    set: keys of which another cell wants slots for calls
 -- {…}:limit_rows      sorted set: names of the rows above by when they can be forgotten, or earlier
 --
--- A batch is good at the cell for 500 ms, counted there from before it was asked for, so it counts here for 60.5 s. Slots for
--- calls end with the cell's life, or when the cell says so, or so long after its last word that no call can last.
+-- A batch is good at the cell for 500 ms, counted there from before it was asked for, so it counts here for 60.5 s. While less than
+-- a tenth of a window is taken, it is a part ahead instead: good for as long as the cell may act without Redis (`cells.stale_ms`).
+-- Slots for calls end with the cell's life, or when the cell says so, or so long after its last word that no call can last.
 
 local WINDOW_MS = 60000
 local BATCH_MS = 500
@@ -24,6 +26,12 @@ local PART = 16
 local UNDO_PAIRS = 64
 -- Rows that are looked at with each new one, whether they can be forgotten.
 local FORGET_ROWS = 4
+-- All parts ahead together are at most a tenth of a limit; smaller limits have none. One cell takes a quarter of what is left of it.
+local LEAST_AHEAD = 1000
+local AHEAD = 10
+local AHEAD_PART = 4
+-- As LONGEST_STALE_MS of src/cells-settings.ts.
+local LONGEST_STALE_MS = 30000
 
 -- One instant for the whole exchange.
 local limits_at
@@ -197,8 +205,8 @@ local function open_leased(key_id)
     if kind == "w" then
       for id, at, requests, tokens in string.gmatch(all[i + 1], "(%d+) (%d+) (%d+) (%d+)") do
         at, requests, tokens = tonumber(at), tonumber(requests), tonumber(tokens)
-        -- A clock that was set back does not lengthen what was granted.
-        at = math.min(at, limits_at)
+        -- A clock that was set back does not lengthen what was granted beyond what may be granted now.
+        at = math.min(at, limits_at + LONGEST_STALE_MS - BATCH_MS)
         if at + WINDOW_MS + BATCH_MS > limits_at then
           is_over = false
           leased.requests, leased.tokens = leased.requests + requests, leased.tokens + tokens
@@ -278,16 +286,42 @@ end
 -- How much more a cell may have at once of what is left.
 local function part_of(left, wish) return math.max(0, math.min(wish, math.floor(left / PART))) end
 
+-- How much more a cell may have ahead of a limit of which this much is taken.
+local function ahead_of(limit, taken, wish)
+  if limit < LEAST_AHEAD then return 0 end
+  return math.max(0, math.min(wish, math.floor((math.floor(limit / AHEAD) - taken) / AHEAD_PART)))
+end
+
+-- A batch for a cell, of windows of which this much is taken: a part ahead where that is no less than what it would have for a moment.
+-- Returns requests, tokens and for how long it is good; zeros where not even two usual calls fit.
+local function batch_of(rpm, tpm, requests_taken, tokens_taken, wish)
+  local function is_useful(requests, tokens, of_requests, of_tokens)
+    if of_requests == 0 then return false end
+    return (rpm == 0 or requests >= 2) and (tpm == 0 or tokens >= 2 * of_tokens / of_requests)
+  end
+  local requests = rpm > 0 and part_of(rpm - requests_taken, wish[1]) or 0
+  local tokens = tpm > 0 and part_of(tpm - tokens_taken, wish[2]) or 0
+  if wish[7] > BATCH_MS then
+    local requests_ahead, tokens_ahead = ahead_of(rpm, requests_taken, wish[4]), ahead_of(tpm, tokens_taken, wish[5])
+    local is_less = requests_ahead < requests or tokens_ahead < tokens
+    if not is_less and is_useful(requests_ahead, tokens_ahead, wish[4], wish[5]) then
+      return requests_ahead, tokens_ahead, wish[7]
+    end
+  end
+  if is_useful(requests, tokens, wish[1], wish[2]) then return requests, tokens, BATCH_MS end
+  return 0, 0, 0
+end
+
 -- { "limit", key, rpm, tpm, concurrency, told, undone, asks, wish, slots, offered }
 --   rpm, tpm, concurrency  the key's limits, 0 for none
 --   told     batches of this cell, see restate_batches
 --   undone   flat list: calls that were admitted and then not made: time among requests, time among tokens, tokens
 --   asks     tokens of each call that waits
---   wish     { requests, tokens, slots } that the cell would like besides
+--   wish     what the cell would like besides: { requests, tokens, slots, and the same ahead, how long a part ahead is good }
 --   slots    for calls that the cell has now, used or not; `offered` of them are free for `asks`
 -- Returns Redis's time; sum of requests and milliseconds until none counts; the same of tokens; times at which admitted calls
--- were counted, among requests and among tokens; number, requests and tokens of a new batch; slots that the cell has
--- now; and two numbers for each ask: 0 and 0 where it is admitted; else 1 for requests, 2 for tokens, 3 for slots, and the
+-- were counted, among requests and among tokens; number, requests and tokens of a new batch, and for how long it is good; slots that
+-- the cell has now, and those of all cells; and two numbers for each ask: 0 and 0 where it is admitted; else 1 for requests, 2 for tokens, 3 for slots, and the
 -- milliseconds to wait.
 operations.limit = function(operation)
   local _, key_id, rpm, tpm, concurrency, told, undone, asks, wish, slots, offered = unpack(operation)
@@ -334,29 +368,29 @@ operations.limit = function(operation)
   if wants_slots then
     for _, cell in ipairs(leased.holders) do redis.call("SADD", key("slots:" .. cell), key_id) end
   end
-  local batch, more_requests, more_tokens = 0, 0, 0
-  if wish[1] > 0 and not is_refused then
-    if rpm > 0 then more_requests = part_of(rpm - log_total(requests) - leased.requests, wish[1]) end
-    if tpm > 0 then more_tokens = part_of(tpm - log_total(tokens) - leased.tokens, wish[2]) end
-    -- Of no use where not even two usual calls fit.
-    local is_useful = (rpm == 0 or more_requests >= 2) and (tpm == 0 or more_tokens >= 2 * wish[2] / wish[1])
-    if is_useful and rpm + tpm > 0 then
-      batch = tonumber(ARGV[6])
-      leased.mine[#leased.mine + 1] = { id = batch, at = limits_at, requests = more_requests, tokens = more_tokens }
-      leased.requests, leased.tokens = leased.requests + more_requests, leased.tokens + more_tokens
-    else
-      more_requests, more_tokens = 0, 0
-    end
+  local batch, more_requests, more_tokens, good = 0, 0, 0, 0
+  if rpm + tpm > 0 and not is_refused then
+    local requests_taken, tokens_taken = log_total(requests) + leased.requests, log_total(tokens) + leased.tokens
+    more_requests, more_tokens, good = batch_of(rpm, tpm, requests_taken, tokens_taken, wish)
+  end
+  if good > 0 then
+    batch = tonumber(ARGV[6])
+    local at = limits_at + good - BATCH_MS
+    leased.mine[#leased.mine + 1] = { id = batch, at = at, requests = more_requests, tokens = more_tokens }
+    leased.requests, leased.tokens = leased.requests + more_requests, leased.tokens + more_tokens
+    leased.till = math.max(leased.till, at + WINDOW_MS + BATCH_MS)
   end
   if concurrency > 0 and not is_refused then
-    leased.held = leased.held + part_of(concurrency - leased.slots - leased.held, wish[3])
+    local taken = leased.slots + leased.held
+    leased.held = leased.held + math.max(part_of(concurrency - taken, wish[3]), ahead_of(concurrency, taken, wish[6]))
   end
   log_close(requests)
   log_close(tokens)
   close_leased(leased)
   return {
     limits_at, log_total(requests) + leased.requests, log_empty_in(requests), log_total(tokens) + leased.tokens,
-    log_empty_in(tokens), requests_at, tokens_at, batch, more_requests, more_tokens, leased.held, unpack(results),
+    log_empty_in(tokens), requests_at, tokens_at, batch, more_requests, more_tokens, good, leased.held,
+    leased.held + leased.slots, unpack(results),
   }
 end
 

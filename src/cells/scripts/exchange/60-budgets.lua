@@ -4,7 +4,7 @@
 -- {…}:spend:<scope>            hash. A scope is "k:" and the first key of a lineage, "p:" and a project, or "o:" and an org.
 --                              d newest day "YYYY-MM-DD", of the org's time zone; t spent on it; m spent in its month;
 --                              v "day, its start, its month's start, clock_changes" by which t and m were counted;
---                              n "day, time, sum, t" of the newest part, and t when it was written; p the older parts;
+--                              n "day, time, sum, t, m" of the newest part, and t and m when it was written; p the older parts;
 --                              l, h, l:<cell>, h:<cell> as an org's credit has them, of its hard budget;
 --                              of an org: u the usual of a day; w the newest day that was told as unusual
 -- {…}:spend_rows               sorted set: scopes by the steady time at which their newest day began
@@ -24,7 +24,7 @@ local LATE_MS = 5000
 local SPEND_KEPT_MS = 40 * 86400000
 -- With fewer days of spend among the last seven nothing is usual.
 local LEAST_DAYS = 3
--- Only settings of clocks make more parts than days.
+-- Only settings of clocks make more parts than the days that are kept; more are joined by days.
 local MOST_PARTS = 80
 -- Rows that are looked at with each day that begins, whether they can be forgotten.
 local OLD_ROWS = 4
@@ -45,9 +45,11 @@ local function spend_of(scope, cell)
   local day, starts, month_starts, changes = string.match(found[9] or "", "^([^ ]+) (%d+) (%d+) (%d+)$")
   if day == spend.day then
     spend.starts, spend.month_starts, spend.changes = tonumber(starts), tonumber(month_starts), tonumber(changes)
-    local of, at, sum, then_today = string.match(found[10] or "", "^([^ ]+) (%d+) (%d+) (%d+)$")
+    local of, at, sum, then_today, then_month = string.match(found[10] or "", "^([^ ]+) (%d+) (%d+) (%d+) (%d+)$")
     if of then spend.newest = { of, tonumber(at), tonumber(sum) } end
+    -- What a release before this one has added.
     spend.unplaced = spend.today - tonumber(then_today or 0)
+    spend.unplaced_before = spend.month - tonumber(then_month or 0) - spend.unplaced
   end
   return spend
 end
@@ -61,7 +63,17 @@ local function parts_of(spend)
   return spend.parts
 end
 
-local function are_of_one_span(at, other) return clock_changes == 0 or shift_at(at) == shift_at(other) end
+local function are_of_one_span(at, other) return clock_changes == 0 or span_of(at) == span_of(other) end
+
+-- Makes one part of neighbours that are of one day: which of them was charged while clocks were wrong is not known any more.
+local function join_days(parts)
+  for i = #parts - 2, 4, -3 do
+    if parts[i] == parts[i - 3] then
+      parts[i - 2], parts[i - 1] = math.max(parts[i - 2], parts[i + 1]), parts[i - 1] + parts[i + 2]
+      for _ = 1, 3 do table.remove(parts, i) end
+    end
+  end
+end
 
 local function add_to_older(spend, day, at, sum)
   local parts = parts_of(spend)
@@ -73,9 +85,10 @@ local function add_to_older(spend, day, at, sum)
     end
   end
   for _, value in ipairs({ day, at, sum }) do parts[#parts + 1] = value end
-  while #parts > 3 * MOST_PARTS or (#parts > 0 and parts[2] < now_ms() - SPEND_KEPT_MS) do
+  while #parts > 0 and parts[2] < now_ms() - SPEND_KEPT_MS do
     for _ = 1, 3 do table.remove(parts, 1) end
   end
+  if #parts > 3 * MOST_PARTS then join_days(parts) end
 end
 
 local function add_part(spend, day, at, sum)
@@ -146,6 +159,10 @@ end
 local function turn_to(spend, day, starts, month_starts, now)
   local is_known = spend.starts > 0
   if is_known and spend.unplaced > 0 then add_part(spend, spend.day, now_ms(), spend.unplaced) end
+  if is_known and spend.unplaced_before > 0 then
+    local at = math.max(spend.starts - 1, spend.month_starts) - shift
+    add_to_older(spend, month_of(spend.day) .. "-00", at, spend.unplaced_before)
+  end
   if not is_known and spend.day ~= "" then place_sums(spend, day, starts, month_starts) end
   local is_newer = starts > spend.starts and starts <= now + EARLY_MS
   local is_set_back = spend.starts > now + EARLY_MS
@@ -181,6 +198,8 @@ end
 -- clock that may be set, and open a budget that is spent.
 local function note_spend(scope)
   local rows = key("spend_rows")
+  -- A release before this one had Redis forget the row.
+  redis.call("PERSIST", spend_key(scope))
   redis.call("ZADD", rows, decimal(now_ms()), scope)
   for _, old in ipairs(redis.call("ZRANGEBYSCORE", rows, 0, decimal(now_ms() - SPEND_KEPT_MS), "LIMIT", 0, OLD_ROWS)) do
     local shared = redis.call("HMGET", spend_key(old), "l", "h")
@@ -203,20 +222,19 @@ local function spend_fields(spend)
   add("v", spend.day .. " " .. decimal(spend.starts) .. " " .. decimal(spend.month_starts) .. " " .. decimal(spend.changes))
   local newest = spend.newest
   if newest then
-    add("n", newest[1] .. " " .. decimal(newest[2]) .. " " .. decimal(newest[3]) .. " " .. decimal(spend.today))
+    add("n", newest[1] .. " " .. decimal(newest[2]) .. " " .. decimal(newest[3]) .. " " .. decimal(spend.today) .. " " .. decimal(spend.month))
   end
   if spend.has_moved then add("p", cmsgpack.pack(spend.parts)) end
   if spend.kind == "o" then add("u", decimal(spend.usual)) end
   return fields
 end
 
--- What a release before this one wrote is in the parts now; it had Redis forget the row.
+-- What a release before this one wrote is in the parts now.
 local function end_sums(spend)
   local name = spend_key(spend.scope)
   for _, field in ipairs(redis.call("HKEYS", name)) do
     if string.sub(field, 1, 2) == "s:" then redis.call("HDEL", name, field) end
   end
-  redis.call("PERSIST", name)
 end
 
 -- One scope's part of an exchange:
@@ -314,7 +332,7 @@ operations.budget_restate = function(operation)
 end
 
 -- { "spend", list }: a flat list of scope, the cell's day, and when it and its month began. Returns of each what was spent on that day, or a
--- newer one that another cell has begun, and in its month; then Redis's time. Writes nothing.
+-- newer one that another cell has begun, and in its month; then Redis's time, shift and clock_changes. Writes nothing.
 operations.spend = function(operation)
   local asked, answer, now = operation[2], {}, wall_ms()
   for i = 1, #asked, 4 do
@@ -323,7 +341,7 @@ operations.spend = function(operation)
     answer[#answer + 1] = spend.today
     answer[#answer + 1] = spend.month
   end
-  answer[#answer + 1] = now
+  for _, value in ipairs({ now, shift, clock_changes }) do answer[#answer + 1] = value end
   return answer
 end
 

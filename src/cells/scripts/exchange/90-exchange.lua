@@ -1,7 +1,7 @@
 -- The exchange itself: who may speak, what was answered already, and then the operations in their order.
 --
 -- {…}:dataset       hash: id, term, version, tombs_from; filling, while it is being made: name of who fills it; unsure_until (`enter.lua`);
---                   shift and clock_changes (`clock.lua`)
+--                   shift, clock_changes and steady, the newest steady time of a beat (`clock.lua`)
 -- {…}:kept          hash: cell, lane -> life, number of the latest exchange, its answer (MessagePack)
 
 local function refuse(code, text) return redis.error_reply(code .. " " .. text) end

@@ -1,0 +1,52 @@
+/** A key and all that replaced it: their limits and budget are one. */
+import { describe, expect, test } from "vitest";
+import type { KeyRow } from "../../../src/account/key.ts";
+import { accountRig, failure } from "./fixtures.ts";
+
+const rig = accountRig();
+const { caller, create, get, patch, rotate } = rig;
+
+describe("C9: the lineage of a key", () => {
+  const lineageOf = (secret: string) => rig.keyring.resolve(secret).lineageId;
+
+  test("is its first key's, however often it was rotated, also by rows that say only what each replaced", async () => {
+    const first = await create();
+    const chain = [first];
+    for (let n = 0; n < 3; n++) {
+      chain.push(await rotate(chain.at(-1)?.id ?? "", { grace_seconds: 60 }));
+      expect(chain.slice(-2).map(({ secret }) => lineageOf(secret))).toEqual([first.id, first.id]);
+      rig.clock.advance(60_000);
+    }
+    expect(await get(first.id)).not.toHaveProperty("lineage_id");
+    for (const { id } of chain.slice(1)) expect(await get(id)).toMatchObject({ lineage_id: first.id });
+    expect(lineageOf((await create()).secret)).not.toBe(first.id);
+    // A folder of an earlier release.
+    await rig.accounts.act(() => {
+      for (const { id } of chain) {
+        const { lineageId: _, ...row } = rig.accounts.key(id) as KeyRow;
+        rig.accounts.replaceKey(row);
+      }
+    });
+    expect(rig.accounts.key(chain[3]?.id ?? "")).not.toHaveProperty("lineageId");
+    expect(lineageOf(chain[3]?.secret ?? "")).toBe(first.id);
+  });
+
+  test("has its limits and budget: who changes them on one key must hold the scopes of both", async () => {
+    const old = await create({ scopes: ["inference", "read:usage"], limits: { rpm: 9 }, name: "old" });
+    const fresh = await rotate(old.id, { grace_seconds: 60 });
+    await patch(fresh.id, { scopes: ["inference"] });
+    const { secret } = await create({ scopes: ["write:keys", "read:keys", "inference"] });
+    const budget = { daily_micro: 5, hard: true };
+    expect(await failure(patch(fresh.id, { budget }, caller(secret)))).toBe("scope");
+    expect(await get(fresh.id)).toMatchObject({ budget: { daily_micro: 0 } });
+    expect(await failure(patch(fresh.id, { name: "fresh" }, caller(secret)))).toBe("done");
+    await patch(fresh.id, { budget });
+    expect(await get(old.id)).toMatchObject({ budget, limits: { rpm: 9 }, name: "old" });
+    await patch(old.id, { limits: { rpm: 3 } });
+    expect(await get(fresh.id)).toMatchObject({ budget, limits: { rpm: 3 }, name: "fresh" });
+    // One that has ended keeps what it had.
+    rig.clock.advance(60_000);
+    await patch(fresh.id, { limits: { rpm: 7 } });
+    expect(await get(old.id)).toMatchObject({ status: "revoked", limits: { rpm: 3 } });
+  });
+});
