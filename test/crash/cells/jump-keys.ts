@@ -3,6 +3,7 @@
  * answered with 200 cost `COST`, but a repeated one, whose `Idempotency-Key` was charged once.
  */
 import { strict as assert } from "node:assert";
+import { systemClock } from "../../../src/clock.ts";
 import { Hopeless, until } from "../../support/wait.ts";
 import type { Held } from "./clients.ts";
 import { type Answered, type CellsWorld, OUTPUT_PRICE } from "./world.ts";
@@ -58,7 +59,7 @@ export class JumpKey {
       ...(this.tag !== undefined && { svc: { metadata: { tags: { call: this.tag } } } }),
     };
     const headers = this.tag === undefined ? {} : { "idempotency-key": this.tag };
-    const sentMs = performance.now();
+    const sentMs = systemClock.monotonic();
     const answer = await this.#world.ask("POST", "/v1/chat/completions", { body, key: this.secret, headers });
     if (answer.status === 200) this.#take(answer, sentMs);
     return answer.status;
@@ -98,7 +99,7 @@ export class JumpKey {
       return;
     }
     this.#answer = text;
-    this.#admitted.push([sentMs, performance.now()]);
+    this.#admitted.push([sentMs, systemClock.monotonic()]);
     const { svc } = JSON.parse(text);
     assert.equal(svc.cost.total_micro_usd, COST);
     if (this.isOfFirstOrg) this.#held.answers.set(svc.request_id, COST);
@@ -120,16 +121,24 @@ export class JumpKeys {
     return this.#of({ what, secret, id, ...(tag !== undefined && { tag }) });
   }
 
+  /** A key of an org whose plan has limits. @param orgSecret of its key */
+  async limited(what: string, limits: object, orgSecret: string): Promise<JumpKey> {
+    const { id, secret } = await this.#act("POST", "/v1/keys", { name: what, limits }, orgSecret);
+    const key = this.#of({ what, secret, id });
+    key.isOfFirstOrg = false;
+    return key;
+  }
+
   daily = (what: string): Promise<JumpKey> => this.make(what, { budget: HARD_DAY });
 
-  /** Of a project with a hard monthly budget. */
+  /** A key of a project with a hard monthly budget. */
   async monthly(): Promise<JumpKey> {
     const { id } = await this.#act("POST", "/v1/projects", { slug: "monthly", name: "Monthly" });
     await this.#act("PATCH", `/v1/projects/${id}`, { budget: HARD_MONTH });
     return await this.make("a project's monthly budget", { project_id: id });
   }
 
-  /** Of another org, with a hard monthly budget. @param secret of its key */
+  /** The key of another org, with a hard monthly budget. @param secret of its key */
   async ofOrg(secret: string): Promise<JumpKey> {
     const { data } = await this.#world.read<{ data: { id: string }[] }>("/v1/orgs", secret);
     await this.#act("PATCH", `/v1/orgs/${data[0]?.id}`, { settings: { budget: HARD_MONTH } }, secret);

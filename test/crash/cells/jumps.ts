@@ -19,6 +19,7 @@ const TPM = 450;
 const MOST_OF_TPM = 4;
 /** Calls with each key at once: more than there are cells. */
 const AT_ONCE = 4;
+const LEASING_ROUNDS = 3;
 /** Clocks that were put right are within so much of their course (`src/cells/scripts/clock.lua`). */
 const RETURN_MS = 5000;
 const DOUBTED = "Redis's clock is not what this cell expects";
@@ -42,36 +43,42 @@ interface Lasting {
   readonly mortal: JumpKey;
 }
 
+interface JumpsOptions {
+  readonly clocks: SetClocks;
+  /** Names of the clocks that are set: "redis", and each cell's. */
+  readonly names: readonly string[];
+  /** Milliseconds by which all clocks are ahead of the real one while they are right. */
+  readonly rightMs: number;
+  /** Keys of other orgs: one is to have a monthly budget, the plan of the other has limits. */
+  readonly secrets: Readonly<Record<"monthly" | "limited", string>>;
+}
+
 export class Jumps {
   readonly #world: CellsWorld;
   readonly #clocks: SetClocks;
   readonly #names: readonly string[];
-  /** Milliseconds by which all clocks are ahead of the real one while they are right. */
   readonly #rightMs: number;
+  readonly #secrets: JumpsOptions["secrets"];
   readonly #keys: JumpKeys;
   #lasting: Lasting | undefined;
   #count = 0;
 
-  constructor(
-    world: CellsWorld,
-    held: Held,
-    clocks: SetClocks,
-    { names, rightMs }: { readonly names: readonly string[]; readonly rightMs: number },
-  ) {
+  constructor(world: CellsWorld, held: Held, { clocks, names, rightMs, secrets }: JumpsOptions) {
     this.#world = world;
     this.#clocks = clocks;
     this.#names = names;
     this.#rightMs = rightMs;
+    this.#secrets = secrets;
     this.#keys = new JumpKeys(world, held);
   }
 
-  /** Makes the keys of the whole run. @param orgSecret of the key of another org */
-  async open(orgSecret: string): Promise<void> {
+  /** Makes the keys of the whole run. */
+  async open(): Promise<void> {
     const keys = this.#keys;
     const [daily, monthly, ofOrg] = await Promise.all([
       keys.daily("a daily budget"),
       keys.monthly(),
-      keys.ofOrg(orgSecret),
+      keys.ofOrg(this.#secrets.monthly),
     ]);
     const spent = [daily, monthly, ofOrg];
     for (const key of spent) await key.spend();
@@ -83,12 +90,13 @@ export class Jumps {
   }
 
   /** There and back. @param meanwhile is done while the clocks are wrong */
-  async jump(jump: Jump, meanwhile = async (_fromLog: number) => {}): Promise<void> {
+  async jump(jump: Jump, meanwhile = async (_logFrom: number) => {}): Promise<void> {
     const fresh = await this.#fresh();
     const logFrom = this.#world.cells.output().length;
     const rightShiftMs = await this.#shiftMs();
     const before = this.#calls(fresh);
     this.#set(jump, jump.ms);
+    await until("a call goes on by a lease", () => this.#kept.plain.call(), equals(200));
     await this.#callAll(jump, fresh);
     await this.#isFelt(jump, logFrom, rightShiftMs);
     await this.#callAll(jump, fresh);
@@ -128,10 +136,14 @@ export class Jumps {
   /** Keys of one jump: a budget of which one call is spent, limits that are used up, a call that was answered. */
   async #fresh(): Promise<Fresh> {
     const n = ++this.#count;
+    const { plain } = this.#kept;
+    // Then cells lease more than their calls need.
+    for (let round = 0; round < LEASING_ROUNDS; round++)
+      await Promise.all(Array.from({ length: 2 * AT_ONCE }, () => plain.known()));
     const [budget, rpm, tpm, keyed] = await Promise.all([
       this.#keys.daily(`budget ${n}`),
-      this.#keys.make(`rpm ${n}`, { limits: { rpm: RPM } }),
-      this.#keys.make(`tpm ${n}`, { limits: { tpm: TPM } }),
+      this.#keys.limited(`rpm ${n}`, { rpm: RPM }, this.#secrets.limited),
+      this.#keys.limited(`tpm ${n}`, { tpm: TPM }, this.#secrets.limited),
       this.#keys.make(`keyed ${n}`, {}, `keyed-${n}`),
     ]);
     for (const key of [budget, keyed]) assert.equal(await key.known(), 200, key.what);

@@ -14,6 +14,8 @@ import { openCredits } from "../credits/fixtures.ts";
 export interface OrgSpec {
   readonly creditMicroUsd: number;
   readonly dataPolicy?: Partial<OrgDataPolicy>;
+  /** Default: `local`. */
+  readonly planId?: string;
 }
 
 /** Adds orgs to the data folder of a gateway that does not run; returns the secret of each one's key. */
@@ -42,7 +44,8 @@ export async function addOrgs<Name extends string>(
 
 function addOrg(accounts: AccountTables, slug: string, spec: OrgSpec, secret: string): string {
   const nowMs = systemClock.now();
-  const made = newOrg({ slug, name: slug, kind: "team", billingCountry: "US", planId: "local" }, nowMs);
+  const { planId = "local" } = spec;
+  const made = newOrg({ slug, name: slug, kind: "team", billingCountry: "US", planId }, nowMs);
   const org = { ...made, dataPolicy: { ...made.dataPolicy, ...spec.dataPolicy } };
   const project = newProject({ orgId: org.id, slug, name: slug, environment: "live" }, nowMs);
   accounts.addOrg(org);
