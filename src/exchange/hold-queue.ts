@@ -24,6 +24,11 @@ export interface HoldQueueDeps extends HoldDeps {
 
 /** What a call waits for. */
 export interface Wish {
+  /**
+   * Takes the call's key as it is now: it may have been revoked since, or its budgets may be others.
+   * @throws WeirError 401 or 403 where a new call of the key would be refused
+   */
+  renew(): void;
   /** Takes the holds, or says why they are not to be had now. */
   take(): MaybePromise<Reservation | HoldRefusal>;
   /** Whether they could be had if no other call held anything. */
@@ -199,6 +204,7 @@ export class HoldQueue {
   async #try(waiter: Waiter, line: Line): Promise<string | undefined> {
     const { call, wish } = waiter;
     try {
+      wish.renew();
       const answer = await wish.take();
       waiter.unknown = undefined;
       if (!("refusedBy" in answer)) this.#met(waiter, answer);

@@ -2,6 +2,7 @@
  * Reservation: before any upstream is asked, the worst-case cost of every call is held on the org's credit and on all
  * budgets (T25).
  */
+import type { KeyContext, Keyring } from "../account/keyring.ts";
 import type { Purse } from "../credits/purse.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
@@ -25,6 +26,8 @@ export interface ReserveDeps extends HoldDeps, FitDeps {
   readonly waits: Pick<HoldQueue, "enter" | "hasLine" | "hasRoom">;
   readonly purse: Purse;
   readonly budgets: Budgets;
+  /** A call that has waited is held for as its key is by then. */
+  readonly keyring: Pick<Keyring, "current">;
   /** A count may be refused: then the estimate is used. */
   readonly bodies: Pick<Bodies, "countPrompt">;
 }
@@ -143,10 +146,17 @@ function holdOtherwise(deps: ReserveDeps, wish: FullWish): MaybePromise<Reserved
 class FullWish implements Wish {
   readonly sized: SizedCall;
   protected readonly deps: ReserveDeps;
+  /** Whose credit and budgets it is held on. */
+  protected key: KeyContext;
 
   constructor(deps: ReserveDeps, sized: SizedCall) {
     this.deps = deps;
     this.sized = sized;
+    this.key = sized.call.key;
+  }
+
+  renew(): void {
+    this.key = this.deps.keyring.current(this.key);
   }
 
   /** Micro-USD without which the call cannot be made. */
@@ -155,14 +165,13 @@ class FullWish implements Wish {
   }
 
   take(): MaybePromise<Reservation | HoldRefusal> {
-    const { call, worst } = this.sized;
-    return after(takeHolds(this.deps, call.key, worst.microUsd, true), (holds) =>
+    return after(takeHolds(this.deps, this.key, this.sized.worst.microUsd, true), (holds) =>
       "refusedBy" in holds ? holds : inFull(this.sized, holds),
     );
   }
 
   couldBeMet(): boolean {
-    const { key } = this.sized.call;
+    const { key } = this;
     const { purse, budgets } = this.deps;
     return Math.min(purse.balance(key.orgId), budgets.room(scopeOf(key)).idleMicroUsd) >= this.leastMicroUsd;
   }
@@ -199,8 +208,8 @@ class FittedWish extends FullWish {
 
   /** @param refusal of the last try: it proves how much credit there is, or how much room in the budgets */
   #fit(refusal: HoldRefusal, left: number): MaybePromise<Reservation | HoldRefusal> {
+    const { key } = this;
     const { purse, budgets } = this.deps;
-    const { key } = this.sized.call;
     const { microUsd: roomMicroUsd } = budgets.room(scopeOf(key));
     const creditMicroUsd =
       refusal.refusedBy === "credit" ? purse.available(key.orgId) : Number.POSITIVE_INFINITY;

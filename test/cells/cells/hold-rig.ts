@@ -73,6 +73,7 @@ export async function openHoldCell(
     ...{ purse, budgets: cell.budgets, waits: queue, byokFee: { bps: 0, microUsdPerRequest: 0 } },
     ...{ defaultMaxTokens: 100, minFitTokens: MIN_FIT_TOKENS },
     bodies: { countPrompt: () => Promise.resolve(1) },
+    keyring: { current: (key) => key as KeyContext },
   };
 
   async function hold(id: string, asked: Asked): Promise<HeldCall> {

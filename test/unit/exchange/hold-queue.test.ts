@@ -70,6 +70,7 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
       leave: () => leave(),
     };
     const wish: Wish = {
+      renew: () => {},
       take() {
         asked.push(name);
         return entry.take();
