@@ -15,6 +15,7 @@ import type { LastUsed } from "./last-used.ts";
 import type { OrgDataPolicy, OrgRow } from "./org.ts";
 import type { PlanPort } from "./plan.ts";
 import type { ProjectRow } from "./project.ts";
+import { lackedByKey, type Scope } from "./scopes.ts";
 import { type Environment, hashSecret, inspectSecret, SECRET_LENGTH } from "./secret.ts";
 import type { AccountTables } from "./tables.ts";
 
@@ -123,14 +124,15 @@ export class Keyring {
 
   /**
    * The context that a call with the same key would get now. Its use is not recorded.
-   * @throws WeirError `invalid_key`, `expired_key`, `revoked_key`, `org_closed`, `org_suspended`
+   * @throws WeirError `invalid_key`, `expired_key`, `revoked_key`, `org_closed`, `org_suspended`, `scope` where it lacks the scope
    */
-  current({ keyId }: Pick<KeyContext, "keyId">): KeyContext {
+  current({ keyId }: Pick<KeyContext, "keyId">, scope: Scope): KeyContext {
     const key = this.#accounts.key(keyId);
     if (key === undefined) throw unknown();
     const nowMs = this.#clock.now();
     const context = this.#cached(key.hash) ?? this.#load(key, nowMs);
     this.#assertNotEnded(context, key.hash, nowMs);
+    if (!context.scopes.has(scope)) throw lackedByKey(scope);
     return context;
   }
 

@@ -156,7 +156,7 @@ class FullWish implements Wish {
   }
 
   renew(): void {
-    this.key = this.deps.keyring.current(this.key);
+    this.key = this.deps.keyring.current(this.key, "inference");
   }
 
   /** Micro-USD without which the call cannot be made. */
