@@ -187,12 +187,12 @@ export class HoldQueue {
     line.isServed = true;
     while (line.isDue) {
       line.isDue = false;
-      /** Ids of orgs, projects and keys of which nothing is left for those behind. */
+      /** Ids of orgs, projects and lineages of keys of which nothing is left for those behind. */
       const taken = new Set<string>();
       for (const waiter of [...line.waiters]) {
-        const { orgId, projectId, keyId } = waiter.call.key;
+        const { orgId, projectId, lineageId } = waiter.call.key;
         if (taken.has(orgId)) break;
-        if (waiter.isOver || taken.has(projectId) || taken.has(keyId)) continue;
+        if (waiter.isOver || taken.has(projectId) || taken.has(lineageId)) continue;
         const lacking = await this.#try(waiter, line);
         if (lacking !== undefined) taken.add(lacking);
       }
@@ -200,7 +200,7 @@ export class HoldQueue {
     line.isServed = false;
   }
 
-  /** @returns the id of the org, project or key whose credit or budget the waiter still waits for */
+  /** @returns the id of the org, project or lineage whose credit or budget the waiter still waits for */
   async #try(waiter: Waiter, line: Line): Promise<string | undefined> {
     const { call, wish } = waiter;
     try {
@@ -253,7 +253,7 @@ export class HoldQueue {
 /** Whose credit or budget it was that refused. */
 function lackingOf({ key }: PlannedCall, refusal: HoldRefusal): string {
   if (refusal.refusedBy === "credit" || refusal.budget.budget === "org_monthly") return key.orgId;
-  return refusal.budget.budget === "project_monthly" ? key.projectId : key.keyId;
+  return refusal.budget.budget === "project_monthly" ? key.projectId : key.lineageId;
 }
 
 const shuttingDown = (): WeirError =>

@@ -112,7 +112,7 @@ function keyOf(scope: BudgetScope): KeyContext {
     const { keyDaily, projectMonthly, orgMonthly } = scope;
     key = {
       ...{ keyId: scope.keyId, projectId: scope.projectId, orgId: scope.orgId, timeZone: scope.timeZone },
-      ...{ environment: "live", hold: "full" },
+      ...{ lineageId: scope.lineageId ?? scope.keyId, environment: "live", hold: "full" },
       keyBudget: keyDaily && { dailyMicroUsd: keyDaily.limitMicroUsd, hard: keyDaily.hard },
       projectBudget: projectMonthly && {
         monthlyMicroUsd: projectMonthly.limitMicroUsd,

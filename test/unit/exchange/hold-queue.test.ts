@@ -47,7 +47,7 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
   const ended: string[] = [];
 
   /** A call in the line. Its wish is refused for `lacks` until a test sets that to nothing. */
-  function enter(name: string, { orgId = "org", projectId = "prj", keyId = "key" } = {}) {
+  function enter(name: string, { orgId = "org", projectId = "prj", keyId = "key", lineageId = keyId } = {}) {
     const sent: string[] = [];
     let leave = () => {};
     const reply = {
@@ -55,7 +55,7 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
       write: (bytes: Buffer) => sent.push(bytes.toString()),
       onGone: (gone: () => void) => (leave = gone),
     } as unknown as ClientReply;
-    const key = { orgId, projectId, keyId } as KeyContext;
+    const key = { orgId, projectId, keyId, lineageId } as KeyContext;
     const call = new Call({
       key,
       format: chatFormat,
@@ -117,6 +117,16 @@ describe("C14: the line of an org", () => {
     queue.freed("org");
     await turn();
     expect(ended).toEqual(passing);
+  });
+
+  test("is passed by no key of the lineage whose budget it waits for", async () => {
+    const { enter, queue, ended } = rig();
+    enter("head", { lineageId: "first" }).lacks = budget("key_daily");
+    enter("rotated", { keyId: "key_2", lineageId: "first" }).lacks = undefined;
+    enter("other", { keyId: "key_3" }).lacks = undefined;
+    queue.freed("org");
+    await turn();
+    expect(ended).toEqual(["other"]);
   });
 
   test("is another one than that of another org", async () => {
