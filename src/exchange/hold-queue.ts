@@ -5,6 +5,7 @@
  */
 import type { Clock, Timers } from "../clock.ts";
 import { fail, WeirError } from "../errors.ts";
+import { WHOSE } from "../limits/budget.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { Call, PlannedCall, Reservation } from "./call.ts";
@@ -31,6 +32,8 @@ export interface Wish {
   renew(): void;
   /** Takes the holds, or says why they are not to be had now. */
   take(): MaybePromise<Reservation | HoldRefusal>;
+  /** The same in full and for the last time: a budget that refuses it is told of as exceeded. */
+  takeInFull(): MaybePromise<Reservation | HoldRefusal>;
   /** Whether they could be had if no other call held anything. */
   couldBeMet(): boolean;
   /** The error of a call whose wish can never be met. */
@@ -52,6 +55,8 @@ interface Waiter {
   stopDeadline: (() => void) | undefined;
   stopKeepAlive: (() => void) | undefined;
   isOver: boolean;
+  /** What it lacked when it was asked last; undefined: it stood behind another one since it came. */
+  refusal: HoldRefusal | undefined;
   /** Set while it could not be known whether there is credit. */
   unknown: WeirError | undefined;
 }
@@ -97,14 +102,16 @@ export class HoldQueue {
 
   /**
    * Begins the call's stream, with a keep-alive, and waits for its turn.
+   * @param refusal of the wish, where it was asked already
    * @throws WeirError (as a rejection) 402 once the time is over or the wish can never be met, 503 at a shutdown; ClientLeft
    */
-  enter(call: PlannedCall, wish: Wish, withinMs: number): Promise<Reservation> {
+  enter(call: PlannedCall, wish: Wish, withinMs: number, refusal?: HoldRefusal): Promise<Reservation> {
     const { clock, timers } = this.#deps;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         ...{ call, wish, resolve, reject, sinceMs: clock.monotonic() },
         ...{ stopDeadline: undefined, stopKeepAlive: undefined, isOver: false, unknown: undefined },
+        refusal,
       };
       const line = this.#lineOf(call.key.orgId);
       line.waiters.push(waiter);
@@ -205,11 +212,13 @@ export class HoldQueue {
     const { call, wish } = waiter;
     try {
       wish.renew();
-      const answer = await wish.take();
+      const answer = await taken(wish);
       waiter.unknown = undefined;
       if (!("refusedBy" in answer)) this.#met(waiter, answer);
-      else if (wish.couldBeMet()) return lackingOf(call, answer);
-      else this.#fail(waiter, wish.refusal(answer));
+      else if (wish.couldBeMet()) {
+        waiter.refusal = answer;
+        return lackingOf(call, answer);
+      } else this.#fail(waiter, wish.refusal(answer));
       return undefined;
     } catch (error) {
       if (error instanceof WeirError && error.kind === "storage_unavailable") {
@@ -250,6 +259,13 @@ export class HoldQueue {
   }
 }
 
+/** What a wish is answered. Where a budget can cover it no more, it is asked for once more. */
+async function taken(wish: Wish): Promise<Reservation | HoldRefusal> {
+  const answer = await wish.take();
+  const isLast = "refusedBy" in answer && answer.refusedBy === "budget" && !wish.couldBeMet();
+  return isLast ? await wish.takeInFull() : answer;
+}
+
 /** Whose credit or budget it was that refused. */
 function lackingOf({ key }: PlannedCall, refusal: HoldRefusal): string {
   if (refusal.refusedBy === "credit" || refusal.budget.budget === "org_monthly") return key.orgId;
@@ -260,9 +276,16 @@ const shuttingDown = (): WeirError =>
   fail("shutting_down", "The gateway is shutting down.", { retryAfterMs: 1000 });
 
 /** Where it is not known whether there was credit at last, that is said. */
-const timeOver = ({ unknown }: Waiter, withinMs: number): WeirError =>
+const timeOver = ({ unknown, refusal }: Waiter, withinMs: number): WeirError =>
   unknown ??
   fail(
     "insufficient_credits",
-    `Other calls held the credit or budget that this one needs for more than ${withinMs} ms (hold_wait_ms).`,
+    `Other calls held the ${lackedIn(refusal)} that this one needs for more than ${withinMs} ms (hold_wait_ms).`,
+    refusal?.refusedBy === "budget" ? { details: { budget: refusal.budget.budget } } : {},
   );
+
+/** What a call lacked, in a sentence. */
+function lackedIn(refusal: HoldRefusal | undefined): string {
+  if (refusal === undefined) return "credit or budget";
+  return refusal.refusedBy === "credit" ? "credit" : `${WHOSE[refusal.budget.budget]} budget`;
+}

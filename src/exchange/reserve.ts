@@ -129,13 +129,14 @@ function holdOtherwise(deps: ReserveDeps, wish: FullWish): MaybePromise<Reserved
   const { holdWaitMs } = call.request.svc;
   const { waits } = deps;
   const { orgId } = call.key;
-  const wait = () => waits.enter(call, wish, holdWaitMs).then((taken) => call.withReservation(taken));
+  const wait = (refusal?: HoldRefusal) =>
+    waits.enter(call, wish, holdWaitMs, refusal).then((taken) => call.withReservation(taken));
   const mayWait = () => holdWaitMs > 0 && waits.hasRoom(orgId) && wish.couldBeMet();
   // Those that came before are served first.
   if (waits.hasLine(orgId) && mayWait()) return wait();
   return after(wish.take(), (taken) => {
     if (!("refusedBy" in taken)) return call.withReservation(taken);
-    if (mayWait()) return wait();
+    if (mayWait()) return wait(taken);
     // Once more, so that a budget that refuses it is told of as exceeded.
     if (taken.refusedBy === "budget") return holdInFull(deps, sized);
     throw wish.refusal(taken);
@@ -165,7 +166,15 @@ class FullWish implements Wish {
   }
 
   take(): MaybePromise<Reservation | HoldRefusal> {
-    return after(takeHolds(this.deps, this.key, this.sized.worst.microUsd, true), (holds) =>
+    return this.#inFull(true);
+  }
+
+  takeInFull(): MaybePromise<Reservation | HoldRefusal> {
+    return this.#inFull(false);
+  }
+
+  #inFull(isTrial: boolean): MaybePromise<Reservation | HoldRefusal> {
+    return after(takeHolds(this.deps, this.key, this.sized.worst.microUsd, isTrial), (holds) =>
       "refusedBy" in holds ? holds : inFull(this.sized, holds),
     );
   }

@@ -45,9 +45,14 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
   const queue = new HoldQueue(deps);
   const asked: string[] = [];
   const ended: string[] = [];
+  const errors: WeirError[] = [];
 
   /** A call in the line. Its wish is refused for `lacks` until a test sets that to nothing. */
-  function enter(name: string, { orgId = "org", projectId = "prj", keyId = "key", lineageId = keyId } = {}) {
+  function enter(
+    name: string,
+    { orgId = "org", projectId = "prj", keyId = "key", lineageId = keyId } = {},
+    refusal?: HoldRefusal,
+  ) {
     const sent: string[] = [];
     let leave = () => {};
     const reply = {
@@ -65,6 +70,7 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
       lacks: CREDIT as HoldRefusal | undefined,
       isPossible: true,
       take: (): MaybePromise<Reservation | HoldRefusal> => entry.lacks ?? held(name),
+      takeInFull: (): MaybePromise<Reservation | HoldRefusal> => entry.lacks ?? held(name),
       sent,
       call,
       leave: () => leave(),
@@ -75,18 +81,22 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
         asked.push(name);
         return entry.take();
       },
+      takeInFull: () => entry.takeInFull(),
       couldBeMet: () => entry.isPossible,
       refusal: () => NEVER,
     };
-    const wait = queue.enter(call, wish, WAIT_MS);
+    const wait = queue.enter(call, wish, WAIT_MS, refusal);
     wait.then(
       () => ended.push(name),
-      (error: WeirError) => ended.push(`${name} ${error instanceof ClientLeft ? "left" : error.code}`),
+      (error: WeirError) => {
+        ended.push(`${name} ${error instanceof ClientLeft ? "left" : error.code}`);
+        errors.push(error);
+      },
     );
     return entry;
   }
 
-  return { queue, time, released, asked, ended, enter };
+  return { queue, time, released, asked, ended, errors, enter };
 }
 
 describe("C14: the line of an org", () => {
@@ -185,6 +195,44 @@ describe("C14: a wait ends", () => {
     queue.freed("org");
     await turn();
     expect(ended).toEqual(["first insufficient_credits"]);
+  });
+
+  test("where its wish can be met no more by a budget, which is asked in full first: it is told of as exceeded", async () => {
+    const { enter, queue, ended } = rig();
+    const entry = enter("first");
+    entry.lacks = budget("key_daily");
+    entry.isPossible = false;
+    let last = 0;
+    entry.takeInFull = () => {
+      last++;
+      return budget("key_daily");
+    };
+    queue.freed("org");
+    await turn();
+    expect([last, ended]).toEqual([1, ["first insufficient_credits"]]);
+  });
+
+  test.each<[string, HoldRefusal, RegExp, object | undefined]>([
+    ["credit", CREDIT, /the credit that/, undefined],
+    ["a budget", budget("project_monthly"), /project's monthly budget that/, { budget: "project_monthly" }],
+  ])("by time, and names what it lacked: %s", async (_, lacks, words, details) => {
+    const { enter, queue, time, errors } = rig();
+    enter("first").lacks = lacks;
+    queue.freed("org");
+    await turn();
+    time.advance(WAIT_MS);
+    await turn();
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatchObject({ code: "insufficient_credits", message: expect.stringMatching(words) });
+    expect(errors[0]?.details).toEqual(details);
+  });
+
+  test("by time, and names what it lacked when it came", async () => {
+    const { enter, time, errors } = rig();
+    enter("first", {}, budget("key_daily"));
+    time.advance(WAIT_MS);
+    await turn();
+    expect(errors[0]?.message).toMatch(/key's daily budget/);
   });
 
   test("when its client leaves", async () => {

@@ -313,11 +313,13 @@ describe("C14: a call that waits", () => {
   );
 
   test.each(["full", "fit"] as const)("is held for by the budgets of its key by then: %s", async (hold) => {
-    const { wait, letGo, now, key, credits, budgets } = await line(hold);
+    const { wait, letGo, now, key, told, credits, budgets } = await line(hold);
     now.current = () => ({ ...key, keyBudget: { dailyMicroUsd: 20, hard: true } });
     await letGo();
     await expect(wait).rejects.toMatchObject({ code: "budget_exceeded" });
     expect([credits.open().holds, budgets.openHolds()]).toEqual([0, 0]);
+    // One that refuses a call that waits is told of, as any.
+    expect(told).toEqual(["exceeded"]);
   });
 
   test("has its hold where its key is as it was", async () => {
