@@ -106,7 +106,7 @@ export class HoldQueue {
    * @throws WeirError (as a rejection) 402 once the time is over or the wish can never be met, 503 at a shutdown; ClientLeft
    */
   enter(call: PlannedCall, wish: Wish, withinMs: number, refusal?: HoldRefusal): Promise<Reservation> {
-    const { clock, timers } = this.#deps;
+    const { clock } = this.#deps;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         ...{ call, wish, resolve, reject, sinceMs: clock.monotonic() },
@@ -120,15 +120,31 @@ export class HoldQueue {
         this.#fail(waiter, shuttingDown());
         return;
       }
-      call.incoming.reply.onGone(() => this.#fail(waiter, new ClientLeft()));
+      this.#orFail(waiter, () => this.#beginWait(waiter, withinMs));
       if (waiter.isOver) return;
-      this.#begin(call);
-      waiter.stopDeadline = timers.after(withinMs, () => this.#fail(waiter, timeOver(waiter, withinMs)));
-      this.#keepAlive(waiter);
       this.#look();
       // The first of a line was refused just now.
       if (line.waiters.length > 1) void this.#serve(line);
     });
+  }
+
+  #beginWait(waiter: Waiter, withinMs: number): void {
+    const { call } = waiter;
+    call.incoming.reply.onGone(() => this.#fail(waiter, new ClientLeft()));
+    if (waiter.isOver) return;
+    this.#begin(call);
+    const end = () => this.#fail(waiter, timeOver(waiter, withinMs));
+    waiter.stopDeadline = this.#deps.timers.after(withinMs, end);
+    this.#keepAlive(waiter);
+  }
+
+  /** A fault ends the wait: a call that has failed must not stay in the line, where holds would be taken for it. */
+  #orFail(waiter: Waiter, act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#fail(waiter, error as Error);
+    }
   }
 
   /** A call of the org has ended. */
@@ -155,8 +171,8 @@ export class HoldQueue {
 
   #begin(call: Call): void {
     const { reply, format } = call.incoming;
-    call.streaming = true;
     reply.openStream(streamHeaders(this.#deps.limits, call), format.keepAlive);
+    call.streaming = true;
     this.#send(call);
   }
 
@@ -175,7 +191,7 @@ export class HoldQueue {
       this.#send(waiter.call);
       this.#keepAlive(waiter);
     };
-    waiter.stopKeepAlive = timers.after(keepAliveMs, again);
+    waiter.stopKeepAlive = timers.after(keepAliveMs, () => this.#orFail(waiter, again));
   }
 
   #look(): void {

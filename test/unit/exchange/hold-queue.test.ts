@@ -52,6 +52,7 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
     name: string,
     { orgId = "org", projectId = "prj", keyId = "key", lineageId = keyId } = {},
     refusal?: HoldRefusal,
+    faults: object = {},
   ) {
     const sent: string[] = [];
     let leave = () => {};
@@ -59,6 +60,7 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
       openStream: () => sent.push("head"),
       write: (bytes: Buffer) => sent.push(bytes.toString()),
       onGone: (gone: () => void) => (leave = gone),
+      ...faults,
     } as unknown as ClientReply;
     const key = { orgId, projectId, keyId, lineageId } as KeyContext;
     const call = new Call({
@@ -252,6 +254,31 @@ describe("C14: a wait ends", () => {
     await turn();
     expect(ended).toEqual(["first shutting_down", "late shutting_down"]);
     expect(queue.size).toBe(0);
+  });
+
+  test.each(["openStream", "write", "onGone"])("by a fault of the reply as it begins: %s", async (name) => {
+    const { enter, queue, ended, asked } = rig();
+    const fault = () => {
+      throw new TypeError("a fault of ours");
+    };
+    enter("first", {}, undefined, { [name]: fault });
+    await turn();
+    expect([ended, queue.size, queue.hasLine("org")]).toEqual([["first undefined"], 0, false]);
+    queue.freed("org");
+    await turn();
+    expect(asked).toEqual([]);
+  });
+
+  test("by a fault of the reply later", async () => {
+    const { enter, queue, time, ended } = rig();
+    let sent = 0;
+    const write = () => {
+      if (++sent > 1) throw new TypeError("a fault of ours");
+    };
+    enter("first", {}, undefined, { write });
+    time.advance(KEEP_ALIVE_MS);
+    await turn();
+    expect([sent, ended, queue.size]).toEqual([2, ["first undefined"], 0]);
   });
 
   test("by a fault of the wish, and the line goes on", async () => {
