@@ -131,17 +131,26 @@ function holdOtherwise(deps: ReserveDeps, wish: FullWish): MaybePromise<Reserved
   const { orgId } = call.key;
   const wait = (refusal?: HoldRefusal) =>
     waits.enter(call, wish, holdWaitMs, refusal).then((taken) => call.withReservation(taken));
-  const mayWait = () => holdWaitMs > 0 && waits.hasRoom(orgId) && wish.couldBeMet();
+  const mayWait = () => holdWaitMs > 0 && wish.couldBeMet();
   // Those that came before are served first.
-  if (waits.hasLine(orgId) && mayWait()) return wait();
+  if (waits.hasLine(orgId) && mayWait()) {
+    if (!waits.hasRoom(orgId)) throw lineFull();
+    return wait();
+  }
   return after(wish.take(), (taken) => {
     if (!("refusedBy" in taken)) return call.withReservation(taken);
-    if (mayWait()) return wait(taken);
+    if (mayWait() && waits.hasRoom(orgId)) return wait(taken);
     // Once more, so that a budget that refuses it is told of as exceeded.
     if (taken.refusedBy === "budget") return holdInFull(deps, sized);
     throw wish.refusal(taken);
   });
 }
+
+const lineFull = (): WeirError =>
+  fail(
+    "insufficient_credits",
+    "As many calls as may wait for credit or budgets already do (hold_wait_ms). Wait for some of them to end.",
+  );
 
 /** The hold in full, which may be waited for. */
 class FullWish implements Wish {

@@ -322,6 +322,18 @@ describe("C14: a call that waits", () => {
     expect(told).toEqual(["exceeded"]);
   });
 
+  test("is refused where a line is full, and passes none of those in it", async () => {
+    const { deps, plan, credits } = await books(1_000_000, undefined, waiting("full"));
+    const full = { ...NO_WAITS, hasLine: () => true };
+    const late = async () => await reserve({ ...deps, waits: full }, plan());
+    await expect(late).rejects.toMatchObject({ code: "insufficient_credits" });
+    expect(credits.open().holds).toBe(0);
+    // One that may not wait takes what is free.
+    const { deps: others, plan: other, credits: free } = await books(1_000_000);
+    await reserve({ ...others, waits: full }, other());
+    expect(free.open().holds).toBe(1);
+  });
+
   test("has its hold where its key is as it was", async () => {
     const { wait, letGo, credits, heldMicroUsd } = await line();
     await letGo();
