@@ -5,7 +5,16 @@
 import type { Endpoint } from "../endpoint.ts";
 import { takesLimit, thinkingBudget } from "../wire/output-limit.ts";
 import { passageTo } from "../wire/passages.ts";
-import type { Call, Cover, Fit, FittedCover, PlannedCall, ReadCall, Reservation } from "./call.ts";
+import type {
+  Call,
+  Cover,
+  Fit,
+  FittedCover,
+  PlannedCall,
+  ReadCall,
+  Reservation,
+  ReservedCall,
+} from "./call.ts";
 import { type BoundDeps, chargingOf, outputBound, worstCase } from "./cost-bound.ts";
 import type { CoveredTokens } from "./meter.ts";
 
@@ -104,9 +113,10 @@ export function coveredAt(call: Call): CoveredTokens | undefined {
   };
 }
 
-/** Whether the call's hold covers an answer of the endpoint. */
-export const isCoveredAt = (call: Call, endpoint: Endpoint): boolean =>
-  call.reservation?.fit?.has(endpoint.id) !== false;
+/** The endpoints of the call's plan that its hold covers an answer of, in the plan's order. */
+export function coveredEndpoints({ plan, reservation: { fit } }: ReservedCall): readonly Endpoint[] {
+  return fit === undefined ? plan.attempts : plan.attempts.filter(({ id }) => fit.has(id));
+}
 
 /** The output limit that an endpoint is told instead of what the client said; undefined: it is told what the client said. */
 export const limitAt = (call: Call, endpoint: Endpoint | undefined): number | undefined =>
