@@ -15,6 +15,7 @@ import type { LastUsed } from "./last-used.ts";
 import type { OrgDataPolicy, OrgRow } from "./org.ts";
 import type { PlanPort } from "./plan.ts";
 import type { ProjectRow } from "./project.ts";
+import { lackedByKey, type Scope } from "./scopes.ts";
 import { type Environment, hashSecret, inspectSecret, SECRET_LENGTH } from "./secret.ts";
 import type { AccountTables } from "./tables.ts";
 
@@ -115,13 +116,35 @@ export class Keyring {
     if (secret.length !== SECRET_LENGTH) throw foreign();
     const hash = hashSecret(secret);
     const nowMs = this.#clock.now();
-    const context = this.#young.get(hash) ?? this.#promote(hash) ?? this.#load(secret, hash, nowMs);
-    if (nowMs >= context.endsAtMs) {
-      this.#forget(hash);
-      throw ended(context.endsAtMs === context.expiresAtMs ? "expired" : "revoked");
-    }
+    const context = this.#cached(hash) ?? this.#load(this.#rowOf(secret, hash), nowMs);
+    this.#assertNotEnded(context, hash, nowMs);
     this.#lastUsed.note(context.keyId, nowMs);
     return context;
+  }
+
+  /**
+   * The context that a call with the same key would get now. Its use is not recorded.
+   * @throws WeirError `invalid_key`, `expired_key`, `revoked_key`, `org_closed`, `org_suspended`, `scope` where it lacks the scope
+   */
+  current({ keyId }: Pick<KeyContext, "keyId">, scope: Scope): KeyContext {
+    const key = this.#accounts.key(keyId);
+    if (key === undefined) throw unknown();
+    const nowMs = this.#clock.now();
+    const context = this.#cached(key.hash) ?? this.#load(key, nowMs);
+    this.#assertNotEnded(context, key.hash, nowMs);
+    if (!context.scopes.has(scope)) throw lackedByKey(scope);
+    return context;
+  }
+
+  #cached(hash: string): KeyContext | undefined {
+    return this.#young.get(hash) ?? this.#promote(hash);
+  }
+
+  /** The status of a cached context is that of its load. */
+  #assertNotEnded({ endsAtMs, expiresAtMs }: KeyContext, hash: string, nowMs: number): void {
+    if (nowMs < endsAtMs) return;
+    this.#forget(hash);
+    throw ended(endsAtMs === expiresAtMs ? "expired" : "revoked");
   }
 
   /** The context of a key that has not ended, for lists of keys, also of an org whose keys do not work now; not cached. */
@@ -170,7 +193,7 @@ export class Keyring {
     this.#young.set(hash, context);
   }
 
-  #load(secret: string, hash: string, nowMs: number): KeyContext {
+  #rowOf(secret: string, hash: string): KeyRow {
     const seen = inspectSecret(secret);
     if (seen === "foreign") throw foreign();
     if (seen === "mistyped") {
@@ -180,12 +203,16 @@ export class Keyring {
       );
     }
     const key = this.#accounts.keyByHash(hash);
-    if (key === undefined) throw fail("invalid_key", "There is no such API key.", { isUnknown: true });
+    if (key === undefined) throw unknown();
+    return key;
+  }
+
+  #load(key: KeyRow, nowMs: number): KeyContext {
     const status = keyStatus(key, nowMs);
     if (status === "expired" || status === "revoked") throw ended(status);
     this.#assertWorks(key);
     const context = this.contextOf(key);
-    this.#keep(hash, context);
+    this.#keep(key.hash, context);
     return context;
   }
 
@@ -250,6 +277,8 @@ function orgBudgetOf({ budget }: OrgRow): KeyContext["orgBudget"] {
 
 const foreign = (): WeirError =>
   fail("invalid_key", "This is not an API key of this gateway; those begin with svc-live- or svc-test-.");
+
+const unknown = (): WeirError => fail("invalid_key", "There is no such API key.", { isUnknown: true });
 
 const ended = (status: "expired" | "revoked"): WeirError =>
   status === "expired"

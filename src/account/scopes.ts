@@ -30,6 +30,10 @@ export const FIRST_KEY_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope
 /** Scopes of a key created without `scopes`. */
 export const DEFAULT_SCOPES: readonly Scope[] = ["inference", "read:usage"];
 
+/** The 403 of a key that does not hold what a route requires. */
+export const lackedByKey = (scope: string): WeirError =>
+  fail("scope", `This key lacks the scope "${scope}".`, { details: { scope } });
+
 /** Each scope once, in the order of {@link SCOPES}. */
 export const orderedScopes = (scopes: readonly Scope[]): Scope[] => SCOPES.filter((s) => scopes.includes(s));
 

@@ -3,6 +3,7 @@
  * directory, an operator. Nothing of the body has been read yet.
  */
 import { callerOf, type KeyContext, type Keyring } from "../account/keyring.ts";
+import { lackedByKey } from "../account/scopes.ts";
 import { fail, WeirError } from "../errors.ts";
 import type { Caller, Origin } from "../operation.ts";
 import { needsOf, type PersonSide } from "./access.ts";
@@ -114,9 +115,7 @@ function identified(
 /** @throws WeirError 401, or 403 `scope`. */
 export function authorizeKey(keyring: Keyring, secret: string | undefined, scope: string): KeyContext {
   const key = keyring.resolve(secret);
-  if (scope !== "key" && !key.scopes.has(scope)) {
-    throw fail("scope", `This key lacks the scope "${scope}".`, { details: { scope } });
-  }
+  if (scope !== "key" && !key.scopes.has(scope)) throw lackedByKey(scope);
   return key;
 }
 

@@ -14,7 +14,7 @@ import { Attempt, type AttemptHost, type AttemptInput, type OneAttemptDeps } fro
 import type { Bodies } from "./bodies.ts";
 import type { ReservedCall } from "./call.ts";
 import { moreHelpful } from "./failure.ts";
-import { isCoveredAt } from "./fit.ts";
+import { coveredEndpoints } from "./fit.ts";
 import { laneFor, RefusedLanes } from "./lane.ts";
 import { type Letters, lettersOf, type Written, writeBodies } from "./letters.ts";
 import type { Indexed } from "./live.ts";
@@ -43,7 +43,9 @@ export class Attempts implements AttemptHost, Indexed {
   readonly #deps: AttemptDeps;
   readonly #call: ReservedCall;
   readonly #callEnds: (outcome: Outcome) => void;
-  /** Index in the plan of the next attempt's endpoint. */
+  /** Those that may be asked, in the plan's order. */
+  readonly #endpoints: readonly Endpoint[];
+  /** Index of the next attempt's endpoint. */
   #next = 0;
   /** Running attempts, the oldest first: two while a hedge runs. */
   #running: Attempt[] = [];
@@ -67,6 +69,7 @@ export class Attempts implements AttemptHost, Indexed {
   constructor(deps: AttemptDeps, call: ReservedCall, callEnds: (outcome: Outcome) => void) {
     this.#deps = deps;
     this.#call = call;
+    this.#endpoints = coveredEndpoints(call);
     this.#callEnds = callEnds;
   }
 
@@ -83,14 +86,14 @@ export class Attempts implements AttemptHost, Indexed {
   /** Starts the plan's next attempt. If there is none and nothing is running, ends the call with the last failure. */
   #start(): void {
     const { plan, incoming } = this.#call;
-    const endpoint = this.#started < plan.decision.maxAttempts ? plan.attempts[this.#next] : undefined;
+    const endpoint = this.#started < plan.decision.maxAttempts ? this.#endpoints[this.#next] : undefined;
     const isLate = this.#remainingMs() <= 0;
     if (endpoint === undefined || isLate) {
       if (this.#running.length === 0 && this.#writing === 0) this.#finishUnanswered(isLate);
       return;
     }
     this.#next++;
-    const passable = isCoveredAt(this.#call, endpoint) ? passageTo(incoming.format, endpoint) : undefined;
+    const passable = passageTo(incoming.format, endpoint);
     if (passable === undefined) {
       this.#start();
       return;
@@ -147,11 +150,11 @@ export class Attempts implements AttemptHost, Indexed {
     const { timeoutMs, hedgeAfterMs, maxAttempts } = plan.decision;
     if (timeoutMs !== undefined) {
       // The remaining time is divided, so that the next attempts have some too.
-      const behind = Math.min(plan.attempts.length - this.#next, maxAttempts - this.#started);
+      const behind = Math.min(this.#endpoints.length - this.#next, maxAttempts - this.#started);
       const others = Math.max(0, behind);
       attempt.giveUpAfter(this.#deps.timers, this.#remainingMs() / (1 + others));
     }
-    if (hedgeAfterMs !== undefined && !this.#isHedged && this.#next < plan.attempts.length) {
+    if (hedgeAfterMs !== undefined && !this.#isHedged && this.#next < this.#endpoints.length) {
       this.#stopHedge = this.#deps.timers.after(hedgeAfterMs, () => this.#hedge());
     }
     attempt.send();
@@ -290,7 +293,7 @@ export class Attempts implements AttemptHost, Indexed {
     }
     for (const attempt of [...this.#running]) {
       if (attempt.isSilent(nowMs, timeouts)) attempt.giveUp();
-      else if (attempt.suspect(nowMs, health, this.#call.plan.attempts)) this.#hedgeIfDoubtful(attempt);
+      else if (attempt.suspect(nowMs, health, this.#endpoints)) this.#hedgeIfDoubtful(attempt);
       if (this.#over) return;
     }
     // One attempt is enough to keep the connection alive.
@@ -299,7 +302,7 @@ export class Attempts implements AttemptHost, Indexed {
 
   /** Starts a hedge if other calls hang at this endpoint too, or it never answered any, and the next endpoint is healthy. */
   #hedgeIfDoubtful({ endpoint, isStream }: Attempt): void {
-    const next = this.#call.plan.attempts[this.#next];
+    const next = this.#endpoints[this.#next];
     if (next === undefined || this.#running.length > 1) return;
     const { health } = this.#deps;
     if (health.isDoubtful(endpoint, isStream) && !health.of(next)?.failing) this.#hedge();

@@ -3,9 +3,18 @@
  * fallback or a hedge at a dearer endpoint has a lower limit. An endpoint where it covers less than the least answer is not asked.
  */
 import type { Endpoint } from "../endpoint.ts";
-import { takesLimit, thinkingBudget } from "../wire/output-limit.ts";
+import { leastAnswer, takesLimit, thinkingBudget } from "../wire/output-limit.ts";
 import { passageTo } from "../wire/passages.ts";
-import type { Call, Cover, Fit, FittedCover, PlannedCall, ReadCall, Reservation } from "./call.ts";
+import type {
+  Call,
+  Cover,
+  Fit,
+  FittedCover,
+  PlannedCall,
+  ReadCall,
+  Reservation,
+  ReservedCall,
+} from "./call.ts";
 import { type BoundDeps, chargingOf, outputBound, worstCase } from "./cost-bound.ts";
 import type { CoveredTokens } from "./meter.ts";
 
@@ -67,7 +76,9 @@ function answerAt(deps: FitDeps, call: PlannedCall, endpoint: Endpoint, inputTok
   const longest = outputBound([endpoint], facts.maxTokens, facts.stream, deps.defaultMaxTokens);
   const passable = passageTo(incoming.format, endpoint);
   const isLimited = passable !== undefined && takesLimit(endpoint, passable.dialect);
-  const shortest = isLimited ? deps.minFitTokens + thinkingBudget(request, endpoint) : longest;
+  const shortest = isLimited
+    ? Math.max(deps.minFitTokens + thinkingBudget(request, endpoint), leastAnswer(request, endpoint))
+    : longest;
   return {
     endpoint,
     longest,
@@ -104,9 +115,10 @@ export function coveredAt(call: Call): CoveredTokens | undefined {
   };
 }
 
-/** Whether the call's hold covers an answer of the endpoint. */
-export const isCoveredAt = (call: Call, endpoint: Endpoint): boolean =>
-  call.reservation?.fit?.has(endpoint.id) !== false;
+/** The endpoints of the call's plan that its hold covers an answer of, in the plan's order. */
+export function coveredEndpoints({ plan, reservation: { fit } }: ReservedCall): readonly Endpoint[] {
+  return fit === undefined ? plan.attempts : plan.attempts.filter(({ id }) => fit.has(id));
+}
 
 /** The output limit that an endpoint is told instead of what the client said; undefined: it is told what the client said. */
 export const limitAt = (call: Call, endpoint: Endpoint | undefined): number | undefined =>

@@ -5,6 +5,7 @@
  */
 import type { Clock, Timers } from "../clock.ts";
 import { fail, WeirError } from "../errors.ts";
+import { WHOSE } from "../limits/budget.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { Call, PlannedCall, Reservation } from "./call.ts";
@@ -24,8 +25,15 @@ export interface HoldQueueDeps extends HoldDeps {
 
 /** What a call waits for. */
 export interface Wish {
+  /**
+   * Takes the call's key as it is now: it may have been revoked since, or its budgets may be others.
+   * @throws WeirError 401 or 403 where a new call of the key would be refused
+   */
+  renew(): void;
   /** Takes the holds, or says why they are not to be had now. */
   take(): MaybePromise<Reservation | HoldRefusal>;
+  /** The same in full and for the last time: a budget that refuses it is told of as exceeded. */
+  takeInFull(): MaybePromise<Reservation | HoldRefusal>;
   /** Whether they could be had if no other call held anything. */
   couldBeMet(): boolean;
   /** The error of a call whose wish can never be met. */
@@ -47,6 +55,8 @@ interface Waiter {
   stopDeadline: (() => void) | undefined;
   stopKeepAlive: (() => void) | undefined;
   isOver: boolean;
+  /** What it lacked when it was asked last; undefined: it stood behind another one since it came. */
+  refusal: HoldRefusal | undefined;
   /** Set while it could not be known whether there is credit. */
   unknown: WeirError | undefined;
 }
@@ -92,14 +102,16 @@ export class HoldQueue {
 
   /**
    * Begins the call's stream, with a keep-alive, and waits for its turn.
+   * @param refusal of the wish, where it was asked already
    * @throws WeirError (as a rejection) 402 once the time is over or the wish can never be met, 503 at a shutdown; ClientLeft
    */
-  enter(call: PlannedCall, wish: Wish, withinMs: number): Promise<Reservation> {
-    const { clock, timers } = this.#deps;
+  enter(call: PlannedCall, wish: Wish, withinMs: number, refusal?: HoldRefusal): Promise<Reservation> {
+    const { clock } = this.#deps;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         ...{ call, wish, resolve, reject, sinceMs: clock.monotonic() },
         ...{ stopDeadline: undefined, stopKeepAlive: undefined, isOver: false, unknown: undefined },
+        refusal,
       };
       const line = this.#lineOf(call.key.orgId);
       line.waiters.push(waiter);
@@ -108,15 +120,31 @@ export class HoldQueue {
         this.#fail(waiter, shuttingDown());
         return;
       }
-      call.incoming.reply.onGone(() => this.#fail(waiter, new ClientLeft()));
+      this.#orFail(waiter, () => this.#beginWait(waiter, withinMs));
       if (waiter.isOver) return;
-      this.#begin(call);
-      waiter.stopDeadline = timers.after(withinMs, () => this.#fail(waiter, timeOver(waiter, withinMs)));
-      this.#keepAlive(waiter);
       this.#look();
       // The first of a line was refused just now.
       if (line.waiters.length > 1) void this.#serve(line);
     });
+  }
+
+  #beginWait(waiter: Waiter, withinMs: number): void {
+    const { call } = waiter;
+    call.incoming.reply.onGone(() => this.#fail(waiter, new ClientLeft()));
+    if (waiter.isOver) return;
+    this.#begin(call);
+    const end = () => this.#fail(waiter, timeOver(waiter, withinMs));
+    waiter.stopDeadline = this.#deps.timers.after(withinMs, end);
+    this.#keepAlive(waiter);
+  }
+
+  /** A fault ends the wait: a call that has failed must not stay in the line, where holds would be taken for it. */
+  #orFail(waiter: Waiter, act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#fail(waiter, error as Error);
+    }
   }
 
   /** A call of the org has ended. */
@@ -143,8 +171,8 @@ export class HoldQueue {
 
   #begin(call: Call): void {
     const { reply, format } = call.incoming;
-    call.streaming = true;
     reply.openStream(streamHeaders(this.#deps.limits, call), format.keepAlive);
+    call.streaming = true;
     this.#send(call);
   }
 
@@ -163,7 +191,7 @@ export class HoldQueue {
       this.#send(waiter.call);
       this.#keepAlive(waiter);
     };
-    waiter.stopKeepAlive = timers.after(keepAliveMs, again);
+    waiter.stopKeepAlive = timers.after(keepAliveMs, () => this.#orFail(waiter, again));
   }
 
   #look(): void {
@@ -182,12 +210,12 @@ export class HoldQueue {
     line.isServed = true;
     while (line.isDue) {
       line.isDue = false;
-      /** Ids of orgs, projects and keys of which nothing is left for those behind. */
+      /** Ids of orgs, projects and lineages of keys of which nothing is left for those behind. */
       const taken = new Set<string>();
       for (const waiter of [...line.waiters]) {
-        const { orgId, projectId, keyId } = waiter.call.key;
+        const { orgId, projectId, lineageId } = waiter.call.key;
         if (taken.has(orgId)) break;
-        if (waiter.isOver || taken.has(projectId) || taken.has(keyId)) continue;
+        if (waiter.isOver || taken.has(projectId) || taken.has(lineageId)) continue;
         const lacking = await this.#try(waiter, line);
         if (lacking !== undefined) taken.add(lacking);
       }
@@ -195,15 +223,18 @@ export class HoldQueue {
     line.isServed = false;
   }
 
-  /** @returns the id of the org, project or key whose credit or budget the waiter still waits for */
+  /** @returns the id of the org, project or lineage whose credit or budget the waiter still waits for */
   async #try(waiter: Waiter, line: Line): Promise<string | undefined> {
     const { call, wish } = waiter;
     try {
-      const answer = await wish.take();
+      wish.renew();
+      const answer = await taken(wish);
       waiter.unknown = undefined;
       if (!("refusedBy" in answer)) this.#met(waiter, answer);
-      else if (wish.couldBeMet()) return lackingOf(call, answer);
-      else this.#fail(waiter, wish.refusal(answer));
+      else if (wish.couldBeMet()) {
+        waiter.refusal = answer;
+        return lackingOf(call, answer);
+      } else this.#fail(waiter, wish.refusal(answer));
       return undefined;
     } catch (error) {
       if (error instanceof WeirError && error.kind === "storage_unavailable") {
@@ -244,19 +275,33 @@ export class HoldQueue {
   }
 }
 
+/** What a wish is answered. Where a budget can cover it no more, it is asked for once more. */
+async function taken(wish: Wish): Promise<Reservation | HoldRefusal> {
+  const answer = await wish.take();
+  const isLast = "refusedBy" in answer && answer.refusedBy === "budget" && !wish.couldBeMet();
+  return isLast ? await wish.takeInFull() : answer;
+}
+
 /** Whose credit or budget it was that refused. */
 function lackingOf({ key }: PlannedCall, refusal: HoldRefusal): string {
   if (refusal.refusedBy === "credit" || refusal.budget.budget === "org_monthly") return key.orgId;
-  return refusal.budget.budget === "project_monthly" ? key.projectId : key.keyId;
+  return refusal.budget.budget === "project_monthly" ? key.projectId : key.lineageId;
 }
 
 const shuttingDown = (): WeirError =>
   fail("shutting_down", "The gateway is shutting down.", { retryAfterMs: 1000 });
 
 /** Where it is not known whether there was credit at last, that is said. */
-const timeOver = ({ unknown }: Waiter, withinMs: number): WeirError =>
+const timeOver = ({ unknown, refusal }: Waiter, withinMs: number): WeirError =>
   unknown ??
   fail(
     "insufficient_credits",
-    `Other calls held the credit or budget that this one needs for more than ${withinMs} ms (hold_wait_ms).`,
+    `Other calls held the ${lackedIn(refusal)} that this one needs for more than ${withinMs} ms (hold_wait_ms).`,
+    refusal?.refusedBy === "budget" ? { details: { budget: refusal.budget.budget } } : {},
   );
+
+/** What a call lacked, in a sentence. */
+function lackedIn(refusal: HoldRefusal | undefined): string {
+  if (refusal === undefined) return "credit or budget";
+  return refusal.refusedBy === "credit" ? "credit" : `${WHOSE[refusal.budget.budget]} budget`;
+}

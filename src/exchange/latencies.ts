@@ -26,7 +26,7 @@ export interface Latency {
   readonly durationMs: number;
   /** 0: no byte was sent to the client. */
   readonly ttftMs: number;
-  /** The duration without the time that upstreams took. */
+  /** The duration without the time that upstreams took, and without a wait. */
   readonly gwOverheadMs: number;
 }
 
@@ -41,10 +41,11 @@ export class Latencies {
   /** Route → class → outcome. */
   readonly #byRoute = new Map<string, Map<ModelClass, Map<Outcome["kind"], LatencySeries>>>();
 
-  observe(labels: LatencyLabels, { durationMs, ttftMs, gwOverheadMs }: Latency): void {
+  /** @param waitedMs that it waited for other calls' holds: part of its record's duration, but no time of the gateway's or a model's */
+  observe(labels: LatencyLabels, { durationMs, ttftMs, gwOverheadMs }: Latency, waitedMs: number): void {
     const { duration, firstToken, overhead } = this.#series(labels);
-    duration.observe(durationMs);
-    if (ttftMs > 0) firstToken.observe(ttftMs);
+    duration.observe(Math.max(0, durationMs - waitedMs));
+    if (ttftMs > 0) firstToken.observe(Math.max(0, ttftMs - waitedMs));
     overhead.observe(gwOverheadMs);
   }
 

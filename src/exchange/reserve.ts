@@ -2,6 +2,7 @@
  * Reservation: before any upstream is asked, the worst-case cost of every call is held on the org's credit and on all
  * budgets (T25).
  */
+import type { KeyContext, Keyring } from "../account/keyring.ts";
 import type { Purse } from "../credits/purse.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
@@ -25,6 +26,8 @@ export interface ReserveDeps extends HoldDeps, FitDeps {
   readonly waits: Pick<HoldQueue, "enter" | "hasLine" | "hasRoom">;
   readonly purse: Purse;
   readonly budgets: Budgets;
+  /** A call that has waited is held for as its key is by then. */
+  readonly keyring: Pick<Keyring, "current">;
   /** A count may be refused: then the estimate is used. */
   readonly bodies: Pick<Bodies, "countPrompt">;
 }
@@ -126,27 +129,44 @@ function holdOtherwise(deps: ReserveDeps, wish: FullWish): MaybePromise<Reserved
   const { holdWaitMs } = call.request.svc;
   const { waits } = deps;
   const { orgId } = call.key;
-  const wait = () => waits.enter(call, wish, holdWaitMs).then((taken) => call.withReservation(taken));
-  const mayWait = () => holdWaitMs > 0 && waits.hasRoom(orgId) && wish.couldBeMet();
+  const wait = (refusal?: HoldRefusal) =>
+    waits.enter(call, wish, holdWaitMs, refusal).then((taken) => call.withReservation(taken));
+  const mayWait = () => holdWaitMs > 0 && wish.couldBeMet();
   // Those that came before are served first.
-  if (waits.hasLine(orgId) && mayWait()) return wait();
+  if (waits.hasLine(orgId) && mayWait()) {
+    if (!waits.hasRoom(orgId)) throw lineFull();
+    return wait();
+  }
   return after(wish.take(), (taken) => {
     if (!("refusedBy" in taken)) return call.withReservation(taken);
-    if (mayWait()) return wait();
+    if (mayWait() && waits.hasRoom(orgId)) return wait(taken);
     // Once more, so that a budget that refuses it is told of as exceeded.
     if (taken.refusedBy === "budget") return holdInFull(deps, sized);
     throw wish.refusal(taken);
   });
 }
 
+const lineFull = (): WeirError =>
+  fail(
+    "insufficient_credits",
+    "As many calls as may wait for credit or budgets already do (hold_wait_ms). Wait for some of them to end.",
+  );
+
 /** The hold in full, which may be waited for. */
 class FullWish implements Wish {
   readonly sized: SizedCall;
   protected readonly deps: ReserveDeps;
+  /** Whose credit and budgets it is held on. */
+  protected key: KeyContext;
 
   constructor(deps: ReserveDeps, sized: SizedCall) {
     this.deps = deps;
     this.sized = sized;
+    this.key = sized.call.key;
+  }
+
+  renew(): void {
+    this.key = this.deps.keyring.current(this.key, "inference");
   }
 
   /** Micro-USD without which the call cannot be made. */
@@ -155,14 +175,21 @@ class FullWish implements Wish {
   }
 
   take(): MaybePromise<Reservation | HoldRefusal> {
-    const { call, worst } = this.sized;
-    return after(takeHolds(this.deps, call.key, worst.microUsd, true), (holds) =>
+    return this.#inFull(true);
+  }
+
+  takeInFull(): MaybePromise<Reservation | HoldRefusal> {
+    return this.#inFull(false);
+  }
+
+  #inFull(isTrial: boolean): MaybePromise<Reservation | HoldRefusal> {
+    return after(takeHolds(this.deps, this.key, this.sized.worst.microUsd, isTrial), (holds) =>
       "refusedBy" in holds ? holds : inFull(this.sized, holds),
     );
   }
 
   couldBeMet(): boolean {
-    const { key } = this.sized.call;
+    const { key } = this;
     const { purse, budgets } = this.deps;
     return Math.min(purse.balance(key.orgId), budgets.room(scopeOf(key)).idleMicroUsd) >= this.leastMicroUsd;
   }
@@ -199,8 +226,8 @@ class FittedWish extends FullWish {
 
   /** @param refusal of the last try: it proves how much credit there is, or how much room in the budgets */
   #fit(refusal: HoldRefusal, left: number): MaybePromise<Reservation | HoldRefusal> {
+    const { key } = this;
     const { purse, budgets } = this.deps;
-    const { key } = this.sized.call;
     const { microUsd: roomMicroUsd } = budgets.room(scopeOf(key));
     const creditMicroUsd =
       refusal.refusedBy === "credit" ? purse.available(key.orgId) : Number.POSITIVE_INFINITY;

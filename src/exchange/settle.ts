@@ -159,6 +159,7 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settl
       outcome: outcome.kind,
     },
     record,
+    call.waitedMs,
   );
   call.admission?.release();
   if (payloadPool !== undefined)

@@ -36,7 +36,7 @@ export function exchangeOf(
     plan: { catalog, policies, ownKeys, health, bodies, random: systemRandom },
     keepRoom: { kept: rooms.kept, defaultMaxTokens, maxAnswerBytes: bounds.max_stored_answer_bytes },
     reserve: {
-      ...{ purse, budgets, bodies, byokFee, defaultMaxTokens },
+      ...{ purse, budgets, bodies, byokFee, defaultMaxTokens, keyring: rooms.keyring },
       minFitTokens: bounds.min_fit_tokens,
     },
     holdQueue: {

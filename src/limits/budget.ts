@@ -92,7 +92,8 @@ export const isSpike = (
 ): boolean =>
   alertPct !== undefined && usualMicroUsd > 0 && dayMicroUsd > usualMicroUsd * (1 + alertPct / 100);
 
-const WHOSE: Readonly<Record<BudgetName, string>> = {
+/** A budget in a sentence: after "the", before "budget". */
+export const WHOSE: Readonly<Record<BudgetName, string>> = {
   key_daily: "key's daily",
   project_monthly: "project's monthly",
   org_monthly: "organisation's monthly",

@@ -58,8 +58,14 @@ const isLarger = (bytes: Buffer, { valueStart, valueEnd }: Member, limit: number
 /** A larger member is not looked through for a budget of a few bytes. */
 const MOST_BYTES = 64 * 1024;
 
+/** Ways from a body down to a value. */
+type Paths = readonly (readonly [string, ...string[]])[];
+
+/** Servers of open models take it; above the output limit they refuse it. */
+const LEAST_PATHS: Paths = [["min_tokens"]];
+
 /** Members that may hold a budget of thinking, in any dialect, down to the number. */
-const BUDGET_PATHS: readonly (readonly [string, ...string[]])[] = [
+const BUDGET_PATHS: Paths = [
   ["thinking", "budget_tokens"],
   ["reasoning", "max_tokens"],
   ["reasoning", "budget_tokens"],
@@ -73,18 +79,28 @@ const BUDGET_PATHS: readonly (readonly [string, ...string[]])[] = [
  * Tokens that a request lets an endpoint think at most, where it says so, in its body or in its options for the provider; else 0.
  * Such tokens count towards the output limit.
  */
-export function thinkingBudget({ bytes, members, svc }: ClientRequest, { provider }: Endpoint): number {
-  const body = Object.fromEntries(
+export const thinkingBudget = (request: ClientRequest, endpoint: Endpoint): number =>
+  mostStated(request, endpoint, BUDGET_PATHS);
+
+/** Tokens that a request asks an endpoint to answer at least, in its body or in its options for the provider; else 0. */
+export const leastAnswer = (request: ClientRequest, endpoint: Endpoint): number =>
+  mostStated(request, endpoint, LEAST_PATHS);
+
+function mostStated(request: ClientRequest, { provider }: Endpoint, paths: Paths): number {
+  const { providerOptions } = request.svc;
+  const options = Object.hasOwn(providerOptions, provider.id) ? providerOptions[provider.id] : undefined;
+  return Math.max(mostIn(bodyAt(request, paths), paths), isObject(options) ? mostIn(options, paths) : 0);
+}
+
+/** The members of a request's body that the paths begin with. */
+function bodyAt({ bytes, members }: ClientRequest, paths: Paths): object {
+  const isSeen = (key: string) => paths.some(([first]) => first === key);
+  return Object.fromEntries(
     members
       .filter(({ key, valueStart, valueEnd }) => isSeen(key) && valueEnd - valueStart <= MOST_BYTES)
       .map(({ key, valueStart, valueEnd }) => [key, parsed(bytes.toString("latin1", valueStart, valueEnd))]),
   );
-  const { providerOptions } = svc;
-  const options = Object.hasOwn(providerOptions, provider.id) ? providerOptions[provider.id] : undefined;
-  return Math.max(budgetIn(body), isObject(options) ? budgetIn(options) : 0);
 }
-
-const isSeen = (key: string): boolean => BUDGET_PATHS.some(([first]) => first === key);
 
 function parsed(json: string): unknown {
   try {
@@ -94,7 +110,8 @@ function parsed(json: string): unknown {
   }
 }
 
-const budgetIn = (body: object): number => Math.max(0, ...BUDGET_PATHS.map((path) => numberAt(body, path)));
+const mostIn = (body: object, paths: Paths): number =>
+  Math.max(0, ...paths.map((path) => numberAt(body, path)));
 
 function numberAt(body: object, path: readonly string[]): number {
   let at: unknown = body;

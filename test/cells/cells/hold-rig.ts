@@ -73,6 +73,7 @@ export async function openHoldCell(
     ...{ purse, budgets: cell.budgets, waits: queue, byokFee: { bps: 0, microUsdPerRequest: 0 } },
     ...{ defaultMaxTokens: 100, minFitTokens: MIN_FIT_TOKENS },
     bodies: { countPrompt: () => Promise.resolve(1) },
+    keyring: { current: (key) => key as KeyContext },
   };
 
   async function hold(id: string, asked: Asked): Promise<HeldCall> {
@@ -111,7 +112,7 @@ function keyOf(scope: BudgetScope): KeyContext {
     const { keyDaily, projectMonthly, orgMonthly } = scope;
     key = {
       ...{ keyId: scope.keyId, projectId: scope.projectId, orgId: scope.orgId, timeZone: scope.timeZone },
-      ...{ environment: "live", hold: "full" },
+      ...{ lineageId: scope.lineageId ?? scope.keyId, environment: "live", hold: "full" },
       keyBudget: keyDaily && { dailyMicroUsd: keyDaily.limitMicroUsd, hard: keyDaily.hard },
       projectBudget: projectMonthly && {
         monthlyMicroUsd: projectMonthly.limitMicroUsd,

@@ -31,12 +31,22 @@ describe("a histogram", () => {
 test("a call without a byte for its client has no time to the first one", () => {
   const latencies = new Latencies();
   const labels = { route: "chat", modelClass: "", outcome: "refused" } as const;
-  latencies.observe(labels, { durationMs: 4, ttftMs: 0, gwOverheadMs: 4 });
-  latencies.observe(labels, { durationMs: 4, ttftMs: 3, gwOverheadMs: 4 });
+  latencies.observe(labels, { durationMs: 4, ttftMs: 0, gwOverheadMs: 4 }, 0);
+  latencies.observe(labels, { durationMs: 4, ttftMs: 3, gwOverheadMs: 4 }, 0);
   const [series, ...others] = latencies.all();
   const counted = (histogram?: Histogram) => histogram?.counts.reduce((sum, count) => sum + count, 0);
   expect(others).toEqual([]);
   expect([series?.duration, series?.firstToken, series?.overhead].map(counted)).toEqual([2, 1, 2]);
+});
+
+test("C14: the time that a call waited for what others held is in no latency", () => {
+  const latencies = new Latencies();
+  const labels = { route: "chat", modelClass: "", outcome: "streamed" } as const;
+  latencies.observe(labels, { durationMs: 10_500, ttftMs: 10_250, gwOverheadMs: 2 }, 10_000);
+  latencies.observe(labels, { durationMs: 10_000, ttftMs: 0, gwOverheadMs: 2 }, 10_000);
+  const [series] = latencies.all();
+  const sums = [series?.duration, series?.firstToken, series?.overhead].map((histogram) => histogram?.sumS);
+  expect(sums).toEqual([0.5, 0.25, 0.004]);
 });
 
 describe("/metrics", () => {

@@ -115,6 +115,28 @@ test("T59: after every one of 200 commits a load reads what was committed", asyn
   }
 });
 
+test("C14: a call that has waited is told its key as it is by then, or why it works no more", async () => {
+  const ring = keyring();
+  const held = ring.resolve(rig.secrets.live);
+  expect(ring.current(held, "inference")).toBe(held);
+  await change(rig.secrets.live, { budget: { dailyMicroUsd: 5, hard: true } });
+  expect(ring.current(held, "inference").keyBudget).toEqual({ dailyMicroUsd: 5, hard: true });
+  expect(ring.current(held, "inference")).toBe(ring.resolve(rig.secrets.live));
+  await change(rig.secrets.live, { revokedAtMs: rig.clock.now() + 1000 });
+  expect(ring.current(held, "inference").status).toBe("rotating");
+  rig.clock.advance(1000);
+  expect(() => ring.current(held, "inference")).toThrow(/revoked/);
+  await change(rig.secrets.live, { revokedAtMs: null, scopes: ["read:usage"] });
+  expect(() => ring.current(held, "inference")).toThrow(/lacks the scope "inference"/);
+  const org = rig.accounts.org(held.orgId);
+  if (org === undefined) throw new Error("not seeded");
+  await rig.accounts.act(() =>
+    rig.accounts.addOrg({ ...org, status: "closed", closedAtMs: rig.clock.now() }),
+  );
+  expect(() => ring.current(held, "inference")).toThrow(/closed/);
+  expect(() => ring.current({ keyId: "key_none" }, "inference")).toThrow(/no such/);
+});
+
 test("a change to a project or an org is forgotten for their keys only", async () => {
   const ring = keyring();
   const context = ring.resolve(rig.secrets.live);

@@ -41,6 +41,8 @@ export interface Options {
   /** Endpoints whose bodies are written when the test says so. */
   readonly inThread?: readonly string[];
   readonly isFaultExpected?: boolean;
+  /** The endpoints that its hold was fitted to; all without. */
+  readonly fittedTo?: readonly string[];
 }
 
 /** Nothing is due before the test says how much time passes. */
@@ -96,6 +98,7 @@ export function runAttempts({
   onDisconnect = "cancel",
   inThread = [],
   isFaultExpected = false,
+  fittedTo,
 }: Options = {}) {
   const time = new ManualTime();
   const upstreams: ControlledUpstream[] = [];
@@ -123,7 +126,8 @@ export function runAttempts({
   } as unknown as Incoming);
   const endpoints = ["one", "two", "three"].map((id) => withKeys(endpoint(id), keys));
   const plan = { attempts: endpoints, decision: { ...DEFAULT_DECISION, ...decision } };
-  const reservation = { inputTokens: 1e6, outputTokens: 1e6 };
+  const fit = fittedTo && new Map(fittedTo.map((id) => [id, { limit: 100, outputTokens: 100 }]));
+  const reservation = { inputTokens: 1e6, outputTokens: 1e6, fit };
   const reserved = Object.assign(call, { plan, request, reservation }) as unknown as ReservedCall;
   const health = new Health(time);
   const drains = { begun: 0, ended: 0, areFull: false };

@@ -110,6 +110,41 @@ describe("C14: a fitted hold", () => {
   });
 });
 
+/** The least that the first endpoint may be limited to, of a call that may have 5,000 tokens. */
+function leastAt(body: object, more: object = {}): number | undefined {
+  const at = {
+    keys: "platform",
+    maxOutput: 5000,
+    prices: { version: "pv_1", input: 0, output: 1000 },
+  } as const;
+  const call = planned([at], { max_tokens: 5000, ...body });
+  Object.assign(call.plan.attempts[0] as Endpoint, more);
+  const fitting = new Fitting(deps(0), call, 0);
+  return fitting.within(fitting.leastMicroUsd)?.fit.get("ep_0")?.outputTokens;
+}
+
+describe("C14: the least that a call is limited to", () => {
+  test.each<[string, object, number]>([
+    ["without more", {}, MIN_FIT_TOKENS],
+    ["a smaller min_tokens", { min_tokens: 50 }, MIN_FIT_TOKENS],
+    ["min_tokens", { min_tokens: 700 }, 700],
+    ["min_tokens beside a budget", { min_tokens: 700, thinking_budget: 650 }, 750],
+    ["more than the longest", { min_tokens: 9000 }, 5000],
+    [
+      "min_tokens of the provider's options",
+      { svc: { provider_options: { "0": { min_tokens: 700 } } } },
+      700,
+    ],
+    [
+      "those of another provider",
+      { svc: { provider_options: { "1": { min_tokens: 700 } } } },
+      MIN_FIT_TOKENS,
+    ],
+  ])("is no less than the request asks for: %s", (_, body, tokens) => {
+    expect(leastAt(body)).toBe(tokens);
+  });
+});
+
 describe("C14: a budget of thinking", () => {
   const endpoint = { provider: { id: "p" } } as Endpoint;
   const chat = (more: object) =>

@@ -266,6 +266,28 @@ describe("timeout_ms", () => {
     expect(ended()).toEqual(["1 one timeout", "2 two timeout", "3 three timeout"]);
   });
 
+  test("C14: none is left for an endpoint that the hold does not cover", () => {
+    const { time, asked, kinds, ended } = runAttempts({
+      decision: { timeoutMs: 9000 },
+      fittedTo: ["one", "three"],
+    });
+    time.pass(4499);
+    expect(asked()).toEqual(["one"]);
+    time.pass(1);
+    expect(asked()).toEqual(["one", "three"]);
+    time.pass(4499);
+    expect(kinds()).toEqual([]);
+    time.pass(1);
+    expect([kinds(), ended()]).toEqual([["failed"], ["1 one timeout", "2 three timeout"]]);
+  });
+
+  test("C14: no hedge waits for an endpoint that the hold does not cover", () => {
+    const { time, asked } = runAttempts({ decision: { hedgeAfterMs: 500 }, fittedTo: ["one"] });
+    expect(time.waiting).toBe(0);
+    time.pass(1000);
+    expect(asked()).toEqual(["one"]);
+  });
+
   test("what an attempt did not use the next ones have", async () => {
     const { time, upstreams, asked } = runAttempts({ decision: { timeoutMs: 9000 } });
     time.pass(1000);

@@ -45,17 +45,24 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
   const queue = new HoldQueue(deps);
   const asked: string[] = [];
   const ended: string[] = [];
+  const errors: WeirError[] = [];
 
   /** A call in the line. Its wish is refused for `lacks` until a test sets that to nothing. */
-  function enter(name: string, { orgId = "org", projectId = "prj", keyId = "key" } = {}) {
+  function enter(
+    name: string,
+    { orgId = "org", projectId = "prj", keyId = "key", lineageId = keyId } = {},
+    refusal?: HoldRefusal,
+    faults: object = {},
+  ) {
     const sent: string[] = [];
     let leave = () => {};
     const reply = {
       openStream: () => sent.push("head"),
       write: (bytes: Buffer) => sent.push(bytes.toString()),
       onGone: (gone: () => void) => (leave = gone),
+      ...faults,
     } as unknown as ClientReply;
-    const key = { orgId, projectId, keyId } as KeyContext;
+    const key = { orgId, projectId, keyId, lineageId } as KeyContext;
     const call = new Call({
       key,
       format: chatFormat,
@@ -65,27 +72,33 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
       lacks: CREDIT as HoldRefusal | undefined,
       isPossible: true,
       take: (): MaybePromise<Reservation | HoldRefusal> => entry.lacks ?? held(name),
+      takeInFull: (): MaybePromise<Reservation | HoldRefusal> => entry.lacks ?? held(name),
       sent,
       call,
       leave: () => leave(),
     };
     const wish: Wish = {
+      renew: () => {},
       take() {
         asked.push(name);
         return entry.take();
       },
+      takeInFull: () => entry.takeInFull(),
       couldBeMet: () => entry.isPossible,
       refusal: () => NEVER,
     };
-    const wait = queue.enter(call, wish, WAIT_MS);
+    const wait = queue.enter(call, wish, WAIT_MS, refusal);
     wait.then(
       () => ended.push(name),
-      (error: WeirError) => ended.push(`${name} ${error instanceof ClientLeft ? "left" : error.code}`),
+      (error: WeirError) => {
+        ended.push(`${name} ${error instanceof ClientLeft ? "left" : error.code}`);
+        errors.push(error);
+      },
     );
     return entry;
   }
 
-  return { queue, time, released, asked, ended, enter };
+  return { queue, time, released, asked, ended, errors, enter };
 }
 
 describe("C14: the line of an org", () => {
@@ -116,6 +129,16 @@ describe("C14: the line of an org", () => {
     queue.freed("org");
     await turn();
     expect(ended).toEqual(passing);
+  });
+
+  test("is passed by no key of the lineage whose budget it waits for", async () => {
+    const { enter, queue, ended } = rig();
+    enter("head", { lineageId: "first" }).lacks = budget("key_daily");
+    enter("rotated", { keyId: "key_2", lineageId: "first" }).lacks = undefined;
+    enter("other", { keyId: "key_3" }).lacks = undefined;
+    queue.freed("org");
+    await turn();
+    expect(ended).toEqual(["other"]);
   });
 
   test("is another one than that of another org", async () => {
@@ -176,6 +199,44 @@ describe("C14: a wait ends", () => {
     expect(ended).toEqual(["first insufficient_credits"]);
   });
 
+  test("where its wish can be met no more by a budget, which is asked in full first: it is told of as exceeded", async () => {
+    const { enter, queue, ended } = rig();
+    const entry = enter("first");
+    entry.lacks = budget("key_daily");
+    entry.isPossible = false;
+    let last = 0;
+    entry.takeInFull = () => {
+      last++;
+      return budget("key_daily");
+    };
+    queue.freed("org");
+    await turn();
+    expect([last, ended]).toEqual([1, ["first insufficient_credits"]]);
+  });
+
+  test.each<[string, HoldRefusal, RegExp, object | undefined]>([
+    ["credit", CREDIT, /the credit that/, undefined],
+    ["a budget", budget("project_monthly"), /project's monthly budget that/, { budget: "project_monthly" }],
+  ])("by time, and names what it lacked: %s", async (_, lacks, words, details) => {
+    const { enter, queue, time, errors } = rig();
+    enter("first").lacks = lacks;
+    queue.freed("org");
+    await turn();
+    time.advance(WAIT_MS);
+    await turn();
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatchObject({ code: "insufficient_credits", message: expect.stringMatching(words) });
+    expect(errors[0]?.details).toEqual(details);
+  });
+
+  test("by time, and names what it lacked when it came", async () => {
+    const { enter, time, errors } = rig();
+    enter("first", {}, budget("key_daily"));
+    time.advance(WAIT_MS);
+    await turn();
+    expect(errors[0]?.message).toMatch(/key's daily budget/);
+  });
+
   test("when its client leaves", async () => {
     const { enter, ended } = rig();
     const first = enter("first");
@@ -193,6 +254,31 @@ describe("C14: a wait ends", () => {
     await turn();
     expect(ended).toEqual(["first shutting_down", "late shutting_down"]);
     expect(queue.size).toBe(0);
+  });
+
+  test.each(["openStream", "write", "onGone"])("by a fault of the reply as it begins: %s", async (name) => {
+    const { enter, queue, ended, asked } = rig();
+    const fault = () => {
+      throw new TypeError("a fault of ours");
+    };
+    enter("first", {}, undefined, { [name]: fault });
+    await turn();
+    expect([ended, queue.size, queue.hasLine("org")]).toEqual([["first undefined"], 0, false]);
+    queue.freed("org");
+    await turn();
+    expect(asked).toEqual([]);
+  });
+
+  test("by a fault of the reply later", async () => {
+    const { enter, queue, time, ended } = rig();
+    let sent = 0;
+    const write = () => {
+      if (++sent > 1) throw new TypeError("a fault of ours");
+    };
+    enter("first", {}, undefined, { write });
+    time.advance(KEEP_ALIVE_MS);
+    await turn();
+    expect([sent, ended, queue.size]).toEqual([2, ["first undefined"], 0]);
   });
 
   test("by a fault of the wish, and the line goes on", async () => {

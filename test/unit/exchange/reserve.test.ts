@@ -7,7 +7,10 @@ import type { KeyContext } from "../../../src/account/keyring.ts";
 import { systemClock } from "../../../src/clock.ts";
 import type { LocalPurse, Purse } from "../../../src/credits/purse.ts";
 import type { Endpoint } from "../../../src/endpoint.ts";
+import { fail } from "../../../src/errors.ts";
 import { Call, type Incoming, type PlannedCall } from "../../../src/exchange/call.ts";
+import { HoldQueue, type HoldQueueDeps } from "../../../src/exchange/hold-queue.ts";
+import { releaseHolds } from "../../../src/exchange/holds.ts";
 import { extend, reserve } from "../../../src/exchange/reserve.ts";
 import { releaseAll } from "../../../src/exchange/settle.ts";
 import { type LocalBudgets, openBudgets } from "../../../src/limits/budgets.ts";
@@ -16,6 +19,8 @@ import { chatFormat } from "../../../src/wire/chat/format.ts";
 import { promptTexts, readChatRequest } from "../../../src/wire/chat/request.ts";
 import { openPool } from "../../../src/workers/pool.ts";
 import { openCredits, type TestCredits, tempStore } from "../../support/credits/fixtures.ts";
+import { ManualTime } from "../../support/jobs/fixtures.ts";
+import { equals, until } from "../../support/wait.ts";
 
 const temp = tempStore();
 const { store } = temp;
@@ -83,6 +88,7 @@ async function books(
     deps: {
       ...{ purse: credits.purse, budgets, byokFee: NO_FEE, bodies: { countPrompt } },
       ...{ defaultMaxTokens: 100, minFitTokens: 10, waits: NO_WAITS },
+      keyring: { current: (): KeyContext => key },
     },
   };
 }
@@ -239,6 +245,100 @@ describe("C14: a call that may be fitted", () => {
     const never = served(own, { hold: async () => undefined, available: () => 1200 });
     const refused = async () => await reserve({ ...deps, purse: never }, plan());
     await expect(refused).rejects.toMatchObject({ code: "insufficient_credits" });
+  });
+});
+
+describe("C14: a call that waits", () => {
+  const WAIT_MS = 5000;
+  const waiting = (hold: "full" | "fit") =>
+    readChatRequest(
+      Buffer.from(
+        JSON.stringify({
+          ...{ model: "m", messages: [{ role: "user", content: "Count me." }], stream: true },
+          ...{ max_tokens: 100, svc: { hold, hold_wait_ms: WAIT_MS } },
+        }),
+      ),
+    );
+
+  /** One call holds all the credit, and another one waits for it. */
+  async function line(hold: "full" | "fit" = "full") {
+    const told: string[] = [];
+    const asked = waiting(hold);
+    const { heldMicroUsd } = await sizeOf(asked);
+    const { deps, plan, credits, budgets, key, orgId } = await books(heldMicroUsd, undefined, asked, () =>
+      told.push("exceeded"),
+    );
+    const time = new ManualTime();
+    const waits = new HoldQueue({
+      ...{ purse: credits.purse, budgets, clock: time, timers: time },
+      limits: { state: () => ({ requests: undefined, tokens: undefined }) },
+      ...{ maxWaiting: 9, maxWaitingOfOrg: 9, keepAliveMs: 0 },
+    } as unknown as HoldQueueDeps);
+    const now = { current: (): KeyContext => key };
+    const all = { ...deps, waits, keyring: { current: () => now.current() } };
+    const held = await reserve(all, plan());
+    const waiter = plan();
+    Object.assign(waiter.incoming, { reply: { openStream() {}, write() {}, onGone() {} } });
+    const wait = (async () => await reserve(all, waiter))();
+    const settled = wait.catch(() => {});
+    await until("it waits", () => waits.size, equals(1));
+    /** The first call ends, without a charge. */
+    const letGo = async () => {
+      if (held.reservation.holds !== undefined) releaseHolds(deps, held.reservation.holds);
+      waits.freed(orgId);
+      await settled;
+    };
+    return { wait, letGo, now, key, told, credits, budgets, time, heldMicroUsd };
+  }
+
+  async function sizeOf(asked: typeof request) {
+    const rich = await books(1_000_000, undefined, asked);
+    await reserve(rich.deps, rich.plan());
+    const near = await books(rich.credits.open().heldMicroUsd * 2, undefined, asked);
+    await reserve(near.deps, near.plan());
+    return near.credits.open();
+  }
+
+  test.each(["revoked_key", "expired_key", "org_closed"] as const)(
+    "is refused as a new call would be, where its key works no more: %s",
+    async (code) => {
+      const { wait, letGo, now, credits, budgets } = await line();
+      now.current = () => {
+        throw fail(code, "no more");
+      };
+      await letGo();
+      await expect(wait).rejects.toMatchObject({ kind: code });
+      expect([credits.open().holds, budgets.openHolds()]).toEqual([0, 0]);
+    },
+  );
+
+  test.each(["full", "fit"] as const)("is held for by the budgets of its key by then: %s", async (hold) => {
+    const { wait, letGo, now, key, told, credits, budgets } = await line(hold);
+    now.current = () => ({ ...key, keyBudget: { dailyMicroUsd: 20, hard: true } });
+    await letGo();
+    await expect(wait).rejects.toMatchObject({ code: "budget_exceeded" });
+    expect([credits.open().holds, budgets.openHolds()]).toEqual([0, 0]);
+    // One that refuses a call that waits is told of, as any.
+    expect(told).toEqual(["exceeded"]);
+  });
+
+  test("is refused where a line is full, and passes none of those in it", async () => {
+    const { deps, plan, credits } = await books(1_000_000, undefined, waiting("full"));
+    const full = { ...NO_WAITS, hasLine: () => true };
+    const late = async () => await reserve({ ...deps, waits: full }, plan());
+    await expect(late).rejects.toMatchObject({ code: "insufficient_credits" });
+    expect(credits.open().holds).toBe(0);
+    // One that may not wait takes what is free.
+    const { deps: others, plan: other, credits: free } = await books(1_000_000);
+    await reserve({ ...others, waits: full }, other());
+    expect(free.open().holds).toBe(1);
+  });
+
+  test("has its hold where its key is as it was", async () => {
+    const { wait, letGo, credits, heldMicroUsd } = await line();
+    await letGo();
+    expect((await wait).reservation.holds?.credit.amountMicroUsd).toBe(heldMicroUsd);
+    expect(credits.open().holds).toBe(1);
   });
 });
 
