@@ -3,7 +3,7 @@
  * the variable, or file and line. Providers and models belong to the catalog (`src/catalog`).
  */
 import type { KeyObject } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { analyticsField, checkForEngine } from "./analytics-settings.ts";
@@ -11,6 +11,7 @@ import { cellsField } from "./cells-settings.ts";
 import { cidrListField } from "./cidr-list.ts";
 import { problemText, readDocument } from "./document/document.ts";
 import { dpaField } from "./dpa-settings.ts";
+import { readText } from "./file-errors.ts";
 import { keptFields } from "./kept-settings.ts";
 import { LOOPBACK_HOST, type Mailbox, mailboxOf, type SmtpServer, smtpServerOf } from "./mail-settings.ts";
 import { type MetricsSettings, metricsSettingsOf, metricsVariables } from "./metrics-settings.ts";
@@ -337,7 +338,7 @@ function readSettings(configDir: string): Pick<Config, "settings" | "plans"> {
   if (!existsSync(configDir)) throw new ConfigError(`CONFIG_DIR: there is no folder ${configDir}`);
   const listed = attempt(() => readPlans(configDir));
   const file = join(configDir, "weir.yaml");
-  const read = readDocument(existsSync(file) ? readFileSync(file, "utf8") : "", file, fileSchema);
+  const read = readDocument(existsSync(file) ? readText(file) : "", file, fileSchema);
   // What is wrong in both files is told at once.
   const faults = [...(read.ok ? [] : read.problems.map(problemText)), ...(listed.ok ? [] : [listed.message])];
   if (!read.ok || !listed.ok) throw new ConfigError(faults.join("\n"));
@@ -384,7 +385,7 @@ function attempt<T>(act: () => T): { ok: true; value: T } | { ok: false; message
 function readPlans(configDir: string): readonly Plan[] {
   const file = join(configDir, "plans.yaml");
   if (!existsSync(file)) return [LOCAL_PLAN];
-  const read = readDocument(readFileSync(file, "utf8"), file, plansFile);
+  const read = readDocument(readText(file), file, plansFile);
   if (!read.ok) throw new ConfigError(read.problems.map(problemText).join("\n"));
   const faults = planFaults(read.value.plans).map(({ path, message }) => {
     const { line, column } = read.at(path);

@@ -139,7 +139,15 @@ class Supervisor implements Engine {
     this.#port = port;
     this.#onListening(port);
     this.#address = { url: `http://127.0.0.1:${port}`, username: USER, password: this.#password };
-    writeConnection(this.#file, this.#address);
+    try {
+      writeConnection(this.#file, this.#address);
+    } catch (error) {
+      // The gateway itself knows the address.
+      this.#log.warn(
+        { file: this.#file, reason: String(error) },
+        "the engine's address could not be written, so analysts' tools do not find it",
+      );
+    }
     this.setAnalysts(this.#analysts);
     for (const resolve of this.#waiting.splice(0)) resolve(this.#address);
   }

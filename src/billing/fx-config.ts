@@ -1,8 +1,9 @@
 /** `config/fx.yaml`: rates by day, and one for trying out. Read at start; a fault names its line. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { problemText, readDocument } from "../document/document.ts";
+import { readText } from "../file-errors.ts";
 import type { DayRate } from "./fx-table.ts";
 import { rateOf, rateText } from "./rate.ts";
 
@@ -50,7 +51,7 @@ export interface ListedRates {
 export function readFxRates(configDir: string): ListedRates {
   const file = join(configDir, "fx.yaml");
   if (!existsSync(file)) return { listed: [], always: "" };
-  const read = readDocument(readFileSync(file, "utf8"), file, schema);
+  const read = readDocument(readText(file), file, schema);
   if (!read.ok) throw new Error(read.problems.map(problemText).join("\n"));
   const { rates, always = "" } = read.value;
   const listed = rates

@@ -7,6 +7,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { z } from "zod";
 import { type Problem, readDocument } from "../document/document.ts";
+import { reasonOf } from "../file-errors.ts";
 import { type ModelsFile, modelsFile, type ProvidersFile, providersFile } from "./schema.ts";
 
 /** A file that matches its schema, and the position of each path in it (1-based). */
@@ -49,7 +50,7 @@ async function yamlFiles(dir: string, problems: Problem[]): Promise<string[]> {
     if (names.length === 0) problems.push(aboutFile(dir, "no model file (*.yaml) in this folder"));
     return names.map((n) => join(dir, n));
   } catch (error) {
-    problems.push(aboutFile(dir, `cannot be read (${codeOf(error)})`));
+    problems.push(aboutFile(dir, unreadable(error)));
     return [];
   }
 }
@@ -63,7 +64,7 @@ async function readFileAs<S extends z.ZodType>(
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    problems.push(aboutFile(file, `cannot be read (${codeOf(error)})`));
+    problems.push(aboutFile(file, unreadable(error)));
     return undefined;
   }
   content.update(JSON.stringify([basename(file), text]));
@@ -81,5 +82,9 @@ const aboutFile = (file: string, message: string): Problem => ({
   message,
 });
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+/** A path that is wrong says so by itself; what is wrong with the disk does not. */
+function unreadable(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  const reason = code === "ENOENT" ? undefined : reasonOf(code);
+  return `cannot be read (${code})${reason === undefined ? "" : `: ${reason.why}. ${reason.remedy}`}`;
+}

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { VARIABLES } from "../config.ts";
 import { didYouMean, nearest } from "../document/nearest.ts";
+import { fileErrorText } from "../file-errors.ts";
 import type { Command, Given, Shell } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
@@ -34,7 +35,7 @@ export async function runCommandLine(
     const { command, rest } = commandOf(words, commands);
     return await command.run(given(command, rest), shell);
   } catch (error) {
-    shell.err(`${error instanceof Error ? error.message : String(error)}\n`);
+    shell.err(`${fileErrorText(error) ?? (error instanceof Error ? error.message : String(error))}\n`);
     if (error instanceof UsageError) return EXIT_USAGE;
     if (shell.env.LOG_LEVEL === "debug" && error instanceof Error) shell.err(`${error.stack}\n`);
     return EXIT_FAILED;

@@ -2,6 +2,7 @@
 import { type Logger, pino } from "pino";
 import { systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config.ts";
+import { fileErrorText } from "../file-errors.ts";
 import { type CellPorts, sharedInstallation } from "../gateway/cell-settings.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
 import { endProcess } from "../process/ending.ts";
@@ -109,7 +110,9 @@ function tellSupervisor(gateway: Gateway, side: CellSide): void {
 /** An uncaught error is logged and ends the process. Node's warnings are logged. */
 function tellFaults(log: Logger): void {
   process.on("uncaughtException", (err) => {
-    log.fatal({ err }, "stopped by a fault of the gateway's own");
+    const text = fileErrorText(err);
+    if (text === undefined) log.fatal({ err }, "stopped by a fault of the gateway's own");
+    else log.fatal(text);
     void endProcess(1);
   });
   process.removeAllListeners("warning");

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { lookup } from "mrmime";
+import { onFile } from "../file-errors.ts";
 
 interface StaticFile {
   readonly contentType: string;
@@ -31,7 +32,7 @@ export function readStaticFiles(prefix: string, folder: string): StaticFiles {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
-    const body = readFileSync(path);
+    const body = onFile(path, () => readFileSync(path));
     bytes += body.length;
     if (bytes > MAX_BYTES) throw new Error(`${folder} has more than ${MAX_BYTES} bytes`);
     files.set(relative(folder, path).split(sep).join("/"), {

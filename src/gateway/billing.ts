@@ -23,6 +23,7 @@ import type { Currency } from "../currency.ts";
 import { fail } from "../errors.ts";
 import type { Events } from "../events/events.ts";
 import type { Trail } from "../events/trail.ts";
+import { fileErrorText } from "../file-errors.ts";
 import type { HttpHead } from "../http-head.ts";
 import { knownAddress } from "../identity/addresses.ts";
 import type { SupplierFile } from "../invoices/supplier.ts";
@@ -103,7 +104,7 @@ export function ratesOf({ configDir }: Pick<Config, "configDir">): ListedRates {
   try {
     return readFxRates(configDir);
   } catch (error) {
-    throw new ConfigError((error as Error).message);
+    throw new ConfigError(fileErrorText(error) ?? (error as Error).message);
   }
 }
 

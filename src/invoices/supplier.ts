@@ -2,7 +2,7 @@
  * `config/supplier.yaml`: who sells. Read once at start; every problem has its line. What is printed on an invoice is copied
  * into it when it is issued, so a later change of the file changes no invoice. Rails, minimums and the spread are billing's.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { countryField } from "../account/countries.ts";
@@ -10,6 +10,7 @@ import { isIndianState, stateLabel } from "../account/gst-states.ts";
 import { gstinField } from "../account/gstin.ts";
 import { plainText } from "../account/text-field.ts";
 import { type Problem, problemText, readDocument } from "../document/document.ts";
+import { readText } from "../file-errors.ts";
 import type { SupplierIdentity } from "./invoice.ts";
 
 const MINOR_MOST = 1_000_000_000_000;
@@ -90,7 +91,7 @@ export class SupplierError extends Error {
 export function readSupplier(configDir: string): SupplierFile | undefined {
   const file = join(configDir, "supplier.yaml");
   if (!existsSync(file)) return undefined;
-  return parseSupplier(readFileSync(file, "utf8"), file);
+  return parseSupplier(readText(file), file);
 }
 
 /** @param file name in messages. @throws SupplierError */

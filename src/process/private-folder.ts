@@ -2,8 +2,10 @@
  * Makes the data folder private to its owner, because it contains prompts and keys. Folders 0700, files 0600, also
  * where an earlier start or another tool set other modes.
  */
-import { chmodSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { reasonOf } from "../file-errors.ts";
+import { makeFolder } from "./make-folder.ts";
 
 const FOLDER = 0o700;
 const FILE = 0o600;
@@ -16,14 +18,14 @@ const FILE = 0o600;
  */
 export function keepPrivate(dataDir: string): string[] {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: FOLDER });
+    makeFolder(dataDir);
     const left = [dataDir].filter(tightened);
     for (const folder of [dataDir, join(dataDir, "journal")]) {
       left.push(...entriesOf(folder).filter(tightened));
     }
     return left;
   } catch (error) {
-    throw new Error(`DATA_DIR=${dataDir} cannot be used: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`DATA_DIR=${dataDir} cannot be used: ${whyNot(error)}`, { cause: error });
   }
 }
 
@@ -56,14 +58,13 @@ function entriesOf(folder: string): string[] {
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "";
 
+/** As one says it of a folder that one chose. */
 const REASONS: Readonly<Record<string, string>> = {
   EEXIST: "it is a file, not a folder",
   ENOTDIR: "a part of the path is a file, not a folder",
   EACCES: "this user may not write there",
   EPERM: "this user may not write there",
-  EROFS: "the file system is read-only",
-  ENOSPC: "the disk is full",
-  ENOENT: "a part of the path is missing",
 };
 
-const reasonOf = (error: unknown): string => REASONS[codeOf(error)] ?? String(error);
+const whyNot = (error: unknown): string =>
+  REASONS[codeOf(error)] ?? reasonOf(codeOf(error))?.why ?? String(error);

@@ -1,11 +1,12 @@
 /** Files that hold one secret and a newline, and that only this user can read. */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { onFile, readText } from "../file-errors.ts";
 
 /** Undefined where there is no such file. */
 export function readSecret(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8").trim();
+    return readText(path).trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
@@ -18,15 +19,17 @@ export function saveSecret(path: string, secret: string): void {
   rmSync(unfinished, { force: true });
   const file = openSync(unfinished, "wx", 0o600);
   try {
-    writeSync(file, `${secret}\n`);
-    fsyncSync(file);
+    onFile(path, () => {
+      writeSync(file, `${secret}\n`);
+      fsyncSync(file);
+    });
   } finally {
     closeSync(file);
   }
   renameSync(unfinished, path);
   const folder = openSync(dirname(path), "r");
   try {
-    fsyncSync(folder);
+    onFile(dirname(path), () => fsyncSync(folder));
   } finally {
     closeSync(folder);
   }

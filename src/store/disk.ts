@@ -3,7 +3,10 @@
  * native code writes the error message beyond its buffer, and after a failed write of its first pages it refuses
  * everything until the process ends. The journal has no such faults, and keeps what LMDB cannot take yet.
  */
-import { closeSync, ftruncateSync, openSync, statfsSync, statSync } from "node:fs";
+import { closeSync, constants, ftruncateSync, openSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { onFile } from "../file-errors.ts";
+import { folderHolder } from "../process/folder-holder.ts";
 import { writeAll } from "./write-all.ts";
 
 /** Space for a batch, including the pages that LMDB rewrites for it. */
@@ -36,9 +39,10 @@ export class Disk {
         `No space left for weir.lmdb: ${free} MB free, ${RESERVE_BYTES / 1024 / 1024} MB are needed`,
       );
     }
-    writeAll(this.#fd, PAGE, 0);
+    const fd = this.#fd;
+    onFile(this.#path, () => writeAll(fd, PAGE, 0));
     const size = statSync(this.#lmdbPath, { throwIfNoEntry: false })?.size ?? 0;
-    if (size + RESERVE_BYTES > this.#mayReach) this.#reach(this.#fd, size + RESERVE_BYTES + STEP_BYTES);
+    if (size + RESERVE_BYTES > this.#mayReach) this.#reach(fd, size + RESERVE_BYTES + STEP_BYTES);
   }
 
   /** Writes a page where a file of so many bytes would end, and takes it back: `weir.lmdb-disk` stays small. */
@@ -61,4 +65,13 @@ export class Disk {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
   }
+}
+
+/**
+ * LMDB's native code ends the process where it cannot open the file of its locks. Not tried where this process has the store open
+ * already: closing the file would give up its locks. @throws Error of the system
+ */
+export function assertLockOpens(dataDir: string): void {
+  if (folderHolder(dataDir) === process.pid) return;
+  closeSync(openSync(join(dataDir, "weir.lmdb-lock"), constants.O_RDWR | constants.O_CREAT, 0o600));
 }

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Key } from "lmdb";
 import * as lmdb from "lmdb";
+import { atPath } from "../file-errors.ts";
 import { isChecked, isWhole, unpackAsWritten } from "./checked.ts";
 import { readFrame } from "./frame.ts";
 import { readProgress } from "./lmdb.ts";
@@ -144,7 +145,7 @@ function withFile<T>(dataDir: string, act: (file: LmdbFile) => T): T | undefined
     refuseWhereInUse(dataDir, file);
     return act(file);
   } catch (error) {
-    if (!(error instanceof DamagedLmdb)) throw error;
+    if (!(error instanceof DamagedLmdb)) throw atPath(error, path);
     throw new Error(
       `${path} is damaged: ${error.message}. Nothing was changed. Restore the data folder from a backup; "weir check --data" looks at everything`,
     );

@@ -13,13 +13,14 @@ import {
   fsync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   rmSync,
 } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { atPath, onFile } from "../file-errors.ts";
+import { makeFolder } from "../process/make-folder.ts";
 import { END_BYTES, endMark, HEADER_BYTES, newSegment, sealFrame, TAIL_BYTES, tailUnit } from "./segment.ts";
 import { writeAll } from "./write-all.ts";
 
@@ -64,7 +65,7 @@ export class Journal {
 
   /** Creates the first segment, durably. @throws Error of the disk. */
   constructor(folder: string, { segment, frame }: JournalStart) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     this.#folder = folder;
     this.#numbers = segment;
     this.#folderFd = openSync(folder, "r");
@@ -123,10 +124,11 @@ export class Journal {
   syncNow(): void {
     for (const segment of this.#all()) {
       // What a running sync covers may not be on disk yet.
-      if (segment.unsynced || this.#syncing !== undefined) fdatasyncSync(segment.fd);
+      if (segment.unsynced || this.#syncing !== undefined)
+        onFile(segment.path, () => fdatasyncSync(segment.fd));
       segment.unsynced = false;
     }
-    if (this.#folderUnsynced) fsyncSync(this.#folderFd);
+    if (this.#folderUnsynced) onFile(this.#folder, () => fsyncSync(this.#folderFd));
     this.#folderUnsynced = false;
   }
 
@@ -227,7 +229,7 @@ export class Journal {
       writeAll(fd, newSegment({ salt, number, base: newest, size }), 0);
     } catch (error) {
       discard(segment);
-      throw error;
+      throw atPath(error, path);
     }
     this.#folderUnsynced = true;
     return segment;

@@ -2,8 +2,9 @@
  * The start of the store: compares the journal with LMDB, refuses states that a crash cannot have caused, and applies
  * the journal to LMDB.
  */
-import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { makeFolder } from "../process/make-folder.ts";
 import { Journal } from "./journal.ts";
 import type { Lmdb } from "./lmdb.ts";
 import type { Logs } from "./logs.ts";
@@ -27,7 +28,7 @@ export function startJournal({ lmdb, logs, journalFolder, onNotice }: StartParts
   readonly journal: Journal;
   readonly reached: JournalProgress;
 } {
-  mkdirSync(journalFolder, { recursive: true, mode: 0o700 });
+  makeFolder(journalFolder);
   const known = lmdb.progress();
   const survey = surveyJournal(journalFolder, known);
   if (survey.faults.length > 0) throw new JournalDamaged(survey, known);

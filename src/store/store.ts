@@ -4,10 +4,12 @@
  * journal, which makes them durable; LMDB follows in batches. Once an act resolves, it survives kill -9, and reads see
  * it wherever it is stored.
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { open } from "lmdb";
+import { fileErrorText } from "../file-errors.ts";
+import { makeFolder } from "../process/make-folder.ts";
 import { carryOver } from "./carry-over.ts";
-import { Disk } from "./disk.ts";
+import { assertLockOpens, Disk } from "./disk.ts";
 import type { ActOptions } from "./group.ts";
 import { assertJournal, assertReadable, diskPath, journalPath, lmdbPath, MOST_TABLES } from "./inspection.ts";
 import { JournaledStore } from "./journaled-store.ts";
@@ -98,12 +100,13 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
   const disk = new Disk(diskPath(dataDir), lmdbPath(dataDir));
   let release = () => {};
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir);
     // Before the first write, so that a refused start leaves all files unchanged.
     assertReadable(dataDir, checkFirst, onNotice);
     assertJournal(dataDir);
     const isRewritten = rewriteIfAsked(dataDir, onNotice);
     if (existsSync(lmdbPath(dataDir))) disk.check();
+    assertLockOpens(dataDir);
     const found = identityOf(dataDir);
     const root = open({ path: lmdbPath(dataDir), maxDbs: MOST_TABLES });
     release = claimDirectory(root, dataDir);
@@ -138,10 +141,13 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
 
 /** LMDB reports "Input/output error" on a full disk, and names no file. */
 function withReason(dataDir: string, error: unknown): unknown {
+  const text = fileErrorText(error);
+  if (text !== undefined) return new Error(`${text}; nothing was lost`, { cause: error });
   const message = error instanceof Error ? error.message : String(error);
   if (!/Input\/output error|No space left|ENOSPC|EFBIG/.test(message)) return error;
+  const file = message.includes("weir.lmdb") ? dataDir : lmdbPath(dataDir);
   return new Error(
-    `${dataDir} cannot be written: ${message}. Free some space on its disk, or mend the disk, and start again; nothing was lost`,
+    `${file} cannot be written: ${message}. Free some space on its disk, or mend the disk, and start again; nothing was lost`,
     { cause: error },
   );
 }

@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { onFile } from "../file-errors.ts";
 import { segmentName } from "./journal.ts";
 import { frameNumber, isBlank, readSegment, type SegmentContent } from "./segment.ts";
 
@@ -110,7 +111,7 @@ function filesOf(folder: string): File[] {
     .sort()
     .map((name) => {
       const path = join(folder, name);
-      const bytes = readFileSync(path);
+      const bytes = onFile(path, () => readFileSync(path));
       return { path, number: Number.parseInt(name, 10), bytes, content: readSegment(bytes) };
     });
 }

@@ -5,6 +5,7 @@
 import { linkSync, renameSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { atPath } from "../file-errors.ts";
 
 export interface HeldFolder {
   release(): void;
@@ -102,7 +103,7 @@ function within<T>(folder: string, act: () => T): T {
 const bound = (server: Server, folder: string, name: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
-      error.code === "EADDRINUSE" ? resolve(false) : reject(error),
+      error.code === "EADDRINUSE" ? resolve(false) : reject(atPath(error, join(folder, name))),
     );
     within(folder, () => server.listen(name, () => resolve(true)));
   });

@@ -3,10 +3,10 @@
  * started again when it dies, and outlives a supervisor that is killed: the next one takes it over. Never two on one folder.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { type Clock, systemClock } from "../clock.ts";
+import { makeFolder } from "../process/make-folder.ts";
 import { askRedis, type RedisSocket, redisSocketIn } from "./asked-redis.ts";
 import { Backoff } from "./backoff.ts";
 import { redisFolder } from "./cell-folders.ts";
@@ -54,7 +54,7 @@ const LAST_LINES_MS = 200;
 /** @throws Error for the operator where another supervisor has the folder, or a server on it cannot be ended */
 export async function startOwnRedis(options: OwnRedisOptions): Promise<OwnRedis> {
   const folder = redisFolder(options.dataDir);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const held = await holdFolder(folder, LOCK);
   if (held === undefined)
     throw new Error(`another supervisor runs a Redis server on ${folder}: stop it first`);

@@ -1,7 +1,7 @@
 /*
  * A disk that fails or is slow on demand, for one process: compiled by the tests and loaded with LD_PRELOAD. WEIR_DISK_FAULTS names
- * a file of lines "<operation> <part of a path> <number>", read again at each call. Operation: write, sync or open, which fail with
- * this errno; or slow: a sync takes so many milliseconds longer, and a line "main" or "other", the thread that waited, and the path
+ * a file of lines "<operation> <part of a path> <number>", read again at each call. Operation: read, write, sync, open, rename (by the new
+ * name) or mkdir, which fail with this errno; or slow: a sync takes so many milliseconds longer, and a line "main" or "other", the thread that waited, and the path
  * are appended to the file that WEIR_DISK_LOG names. Or kill: right before the n-th call, of any kind, that
  * changes a file whose path has this part, the process that makes it ends by SIGKILL; killall: its whole group does. Calls of all
  * processes with these rules are counted together, in bytes of WEIR_DISK_LOG.
@@ -67,6 +67,11 @@ static int fault_of(const char *operation, int fd) {
   return fault(operation, path);
 }
 
+static int read_fault_of(int fd) {
+  char path[512];
+  return path_of(fd, path, sizeof path) ? fault("read", path) : 0;
+}
+
 static void delay(int fd) {
   const char *name = getenv("WEIR_DISK_LOG");
   char path[512], line[600];
@@ -84,8 +89,12 @@ static void delay(int fd) {
 }
 
 #define REAL(name) static __typeof__(&name) real; if (real == NULL) real = dlsym(RTLD_NEXT, #name)
+#define FAIL_READ(fd) int error = read_fault_of(fd); if (error != 0) { errno = error; return -1; }
 #define FAIL(operation, fd) int error = fault_of(operation, fd); if (error != 0) { errno = error; return -1; }
 
+ssize_t read(int fd, void *bytes, size_t size) { FAIL_READ(fd) REAL(read); return real(fd, bytes, size); }
+ssize_t pread(int fd, void *bytes, size_t size, off_t at) { FAIL_READ(fd) REAL(pread); return real(fd, bytes, size, at); }
+ssize_t pread64(int fd, void *bytes, size_t size, off64_t at) { FAIL_READ(fd) REAL(pread64); return real(fd, bytes, size, at); }
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at) { FAIL("write", fd) REAL(pwrite); return real(fd, bytes, size, at); }
 ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t at) { FAIL("write", fd) REAL(pwrite64); return real(fd, bytes, size, at); }
 ssize_t write(int fd, const void *bytes, size_t size) { FAIL("write", fd) REAL(write); return real(fd, bytes, size); }
@@ -111,6 +120,18 @@ OPEN(open)
 OPEN(open64)
 
 int unlink(const char *path) { count(path); REAL(unlink); return real(path); }
-int rename(const char *from, const char *to) { count(to); REAL(rename); return real(from, to); }
+int rename(const char *from, const char *to) {
+  int error = fault("rename", to);
+  count(to);
+  if (error != 0) { errno = error; return -1; }
+  REAL(rename);
+  return real(from, to);
+}
+int mkdir(const char *path, mode_t mode) {
+  int error = fault("mkdir", path);
+  if (error != 0) { errno = error; return -1; }
+  REAL(mkdir);
+  return real(path, mode);
+}
 int ftruncate(int fd, off_t size) { FAIL("write", fd) REAL(ftruncate); return real(fd, size); }
 int ftruncate64(int fd, off64_t size) { FAIL("write", fd) REAL(ftruncate64); return real(fd, size); }

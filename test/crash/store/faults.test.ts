@@ -219,7 +219,9 @@ test.skipIf(noPrlimit)(
     expect(await first.stop()).toBe(0);
     const one = writer(folder, { shell: "prlimit --pid $$ --fsize=1:" });
     await until("it has ended", () => !one.alive());
-    expect(one.errors()).toContain(`${folder} cannot be written: EFBIG: file too large, write.`);
+    expect(one.errors()).toContain(
+      `${folder}/weir.lmdb-disk cannot be written: it may not grow that large (EFBIG). Raise \`ulimit -f\``,
+    );
     expect(one.errors()).not.toContain("Write error");
     await allThere(folder, first);
   },
