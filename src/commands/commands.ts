@@ -66,7 +66,7 @@ export const COMMANDS: readonly Command[] = [
     name: "retire",
     operand: "CELL",
     summary:
-      "End a cell that will not come back, and give back the credit that it leased. Asks for 35 s of silence.",
+      "End a cell that will not come back, and give back the credit that it leased. Asks for 35 s of silence, 95 s where no other cell runs.",
     options: {},
     run: async (given, shell) => (await import("./cells.ts")).retireCell(given, shell),
   },
