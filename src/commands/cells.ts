@@ -122,7 +122,10 @@ export async function retireCell({ operand }: Given, shell: Shell): Promise<numb
       shell.out(`${cell} is retired: no process of it is accepted, and its leases are given back\n`);
       return 0;
     }
-    if (outcome === "alive") shell.err(`${cell} is alive, or was until less than 35 s ago (95 s where no other cell runs): stop it first\n`);
+    if (outcome === "alive")
+      shell.err(
+        `${cell} is alive, or was until less than 35 s ago (95 s where no other cell runs): stop it first\n`,
+      );
     else shell.err(`there is no cell ${cell}: weir cells lists them\n`);
     return 1;
   });
