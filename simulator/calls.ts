@@ -1,5 +1,5 @@
 /**
- * The call log of the simulator: the last 10,000 calls with what was sent and how each ended. Memory is bounded: the
+ * The call log of the simulator: the last calls, 10,000 unless told, with what was sent and how each ended. Memory is bounded: the
  * total size of stored bodies has a limit; older ones are dropped, their size stays known.
  */
 import type { RequestHead } from "./request.ts";
@@ -47,7 +47,7 @@ export class CallRecord implements SimulatedCall {
   }
 }
 
-const MAX_CALLS = 10_000;
+const KEEP_CALLS = 10_000;
 
 export class CallLog {
   #calls: CallRecord[] = [];
@@ -55,21 +55,24 @@ export class CallLog {
   #oldestBody = 0;
   #bodyBytes = 0;
   readonly #maxBodyBytes: number;
+  readonly #keepCalls: number;
   total = 0;
   open = 0;
 
-  constructor(maxBodyBytes: number) {
+  constructor(maxBodyBytes: number, keepCalls = KEEP_CALLS) {
     this.#maxBodyBytes = maxBodyBytes;
+    this.#keepCalls = keepCalls;
   }
 
   add(call: CallRecord): void {
     this.total++;
     this.open++;
+    if (this.#keepCalls === 0) return;
     this.#calls.push(call);
     this.#bodyBytes += call.bodyBytes;
     while (this.#bodyBytes > this.#maxBodyBytes) this.#dropBody();
     // Trimmed by half at a time, so that the cost per call does not depend on the log's length.
-    if (this.#calls.length >= 2 * MAX_CALLS) this.#trim();
+    if (this.#calls.length >= 2 * this.#keepCalls) this.#trim();
   }
 
   end(call: CallRecord, closedByPeer: boolean): void {
@@ -81,7 +84,7 @@ export class CallLog {
 
   /** Oldest first. */
   last(): readonly SimulatedCall[] {
-    return this.#calls.slice(-MAX_CALLS);
+    return this.#keepCalls === 0 ? [] : this.#calls.slice(-this.#keepCalls);
   }
 
   #dropBody(): void {
@@ -91,7 +94,7 @@ export class CallLog {
   }
 
   #trim(): void {
-    const cut = this.#calls.length - MAX_CALLS;
+    const cut = this.#calls.length - this.#keepCalls;
     while (this.#oldestBody < cut) this.#dropBody();
     this.#calls = this.#calls.slice(cut);
     this.#oldestBody -= cut;

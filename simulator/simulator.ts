@@ -17,6 +17,8 @@ export interface SimulatorOptions {
   readonly host?: string;
   /** Total bytes of request bodies kept in {@link Simulator.calls}. Default 64 MB; 0 where nobody reads them. */
   readonly keepBodyBytes?: number;
+  /** How many calls {@link Simulator.calls} has. Default 10,000; 0 where nobody reads them. */
+  readonly keepCalls?: number;
   readonly clock?: Clock;
   /** Told of the port, the moment it listens. */
   readonly onListening?: (port: number) => void;
@@ -26,7 +28,7 @@ export interface Simulator {
   /** Such as `http://127.0.0.1:9999`; append `/v1` for a base URL, or `/with/<instruction>/v1`. */
   readonly url: string;
   readonly port: number;
-  /** The last 10,000 calls, oldest first. */
+  /** The last calls, oldest first. */
   readonly calls: readonly SimulatedCall[];
   /** Calls since the start. */
   readonly totalCalls: number;
@@ -58,7 +60,7 @@ class RunningSimulator implements Simulator {
   constructor(host: string, options: SimulatorOptions) {
     this.#host = host;
     this.#onListening = options.onListening ?? (() => {});
-    this.#log = new CallLog(options.keepBodyBytes ?? DEFAULT_KEEP_BODY_BYTES);
+    this.#log = new CallLog(options.keepBodyBytes ?? DEFAULT_KEEP_BODY_BYTES, options.keepCalls);
     this.#shared = {
       heads: new HeadParser(),
       provider: new Provider(),

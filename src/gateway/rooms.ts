@@ -273,7 +273,7 @@ async function openGround(config: Config, log: Logger, { shared, cell: ports }: 
 }
 
 const startOwnSimulator = (listeners: Listeners) =>
-  startSimulator({ keepBodyBytes: 0, onListening: (port) => listeners.add("simulator", port) });
+  startSimulator({ keepBodyBytes: 0, keepCalls: 0, onListening: (port) => listeners.add("simulator", port) });
 
 /** The store of one gateway alone, or of a cell among others. */
 async function openShared(
