@@ -3,7 +3,7 @@
  * fallback or a hedge at a dearer endpoint has a lower limit. An endpoint where it covers less than the least answer is not asked.
  */
 import type { Endpoint } from "../endpoint.ts";
-import { leastAnswer, takesLimit, thinkingBudget } from "../wire/output-limit.ts";
+import { leastLimit, takesLimit } from "../wire/output-limit.ts";
 import { passageTo } from "../wire/passages.ts";
 import type {
   Call,
@@ -76,9 +76,7 @@ function answerAt(deps: FitDeps, call: PlannedCall, endpoint: Endpoint, inputTok
   const longest = outputBound([endpoint], facts.maxTokens, facts.stream, deps.defaultMaxTokens);
   const passable = passageTo(incoming.format, endpoint);
   const isLimited = passable !== undefined && takesLimit(endpoint, passable.dialect);
-  const shortest = isLimited
-    ? Math.max(deps.minFitTokens + thinkingBudget(request, endpoint), leastAnswer(request, endpoint))
-    : longest;
+  const shortest = isLimited ? leastLimit(request, endpoint, passable, deps.minFitTokens) : longest;
   return {
     endpoint,
     longest,

@@ -77,6 +77,19 @@ export function takeThinking(
   return { thinking: { type: "enabled" as const, budget_tokens: budget, ...display }, effort: undefined };
 }
 
+/**
+ * The least output bound, in tokens, at which an effort becomes thinking on a model that takes budgets, and leaves so many for the
+ * answer.
+ */
+export function leastLimitFor(effort: Exclude<Effort, "none">, answerTokens: number): number {
+  const byShare = Math.ceil(answerTokens / (1 - MOST_SHARE));
+  const enough = Math.min(BUDGETS[effort] + answerTokens, byShare);
+  return Math.max(Math.ceil(LEAST_BUDGET / MOST_SHARE), enough);
+}
+
+/** Whether a model takes an effort as it is, and no budget is made of it. */
+export const takesEffort = (upstreamModel: string): boolean => claudeVersion(upstreamModel) >= ADAPTIVE_FROM;
+
 const isOnlyShown = ({ effort, budgetTokens, isAdaptive }: Reasoning): boolean =>
   effort === undefined && budgetTokens === undefined && isAdaptive !== true;
 

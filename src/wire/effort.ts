@@ -14,6 +14,9 @@ const EFFORTS: readonly string[] = [
   "max",
 ] satisfies Effort[];
 
+/** The effort if OpenRouter's `reasoning` has only `enabled`. */
+export const USUAL_EFFORT: Effort = "medium";
+
 export const isEffort = (value: unknown): value is Effort =>
   typeof value === "string" && EFFORTS.includes(value);
 

@@ -3,8 +3,14 @@
  * asked for it (`hold: fit`).
  */
 import type { Dialect, Endpoint } from "../endpoint.ts";
+import { leastLimitFor, takesEffort } from "./claude.ts";
+import { familyOf } from "./converse/models.ts";
+import { isEffort, USUAL_EFFORT } from "./effort.ts";
 import type { ClientRequest } from "./format.ts";
+import { generationOf } from "./gemini/models.ts";
 import { type Edit, type Member, memberOf } from "./json.ts";
+import type { Effort } from "./neutral.ts";
+import type { Passable } from "./passages.ts";
 import { isObject, objectOf } from "./reader.ts";
 
 /** The members of each dialect's body that hold its limit. */
@@ -83,8 +89,59 @@ export const thinkingBudget = (request: ClientRequest, endpoint: Endpoint): numb
   mostStated(request, endpoint, BUDGET_PATHS);
 
 /** Tokens that a request asks an endpoint to answer at least, in its body or in its options for the provider; else 0. */
-export const leastAnswer = (request: ClientRequest, endpoint: Endpoint): number =>
+const leastAnswer = (request: ClientRequest, endpoint: Endpoint): number =>
   mostStated(request, endpoint, LEAST_PATHS);
+
+/**
+ * The least output limit, in tokens, that an endpoint may be told: it leaves so many for the answer beside thinking, also where the
+ * gateway makes a budget of an effort.
+ */
+export function leastLimit(
+  request: ClientRequest,
+  endpoint: Endpoint,
+  { dialect, isSplice }: Pick<Passable, "dialect" | "isSplice">,
+  answerTokens: number,
+): number {
+  const budget = thinkingBudget(request, endpoint);
+  // What speaks the client's dialect is sent the effort itself.
+  const effort = budget > 0 || isSplice ? undefined : effortOf(request);
+  const least =
+    effort === undefined ? answerTokens + budget : roomFor(effort, endpoint, dialect, answerTokens);
+  return Math.max(least, leastAnswer(request, endpoint));
+}
+
+function roomFor(
+  effort: Exclude<Effort, "none">,
+  { upstreamModel, capabilities }: Endpoint,
+  dialect: Dialect,
+  answerTokens: number,
+): number {
+  if (!capabilities.reasoning) return answerTokens;
+  if (dialect === "gemini") {
+    const amount = generationOf(upstreamModel).efforts[effort];
+    return answerTokens + (typeof amount === "number" ? amount : 0);
+  }
+  const isClaude =
+    dialect === "messages" || (dialect === "converse" && familyOf(upstreamModel) === "anthropic");
+  return isClaude && !takesEffort(upstreamModel) ? leastLimitFor(effort, answerTokens) : answerTokens;
+}
+
+/** Members that hold the effort of thinking, in any format of clients. */
+const EFFORT_PATHS: Paths = [
+  ["reasoning", "effort"],
+  ["reasoning_effort"],
+  ["output_config", "effort"],
+  ["generation", "reasoning", "effort"],
+];
+
+/** Undefined where it asks for no thinking, or says nothing of it. */
+function effortOf(request: ClientRequest): Exclude<Effort, "none"> | undefined {
+  const body = bodyAt(request, EFFORT_PATHS);
+  const isSwitchedOn = valueAt(body, ["reasoning", "enabled"]);
+  const effort = EFFORT_PATHS.map((path) => valueAt(body, path)).find(isEffort);
+  if (effort === "none" || isSwitchedOn === false) return undefined;
+  return effort ?? (isSwitchedOn === true ? USUAL_EFFORT : undefined);
+}
 
 function mostStated(request: ClientRequest, { provider }: Endpoint, paths: Paths): number {
   const { providerOptions } = request.svc;
@@ -114,7 +171,12 @@ const mostIn = (body: object, paths: Paths): number =>
   Math.max(0, ...paths.map((path) => numberAt(body, path)));
 
 function numberAt(body: object, path: readonly string[]): number {
+  const value = valueAt(body, path);
+  return typeof value === "number" && Number.isSafeInteger(value) ? value : 0;
+}
+
+function valueAt(body: object, path: readonly string[]): unknown {
   let at: unknown = body;
   for (const name of path) at = objectOf(at)[name];
-  return typeof at === "number" && Number.isSafeInteger(at) ? at : 0;
+  return at;
 }

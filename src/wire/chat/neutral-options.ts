@@ -2,7 +2,7 @@
  * Options of a chat-completions request in neutral terms (OpenAI API reference, "Create chat completion"; `reasoning` is
  * OpenRouter's, `top_k` a common extension).
  */
-import { isEffort } from "../effort.ts";
+import { isEffort, USUAL_EFFORT } from "../effort.ts";
 import { booleanAt, listAt, numberAt, objectAt, optional, stringAt, under } from "../fields.ts";
 import type { Effort, FieldValue, NeutralOptions, OutputFormat, Reasoning } from "../neutral.ts";
 import type { JsonObject } from "../reader.ts";
@@ -18,9 +18,6 @@ export const KNOWN_OPTIONS: readonly string[] = [
   ...["reasoning_effort", "reasoning", "verbosity", "user", "safety_identifier"],
   ...["prompt_cache_key", "service_tier", "metadata"],
 ];
-
-/** The effort if OpenRouter's `reasoning` has only `enabled`. */
-const USUAL_EFFORT: Effort = "medium";
 
 export function readOptions(reading: Reading, body: JsonObject): NeutralOptions {
   const option = <T>(key: string, read: (value: unknown, at: string) => T | undefined) => {

@@ -11,6 +11,7 @@ import type { UnitPrices } from "../../../src/money.ts";
 import { byokCost, costOf, NO_CHARGED_EXTRAS, NO_USAGE } from "../../../src/usage.ts";
 import { chatFormat } from "../../../src/wire/chat/format.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
+import { leastLimitFor } from "../../../src/wire/claude.ts";
 import { messagesFormat } from "../../../src/wire/messages/format.ts";
 import { takesLimit, thinkingBudget } from "../../../src/wire/output-limit.ts";
 
@@ -110,6 +111,8 @@ describe("C14: a fitted hold", () => {
   });
 });
 
+const THINKS = { reasoning: true };
+
 /** The least that the first endpoint may be limited to, of a call that may have 5,000 tokens. */
 function leastAt(body: object, more: object = {}): number | undefined {
   const at = {
@@ -142,6 +145,61 @@ describe("C14: the least that a call is limited to", () => {
     ],
   ])("is no less than the request asks for: %s", (_, body, tokens) => {
     expect(leastAt(body)).toBe(tokens);
+  });
+
+  const claude = (upstreamModel: string) => ({ dialects: ["messages"], upstreamModel, capabilities: THINKS });
+  const gemini = (upstreamModel: string) => ({ dialects: ["gemini"], upstreamModel, capabilities: THINKS });
+  const bedrock = {
+    dialects: ["converse"],
+    upstreamModel: "anthropic.claude-sonnet-4-5",
+    capabilities: THINKS,
+  };
+
+  test.each<[string, object, object, number]>([
+    // The least that it takes for thinking is a share of 0.8.
+    ["Claude's by share", { reasoning_effort: "high" }, claude("claude-sonnet-4-5"), 1280],
+    ["Claude's at Bedrock", { reasoning: { effort: "low" } }, bedrock, 1280],
+    ["where it is only switched on", { reasoning: { enabled: true } }, bedrock, 1280],
+    [
+      "Claude's own adaptive thinking",
+      { reasoning_effort: "high" },
+      claude("claude-opus-4-6"),
+      MIN_FIT_TOKENS,
+    ],
+    [
+      "a Claude that does not think",
+      { reasoning_effort: "high" },
+      { ...claude("claude-3-5-haiku"), capabilities: {} },
+      MIN_FIT_TOKENS,
+    ],
+    ["Gemini's low", { reasoning_effort: "low" }, gemini("gemini-2.5-pro"), 1024 + MIN_FIT_TOKENS],
+    ["Gemini's high, above the longest", { reasoning_effort: "high" }, gemini("gemini-2.5-flash"), 5000],
+    ["Gemini's none", { reasoning_effort: "none" }, gemini("gemini-2.5-flash"), MIN_FIT_TOKENS],
+    ["Gemini's levels", { reasoning_effort: "high" }, gemini("gemini-3-pro"), MIN_FIT_TOKENS],
+    [
+      "a budget beside it",
+      { reasoning: { effort: "high", max_tokens: 1500 } },
+      gemini("gemini-2.5-pro"),
+      1600,
+    ],
+    [
+      "the client's own dialect",
+      { reasoning_effort: "high" },
+      { upstreamModel: "gemini-2.5-pro", capabilities: THINKS },
+      MIN_FIT_TOKENS,
+    ],
+    ["no effort at all", {}, gemini("gemini-2.5-pro"), MIN_FIT_TOKENS],
+  ])(
+    "leaves room for thinking where the gateway makes a budget of an effort: %s",
+    (_, body, more, tokens) => {
+      expect(leastAt(body, more)).toBe(tokens);
+    },
+  );
+
+  test("with a budget that is a share, leaves the answer its part of it", () => {
+    const room = leastLimitFor("high", 1024);
+    expect(room - Math.floor(room * 0.8)).toBeGreaterThanOrEqual(1024);
+    expect(leastLimitFor("low", 1024)).toBe(2048);
   });
 });
 
