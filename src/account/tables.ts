@@ -202,6 +202,14 @@ export class AccountTables {
     return key === undefined ? keyId : this.lineageOf(key);
   };
 
+  /** Keys of all orgs that replaced another, also ended ones, with their lineages. Read lazily. */
+  *successors(): Generator<{ readonly key: KeyRow; readonly lineageId: string }> {
+    for (const { value: key } of this.#keys.range()) {
+      const lineageId = this.lineageOf(key);
+      if (lineageId !== key.id) yield { key, lineageId };
+    }
+  }
+
   /** The other keys of its lineage that work now: the one that it replaced, in its grace, or the one that replaces it. */
   relativesOf(key: KeyRow, nowMs: number): KeyRow[] {
     const lineageId = this.lineageOf(key);

@@ -1,6 +1,7 @@
 /** Budgets of a gateway that is one cell of several: beside its leased purse, whose exchanges carry them. */
 import type { Logger } from "pino";
 import type { AccountTables } from "../account/tables.ts";
+import { joinSpend } from "../cells/budgets/join-spend.ts";
 import { LeasedBudgets } from "../cells/budgets/leased-budgets.ts";
 import type { Crossed } from "../cells/budgets/scopes.ts";
 import { SharedSpend } from "../cells/budgets/shared-spend.ts";
@@ -43,6 +44,20 @@ export function budgetsOfKey(accounts: AccountTables, keyId: string): BudgetScop
     orgMonthly: budget(org.budget?.monthlyMicroUsd ?? null, org.budget?.hard ?? false),
     spikeAlertPct: org.budget?.spikeAlertPct ?? undefined,
   };
+}
+
+/** At each start: what cells of the release before have counted for keys that replaced others, since the last one. */
+export async function joinSpendOfLineages(
+  { clock, lane }: Pick<Cell, "clock" | "lane">,
+  accounts: AccountTables,
+): Promise<void> {
+  function* later() {
+    for (const { key, lineageId } of accounts.successors()) {
+      const timeZone = accounts.org(key.orgId)?.timeZone;
+      if (timeZone !== undefined) yield { keyId: key.id, lineageId, timeZone };
+    }
+  }
+  await joinSpend(lane("spend_join"), later(), Math.floor(clock.now()));
 }
 
 interface SharedBudgetsDeps {

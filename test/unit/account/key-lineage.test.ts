@@ -1,6 +1,7 @@
 /** A key and all that replaced it: their limits and budget are one. */
 import { describe, expect, test } from "vitest";
 import type { KeyRow } from "../../../src/account/key.ts";
+import { joinSpendOfLineages } from "../../../src/gateway/shared-budgets.ts";
 import { accountRig, failure } from "./fixtures.ts";
 
 const rig = accountRig();
@@ -29,6 +30,28 @@ describe("C9: the lineage of a key", () => {
     });
     expect(rig.accounts.key(chain[3]?.id ?? "")).not.toHaveProperty("lineageId");
     expect(lineageOf(chain[3]?.secret ?? "")).toBe(first.id);
+  });
+
+  test("a cell's start joins what Redis has of all its keys but the first, also of ended ones", async () => {
+    const before = new Set(Array.from(rig.accounts.successors(), ({ key }) => key.id));
+    const first = await create();
+    const second = await rotate(first.id, { grace_seconds: 0 });
+    const third = await rotate(second.id, { grace_seconds: 0 });
+    const joined: unknown[] = [];
+    const lane = { send: async ([sent]: [string, unknown[]][]) => [joined.push(sent)] };
+    const nowMs = Date.UTC(2026, 2, 14, 12);
+    const ground = { clock: { now: () => nowMs }, lane: () => lane } as unknown as Parameters<
+      typeof joinSpendOfLineages
+    >[0];
+    await joinSpendOfLineages(ground, rig.accounts);
+    const [[name, list]] = joined as [[string, unknown[]]];
+    expect([name, list.length]).toEqual(["spend_join", 5 * (before.size + 2)]);
+    for (const { id } of [second, third])
+      expect(list.slice(list.indexOf(`k:${id}`)).slice(0, 3)).toEqual([
+        `k:${id}`,
+        `k:${first.id}`,
+        "2026-03-14",
+      ]);
   });
 
   test("has its limits and budget: who changes them on one key must hold the scopes of both", async () => {
