@@ -218,6 +218,15 @@ export class AccountTables {
     );
   }
 
+  /**
+   * The key whose limits and budget count for the calls of a key: the newest of its lineage that works. Only keys that an earlier
+   * release changed one by one differ.
+   */
+  rulerOf(key: KeyRow, nowMs: number): KeyRow {
+    if (key.revokedAtMs === null) return key;
+    return this.relativesOf(key, nowMs).find(({ revokedAtMs }) => revokedAtMs === null) ?? key;
+  }
+
   /** In the act of every report of a secret, also of one that is no key's, so that each waits for the same commit. */
   noteKeyReport(nowMs: number): void {
     this.#keyReports.put("last", nowMs);

@@ -29,17 +29,18 @@ export const crossedTeller =
   };
 
 /** Port of the leased purse: the budgets of a key by its row, also of one that was revoked. */
-export function budgetsOfKey(accounts: AccountTables, keyId: string): BudgetScope | undefined {
+export function budgetsOfKey(accounts: AccountTables, keyId: string, nowMs: number): BudgetScope | undefined {
   const key = accounts.key(keyId);
   const project = key && accounts.project(key.projectId);
   const org = key && accounts.org(key.orgId);
   if (key === undefined || project === undefined || org === undefined) return undefined;
+  const { budget: keyBudget } = accounts.rulerOf(key, nowMs);
   const budget = (microUsd: number | null, hard: boolean) =>
     microUsd === null ? undefined : { limitMicroUsd: microUsd, hard };
   return {
     ...{ keyId, lineageId: accounts.lineageOf(key), projectId: key.projectId },
     ...{ orgId: key.orgId, timeZone: org.timeZone },
-    keyDaily: budget(key.budget.dailyMicroUsd, key.budget.hard),
+    keyDaily: budget(keyBudget.dailyMicroUsd, keyBudget.hard),
     projectMonthly: budget(project.budget.monthlyMicroUsd, project.budget.hard),
     orgMonthly: budget(org.budget?.monthlyMicroUsd ?? null, org.budget?.hard ?? false),
     spikeAlertPct: org.budget?.spikeAlertPct ?? undefined,

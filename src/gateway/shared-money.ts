@@ -69,7 +69,7 @@ export async function openSharedMoney(
     allCharged: async () => void (await Promise.all([charged(CHARGED_MS), charging.others(CHARGED_MS)])),
     allListed: async () => await (await listed.promise).allListed(),
     onCrossed: crossedTeller(store, ports.exceeded, log),
-    scopeOf: (keyId) => budgetsOfKey(accounts, keyId),
+    scopeOf: (keyId) => budgetsOfKey(accounts, keyId, clock.now()),
     lineageOf: accounts.lineageOfId,
     onEnd: (reason) => cell.end(reason),
   });
