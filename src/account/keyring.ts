@@ -96,8 +96,11 @@ export class Keyring {
     this.#generation = Math.max(1, Math.floor((options.capacity ?? 100_000) / 2));
     options.accounts.watch({
       key: (id, row) => {
-        if (row === undefined) this.#forgetWhere((context) => context.keyId === id);
-        else this.#forget(row.hash);
+        if (row === undefined) return this.#forgetWhere((context) => context.keyId === id);
+        this.#forget(row.hash);
+        const lineageId = options.accounts.lineageOf(row);
+        // Its limits and budget may count for the calls of the key that it replaced.
+        if (lineageId !== id) this.#forgetWhere((context) => context.lineageId === lineageId);
       },
       project: (id) => this.#forgetWhere((context) => context.projectId === id),
       org: (id) => this.#forgetWhere((context) => context.orgId === id),
@@ -151,7 +154,9 @@ export class Keyring {
   contextOf(key: KeyRow): KeyContext {
     const { org, project } = this.#homeOf(key);
     const status = key.revokedAtMs === null ? "active" : "rotating";
-    return contextOf(key, { project, org, status, lineageId: this.#accounts.lineageOf(key) }, this.#plan);
+    const lineageId = this.#accounts.lineageOf(key);
+    const { limits, budget } = this.#accounts.rulerOf(key, this.#clock.now());
+    return contextOf({ ...key, limits, budget }, { project, org, status, lineageId }, this.#plan);
   }
 
   #homeOf(key: KeyRow): { org: OrgRow; project: ProjectRow } {

@@ -202,12 +202,29 @@ export class AccountTables {
     return key === undefined ? keyId : this.lineageOf(key);
   };
 
+  /** Keys of all orgs that replaced another, also ended ones, with their lineages. Read lazily. */
+  *successors(): Generator<{ readonly key: KeyRow; readonly lineageId: string }> {
+    for (const { value: key } of this.#keys.range()) {
+      const lineageId = this.lineageOf(key);
+      if (lineageId !== key.id) yield { key, lineageId };
+    }
+  }
+
   /** The other keys of its lineage that work now: the one that it replaced, in its grace, or the one that replaces it. */
   relativesOf(key: KeyRow, nowMs: number): KeyRow[] {
     const lineageId = this.lineageOf(key);
     return this.workingKeys(key.orgId, nowMs).filter(
       (other) => other.id !== key.id && this.lineageOf(other) === lineageId,
     );
+  }
+
+  /**
+   * The key whose limits and budget count for the calls of a key: the newest of its lineage that works. Only keys that an earlier
+   * release changed one by one differ.
+   */
+  rulerOf(key: KeyRow, nowMs: number): KeyRow {
+    if (key.revokedAtMs === null) return key;
+    return this.relativesOf(key, nowMs).find(({ revokedAtMs }) => revokedAtMs === null) ?? key;
   }
 
   /** In the act of every report of a secret, also of one that is no key's, so that each waits for the same commit. */

@@ -46,6 +46,13 @@ export interface Hole {
   readonly older: Edge;
 }
 
+interface HolesPage {
+  readonly before: number;
+  /** An entry that is there, and below which nothing is looked for. Default: 0, none. */
+  readonly from?: number;
+  readonly limit: number;
+}
+
 interface AnalyticsLedgerMetrics {
   readonly pending: number;
   readonly inserted: number;
@@ -70,7 +77,7 @@ export interface AnalyticsLedger extends Pick<Spool, "flush" | "hold"> {
    * Newest first: where numbers are missing in ClickHouse below one, between an entry that is there and the next older one.
    * @throws WeirError as `entriesOf`
    */
-  holesOf(orgId: string, page: { readonly before: number; readonly limit: number }): Promise<Hole[]>;
+  holesOf(orgId: string, page: HolesPage): Promise<Hole[]>;
   /** The number of entries that this cell put and ClickHouse has not acknowledged. */
   pending(): number;
   /** The newest entry that this cell put, counted from 1 on by all of its processes. */
@@ -190,9 +197,9 @@ const ENTRIES = `
 async function holesOf(
   reader: Pick<Reader, "rows">,
   org: string,
-  { before: below, limit: asked }: { readonly before: number; readonly limit: number },
+  { before: below, from = 0, limit: asked }: HolesPage,
 ): Promise<Hole[]> {
-  const rows = await reader.rows<Record<string, number>>(HOLES, { org, below, asked });
+  const rows = await reader.rows<Record<string, number>>(HOLES, { org, below, from, asked });
   const edge = (row: Record<string, number>, from: string): Edge => ({
     ...{ seq: row[`${from}_seq`] ?? 0, amountMicroUsd: row[`${from}_amount`] ?? 0 },
     ...{ balanceMicroUsd: row[`${from}_balance`] ?? 0, createdAtMs: row[`${from}_ms`] ?? 0 },
@@ -210,9 +217,9 @@ const HOLES = `
       toUnixTimestamp64Milli(ts) AS newer_ms, lagInFrame(newer_seq) OVER before AS older_seq,
       lagInFrame(newer_amount) OVER before AS older_amount, lagInFrame(newer_balance) OVER before AS older_balance,
       lagInFrame(newer_ms) OVER before AS older_ms
-    FROM ledger WHERE org_id = {org:String} AND seq < {below:UInt64}
+    FROM ledger WHERE org_id = {org:String} AND seq >= {from:UInt64} AND seq < {below:UInt64}
     WINDOW before AS (ORDER BY org_id, seq ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
-  ) WHERE newer_seq > older_seq + 1
+  ) WHERE newer_seq > greatest(older_seq, {from:UInt64}) + 1
   ORDER BY newer_seq DESC LIMIT {asked:UInt32}`;
 
 interface EntryRow {

@@ -35,7 +35,7 @@ export function startScreen(
       ? []
       : [
           `  Cells: weir cells   Restart one after the other: kill -HUP ${process.pid}`,
-          `  Metrics of all cells: ${several.metricsUrl}`,
+          `  Metrics of all cells: ${several.metricsUrl || "nowhere, set METRICS_PORT"}`,
         ]),
     "",
     "",

@@ -28,13 +28,13 @@ export const metricsPage = (options: MetricsPageOptions): Page => ({
   },
 });
 
-/** For one of several gateways on a port: who asks there reaches any of them, and takes its figures for those of all. */
+/** `url` is empty where they are told nowhere. For one of several gateways on a port: who asks there reaches any of them, and takes its figures for those of all. */
 export const toldElsewhere =
   ({ cell, url }: { readonly cell: string; readonly url: string }) =>
   async (): Promise<MetricsText> => {
     throw fail(
       "not_found",
-      `This is cell ${cell}, one of several at this port; its metrics alone would be taken for those of all, which are at ${url} (METRICS_PORT).`,
+      `This is cell ${cell}, one of several at this port; its metrics alone would be taken for those of all, which are ${url === "" ? "told nowhere: the usual port was taken; set METRICS_PORT" : `at ${url} (METRICS_PORT)`}.`,
     );
   };
 

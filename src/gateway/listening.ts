@@ -52,12 +52,19 @@ export async function listening(
 }
 
 interface CellsMetricsGround {
-  readonly log: { error(fields: object, text: string): void };
+  readonly log: Record<"error" | "warn", (fields: object, text: string) => void>;
   readonly listeners: Listeners;
   readonly clock: Clock;
 }
 
-/** The supervisor's port: `/metrics` has each cell by its label, `/metrics/sum` all as one. @throws Error as `listening` */
+/** Where a supervisor's metrics are told at no port. */
+const NOWHERE: MetricsListener = { url: "", close() {} };
+
+/**
+ * The supervisor's port: `/metrics` has each cell by its label, `/metrics/sum` all as one. Calls matter more than metrics that no
+ * setting asked for: where `METRICS_PORT` is not set and the usual port is taken, there are none.
+ * @throws Error as `listening`
+ */
 export async function listeningForCells(
   { port: gatewayPort, publicUrl, metrics: settings }: Config,
   metrics: CellsMetrics,
@@ -75,7 +82,15 @@ export async function listeningForCells(
       log.error({ err, requestId }, "a request failed on our side"),
     onListening: (port: number) => listeners.add("metrics", port),
   };
-  const server = await opened(() => openPages(deps, at.host, at.port), at, METRICS);
+  const open = () => opened(() => openPages(deps, at.host, at.port), at, METRICS);
+  const server = await (settings.own === undefined ? open().catch((error: Error) => error) : open());
+  if (server instanceof Error) {
+    log.warn(
+      { reason: server.message },
+      "the metrics of the cells are told nowhere: set METRICS_PORT to a free port",
+    );
+    return NOWHERE;
+  }
   const host = at.host.includes(":") ? `[${at.host}]` : at.host;
   return { url: `http://${host}:${server.port}/metrics`, close: () => server.close() };
 }

@@ -1,6 +1,7 @@
 /** Budgets of a gateway that is one cell of several: beside its leased purse, whose exchanges carry them. */
 import type { Logger } from "pino";
 import type { AccountTables } from "../account/tables.ts";
+import { joinSpend } from "../cells/budgets/join-spend.ts";
 import { LeasedBudgets } from "../cells/budgets/leased-budgets.ts";
 import type { Crossed } from "../cells/budgets/scopes.ts";
 import { SharedSpend } from "../cells/budgets/shared-spend.ts";
@@ -28,21 +29,36 @@ export const crossedTeller =
   };
 
 /** Port of the leased purse: the budgets of a key by its row, also of one that was revoked. */
-export function budgetsOfKey(accounts: AccountTables, keyId: string): BudgetScope | undefined {
+export function budgetsOfKey(accounts: AccountTables, keyId: string, nowMs: number): BudgetScope | undefined {
   const key = accounts.key(keyId);
   const project = key && accounts.project(key.projectId);
   const org = key && accounts.org(key.orgId);
   if (key === undefined || project === undefined || org === undefined) return undefined;
+  const { budget: keyBudget } = accounts.rulerOf(key, nowMs);
   const budget = (microUsd: number | null, hard: boolean) =>
     microUsd === null ? undefined : { limitMicroUsd: microUsd, hard };
   return {
     ...{ keyId, lineageId: accounts.lineageOf(key), projectId: key.projectId },
     ...{ orgId: key.orgId, timeZone: org.timeZone },
-    keyDaily: budget(key.budget.dailyMicroUsd, key.budget.hard),
+    keyDaily: budget(keyBudget.dailyMicroUsd, keyBudget.hard),
     projectMonthly: budget(project.budget.monthlyMicroUsd, project.budget.hard),
     orgMonthly: budget(org.budget?.monthlyMicroUsd ?? null, org.budget?.hard ?? false),
     spikeAlertPct: org.budget?.spikeAlertPct ?? undefined,
   };
+}
+
+/** At each start: what cells of the release before have counted for keys that replaced others, since the last one. */
+export async function joinSpendOfLineages(
+  { clock, lane }: Pick<Cell, "clock" | "lane">,
+  accounts: AccountTables,
+): Promise<void> {
+  function* later() {
+    for (const { key, lineageId } of accounts.successors()) {
+      const timeZone = accounts.org(key.orgId)?.timeZone;
+      if (timeZone !== undefined) yield { keyId: key.id, lineageId, timeZone };
+    }
+  }
+  await joinSpend(lane("spend_join"), later(), Math.floor(clock.now()));
 }
 
 interface SharedBudgetsDeps {

@@ -16,7 +16,7 @@ import { UnchargedCalls } from "../credits/uncharged.ts";
 import { jobKind } from "../jobs/job.ts";
 import type { Budgets } from "../limits/budgets.ts";
 import type { BudgetTellers, CreditPorts, Credits, ListedCharges, MoneyGround } from "./money-ports.ts";
-import { budgetsOfKey, crossedTeller, openSharedBudgets } from "./shared-budgets.ts";
+import { budgetsOfKey, crossedTeller, joinSpendOfLineages, openSharedBudgets } from "./shared-budgets.ts";
 
 const listPosting = jobKind({
   name: "credits.list_posting",
@@ -41,6 +41,7 @@ export async function openSharedMoney(
   const listed = Promise.withResolvers<ListedCharges>();
   const charging = new Flushing(cell.signals, "charges");
   const uncharged = new UnchargedCalls(store);
+  await joinSpendOfLineages(cell, accounts);
   const credits = await openSharedCredits({
     ...{ cell, clock, ...ports },
     async onNumbered(charges) {
@@ -68,7 +69,8 @@ export async function openSharedMoney(
     allCharged: async () => void (await Promise.all([charged(CHARGED_MS), charging.others(CHARGED_MS)])),
     allListed: async () => await (await listed.promise).allListed(),
     onCrossed: crossedTeller(store, ports.exceeded, log),
-    scopeOf: (keyId) => budgetsOfKey(accounts, keyId),
+    scopeOf: (keyId) => budgetsOfKey(accounts, keyId, clock.now()),
+    lineageOf: accounts.lineageOfId,
     onEnd: (reason) => cell.end(reason),
   });
   let former: FormerLedger | undefined;

@@ -54,7 +54,7 @@ export interface SupervisorOptions {
 }
 
 export interface MetricsListener {
-  /** Where the cells send whoever asks them for metrics. */
+  /** Where the cells send whoever asks them for metrics; empty where there are none. */
   readonly url: string;
   close(): void;
 }
@@ -69,7 +69,7 @@ export interface CellStatus {
 export interface SupervisorStatus {
   readonly pid: number;
   readonly port: number;
-  /** Where the metrics of all cells are; empty where it is not known yet. */
+  /** Where the metrics of all cells are; empty where it is not known yet, or nowhere. */
   readonly metricsUrl: string;
   readonly cells: readonly CellStatus[];
   readonly redis?: { readonly pid: number | undefined; readonly restarts: number; readonly adopted: boolean };

@@ -90,6 +90,8 @@ export function crossedIn(values: readonly (string | number)[], charges: Iterabl
     const { keyId, lineageId, projectId } = spend;
     const call = { keyId, lineageId, projectId, orgId };
     for (const scope of Object.values(scopeNames(call))) calls.set(scope, call);
+    // A batch that the release before sent names the key.
+    if (!calls.has(keyScope(keyId))) calls.set(keyScope(keyId), call);
   }
   const crossed: Crossed[] = [];
   for (let at = 0; at < values.length; at += CROSSED_VALUES) {

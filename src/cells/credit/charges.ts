@@ -24,6 +24,8 @@ export interface ChargesPorts {
   readonly onUncharged: (rows: readonly UnchargedCall[]) => Promise<void> | void;
   /** A budget was exceeded, or a day is unusual, by these charges. */
   readonly onCrossed?: ((crossed: readonly Crossed[]) => Promise<void> | void) | undefined;
+  /** The first key of a key's lineage, for rows of the release before, which do not say it. Default: the key. */
+  readonly lineageOf?: ((keyId: string) => string) | undefined;
 }
 
 export type ChargesStore = Pick<Store, "act" | "log" | "ifDropped" | "synced">;
@@ -139,8 +141,15 @@ export class Charges {
     const [life, orgId, amountMicroUsd, requestId, atMs, ...counted] = packr.unpack(bytes) as StoredRow;
     const [keyId, projectId = "", day = "", lineageId, steadyMs] = counted;
     const spend =
-      keyId === undefined ? undefined : { keyId, lineageId: lineageId || keyId, projectId, day, steadyMs };
+      keyId === undefined
+        ? undefined
+        : { keyId, lineageId: this.#lineageIn(lineageId, keyId), projectId, day, steadyMs };
     return { life, orgId, amountMicroUsd, requestId, atMs, spend };
+  }
+
+  #lineageIn(stored: string | undefined, keyId: string): string {
+    if (stored === undefined) return this.#ports.lineageOf?.(keyId) ?? keyId;
+    return stored === "" ? keyId : stored;
   }
 
   /** The rows behind this one that are safe, as many as go at once; undefined where there are none. */

@@ -16,7 +16,7 @@ export interface SharedCreditsDeps
       SharedBookDeps,
       "onPosted" | "charges" | "holes" | "isFormerOver" | "allListed" | "allCharged"
     >,
-    Pick<LeasedPurseOptions, "onUncharged" | "onCrossed" | "onEnd" | "scopeOf"> {
+    Pick<LeasedPurseOptions, "onUncharged" | "onCrossed" | "onEnd" | "scopeOf" | "lineageOf"> {
   readonly cell: Cell;
   readonly clock: Clock;
   readonly bounds: CreditBounds;
@@ -56,7 +56,8 @@ export async function openSharedCredits(deps: SharedCreditsDeps) {
       await onNumbered(charges);
       await falls.look(charges);
     },
-    ...{ onUncharged: deps.onUncharged, onCrossed: deps.onCrossed, onEnd: deps.onEnd, scopeOf: deps.scopeOf },
+    ...{ onUncharged: deps.onUncharged, onCrossed: deps.onCrossed, onEnd: deps.onEnd },
+    ...{ scopeOf: deps.scopeOf, lineageOf: deps.lineageOf },
   });
   return { purse, book, lots, boundsChanged: (orgId: string) => bounds.changed(orgId) };
 }

@@ -30,8 +30,11 @@ interface Below {
 export interface ChargeList {
   /** Charges of one org below a number. */
   charges(orgId: string, page: Below): Promise<readonly LedgerEntry[]>;
-  /** Entries below a number between which others are missing, but for postings of the last moments; `seq` 0 is before the first. */
-  holes(orgId: string, page: Below): Promise<readonly Hole[]>;
+  /**
+   * Entries below a number between which others are missing, but for postings of the last moments; `seq` 0 is before the first.
+   * `from`: a number that is listed, as are all below it; 0: none is known.
+   */
+  holes(orgId: string, page: Below & { readonly from: number }): Promise<readonly Hole[]>;
 }
 
 interface Hole {
@@ -62,6 +65,9 @@ const SLICE = 500;
 /** Any call may be missing. */
 const ANY_MS = 0;
 
+/** Orgs of which it is known up to which number all is listed. */
+const MOST_WHOLE = 10_000;
+
 /** A page that is asked for, and what the dataset says of the org. */
 interface Asked extends LedgerPage {
   readonly orgId: string;
@@ -72,6 +78,8 @@ interface Asked extends LedgerPage {
 export class SharedList {
   readonly #deps: SharedListDeps;
   readonly #gone: Table<Mark>;
+  /** Org → a number up to which all were listed: a look for what is missing reads no more of them. */
+  readonly #whole = new Map<string, number>();
 
   constructor(deps: SharedListDeps) {
     this.#deps = deps;
@@ -157,12 +165,29 @@ export class SharedList {
     // Where none is known to be gone, one that is missing says enough.
     const isEnough = () =>
       mark === undefined ? gaps.length > 0 : gaps.filter(({ seq }) => seq <= mark.seq).length >= limit;
-    for (let before = top.isToEnd ? 0 : endOf(top) + 1; before > 1 && !isEnough(); ) {
-      const found = await holes(orgId, { before, limit: SLICE });
+    const from = this.#whole.get(orgId) ?? 0;
+    let whole = endOf(top);
+    let before = top.isToEnd ? 0 : whole + 1;
+    while (before > 1 && !isEnough()) {
+      const found = await holes(orgId, { before, from, limit: SLICE });
+      whole = found.at(-1)?.older.seq ?? whole;
+      if (whole < from && found.length > 0) {
+        // The engine has lost what was listed.
+        this.#whole.delete(orgId);
+        return await this.#adjustments(asked, mark);
+      }
       for (const hole of found) gaps.push(...gapsIn(this.#within(orgId, hole), mark));
-      before = found.length < SLICE ? 0 : (found.at(-1)?.older.seq ?? 0) + 1;
+      before = found.length < SLICE ? 0 : whole + 1;
     }
+    // The newest charge is listed, and no hole is below the lowest.
+    if (before <= 1 && !top.isToEnd && top.entries.length > 0) this.#noteWhole(orgId, whole);
     return pageOf(posted.page(orgId, { limit, before: top.below, kind: "adjustment" }), gaps, asked, mark);
+  }
+
+  #noteWhole(orgId: string, seq: number): void {
+    if (seq <= (this.#whole.get(orgId) ?? 0)) return;
+    if (this.#whole.size >= MOST_WHOLE) this.#whole.clear();
+    this.#whole.set(orgId, seq);
   }
 
   #within(orgId: string, { newer, older }: Hole): Stretch<Known> {

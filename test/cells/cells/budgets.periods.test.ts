@@ -1,5 +1,6 @@
 /** Days and months of budgets over cells, by Redis's time, which the test sets. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { joinSpend } from "../../../src/cells/budgets/join-spend.ts";
 import { type Clock, seededRandom, systemClock } from "../../../src/clock.ts";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
 import { rounds } from "../../support/effort.ts";
@@ -96,6 +97,53 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     // The key's part was not needed, of which Redis hears soon.
     const rest = await until("the rest is free", () => begin(at(2), scope, 50), isOpenCall);
     giveUp(rest as OpenCall);
+  });
+
+  test("C9: what the release before counted for a key's successors is its lineage's, each charge once", async () => {
+    const todayMs = monthMs(0) + 2 * DAY_MS;
+    await setTime(todayMs + 1000);
+    const scope = await made("joined", { keyDaily: hard(1000) });
+    await settle((await begin(at(0), scope, 100)) as OpenCall, 100);
+    const rows = { second: "{weir}:spend:k:key_second", third: "{weir}:spend:k:key_third" };
+    const lineage = () => spendRow(bench.link, "k:key_joined");
+    await until("the spending is told", async () => (await lineage()).t, equals("100"));
+    const [today, before] = [dayAt(todayMs), dayAt(todayMs - DAY_MS)];
+    // A cell of that release has leased of one, and goes on.
+    await bench.link.call("HSET", rows.third, ...["d", today, "t", 400, "m", 450, "l", 50, "l:old", 50]);
+    await bench.link.call("HSET", rows.second, ...["d", before, "t", 300, "m", 370]);
+    const join = async () => {
+      const of = { lineageId: "key_joined", timeZone: "UTC" };
+      const keys = ["key_second", "key_third", "key_none"].map((keyId) => ({ keyId, ...of }));
+      await joinSpend(bench.lane, keys, todayMs + 1000);
+      const { t, m } = await lineage();
+      return { today: Number(t), month: Number(m) };
+    };
+    for (let n = 0; n < 2; n++) expect(await join()).toEqual({ today: 500, month: 920 });
+    expect(await begin(at(1), scope, 501)).toMatchObject({ budget: "key_daily", spentMicroUsd: 500 });
+    await bench.link.call("HSET", rows.third, ...["t", 480, "m", 530]);
+    await bench.link.call("HSET", rows.second, ...["d", today, "t", 20, "m", 390]);
+    for (let n = 0; n < 2; n++) expect(await join()).toEqual({ today: 600, month: 1020 });
+    expect(await spendRow(bench.link, "k:key_third")).toMatchObject({ t: "480", l: "50", "l:old": "50" });
+    expect(await begin(at(2), scope, 401)).toMatchObject({ budget: "key_daily", spentMicroUsd: 600 });
+  });
+
+  test("C9: a lineage's row that the release before wrote is joined as one of this release, and one that is not there begins", async () => {
+    const todayMs = monthMs(0) + 3 * DAY_MS;
+    await setTime(todayMs + 1000);
+    const [today, before] = [dayAt(todayMs), dayAt(todayMs - DAY_MS)];
+    const row = (id: string, day: string, t: number, m: number) =>
+      bench.link.call("HSET", `{weir}:spend:k:key_${id}`, ...["d", day, "t", t, "m", m]);
+    await row("older", before, 30, 80);
+    await row("older_2", today, 5, 7);
+    await row("absent_2", today, 9, 9);
+    const keys = ["older", "absent"].map((id) => ({
+      keyId: `key_${id}_2`,
+      lineageId: `key_${id}`,
+      timeZone: "UTC",
+    }));
+    await joinSpend(bench.lane, keys, todayMs + 1000);
+    expect(await spendRow(bench.link, "k:key_older")).toMatchObject({ d: today, t: "5", m: "87" });
+    expect(await spendRow(bench.link, "k:key_absent")).toMatchObject({ d: today, t: "9", m: "9" });
   });
 
   test("a lease is not spent past its period without another look", async () => {

@@ -95,6 +95,10 @@ const MONEY: Readonly<Record<string, OperationCase>> = {
   budget_restate: { send: ["budget_restate", ["k:key", 700]] },
   spend: { send: ["spend", ["o:org", DAY, NOW_MS - 1000, NOW_MS - DAY_MS]], isRead: true },
   spend_begin: { send: ["spend_begin", ["o:org", DAY, 100, 1000, 50, ["2030-03-15", 70]]] },
+  spend_join: {
+    before: [["spend_begin", ["k:later", DAY, 100, 1000, 0, []]]],
+    send: ["spend_join", ["k:later", "k:key", DAY, NOW_MS - 1000, NOW_MS - DAY_MS]],
+  },
   limit: { send: ["limit", "key", 60, 4000, 10, [], [], [100], [4, 400, 2, 64, 6400, 0, 5000], 0, 0] },
   wanted: { before: [SLOT], other: SLOT, send: ["wanted"] },
 };

@@ -26,6 +26,8 @@ const hidden = new Set<number>();
 /** Whether a cell is away that may have them, or the one that copies those of before there were cells. */
 const away = { cell: false, former: false };
 const AWAY_MS = Date.parse("2026-01-02T03:04:05Z");
+/** Each look for holes: from which number on. */
+const asked: { readonly orgId: string; readonly from: number }[] = [];
 const purses: LeasedPurse[] = [];
 const allPassed = async () => void (await Promise.all(purses.map((purse) => purse.passed(1000))));
 const allListed = async () => {
@@ -59,7 +61,9 @@ async function openBookCell(bench: Bench, name: string, heard: HeardLedger) {
     onEnd: () => {},
     isFormerOver: async () => !away.former,
     charges: async (orgId, { before, limit }) => listed(heard, orgId, before).slice(0, limit),
-    holes: async (orgId, { before, limit }) => {
+    // Charges are hidden here that were listed, as by an engine that has lost them: `from` is not followed.
+    holes: async (orgId, { before, limit, from }) => {
+      asked.push({ orgId, from });
       const posted = openLedger(cell.store, POSTED_LEDGER).page(orgId, { before, limit: 1000 });
       const all = [...listed(heard, orgId, before), ...posted].sort((one, other) => other.seq - one.seq);
       const edges = [...all, { seq: 0, amountMicroUsd: 0, balanceMicroUsd: 0, createdAtMs: 0 }];
@@ -162,6 +166,22 @@ describe.skipIf(missing !== undefined)(
         expect(cell.book.balance("org_all").balanceMicroUsd).toBe(entries.at(-1)?.balanceMicroUsd);
         expect(cell.book.balance("org_all").grantedMicroUsd).toBe((work.length / 6) * 100);
       }
+    });
+
+    test("C2: a list of adjustments looks for what is missing only behind what was proven whole", async () => {
+      const cell = at(0);
+      await post(cell, "org_whole", posting("topup", 10_000));
+      for (let n = 0; n < 3; n++) await call(cell, "org_whole", 10);
+      const looks = async () => {
+        asked.length = 0;
+        expect((await shownOf(cell, "org_whole", 7, "adjustment")).entries).toEqual([]);
+        return asked.filter(({ orgId }) => orgId === "org_whole").map(({ from }) => from);
+      };
+      expect(await looks()).toEqual([0]);
+      expect(await looks()).toEqual([4]);
+      await call(cell, "org_whole", 10);
+      expect(await looks()).toEqual([4]);
+      expect(await looks()).toEqual([5]);
     });
 
     test("a list has every charge that was made before it was asked for, whichever cell made it", async () => {

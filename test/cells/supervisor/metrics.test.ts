@@ -125,3 +125,23 @@ it(`C8: a port of metrics that is taken refuses the start by its name, and leave
   );
   expect(processesOf(where.dataDir)).toEqual([]);
 });
+
+it(`C8: where no port is set and the usual one is taken, cells start without metrics, and a warning says so${why}`, async () => {
+  const taken = createServer();
+  // Where something else has the port it is taken all the same.
+  await new Promise<void>((resolve) => {
+    taken.once("error", () => resolve());
+    taken.listen({ host: "127.0.0.1", port: 9464 }, resolve);
+  });
+  onTestFinished(() => void taken.close());
+  const cells = await startCells(2, { METRICS_PORT: "" });
+  await cells.allReady();
+  expect((await cells.status())?.metricsUrl).toBe("");
+  const refused = await fetch(`${cells.where.url}/metrics`);
+  expect(refused.status).toBe(404);
+  const { error } = (await refused.json()) as { error: { message: string } };
+  expect(error.message).toMatch(/^This is cell local-[12], one of several at this port.*METRICS_PORT/);
+  cells.child.kill("SIGTERM");
+  expect((await cells.ended).code).toBe(0);
+  expect(cells.output()).toMatch(/"level":40,.*port 9464 is in use on 127\.0\.0\.1.*METRICS_PORT/);
+});

@@ -142,6 +142,12 @@ describe("the list of an org", () => {
     expect([await holes(1000, 1), await holes(9), await holes(7), await holes(4), await holes(1)]).toEqual([
       ...[all.slice(0, 1), all.slice(1), all.slice(1), all.slice(2), []],
     ]);
+    // From an entry on that is there.
+    const from = async (seq: number) =>
+      (await ledger.holesOf(org, { before: 1000, from: seq, limit: 10 })).map(({ newer }) => newer.seq);
+    expect([await from(3), await from(4), await from(6), await from(9), await from(12)]).toEqual([
+      ...[[9, 6], [9, 6], [9], [], []],
+    ]);
     const [newest] = await ledger.holesOf(org, { before: 1000, limit: 1 });
     const edge = ({ seq, amountMicroUsd, balanceMicroUsd, createdAtMs }: OrgEntry) => ({
       ...{ seq, amountMicroUsd, balanceMicroUsd, createdAtMs },

@@ -1,6 +1,8 @@
 /** Charges of a cell, as the next process of its folder reads them. */
+import { Packr } from "msgpackr";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Charges } from "../../../src/cells/credit/charges.ts";
+import { crossedIn } from "../../../src/cells/budgets/scopes.ts";
+import { Charges, type Row } from "../../../src/cells/credit/charges.ts";
 import type { ChargeSpend } from "../../../src/credits/purse.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";
 
@@ -32,4 +34,29 @@ test("C9: a charge that a former process left is counted for the lineage of its 
       ["k:key_3", 10],
     ]);
   }
+});
+
+test("C9: a charge that the release before wrote, without a lineage, is counted for that of its key", async () => {
+  const rows = disk.store.log("cells.charges");
+  const packed = new Packr({ useRecords: false }).pack([
+    "1",
+    "org_1",
+    10,
+    "r1",
+    1,
+    "key_2",
+    "prj_1",
+    "2026-03-14",
+  ]);
+  await disk.store.act(() => rows.append(1, packed));
+  const ports = { onNumbered() {}, onUncharged() {}, lineageOf: (keyId: string) => `first of ${keyId}` };
+  const charges = new Charges(disk.store, "1", ports);
+  await charges.secure();
+  expect([...(charges.batchAfter(0)?.scopes.sums.keys() ?? [])]).toEqual([
+    "k:first of key_2",
+    "p:prj_1",
+    "o:org_1",
+  ]);
+  const crossed = ["k:key_2", 5, 10, -1, 0, 99, "2026-03-14"];
+  expect(crossedIn(crossed, [charges.row(1) as Row])).toMatchObject([{ keyId: "key_2", spentMicroUsd: 10 }]);
 });

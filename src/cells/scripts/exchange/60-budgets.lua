@@ -6,6 +6,7 @@
 --                              v "day, its start, its month's start, clock_changes" by which t and m were counted;
 --                              n "day, time, sum, t, m" of the newest part, and t and m when it was written; p the older parts;
 --                              l, h, l:<cell>, h:<cell> as an org's credit has them, of its hard budget;
+--                              j of a later key of a lineage: "d t m" as they were when they were added to the lineage's row;
 --                              of an org: u the usual of a day; w the newest day that was told as unusual
 -- {…}:spend_rows               sorted set: scopes by the steady time at which their newest day began
 -- {…}:budget_leases:<cell>     set: scopes of which the cell has a lease or holds
@@ -357,6 +358,42 @@ operations.spend_begin = function(operation)
       if string.sub(scope, 1, 1) == "o" then redis.call("HSET", name, "u", decimal(usual)) end
       for n = 1, #days, 2 do redis.call("HSET", name, "s:" .. days[n], decimal(days[n + 1])) end
       note_spend(scope)
+    end
+  end
+  return {}
+end
+
+-- What was charged in a row and is not in its lineage's row yet: on the row's day, and earlier in its month. Also the row's day.
+local function unjoined(scope)
+  local day, today, month, joined = unpack(redis.call("HMGET", spend_key(scope), "d", "t", "m", "j"))
+  if not day then return 0, 0, "" end
+  today, month = tonumber(today or 0), tonumber(month or 0)
+  local of, today_before, month_before = string.match(joined or "", "^([^ ]+) (%d+) (%d+)$")
+  local month_added = month - (of and month_of(of) == month_of(day) and tonumber(month_before) or 0)
+  local today_added = math.max(today - (of == day and tonumber(today_before) or 0), 0)
+  return today_added, math.max(month_added - today_added, 0), day, { day, decimal(today), decimal(month) }
+end
+
+-- { "spend_join", list }: a flat list of the scope of a later key of a lineage, the lineage's scope, the cell's day, and when it and its
+-- month began. A release before this one counted each key apart; what it counted is added to the lineage's row, each charge once however
+-- often this runs. The key's row stays, with the leases in it: a cell of that release that still runs admits calls by it, and would
+-- find a budget that nothing is spent of. Its cells take their leases out of it themselves, and what it charges meanwhile is added when
+-- this runs again.
+operations.spend_join = function(operation)
+  local joins, now = operation[2], wall_ms()
+  for i = 1, #joins, 5 do
+    local scope, into, day, starts, month_starts = unpack(joins, i, i + 4)
+    local today, earlier, of, all = unjoined(scope)
+    if today + earlier > 0 then
+      local spend = spend_of(into, CELL)
+      turn_to(spend, day, starts, month_starts, now)
+      count_spend(spend, today, of, 0)
+      count_spend(spend, earlier, month_of(of) .. "-00", 0)
+      local fields = spend_fields(spend)
+      if spend.was_placed then end_sums(spend) end
+      redis.call("HSET", spend_key(into), unpack(fields))
+      note_spend(into)
+      redis.call("HSET", spend_key(scope), "j", table.concat(all, " "))
     end
   end
   return {}
