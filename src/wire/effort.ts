@@ -15,7 +15,7 @@ const EFFORTS: readonly string[] = [
 ] satisfies Effort[];
 
 /** The effort if OpenRouter's `reasoning` has only `enabled`. */
-export const USUAL_EFFORT: Effort = "medium";
+export const USUAL_EFFORT = "medium" satisfies Effort;
 
 export const isEffort = (value: unknown): value is Effort =>
   typeof value === "string" && EFFORTS.includes(value);

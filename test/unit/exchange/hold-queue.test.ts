@@ -29,6 +29,8 @@ const held = (name: string): Reservation => ({
   ...{ inputTokens: 1, outputTokens: 1 },
 });
 
+type Ids = Partial<Pick<KeyContext, "orgId" | "projectId" | "keyId" | "lineageId">>;
+
 /** All that is to be done without a timer is done. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -50,7 +52,7 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
   /** A call in the line. Its wish is refused for `lacks` until a test sets that to nothing. */
   function enter(
     name: string,
-    { orgId = "org", projectId = "prj", keyId = "key", lineageId = keyId } = {},
+    { orgId = "org", projectId = "prj", keyId = "key", lineageId = keyId }: Ids = {},
     refusal?: HoldRefusal,
     faults: object = {},
   ) {
