@@ -13,6 +13,9 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** Steady time at the beginning of each test. */
 const T = 1_800_000_000_000;
+/** As those of the script. */
+const CONTRADICT_MS = 500;
+const MOST_SPANS = 80;
 const unpackr = new Unpackr({ int64AsType: "number" });
 
 /** The script with Redis's time taken from a key. */
@@ -29,8 +32,8 @@ const JUDGE = (() => {
 interface Said {
   readonly steady?: number;
   readonly slept?: number;
-  /** Undefined: it was wrong before. */
-  readonly machine?: number | undefined;
+  /** "": it was wrong before. */
+  readonly machine?: number | "";
 }
 
 interface Judged {
@@ -66,109 +69,121 @@ describe.skipIf(missing !== undefined)(`C1: clocks${missing === undefined ? "" :
   };
   const spans = async () => unpackr.unpack((await hash("clock")).get("spans") as Buffer);
   /** A cell went by Redis's clock at this steady time. */
-  const wentBy = async (cell: string, steady: number) => {
+  async function wentBy(cell: string, steady: number): Promise<void> {
     await link.call("HSET", `${KEY_PREFIX}applied`, cell, `0 ${steady}`);
     await link.call("HSET", `${KEY_PREFIX}vouched`, cell, steady);
     await link.call("HSET", DATASET_KEY, "steady", steady);
-  };
+  }
 
   /** A cell asks while Redis's clock says `redisMs`. */
   async function judge(redisMs: number, said: Said, cell = "a"): Promise<Judged> {
     await link.call("SET", CLOCK, redisMs);
-    const { steady, slept = steady } = said;
-    const machine = "machine" in said ? (said.machine ?? "") : T - 100 * DAY;
+    const { steady, slept = steady, machine = T - 100 * DAY } = said;
     const expected = steady === undefined ? ["", ""] : [steady - 2000, steady + 2000];
     const evidence = [...expected, steady ?? "", slept ?? "", machine];
     const answer = (await link.run(JUDGE, DATASET_KEY, id, cell, ...evidence)) as RedisValue[];
-    const [goes, wall, shift = 0, changes = 0] = answer.map(Number);
+    const [goes, wall, shift = 0, changes = 0] = answer.slice(0, 4).map(Number);
     expect(wall).toBe(redisMs);
     return { goes: goes === 1, shift, changes };
-  }
-
-  /** It asks, and half a second later once more. */
-  async function judgeTwice(redisMs: number, said: Said): Promise<Judged> {
-    await judge(redisMs, said);
-    const { steady, slept, machine } = said;
-    return await judge(redisMs + 500, {
-      ...(steady !== undefined && { steady: steady + 500 }),
-      ...(slept !== undefined && { slept: slept + 500 }),
-      ...(machine !== undefined && { machine: machine + 500 }),
-    });
   }
 
   const GOES: Judged = { goes: true, shift: 0, changes: 0 };
   const WAITS: Judged = { ...GOES, goes: false };
   const SET = (shift: number): Judged => ({ goes: true, shift, changes: 1 });
-  /** Others that had said something, and when; and others that doubted, and when by Redis's clock. */
+  /** Asks until a claim holds that no cell contradicts. @returns the second answer */
+  async function claimed(steady: number, shift: number): Promise<Judged> {
+    for (const ms of [steady, steady + CONTRADICT_MS - 1])
+      expect(await judge(ms + shift, { steady: ms, slept: ms + shift })).toMatchObject({ goes: false });
+    const ms = steady + CONTRADICT_MS;
+    return await judge(ms + shift, { steady: ms, slept: ms + shift });
+  }
+
+  /** What another cell said: when it went by Redis's clock, by steady time; when it doubted that, by that; that it is there. */
   interface Others {
     readonly wentBy?: number;
     readonly doubted?: number;
   }
-  const CASES: readonly (readonly [what: string, redisMs: number, Said, Others, Judged])[] = [
-    ["is what the cell expects", T + 2000, { steady: T }, { wentBy: T }, GOES],
-    ["is more than the cell expects", T + 2001, { steady: T }, { wentBy: T - 5000 }, WAITS],
-    ["is less than the cell expects", T - 2001, { steady: T }, { wentBy: T - 5000 }, WAITS],
-    ["is a day ahead, and no cell has said anything", T + DAY, { steady: T }, {}, WAITS],
-    ["is a day back, and no cell has said anything", T - DAY, { steady: T }, {}, WAITS],
-    ["is what another cell goes by", T + DAY, { steady: T }, { wentBy: T + DAY - 1999 }, GOES],
+  /**
+   * `goes`: the cell goes by Redis's clock. `doubts`: it says that it is wrong. `waits`: it has no say, or another one doubts. `claims`: it
+   * says that all clocks were set, which holds if no cell contradicts.
+   */
+  type Outcome = "goes" | "doubts" | "waits" | "claims";
+  const STALE = T - 5000;
+  const CASES: readonly (readonly [what: string, redisMs: number, Said, Others, Outcome])[] = [
+    ["is what the cell expects", T + 2000, { steady: T }, { wentBy: T }, "goes"],
+    ["is more than the cell expects", T + 2001, { steady: T }, { wentBy: STALE }, "doubts"],
+    ["is less than the cell expects", T - 2001, { steady: T }, { wentBy: STALE }, "doubts"],
+    ["is a day ahead, and there is no other cell", T + DAY, { steady: T }, {}, "doubts"],
+    ["is a day back, and there is no other cell", T - DAY, { steady: T }, {}, "doubts"],
+    ["is what another cell goes by", T + DAY, { steady: T }, { wentBy: T + DAY - 1999 }, "goes"],
+    ["is what another went by 2 s ago", T + DAY, { steady: T }, { wentBy: T + DAY - 2000 }, "doubts"],
+    ["is before what another cell went by", T - DAY, { steady: T }, { wentBy: T }, "doubts"],
+    ["is that of the machine", T + DAY, { steady: T, machine: T + DAY + 60_000 }, {}, "claims"],
+    ["is a minute off the machine's", T + DAY, { steady: T, machine: T + DAY + 60_001 }, {}, "doubts"],
+    ["is off, and the machine's was wrong before", T + DAY, { steady: T, machine: "" }, {}, "waits"],
+    ["went on as the machine's, which slept", T + DAY, { steady: T, slept: T + DAY - 2000 }, {}, "claims"],
+    ["went back as the machine's did", T - DAY, { steady: T, slept: T - DAY + 2000 }, {}, "claims"],
+    ["went on not quite as the machine's", T + DAY, { steady: T, slept: T + DAY - 2001 }, {}, "doubts"],
     [
-      "is what another cell went by two seconds ago",
+      "went on as the machine's, and another cell is there",
       T + DAY,
-      { steady: T },
-      { wentBy: T + DAY - 2000 },
-      WAITS,
+      { steady: T, slept: T + DAY },
+      { wentBy: STALE },
+      "claims",
     ],
-    ["is before what another cell went by", T - DAY, { steady: T }, { wentBy: T }, WAITS],
-    ["is that of the machine", T + DAY, { steady: T, machine: T + DAY + 60_000 }, {}, SET(DAY)],
-    ["is a minute beside that of the machine", T + DAY, { steady: T, machine: T + DAY + 60_001 }, {}, WAITS],
     [
-      "went on as the machine's did, which slept",
-      T + DAY,
-      { steady: T, slept: T + DAY - 2000 },
-      {},
-      SET(DAY),
-    ],
-    ["went back as the machine's did", T - DAY, { steady: T, slept: T - DAY + 2000 }, {}, SET(-DAY)],
-    ["went on not quite as the machine's did", T + DAY, { steady: T, slept: T + DAY - 2001 }, {}, WAITS],
-    [
-      "is the machine's, and another cell doubts it",
+      "went on as the machine's, and another cell doubts it",
       T + DAY,
       { steady: T, slept: T + DAY },
       { doubted: T + DAY - 1999 },
-      WAITS,
+      "waits",
     ],
     [
-      "is the machine's, and another cell doubted it",
+      "went on as the machine's, and another cell doubted it 2 s ago",
       T + DAY,
       { steady: T, slept: T + DAY },
       { doubted: T + DAY - 2000 },
-      SET(DAY),
+      "claims",
     ],
     [
-      "is the machine's, and was doubted when it was later",
+      "went back as the machine's, and was doubted when it was later",
       T,
-      { steady: T - DAY, slept: T },
+      { steady: T + DAY, slept: T },
       { doubted: T + DAY },
-      SET(DAY),
+      "claims",
     ],
-    ["is the machine's, for a new process", T + 9 * DAY, { machine: T + 9 * DAY - 60_000 }, {}, GOES],
-    ["is not the machine's, for a new process", T + 9 * DAY, { machine: T + 9 * DAY - 60_001 }, {}, WAITS],
+    ["is near the machine's, for a new process", T + DAY, { machine: T + DAY - 60_000 }, {}, "goes"],
+    ["is off the machine's, for a new process", T + DAY, { machine: T + DAY - 60_001 }, {}, "doubts"],
     [
-      "is that of another cell, for a new process whose machine is wrong",
+      "is off the machine's, for a new process beside others",
+      T + DAY,
+      { machine: T },
+      { wentBy: T },
+      "waits",
+    ],
+    [
+      "is that of another cell, for a new process whose machine's is wrong",
       T,
-      { machine: T - 9 * DAY },
+      { machine: T - DAY },
       { wentBy: T - 1 },
-      GOES,
+      "goes",
     ],
   ];
-  test.each(CASES)("where Redis's %s", async (_, redisMs, said, others, judged) => {
+  test.each(CASES)("where Redis's clock %s", async (_, redisMs, said, others, outcome) => {
     if (others.wentBy !== undefined) await wentBy("b", others.wentBy);
     if (others.doubted !== undefined) await link.call("HSET", `${KEY_PREFIX}clock`, "d:b", others.doubted);
-    if (judged.shift === 0) expect(await judge(redisMs, said)).toEqual(judged);
-    else expect(await judgeTwice(redisMs, said)).toEqual(judged);
-    const doubts = (await hash("clock")).has("d:a");
-    // Who waits for another cell's doubt has none of its own.
-    expect(doubts).toBe(!judged.goes && others.doubted === undefined);
+    expect(await judge(redisMs, said)).toEqual(outcome === "goes" ? GOES : WAITS);
+    const clock = await hash("clock");
+    expect([clock.has("d:a"), clock.has("claim")]).toEqual([outcome === "doubts", outcome === "claims"]);
+    // Words from before a doubt vouch for nothing.
+    expect((await hash("vouched")).size).toBe(others.wentBy !== undefined && outcome !== "doubts" ? 1 : 0);
+    if (outcome !== "claims" || said.steady === undefined) return;
+    const { steady, slept = steady, machine } = said;
+    const later = { steady: steady + CONTRADICT_MS, slept: slept + CONTRADICT_MS };
+    const shift = redisMs - steady;
+    expect(
+      await judge(redisMs + CONTRADICT_MS, { ...later, ...(machine !== undefined && { machine }) }),
+    ).toEqual(SET(shift));
   });
 
   test("a claim that all clocks were set holds once no cell has contradicted for half a second", async () => {
@@ -236,44 +251,40 @@ describe.skipIf(missing !== undefined)(`C1: clocks${missing === undefined ? "" :
   });
 
   test("steady time goes on from where it was, for whoever hears of it later", async () => {
-    expect(await judgeTwice(T + DAY + 7, { steady: T + 7, slept: T + DAY + 7 })).toEqual(SET(DAY));
-    // By the shift that it knows of.
-    expect(await judge(T + DAY + 509, { steady: T + 509 }, "b")).toEqual(SET(DAY));
-    expect(await judge(T + DAY + 2510, { steady: T + 509 }, "b")).toMatchObject({ goes: false });
+    expect(await claimed(T, DAY)).toEqual(SET(DAY));
+    expect(await judge(T + DAY + 2500, { steady: T + 500 }, "b")).toEqual(SET(DAY));
+    expect(await judge(T + DAY + 2501, { steady: T + 500 }, "b")).toMatchObject({ goes: false });
   });
 
   test.each([
     ["within five seconds of its course", 5000, [0, 5000]],
-    ["not so near to it", 5001, [0, 0, T + 500, DAY, T + HOUR + 500, 5001]],
+    ["not so near to it", 5001, [0, 0, T + CONTRADICT_MS, DAY, T + HOUR + CONTRADICT_MS, 5001]],
   ])("a clock that is put right %s", async (_, offMs, left) => {
-    await judgeTwice(T + DAY, { steady: T, slept: T + DAY });
-    const back = T + HOUR + offMs;
-    expect(await judgeTwice(back, { steady: T + HOUR, slept: back })).toEqual({
-      goes: true,
-      shift: offMs,
-      changes: 2,
-    });
+    await claimed(T, DAY);
+    expect(await claimed(T + HOUR, offMs)).toEqual({ goes: true, shift: offMs, changes: 2 });
     expect(await spans()).toEqual(left);
   });
 
   test("a clock that returns to the first of several courses forgets all between", async () => {
-    let steady = T;
-    for (const shift of [DAY, 13 * DAY, 2 * DAY, 0]) {
-      steady += HOUR;
-      await judgeTwice(steady + shift, { steady, slept: steady + shift });
-    }
+    for (const [at, shift] of [DAY, 13 * DAY, 2 * DAY, 0].entries()) await claimed(T + at * HOUR, shift);
     expect(await spans()).toEqual([0, 0]);
   });
 
-  test("eighty spans are kept, the newest, and those of the last forty days", async () => {
-    const set = (n: number) =>
-      judgeTwice(T + n * (HOUR + DAY), { steady: T + n * HOUR, slept: T + n * (HOUR + DAY) });
-    for (let n = 1; n <= 90; n++) expect(await set(n)).toEqual({ goes: true, shift: n * DAY, changes: n });
-    const kept = Array.from({ length: 80 }, (_, at) => at + 11);
-    expect(await spans()).toEqual(kept.flatMap((n) => [T + n * HOUR + 500, n * DAY]));
-    await set(41 * 24);
-    // The last that had begun forty days before, and those behind it.
-    expect((await spans())[0]).toBe(T + 23 * HOUR + 500);
+  test("eighty spans are kept, the newest", async () => {
+    for (let n = 1; n <= MOST_SPANS + 2; n++)
+      expect(await claimed(T + n * HOUR, n * DAY)).toEqual({ goes: true, shift: n * DAY, changes: n });
+    const kept = Array.from({ length: MOST_SPANS }, (_, at) => at + 3);
+    expect(await spans()).toEqual(kept.flatMap((n) => [T + n * HOUR + CONTRADICT_MS, n * DAY]));
+  });
+
+  test("spans that ended more than 40 days ago are forgotten", async () => {
+    await claimed(T, DAY);
+    await claimed(T + HOUR, 2 * DAY);
+    await claimed(T + HOUR + 40 * DAY, 3 * DAY);
+    const newest = [T + HOUR + CONTRADICT_MS, 2 * DAY, T + HOUR + 40 * DAY + CONTRADICT_MS, 3 * DAY];
+    expect(await spans()).toEqual([T + CONTRADICT_MS, DAY, ...newest]);
+    await claimed(T + HOUR + 40 * DAY + 1, 4 * DAY);
+    expect((await spans()).slice(0, 2)).toEqual(newest.slice(0, 2));
   });
 
   test("a beat from before a doubt does not vouch for a clock that reaches its time once more", async () => {
@@ -283,16 +294,16 @@ describe.skipIf(missing !== undefined)(`C1: clocks${missing === undefined ? "" :
       expect(await judge(T + 100, { steady: T + HOUR + 100 }, cell)).toEqual(WAITS);
   });
 
-  test("a cell whose machine's clock was wrong before does not keep others from a clock that is put right", async () => {
-    for (const cell of ["a", "b"]) await wentBy(cell, T - 5000);
+  test("a cell whose machine's clock was wrong before keeps no other from a clock that is put right", async () => {
+    for (const cell of ["a", "b"]) await wentBy(cell, STALE);
+    const redisMs = (afterMs: number) => T + 180_000 + afterMs;
     const right = (afterMs: number) =>
-      judge(T + 3 * 60_000 + afterMs, { steady: T + afterMs, machine: T + 3 * 60_000 + afterMs });
-    const wrong = (afterMs: number) =>
-      judge(T + 3 * 60_000 + afterMs, { steady: T + afterMs, machine: undefined }, "b");
+      judge(redisMs(afterMs), { steady: T + afterMs, machine: redisMs(afterMs) });
+    const wrong = (afterMs: number) => judge(redisMs(afterMs), { steady: T + afterMs, machine: "" }, "b");
     expect(await right(0)).toEqual(WAITS);
     expect(await wrong(200)).toEqual(WAITS);
-    expect(await right(500)).toEqual(SET(3 * 60_000));
-    expect(await wrong(700)).toEqual(SET(3 * 60_000));
+    expect(await right(CONTRADICT_MS)).toEqual(SET(180_000));
+    expect(await wrong(CONTRADICT_MS + 200)).toEqual(SET(180_000));
   });
 
   test("of another installation is not judged", async () => {

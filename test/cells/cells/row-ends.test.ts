@@ -263,14 +263,15 @@ describe.skipIf(missing !== undefined)("C1: rows of answers", () => {
 
 describe.skipIf(missing !== undefined)("C1: rows of limits", () => {
   const RPM = 10;
+  const NO_WISH = [0, 0, 0, 0, 0, 0, 0];
+  /** Place of the first ask's outcome in what `limit` returns. */
+  const FIRST_RESULT = 13;
   /** So many calls. @returns how many were admitted */
   async function call(key: string, count: number, concurrency = 0): Promise<number> {
     const asks = Array.from({ length: count }, () => 0);
     const limits = concurrency > 0 ? [0, 0, concurrency] : [RPM, 0, 0];
-    const [answer = []] = await bench.lane.send([
-      ["limit", key, ...limits, [], [], asks, [0, 0, 0, 0, 0, 0, 0], 0, 0],
-    ]);
-    const outcomes = answer.slice(13).map(Number);
+    const [answer = []] = await bench.lane.send([["limit", key, ...limits, [], [], asks, NO_WISH, 0, 0]]);
+    const outcomes = answer.slice(FIRST_RESULT).map(Number);
     return outcomes.filter((code, at) => at % 2 === 0 && code === 0).length;
   }
 

@@ -95,8 +95,8 @@ export class Jumps {
     const logFrom = this.#world.cells.output().length;
     const rightShiftMs = await this.#shiftMs();
     const before = this.#calls(fresh);
-    this.#set(jump, jump.ms);
-    await until("a call goes on by a lease", () => this.#kept.plain.call(), equals(200));
+    if (jump.whose === "Redis") await this.#setRedis(jump);
+    else this.#set(jump, jump.ms);
     await this.#callAll(jump, fresh);
     await this.#isFelt(jump, logFrom, rightShiftMs);
     await this.#callAll(jump, fresh);
@@ -133,13 +133,24 @@ export class Jumps {
     this.#clocks.set(which, this.#rightMs + ms);
   }
 
+  /** Redis is asked nothing from then on: a call that is admitted is so by a lease. */
+  async #setRedis(jump: Jump): Promise<void> {
+    const { plain } = this.#kept;
+    await until("calls go on by leases", async () => {
+      // Many calls let a cell lease more than they need. A late machine has given that back before the clock is set.
+      for (let round = 0; round < LEASING_ROUNDS; round++)
+        await Promise.all(Array.from({ length: 2 * AT_ONCE }, () => plain.known()));
+      this.#set(jump, jump.ms);
+      const statuses = await Promise.all(Array.from({ length: AT_ONCE }, () => plain.call()));
+      if (statuses.includes(200)) return true;
+      this.#set(jump, 0);
+      return false;
+    });
+  }
+
   /** Keys of one jump: a budget of which one call is spent, limits that are used up, a call that was answered. */
   async #fresh(): Promise<Fresh> {
     const n = ++this.#count;
-    const { plain } = this.#kept;
-    // Then cells lease more than their calls need.
-    for (let round = 0; round < LEASING_ROUNDS; round++)
-      await Promise.all(Array.from({ length: 2 * AT_ONCE }, () => plain.known()));
     const [budget, rpm, tpm, keyed] = await Promise.all([
       this.#keys.daily(`budget ${n}`),
       this.#keys.limited(`rpm ${n}`, { rpm: RPM }, this.#secrets.limited),
