@@ -54,3 +54,25 @@ export function mergeBudget(
   );
   return { dailyMicroUsd: after.microUsd, hard: after.hard };
 }
+
+interface NamedFields {
+  readonly limits?: z.output<typeof limitsField> | undefined;
+  readonly budget?: z.output<typeof keyBudgetField> | undefined;
+}
+
+/** A key with those members of another's limits and budget that a request named, whatever it set them to. */
+export function withNamed(key: KeyRow, other: KeyRow, { limits: named, budget }: NamedFields): KeyRow {
+  const limits: { -readonly [L in keyof KeyLimits]?: number } = { ...key.limits };
+  for (const limit of ["rpm", "tpm", "concurrency"] as const) {
+    if (named?.[limit] === undefined) continue;
+    const value = other.limits[limit];
+    if (value === undefined) delete limits[limit];
+    else limits[limit] = value;
+  }
+  const { dailyMicroUsd, hard } = other.budget;
+  const taken = {
+    ...(budget?.daily_micro !== undefined && { dailyMicroUsd }),
+    ...(budget?.hard !== undefined && { hard }),
+  };
+  return { ...key, limits, budget: { ...key.budget, ...taken } };
+}

@@ -17,7 +17,6 @@ import { changedHoldField, withHold } from "./hold-field.ts";
 import {
   createdKeyShape,
   KEY_STATUSES,
-  type KeyLimits,
   type KeyOrder,
   type KeyRow,
   keyShape,
@@ -29,7 +28,7 @@ import {
   rotatedKeyShape,
 } from "./key.ts";
 import { keyCreated, keyRevoked, keyRotated } from "./key-events.ts";
-import { lifetimeField, lifetimeMs, limitsField, limitsOf, mergeBudget } from "./key-fields.ts";
+import { lifetimeField, lifetimeMs, limitsField, limitsOf, mergeBudget, withNamed } from "./key-fields.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import type { LastUsed } from "./last-used.ts";
 import type { OrgRow } from "./org.ts";
@@ -306,7 +305,7 @@ async function updateKey(
     assertKeyMakerStays(accounts, org.id, [changed], nowMs);
     replaceKey(deps, caller, old, changed);
     if (body.limits !== undefined || body.budget !== undefined)
-      changeRelatives(deps, caller, { changed, body, nowMs });
+      changeRelatives(deps, caller, changed, { body, nowMs });
     return show(deps, changed, nowMs);
   });
 }
@@ -317,34 +316,16 @@ function replaceKey(deps: KeyOperationDeps, caller: Caller, old: KeyRow, changed
   deps.trail.audit.note(caller, { act: "key.update", target: old.id, before, after });
 }
 
-interface LineageChange {
-  readonly changed: KeyRow;
-  readonly body: Pick<z.output<typeof patchBody>, "limits" | "budget">;
-  readonly nowMs: number;
-}
-
 /** Limits and budget are the lineage's: the other key of a rotation gets what the request named of them, too. */
 function changeRelatives(
   deps: KeyOperationDeps,
   caller: Caller,
-  { changed, body, nowMs }: LineageChange,
+  changed: KeyRow,
+  { body, nowMs }: { readonly body: z.output<typeof patchBody>; readonly nowMs: number },
 ): void {
-  const { dailyMicroUsd, hard } = changed.budget;
   for (const relative of deps.accounts.relativesOf(changed, nowMs)) {
     assertMayActOn(caller, relative);
-    const limits: { -readonly [L in keyof KeyLimits]?: number } = { ...relative.limits };
-    for (const limit of ["rpm", "tpm", "concurrency"] as const) {
-      if (body.limits?.[limit] === undefined) continue;
-      const value = changed.limits[limit];
-      if (value === undefined) delete limits[limit];
-      else limits[limit] = value;
-    }
-    const budget = {
-      ...relative.budget,
-      ...(body.budget?.daily_micro !== undefined && { dailyMicroUsd }),
-      ...(body.budget?.hard !== undefined && { hard }),
-    };
-    replaceKey(deps, caller, relative, { ...relative, limits, budget });
+    replaceKey(deps, caller, relative, withNamed(relative, changed, body));
   }
 }
 

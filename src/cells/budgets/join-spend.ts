@@ -7,7 +7,7 @@ import { keyScope } from "./scopes.ts";
 export interface LaterKey {
   readonly keyId: string;
   readonly lineageId: string;
-  /** Of its org. */
+  /** Its org's. */
   readonly timeZone: string;
 }
 
