@@ -45,6 +45,8 @@ export class SharedClock implements Clock {
   #aheadMs: number;
   /** How far the machine's wall clock was ahead of Redis's when that was last heard. */
   #machineAheadMs = 0;
+  /** The machine's wall clock is ahead of its monotonic one by so much, and was set to that not later than then. */
+  #machineCourse: { readonly aheadMs: number; readonly sinceMs: number };
   #heardMs: number | undefined;
   #lateMs = 0;
   #shiftMs = 0;
@@ -54,6 +56,7 @@ export class SharedClock implements Clock {
   constructor(machine: Clock) {
     this.machine = machine;
     this.#aheadMs = machine.now() - machine.monotonic();
+    this.#machineCourse = { aheadMs: this.#aheadMs, sinceMs: machine.monotonic() };
   }
 
   /** Whole milliseconds since 1970, as a system's clock has them; as far as Redis could be asked. It steps only where all clocks were set. */
@@ -110,8 +113,16 @@ export class SharedClock implements Clock {
     const leastMs = redisMs - monotonicMs - CUT_MS;
     const mostMs = redisMs - sentMs + CUT_MS;
     this.#aheadMs = Math.min(Math.max(this.#aheadMs, leastMs), mostMs);
-    this.#machineAheadMs = this.machine.now() - this.now();
+    if (sentMs >= this.#courseSinceMs(monotonicMs)) this.#machineAheadMs = this.machine.now() - this.now();
     this.#heardMs = monotonicMs;
+  }
+
+  /** Redis may have said its time before the machine's clock was set: only a question behind that tells how they differ. */
+  #courseSinceMs(monotonicMs: number): number {
+    const aheadMs = this.machine.now() - monotonicMs;
+    const isSet = Math.abs(aheadMs - this.#machineCourse.aheadMs) > SPREAD_MS;
+    this.#machineCourse = { aheadMs, sinceMs: isSet ? monotonicMs : this.#machineCourse.sinceMs };
+    return this.#machineCourse.sinceMs;
   }
 
   /** The same, with what Redis says of the clocks so far. */

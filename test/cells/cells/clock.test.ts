@@ -81,6 +81,19 @@ describe("the clock of cells", () => {
     },
   );
 
+  test("what a reply says from before the machine's clock was set does not make that a wrong one", () => {
+    const clock = new SharedClock(machine);
+    clock.heard(nowMs, nowMs);
+    const sentMs = clock.stamp();
+    nowMs += 30;
+    setAheadMs = HOUR;
+    clock.heard(nowMs - 10, sentMs);
+    // By the machine's course as much time has passed as by Redis's clock, if that was set by an hour, too.
+    expect(clock.evidence().slice(-2)).toEqual([nowMs + HOUR, nowMs + HOUR]);
+    clock.heard(nowMs, clock.stamp());
+    expect(clock.evidence().slice(-2)).toEqual([nowMs, ""]);
+  });
+
   test("expects of Redis's clock what it said, for as long as monotonic time can differ from it", () => {
     const clock = new SharedClock(machine);
     clock.heard(nowMs + HOUR, nowMs);
