@@ -213,6 +213,15 @@ describe.skipIf(missing !== undefined)(`C1: clocks${missing === undefined ? "" :
     expect(await claims(2800)).toEqual(SET(DAY));
   });
 
+  test("a claim is over once a cell finds Redis's clock as it expects it", async () => {
+    await wentBy("b", STALE);
+    expect(await judge(T + DAY, { steady: T, slept: T + DAY })).toEqual(WAITS);
+    expect(await judge(T + DAY + 100, { steady: T + DAY + 100 }, "b")).toEqual(GOES);
+    expect(await judge(T + DAY + CONTRADICT_MS, { steady: T, slept: T + DAY + CONTRADICT_MS })).toEqual(
+      WAITS,
+    );
+  });
+
   test.each([
     ["before", ["c", "a", "c"]],
     ["behind", ["a", "c", "c"]],
