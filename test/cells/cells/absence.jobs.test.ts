@@ -62,7 +62,7 @@ describe.skipIf(missing !== undefined)(`absence: jobs${missing === undefined ? "
     if (proxy !== undefined) proxies.push(proxy);
     // A job comes due while the cell, which hears nothing, still acts.
     const staleMs = LONGEST_STALE_MS;
-    const cell = await bench.cell(name, proxy && { url: proxy.url, clock: time, staleMs });
+    const cell = await bench.cell(name, proxy && { url: proxy.url, staleMs });
     const begun: string[] = [];
     const failures: string[] = [];
     const ends = new Map<string, () => void>();

@@ -39,7 +39,7 @@ test.skipIf(missing)("each series of a cell has its name, and says how it stands
     for (const name of ["lag_versions", "leased_micro_usd", "leased_orgs", "leased_slots"])
       expect(value(`weir_cell_${name}`)).toBeGreaterThanOrEqual(0);
     expect(value("weir_cell_beat_age_seconds")).toBeLessThan(30);
-    expect(text).toMatch(/weir_cell_acts_total\{outcome="committed",cell="cell-\d"\} \d+/);
+    expect(text).toMatch(/weir_cell_acts_total\{cell="cell-\d",outcome="committed"\} \d+/);
   }
 });
 

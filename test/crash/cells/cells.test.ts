@@ -19,7 +19,7 @@ const isSlow = process.env.WEIR_CRASH_ROUNDS !== undefined;
 const CELLS = Number(process.env.WEIR_CRASH_CELLS ?? (isSlow ? 8 : 3));
 const CLIENTS = isSlow ? 24 : 12;
 /** Rounds between two looks at the books. */
-const BOOKS_EVERY = 10;
+const BOOKS_EVERY = ROUNDS > 20 ? 10 : 1;
 /** A round goes on once so many more calls were answered. */
 const CALLS_A_ROUND = CLIENTS;
 

@@ -235,7 +235,7 @@ describe("pages for operators", () => {
     await atRest(gateway);
     const { text } = await gateway.call("GET", "/metrics", { key: null });
     const line =
-      /^(# (HELP|TYPE) [a-zA-Z_:][\w:]* .+|[a-zA-Z_:][\w:]*(\{[^}]*\})? (-?[\d.]+(e[+-]?\d+)?|Nan|[+-]Inf)( \d+)?)$/;
+      /^(# (HELP|TYPE) [a-zA-Z_:][\w:]* .+|[a-zA-Z_:][\w:]*(\{[^}]*\})? (-?[\d.]+(e[+-]?\d+)?|NaN|[+-]Inf)( \d+)?)$/;
     for (const row of text.trimEnd().split("\n")) if (row !== "") expect(row).toMatch(line);
     for (const gauge of [
       "weir_holds_open",
