@@ -29,12 +29,12 @@ export class ScriptCache {
     return this.#scripts.get(route)?.get(body);
   }
 
-  /** What is kept, and what it takes, in bytes of memory. */
+  /** Number of the replies that are kept, and the bytes of memory that they take. */
   get size(): { readonly scripts: number; readonly bytes: number } {
     return { scripts: this.#order.size, bytes: this.#bytes };
   }
 
-  /** @param body which is not there yet */
+  /** Keeps the reply to a body. @param body that no kept reply has */
   add(route: string, body: string, script: Script): void {
     const bytes = bytesOf(script) + body.length;
     if (bytes > MAX_SCRIPT_BYTES) return;

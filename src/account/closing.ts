@@ -22,7 +22,7 @@ export interface PendingRefund {
 /** Who closed it, and what they asked for. */
 export interface Closing {
   readonly by: "owner" | "erasure";
-  /** Id of the ticket for the operator; empty where none was opened. */
+  /** Id of the ticket that asks the operator for the refund; empty where the closing opened none. */
   readonly ticketId: string;
   readonly refundRequested: boolean;
 }

@@ -133,7 +133,7 @@ export const keyShape = z.object({
 export const createdKeyShape = keyShape.extend({ secret: z.string() });
 export const rotatedKeyShape = createdKeyShape.extend({ rotated_from: z.string() });
 
-/** What is known of a key beside its row. */
+/** What an answer shows of a key that the key's row does not have. */
 export interface KeyFacts {
   /** Undefined for a key that was never used. */
   readonly lastUsedAtMs: number | undefined;

@@ -24,7 +24,7 @@ export function prove(dataDir: string, named = dataDir): LedgerSum {
       later ??= error;
     }
   });
-  // What is not understood adds up to nothing.
+  // An entry that cannot be read proves no sum.
   if (later !== undefined) throw withPath(named, later);
   const all = [...findings, ...audit.findings()];
   if (all.length > 0) {

@@ -158,7 +158,7 @@ export const feesShape = z
   })
   .describe("What the payment gateway charges the operator; no total contains it");
 
-/** The rates of what is sold, as quotes and top-ups tell them. */
+/** The fields of the exchange rate in a quote and in a top-up. */
 export function spreadFields() {
   return {
     mid_rate: z.string().describe("The rate of the day without the spread; 1 in USD"),

@@ -248,7 +248,10 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
     },
   });
   const beats = new Beats({
-    ...{ lane: session.lane("beat"), clock, staleMs: staleOf(options), time },
+    lane: session.lane("beat"),
+    clock,
+    staleMs: staleOf(options),
+    time,
     ...{ applied: () => follower.version, onStale: () => awake.missed() },
     onVersion: (version) => lag.heard(version),
     insertedMs: () => parts.inserting.untilMs(),

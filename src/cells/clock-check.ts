@@ -20,7 +20,7 @@ export interface ClockCheckOptions {
   readonly cell: string;
   readonly time: SharedClock;
   readonly log?: RedisLog | undefined;
-  /** Nobody waits any more. */
+  /** Whether the session has ended: then no caller waits for the clocks. */
   readonly isOver: () => boolean;
 }
 

@@ -122,7 +122,7 @@ export interface Entering {
   readonly formats?: Formats | undefined;
   /** That must have what a reply says. Default: 0. */
   readonly replicas?: number | undefined;
-  /** Of Redis's clock. Default: any. */
+  /** Steady time that the script may find; see `SharedClock.expected`. Default: any. */
   readonly expected?: Expected;
 }
 

@@ -76,7 +76,10 @@ export class ScopeLease extends OrgLease {
     const pct = this.budget === "org_monthly" ? (this.scope?.spikeAlertPct ?? -1) : -1;
     const first = this.budget === "org_monthly" ? daysBefore(day, USUAL_DAYS) : "";
     return [
-      ...[this.orgId, day, dayStartsMs, monthStartsMs],
+      this.orgId,
+      day,
+      dayStartsMs,
+      monthStartsMs,
       ...[sentMicroUsd, sum?.day ?? day, sum?.steadyMs ?? 0, ...wants],
       ...[hard, soft, soft > 0 ? endsMs : 0, pct, first, pct < 0 ? 0 : dayEndsMs],
     ];
