@@ -14,6 +14,8 @@ export interface PageDeps {
   readonly version: string;
   readonly readiness: () => Readiness;
   readonly reference: Reference;
+  /** JSON Schema of routing policies, for editors: JSON. */
+  readonly policySchema: string;
 }
 
 const parts = z
@@ -64,7 +66,7 @@ export const PAGE_ITEMS: readonly PageItem[] = [
 ];
 
 export function pages(deps: PageDeps): readonly Page[] {
-  const { reference } = deps;
+  const { reference, policySchema } = deps;
   const text = (status: number, body: string) => ({ status, contentType: "application/json", body });
   const json = (status: number, value: unknown) => text(status, JSON.stringify(value));
   const html = (body: string) => ({ status: 200, contentType: "text/html; charset=utf-8", body });
@@ -93,7 +95,7 @@ export function pages(deps: PageDeps): readonly Page[] {
     {
       path: "/schemas/policy.json",
       isPublic: true,
-      read: async () => text(200, await reference.policySchema()),
+      read: async () => text(200, policySchema),
     },
   ];
 }

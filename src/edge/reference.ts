@@ -1,6 +1,6 @@
 /**
- * The API reference: the OpenAPI document, the page made from it, and the schema of policies. Each is made once a process, some
- * time after the start, in steps of a route each, between which calls are served: all at once they kept every call waiting for
+ * The API reference: the OpenAPI document and the page made from it. Each is made once a process, some time
+ * after the start, in steps of a route each, between which calls are served: all at once they kept every call waiting for
  * as long as it took. Who asks earlier waits until they are there.
  */
 import { setImmediate as turn } from "node:timers/promises";
@@ -11,8 +11,6 @@ export interface ReferenceParts {
   document(address: string): Generator<unknown, OpenApiDocument>;
   /** Pieces of the page. */
   page(document: OpenApiDocument): Iterable<string>;
-  /** JSON Schema of routing policies, for editors. */
-  policySchema(): object;
 }
 
 export interface Reference {
@@ -22,8 +20,6 @@ export interface Reference {
   openApi(address: string): Promise<string>;
   /** HTML. @param address as above */
   docs(address: string): Promise<string>;
-  /** JSON. */
-  policySchema(): Promise<string>;
 }
 
 /** Placeholder for the gateway's own address. It occurs in no other text. */
@@ -34,14 +30,12 @@ export function openReference(parts: ReferenceParts): Reference {
   const document = once(() => inTurns(parts.document(ADDRESS)));
   const openApi = once(async () => joined(jsonPieces(await document())));
   const docs = once(async () => joined(parts.page(await document())));
-  const policySchema = once(async () => JSON.stringify(parts.policySchema()));
   return {
     async prepare() {
-      for (const make of [policySchema, openApi, docs]) await make().catch(() => undefined);
+      for (const make of [openApi, docs]) await make().catch(() => undefined);
     },
     openApi: async (address) => servedAt(await openApi(), address),
     docs: async (address) => servedAt(await docs(), address),
-    policySchema,
   };
 }
 

@@ -14,8 +14,8 @@ import { docsPieces } from "../edge/docs.ts";
 import { openMetrics } from "../edge/metrics.ts";
 import { toldElsewhere } from "../edge/metrics-page.ts";
 import { openApiSteps } from "../edge/openapi.ts";
-import { PAGE_ITEMS, pages } from "../edge/pages.ts";
-import { openReference } from "../edge/reference.ts";
+import { PAGE_ITEMS, type PageDeps, pages } from "../edge/pages.ts";
+import { openReference, type Reference } from "../edge/reference.ts";
 import { type Route, routes as routeTable } from "../edge/routes.ts";
 import { securityHeaders } from "../edge/security-headers.ts";
 import type { Server } from "../edge/server.ts";
@@ -25,7 +25,7 @@ import { inquire } from "../exchange/inquire.ts";
 import type { GatewayFigures } from "../metric-family.ts";
 import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
-import { policyJsonSchema } from "../routing/policy-document.ts";
+import { readPolicyJsonSchema } from "../routing/policy-document.ts";
 import { tellConfinement } from "./analysts.ts";
 import { reloadCatalog, tellUnconfigured } from "./catalog.ts";
 import type { CellPorts, SharedInstallation } from "./cell-settings.ts";
@@ -149,7 +149,7 @@ export async function startGateway(
   const server = await listening(config, rooms.listeners, read, {
     routes: table,
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../edge/assets"))],
-    pages: pages({ version: VERSION, readiness: readinessOf(rooms, leaving), reference }),
+    pages: pages(pageDeps(reference, readinessOf(rooms, leaving))),
     security: securityHeaders(config.publicUrl?.startsWith("https:") === true),
     ...callersOf(config, rooms),
     ...{ exchange, beginTrace: rooms.telemetry?.begin },
@@ -203,12 +203,18 @@ const callersOf = (config: Config, rooms: Rooms) => ({
   requestLimits: requestLimitsOf(config, rooms),
 });
 
+const pageDeps = (reference: Reference, readiness: PageDeps["readiness"]): PageDeps => ({
+  version: VERSION,
+  readiness,
+  reference,
+  policySchema: readPolicyJsonSchema(),
+});
+
 const referenceOf = (routes: readonly Route[]) =>
   openReference({
     document: (address) =>
       openApiSteps({ routes, pages: PAGE_ITEMS, events: EVENT_ITEMS, version: VERSION, address }),
     page: docsPieces,
-    policySchema: policyJsonSchema,
   });
 
 const backupOf = (rooms: Rooms): Gateway["backup"] => ({

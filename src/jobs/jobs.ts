@@ -9,6 +9,7 @@ import { afterInterruption, SuspectSlot } from "./interruption.ts";
 import type { JobHandler, JobKind, JobOrder, JobRow } from "./job.ts";
 import { JobTables } from "./job-tables.ts";
 import { type KindCounts, RETRY_MS, Runner, type RunnerDeps, waitMs } from "./runner.ts";
+import { Turns } from "./turns.ts";
 
 /** Timers know nothing of a wall clock that was set, or of a machine that slept. */
 const LONGEST_WAIT_MS = 5_000;
@@ -53,6 +54,7 @@ export class Jobs {
   readonly #suspectSlot = new SuspectSlot(() => {
     for (const { lanes } of this.#runners.values()) lanes.wakeSuspects();
   });
+  readonly #turns: Turns;
   readonly #givenUp: GivenUpCount;
   #isStarted = false;
   /** No more is claimed. */
@@ -73,6 +75,7 @@ export class Jobs {
   constructor(options: JobsOptions) {
     this.#options = options;
     this.#tables = new JobTables(options.store);
+    this.#turns = new Turns(options.clock);
     this.#isSteady = jumpWatch(options.clock);
     this.#isSteady();
     this.#givenUp = new GivenUpCount(this.#tables);
@@ -222,7 +225,7 @@ export class Jobs {
     const onRoom = () => this.#look();
     return {
       ...{ store, tables: this.#tables, clock, random, holder, onFailure },
-      ...{ suspectSlot: this.#suspectSlot, onRoom },
+      ...{ suspectSlot: this.#suspectSlot, turns: this.#turns, onRoom },
     };
   }
 
@@ -278,9 +281,9 @@ export class Jobs {
     while (this.#lookAgain && !this.#isStopped) {
       this.#lookAgain = false;
       try {
-        nextMs = Math.min(
-          ...(await Promise.all(Array.from(this.#runners.values(), (runner) => runner.advance()))),
-        );
+        const runners = [...this.#runners.values()];
+        const advanced = runners.map((runner) => this.#turns.run(() => runner.advance()));
+        nextMs = Math.min(...(await Promise.all(advanced)));
       } catch (error) {
         this.#options.onFailure(error, "jobs could not be looked at");
         nextMs = this.#options.clock.now() + RETRY_MS;

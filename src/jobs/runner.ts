@@ -20,6 +20,7 @@ import {
 } from "./job.ts";
 import type { DueJob, JobTables } from "./job-tables.ts";
 import { Lanes } from "./lanes.ts";
+import type { Turns } from "./turns.ts";
 
 /** Claimed in one act. */
 const CLAIMED_AT_ONCE = 64;
@@ -34,6 +35,8 @@ export interface RunnerDeps {
   /** The cell that this process is. */
   readonly holder: string;
   readonly suspectSlot: SuspectSlot;
+  /** Shared by all kinds. */
+  readonly turns: Turns;
   /** Told of each failed run, and of what cannot be committed. */
   readonly onFailure: (error: unknown, what: string) => void;
   /** Called when a job has ended, so that another may begin. */
@@ -182,11 +185,13 @@ export class Runner {
   #begin(row: JobRow): void {
     const run: Run = { row, ended: Promise.resolve() };
     this.#running.add(run);
-    run.ended = this.#run(row).finally(() => {
-      this.#running.delete(run);
-      this.lanes.ended(laneOf(row));
-      this.#deps.onRoom();
-    });
+    run.ended = this.#deps.turns
+      .run(() => this.#run(row))
+      .finally(() => {
+        this.#running.delete(run);
+        this.lanes.ended(laneOf(row));
+        this.#deps.onRoom();
+      });
   }
 
   async #run(row: JobRow): Promise<void> {

@@ -2,6 +2,8 @@
  * The grammar of routing policies, version 1. A valid document may name providers and endpoints that do not exist:
  * catalogs change, and a policy outlives them.
  */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
 import { AFFINITIES, MAX_ATTEMPTS, SORTS } from "../route.ts";
 
@@ -170,8 +172,6 @@ export type PolicyDocument = z.output<typeof policySchema>;
 export type PolicyBlock = z.output<typeof block>;
 export type PolicyMatch = z.output<typeof match>;
 
-/** JSON Schema of policy documents, for editors. */
-export function policyJsonSchema(): object {
-  const schema = z.toJSONSchema(policySchema, { io: "input", target: "draft-7" });
-  return { ...schema, title: "Weir routing policy" };
-}
+/** JSON Schema of policy documents, for editors: the text of a file that is made from the grammar above. */
+export const readPolicyJsonSchema = (): string =>
+  readFileSync(join(import.meta.dirname, "policy.schema.json"), "utf8");

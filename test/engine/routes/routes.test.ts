@@ -8,7 +8,6 @@ import { ROLES, type Role } from "../../../src/account/roles.ts";
 import type { OpenApiDocument, OperationItem } from "../../../src/edge/openapi-types.ts";
 import type { Route } from "../../../src/edge/routes.ts";
 import { REQUEST_ID } from "../../../src/ids.ts";
-import { policyJsonSchema } from "../../../src/routing/policy-document.ts";
 import { joinAt, type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
 import {
   type Answer,
@@ -19,6 +18,7 @@ import {
 } from "../../support/gateway.ts";
 import { seedInvoices } from "../../support/invoices/invoice.fixtures.ts";
 import { atRest, recorded } from "../../support/observations.ts";
+import { policyJsonSchema } from "../../support/policy.json-schema.ts";
 import {
   bodyOf,
   CALLS,

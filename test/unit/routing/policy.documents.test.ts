@@ -2,11 +2,11 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { compilePolicy } from "../../../src/routing/policy.ts";
-import { policyJsonSchema } from "../../../src/routing/policy-document.ts";
 import { type PolicyProblem, type PolicyReading, readPolicy } from "../../../src/routing/policy-reading.ts";
 import { BAD_BLOCKS } from "../../support/policy.bad-blocks.ts";
 import { BAD_DOCUMENTS } from "../../support/policy.bad-samples.ts";
 import { callFacts, fixture, GOOD_SAMPLES, grammarKeys } from "../../support/policy.good-samples.ts";
+import { policyJsonSchema } from "../../support/policy.json-schema.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";
 import { endpoint, provider } from "../../support/routing/fixtures.ts";
 

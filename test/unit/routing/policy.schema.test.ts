@@ -1,16 +1,17 @@
-/** The grammar as it is shown: docs/policy.schema.json, no wider and no narrower than what is read, and docs/policies.md. */
+/** The grammar as it is shown: src/routing/policy.schema.json, no wider and no narrower than what is read, and docs/policies.md. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { MAX_ATTEMPTS } from "../../../src/route.ts";
-import { MAX_RULES, policyJsonSchema, policySchema } from "../../../src/routing/policy-document.ts";
+import { MAX_RULES, policySchema } from "../../../src/routing/policy-document.ts";
 import { MAX_POLICY_BYTES, readPolicy } from "../../../src/routing/policy-reading.ts";
 import { BAD_BLOCKS } from "../../support/policy.bad-blocks.ts";
 import { BAD_DOCUMENTS } from "../../support/policy.bad-samples.ts";
 import { GOOD_SAMPLES, grammarKeys } from "../../support/policy.good-samples.ts";
+import { policyJsonSchema } from "../../support/policy.json-schema.ts";
 
-const FILE = new URL("../../../docs/policy.schema.json", import.meta.url);
+const FILE = new URL("../../../src/routing/policy.schema.json", import.meta.url);
 const written: unknown = JSON.parse(readFileSync(FILE, "utf8"));
 const schema = z.fromJSONSchema(written as Parameters<typeof z.fromJSONSchema>[0]);
 
@@ -23,7 +24,7 @@ function parsed(yaml: string): { value: unknown } | undefined {
   }
 }
 
-test("the file matches the current grammar: if not, write policyJsonSchema() to it", () => {
+test("the file matches the current grammar: if not, write policyJsonSchema() of test/support to it", () => {
   expect(written).toEqual(policyJsonSchema());
 });
 
