@@ -209,7 +209,10 @@ export function raiseRpm(
     const limits = { ...one.limits, rpm };
     accounts.replaceKey({ ...one, limits });
     trail.audit.note(caller, {
-      ...{ act: "key.raise_limit", target: one.id, reason: ticketId, orgId: one.orgId },
+      act: "key.raise_limit",
+      target: one.id,
+      reason: ticketId,
+      orgId: one.orgId,
       before: { limits: one.limits },
       after: { limits },
     });

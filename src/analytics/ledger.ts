@@ -38,7 +38,7 @@ export interface EntriesPage {
   readonly kind?: LedgerKind | undefined;
 }
 
-/** What is known of an entry that is there; `seq` 0, with nothing before it, stands below the first entry. */
+/** The part of an entry that tells where a hole begins or ends; one with `seq` 0 and no amount lies below the first entry. */
 type Edge = Pick<LedgerEntry, "seq" | "amountMicroUsd" | "balanceMicroUsd" | "createdAtMs">;
 
 export interface Hole {
@@ -201,8 +201,10 @@ async function holesOf(
 ): Promise<Hole[]> {
   const rows = await reader.rows<Record<string, number>>(HOLES, { org, below, from, asked });
   const edge = (row: Record<string, number>, from: string): Edge => ({
-    ...{ seq: row[`${from}_seq`] ?? 0, amountMicroUsd: row[`${from}_amount`] ?? 0 },
-    ...{ balanceMicroUsd: row[`${from}_balance`] ?? 0, createdAtMs: row[`${from}_ms`] ?? 0 },
+    seq: row[`${from}_seq`] ?? 0,
+    amountMicroUsd: row[`${from}_amount`] ?? 0,
+    balanceMicroUsd: row[`${from}_balance`] ?? 0,
+    createdAtMs: row[`${from}_ms`] ?? 0,
   });
   return rows.map((row) => ({ newer: edge(row, "newer"), older: edge(row, "older") }));
 }

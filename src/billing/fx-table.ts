@@ -49,7 +49,7 @@ export class FxTable {
     throw fail("fx_stale", `${found} Amounts in INR are quoted again when there is one of the last days.`);
   }
 
-  /** The rate that a quote has now; where there is none to quote by, the newest, however old. For what is only shown. */
+  /** For what is only shown: the rate by which a quote of this moment counts. Where none is new enough for quotes: the newest. */
   shown(): DayRate | undefined {
     return this.#current() ?? this.lastDated();
   }

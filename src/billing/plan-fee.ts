@@ -42,7 +42,9 @@ export function feeOf({ fx, terms }: Pick<FeeDeps, "fx" | "terms">, currency: Cu
   const day = isConverted ? fx.today() : fx.newest();
   const rate = rateWith(day, isConverted ? "INR" : "USD", terms.spreadBps);
   return {
-    ...{ currency, minor, rate },
+    currency,
+    minor,
+    rate,
     microUsd: minor === 0 ? 0 : creditsFor(minor, unitsOf(rate.charged ?? USD_RATE)),
   };
 }

@@ -109,7 +109,9 @@ export function unpaidWire(
 ): z.input<typeof subscriptionShape> {
   const { startMs, endMs } = periodAt(org.createdAtMs, nowMs);
   return {
-    ...{ org_id: org.id, plan_id: planId, status: org.status === "closed" ? "cancelled" : "active" },
+    org_id: org.id,
+    plan_id: planId,
+    status: org.status === "closed" ? "cancelled" : "active",
     ...{ period_start: isoTime(startMs), period_end: isoTime(endMs), started_at: isoTime(org.createdAtMs) },
   };
 }

@@ -156,7 +156,13 @@ export async function openCell(options: CellOptions): Promise<Cell> {
     awake.start();
     const flushing = new Flushing(signals);
     return {
-      ...{ name: cell, store, entered, staleMs: staleOf(options), clock: made.time, signals, peers },
+      name: cell,
+      store,
+      entered,
+      staleMs: staleOf(options),
+      clock: made.time,
+      signals,
+      peers,
       merged: new MergedRows({ lane: session.lane("merged"), term: () => session.term }),
       counts: () => countsOf(session, committer),
       onFlush: (hook) => flushing.onFlush(hook),
@@ -235,12 +241,14 @@ interface Ground {
 
 /** Each part knows the one before it by a function: they need each other. */
 function partsOf(options: CellOptions, { link, reading, replica, close, parts }: Ground) {
-  const { cell, datasetId, local, isShared, clock, log, replicas, onEnd, formats = FORMATS } = options;
+  const { cell, local, isShared, clock, log, replicas, onEnd, formats = FORMATS } = options;
   const onTerm = (session: Session) => restate({ link, session, replica, parts, follower, committer });
   const time = new SharedClock(clock);
   const session = new Session({
-    ...{ link, datasetId, cell, log, clock, time, onTerm, formats },
-    ...(replicas !== undefined && { replicas }),
+    ...options,
+    link,
+    time,
+    onTerm,
     onEnd(reason) {
       for (const part of [follower, committer]) part.end(reason);
       awake.stop();

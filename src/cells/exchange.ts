@@ -256,7 +256,12 @@ export class Session {
       if (this.#options.time?.isKnown === false) await this.#clockCheck?.settle(START_CLOCK_MS);
       const expected = this.#expected();
       const entered = await enterDataset(link, {
-        ...{ datasetId, cell, life: this.#life, formats, replicas, expected },
+        datasetId,
+        cell,
+        life: this.#life,
+        formats,
+        replicas,
+        expected,
       });
       this.#entered = entered;
       this.#enteredOn = generation;

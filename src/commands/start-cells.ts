@@ -46,7 +46,14 @@ export async function startCells(
   const early = new EarlySignals(log);
   const listeners = new Listeners((listener, at) => log.debug({ listener, port: at }, "listens"));
   const supervisor = await startSupervisor({
-    ...{ cells, dataDir, host, port, env, log, redisProgram, clock: systemClock },
+    cells,
+    dataDir,
+    host,
+    port,
+    env,
+    log,
+    redisProgram,
+    clock: systemClock,
     name: config.cell,
     shutdownMs: config.settings.timeouts.shutdown_ms,
     services: openServices(config, { clock: systemClock, log, listeners }),
@@ -75,7 +82,8 @@ export async function startCells(
   if (isUp)
     out.write(
       startScreen(supervisor.url, config, {
-        ...{ first, isTerminal },
+        first,
+        isTerminal,
         several: { cells, metricsUrl: supervisor.metricsUrl },
       }),
     );

@@ -100,7 +100,10 @@ export function creditOperations({ book, purse, cursors, orgMoney }: CreditOpera
         granted_micro_usd: book.balance(orgId).grantedMicroUsd,
         display: { currency, amount: displayAmount(availableMicroUsd, fxRate) },
         currency,
-        ...{ fx_rate: fxRate, mid_rate: midRate, spread_bps: spreadBps, fx_day: fxDay },
+        fx_rate: fxRate,
+        mid_rate: midRate,
+        spread_bps: spreadBps,
+        fx_day: fxDay,
       };
     },
   });

@@ -33,7 +33,7 @@ export interface LedgerList extends MayLackCalls {
   readonly entries: readonly ShownEntry[];
 }
 
-/** What is known of an entry of which no more is needed. */
+/** The part of an entry that its neighbours in the list are compared with. */
 export type Known = Pick<LedgerEntry, "seq" | "amountMicroUsd" | "balanceMicroUsd" | "createdAtMs">;
 
 /** Above an entry that is there. */
@@ -87,8 +87,14 @@ export function gapsIn(stretch: Stretch<Known>, mark?: Mark): GapEntry[] {
     const refId = `${orgId}:${firstSeq}-${seq}`;
     const amountMicroUsd = balanceMicroUsd - before;
     gaps.push({
-      ...{ kind: "adjustment", seq, firstSeq, amountMicroUsd, balanceMicroUsd, createdAtMs },
-      ...{ refType: GAP_REF, refId },
+      kind: "adjustment",
+      seq,
+      firstSeq,
+      amountMicroUsd,
+      balanceMicroUsd,
+      createdAtMs,
+      refType: GAP_REF,
+      refId,
     });
   };
   const look = (older: Mark, atMs: number) => {

@@ -60,7 +60,12 @@ export function openMetrics(sources: MetricSources, labels: Readonly<Record<stri
 
 /** What the library says of several processes, in our words. Its `first` is for values that are equal. */
 const OVER: Readonly<Record<string, Over>> = {
-  ...{ sum: "sum", min: "min", max: "max", average: "average", omit: "none", first: "max" },
+  sum: "sum",
+  min: "min",
+  max: "max",
+  average: "average",
+  omit: "none",
+  first: "max",
 };
 
 /** One of the library's: of the process and of Node. */
@@ -69,7 +74,10 @@ function ofProcess(found: MetricObjectWithValues<MetricValue<string>>): MetricFa
   // The library's types have a number for the type; what it gives is the word.
   const type = String(found.type) as MetricFamily["type"];
   return {
-    ...{ name, help, type, over: OVER[found.aggregator] ?? "none" },
+    name,
+    help,
+    type,
+    over: OVER[found.aggregator] ?? "none",
     samples: values.map(({ metricName = name, labels, value }: NamedValue) => ({
       name: metricName,
       labels: Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, String(text)])),
@@ -85,7 +93,10 @@ const gaugeFamily = ([name, { help, over = "sum", read }]: [
   string,
   MetricSources["gauges"][string],
 ]): MetricFamily => ({
-  ...{ name, help, type: "gauge", over },
+  name,
+  help,
+  type: "gauge",
+  over,
   samples: [{ name, labels: {}, value: read() }],
 });
 
@@ -99,7 +110,10 @@ function counterFamily([name, { help, label = "kind", read }]: [
       ? [[{}, value]]
       : Object.entries(value).map(([key, count]) => [{ [label]: key }, count]);
   return {
-    ...{ name, help, type: "counter", over: "sum" },
+    name,
+    help,
+    type: "counter",
+    over: "sum",
     samples: counts.map(([labels, count]) => ({ name, labels, value: count })),
   };
 }

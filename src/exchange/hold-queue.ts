@@ -109,8 +109,15 @@ export class HoldQueue {
     const { clock } = this.#deps;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
-        ...{ call, wish, resolve, reject, sinceMs: clock.monotonic() },
-        ...{ stopDeadline: undefined, stopKeepAlive: undefined, isOver: false, unknown: undefined },
+        call,
+        wish,
+        resolve,
+        reject,
+        sinceMs: clock.monotonic(),
+        stopDeadline: undefined,
+        stopKeepAlive: undefined,
+        isOver: false,
+        unknown: undefined,
         refusal,
       };
       const line = this.#lineOf(call.key.orgId);

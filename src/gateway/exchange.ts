@@ -36,14 +36,15 @@ export function exchangeOf(
     plan: { catalog, policies, ownKeys, health, bodies, random: systemRandom },
     keepRoom: { kept: rooms.kept, defaultMaxTokens, maxAnswerBytes: bounds.max_stored_answer_bytes },
     reserve: {
-      ...{ purse, budgets, bodies, byokFee, defaultMaxTokens, keyring: rooms.keyring },
+      purse,
+      budgets,
+      bodies,
+      byokFee,
+      defaultMaxTokens,
+      keyring: rooms.keyring,
       minFitTokens: bounds.min_fit_tokens,
     },
-    holdQueue: {
-      ...{ clock, timers: systemTimers, limits, purse, budgets },
-      ...{ maxWaiting: bounds.max_hold_waits, maxWaitingOfOrg: bounds.max_hold_waits_of_org },
-      keepAliveMs: timeouts.keep_alive_ms,
-    },
+    holdQueue: holdQueueDeps(config, rooms),
     attempt,
     shadow: {
       ...attempt,
@@ -73,6 +74,20 @@ export function exchangeOf(
     },
   });
 }
+
+const holdQueueDeps = (
+  { settings: { limits: bounds, timeouts } }: Config,
+  { clock, limits, purse, budgets }: Rooms,
+): ExchangeDeps["holdQueue"] => ({
+  clock,
+  timers: systemTimers,
+  limits,
+  purse,
+  budgets,
+  maxWaiting: bounds.max_hold_waits,
+  maxWaitingOfOrg: bounds.max_hold_waits_of_org,
+  keepAliveMs: timeouts.keep_alive_ms,
+});
 
 function attemptDeps(
   config: Config,

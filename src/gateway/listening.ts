@@ -33,7 +33,11 @@ export async function listening(
   const openMain = () => opened(() => openServer(asGateway, host, port), { host, port }, "");
   if (own === undefined) return await openMain();
   const asMetrics = {
-    ...{ ...deps, pages: [page], sharesPort: false, onConnection: () => true, requests: undefined },
+    ...deps,
+    pages: [page],
+    sharesPort: false,
+    onConnection: () => true,
+    requests: undefined,
     onListening: (at: number) => listeners.add("metrics", at),
   };
   const beside = await opened(() => openPages(asMetrics, own.host, own.port), own, METRICS);
@@ -77,7 +81,10 @@ export async function listeningForCells(
   const deps = {
     pages: [page("/metrics", () => metrics.each()), page("/metrics/sum", () => metrics.sum())],
     security: securityHeaders(publicUrl?.startsWith("https:") === true),
-    ...{ clock, clientAddress: clientAddress([]), onConnection: () => true, isCrowded: () => false },
+    clock,
+    clientAddress: clientAddress([]),
+    onConnection: () => true,
+    isCrowded: () => false,
     onFault: (err: unknown, requestId: string) =>
       log.error({ err, requestId }, "a request failed on our side"),
     onListening: (port: number) => listeners.add("metrics", port),

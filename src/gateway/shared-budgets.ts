@@ -38,8 +38,11 @@ export function budgetsOfKey(accounts: AccountTables, keyId: string, nowMs: numb
   const budget = (microUsd: number | null, hard: boolean) =>
     microUsd === null ? undefined : { limitMicroUsd: microUsd, hard };
   return {
-    ...{ keyId, lineageId: accounts.lineageOf(key), projectId: key.projectId },
-    ...{ orgId: key.orgId, timeZone: org.timeZone },
+    keyId,
+    lineageId: accounts.lineageOf(key),
+    projectId: key.projectId,
+    orgId: key.orgId,
+    timeZone: org.timeZone,
     keyDaily: budget(keyBudget.dailyMicroUsd, keyBudget.hard),
     projectMonthly: budget(project.budget.monthlyMicroUsd, project.budget.hard),
     orgMonthly: budget(org.budget?.monthlyMicroUsd ?? null, org.budget?.hard ?? false),

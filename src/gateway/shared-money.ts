@@ -105,7 +105,9 @@ export async function openSharedMoney(
 /** Lists the former charges of a cell on the folder of a gateway that was alone. */
 function copyFormer({ name, store }: Cell, list: ListedCharges, log: Logger): FormerLedger {
   const former = new FormerLedger({
-    ...{ name, store, list },
+    name,
+    store,
+    list,
     onFailure: (err) =>
       log.error({ err }, "charges of before there were cells could not be listed; it is tried again"),
     onDone: (entries) => log.info({ entries }, "all charges of before there were cells are listed"),

@@ -29,12 +29,16 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   ...{ "routing.down_told": "shared", "routing.down_told_hours": "shared" },
   // Postings; charges have numbers of the dataset and are listed in the analytics.
   ...{ "ledger.posted": "shared", "ledger.posted_references": "shared", "ledger.posted_kinds": "shared" },
-  ...{ "ledger.former": "shared", "ledger.gone": "shared" },
+  "ledger.former": "shared",
+  "ledger.gone": "shared",
   ...{ "credits.lots": "shared", "credits.grant_expiries": "shared" },
   ...{ "credits.told_falls": "shared", "credits.uncharged": "shared" },
   // Ledger and spend of a gateway alone, and of a cell that was one.
   ...{ ledger: "money", "ledger.references": "money", "ledger.kinds": "money" },
-  ...{ spend: "money", "spend.orgs": "money", "spend.orgs_built": "money", "spend.lineages_joined": "money" },
+  spend: "money",
+  "spend.orgs": "money",
+  "spend.orgs_built": "money",
+  "spend.lineages_joined": "money",
   ...{ "account.key_last_used": "merged", "policies.canaries": "merged", "routing.health": "merged" },
   // What this cell keeps of orgs' calls; each tells the others its sums.
   kept: "merged",
@@ -51,7 +55,8 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   // How far the cell has followed the others.
   cells: "local",
   // From releases before 0.1.0: nothing reads them any more.
-  ...{ installation: "local", spend_parts: "local" },
+  installation: "local",
+  spend_parts: "local",
 };
 
 /** The names that are classed. */

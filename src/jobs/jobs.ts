@@ -225,7 +225,9 @@ export class Jobs {
     const onRoom = () => this.#look();
     return {
       ...{ store, tables: this.#tables, clock, random, holder, onFailure },
-      ...{ suspectSlot: this.#suspectSlot, turns: this.#turns, onRoom },
+      suspectSlot: this.#suspectSlot,
+      turns: this.#turns,
+      onRoom,
     };
   }
 

@@ -25,7 +25,13 @@ const judgedOf = ({
 }: Endpoint): Judged => {
   const { provider, prices, dataPolicy } = more;
   return {
-    ...{ id, status, region, capabilities, maxOutput, contextLength, dataPolicy },
+    id,
+    status,
+    region,
+    capabilities,
+    maxOutput,
+    contextLength,
+    dataPolicy,
     provider: { id: provider.id, status: "active", simulated: provider.simulated },
     prices: { input: prices.input, output: prices.output },
   };

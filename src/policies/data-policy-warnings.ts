@@ -25,7 +25,9 @@ export function dataPolicyWarnings(
     ];
   });
   const found = leftOut(judged, {
-    ...{ facts: { ...NO_FACTS, orgPolicy }, decision: DEFAULT_DECISION, route: {} },
+    facts: { ...NO_FACTS, orgPolicy },
+    decision: DEFAULT_DECISION,
+    route: {},
   });
   if (!found.by.some(({ endpoints }) => endpoints === found.candidates)) return unknown;
   const message = `no endpoint satisfies this, and every call is refused (404 no_endpoint). ${leftOutText(found, "the catalog")}`;

@@ -147,7 +147,9 @@ function ofOrganisation({ orgPolicy: { zdr, noTrain, regions } }: RouteFacts): R
 function ofRequire({ decision: { require }, route }: PlannedFor): Requirement[] {
   const asked = route.require ?? {};
   const one = (key: keyof Requirements, value: string, setBy: LeavesOut["setBy"]): Requirement => ({
-    ...{ filter: `require.${key}`, value, setBy },
+    filter: `require.${key}`,
+    value,
+    setBy,
     decision: { require: { [key]: require[key] } },
   });
   const bySwitch = (key: "zdr" | "no_train") =>
@@ -208,7 +210,9 @@ function ofCall(facts: RouteFacts): Requirement[] {
           ({ filter: needWords[need], value: "", setBy: "request", facts: { [fact]: true } }) as const,
       ),
     {
-      ...{ filter: "the length", value: "", setBy: "request" },
+      filter: "the length",
+      value: "",
+      setBy: "request",
       facts: { promptTokens, maxTokens, ...(longestTokens !== undefined && { longestTokens }) },
     },
   ];

@@ -208,7 +208,8 @@ const badRow = (table: string, key: Buffer): DamagedLmdb =>
   new DamagedLmdb(`row ${textOf(key).slice(0, 200)} of ${table} has not the right checksum`);
 
 const storedRow = ({ table, key, value }: LmdbRow, sure: readonly string[]): SeenRow => ({
-  ...{ table, key: bufferToKeyValue(key) },
+  table,
+  key: bufferToKeyValue(key),
   value: unpackIfKnown(table, textOf(key), value, sure),
 });
 

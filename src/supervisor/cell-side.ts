@@ -85,7 +85,10 @@ export function cellSide(channel: Channel): CellSide {
   });
   if (channel.connected === false) obey("stop");
   return {
-    ...{ ordered, services, onBackup: backups.on, onMetrics: metrics.on },
+    ordered,
+    services,
+    onBackup: backups.on,
+    onMetrics: metrics.on,
     onOrder(act) {
       heard = act;
       // One may have come while the gateway started.

@@ -76,12 +76,16 @@ export class CellsMetrics {
     const [up, restarts] = ["weir_cell_up", "weir_cell_restarts_total"];
     return [
       {
-        ...{ name: up, type: "gauge", over: "sum" },
+        name: up,
+        type: "gauge",
+        over: "sum",
         help: "1 where the cell has told its metrics to this scrape.",
         samples: of(up, ({ number }) => (told.includes(number) ? 1 : 0)),
       },
       {
-        ...{ name: restarts, type: "counter", over: "sum" },
+        name: restarts,
+        type: "counter",
+        over: "sum",
         help: "Starts of the cell's process because it had died.",
         samples: of(restarts, ({ restarts: count }) => count),
       },

@@ -219,7 +219,9 @@ class RunningCells {
   status(): SupervisorStatus {
     const redis = this.#opened.redis;
     return {
-      ...{ pid: process.pid, port: this.#opened.port, metricsUrl: this.#opened.scrapes.url },
+      pid: process.pid,
+      port: this.#opened.port,
+      metricsUrl: this.#opened.scrapes.url,
       cells: this.cells.map(({ number: cell, pid, state, restarts }) => ({ cell, pid, state, restarts })),
       ...(redis && {
         redis: { pid: redis.pid(), restarts: redis.restarts(), adopted: redis.isAdopted() },

@@ -86,7 +86,7 @@ export class SharedBook implements Book {
   /** @throws WeirError 503, as a rejection, where the charges cannot be read */
   list(orgId: string, page: LedgerPage): MaybePromise<LedgerList> {
     const { kind } = page;
-    // None of them is ever missing, and none of the other kinds stands for others.
+    // Each cell has all entries of these kinds, and no entry of them stands for several.
     if (kind !== undefined && kind !== "settle" && kind !== "adjustment")
       return { entries: this.#deps.posted.page(orgId, page), missingSinceMs: undefined };
     return this.#list.page(orgId, page);

@@ -44,20 +44,34 @@ export async function openSharedCredits(deps: SharedCreditsDeps) {
   const bounds = new BoundsOfOrgs(deps.bounds);
   const boundsOf = (orgId: string) => bounds.of(orgId);
   const book = new SharedBook({
-    ...{ ...deps, store, posted, lots, view, inAct, boundsOf },
+    ...deps,
+    store,
+    posted,
+    lots,
+    view,
+    inAct,
+    boundsOf,
     caughtUp: () => cell.caughtUp(),
   });
   const falls = new ChargeFalls({ store, boundsOf, onFall });
   const purse = await openLeasedPurse({
-    ...{ store, clock: cell.clock.machine, time: cell.clock, staleMs: cell.staleMs, view },
-    ...{ life: cell.entered.life, lane: cell.lane("credit") },
+    store,
+    clock: cell.clock.machine,
+    time: cell.clock,
+    staleMs: cell.staleMs,
+    view,
+    life: cell.entered.life,
+    lane: cell.lane("credit"),
     restates: cell.restates,
     async onNumbered(charges) {
       await onNumbered(charges);
       await falls.look(charges);
     },
-    ...{ onUncharged: deps.onUncharged, onCrossed: deps.onCrossed, onEnd: deps.onEnd },
-    ...{ scopeOf: deps.scopeOf, lineageOf: deps.lineageOf },
+    onUncharged: deps.onUncharged,
+    onCrossed: deps.onCrossed,
+    onEnd: deps.onEnd,
+    scopeOf: deps.scopeOf,
+    lineageOf: deps.lineageOf,
   });
   return { purse, book, lots, boundsChanged: (orgId: string) => bounds.changed(orgId) };
 }

@@ -193,8 +193,10 @@ export class SharedList {
   #within(orgId: string, { newer, older }: Hole): Stretch<Known> {
     const isToEnd = older.seq === 0;
     return {
-      ...{ orgId, below: newer.seq, above: aboveOf(newer) },
-      ...{ entries: [...this.#postedWithin(orgId, newer.seq, older.seq + 1), ...(isToEnd ? [] : [older])] },
+      orgId,
+      below: newer.seq,
+      above: aboveOf(newer),
+      entries: [...this.#postedWithin(orgId, newer.seq, older.seq + 1), ...(isToEnd ? [] : [older])],
       isToEnd,
     };
   }

@@ -10,8 +10,12 @@ export const refundFailed = mailTemplate({
   name: "refund_failed",
   event: "refund.failed",
   data: z.object({
-    ...{ id: z.string(), topup_id: z.string(), currency: z.enum(CURRENCIES) },
-    ...{ total_minor: z.int(), credits_micro: z.int(), failure: z.string().default("") },
+    id: z.string(),
+    topup_id: z.string(),
+    currency: z.enum(CURRENCIES),
+    total_minor: z.int(),
+    credits_micro: z.int(),
+    failure: z.string().default(""),
   }),
   compose: (
     { id, topup_id: topupId, currency, total_minor: minor, credits_micro: credits, failure },

@@ -1,5 +1,5 @@
 /**
- * Kill -9 of cells, of their Redis and of their ClickHouse under mixed load, again and again: what clients hold is in the ledger once, its
+ * Kill -9 of cells, of their Redis and of their ClickHouse and cuts between them under mixed load, again and again: what clients hold is in the ledger once, its
  * numbers have no gaps, each charge has one row in ClickHouse, leases add up, and at rest nothing is held. `npm run test:crash` runs
  * more rounds; WEIR_CRASH_SEED repeats a run's choices, as far as processes allow.
  */
@@ -23,9 +23,28 @@ const BOOKS_EVERY = ROUNDS > 20 ? 10 : 1;
 /** A round goes on once so many more calls were answered. */
 const CALLS_A_ROUND = CLIENTS;
 
-/** One process dies, or several; one is stopped for a while. */
+/**
+ * Connections to Redis are cut: what Redis did for the cells is not told to them. Or it hears all and does nothing for a while.
+ * @returns what was done; empty: nothing
+ */
+async function cut(world: CellsWorld, random: Random): Promise<string[]> {
+  const kind = random();
+  if (kind < 0.15) {
+    await world.redis("CLIENT", "PAUSE", Math.floor(random() * 2000));
+    return ["pause of Redis"];
+  }
+  if (kind < 0.55) return [];
+  const times = 1 + Math.floor(random() * 3);
+  for (let n = 0; n < times; n++) {
+    await world.redis("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    await anyMoment(random, 100);
+  }
+  return [`${times} cuts`];
+}
+
+/** Connections are cut; one process dies, or several; one is stopped for a while. */
 async function harm(world: CellsWorld, random: Random): Promise<string> {
-  const done: string[] = [];
+  const done = await cut(world, random);
   const up = await world.pidsUp();
   const some = () => up.splice(Math.floor(random() * up.length), 1)[0] ?? 0;
   const kind = random();
@@ -105,7 +124,7 @@ test.skipIf(!hasRedis)(
       await rest();
       await world.atRest();
       await books.check();
-      if (isSlow) console.log(`round ${round}: ${figures(held, books)}`);
+      if (isSlow) console.log(`round ${round}: ${done}; ${figures(held, books)}`);
       if (round !== ROUNDS) rest = atWork(clients);
     }
     expect(books.charged).toBeGreaterThan(ROUNDS * CALLS_A_ROUND);
