@@ -47,6 +47,15 @@ export function processStat(pid: number): ProcessStat | undefined {
   };
 }
 
+/** With its arguments; empty where there is no such process. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return "";
+  }
+}
+
 /** All running descendants of `pid`, nearest first. */
 export function descendants(pid: number): ProcessStat[] {
   const children = new Map<number, ProcessStat[]>();

@@ -9,7 +9,7 @@ import { redisSocketIn } from "../../src/supervisor/asked-redis.ts";
 import { redisFolder } from "../../src/supervisor/cell-folders.ts";
 import { findRedisServer } from "../../src/supervisor/redis-server.ts";
 import { supervisorStatus } from "../../src/supervisor/supervisor.ts";
-import { descendants } from "../measure.ts";
+import { commandOf, descendants } from "../measure.ts";
 import type { Processes } from "../processes.ts";
 import { type RunningTarget, type TargetContext, Unavailable } from "../targets/target.ts";
 import { LATER_MS, productEnv, startProduct } from "../targets/weir.ts";
@@ -37,7 +37,7 @@ export async function startAlone(context: TargetContext): Promise<Group> {
   const { started, baseUrl, headers } = await startProduct(context, REFERENCE);
   return {
     ...{ name: REFERENCE, cells: 1, baseUrl, headers, model: MODEL, pid: undefined, laterMs: LATER_MS },
-    ...{ gateways: [started.pid], engines: childrenOf(started.pid) },
+    ...{ gateways: [started.pid], engines: enginesOf(started.pid) },
     close() {},
   };
 }
@@ -60,7 +60,7 @@ export async function startOneCell(context: TargetContext): Promise<Group> {
   });
   return {
     ...{ name: "1 cell", cells: 1, baseUrl, headers, model: MODEL, pid: undefined, laterMs: LATER_MS },
-    ...{ gateways: [started.pid], engines: childrenOf(started.pid) },
+    ...{ gateways: [started.pid], engines: enginesOf(started.pid) },
     redis,
     close: () => redis.link.close(),
   };
@@ -97,10 +97,11 @@ async function statusOnceReady(dataDir: string, cells: number) {
   throw new Error(`${cells} cells are not ready after ${START_MS} ms`);
 }
 
-const childrenOf = (pid: number): number[] =>
-  descendants(pid)
-    .filter(({ parent }) => parent === pid)
-    .map((child) => child.pid);
+/** A gateway has other children for a moment: it tries, for one, whether analysts' statements can be confined. */
+const enginesOf = (gateway: number): number[] =>
+  descendants(gateway)
+    .filter(({ pid, parent }) => parent === gateway && commandOf(pid).includes("engine-child"))
+    .map(({ pid }) => pid);
 
 function redisProgram(): string {
   try {

@@ -274,7 +274,9 @@ export class CreditLane {
       await charges.keep(batch.after, batch.last, numbering, crossed.map(asText));
     }
     for (const orgId of wanted) this.#wanted(this.of(String(orgId)));
-    for (const scope of wantedScopes) this.#wanted(this.scopes.of(String(scope)));
+    // One that was given back and forgotten meanwhile has nothing to give.
+    const scopes = wantedScopes.map((name) => this.scopes.find(String(name)));
+    for (const scope of scopes) if (scope !== undefined) this.#wanted(scope);
   }
 
   #wanted(org: OrgLease): void {

@@ -99,6 +99,37 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     giveUp(rest as OpenCall);
   });
 
+  test("C1: what was spent earlier in the month before there were cells counts once, however often the row is written", async () => {
+    const todayMs = monthMs(0) + 1.5 * DAY_MS;
+    await setTime(todayMs);
+    const scope = await made("earlier", { projectMonthly: hard(100_000) });
+    await bench.lane.send([["spend_begin", ["p:proj_earlier", dayAt(todayMs), 0, 600, 0, []]]]);
+    const other = await made("older_day", { projectMonthly: hard(100_000) });
+    await bench.link.call(
+      "HSET",
+      "{weir}:spend:p:proj_older_day",
+      "d",
+      dayAt(todayMs - DAY_MS),
+      "t",
+      30,
+      "m",
+      80,
+    );
+    const months = async () => [
+      (await at(0).budgets.spendOfProject(scope)).monthMicroUsd,
+      (await at(0).budgets.spendOfProject(other)).monthMicroUsd,
+    ];
+    for (const each of [scope, other]) {
+      // A lease comes, holds are told, another cell leases: each writes the row.
+      for (let n = 0; n < 3; n++) giveUp((await begin(at(n), each, 10)) as OpenCall);
+      await settle((await begin(at(0), each, 1)) as OpenCall, 1);
+    }
+    await until("the charges are told", months, equals([601, 81]));
+    await setTime(todayMs + DAY_MS);
+    for (const each of [scope, other]) await settle((await begin(at(1), each, 1)) as OpenCall, 1);
+    await until("the charges of the next day are told", months, equals([602, 82]));
+  });
+
   test("C9: what the release before counted for a key's successors is its lineage's, each charge once", async () => {
     const todayMs = monthMs(0) + 2 * DAY_MS;
     await setTime(todayMs + 1000);
@@ -144,6 +175,24 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     await joinSpend(bench.lane, keys, todayMs + 1000);
     expect(await spendRow(bench.link, "k:key_older")).toMatchObject({ d: today, t: "5", m: "87" });
     expect(await spendRow(bench.link, "k:key_absent")).toMatchObject({ d: today, t: "9", m: "9" });
+  });
+
+  test("C9: what was joined as of a day that then went back with the clock is not joined again", async () => {
+    const todayMs = monthMs(0) + 3 * DAY_MS;
+    await setTime(todayMs + 2000);
+    const [today, next] = [dayAt(todayMs), dayAt(todayMs + DAY_MS)];
+    const keys = [{ keyId: "key_back_2", lineageId: "key_back", timeZone: "UTC" }];
+    const months = [];
+    for (const [day, t, m] of [
+      [today, 100, 300],
+      [next, 10, 310],
+      [today, 110, 310],
+    ] as const) {
+      await bench.link.call("HSET", "{weir}:spend:k:key_back_2", ...["d", day, "t", t, "m", m]);
+      await joinSpend(bench.lane, keys, todayMs + 2000);
+      months.push((await spendRow(bench.link, "k:key_back")).m);
+    }
+    expect(months).toEqual(["300", "310", "310"]);
   });
 
   test("a lease is not spent past its period without another look", async () => {

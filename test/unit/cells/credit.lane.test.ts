@@ -61,6 +61,17 @@ test("an org that a call waits for goes with the next exchange, however many hav
   expect([isAnswered, sent]).toEqual([true, 1]);
 });
 
+test("C1: a budget that the cell has forgotten is not taken up again because its lease is wanted", async () => {
+  let sent = 0;
+  const credit = open(async (operations) => {
+    sent++;
+    const [[isTaken, values, wanted, spends, , crossed, redisMs] = []] = granting(operations);
+    return [[isTaken, values, wanted, spends, ["k:forgotten"], crossed, redisMs] as RedisValue[]];
+  });
+  await credit.wait(credit.of("org"), 46, () => {});
+  expect([sent, credit.scopes.size]).toEqual([1, 0]);
+});
+
 test("a stop waits for what is being written without keeping the event loop", async () => {
   let [looks, isWriting] = [0, true];
   const charges = {

@@ -21,8 +21,9 @@ local SCOPE_VALUES = 16
 local EARLY_MS = 1000
 -- A charge so shortly before a day's beginning, and named as of that day, is of a cell whose time is a little behind.
 local LATE_MS = 5000
+local DAY_MS = 86400000
 -- Without a charge for so long nothing is spent in any period.
-local SPEND_KEPT_MS = 40 * 86400000
+local SPEND_KEPT_MS = 40 * DAY_MS
 -- With fewer days of spend among the last seven nothing is usual.
 local LEAST_DAYS = 3
 -- Only settings of clocks make more parts than the days that are kept; more are joined by days.
@@ -64,7 +65,13 @@ local function parts_of(spend)
   return spend.parts
 end
 
-local function are_of_one_span(at, other) return clock_changes == 0 or span_of(at) == span_of(other) end
+-- Whether two charges that are named as of the same day may be one part. What was charged while clocks were ahead has the name of a day that
+-- comes later, and lies before it once they are put right.
+local function are_of_one_part(spend, at, other)
+  if clock_changes == 0 then return true end
+  local function days_from(steady) return math.floor((wall_of(steady) - spend.starts) / DAY_MS) end
+  return span_of(at) == span_of(other) and days_from(at) == days_from(other)
+end
 
 -- Makes one part of neighbours that are of one day: which of them was charged while clocks were wrong is not known any more.
 local function join_days(parts)
@@ -78,9 +85,10 @@ end
 
 local function add_to_older(spend, day, at, sum)
   local parts = parts_of(spend)
+  if sum == 0 then return end
   spend.has_moved = true
   for i = 1, #parts, 3 do
-    if parts[i] == day and are_of_one_span(parts[i + 1], at) then
+    if parts[i] == day and are_of_one_part(spend, parts[i + 1], at) then
       parts[i + 1], parts[i + 2] = math.max(parts[i + 1], at), parts[i + 2] + sum
       return
     end
@@ -94,7 +102,7 @@ end
 
 local function add_part(spend, day, at, sum)
   local newest = spend.newest
-  if newest and newest[1] == day and are_of_one_span(newest[2], at) then
+  if newest and newest[1] == day and are_of_one_part(spend, newest[2], at) then
     newest[2], newest[3] = math.max(newest[2], at), newest[3] + sum
   elseif newest and (day < newest[1] or at < newest[2]) then
     add_to_older(spend, day, at, sum)
@@ -120,10 +128,9 @@ local function place_sums(spend, day, starts, month_starts)
     end
   end
   if rest > 0 then add_to_older(spend, month_of(spend.day) .. "-00", time_of(spend.day), rest) end
-  if spend.today > 0 then
-    local at = spend.day < day and time_of(spend.day) or now_ms()
-    if spend.day >= day then spend.newest = { spend.day, at, spend.today } else add_to_older(spend, spend.day, at, spend.today) end
-  end
+  if spend.day < day then add_to_older(spend, spend.day, time_of(spend.day), spend.today) end
+  -- A row without a newest part would not say which of its sums are in the parts.
+  spend.newest = spend.day < day and { day, now_ms(), 0 } or { spend.day, now_ms(), spend.today }
 end
 
 -- Counts the parts by a day and its month.
@@ -370,7 +377,8 @@ local function unjoined(scope)
   today, month = tonumber(today or 0), tonumber(month or 0)
   local of, today_before, month_before = string.match(joined or "", "^([^ ]+) (%d+) (%d+)$")
   local month_added = month - (of and month_of(of) == month_of(day) and tonumber(month_before) or 0)
-  local today_added = math.max(today - (of == day and tonumber(today_before) or 0), 0)
+  -- A day that went back with the clock has been joined as of a later one.
+  local today_added = math.max(math.min(today - (of == day and tonumber(today_before) or 0), month_added), 0)
   return today_added, math.max(month_added - today_added, 0), day, { day, decimal(today), decimal(month) }
 end
 
