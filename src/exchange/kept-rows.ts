@@ -26,6 +26,12 @@ export interface KeptAnswer {
  */
 export type LostReason = NotKeptReason | "large" | "evicted" | "retired";
 
+/**
+ * An answer that other cells are told of is known to them for so long at least, however old it seems: it was charged, and a clock that
+ * was set must not free its key.
+ */
+export const LEAST_ANSWER_MS = 3_600_000;
+
 export interface StoredResponse {
   /** Absent in rows of releases that knew the project only. */
   readonly orgId?: string;

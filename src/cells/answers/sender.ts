@@ -2,7 +2,12 @@
  * Sends what this cell answered to Redis, where other cells find it. A row says what is still to be sent, and is written in the act that
  * stores the answer: so a process that was killed goes on after its start, and only then end the claims of its former lives.
  */
-import type { KeptAnswer, OwnRows, SharedAnswer } from "../../exchange/kept-rows.ts";
+import {
+  type KeptAnswer,
+  LEAST_ANSWER_MS,
+  type OwnRows,
+  type SharedAnswer,
+} from "../../exchange/kept-rows.ts";
 import type { RowVersions, Store, Table } from "../../store/store.ts";
 import { Blobs, type Lane, type Operation } from "../exchange.ts";
 import type { SharedClock } from "../shared-clock.ts";
@@ -36,11 +41,6 @@ interface Unsent {
 /** Version 1 was the wall time of then, of which nobody knows what steady time it was: those answers count as just stored. */
 const UNSENT: RowVersions<Unsent> = { version: 2, upgrade: () => ({}) };
 
-/**
- * An answer is kept for so long at least, however long it waited: only its erasure frees a key by itself. Age is no reason, because what
- * waits was charged, and a dataset that was restored or made anew may count steady time otherwise.
- */
-const LEAST_MS = 3_600_000;
 const NO_BYTES = Buffer.alloc(0);
 const ROWS_AT_ONCE = 50;
 /** Where Redis is away for long, what is more is sent in the order of the table. */
@@ -194,8 +194,9 @@ export class Sender {
     const answer = own.answer(id) ?? (unsent.answer && withoutBytes(unsent.answer));
     if (answer === undefined || forgotten.hasOrg(answer.orgId ?? "")) return ["unclaim_any", id];
     const nowMs = clock.steady();
+    // A dataset that was restored or made anew may count steady time otherwise: age frees no key.
     const ageMs = Math.max(0, nowMs - (unsent.steadyMs ?? nowMs));
-    const leftMs = Math.max(LEAST_MS, ANSWER_MS - ageMs);
+    const leftMs = Math.max(LEAST_ANSWER_MS, ANSWER_MS - ageMs);
     return answerOperation(id, answer, { blobs, leftMs, mostBytes });
   }
 
