@@ -187,11 +187,12 @@ export class IdempotentAnswers {
     // The same once more counts once.
     if (this.#answers.get([id]) !== undefined) this.#answers.remove([id]);
     this.#answers.put([id], answer, this.#deps.clock.now());
-    if (answer.orgId !== undefined) {
-      this.#byOrg.put([answer.orgId, id], true);
+    const { orgId, fingerprint } = answer;
+    if (orgId !== undefined) {
+      this.#byOrg.put([orgId, id], true);
       this.#deps.kept.count(ownerOf(answer), "answers", sizeOf(answer));
     }
-    this.#deps.shared?.willShare(id);
+    this.#deps.shared?.willShare(id, { orgId: orgId ?? "", fingerprint });
   }
 
   /** An answer that this process stored; undefined if there is none. */

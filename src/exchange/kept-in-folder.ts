@@ -2,7 +2,7 @@
 import type { Store } from "../store/store.ts";
 import type { StoreKey } from "../store/table.ts";
 import { ANSWER_TABLES } from "./idempotency.ts";
-import type { KeptAnswer, StoredResponse } from "./kept-rows.ts";
+import { type KeptAnswer, LEAST_ANSWER_MS, type StoredResponse } from "./kept-rows.ts";
 import { RESPONSE_TABLES } from "./stored-responses.ts";
 
 interface FolderPort {
@@ -23,7 +23,7 @@ interface KeptInFolder<V> {
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** Oldest first. The oldest beyond `mostBytes` come without their bytes: only that they were given is known. Lazily. */
+/** All that no sweep has met, oldest first. The oldest beyond `mostBytes` come without their bytes: only that they were given is known. Lazily. */
 export function* answersInFolder(folder: FolderPort): Generator<KeptInFolder<KeptAnswer>> {
   const { store, nowMs } = folder;
   const { rows, periodMs, keepPeriods } = ANSWER_TABLES;
@@ -32,10 +32,10 @@ export function* answersInFolder(folder: FolderPort): Generator<KeptInFolder<Kep
     const answer = table.get([...key]);
     // It was put in that hour: perhaps at its end.
     const leftMs = Math.min((period + 1 + keepPeriods) * periodMs - nowMs, keepPeriods * periodMs);
-    if (answer === undefined || leftMs <= 0) continue;
+    if (answer === undefined) continue;
     const row: KeptAnswer =
       isWithin || answer.lost !== undefined ? answer : { ...answer, lost: "evicted", body: NO_BYTES };
-    yield { key, row, leftMs };
+    yield { key, row, leftMs: Math.max(LEAST_ANSWER_MS, leftMs) };
   }
 }
 

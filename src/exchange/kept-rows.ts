@@ -26,6 +26,12 @@ export interface KeptAnswer {
  */
 export type LostReason = NotKeptReason | "large" | "evicted" | "retired";
 
+/**
+ * An answer that other cells are told of is known to them for so long at least, however old it seems: it was charged, and a clock that
+ * was set must not free its key.
+ */
+export const LEAST_ANSWER_MS = 3_600_000;
+
 export interface StoredResponse {
   /** Absent in rows of releases that knew the project only. */
   readonly orgId?: string;
@@ -48,6 +54,9 @@ export type Claimed =
   | { readonly kind: "running"; readonly fingerprint: string }
   | { readonly kind: "answered"; readonly answer: KeptAnswer };
 
+/** What is known of an answer that has no bytes any more. `orgId`: "" where it is not known. */
+export type SharedAnswer = Required<Pick<KeptAnswer, "orgId" | "fingerprint">>;
+
 /** Keys of `Idempotency-Key` over all cells. */
 export interface SharedAnswers {
   /** @throws WeirError 503 (as a rejection) where it cannot be known in time: nobody has claimed the key then */
@@ -55,7 +64,7 @@ export interface SharedAnswers {
   /** The call ended without an answer that is kept. Resolves once others know it, or soon; never rejects. */
   unclaim(id: string): Promise<void>;
   /** In the act that stores the answer here: others get it, whatever happens to this process. */
-  willShare(id: string): void;
+  willShare(id: string, answer: SharedAnswer): void;
   /** Behind that act. Resolves once others can have the answer, or soon; never rejects. */
   shared(id: string): Promise<void>;
   /** In an act: no cell has answers of the org any more. */

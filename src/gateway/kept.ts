@@ -22,7 +22,7 @@ interface KeptPorts {
 export async function openKept(config: Config, { accounts, store, clock, cell }: KeptPorts, log: Logger) {
   const onFailure = (err: unknown) =>
     log.error({ err }, "what is old could not be forgotten; it is tried again");
-  const shared = cell && (await openShared(cell, clock, onFailure));
+  const shared = cell && (await openShared(cell, onFailure));
   const maxBytes = config.settings.limits.max_stored_answer_bytes;
   const quota = cell && quotaOver(cell);
   const kept = new KeptBytes({
@@ -76,11 +76,7 @@ function quotasOf({ settings, plans }: Config, accounts: AccountTables): KeptByt
 }
 
 /** A gateway alone loads nothing of cells. */
-async function openShared(
-  cell: Cell,
-  clock: Clock,
-  onFailure: (error: unknown) => void,
-): Promise<SharedKept> {
+async function openShared(cell: Cell, onFailure: (error: unknown) => void): Promise<SharedKept> {
   const { SharedKept } = await import("../cells/answers/shared-kept.ts");
-  return new SharedKept({ cell, clock, timers: systemTimers, onFailure });
+  return new SharedKept({ cell, timers: systemTimers, onFailure });
 }

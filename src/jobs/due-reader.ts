@@ -28,14 +28,16 @@ export class DueReader {
   read(nowMs: number): DueJob[] {
     if (this.#nextMs > nowMs) return [];
     const jobs: DueJob[] = [];
-    this.#nextMs = Number.POSITIVE_INFINITY;
+    let nextMs = Number.POSITIVE_INFINITY;
     for (const job of this.#read(this.#last, SLICE + 1)) {
       if (jobs.length === SLICE || job.dueMs > nowMs) {
-        this.#nextMs = job.dueMs;
+        nextMs = job.dueMs;
         break;
       }
       jobs.push(job);
     }
+    // Only now: what a failing read did not come to is read again.
+    this.#nextMs = nextMs;
     this.#last = jobs.at(-1) ?? this.#last;
     return jobs;
   }

@@ -285,6 +285,8 @@ export class Jobs {
       try {
         const runners = [...this.#runners.values()];
         const advanced = runners.map((runner) => this.#turns.run(() => runner.advance()));
+        // All of them, whichever fails: no runner begins another round while it is in one.
+        await Promise.allSettled(advanced);
         nextMs = Math.min(...(await Promise.all(advanced)));
       } catch (error) {
         this.#options.onFailure(error, "jobs could not be looked at");

@@ -2,10 +2,15 @@
  * Sends what this cell answered to Redis, where other cells find it. A row says what is still to be sent, and is written in the act that
  * stores the answer: so a process that was killed goes on after its start, and only then end the claims of its former lives.
  */
-import type { Clock } from "../../clock.ts";
-import type { OwnRows } from "../../exchange/kept-rows.ts";
-import type { Store, Table } from "../../store/store.ts";
+import {
+  type KeptAnswer,
+  LEAST_ANSWER_MS,
+  type OwnRows,
+  type SharedAnswer,
+} from "../../exchange/kept-rows.ts";
+import type { RowVersions, Store, Table } from "../../store/store.ts";
 import { Blobs, type Lane, type Operation } from "../exchange.ts";
+import type { SharedClock } from "../shared-clock.ts";
 import { within } from "../within.ts";
 import type { Forgotten } from "./forgotten.ts";
 import { ANSWER_MS, answerOperation, responseOperation } from "./operations.ts";
@@ -14,8 +19,8 @@ export interface SenderOptions {
   readonly store: Store;
   /** A lane that only this part uses. */
   readonly lane: Pick<Lane, "send">;
-  readonly clock: Clock;
-  readonly forgotten: Forgotten;
+  readonly clock: Pick<SharedClock, "now" | "steady">;
+  readonly forgotten: Pick<Forgotten, "hasOrg" | "hasResponse">;
   /** Bytes of all answers, and of all responses, that Redis keeps. */
   readonly mostBytes: number;
   readonly onFailure: (error: unknown) => void;
@@ -26,6 +31,17 @@ export interface SenderOptions {
 /** `["a", id]` or `["r", owner, id]`. */
 type Key = readonly [kind: "a", id: string] | readonly [kind: "r", owner: string, id: string];
 
+/** What is to be sent. A response is named by the key alone. */
+interface Unsent {
+  readonly answer?: SharedAnswer;
+  /** When the answer was stored, see `SharedClock.steady`. */
+  readonly steadyMs?: number;
+}
+
+/** Version 1 was the wall time of then, of which nobody knows what steady time it was: those answers count as just stored. */
+const UNSENT: RowVersions<Unsent> = { version: 2, upgrade: () => ({}) };
+
+const NO_BYTES = Buffer.alloc(0);
 const ROWS_AT_ONCE = 50;
 /** Where Redis is away for long, what is more is sent in the order of the table. */
 const MOST_WAITED = 10_000;
@@ -34,8 +50,7 @@ const BYTES_AT_ONCE = 2 * 1024 * 1024;
 
 export class Sender {
   readonly #options: SenderOptions;
-  /** Key -> when it was answered. */
-  readonly #unsent: Table<number>;
+  readonly #unsent: Table<Unsent>;
   #own: OwnRows | undefined;
   /** By the key's text: what somebody waits for goes first. */
   readonly #waited = new Map<string, { readonly key: Key; readonly done: (() => void)[] }>();
@@ -45,13 +60,16 @@ export class Sender {
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#unsent = options.store.table("cells.unshared");
+    this.#unsent = options.store.table("cells.unshared", UNSENT);
   }
 
-  /** Ids of answers that wait. */
-  *waiting(): Generator<string> {
-    for (const { key } of this.#unsent.range({ start: ["a"], end: ["b"] }))
-      yield String((key as string[])[1]);
+  /** Answers that wait, each with the fingerprint of its request. */
+  *waiting(own: OwnRows): Generator<[id: string, fingerprint: string]> {
+    for (const { key, value } of this.#unsent.range({ start: ["a"], end: ["b"] })) {
+      const id = String((key as string[])[1]);
+      const answer = value.answer ?? own.answer(id);
+      if (answer !== undefined) yield [id, answer.fingerprint];
+    }
   }
 
   /** Nothing is left to be sent. */
@@ -65,9 +83,15 @@ export class Sender {
     this.#work();
   }
 
-  /** In the act that stores the row. */
-  willShare(key: Key): void {
-    this.#unsent.put([...key], this.#options.clock.now());
+  /** In the act that stores the answer. */
+  willShareAnswer(id: string, { orgId, fingerprint }: SharedAnswer): void {
+    const steadyMs = this.#options.clock.steady();
+    this.#unsent.put(["a", id], { answer: { orgId, fingerprint }, steadyMs });
+  }
+
+  /** In the act that stores the response. */
+  willShareResponse(owner: string, id: string): void {
+    this.#unsent.put(["r", owner, id], {});
   }
 
   /** Behind that act. Resolves once Redis has it, or where too many wait; never where this process may not go on. */
@@ -133,9 +157,9 @@ export class Sender {
     const sent: Key[] = [];
     let bytes = 0;
     for (const key of keys) {
-      const atMs = this.#unsent.get([...key]);
+      const unsent = this.#unsent.get([...key]);
       // Sent already, or never stored.
-      const made = atMs === undefined ? undefined : this.#operation(own, key, atMs, blobs);
+      const made = unsent === undefined ? undefined : this.#operation(own, key, unsent, blobs);
       if (made !== undefined) operations.push(made);
       sent.push(key);
       bytes = blobs.list.reduce((sum, { length }) => sum + length, 0);
@@ -159,15 +183,25 @@ export class Sender {
     );
   }
 
-  #operation(own: OwnRows, key: Key, atMs: number, blobs: Blobs): Operation | undefined {
+  #operation(own: OwnRows, key: Key, unsent: Unsent, blobs: Blobs): Operation | undefined {
+    return key[0] === "a"
+      ? this.#answerOperation(own, key[1], unsent, blobs)
+      : this.#responseOperation(own, key, blobs);
+  }
+
+  #answerOperation(own: OwnRows, id: string, unsent: Unsent, blobs: Blobs): Operation {
     const { clock, forgotten, mostBytes } = this.#options;
-    if (key[0] === "a") {
-      const answer = own.answer(key[1]);
-      const leftMs = ANSWER_MS - Math.max(0, clock.now() - atMs);
-      if (answer === undefined || leftMs <= 0 || forgotten.hasOrg(answer.orgId ?? ""))
-        return ["unclaim_any", key[1]];
-      return answerOperation(key[1], answer, { blobs, leftMs, mostBytes });
-    }
+    const answer = own.answer(id) ?? (unsent.answer && withoutBytes(unsent.answer));
+    if (answer === undefined || forgotten.hasOrg(answer.orgId ?? "")) return ["unclaim_any", id];
+    const nowMs = clock.steady();
+    // A dataset that was restored or made anew may count steady time otherwise: age frees no key.
+    const ageMs = Math.max(0, nowMs - (unsent.steadyMs ?? nowMs));
+    const leftMs = Math.max(LEAST_ANSWER_MS, ANSWER_MS - ageMs);
+    return answerOperation(id, answer, { blobs, leftMs, mostBytes });
+  }
+
+  #responseOperation(own: OwnRows, key: Key & { 0: "r" }, blobs: Blobs): Operation | undefined {
+    const { clock, forgotten, mostBytes } = this.#options;
     const [, owner, id] = key;
     const response = own.response(owner, id);
     if (response === undefined || forgotten.hasResponse(owner, id)) return undefined;
@@ -176,3 +210,9 @@ export class Sender {
     return responseOperation(owner, id, response, { blobs, leftMs, mostBytes });
   }
 }
+
+/** What takes the place of an answer that the folder has forgotten, which it does by wall time. */
+const withoutBytes = (answer: SharedAnswer): KeptAnswer => ({
+  ...{ requestId: "", status: 0, isStream: false, lost: "evicted", body: NO_BYTES },
+  ...answer,
+});

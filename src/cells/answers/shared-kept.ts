@@ -2,7 +2,7 @@
  * Answers to Idempotency-Keys and stored responses over all cells: each cell stores its own in its folder and sends them to Redis, where
  * the others find them. What a client has in full is there in nearly all cases: its last bytes wait for Redis for a moment.
  */
-import type { Clock, Timers } from "../../clock.ts";
+import type { Timers } from "../../clock.ts";
 import type { OwnRows, SharedAnswers, SharedResponses, StoredResponse } from "../../exchange/kept-rows.ts";
 import type { Cell } from "../cell.ts";
 import { Claims, PATIENCE_MS, unavailable } from "./claims.ts";
@@ -12,8 +12,7 @@ import { MOST_BYTES, unpackResponse } from "./operations.ts";
 import { Sender } from "./sender.ts";
 
 export interface SharedKeptOptions {
-  readonly cell: Pick<Cell, "store" | "lane" | "look" | "restates">;
-  readonly clock: Clock;
+  readonly cell: Pick<Cell, "store" | "clock" | "lane" | "look" | "restates">;
   readonly timers: Timers;
   readonly onFailure: (error: unknown) => void;
   /** Bytes in Redis of all answers, and of all responses; default 256 MiB each. */
@@ -40,8 +39,8 @@ export class SharedKept {
 
   constructor(options: SharedKeptOptions) {
     this.#options = options;
-    const { cell, clock, timers, onFailure } = options;
-    const { store } = cell;
+    const { cell, timers, onFailure } = options;
+    const { store, clock } = cell;
     const { mostBytes = MOST_BYTES, mostAnswers = MOST_ANSWERS } = options;
     this.#claims = new Claims({ lane: cell.lane("claims"), look: cell.look, timers, mostAnswers });
     this.#forgotten = new Forgotten({
@@ -62,10 +61,7 @@ export class SharedKept {
 
   /** @param own the cell's own rows */
   start(own: OwnRows): void {
-    for (const id of this.#sender.waiting()) {
-      const answer = own.answer(id);
-      if (answer !== undefined) this.#claims.hold(id, answer.fingerprint);
-    }
+    for (const [id, fingerprint] of this.#sender.waiting(own)) this.#claims.hold(id, fingerprint);
     this.#forgotten.start(own);
     this.#sender.start(own);
   }
@@ -89,7 +85,7 @@ export class SharedKept {
     return {
       claim: (id, fingerprint) => this.#claims.claim(id, fingerprint),
       unclaim: (id) => this.#atMost(LAST_BYTES_MS, this.#claims.unclaim(id)),
-      willShare: (id) => this.#sender.willShare(["a", id]),
+      willShare: (id, answer) => this.#sender.willShareAnswer(id, answer),
       shared: (id) => this.#atMost(LAST_BYTES_MS, this.#sender.shared(["a", id])),
       forget: (orgId) => this.#forgotten.add(["org", orgId]),
     };
@@ -99,7 +95,7 @@ export class SharedKept {
     return {
       get: (owner, id) => this.#response(owner, id),
       responsesWith: (owner, itemIds) => this.#responsesWith(owner, itemIds),
-      willShare: (owner, id) => this.#sender.willShare(["r", owner, id]),
+      willShare: (owner, id) => this.#sender.willShareResponse(owner, id),
       shared: (owner, id) => this.#atMost(LAST_BYTES_MS, this.#sender.shared(["r", owner, id])),
       isForgotten: (owner, id) => this.#forgotten.hasResponse(owner, id),
       forget: (owner, id) => this.#forgotten.add(["response", owner, id]),

@@ -1,6 +1,6 @@
 /** Cells with kept answers and stored responses, at a real Redis; without a gateway around them. */
 import { SharedKept, type SharedKeptOptions } from "../../../src/cells/answers/shared-kept.ts";
-import { systemClock, systemTimers } from "../../../src/clock.ts";
+import { systemTimers } from "../../../src/clock.ts";
 import type { Call, IdempotencyLock } from "../../../src/exchange/call.ts";
 import { type Claim, IdempotentAnswers } from "../../../src/exchange/idempotency.ts";
 import { type ResponseOwner, StoredResponses } from "../../../src/exchange/stored-responses.ts";
@@ -26,9 +26,9 @@ export async function keptCell(
   bounds: Bounds & TestCellOptions = {},
 ): Promise<KeptCell> {
   const cell = await bench.cell(name, { ...bounds, hasParts: true });
-  const clock = bounds.clock ?? systemClock;
+  const { clock } = cell;
   const onFailure = (error: unknown) => void bench.log.push(`${name}: ${String(error)}`);
-  const kept = new SharedKept({ cell, clock, timers: systemTimers, onFailure, ...bounds });
+  const kept = new SharedKept({ cell, timers: systemTimers, onFailure, ...bounds });
   const uncounted = { kept: { count() {} }, orgOf: () => undefined };
   const keeping = { store: cell.store, clock, maxBytes: 1024 * 1024, onFailure, ...uncounted };
   const answers = new IdempotentAnswers({ ...keeping, shared: kept.answers });

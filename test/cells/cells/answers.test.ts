@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { retireCell } from "../../../src/cells/dataset.ts";
+import type { SharedClock } from "../../../src/cells/shared-clock.ts";
 import { startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { equals, until } from "../../support/wait.ts";
 import { type KeptCell, keptCell, lockOf, said } from "./answers-rig.ts";
@@ -17,6 +18,7 @@ afterAll(() => bench.close());
 const MOST_ROUNDS = 100;
 /** However late the machine is, the moment for which last bytes wait is not over. */
 const NO_TIMERS = { after: () => () => {} };
+const DAY_MS = 86_400_000;
 const open: KeptCell[] = [];
 async function cells(...names: string[]): Promise<KeptCell[]> {
   for (const name of names) open.push(await keptCell(bench, name));
@@ -32,6 +34,12 @@ const newKey = () => `key-${++keys}`;
 /** Resolves once a claim of the key is answered with it: last bytes, and the end of a claim, wait for Redis for a moment only. */
 const answers = ({ claim }: KeptCell, key: string, answer = key) =>
   until("the key has its answer", async () => said(await claim(key)), equals(answer));
+
+/** What a cell hears once the claim holds that all clocks were set. Redis's clock stays: by steady time nothing has changed. */
+function setAhead(clock: SharedClock, byMs: number): void {
+  const changes = clock.changes + 1;
+  clock.read({ redisMs: clock.now() + byMs, shiftMs: byMs, changes }, clock.stamp());
+}
 
 /** Cells that earlier tests stopped are gone for good: after a restart of Redis nobody waits for them to say what they hold. */
 async function retireOthers(): Promise<void> {
@@ -248,6 +256,24 @@ describe("faults", () => {
     proxy.letGo();
     await told;
     expect(said(await two.claim(key))).toBe("told");
+    await one.stop();
+    await proxy.close();
+  });
+
+  test("F4: all clocks are set two days ahead while an answer waits for Redis: its key is not free, and it is answered", async () => {
+    const proxy = await startFaultProxy(bench.redis.url);
+    const one = await keptCell(bench, "slow", { url: proxy.url });
+    const [two] = (await cells("b")) as [KeptCell];
+    const [before, key] = [newKey(), newKey()];
+    const claims = [await one.claim(before), await one.claim(key)] as const;
+    proxy.hold("answer");
+    await one.answer(claims[0], before);
+    await until("Redis is told of the one before", proxy.waiting, equals(1));
+    await one.answer(claims[1], key);
+    setAhead(one.cell.clock, 2 * DAY_MS);
+    proxy.letGo();
+    await one.kept.idle();
+    expect(said(await two.claim(key))).toBe(key);
     await one.stop();
     await proxy.close();
   });

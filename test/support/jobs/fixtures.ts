@@ -136,9 +136,13 @@ export class Rig {
     return openStore(this.folder, { actsTwice: this.#actsTwice });
   }
 
-  /** The jobs of a process; not started. @param isShared it is not the only one: see `JobsOptions` */
-  cell(holder = "cell_a", isShared = false): Cell {
-    const process = new Process(this.store, this.time);
+  /**
+   * The jobs of a process; not started.
+   * @param isShared it is not the only one: see `JobsOptions`
+   * @param faulty what its store does otherwise
+   */
+  cell(holder = "cell_a", isShared = false, faulty = (store: Store) => store): Cell {
+    const process = new Process(faulty(this.store), this.time);
     const failures: string[] = [];
     const jobs = new Jobs({
       store: process.store,

@@ -31,7 +31,7 @@ const deps = () => ({
 });
 const folder = (mostBytes: number) => ({ store: temp.store, nowMs: clock.now(), mostBytes });
 
-test("answers, until a day and an hour after they were given", async () => {
+test("F4: answers, for a day and an hour after they were given, and for an hour at least: the gateway replayed all", async () => {
   const answers = opened(new IdempotentAnswers(deps()));
   const body = Buffer.alloc(1000, 7);
   for (const id of ["z", "y", "x"]) {
@@ -65,7 +65,11 @@ test("answers, until a day and an hour after they were given", async () => {
   ]);
   expect(shown(0).at(-1)).toEqual(["x", "evicted", 0, 24.5]);
   clock.advance(23 * HOUR_MS);
-  expect(shown(MANY).map(([id]) => id)).toEqual(["y", "x"]);
+  expect(shown(MANY).map(([id, , , leftHours]) => [id, leftHours])).toEqual([
+    ["z", 1],
+    ["y", 1],
+    ["x", 1.5],
+  ]);
 });
 
 test("responses, until they expire", async () => {
