@@ -260,7 +260,7 @@ describe("faults", () => {
     await proxy.close();
   });
 
-  test("F4: all clocks are set two days ahead while an answer waits for Redis: its key is not free, and it is answered", async () => {
+  test("C1: all clocks are set two days ahead while an answer waits for Redis: its key is not free, and it is answered", async () => {
     const proxy = await startFaultProxy(bench.redis.url);
     const one = await keptCell(bench, "slow", { url: proxy.url });
     const [two] = (await cells("b")) as [KeptCell];

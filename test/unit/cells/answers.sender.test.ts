@@ -77,7 +77,7 @@ const operation = (leftMs: unknown, facts: object = FACTS, blob = 1): Operation 
 /** Within 5 ms: Redis's time and the clock's are cut to whole milliseconds. */
 const about = (ms: number) => expect.closeTo(ms, -1);
 
-describe("F4: an answer that waits for Redis", () => {
+describe("C1: an answer that waits for Redis", () => {
   test.each([
     ["two days ahead", 2 * DAY],
     ["two days back", -2 * DAY],

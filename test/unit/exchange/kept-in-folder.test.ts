@@ -31,7 +31,7 @@ const deps = () => ({
 });
 const folder = (mostBytes: number) => ({ store: temp.store, nowMs: clock.now(), mostBytes });
 
-test("F4: answers, for a day and an hour after they were given, and for an hour at least: the gateway replayed all", async () => {
+test("C1: answers, for a day and an hour after they were given, and for an hour at least: the gateway replayed all", async () => {
   const answers = opened(new IdempotentAnswers(deps()));
   const body = Buffer.alloc(1000, 7);
   for (const id of ["z", "y", "x"]) {
