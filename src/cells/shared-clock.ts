@@ -91,11 +91,10 @@ export class SharedClock implements Clock {
   /** What `scripts/clock.lua` takes to judge: what is expected, and what the machine's clock says of it. */
   evidence(): readonly (string | number)[] {
     const machineMs = Math.floor(this.machine.now());
-    if (!this.isKnown) return ["", "", "", "", machineMs];
+    if (!this.isKnown) return ["", "", "", "", machineMs, ""];
     const slept = Math.floor(this.machine.now() - this.#machineAheadMs);
-    // A clock that was wrong before says nothing of Redis's.
-    const witness = Math.abs(this.#machineAheadMs) > MACHINES_MS ? "" : machineMs;
-    return [...this.expected(), Math.floor(this.steady()), slept, witness];
+    const wasOff = Math.abs(this.#machineAheadMs) > MACHINES_MS ? 1 : "";
+    return [...this.expected(), Math.floor(this.steady()), slept, machineMs, wasOff];
   }
 
   /** How long the latest exchange, or a try of one, took: the next may be as late. */

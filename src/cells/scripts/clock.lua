@@ -15,7 +15,8 @@
 --
 -- KEYS[1] the dataset's key
 -- ARGV    id, cell, least and most that it expects of steady time, its steady time, the time by the course of its machine's clock since it last
---         heard of Redis (all "" where its process has just begun), the time of its machine's clock, "" where that was wrong before
+--         heard of Redis (all "" where its process has just begun), the time of its machine's clock, and 1 where that was off Redis's
+--         before, else ""
 -- Returns 1 where it may go by Redis's clock, else 0; that clock's time, shift, how often all clocks were set so far, and a cell that
 -- doubts Redis's clock or "".
 local prefix = string.match(KEYS[1], "^({[^}]*}:)")
@@ -46,6 +47,7 @@ local function decimal(number) return string.format("%.0f", number) end
 local time = redis.call("TIME")
 local wall = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local is_new = ARGV[3] == ""
+local was_off = ARGV[8] == "1"
 
 local function answer(outcome, doubter) return { outcome, decimal(wall), decimal(shift), decimal(changes), doubter or "" } end
 
@@ -69,10 +71,11 @@ end
 local newest, has_others = tonumber(known[4] or 0), false
 for _, name in ipairs(redis.call("HKEYS", prefix .. "applied")) do has_others = has_others or name ~= cell end
 
-if not is_within(ARGV[6], SPREAD_MS) and not is_within(ARGV[7], MACHINES_MS) then
+local is_on_course = is_within(ARGV[6], SPREAD_MS)
+if not is_on_course and not is_within(ARGV[7], MACHINES_MS) then
   -- Without a right clock of its machine a cell cannot tell a clock that is wrong from one that was put right. A process that has just
   -- begun has nothing else to go by.
-  if ARGV[7] == "" or (is_new and has_others) then return answer(0) end
+  if was_off or (is_new and has_others) then return answer(0) end
   redis.call("HSET", clock, "d:" .. cell, decimal(wall))
   redis.call("HDEL", clock, "claim")
   -- A clock that reaches the time of former words once more is not the one that was right then.
@@ -104,7 +107,9 @@ local since, claimed = string.match(claim or "", "^(%d+) ([^ ]+)$")
 if not since or wall - tonumber(since) < 0 or wall - tonumber(since) > CLAIM_MS then since, claimed = decimal(wall), "-" end
 if claimed == "-" then claimed = becomes end
 -- Without others a process that has just begun has none to wait for; one that runs waits, because this question may have come late.
-if (has_others or not is_new) and wall - tonumber(since) < CONTRADICT_MS then
+local patience = CONTRADICT_MS
+if was_off and not is_on_course then patience = HEARD_MS end
+if (has_others or not is_new) and wall - tonumber(since) < patience then
   redis.call("HSET", clock, "claim", since .. " " .. claimed)
   return answer(0)
 end

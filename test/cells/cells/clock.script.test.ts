@@ -15,6 +15,7 @@ const DAY = 24 * HOUR;
 const T = 1_800_000_000_000;
 /** As those of the script. */
 const CONTRADICT_MS = 500;
+const HEARD_MS = 2000;
 const MOST_SPANS = 80;
 const unpackr = new Unpackr({ int64AsType: "number" });
 
@@ -32,8 +33,9 @@ const JUDGE = (() => {
 interface Said {
   readonly steady?: number;
   readonly slept?: number;
-  /** "": it was wrong before. */
-  readonly machine?: number | "";
+  readonly machine?: number;
+  /** Whether the machine's clock was off Redis's before. */
+  readonly wasOff?: boolean;
 }
 
 interface Judged {
@@ -78,9 +80,9 @@ describe.skipIf(missing !== undefined)(`C1: clocks${missing === undefined ? "" :
   /** A cell asks while Redis's clock says `redisMs`. */
   async function judge(redisMs: number, said: Said, cell = "a"): Promise<Judged> {
     await link.call("SET", CLOCK, redisMs);
-    const { steady, slept = steady, machine = T - 100 * DAY } = said;
+    const { steady, slept = steady, machine = T - 100 * DAY, wasOff = false } = said;
     const expected = steady === undefined ? ["", ""] : [steady - 2000, steady + 2000];
-    const evidence = [...expected, steady ?? "", slept ?? "", machine];
+    const evidence = [...expected, steady ?? "", slept ?? "", machine, wasOff ? 1 : ""];
     const answer = (await link.run(JUDGE, DATASET_KEY, id, cell, ...evidence)) as RedisValue[];
     const [goes, wall, shift = 0, changes = 0] = answer.slice(0, 4).map(Number);
     expect(wall).toBe(redisMs);
@@ -120,7 +122,14 @@ describe.skipIf(missing !== undefined)(`C1: clocks${missing === undefined ? "" :
     ["is before what another cell went by", T - DAY, { steady: T }, { wentBy: T }, "doubts"],
     ["is that of the machine", T + DAY, { steady: T, machine: T + DAY + 60_000 }, {}, "claims"],
     ["is a minute off the machine's", T + DAY, { steady: T, machine: T + DAY + 60_001 }, {}, "doubts"],
-    ["is off, and the machine's was wrong before", T + DAY, { steady: T, machine: "" }, {}, "waits"],
+    ["is off, and the machine's was off before", T + DAY, { steady: T, wasOff: true }, {}, "waits"],
+    [
+      "went on as the machine's, which was off before",
+      T + DAY,
+      { steady: T, slept: T + DAY, wasOff: true },
+      {},
+      "claims",
+    ],
     ["went on as the machine's, which slept", T + DAY, { steady: T, slept: T + DAY - 2000 }, {}, "claims"],
     ["went back as the machine's did", T - DAY, { steady: T, slept: T - DAY + 2000 }, {}, "claims"],
     ["went on not quite as the machine's", T + DAY, { steady: T, slept: T + DAY - 2001 }, {}, "doubts"],
@@ -303,16 +312,43 @@ describe.skipIf(missing !== undefined)(`C1: clocks${missing === undefined ? "" :
       expect(await judge(T + 100, { steady: T + HOUR + 100 }, cell)).toEqual(WAITS);
   });
 
-  test("a cell whose machine's clock was wrong before keeps no other from a clock that is put right", async () => {
-    for (const cell of ["a", "b"]) await wentBy(cell, STALE);
+  describe("F2: where machines' clocks were off before", () => {
     const redisMs = (afterMs: number) => T + 180_000 + afterMs;
-    const right = (afterMs: number) =>
-      judge(redisMs(afterMs), { steady: T + afterMs, machine: redisMs(afterMs) });
-    const wrong = (afterMs: number) => judge(redisMs(afterMs), { steady: T + afterMs, machine: "" }, "b");
-    expect(await right(0)).toEqual(WAITS);
-    expect(await wrong(200)).toEqual(WAITS);
-    expect(await right(CONTRADICT_MS)).toEqual(SET(180_000));
-    expect(await wrong(CONTRADICT_MS + 200)).toEqual(SET(180_000));
+    beforeEach(async () => {
+      for (const cell of ["a", "b"]) await wentBy(cell, STALE);
+    });
+    /** What a cell says whose machine's clock says what Redis's does now. */
+    const agrees = (afterMs: number, cell: string, wasOff = true) =>
+      judge(redisMs(afterMs), { steady: T + afterMs, machine: redisMs(afterMs), wasOff }, cell);
+    const off = (afterMs: number, cell: string) =>
+      judge(redisMs(afterMs), { steady: T + afterMs, wasOff: true }, cell);
+
+    test("Redis's, once they agree with it, was put right, if no cell has doubted it for two seconds", async () => {
+      expect(await agrees(0, "a")).toEqual(WAITS);
+      expect(await agrees(CONTRADICT_MS, "b")).toEqual(WAITS);
+      expect(await agrees(HEARD_MS - 1, "a")).toEqual(WAITS);
+      expect(await agrees(HEARD_MS, "a")).toEqual(SET(180_000));
+      expect(await spans()).toEqual([0, 0, T + HEARD_MS, 180_000]);
+      expect(await judge(redisMs(HEARD_MS), { steady: T + HEARD_MS, wasOff: true }, "b")).toEqual(
+        SET(180_000),
+      );
+    });
+
+    test("and a cell doubts whose machine's was right, Redis's was not put right", async () => {
+      for (let afterMs = 0; afterMs <= 3 * HEARD_MS; afterMs += HEARD_MS - 1) {
+        expect(await agrees(afterMs, "a")).toEqual(WAITS);
+        expect(await judge(redisMs(afterMs), { steady: T + afterMs }, "c")).toEqual(WAITS);
+        expect(await agrees(afterMs, "b")).toEqual(WAITS);
+      }
+      expect((await hash("clock")).has("claim")).toBe(false);
+    });
+
+    test("and still are, their cells keep no other from a clock that is put right", async () => {
+      expect(await agrees(0, "a", false)).toEqual(WAITS);
+      expect(await off(200, "b")).toEqual(WAITS);
+      expect(await agrees(CONTRADICT_MS, "a", false)).toEqual(SET(180_000));
+      expect(await off(CONTRADICT_MS + 200, "b")).toEqual(SET(180_000));
+    });
   });
 
   test("of another installation is not judged", async () => {
