@@ -52,9 +52,14 @@ export class SharedClock implements Clock {
   #shiftMs = 0;
   /** How often all clocks were set: what was granted before the last time is to be asked for again. */
   changes = 0;
+  /** When that number was first heard. */
+  #changesHeardMs = Number.NEGATIVE_INFINITY;
+  readonly #onContradicted: (redisMs: number) => void;
 
-  constructor(machine: Clock) {
+  /** @param onContradicted called where all clocks were taken to be set, and the machine's, which was right before, says otherwise */
+  constructor(machine: Clock, onContradicted: (redisMs: number) => void = () => {}) {
     this.machine = machine;
+    this.#onContradicted = onContradicted;
     this.#aheadMs = machine.now() - machine.monotonic();
     this.#machineCourse = { aheadMs: this.#aheadMs, sinceMs: machine.monotonic() };
   }
@@ -72,6 +77,11 @@ export class SharedClock implements Clock {
 
   get isKnown(): boolean {
     return this.#heardMs !== undefined;
+  }
+
+  /** By what was heard last. */
+  get #isMachineOff(): boolean {
+    return Math.abs(this.#machineAheadMs) > MACHINES_MS;
   }
 
   /** Steady time that a script which is sent now may find. @throws Error before Redis was heard */
@@ -93,8 +103,7 @@ export class SharedClock implements Clock {
     const machineMs = Math.floor(this.machine.now());
     if (!this.isKnown) return ["", "", "", "", machineMs, ""];
     const slept = Math.floor(this.machine.now() - this.#machineAheadMs);
-    const wasOff = Math.abs(this.#machineAheadMs) > MACHINES_MS ? 1 : "";
-    return [...this.expected(), Math.floor(this.steady()), slept, machineMs, wasOff];
+    return [...this.expected(), Math.floor(this.steady()), slept, machineMs, this.#isMachineOff ? 1 : ""];
   }
 
   /** How long the latest exchange, or a try of one, took: the next may be as late. */
@@ -126,10 +135,13 @@ export class SharedClock implements Clock {
 
   /** The same, with what Redis says of the clocks so far. */
   read({ redisMs, shiftMs, changes }: ClockReading, sentMs: number): void {
-    // A reply that was kept from before they were set.
-    if (changes < this.changes) return;
+    // A reply that was kept from before they were set. What was asked since then is of a dataset that has lost it, by a failover.
+    if (changes < this.changes && sentMs <= this.#changesHeardMs) return;
+    const [wasKnown, wasOff, isNew] = [this.isKnown, this.#isMachineOff, changes > this.changes];
     this.heard(redisMs, sentMs);
     this.#shiftMs = shiftMs;
+    if (changes !== this.changes) this.#changesHeardMs = this.machine.monotonic();
     this.changes = changes;
+    if (wasKnown && isNew && !wasOff && this.#isMachineOff) this.#onContradicted(redisMs);
   }
 }

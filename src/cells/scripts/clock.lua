@@ -12,6 +12,7 @@
 -- {…}:clock   hash: spans    flat list (MessagePack): steady time at which it began, shift
 --                   d:<cell> Redis's time when the cell last doubted it
 --                   claim    "Redis's time, shift": since when cells say that all clocks were set, and what the shift becomes, "-" if unknown
+-- {…}:claimants  set: cells that made the claim, too
 --
 -- KEYS[1] the dataset's key
 -- ARGV    id, cell, least and most that it expects of steady time, its steady time, the time by the course of its machine's clock since it last
@@ -51,9 +52,15 @@ local was_off = ARGV[8] == "1"
 
 local function answer(outcome, doubter) return { outcome, decimal(wall), decimal(shift), decimal(changes), doubter or "" } end
 
+local function end_claim()
+  redis.call("HDEL", clock, "claim")
+  redis.call("DEL", prefix .. "claimants")
+end
+
 -- The cell goes by Redis's clock: it neither doubts it nor claims anything.
 local function agreed()
-  redis.call("HDEL", clock, "d:" .. cell, "claim")
+  redis.call("HDEL", clock, "d:" .. cell)
+  end_claim()
   return answer(1)
 end
 
@@ -67,9 +74,15 @@ for i = 1, #vouched, 2 do
   local age = wall - shift - tonumber(vouched[i + 1])
   if vouched[i] ~= cell and age >= 0 and age < HEARD_MS then return agreed() end
 end
--- The newest steady time of a beat, and whether there are other cells.
-local newest, has_others = tonumber(known[4] or 0), false
-for _, name in ipairs(redis.call("HKEYS", prefix .. "applied")) do has_others = has_others or name ~= cell end
+-- The newest steady time of a beat, and those of other cells' latest ones.
+local newest, beats, has_others = tonumber(known[4] or 0), {}, false
+local applied = redis.call("HGETALL", prefix .. "applied")
+for i = 1, #applied, 2 do
+  if applied[i] ~= cell then
+    beats[#beats + 1] = { applied[i], tonumber(string.match(applied[i + 1], "%d+$")) }
+    has_others = true
+  end
+end
 
 local is_on_course = is_within(ARGV[6], SPREAD_MS)
 if not is_on_course and not is_within(ARGV[7], MACHINES_MS) then
@@ -77,7 +90,7 @@ if not is_on_course and not is_within(ARGV[7], MACHINES_MS) then
   -- begun has nothing else to go by.
   if was_off or (is_new and has_others) then return answer(0) end
   redis.call("HSET", clock, "d:" .. cell, decimal(wall))
-  redis.call("HDEL", clock, "claim")
+  end_claim()
   -- A clock that reaches the time of former words once more is not the one that was right then.
   redis.call("DEL", prefix .. "vouched")
   return answer(0, cell)
@@ -104,16 +117,33 @@ elseif wall - shift < newest - SPREAD_MS then
   becomes = decimal(wall - newest)
 end
 local since, claimed = string.match(claim or "", "^(%d+) ([^ ]+)$")
-if not since or wall - tonumber(since) < 0 or wall - tonumber(since) > CLAIM_MS then since, claimed = decimal(wall), "-" end
+if not since or wall - tonumber(since) < 0 or wall - tonumber(since) > CLAIM_MS then
+  end_claim()
+  since, claimed = decimal(wall), "-"
+end
 if claimed == "-" then claimed = becomes end
+local claimed_for = wall - tonumber(since)
+redis.call("SADD", prefix .. "claimants", cell)
+
+-- Whether another cell may still contradict, which gave a sign of life just now.
+local function is_another_awaited()
+  -- Steady time if the claim holds. A process that has just begun does not know how long none ran: as if it were no time.
+  local now = claimed == "-" and newest + claimed_for or wall - tonumber(claimed)
+  for _, beat in ipairs(beats) do
+    local has_said = redis.call("SISMEMBER", prefix .. "claimants", beat[1]) == 1
+    if now - beat[2] < HEARD_MS and not has_said then return true end
+  end
+  return false
+end
+
 -- Without others a process that has just begun has none to wait for; one that runs waits, because this question may have come late.
-local patience = CONTRADICT_MS
-if was_off and not is_on_course then patience = HEARD_MS end
-if (has_others or not is_new) and wall - tonumber(since) < patience then
+local is_early = (has_others or not is_new) and claimed_for < CONTRADICT_MS
+local is_unsure = was_off and not is_on_course
+if is_early or (claimed_for < HEARD_MS and (is_unsure or is_another_awaited())) then
   redis.call("HSET", clock, "claim", since .. " " .. claimed)
   return answer(0)
 end
-redis.call("HDEL", clock, "claim")
+end_claim()
 if claimed == "-" then return answer(1) end
 
 local steady = wall - tonumber(claimed)
