@@ -190,10 +190,17 @@ export class Troubles {
     });
   }
 
+  /** The time goes on from another one, by all that cells can know. */
+  #courseChanges(): void {
+    const { money } = this.#deps;
+    money.isDayUnsure ||= money.isPeriodUnsure;
+    money.isPeriodUnsure = true;
+  }
+
   /** As where all machines slept, or where there is only one. */
   #jumpAll(): void {
-    const { server, cells, dice, money } = this.#deps;
-    money.isPeriodUnsure = true;
+    const { server, cells, dice } = this.#deps;
+    this.#courseChanges();
     this.#set("all clocks are", dice.pick(JUMPS_MS), (byMs) => {
       this.#allAheadMs += byMs;
       server.clockAheadMs += byMs;
@@ -203,11 +210,11 @@ export class Troubles {
 
   /** Its machine has no one who keeps its clock right, until it is far off and somebody sets it. */
   #driftRedis(): void {
-    const { server, dice, limits, money, say } = this.#deps;
+    const { server, dice, limits, say } = this.#deps;
     const stepMs = dice.chance(0.5) ? UNSEEN_MS : -UNSEEN_MS;
     say(`Redis's clock drifts by ${stepMs} ms each ${DRIFT_EVERY_MS} ms`);
     limits.isClockWrong = true;
-    money.isPeriodUnsure = true;
+    this.#courseChanges();
     const drift = (ms: number) => {
       if (this.#isOver) return;
       if (Math.abs(ms) > DRIFT_MS) {
@@ -223,8 +230,8 @@ export class Troubles {
 
   /** All machines learn one after the other what time it is, and often Redis's is the last. */
   #jumpInTurn(): void {
-    const { server, cells, dice, money, say } = this.#deps;
-    money.isPeriodUnsure = true;
+    const { server, cells, dice, say } = this.#deps;
+    this.#courseChanges();
     this.#set("all clocks are, one after the other,", dice.pick(JUMPS_MS), (byMs) => {
       this.#allAheadMs += byMs;
       const set: (() => void)[] = cells.map((cell) => () => {

@@ -3,7 +3,10 @@
 --
 -- - Another cell has gone by Redis's clock just now: this cell's is the wrong one.
 -- - The clock of the cell's machine says the same as Redis's, or was set by as much, and no cell says otherwise: all machines slept,
---   or all clocks were set, or Redis's was put right. Cells have half a second to contradict.
+--   or all clocks were set, or Redis's was put right. Cells have half a second to contradict; those that gave a sign of life just now, and
+--   have not claimed the same, two seconds: their links may be slow.
+-- - The same of a cell whose machine's clock was off Redis's before, and agrees with it now: which of the two was wrong is not known, so each
+--   cell has two seconds to contradict. It happens where Redis's clock was wrong for long, or is the last one that is put right.
 -- - Otherwise Redis's clock is doubted, and the cell waits until one of them is put right.
 --
 -- Steady time is Redis's time less `shift`: it goes on evenly where all clocks are set. `spans` says by how much clocks were ahead of it, and
@@ -149,21 +152,21 @@ if claimed == "-" then return answer(1) end
 local steady = wall - tonumber(claimed)
 shift, changes = tonumber(claimed), changes + 1
 spans = spans or { 0, tonumber(known[2] or 0) }
--- Clocks that return to an earlier course were wrong in between.
-local kept
-for i = 1, #spans, 2 do
-  if math.abs(spans[i + 1] - shift) <= RETURN_MS then kept = i + 1 end
+-- Clocks that come near to an earlier course again were wrong in between. What was charged before keeps its time to the millisecond: a day's
+-- charges are counted by the last of them, which a second may carry over midnight.
+local current, kept = spans[#spans], nil
+for i = 2, #spans - 2, 2 do
+  local off_ms = math.abs(spans[i] - shift)
+  if off_ms <= RETURN_MS and off_ms < math.abs(spans[i] - current) then kept = i end
 end
-if kept then
-  while #spans > kept do table.remove(spans) end
-  spans[kept] = shift
-else
+while kept and #spans > kept do table.remove(spans) end
+if spans[#spans] ~= shift then
   spans[#spans + 1] = steady
   spans[#spans + 1] = shift
-  while #spans > 2 * MOST_SPANS or (#spans > 2 and spans[3] < steady - SPAN_KEPT_MS) do
-    table.remove(spans, 1)
-    table.remove(spans, 1)
-  end
+end
+while #spans > 2 * MOST_SPANS or (#spans > 2 and spans[3] < steady - SPAN_KEPT_MS) do
+  table.remove(spans, 1)
+  table.remove(spans, 1)
 end
 redis.call("HSET", clock, "spans", cmsgpack.pack(spans))
 redis.call("HSET", KEYS[1], "shift", decimal(shift), "clock_changes", decimal(changes))

@@ -9,10 +9,11 @@ const MOST_SPANS = 80;
 describe.skipIf(missing !== undefined)(
   `C1: spans of clocks${missing === undefined ? "" : `: ${missing}`}`,
   () => {
-    const { claimed, spans } = judgeOfClocks();
+    const { claimed, spans, wallOf } = judgeOfClocks();
 
     test.each([
-      ["within five seconds of its course", 5000, [0, 5000]],
+      ["within five seconds of its course", 5000, [0, 0, T + HOUR + CONTRADICT_MS, 5000]],
+      ["to its course", 0, [0, 0]],
       ["not so near to it", 5001, [0, 0, T + CONTRADICT_MS, DAY, T + HOUR + CONTRADICT_MS, 5001]],
     ])("a clock that is put right %s", async (_, offMs, left) => {
       await claimed(T, DAY);
@@ -23,6 +24,31 @@ describe.skipIf(missing !== undefined)(
     test("a clock that returns to the first of several courses forgets all between", async () => {
       for (const [at, shift] of [DAY, 13 * DAY, 2 * DAY, 0].entries()) await claimed(T + at * HOUR, shift);
       expect(await spans()).toEqual([0, 0]);
+    });
+
+    test.each([3000, -3000, 5000])(
+      "F8: 20 settings by %d ms move nothing that was charged before",
+      async (ms) => {
+        // It is 23:59:30.
+        const chargedMs = Math.ceil(T / DAY) * DAY - 30_000;
+        const beginMs = chargedMs + 1000;
+        for (let n = 1; n <= 20; n++)
+          expect(await claimed(beginMs + n * 10_000, n * ms)).toMatchObject({ goes: true, shift: n * ms });
+        expect(await wallOf(chargedMs)).toBe(chargedMs);
+        const nowMs = beginMs + 20 * 10_000 + CONTRADICT_MS;
+        expect(await wallOf(nowMs)).toBe(nowMs + 20 * ms);
+      },
+    );
+
+    test("F8: nor do clocks that are put right not quite, again and again", async () => {
+      for (let n = 1; n <= 20; n++) {
+        await claimed(T + n * HOUR, DAY);
+        await claimed(T + n * HOUR + 60_000, n * 1000);
+      }
+      expect(await wallOf(T)).toBe(T);
+      // By a clock that was wrong then.
+      const wrongMs = T + 20 * HOUR + 30_000;
+      expect(await wallOf(wrongMs)).toBe(wrongMs + 19_000);
     });
 
     test("eighty spans are kept, the newest", async () => {
