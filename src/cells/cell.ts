@@ -4,6 +4,7 @@ import type { Clock } from "../clock.ts";
 import type { Histogram } from "../histogram.ts";
 import type { Store } from "../store/store.ts";
 import { Beats } from "./beats.ts";
+import { warnOfClock } from "./clock-check.ts";
 import { Committer, EVERYWHERE_MS } from "./committer.ts";
 import { assertSettings, type Entered, UnsafeSettings } from "./dataset.ts";
 import { type Lane, type Operation, Session } from "./exchange.ts";
@@ -243,7 +244,7 @@ interface Ground {
 function partsOf(options: CellOptions, { link, reading, replica, close, parts }: Ground) {
   const { cell, local, isShared, clock, log, replicas, onEnd, formats = FORMATS } = options;
   const onTerm = (session: Session) => restate({ link, session, replica, parts, follower, committer });
-  const time = new SharedClock(clock);
+  const time = new SharedClock(clock, warnOfClock(log, clock));
   const session = new Session({
     ...options,
     link,

@@ -2,6 +2,7 @@
  * What a cell does where its expectation of Redis's clock and that clock contradict each other: one of them was set, and money, limits and
  * leases must not follow it. Redis knows what the other cells say (`scripts/clock.lua`); until they agree, nothing is asked of it.
  */
+import type { Clock } from "../clock.ts";
 import { DATASET_KEY } from "./keys.ts";
 import type { RedisLink, RedisLog } from "./redis.ts";
 import { SCRIPTS } from "./scripts.ts";
@@ -82,5 +83,14 @@ export class ClockCheck {
     return { ...times, doubtedBy: String(reply[4] ?? "") };
   }
 }
+
+/** What a cell says whose machine's clock contradicts what others agreed on. */
+export const warnOfClock =
+  (log: RedisLog, machine: Pick<Clock, "now">) =>
+  (redisMs: number): void =>
+    log.warn(
+      { redis: isoOf(redisMs), machine: isoOf(machine.now()) },
+      "all clocks were taken to be set, as no cell contradicted in time, and this machine's was not: set right whichever is wrong",
+    );
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();

@@ -52,9 +52,14 @@ export class SharedClock implements Clock {
   #shiftMs = 0;
   /** How often all clocks were set: what was granted before the last time is to be asked for again. */
   changes = 0;
+  /** When that number was first heard. */
+  #changesHeardMs = Number.NEGATIVE_INFINITY;
+  readonly #onContradicted: (redisMs: number) => void;
 
-  constructor(machine: Clock) {
+  /** @param onContradicted called where all clocks were taken to be set, and the machine's, which was right before, says otherwise */
+  constructor(machine: Clock, onContradicted: (redisMs: number) => void = () => {}) {
     this.machine = machine;
+    this.#onContradicted = onContradicted;
     this.#aheadMs = machine.now() - machine.monotonic();
     this.#machineCourse = { aheadMs: this.#aheadMs, sinceMs: machine.monotonic() };
   }
@@ -74,6 +79,11 @@ export class SharedClock implements Clock {
     return this.#heardMs !== undefined;
   }
 
+  /** By what was heard last. */
+  get #isMachineOff(): boolean {
+    return Math.abs(this.#machineAheadMs) > MACHINES_MS;
+  }
+
   /** Steady time that a script which is sent now may find. @throws Error before Redis was heard */
   expected(): Expected {
     if (this.#heardMs === undefined) throw new Error("Redis's clock is not known yet");
@@ -91,11 +101,9 @@ export class SharedClock implements Clock {
   /** What `scripts/clock.lua` takes to judge: what is expected, and what the machine's clock says of it. */
   evidence(): readonly (string | number)[] {
     const machineMs = Math.floor(this.machine.now());
-    if (!this.isKnown) return ["", "", "", "", machineMs];
+    if (!this.isKnown) return ["", "", "", "", machineMs, ""];
     const slept = Math.floor(this.machine.now() - this.#machineAheadMs);
-    // A clock that was wrong before says nothing of Redis's.
-    const witness = Math.abs(this.#machineAheadMs) > MACHINES_MS ? "" : machineMs;
-    return [...this.expected(), Math.floor(this.steady()), slept, witness];
+    return [...this.expected(), Math.floor(this.steady()), slept, machineMs, this.#isMachineOff ? 1 : ""];
   }
 
   /** How long the latest exchange, or a try of one, took: the next may be as late. */
@@ -127,10 +135,13 @@ export class SharedClock implements Clock {
 
   /** The same, with what Redis says of the clocks so far. */
   read({ redisMs, shiftMs, changes }: ClockReading, sentMs: number): void {
-    // A reply that was kept from before they were set.
-    if (changes < this.changes) return;
+    // A reply that was kept from before they were set. What was asked since then is of a dataset that has lost it, by a failover.
+    if (changes < this.changes && sentMs <= this.#changesHeardMs) return;
+    const [wasKnown, wasOff, isNew] = [this.isKnown, this.#isMachineOff, changes > this.changes];
     this.heard(redisMs, sentMs);
     this.#shiftMs = shiftMs;
+    if (changes !== this.changes) this.#changesHeardMs = this.machine.monotonic();
     this.changes = changes;
+    if (wasKnown && isNew && !wasOff && this.#isMachineOff) this.#onContradicted(redisMs);
   }
 }

@@ -68,6 +68,8 @@ export class MoneyWatch {
   isCapUnsure = false;
   /** All clocks were set: a period has another sum than the one that calls were admitted by. */
   isPeriodUnsure = false;
+  /** Clocks may have come back to a day by another course than they had on it: what was charged on it before is not counted then. */
+  isDayUnsure = false;
   readonly counts = { calls: 0, charges: 0, postings: 0, refusals: 0 };
 
   constructor(deps: MoneyWatchDeps) {
@@ -240,7 +242,7 @@ export class MoneyWatch {
   #checkDays(): void {
     for (const { keyId, scope } of this.#deps.plan.keys) {
       const { keyDaily } = scope;
-      if (keyDaily?.hard !== true || this.isCapUnsure) continue;
+      if (keyDaily?.hard !== true || this.isCapUnsure || this.isDayUnsure) continue;
       const days = new Map<string, number>();
       for (const [requestId, { call, amount, day, isTold }] of this.#attempts)
         if (isTold && call.key.keyId === keyId && !this.#uncharged.has(requestId))

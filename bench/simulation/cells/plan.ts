@@ -18,7 +18,17 @@ export interface SimOrg {
 
 export const TROUBLES = {
   ...{ pause: 3, kill: 3, cut: 3, cutAll: 1, stall: 2, slow: 1, fullDisk: 1, jump: 1 },
-  ...{ redisRestart: 1.5, redisSlip: 0.3, redisJump: 0.7, allJump: 0.7, copy: 0.7, failOver: 0, retire: 0 },
+  ...{
+    redisRestart: 1.5,
+    redisSlip: 0.3,
+    redisJump: 0.7,
+    redisDrift: 0,
+    allJump: 0.7,
+    jumpInTurn: 0.5,
+    copy: 0.7,
+    failOver: 0,
+    retire: 0,
+  },
 };
 export type Trouble = keyof typeof TROUBLES;
 
@@ -63,7 +73,7 @@ export function planOf(dice: Dice): Plan {
     callEveryMs: isLong ? 400 : dice.integer(10, 100),
     actEveryMs: isLong ? 2000 : dice.integer(30, 300),
     troubleEveryMs: isLong ? 8000 : dice.integer(100, 1500),
-    troubles: { ...TROUBLES, failOver: replicas * 4, retire: isLong ? 4 : 0 },
+    troubles: { ...TROUBLES, failOver: replicas * 4, retire: isLong ? 4 : 0, redisDrift: isLong ? 1 : 0 },
     pageRows: dice.integer(2, 40),
     streamEntries: dice.chance(0.5) ? dice.integer(3, 40) : 10_000,
     accounts: dice.integer(2, 8),

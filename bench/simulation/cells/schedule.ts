@@ -25,6 +25,8 @@ import { Troubles } from "./troubles.ts";
 
 export interface ScheduleOptions {
   readonly seed: number;
+  /** In place of what follows from the seed. */
+  readonly plan?: Partial<Plan>;
   /** Told of what happens. */
   readonly onLine?: (line: string) => void;
   /** Told of each command that Redis ran, and what it has then. */
@@ -98,7 +100,8 @@ class Schedule {
   constructor(options: ScheduleOptions) {
     this.#options = options;
     this.#dice = new Dice(options.seed);
-    const [dice, plan] = [this.#dice, planOf(this.#dice)];
+    const dice = this.#dice;
+    const plan = { ...planOf(dice), ...options.plan };
     this.#plan = plan;
     const time = new VirtualTime(plan.beginMs);
     this.#time = time;

@@ -19,6 +19,8 @@ const JUMPS_MS = [61 * SECOND_MS, HOUR_MS, 8 * HOUR_MS, DAY_MS, 13 * DAY_MS, 40 
 ]);
 /** Smaller steps cannot be told from what clocks differ anyway. */
 const UNSEEN_MS = 1900;
+/** A clock that drifts goes on by that in steps which cells have each heard of: faster than a real one, and by more than machines may differ. */
+const [DRIFT_EVERY_MS, DRIFT_MS] = [300, 80 * SECOND_MS];
 
 export interface TroublesDeps {
   readonly time: VirtualTime;
@@ -94,7 +96,9 @@ export class Troubles {
       redisRestart: () => this.#restartRedis(),
       redisSlip: () => this.#slipRedis(),
       redisJump: () => this.#jumpRedis(),
+      redisDrift: () => this.#driftRedis(),
       allJump: () => this.#jumpAll(),
+      jumpInTurn: () => this.#jumpInTurn(),
       copy: () => this.#copy(cell),
       failOver: () => this.#failOver(),
       retire: () => this.#retire(cell),
@@ -186,14 +190,61 @@ export class Troubles {
     });
   }
 
+  /** The time goes on from another one, by all that cells can know. */
+  #courseChanges(): void {
+    const { money } = this.#deps;
+    money.isDayUnsure ||= money.isPeriodUnsure;
+    money.isPeriodUnsure = true;
+  }
+
   /** As where all machines slept, or where there is only one. */
   #jumpAll(): void {
-    const { server, cells, dice, money } = this.#deps;
-    money.isPeriodUnsure = true;
+    const { server, cells, dice } = this.#deps;
+    this.#courseChanges();
     this.#set("all clocks are", dice.pick(JUMPS_MS), (byMs) => {
       this.#allAheadMs += byMs;
       server.clockAheadMs += byMs;
       for (const { process } of cells) if (process !== undefined) process.wallAheadMs += byMs;
+    });
+  }
+
+  /** Its machine has no one who keeps its clock right, until it is far off and somebody sets it. */
+  #driftRedis(): void {
+    const { server, dice, limits, say } = this.#deps;
+    const stepMs = dice.chance(0.5) ? UNSEEN_MS : -UNSEEN_MS;
+    say(`Redis's clock drifts by ${stepMs} ms each ${DRIFT_EVERY_MS} ms`);
+    limits.isClockWrong = true;
+    this.#courseChanges();
+    const drift = (ms: number) => {
+      if (this.#isOver) return;
+      if (Math.abs(ms) > DRIFT_MS) {
+        say(`Redis's clock is set right by ${-ms} ms`);
+        server.clockAheadMs -= ms;
+        return;
+      }
+      server.clockAheadMs += stepMs;
+      this.#later(DRIFT_EVERY_MS, () => drift(ms + stepMs));
+    };
+    drift(0);
+  }
+
+  /** All machines learn one after the other what time it is, and often Redis's is the last. */
+  #jumpInTurn(): void {
+    const { server, cells, dice, say } = this.#deps;
+    this.#courseChanges();
+    this.#set("all clocks are, one after the other,", dice.pick(JUMPS_MS), (byMs) => {
+      this.#allAheadMs += byMs;
+      const set: (() => void)[] = cells.map((cell) => () => {
+        say(`the clock of ${cell.name} is set by ${byMs} ms`);
+        if (cell.process !== undefined) cell.process.wallAheadMs += byMs;
+      });
+      const place = dice.chance(0.6) ? set.length : dice.integer(0, set.length);
+      set.splice(place, 0, () => {
+        say(`Redis's clock is set by ${byMs} ms`);
+        server.clockAheadMs += byMs;
+      });
+      const everyMs = dice.between(200, 1000);
+      for (const [at, act] of set.entries()) this.#later(at * everyMs, () => void (this.#isOver || act()));
     });
   }
 

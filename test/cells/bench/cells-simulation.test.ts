@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { Dice } from "../../../bench/simulation/billing/dice.ts";
 import { simulateCells } from "../../../bench/simulation/cells/cells.ts";
-import { planOf } from "../../../bench/simulation/cells/plan.ts";
+import { planOf, TROUBLES, type Trouble } from "../../../bench/simulation/cells/plan.ts";
 import { runSchedule } from "../../../bench/simulation/cells/schedule.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { RealTwin } from "./redis-twin.ts";
@@ -17,6 +17,11 @@ const SEEDS = Array.from({ length: 60 }, (_, at) => at + 1)
   })
   .slice(0, 3);
 
+const NO_TROUBLES = Object.fromEntries(Object.keys(TROUBLES).map((name) => [name, 0])) as Record<
+  Trouble,
+  number
+>;
+
 test("schedules of cells in trouble break no promise", async () => {
   const broken: unknown[] = [];
   const { counts } = await simulateCells({
@@ -27,6 +32,19 @@ test("schedules of cells in trouble break no promise", async () => {
   // It was not quiet.
   for (const name of ["charges", "acts", "postings", "troubles"] as const)
     expect(counts[name]).toBeGreaterThan(25);
+});
+
+test.each([
+  ["each is set a moment after the other, Redis's last", { jumpInTurn: 1 }],
+  ["Redis's drifts by more than a minute and is set right", { redisDrift: 1 }],
+] as const)("F2: cells go on by themselves where of all clocks %s", async (_, only) => {
+  const troubles = { ...NO_TROUBLES, ...only };
+  for (const seed of [1, 2, 3, 4, 5, 6]) {
+    const plan = { troubles, activeMs: 30_000, troubleEveryMs: 10_000, callEveryMs: 200, actEveryMs: 500 };
+    const { broken, counts } = await runSchedule({ seed, plan });
+    expect([seed, broken]).toEqual([seed, undefined]);
+    expect(counts.troubles).toBeGreaterThan(0);
+  }
 });
 
 test("the same seed gives the same schedule", async () => {

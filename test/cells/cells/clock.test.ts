@@ -12,6 +12,7 @@ import { type Bench, openBench, type TestCell, type TestCellOptions } from "./fi
 
 const missing = missingRedis();
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 const LEASE_MS = 1000;
 
 /** A machine whose wall clock is wrong by so much. */
@@ -89,9 +90,49 @@ describe("the clock of cells", () => {
     setAheadMs = HOUR;
     clock.heard(nowMs - 10, sentMs);
     // By the machine's course as much time has passed as by Redis's clock, if that was set by an hour, too.
-    expect(clock.evidence().slice(-2)).toEqual([nowMs + HOUR, nowMs + HOUR]);
+    expect(clock.evidence().slice(-3)).toEqual([nowMs + HOUR, nowMs + HOUR, ""]);
     clock.heard(nowMs, clock.stamp());
-    expect(clock.evidence().slice(-2)).toEqual([nowMs, ""]);
+    expect(clock.evidence().slice(-3)).toEqual([nowMs, nowMs + HOUR, 1]);
+  });
+
+  test.each([
+    ["its own was not", 0, 1],
+    ["so was its own", HOUR, 0],
+  ])("F5: tells once that all clocks were taken to be set, and %s", (_, machineMs, times) => {
+    const told: number[] = [];
+    const clock = new SharedClock(machine, (redisMs) => void told.push(redisMs));
+    const read = (changes: number) => {
+      const sentMs = clock.stamp();
+      nowMs += 10;
+      clock.read({ redisMs: nowMs + changes * HOUR, shiftMs: changes * HOUR, changes }, sentMs);
+    };
+    read(0);
+    setAheadMs = machineMs;
+    const setMs = nowMs + HOUR + 10;
+    for (const changes of [1, 1]) read(changes);
+    expect(told).toEqual(Array.from({ length: times }, () => setMs));
+  });
+
+  test("F6: believes a dataset that has lost what it knew of a setting of all clocks", () => {
+    const clock = new SharedClock(machine);
+    const read = (changes: number, sentMs = nowMs - 10) => {
+      const shiftMs = changes * DAY;
+      clock.read({ redisMs: nowMs + shiftMs, shiftMs, changes }, sentMs);
+      // To some milliseconds.
+      return [Math.round((clock.now() - nowMs) / 1000), clock.changes];
+    };
+    expect(read(0)).toEqual([0, 0]);
+    nowMs += 100;
+    const earlierMs = nowMs;
+    nowMs += 100;
+    expect(read(1)).toEqual([DAY / 1000, 1]);
+    nowMs += 100;
+    // A reply that Redis had kept since before.
+    expect(read(0, earlierMs)).toEqual([DAY / 1000, 1]);
+    // A replica took its place that lacks the setting, and whose machine's clock is right.
+    expect(read(0)).toEqual([0, 0]);
+    expect(Math.abs(clock.steady() - nowMs)).toBeLessThan(50);
+    expect(read(1)).toEqual([DAY / 1000, 1]);
   });
 
   test("expects of Redis's clock what it said, for as long as monotonic time can differ from it", () => {
