@@ -40,8 +40,8 @@ local HEARD_MS = 2000
 local CONTRADICT_MS = 500
 -- A claim that was not repeated for so long is over.
 local CLAIM_MS = 5000
--- Clocks that are put right meet their earlier course within this.
-local RETURN_MS = 5000
+-- Clocks that are put right meet their earlier course within this, or within such a part of the way: that course may have been wrong, too.
+local RETURN_MS, RETURN_PART = 5000, 20
 local MOST_SPANS = 80
 -- Nothing is asked for the time of what is older.
 local SPAN_KEPT_MS = 40 * 86400000
@@ -156,8 +156,8 @@ spans = spans or { 0, tonumber(known[2] or 0) }
 -- charges are counted by the last of them, which a second may carry over midnight.
 local current, kept = spans[#spans], nil
 for i = 2, #spans - 2, 2 do
-  local off_ms = math.abs(spans[i] - shift)
-  if off_ms <= RETURN_MS and off_ms < math.abs(spans[i] - current) then kept = i end
+  local off_ms, way_ms = math.abs(spans[i] - shift), math.abs(spans[i] - current)
+  if off_ms <= math.max(RETURN_MS, way_ms / RETURN_PART) and off_ms < way_ms then kept = i end
 end
 while kept and #spans > kept do table.remove(spans) end
 if spans[#spans] ~= shift then

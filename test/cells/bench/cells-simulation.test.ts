@@ -37,7 +37,7 @@ test("schedules of cells in trouble break no promise", async () => {
 test.each([
   ["each is set a moment after the other, Redis's last", { jumpInTurn: 1 }],
   ["Redis's drifts by more than a minute and is set right", { redisDrift: 1 }],
-] as const)("F2: cells go on by themselves where of all clocks %s", async (_, only) => {
+] as const)("C1: cells go on by themselves where of all clocks %s", async (_, only) => {
   const troubles = { ...NO_TROUBLES, ...only };
   for (const seed of [1, 2, 3, 4, 5, 6]) {
     const plan = { troubles, activeMs: 30_000, troubleEveryMs: 10_000, callEveryMs: 200, actEveryMs: 500 };

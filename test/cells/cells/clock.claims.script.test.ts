@@ -48,7 +48,7 @@ describe.skipIf(missing !== undefined)(
       expect(await claims(2800)).toEqual(SET(DAY));
     });
 
-    describe("F5: a claim waits for a cell that gave a sign of life just now", () => {
+    describe("C1: a claim waits for a cell that gave a sign of life just now", () => {
       const LAST = T - 300;
       beforeEach(async () => {
         for (const cell of ["a", "b"]) await wentBy(cell, LAST);
@@ -136,7 +136,7 @@ describe.skipIf(missing !== undefined)(
       expect(await claims(4500)).toEqual(SET(DAY));
     });
 
-    describe("F2: where machines' clocks were off before", () => {
+    describe("C1: where machines' clocks were off before", () => {
       const redisMs = (afterMs: number) => T + 180_000 + afterMs;
       beforeEach(async () => {
         for (const cell of ["a", "b"]) await wentBy(cell, STALE);

@@ -98,7 +98,7 @@ describe("the clock of cells", () => {
   test.each([
     ["its own was not", 0, 1],
     ["so was its own", HOUR, 0],
-  ])("F5: tells once that all clocks were taken to be set, and %s", (_, machineMs, times) => {
+  ])("C1: tells once that all clocks were taken to be set, and %s", (_, machineMs, times) => {
     const told: number[] = [];
     const clock = new SharedClock(machine, (redisMs) => void told.push(redisMs));
     const read = (changes: number) => {
@@ -113,7 +113,7 @@ describe("the clock of cells", () => {
     expect(told).toEqual(Array.from({ length: times }, () => setMs));
   });
 
-  test("F6: believes a dataset that has lost what it knew of a setting of all clocks", () => {
+  test("C1: believes a dataset that has lost what it knew of a setting of all clocks", () => {
     const clock = new SharedClock(machine);
     const read = (changes: number, sentMs = nowMs - 10) => {
       const shiftMs = changes * DAY;
