@@ -24,6 +24,7 @@ import {
   told,
   webhookState,
 } from "./check-settings.ts";
+import { sharedState } from "./check-state.ts";
 
 /** Says a line per fact. Resolves with 0 where a start would succeed, as far as a check can tell, else with 1. */
 export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void): Promise<number> {
@@ -48,7 +49,7 @@ export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void)
     ["data", dataState(dataDir, fault)],
     ["plans", plansState(config)],
     ["analytics", await analyticsState(config)],
-    ["state", "in the data folder, of one process; no Redis"],
+    ["state", sharedState(config, env.PATH, fault)],
     ["mail", mailState(config)],
     ["payments", paymentState(config)],
     ["identity", identityState(config)],

@@ -9,6 +9,7 @@ import { FIRST_KEY_SCOPES, orderedScopes, SCOPES, type Scope } from "../account/
 import { newSecret } from "../account/secret.ts";
 import { AccountTables } from "../account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../account/versions.ts";
+import { membershipOf } from "../cells/membership.ts";
 import { systemClock, systemRandom } from "../clock.ts";
 import { readConfig } from "../config.ts";
 import { didYouMean, nearest } from "../document/nearest.ts";
@@ -18,6 +19,8 @@ import { openStore, type Store } from "../store/store.ts";
 import type { Given, Shell } from "./command.ts";
 
 const MAX_NAME = 200;
+const ofCells = (dataDir: string): string =>
+  `${dataDir} is a cell's: a key that were made in it would be unknown to the other cells. Start them, and make keys signed in as an owner or admin, or with a key that may`;
 
 /**
  * Creates a live key in the first live project of the first organisation. The secret is printed once on a terminal, or
@@ -38,6 +41,7 @@ export async function createKey(options: Given["options"], shell: Shell): Promis
   const store = opened(dataDir);
   let saved: string | undefined;
   try {
+    if (membershipOf(store) !== undefined) throw new Error(ofCells(dataDir));
     const accounts = new AccountTables(store);
     const secret = newSecret("live", systemRandom);
     const { out } = options;

@@ -2,6 +2,8 @@
  * Starts: alone on the port (O10), with a data folder that nobody else reads (O12), with clear lines where a start cannot
  * be (O29), and the commands beside it: `weir check` (O29), `weir keys create` (O15).
  */
+
+import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -245,6 +247,26 @@ describe("O29: weir check", () => {
     expect(existsSync(where.dataDir)).toBe(false);
   });
 
+  test("O29: says where cells share their state, and what a start of them lacks", async () => {
+    const stateOf = async (more: Record<string, string>) => {
+      const { code, output } = await weir(await place(more), "check");
+      return [code, /^state +(.*)$/m.exec(output)?.[1]];
+    };
+    expect(await stateOf({})).toEqual([0, "in the data folder, of one process; no Redis"]);
+    const redisUrl = "redis://:secret@127.0.0.1:1";
+    expect(
+      await stateOf({ REDIS_URL: redisUrl, CELL: "a", WEIR_SECRETS_KEY: randomBytes(32).toString("base64") }),
+    ).toEqual([0, "in the Redis of REDIS_URL, which is not asked; this one is cell a"]);
+    const bare = testFolder();
+    const lacks =
+      "several cells share their state in Redis, and neither redis-server nor valkey-server is on PATH";
+    expect(await stateOf({ CELLS: "3", PATH: bare })).toEqual([1, expect.stringContaining(lacks)]);
+    const program = join(bare, "redis-server");
+    writeFileSync(program, "", { mode: 0o755 });
+    const serves = `in a Redis of the data folder, which ${program} serves; 3 cells here`;
+    expect(await stateOf({ CELLS: "3", PATH: bare })).toEqual([0, serves]);
+  });
+
   test("O29: names the variables that the log of a start names", async () => {
     const where = await place({ GOOGLE_CLOUD_PROJECT: "", VLLM_BASE_URL: "", OLLAMA_BASE_URL: "" });
     const { output } = await weir(where, "check");
@@ -339,6 +361,24 @@ describe("O15: weir keys create", () => {
     const created = await call("/v1/keys", { method: "POST", body: JSON.stringify({ name: "Made by it" }) });
     expect(created.status).toBe(201);
     await again.stop();
+  });
+
+  test("O15: refused in the folder of a cell, whose keys all cells have", async () => {
+    const where = await withData(await seededFolder(() => {}));
+    const store = openStore(where.dataDir);
+    const keys = () =>
+      new AccountTables(store).workingKeys(new AccountTables(store).oldestOrg()?.id ?? "", 0);
+    await store.act(() => store.table("cells.membership").put("dataset", { id: "d", cell: "local-1" }));
+    const before = keys().length;
+    await store.close();
+    const { code, stderr } = await weir(where, "keys", "create");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("would be unknown to the other cells")]);
+    expect(existsSync(join(where.dataDir, "new-key"))).toBe(false);
+    const again = openStore(where.dataDir);
+    expect(
+      new AccountTables(again).workingKeys(new AccountTables(again).oldestOrg()?.id ?? "", 0),
+    ).toHaveLength(before);
+    await again.close();
   });
 
   test("O15: scopes, a file of one's own, and what is refused", async () => {

@@ -1,0 +1,27 @@
+/** What `weir check` says of the place where balances and limits are: a folder, or a Redis that cells share. */
+import type { Config } from "../config.ts";
+import { sharedInstallation } from "../gateway/cell-settings.ts";
+import { hasOwnRedis, hasSupervisedCells } from "../supervisor/cell-folders.ts";
+import { findRedisServer } from "../supervisor/redis-server.ts";
+import { type Fault, told } from "./check-settings.ts";
+
+/** As `weir start` decides it, without `--cells`. @param path where programs are looked for */
+export function sharedState(config: Config, path: string | undefined, fault: Fault): string {
+  const { cells, dataDir, redisUrl } = config;
+  if (redisUrl !== undefined) {
+    const found = "in the Redis of REDIS_URL, which is not asked";
+    if (cells > 1) return `${found}; ${cells} cells here`;
+    return told(fault, () => `${found}; this one is cell ${sharedInstallation(config) && config.cell}`);
+  }
+  if (cells === 1 && !hasOwnRedis(dataDir)) {
+    return hasSupervisedCells(dataDir)
+      ? fault(`${dataDir} holds the data of several cells: set the REDIS_URL that they had`)
+      : "in the data folder, of one process; no Redis";
+  }
+  try {
+    const program = findRedisServer(path);
+    return `in a Redis of the data folder, which ${program} serves; ${cells} ${cells === 1 ? "cell" : "cells"} here`;
+  } catch (error) {
+    return fault(error instanceof Error ? error.message : String(error));
+  }
+}
