@@ -20,7 +20,7 @@ import type { Given, Shell } from "./command.ts";
 
 const MAX_NAME = 200;
 const ofCells = (dataDir: string): string =>
-  `${dataDir} is a cell's: a key that were made in it would be unknown to the other cells. Start them, and make keys signed in as an owner or admin, or with a key that may`;
+  `${dataDir} is a cell's: a key made in it would be unknown to the other cells. Start them, and make keys signed in as an owner or admin, or with a key that may`;
 
 /**
  * Creates a live key in the first live project of the first organisation. The secret is printed once on a terminal, or

@@ -49,6 +49,8 @@ export function keyLine(
   isTerminal: boolean,
 ): string {
   const keyFile = join(dataDir, FIRST_KEY_FILES.live);
+  if (first === undefined && !existsSync(keyFile))
+    return "  Key: in WEIR_API_KEY below, one that you have or make (docs/operating.md#keys)";
   const grant = first === undefined ? "" : `, $${settings.grant_usd.toFixed(2)} granted`;
   // Shown only at the first start, and only on a terminal: log files and collectors keep lines for longer than a key
   // should be exposed.

@@ -107,10 +107,14 @@ interface SizedCall {
   readonly worst: WorstCase;
 }
 
-function holdInFull(deps: ReserveDeps, sized: SizedCall): MaybePromise<ReservedCall> {
+function holdInFull(
+  deps: ReserveDeps,
+  sized: SizedCall,
+  errorOf = (refusal: HoldRefusal) => refusalError(deps, sized, refusal),
+): MaybePromise<ReservedCall> {
   const { call, worst } = sized;
   return after(takeHolds(deps, call.key, worst.microUsd), (holds) => {
-    if ("refusedBy" in holds) throw refusalError(deps, sized, holds);
+    if ("refusedBy" in holds) throw errorOf(holds);
     return call.withReservation(inFull(sized, holds));
   });
 }
@@ -141,7 +145,7 @@ function holdOtherwise(deps: ReserveDeps, wish: FullWish): MaybePromise<Reserved
     if (!("refusedBy" in taken)) return call.withReservation(taken);
     if (mayWait() && waits.hasRoom(orgId)) return wait(taken);
     // Once more, so that a budget that refuses it is told of as exceeded.
-    if (taken.refusedBy === "budget") return holdInFull(deps, sized);
+    if (taken.refusedBy === "budget") return holdInFull(deps, sized, (again) => wish.refusal(again));
     throw wish.refusal(taken);
   });
 }
@@ -246,22 +250,27 @@ function refusalError(
   refusal: HoldRefusal,
   fitting?: Fitting,
 ): WeirError {
-  if (refusal.refusedBy === "budget") return budgetError(refusal.budget);
-  const availableMicroUsd = deps.purse.available(call.key.orgId);
-  const available = `$${usdString(availableMicroUsd)} is available`;
-  const [requiredMicroUsd, message] =
-    fitting === undefined
-      ? [
-          worst.microUsd,
-          `This call may cost up to $${usdString(worst.microUsd)}; ${available}. ` +
-            'Add credits, lower max_tokens, or send it with svc.hold "fit".',
-        ]
-      : [
-          fitting.leastMicroUsd,
-          `The shortest answer of this call may cost up to $${usdString(fitting.leastMicroUsd)}; ${available}. Add credits.`,
-        ];
+  const microUsd = fitting?.leastMicroUsd ?? worst.microUsd;
+  const what = fitting === undefined ? "This call" : "The shortest answer of this call";
+  const text = `${what} may cost up to $${usdString(microUsd)}`;
+  const shorter = fitting === undefined ? 'lower max_tokens, or send it with svc.hold "fit"' : "";
+  if (refusal.refusedBy === "budget") {
+    const cure = shorter === "" ? "" : ` To stay within it, ${shorter}.`;
+    return budgetError(refusal.budget, { text, cure, microUsd });
+  }
+  const { orgId } = call.key;
+  const availableMicroUsd = deps.purse.available(orgId);
+  const balanceMicroUsd = deps.purse.balance(orgId);
+  const isHeld = balanceMicroUsd >= microUsd && Number.isFinite(balanceMicroUsd);
+  const cures = [
+    isHeld
+      ? "Wait for other calls, which hold the rest (a stream waits with svc.hold_wait_ms)"
+      : "Add credits",
+    ...(shorter === "" ? [] : [shorter]),
+  ];
+  const message = `${text}; $${usdString(availableMicroUsd)} is available. ${cures.join(", ")}.`;
   return fail("insufficient_credits", message, {
-    details: { required_micro_usd: requiredMicroUsd, available_micro_usd: availableMicroUsd },
+    details: { required_micro_usd: microUsd, available_micro_usd: availableMicroUsd },
   });
 }
 

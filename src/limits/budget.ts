@@ -4,6 +4,7 @@
  */
 import { isoTime } from "../clock.ts";
 import { fail, type WeirError } from "../errors.ts";
+import { usdString } from "../money.ts";
 
 export interface Budget {
   /** Micro-USD per local day of a key, or per local month of a project or org; 0: no budget. */
@@ -99,14 +100,23 @@ export const WHOSE: Readonly<Record<BudgetName, string>> = {
   org_monthly: "organisation's monthly",
 };
 
-/** The 402 for a refusal: names the budget and when it resets. */
-export function budgetError(refusal: BudgetRefusal): WeirError {
+/**
+ * The 402 for a refusal: names the budget, what is left of it and when it resets.
+ * @param need what the request may cost, and how it may cost less
+ */
+export function budgetError(
+  refusal: BudgetRefusal,
+  need: { readonly text: string; readonly cure: string; readonly microUsd: number },
+): WeirError {
   const resetsAt = isoTime(refusal.resetsAtMs);
+  const leftMicroUsd = Math.max(0, refusal.limitMicroUsd - refusal.spentMicroUsd - refusal.heldMicroUsd);
   return fail(
     "budget_exceeded",
-    `The ${WHOSE[refusal.budget]} budget does not cover this request. It resets at ${resetsAt}.`,
+    `The ${WHOSE[refusal.budget]} budget does not cover this request. ${need.text}; ` +
+      `$${usdString(leftMicroUsd)} of it is left until ${resetsAt}.${need.cure}`,
     {
       details: {
+        required_micro_usd: need.microUsd,
         budget: refusal.budget,
         limit_micro: refusal.limitMicroUsd,
         spent_micro: refusal.spentMicroUsd,

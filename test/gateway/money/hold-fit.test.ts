@@ -317,6 +317,15 @@ test("C14: a budget is fitted to as credit is", async () => {
   // The credit covers the shortest two answers, and the budget does not.
   const refused = await gateway.chat({ ...BODY, n: 2, svc: only("chat") }, { key: secret });
   expect([refused.status, refused.json.error.code]).toEqual([402, "budget_exceeded"]);
+  const { message, details } = refused.json.error;
+  expect(message).toContain("The shortest answer of this call may cost up to $");
+  expect(message).not.toContain("max_tokens");
+  // Two answers, and the prompt.
+  expect(details.required_micro_usd).toBeGreaterThanOrEqual(2 * MIN_FIT_TOKENS * OUTPUT);
+  expect(details.required_micro_usd).toBeGreaterThan(daily - details.spent_micro - details.held_micro);
+  const full = await gateway.chat({ ...BODY, svc: { ...only("chat"), hold: "full" } }, { key: secret });
+  expect(full.json.error.message).toContain('lower max_tokens, or send it with svc.hold "fit"');
+  expect(full.json.error.details.required_micro_usd).toBeGreaterThan(details.required_micro_usd);
 });
 
 test("C14: of an org's own key the fee is held, and fitted", async () => {

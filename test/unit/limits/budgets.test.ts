@@ -98,11 +98,19 @@ describe("a hard budget", () => {
       resetsAtMs: Date.parse("2026-04-01T00:00:00Z"),
     });
     if (refusal.admitted) throw new Error("admitted");
-    expect(budgetError(refusal)).toMatchObject({
+    expect(
+      budgetError(refusal, {
+        text: "This call may cost up to $0.000101",
+        cure: " Send less.",
+        microUsd: 101,
+      }),
+    ).toMatchObject({
       status: 402,
       code: "budget_exceeded",
       retryable: false,
-      details: { budget: "project_monthly", resets_at: "2026-04-01T00:00:00.000Z" },
+      message:
+        "The project's monthly budget does not cover this request. This call may cost up to $0.000101; $0.0001 of it is left until 2026-04-01T00:00:00.000Z. Send less.",
+      details: { required_micro_usd: 101, budget: "project_monthly", resets_at: "2026-04-01T00:00:00.000Z" },
     });
     expect(spent(two)).toEqual([0, 0]);
     expect(budgets.spendOfProject(one)).toEqual({ todayMicroUsd: 700, monthMicroUsd: 700 });

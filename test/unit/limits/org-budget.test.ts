@@ -98,7 +98,7 @@ describe("a hard budget of an org", () => {
     take(scopeOf(2, 1_000), 200);
     const refusal = budgets.hold(scopeOf(3, 1_000, true, KOLKATA), 101);
     if (refusal.admitted) throw new Error("admitted");
-    const error = budgetError(refusal);
+    const error = budgetError(refusal, { text: "It may cost $0.000101", cure: "", microUsd: 101 });
     expect(error).toMatchObject({
       status: 402,
       code: "budget_exceeded",
