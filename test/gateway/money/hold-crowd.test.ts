@@ -12,18 +12,13 @@ import {
 } from "../../support/gateway.ts";
 import { auditedLedger, chargesOf, idle, sum } from "../../support/money/fixtures.ts";
 import { addOrgs } from "../../support/money/orgs.ts";
+import { at, endpointOf, OUTPUT, only, routeBy } from "./hold.fixtures.ts";
 
 /** Micro-USD. */
 const DOLLAR = 1_000_000;
-const OUTPUT = 15;
 const AT_ONCE = 50;
 const LONG_MS = 120_000;
-const ORGS = ["full", "fitted", "mixed", "spent"] as const;
-
-const at = (provider: string, more: object = {}) => ({
-  ...{ provider, price: { input: 1, output: OUTPUT }, entry: { context: 200_000, max_output: 100_000 } },
-  ...more,
-});
+const ORGS = ["full", "fitted", "mixed", "spent", "hedged", "copied"] as const;
 
 let folder: string;
 let gateway: TestGateway;
@@ -38,6 +33,8 @@ beforeAll(async () => {
     endpoints: [
       at("good"),
       at("fails", { instruction: { status: 500 } }),
+      at("hangs", { instruction: { fault: "hang" } }),
+      at("copy"),
       at("translated", { dialects: ["messages"] }),
       at("own", { isReal: true, credentialEnv: "HOLD_CROWD_TEST_NEVER_SET" }),
     ],
@@ -47,8 +44,6 @@ afterAll(async () => {
   await gateway?.stop();
   removeFolder(folder);
 });
-
-const only = (...order: string[]) => ({ route: { providers: { order, only: order } } });
 
 const long = (svc: object, more: object = {}) => ({
   ...{ model: "test/model", stream: true, max_tokens: 64_000 },
@@ -108,6 +103,27 @@ describe("C14: fifty streams of 64,000 tokens at $15 a million on a dollar", () 
     expect(answered).toBeLessThan(40);
     for (const { text } of answers) expect(text).toMatch(/\[DONE\]|insufficient_credits/);
     expect(await balanceOf("spent")).toBeLessThan(1_024 * OUTPUT + 200);
+  });
+
+  test("fitted and waiting, with a second attempt beside each that hangs, all are answered", async () => {
+    const order = ["hangs", "good"];
+    await routeBy(gateway, keys.hedged, "hedges", { order, only: order, hedge_after_ms: 5 });
+    const answers = await atOnce("hedged", Array(AT_ONCE).fill(long({ ...PATIENT, route: undefined })));
+    expect(answers.filter(isAnswered)).toHaveLength(AT_ONCE);
+    expect(answers.some(({ text }) => text.includes("hold_fitted"))).toBe(true);
+  });
+
+  test("fitted and waiting, beside calls whose copies the org pays for, all that wait are answered", async () => {
+    const endpoint = await endpointOf(gateway, keys.copied, "copy");
+    const shadow = { endpoint, percent: 100, bill: "org" };
+    await routeBy(gateway, keys.copied, "copies", { order: ["good"], only: ["good", "copy"], shadow });
+    const before = gateway.simulator.totalCalls;
+    const short = long({ route: undefined }, { max_tokens: 100 });
+    const waits = long({ ...PATIENT, route: undefined });
+    const all = Array.from({ length: AT_ONCE }, (_, index) => (index % 2 === 0 ? waits : short));
+    const answers = await atOnce("copied", all);
+    expect(answers.filter((answer, index) => index % 2 === 1 || isAnswered(answer))).toHaveLength(AT_ONCE);
+    expect(gateway.simulator.totalCalls - before).toBeGreaterThan(answers.filter(isAnswered).length);
   });
 
   test("beside whole answers, several choices, reasoning, own keys, fallbacks and calls held in full, whoever waits is answered", async () => {

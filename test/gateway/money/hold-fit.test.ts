@@ -3,7 +3,6 @@
  * and the hold is still the worst case.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { stringify } from "yaml";
 import {
   type Answer,
   removeFolder,
@@ -15,20 +14,14 @@ import { idle } from "../../support/money/fixtures.ts";
 import { addOrgs } from "../../support/money/orgs.ts";
 import { recordOf } from "../../support/observations.ts";
 import { until } from "../../support/wait.ts";
+import { at, endpointOf, OUTPUT, only, routeBy } from "./hold.fixtures.ts";
 
 /** Micro-USD a token. */
-const OUTPUT = 15;
 const DEAR = 60;
 const MIN_FIT_TOKENS = 1024;
 /** Pays for some 2,600 tokens at `OUTPUT`, and not for 64,000. */
 const CREDIT = 40_000;
 const DIALECTS = ["chat", "messages", "responses", "gemini", "converse"] as const;
-
-const entry = { context: 200_000, max_output: 100_000 };
-const at = (provider: string, more: object = {}) => ({
-  ...{ provider, price: { input: 1, output: OUTPUT }, entry },
-  ...more,
-});
 
 const ORGS = [
   ...DIALECTS.flatMap((dialect) => [`${dialect}_whole`, `${dialect}_stream`]),
@@ -66,7 +59,6 @@ afterAll(async () => {
 });
 afterEach(() => idle(gateway));
 
-const only = (...order: string[]) => ({ route: { providers: { order, only: order } } });
 const BODY = {
   model: "test/model",
   messages: [{ role: "user", content: "Write a novel." }],
@@ -263,13 +255,8 @@ describe("C14: another endpoint", () => {
 
   test("that is asked beside a silent one is within the same hold", async () => {
     const key = keys.hedges as string;
-    const document = {
-      ...{ version: 1, policy: "hedges" },
-      defaults: { order: ["hangs", "chat"], only: ["hangs", "chat"], hedge_after_ms: 50 },
-    };
-    const body = { name: "hedges", yaml: stringify(document) };
-    await gateway.call("POST", "/v1/policies", { body, key });
-    await gateway.call("POST", "/v1/policies/hedges/activate", { body: { version: 1 }, key });
+    const order = ["hangs", "chat"];
+    await routeBy(gateway, key, "hedges", { order, only: order, hedge_after_ms: 50 });
     const answer = await gateway.chat({ ...BODY, stream: true, svc: { hold: "fit" } }, { key });
     expectFits(limitOf(answer));
     expect(gateway.simulator.calls.slice(-2).map(({ body }) => JSON.parse(String(body)).max_tokens)).toEqual([
@@ -282,16 +269,9 @@ describe("C14: another endpoint", () => {
 
 test("C14: a fitted call has no copy at a policy's shadow: their limits would differ", async () => {
   const key = keys.copied as string;
-  const { json } = await gateway.call("GET", "/v1/models/test/model/endpoints", { key });
-  const { id } = json.data.find(({ id }: { id: string }) => id.startsWith("ep_newer_"));
-  const document = {
-    ...{ version: 1, policy: "copies" },
-    defaults: { order: ["chat", "newer"], shadow: { endpoint: id, percent: 100, bill: "platform" } },
-  };
-  const body = { name: "copies", yaml: stringify(document) };
-  const created = await gateway.call("POST", "/v1/policies", { body, key });
-  expect(created.status, created.text).toBe(201);
-  await gateway.call("POST", "/v1/policies/copies/activate", { body: { version: 1 }, key });
+  const endpoint = await endpointOf(gateway, key, "newer");
+  const shadow = { endpoint, percent: 100, bill: "platform" };
+  await routeBy(gateway, key, "copies", { order: ["chat", "newer"], shadow });
   const before = gateway.simulator.totalCalls;
   expect(limitOf(await gateway.chat({ ...BODY, svc: { hold: "fit" } }, { key }))).toBeGreaterThan(0);
   // The next one is not fitted, and has a copy.

@@ -14,9 +14,8 @@ import { auditedLedger, chargesOf, idle, metric } from "../../support/money/fixt
 import { addOrgs } from "../../support/money/orgs.ts";
 import { start } from "../../support/observations.ts";
 import { equals, until } from "../../support/wait.ts";
+import { at, OUTPUT, only } from "./hold.fixtures.ts";
 
-/** Micro-USD a token. */
-const OUTPUT = 15;
 /** Pays for a call of `TOKENS`, and not for two. */
 const CREDIT = 20_000;
 const TOKENS = 1_200;
@@ -28,12 +27,6 @@ const ORGS = [
   ...["turns", "never", "leaves", "bounded", "budgets", "repeats", "poor", "alive"],
   ...["chat", "completions", "responses", "messages", "generate"].map((format) => `late_${format}`),
 ] as const;
-
-const entry = { context: 200_000, max_output: 100_000 };
-const at = (provider: string, more: object = {}) => ({
-  ...{ provider, price: { input: 1, output: OUTPUT }, entry },
-  ...more,
-});
 
 let folder: string;
 let gateway: TestGateway;
@@ -57,7 +50,6 @@ afterAll(async () => {
 });
 afterEach(() => idle(gateway));
 
-const only = (provider: string) => ({ route: { providers: { only: [provider] } } });
 const keyOf = (org: string) => keys[org] as string;
 const bodyOf = (words: string, svc: object = {}) => ({
   ...{ model: "test/model", stream: true, max_tokens: TOKENS },
