@@ -56,7 +56,7 @@ export class SharedClock implements Clock {
   #changesHeardMs = Number.NEGATIVE_INFINITY;
   readonly #onContradicted: (redisMs: number) => void;
 
-  /** @param onContradicted called where all clocks were taken to be set, and the machine's, which was right before, says otherwise */
+  /** @param onContradicted called where all clocks were taken to be set, and the machine's went on as it was */
   constructor(machine: Clock, onContradicted: (redisMs: number) => void = () => {}) {
     this.machine = machine;
     this.#onContradicted = onContradicted;
@@ -137,11 +137,13 @@ export class SharedClock implements Clock {
   read({ redisMs, shiftMs, changes }: ClockReading, sentMs: number): void {
     // A reply that was kept from before they were set. What was asked since then is of a dataset that has lost it, by a failover.
     if (changes < this.changes && sentMs <= this.#changesHeardMs) return;
-    const [wasKnown, wasOff, isNew] = [this.isKnown, this.#isMachineOff, changes > this.changes];
+    const [wasKnown, isNew] = [this.isKnown, changes > this.changes];
+    const offMs = this.machine.now() - this.#machineAheadMs - redisMs;
     this.heard(redisMs, sentMs);
     this.#shiftMs = shiftMs;
     if (changes !== this.changes) this.#changesHeardMs = this.machine.monotonic();
     this.changes = changes;
-    if (wasKnown && isNew && !wasOff && this.#isMachineOff) this.#onContradicted(redisMs);
+    const isContradicted = this.#isMachineOff && Math.abs(offMs) > MACHINES_MS;
+    if (wasKnown && isNew && isContradicted) this.#onContradicted(redisMs);
   }
 }

@@ -9,14 +9,16 @@ import { type Fault, told } from "./check-settings.ts";
 export function sharedState(config: Config, path: string | undefined, fault: Fault): string {
   const { cells, dataDir, redisUrl } = config;
   if (redisUrl !== undefined) {
-    const found = "in the Redis of REDIS_URL, which is not asked";
-    if (cells > 1) return `${found}; ${cells} cells here`;
-    return told(fault, () => `${found}; this one is cell ${sharedInstallation(config) && config.cell}`);
+    return told(fault, () => {
+      sharedInstallation(config);
+      const which = cells > 1 ? `${cells} cells here` : `this one is cell ${config.cell}`;
+      return `in the Redis of REDIS_URL, which is not asked; ${which}`;
+    });
   }
-  if (cells === 1 && !hasOwnRedis(dataDir)) {
-    return hasSupervisedCells(dataDir)
-      ? fault(`${dataDir} holds the data of several cells: set the REDIS_URL that they had`)
-      : "in the data folder, of one process; no Redis";
+  if (!hasOwnRedis(dataDir)) {
+    if (hasSupervisedCells(dataDir))
+      return fault(`${dataDir} holds the data of several cells: set the REDIS_URL that they had`);
+    if (cells === 1) return "in the data folder, of one process; no Redis";
   }
   try {
     const program = findRedisServer(path);

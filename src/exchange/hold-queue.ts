@@ -32,8 +32,8 @@ export interface Wish {
   renew(): void;
   /** Takes the holds, or says why they are not to be had now. */
   take(): MaybePromise<Reservation | HoldRefusal>;
-  /** The same in full and for the last time: a budget that refuses it is told of as exceeded. */
-  takeInFull(): MaybePromise<Reservation | HoldRefusal>;
+  /** The least that the call can do with, for the last time: a budget that refuses it is told of as exceeded. */
+  takeLast(): MaybePromise<Reservation | HoldRefusal>;
   /** Whether they could be had if no other call held anything. */
   couldBeMet(): boolean;
   /** The error of a call whose wish can never be met. */
@@ -286,7 +286,7 @@ export class HoldQueue {
 async function taken(wish: Wish): Promise<Reservation | HoldRefusal> {
   const answer = await wish.take();
   const isLast = "refusedBy" in answer && answer.refusedBy === "budget" && !wish.couldBeMet();
-  return isLast ? await wish.takeInFull() : answer;
+  return isLast ? await wish.takeLast() : answer;
 }
 
 /** Whose credit or budget it was that refused. */

@@ -107,14 +107,10 @@ interface SizedCall {
   readonly worst: WorstCase;
 }
 
-function holdInFull(
-  deps: ReserveDeps,
-  sized: SizedCall,
-  errorOf = (refusal: HoldRefusal) => refusalError(deps, sized, refusal),
-): MaybePromise<ReservedCall> {
+function holdInFull(deps: ReserveDeps, sized: SizedCall): MaybePromise<ReservedCall> {
   const { call, worst } = sized;
   return after(takeHolds(deps, call.key, worst.microUsd), (holds) => {
-    if ("refusedBy" in holds) throw errorOf(holds);
+    if ("refusedBy" in holds) throw refusalError(deps, sized, holds);
     return call.withReservation(inFull(sized, holds));
   });
 }
@@ -145,8 +141,11 @@ function holdOtherwise(deps: ReserveDeps, wish: FullWish): MaybePromise<Reserved
     if (!("refusedBy" in taken)) return call.withReservation(taken);
     if (mayWait() && waits.hasRoom(orgId)) return wait(taken);
     // Once more, so that a budget that refuses it is told of as exceeded.
-    if (taken.refusedBy === "budget") return holdInFull(deps, sized, (again) => wish.refusal(again));
-    throw wish.refusal(taken);
+    const last = taken.refusedBy === "budget" ? wish.takeLast() : taken;
+    return after(last, (again) => {
+      if ("refusedBy" in again) throw wish.refusal(again);
+      return call.withReservation(again);
+    });
   });
 }
 
@@ -182,7 +181,7 @@ class FullWish implements Wish {
     return this.#inFull(true);
   }
 
-  takeInFull(): MaybePromise<Reservation | HoldRefusal> {
+  takeLast(): MaybePromise<Reservation | HoldRefusal> {
     return this.#inFull(false);
   }
 
@@ -224,6 +223,15 @@ class FittedWish extends FullWish {
     return after(super.take(), (taken) => ("refusedBy" in taken ? this.#fit(taken, FITS) : taken));
   }
 
+  /** The shortest answer: a budget that covers it refuses nothing, and is not told of as exceeded. */
+  override takeLast(): MaybePromise<Reservation | HoldRefusal> {
+    const fitted = this.#sizes.within(this.leastMicroUsd);
+    if (fitted === undefined) return super.takeLast();
+    return after(takeHolds(this.deps, this.key, fitted.microUsd), (holds) =>
+      "refusedBy" in holds ? holds : { ...inFull(this.sized, holds), fit: fitted.fit },
+    );
+  }
+
   override refusal(refusal: HoldRefusal): WeirError {
     return refusalError(this.deps, this.sized, refusal, this.#sizes);
   }
@@ -253,7 +261,10 @@ function refusalError(
   const microUsd = fitting?.leastMicroUsd ?? worst.microUsd;
   const what = fitting === undefined ? "This call" : "The shortest answer of this call";
   const text = `${what} may cost up to $${usdString(microUsd)}`;
-  const shorter = fitting === undefined ? 'lower max_tokens, or send it with svc.hold "fit"' : "";
+  // What embeds or ranks has no answer that could be shorter, and does not wait.
+  const isGenerating = call.incoming.format.task === "generate";
+  const mayBeShorter = fitting === undefined && isGenerating;
+  const shorter = mayBeShorter ? 'lower max_tokens, or send it with svc.hold "fit"' : "";
   if (refusal.refusedBy === "budget") {
     const cure = shorter === "" ? "" : ` To stay within it, ${shorter}.`;
     return budgetError(refusal.budget, { text, cure, microUsd });
@@ -262,10 +273,9 @@ function refusalError(
   const availableMicroUsd = deps.purse.available(orgId);
   const balanceMicroUsd = deps.purse.balance(orgId);
   const isHeld = balanceMicroUsd >= microUsd && Number.isFinite(balanceMicroUsd);
+  const inTurn = isGenerating ? " (a stream waits with svc.hold_wait_ms)" : "";
   const cures = [
-    isHeld
-      ? "Wait for other calls, which hold the rest (a stream waits with svc.hold_wait_ms)"
-      : "Add credits",
+    isHeld ? `Wait for other calls, which hold the rest${inTurn}` : "Add credits",
     ...(shorter === "" ? [] : [shorter]),
   ];
   const message = `${text}; $${usdString(availableMicroUsd)} is available. ${cures.join(", ")}.`;

@@ -18,6 +18,9 @@ export interface LanesMemory {
 
 const MEMORY: LanesMemory = { perLane: 256, inAll: 50_000, atLeast: 4, outdated: 1024 };
 
+/** A lane that could not be read is read again after this. */
+const UNREAD_MS = 1000;
+
 interface Lane {
   readonly name: string;
   /** Soonest first. */
@@ -41,6 +44,8 @@ export interface LanesOptions {
   readonly atOncePerLane: number;
   /** Reads the soonest jobs of a lane from the store. */
   readonly read: (lane: string, limit: number) => Iterable<DueJob>;
+  /** Called where that fails: the lane is read again a second after the last look. */
+  readonly onUnread: (error: unknown) => void;
   /** Shared by all kinds: a job of the lane of suspects runs only in it. */
   readonly suspectSlot: SuspectSlot;
   /** Bounds of what is kept. */
@@ -57,6 +62,8 @@ export class Lanes {
   #alarms = alarmQueue([]);
   /** Jobs in memory. */
   #kept = 0;
+  /** At the last look. */
+  #nowMs = 0;
 
   constructor(options: LanesOptions) {
     this.#options = options;
@@ -122,6 +129,7 @@ export class Lanes {
 
   /** Takes jobs that are due and counts them as running in their lanes. */
   take(most: number, nowMs: number): DueJob[] {
+    this.#nowMs = nowMs;
     this.#ring(nowMs);
     const taken: DueJob[] = [];
     for (const lane of this.#listed) {
@@ -185,6 +193,7 @@ export class Lanes {
   /** The lane's next job. If none may run now, an alarm or the end of a running one (of any kind, for suspects) will list the lane again. */
   #takeFrom(lane: Lane, nowMs: number): DueJob | undefined {
     if (lane.running >= this.#options.atOncePerLane) return undefined;
+    if (lane.jobs.length === 0) this.#refill(lane);
     const [job] = lane.jobs;
     if (job === undefined || job.dueMs > nowMs) {
       this.#schedule(lane);
@@ -198,13 +207,18 @@ export class Lanes {
     return job;
   }
 
+  /** Never throws: who took a job of the lane, or ends one, goes on where the rest of it cannot be read. */
   #refill(lane: Lane): void {
     if (lane.jobs.length === 0 && !lane.hasAll) {
       const most = this.#keptPerLane;
-      const jobs = [...this.#options.read(lane.name, most)];
-      lane.jobs.push(...jobs);
-      this.#kept += jobs.length;
-      lane.hasAll = jobs.length < most;
+      try {
+        const jobs = [...this.#options.read(lane.name, most)];
+        lane.jobs.push(...jobs);
+        this.#kept += jobs.length;
+        lane.hasAll = jobs.length < most;
+      } catch (error) {
+        this.#options.onUnread(error);
+      }
     }
     this.#schedule(lane);
   }
@@ -212,15 +226,20 @@ export class Lanes {
   #schedule(lane: Lane): void {
     const [job] = lane.jobs;
     if (job === undefined) {
+      if (!lane.hasAll) this.#ringAt(lane, this.#nowMs + UNREAD_MS);
       if (lane.running > 0 || !lane.hasAll) return;
       // Its turn with it: a later lane of this name is another one.
       this.#lanes.delete(lane.name);
       this.#listed.delete(lane);
       return;
     }
-    if (this.#listed.has(lane) || lane.alarmMs === job.dueMs) return;
-    lane.alarmMs = job.dueMs;
-    this.#alarms.push({ atMs: job.dueMs, lane: lane.name });
+    this.#ringAt(lane, job.dueMs);
+  }
+
+  #ringAt(lane: Lane, atMs: number): void {
+    if (this.#listed.has(lane) || lane.alarmMs === atMs) return;
+    lane.alarmMs = atMs;
+    this.#alarms.push({ atMs, lane: lane.name });
     if (this.#alarms.length > 2 * this.#lanes.size + this.#memory.outdated) this.#dropOutdated();
   }
 

@@ -84,6 +84,7 @@ export class Runner {
     this.lanes = new Lanes({
       atOncePerLane: kind.atOncePerLane,
       read: (lane, limit) => deps.tables.dueIn(kind.name, lane, limit),
+      onUnread: (error) => deps.onFailure(error, `jobs of ${kind.name} could not be read`),
       suspectSlot: deps.suspectSlot,
     });
   }

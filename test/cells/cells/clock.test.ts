@@ -96,9 +96,11 @@ describe("the clock of cells", () => {
   });
 
   test.each([
-    ["its own was not", 0, 1],
-    ["so was its own", HOUR, 0],
-  ])("C1: tells once that all clocks were taken to be set, and %s", (_, machineMs, times) => {
+    ["its own was not", 0, 0, 1],
+    ["its own, which was off before, was not", 120_000, 120_000, 1],
+    ["so was its own", 0, HOUR, 0],
+    ["so was its own, which was off before", 120_000, HOUR + 120_000, 0],
+  ])("C1: tells once that all clocks were taken to be set, and %s", (_, beforeMs, afterMs, times) => {
     const told: number[] = [];
     const clock = new SharedClock(machine, (redisMs) => void told.push(redisMs));
     const read = (changes: number) => {
@@ -106,8 +108,9 @@ describe("the clock of cells", () => {
       nowMs += 10;
       clock.read({ redisMs: nowMs + changes * HOUR, shiftMs: changes * HOUR, changes }, sentMs);
     };
+    setAheadMs = beforeMs;
     read(0);
-    setAheadMs = machineMs;
+    setAheadMs = afterMs;
     const setMs = nowMs + HOUR + 10;
     for (const changes of [1, 1]) read(changes);
     expect(told).toEqual(Array.from({ length: times }, () => setMs));

@@ -26,7 +26,7 @@ const DIALECTS = ["chat", "messages", "responses", "gemini", "converse"] as cons
 const ORGS = [
   ...DIALECTS.flatMap((dialect) => [`${dialect}_whole`, `${dialect}_stream`]),
   ...["plain", "newer", "both", "unbounded", "choices", "thinks", "thinks_too_much", "short", "large"],
-  ...["falls_back", "hedges", "quirk", "copied", "settings", "budget", "poor", "own"],
+  ...["falls_back", "hedges", "quirk", "copied", "settings", "budget", "budgets", "poor", "own"],
 ] as const;
 
 let folder: string;
@@ -306,6 +306,24 @@ test("C14: a budget is fitted to as credit is", async () => {
   const full = await gateway.chat({ ...BODY, svc: { ...only("chat"), hold: "full" } }, { key: secret });
   expect(full.json.error.message).toContain('lower max_tokens, or send it with svc.hold "fit"');
   expect(full.json.error.details.required_micro_usd).toBeGreaterThan(details.required_micro_usd);
+});
+
+test("C14: a fitted call is refused by the budget that does not cover its shortest answer, which alone is told of", async () => {
+  const key = keys.budgets as string;
+  const made = await gateway.call("POST", "/v1/keys", {
+    body: { name: "fits", budget: { daily_micro: 30_000, hard: true }, hold: "fit" },
+    key,
+  });
+  const project = made.json.project_id;
+  const changed = await gateway.call("PATCH", `/v1/projects/${project}`, {
+    body: { budget: { monthly_micro: 100, hard: true } },
+    key,
+  });
+  expect(changed.status, changed.text).toBe(200);
+  const refused = await gateway.chat({ ...BODY, svc: only("chat") }, { key: made.json.secret });
+  expect([refused.status, refused.json.error.details?.budget]).toEqual([402, "project_monthly"]);
+  const { json } = await gateway.call("GET", "/v1/events?type=budget.exceeded", { key });
+  expect(json.data.map(({ data }: { data: { budget: string } }) => data.budget)).toEqual(["project_monthly"]);
 });
 
 test("C14: of an org's own key the fee is held, and fitted", async () => {

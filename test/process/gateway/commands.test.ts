@@ -1,6 +1,6 @@
 /** The commands beside a start: `weir check` (O29), `weir keys create` (O15). */
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AccountTables } from "../../../src/account/tables.ts";
@@ -49,6 +49,10 @@ describe("O29: weir check", () => {
     expect(
       await stateOf({ REDIS_URL: redisUrl, CELL: "a", WEIR_SECRETS_KEY: randomBytes(32).toString("base64") }),
     ).toEqual([0, "in the Redis of REDIS_URL, which is not asked; this one is cell a"]);
+    expect(await stateOf({ REDIS_URL: redisUrl, CELLS: "3" })).toEqual([
+      1,
+      expect.stringContaining("CELL: is needed with REDIS_URL"),
+    ]);
     const bare = testFolder();
     const lacks =
       "several cells share their state in Redis, and neither redis-server nor valkey-server is on PATH";
@@ -57,6 +61,11 @@ describe("O29: weir check", () => {
     writeFileSync(program, "", { mode: 0o755 });
     const serves = `in a Redis of the data folder, which ${program} serves; 3 cells here`;
     expect(await stateOf({ CELLS: "3", PATH: bare })).toEqual([0, serves]);
+    const dataDir = join(testFolder(), "data");
+    mkdirSync(join(dataDir, "cells"), { recursive: true });
+    const had = `${dataDir} holds the data of several cells: set the REDIS_URL that they had`;
+    for (const CELLS of ["1", "3"])
+      expect(await stateOf({ CELLS, PATH: bare, DATA_DIR: dataDir })).toEqual([1, had]);
   });
 
   test("O29: names the variables that the log of a start names", async () => {

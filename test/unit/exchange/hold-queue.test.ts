@@ -74,7 +74,7 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
       lacks: CREDIT as HoldRefusal | undefined,
       isPossible: true,
       take: (): MaybePromise<Reservation | HoldRefusal> => entry.lacks ?? held(name),
-      takeInFull: (): MaybePromise<Reservation | HoldRefusal> => entry.lacks ?? held(name),
+      takeLast: (): MaybePromise<Reservation | HoldRefusal> => entry.lacks ?? held(name),
       sent,
       call,
       leave: () => leave(),
@@ -85,7 +85,7 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
         asked.push(name);
         return entry.take();
       },
-      takeInFull: () => entry.takeInFull(),
+      takeLast: () => entry.takeLast(),
       couldBeMet: () => entry.isPossible,
       refusal: () => NEVER,
     };
@@ -207,7 +207,7 @@ describe("C14: a wait ends", () => {
     entry.lacks = budget("key_daily");
     entry.isPossible = false;
     let last = 0;
-    entry.takeInFull = () => {
+    entry.takeLast = () => {
       last++;
       return budget("key_daily");
     };

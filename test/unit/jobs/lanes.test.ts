@@ -9,6 +9,9 @@ import { HOUR, MINUTE, START } from "../../support/jobs/fixtures.ts";
 
 /** No lane here is that of suspects. */
 const suspectSlot = new SuspectSlot(() => {});
+const onUnread = (error: unknown) => {
+  throw error;
+};
 
 /** The index of due times, in the plainest form: all waiting jobs, sorted when they are read. */
 class PlainIndex {
@@ -21,7 +24,7 @@ class PlainIndex {
   constructor(atOncePerLane: number, memory?: LanesMemory) {
     this.#atOncePerLane = atOncePerLane;
     const read = (lane: string, limit: number) => this.inLane(lane).slice(0, limit);
-    this.lanes = new Lanes({ atOncePerLane, read, suspectSlot, ...(memory && { memory }) });
+    this.lanes = new Lanes({ atOncePerLane, read, suspectSlot, onUnread, ...(memory && { memory }) });
   }
 
   inLane(lane: string): DueJob[] {
@@ -247,13 +250,58 @@ describe("turns", () => {
   });
 });
 
+test("a lane that cannot be read loses no job, holds up no other, and goes on once it can be read", () => {
+  let fails = false;
+  const unread: unknown[] = [];
+  const waiting = new Map<string, DueJob>();
+  const lanes = new Lanes({
+    atOncePerLane: 1,
+    suspectSlot,
+    memory: { perLane: 4, inAll: 100, atLeast: 2, outdated: 10 },
+    read(lane, limit) {
+      if (fails) throw new Error("the row cannot be read");
+      return [...waiting.values()].filter((job) => job.lane === lane).slice(0, limit);
+    },
+    onUnread: (error) => unread.push(error),
+  });
+  for (let n = 0; n < 6; n++) {
+    const job = { kind: "kind", lane: "long", dueMs: n, key: `long ${n}` };
+    waiting.set(job.key, job);
+    lanes.add(job);
+  }
+  const other = { kind: "kind", lane: "short", dueMs: 3, key: "short" };
+  waiting.set(other.key, other);
+  lanes.add(other);
+  const ran: string[] = [];
+  const run = (nowMs: number) => {
+    for (const job of lanes.take(10, nowMs)) {
+      // Read once more before its claim was told: a claim of it finds nothing.
+      if (waiting.delete(job.key)) ran.push(job.key);
+      lanes.ended(job.lane);
+    }
+  };
+  fails = true;
+  // What is in memory, and the other lane.
+  for (let n = 0; n < 4; n++) run(10);
+  const before = ran.length;
+  expect(ran).toContain("short");
+  expect(unread.length).toBeGreaterThan(0);
+  expect(lanes.nextMs()).toBe(1010);
+  run(1010);
+  expect([ran.length, lanes.nextMs()]).toEqual([before, 2010]);
+  fails = false;
+  for (let n = 0; n < 8; n++) run(2010 + n);
+  expect(ran.filter((key) => key !== "short")).toEqual([0, 1, 2, 3, 4, 5].map((n) => `long ${n}`));
+  expect(lanes.size).toBe(0);
+});
+
 /** Bytes that lanes keep. @param read what the store would answer */
 function bytesOf(
   fill: (lanes: Lanes) => void,
   read: (lane: string, limit: number) => DueJob[] = () => [],
 ): number {
   const before = heapBytes();
-  const lanes = new Lanes({ atOncePerLane: 4, read, suspectSlot });
+  const lanes = new Lanes({ atOncePerLane: 4, read, suspectSlot, onUnread });
   fill(lanes);
   const bytes = heapBytes() - before;
   // Used behind the measurement, so that they are not garbage in it.
