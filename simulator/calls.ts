@@ -1,5 +1,5 @@
 /**
- * The call log of the simulator: the last calls, 10,000 unless told, with what was sent and how each ended. Memory is bounded: the
+ * The call log of the simulator: its newest calls (10,000 by default), each with what the gateway sent and how the call ended. Memory is bounded: the
  * total size of stored bodies has a limit; older ones are dropped, their size stays known.
  */
 import type { RequestHead } from "./request.ts";

@@ -6,14 +6,12 @@ import { readFileSync } from "node:fs";
 
 /** What was to be done, by the system call: the end of "… cannot be". */
 const DONE: Readonly<Record<string, string>> = {
-  ...{
-    open: "opened",
-    read: "read",
-    scandir: "read",
-    stat: "looked at",
-    lstat: "looked at",
-    statfs: "looked at",
-  },
+  open: "opened",
+  read: "read",
+  scandir: "read",
+  stat: "looked at",
+  lstat: "looked at",
+  statfs: "looked at",
   write: "written",
   ftruncate: "written",
   copyfile: "written",
@@ -22,15 +20,13 @@ const DONE: Readonly<Record<string, string>> = {
   fsync: "written to the disk",
   fdatasync: "written to the disk",
   rename: "given its name",
-  ...{
-    mkdir: "made",
-    listen: "made",
-    symlink: "made",
-    link: "made",
-    unlink: "removed",
-    rm: "removed",
-    rmdir: "removed",
-  },
+  mkdir: "made",
+  listen: "made",
+  symlink: "made",
+  link: "made",
+  unlink: "removed",
+  rm: "removed",
+  rmdir: "removed",
 };
 
 interface Reason {

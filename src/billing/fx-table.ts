@@ -49,7 +49,7 @@ export class FxTable {
     throw fail("fx_stale", `${found} Amounts in INR are quoted again when there is one of the last days.`);
   }
 
-  /** For what is only shown: the rate by which a quote of this moment counts. Where none is new enough for quotes: the newest. */
+  /** The rate at which a balance is displayed: the one that a quote has now, or the newest rate where all are too old for quotes. */
   shown(): DayRate | undefined {
     return this.#current() ?? this.lastDated();
   }

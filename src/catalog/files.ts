@@ -82,7 +82,7 @@ const aboutFile = (file: string, message: string): Problem => ({
   message,
 });
 
-/** A path that is wrong says so by itself; what is wrong with the disk does not. */
+/** The sentence for a file that cannot be read. A missing file (ENOENT) needs no reason and no remedy; a fault of the disk does. */
 function unreadable(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
   const reason = code === "ENOENT" ? undefined : reasonOf(code);

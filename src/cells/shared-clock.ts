@@ -79,7 +79,7 @@ export class SharedClock implements Clock {
     return this.#heardMs !== undefined;
   }
 
-  /** By what was heard last. */
+  /** Whether the machine's clock was more than a minute off Redis's when Redis last told its time. */
   get #isMachineOff(): boolean {
     return Math.abs(this.#machineAheadMs) > MACHINES_MS;
   }

@@ -68,7 +68,7 @@ export class MoneyWatch {
   isCapUnsure = false;
   /** All clocks were set: a period has another sum than the one that calls were admitted by. */
   isPeriodUnsure = false;
-  /** Clocks may have come back to a day by another course than they had on it: what was charged on it before is not counted then. */
+  /** All clocks were set twice, or drifted: two different days may have had the same date, so the charges of a date are not one budget's. */
   isDayUnsure = false;
   readonly counts = { calls: 0, charges: 0, postings: 0, refusals: 0 };
 

@@ -17,18 +17,23 @@ export interface SimOrg {
 }
 
 export const TROUBLES = {
-  ...{ pause: 3, kill: 3, cut: 3, cutAll: 1, stall: 2, slow: 1, fullDisk: 1, jump: 1 },
-  ...{
-    redisRestart: 1.5,
-    redisSlip: 0.3,
-    redisJump: 0.7,
-    redisDrift: 0,
-    allJump: 0.7,
-    jumpInTurn: 0.5,
-    copy: 0.7,
-    failOver: 0,
-    retire: 0,
-  },
+  pause: 3,
+  kill: 3,
+  cut: 3,
+  cutAll: 1,
+  stall: 2,
+  slow: 1,
+  fullDisk: 1,
+  jump: 1,
+  redisRestart: 1.5,
+  redisSlip: 0.3,
+  redisJump: 0.7,
+  redisDrift: 0,
+  allJump: 0.7,
+  jumpInTurn: 0.5,
+  copy: 0.7,
+  failOver: 0,
+  retire: 0,
 };
 export type Trouble = keyof typeof TROUBLES;
 

@@ -31,7 +31,7 @@ export interface SenderOptions {
 /** `["a", id]` or `["r", owner, id]`. */
 type Key = readonly [kind: "a", id: string] | readonly [kind: "r", owner: string, id: string];
 
-/** What is to be sent. A response is named by the key alone. */
+/** A row of an answer or a response that Redis lacks. The row of a response has no members: its key names the response. */
 interface Unsent {
   readonly answer?: SharedAnswer;
   /** When the answer was stored, see `SharedClock.steady`. */
@@ -211,8 +211,12 @@ export class Sender {
   }
 }
 
-/** What takes the place of an answer that the folder has forgotten, which it does by wall time. */
+/** What other cells get where the folder has already forgotten the answer, which it does by wall time: they refuse a repeated call. */
 const withoutBytes = (answer: SharedAnswer): KeptAnswer => ({
-  ...{ requestId: "", status: 0, isStream: false, lost: "evicted", body: NO_BYTES },
+  requestId: "",
+  status: 0,
+  isStream: false,
+  lost: "evicted",
+  body: NO_BYTES,
   ...answer,
 });

@@ -32,7 +32,7 @@ export interface ChargeList {
   charges(orgId: string, page: Below): Promise<readonly LedgerEntry[]>;
   /**
    * Entries below a number between which others are missing, but for postings of the last moments; `seq` 0 is before the first.
-   * `from`: a number that is listed, as are all below it; 0: none is known.
+   * `from`: the entry of this number is listed, and so is each older entry of the org; 0: that is known of no entry.
    */
   holes(orgId: string, page: Below & { readonly from: number }): Promise<readonly Hole[]>;
 }
@@ -78,7 +78,7 @@ interface Asked extends LedgerPage {
 export class SharedList {
   readonly #deps: SharedListDeps;
   readonly #gone: Table<Mark>;
-  /** Org → a number up to which all were listed: a look for what is missing reads no more of them. */
+  /** Org → number of an entry up to which ClickHouse has listed every one: the search for missing entries begins above it. */
   readonly #whole = new Map<string, number>();
 
   constructor(deps: SharedListDeps) {
@@ -172,7 +172,7 @@ export class SharedList {
       const found = await holes(orgId, { before, from, limit: SLICE });
       whole = found.at(-1)?.older.seq ?? whole;
       if (whole < from && found.length > 0) {
-        // The engine has lost what was listed.
+        // ClickHouse has lost entries that it had listed before: search from the first one.
         this.#whole.delete(orgId);
         return await this.#adjustments(asked, mark);
       }
