@@ -4,8 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { VARIABLES } from "../config.ts";
 import { didYouMean, nearest } from "../document/nearest.ts";
+import { VARIABLES } from "../environment.ts";
 import { fileErrorText } from "../file-errors.ts";
 import type { Command, Given, Shell } from "./command.ts";
 import { COMMANDS } from "./commands.ts";

@@ -1,7 +1,8 @@
 /** The Kubernetes manifests of several cells: against the API's schema, against those of one gateway, and against the product. */
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../src/commands/commands.ts";
-import { ConfigError, readConfig, VARIABLES } from "../../../src/config.ts";
+import { ConfigError, readConfig } from "../../../src/config.ts";
+import { VARIABLES } from "../../../src/environment.ts";
 import { redisAddress } from "../../../src/redis-address.ts";
 import { cellsFile } from "../../support/deploy/cells.fixtures.ts";
 import {

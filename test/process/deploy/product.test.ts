@@ -3,8 +3,9 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { ConfigError, readConfig, VARIABLES } from "../../../src/config.ts";
+import { ConfigError, readConfig } from "../../../src/config.ts";
 import { PAGE_ITEMS } from "../../../src/edge/pages.ts";
+import { VARIABLES } from "../../../src/environment.ts";
 import {
   environmentFileNames,
   IMAGE_USER,

@@ -137,17 +137,27 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   "@opentelemetry/sdk-trace": "src/telemetry/",
 };
 
-const OPERATIONS = /^src\/[a-z]+\/([a-z-]+-)?operations\.ts$/;
+const OPERATIONS = /^src\/([a-z-]+\/)+([a-z-]+-)?operations\.ts$/;
 
-/** `main`, `config` and `vocabulary` are files of `src` itself; every other room is a folder, the simulator beside `src`. */
+/**
+ * A room is a folder of the table, such as `store/jobs`; a file belongs to the deepest one that it is in. `main`, `config` and
+ * `vocabulary` are files of `src` itself, and the simulator stands beside `src`.
+ */
 function roomOf(path: string): string | undefined {
   const [top, second = "", third] = path.split("/");
   if (top === "simulator") return top;
   if (top !== "src") return undefined;
-  if (third !== undefined) return second;
-  if (second === "main.ts" || second === "config.ts") return second.slice(0, -".ts".length);
+  if (third !== undefined) return deepestRoom(path.slice("src/".length)) ?? second;
+  if (second === "main.ts") return "main";
+  if (SETTINGS.includes(second)) return "config";
   return "vocabulary";
 }
+
+const SETTINGS = ["config.ts", "environment.ts", "weir-file.ts"];
+
+const ROOMS = Object.keys(MAY_IMPORT).sort((a, b) => b.length - a.length);
+
+const deepestRoom = (path: string): string | undefined => ROOMS.find((room) => path.startsWith(`${room}/`));
 
 const isAllowed = (entry: string, target: string): boolean =>
   entry === roomOf(target) || entry === target || (entry === "operations" && OPERATIONS.test(target));

@@ -48,23 +48,28 @@ const BY_CALL = [
 
 const testRooms: Rule = {
   name: "a test is in test/<lane>/<room>",
-  cure: "move it: test/README.md says what each lane is for; a room is one of src, or in OTHER_ROOMS of test/unit/tidy/lanes.ts",
+  cure: "move it: test/README.md says what each lane is for; a room is a folder of src, or in OTHER_ROOMS of test/unit/tidy/lanes.ts",
   find(tree) {
     const rooms = new Set(OTHER_ROOMS);
     for (const { path } of tree.sources) {
-      const room = /^src\/(\w+)\//.exec(path)?.[1];
-      if (room !== undefined) rooms.add(room);
+      if (path.startsWith("src/")) for (const folder of foldersOf(path)) rooms.add(folder);
     }
     return tree.sources.flatMap(({ path }) => {
       if (!path.endsWith(".test.ts")) return [];
-      const [, lane, room, file] = path.split("/");
-      const isThere = file !== undefined && rooms.has(room as string);
-      return isThere && LANES.some(({ name }) => name === lane)
+      const lane = path.split("/")[1];
+      return rooms.has(foldersOf(path.slice("test/".length))[0] ?? "") &&
+        LANES.some(({ name }) => name === lane)
         ? []
         : [{ file: path, line: 1, what: "is in no lane, or in no room of it" }];
     });
   },
 };
+
+/** The folders of a path below its first one, deepest first: `a/b/c/d.ts` is in `b/c` and in `b`. */
+function foldersOf(path: string): string[] {
+  const names = path.split("/").slice(1, -1);
+  return names.map((_, i) => names.slice(0, names.length - i).join("/"));
+}
 
 const starts: Rule = {
   name: "a test starts what its lane may",

@@ -176,6 +176,9 @@ const SLOTS: Readonly<Record<string, RegExp>> = {
   foreign: /^withoutForeign$/,
 };
 
+/** Folders of what formats and dialects share. */
+const SHARED = ["json", "neutral", "relay"];
+
 /** What every folder has whose `dialect.ts` or `format.ts` these lists import. */
 const REQUIRED = {
   "src/wire/dialects.ts": [
@@ -205,8 +208,8 @@ const slots: Rule = {
 
 /** Exported functions, classes and constants of a slot that are in a file of another name. */
 function misplaced(source: Source): Finding[] {
-  const file = /^src\/wire\/\w+\/([\w-]+)\.ts$/.exec(source.path)?.[1];
-  if (file === undefined) return [];
+  const [, folder = "", file] = /^src\/wire\/(\w+)\/([\w-]+)\.ts$/.exec(source.path) ?? [];
+  if (file === undefined || SHARED.includes(folder)) return [];
   return source.root.statements.flatMap((statement) => {
     const names = exportedValues(statement);
     return Object.entries(SLOTS).flatMap(([slot, pattern]) =>
