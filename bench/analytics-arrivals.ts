@@ -2,8 +2,8 @@
 
 import { seededOrg } from "../scripts/seed-requests.ts";
 import type { Outbox } from "../src/analytics/outbox.ts";
-import { seededRandom, systemClock } from "../src/clock.ts";
-import { requestId } from "../src/ids.ts";
+import { seededRandom, systemClock } from "../src/base/clock.ts";
+import { requestId } from "../src/base/ids.ts";
 import { LAYOUT, readRecord } from "../src/record/columns.ts";
 import { RowBinaryReader } from "../src/record/row-binary.ts";
 import type { CallRecord } from "../src/record.ts";

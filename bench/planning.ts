@@ -2,9 +2,9 @@
  * `npm run bench -- planning`: CPU cost of one call's decision and plan. The real policy, planner and health: 8
  * endpoints with two keys each, all of them measured, and a policy of 20 rules, of which only the last matches.
  */
-import { type Random, seededRandom, systemClock } from "../src/clock.ts";
-import type { Model } from "../src/endpoint.ts";
-import type { RouteOptions } from "../src/route.ts";
+import { type Random, seededRandom, systemClock } from "../src/base/clock.ts";
+import type { Model } from "../src/base/endpoint.ts";
+import type { RouteOptions } from "../src/base/route.ts";
 import type { RouteFacts } from "../src/routing/eligibility.ts";
 import { Health } from "../src/routing/health.ts";
 import { type Plan, plan } from "../src/routing/planner.ts";

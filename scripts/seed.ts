@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { type ClickHouse, openClickHouse } from "../src/analytics/client.ts";
 import { type Engine, startEngine } from "../src/analytics/engine.ts";
 import { PART_SETTINGS } from "../src/analytics/part-settings.ts";
-import { systemClock } from "../src/clock.ts";
+import { systemClock } from "../src/base/clock.ts";
 import { slices } from "./seed-requests.ts";
 
 const USAGE = `npm run seed -- requests N [options]

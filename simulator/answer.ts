@@ -4,8 +4,8 @@
  * sent.
  */
 import { hash } from "node:crypto";
-import { type Random, seededRandom } from "../src/clock.ts";
-import { fail } from "../src/errors.ts";
+import { type Random, seededRandom } from "../src/base/clock.ts";
+import { fail } from "../src/base/errors.ts";
 import type { Instruction } from "./instruction.ts";
 import { documentFor } from "./schema.ts";
 import type { SimulatedRequest, Tool } from "./simulated-request.ts";

@@ -2,7 +2,7 @@
  * Reads the fields of an OpenAI chat-completions request that the simulator acts on; it ignores the others.
  * Shapes: https://platform.openai.com/docs/api-reference/chat/create
  */
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 import { isObject } from "./schema.ts";
 import {
   contentText,

@@ -3,7 +3,7 @@
  * Shapes: https://docs.cohere.com/reference/embed, https://docs.cohere.com/reference/rerank
  */
 import { hash } from "node:crypto";
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 import type { ReportedError } from "./dialect.ts";
 import { modelOf } from "./embeddings.ts";
 import { documentsOf, queryOf } from "./rerank.ts";

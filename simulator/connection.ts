@@ -3,8 +3,8 @@
  * once, by its script or by the client's disconnect.
  */
 import type { Socket } from "node:net";
-import type { Clock } from "../src/clock.ts";
-import { asWeirError } from "../src/errors.ts";
+import type { Clock } from "../src/base/clock.ts";
+import { asWeirError } from "../src/base/errors.ts";
 import { type CallLog, CallRecord } from "./calls.ts";
 import { type Ending, Playback, type PlaybackEvents } from "./playback.ts";
 import { type Provider, refusal } from "./provider.ts";

@@ -2,7 +2,7 @@
  * Reads a Bedrock Converse request and its headers. Unknown fields are refused, so that a member left over from another
  * dialect is detected. Shapes: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  */
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 import { type Message, readMessages, refused, textOfMessage, unsignedTurnOf } from "./converse-turns.ts";
 import type { Headers } from "./dialect.ts";
 import { isObject, type JsonObject } from "./schema.ts";

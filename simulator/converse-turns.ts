@@ -3,7 +3,7 @@
  * of blocks, tool results against the calls they answer, reasoning against its signature.
  * Rules: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
  */
-import { fail, type WeirError } from "../src/errors.ts";
+import { fail, type WeirError } from "../src/base/errors.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import { isSeal, signatureOf } from "./signature.ts";
 import { contentText } from "./simulated-request.ts";

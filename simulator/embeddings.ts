@@ -4,7 +4,7 @@
  * Shapes: https://platform.openai.com/docs/api-reference/embeddings,
  * https://docs.voyageai.com/reference/embeddings-api, https://api.jina.ai/docs
  */
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 import { openaiError } from "./chat.ts";
 import type { ReportedError } from "./dialect.ts";
 import { isObject, type JsonObject } from "./schema.ts";

@@ -2,7 +2,7 @@
  * Google's embedding of one content, and of several in one request, each with its own fields. Shapes:
  * https://ai.google.dev/api/embeddings
  */
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 import { modelPath } from "./gemini.ts";
 import { readContent, textOfContent } from "./gemini-turns.ts";
 import { googleError, refuseInvalidKey, refuseUnknown } from "./google-error.ts";

@@ -2,7 +2,7 @@
  * Reads the fields of a Gemini generateContent request that the simulator acts on, and refuses what the provider
  * refuses, including unknown fields at any depth. Shapes: https://ai.google.dev/api/generate-content
  */
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 import { type Content, readContent, readContents, textOfContent } from "./gemini-turns.ts";
 import { refuseUnknown } from "./google-error.ts";
 import { isObject, type JsonObject } from "./schema.ts";

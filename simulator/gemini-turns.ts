@@ -4,7 +4,7 @@
  * detected. Rules: https://ai.google.dev/gemini-api/docs/function-calling,
  * https://ai.google.dev/gemini-api/docs/thought-signatures
  */
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 import { refuseUnknown } from "./google-error.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import { signatureOf } from "./signature.ts";

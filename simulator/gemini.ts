@@ -3,7 +3,7 @@
  * function calls are never split, usage is cumulative on every event, and the stream has no end marker. Shapes:
  * https://ai.google.dev/api/generate-content, https://ai.google.dev/gemini-api/docs/thought-signatures
  */
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 import { type Answer, type Choice, callsOf, type Token, type ToolCall } from "./answer.ts";
 import { argumentsOf, textOf } from "./answer-text.ts";
 import type { SimulatedDialect, StreamEvent } from "./dialect.ts";

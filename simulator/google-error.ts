@@ -3,7 +3,7 @@
  * Shape: https://cloud.google.com/apis/design/errors, https://ai.google.dev/gemini-api/docs/troubleshooting
  */
 
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 import type { Headers, ReportedError } from "./dialect.ts";
 
 const STATUS_NAMES: Readonly<Record<number, string>> = Object.freeze({

@@ -4,7 +4,7 @@
  * 400 that names its key: a test that misspells a fault must not pass.
  */
 import { z } from "zod";
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 
 const FAULTS = [
   "reset",

@@ -2,7 +2,7 @@
  * Reads an Anthropic messages request, refusing unknown fields and values out of range like the provider. Shapes:
  * https://platform.claude.com/docs/en/api/messages and /messages-count-tokens
  */
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 import type { Headers } from "./dialect.ts";
 import { readConversation, refused } from "./messages-turns.ts";
 import { isObject, type JsonObject } from "./schema.ts";

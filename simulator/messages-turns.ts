@@ -3,7 +3,7 @@
  * against their calls, reasoning against its signature. So a wrong translation is refused here. Shapes:
  * https://platform.claude.com/docs/en/api/messages
  */
-import { fail, type WeirError } from "../src/errors.ts";
+import { fail, type WeirError } from "../src/base/errors.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import { isSeal, signatureOf } from "./signature.ts";
 import { contentText } from "./simulated-request.ts";

@@ -3,7 +3,7 @@
  * script. Deterministic: equal requests get equal bytes, so scripts are cached.
  */
 import { hash } from "node:crypto";
-import { asWeirError, fail, type WeirError } from "../src/errors.ts";
+import { asWeirError, fail, type WeirError } from "../src/base/errors.ts";
 import { answer } from "./answer.ts";
 import { CREATED, chat } from "./chat.ts";
 import type { EventContent, Headers, ReportedError, SimulatedDialect, SimulatedPost } from "./dialect.ts";

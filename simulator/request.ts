@@ -3,7 +3,7 @@
  * because the replies need byte-exact control of the same socket, and so that a repeated head (a client on a keep-alive
  * connection sends the same one thousands of times) is parsed once.
  */
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 
 export interface RequestHead {
   readonly method: string;

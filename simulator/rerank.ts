@@ -2,7 +2,7 @@
  * The rerank routes of Jina and Voyage, which share a path: a `/voyage` segment before `/v1` picks Voyage's.
  * Shapes: https://api.jina.ai/docs, https://docs.voyageai.com/reference/reranker-api
  */
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 import { detailError, modelOf } from "./embeddings.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import { wholeNumber } from "./simulated-request.ts";

@@ -3,7 +3,7 @@
  * outputs against their calls, reasoning against its encrypted content. Shapes:
  * https://platform.openai.com/docs/api-reference/responses/create
  */
-import { fail, type WeirError } from "../src/errors.ts";
+import { fail, type WeirError } from "../src/base/errors.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import { isSeal, sealOf } from "./signature.ts";
 import { contentText } from "./simulated-request.ts";

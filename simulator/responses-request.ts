@@ -3,7 +3,7 @@
  * reference to an earlier response is refused as not found. Shapes:
  * https://platform.openai.com/docs/api-reference/responses/create
  */
-import { fail, type WeirError } from "../src/errors.ts";
+import { fail, type WeirError } from "../src/base/errors.ts";
 import { invalidType, invalidValue, missing, readInput } from "./responses-items.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import { parseObject, prompted, type SimulatedRequest, type Tool, wholeNumber } from "./simulated-request.ts";

@@ -2,7 +2,7 @@
  * A parsed request, whatever its dialect: what the answer depends on, and nothing else. Also the steps that the readers
  * of all dialects share; each refuses only what a provider would refuse.
  */
-import { fail } from "../src/errors.ts";
+import { fail } from "../src/base/errors.ts";
 import { directives, withoutDirectives } from "./instruction.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 

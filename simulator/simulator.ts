@@ -4,7 +4,7 @@
  * socket: no files, no outgoing calls.
  */
 import { createServer, type Socket } from "node:net";
-import { type Clock, systemClock } from "../src/clock.ts";
+import { type Clock, systemClock } from "../src/base/clock.ts";
 import { CallLog, type SimulatedCall } from "./calls.ts";
 import { Connection, type Shared } from "./connection.ts";
 import { Provider } from "./provider.ts";

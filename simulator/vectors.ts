@@ -3,8 +3,8 @@
  * dialect, encoding and process. Vectors have unit length.
  */
 import { hash } from "node:crypto";
-import { seededRandom } from "../src/clock.ts";
-import { fail } from "../src/errors.ts";
+import { seededRandom } from "../src/base/clock.ts";
+import { fail } from "../src/base/errors.ts";
 import type { JsonObject } from "./schema.ts";
 
 /** Small, to keep bodies readable; real models have some hundred to some thousand. */

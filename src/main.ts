@@ -5,9 +5,9 @@
 import { enableCompileCache } from "node:module";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
-import { endProcess } from "./process/ending.ts";
-import { print } from "./process/output.ts";
-import { keepStripped } from "./process/stripped-sources.ts";
+import { endProcess } from "./base/process/ending.ts";
+import { print } from "./base/process/output.ts";
+import { keepStripped } from "./base/process/stripped-sources.ts";
 
 // Files created by a command, here or in a child process, are readable only by this user.
 process.umask(0o077);

@@ -4,8 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import type { z } from "zod";
-import { FullAnswer, raw } from "./answer.ts";
-import type { HttpHead } from "./http-head.ts";
+import { FullAnswer, raw } from "./base/operation/answer.ts";
+import type { HttpHead } from "./base/operation/http-head.ts";
 
 export interface PublicBody {
   readonly type: string;

@@ -2,7 +2,7 @@
  * State machines as tables: which moves a thing has, from which states, and who makes them. A move that the table lacks is
  * refused; a move to the state that the thing is in already is the same move made twice. `docs/` prints these tables.
  */
-import { fail } from "./errors.ts";
+import { fail } from "./base/errors.ts";
 
 export interface Move<S extends string> {
   readonly from: readonly S[];

@@ -3,12 +3,12 @@
  */
 import { z } from "zod";
 import { analyticsField } from "./analytics-settings.ts";
+import { cidrListField } from "./base/cidr-list.ts";
+import { quotasField } from "./base/quota.ts";
 import { cellsField } from "./cells-settings.ts";
-import { cidrListField } from "./cidr-list.ts";
 import { dpaField } from "./dpa-settings.ts";
 import { keptFields } from "./kept-settings.ts";
 import { paymentsField } from "./payment-settings.ts";
-import { quotasField } from "./quota.ts";
 import { requestLimitsField } from "./request-limit-settings.ts";
 
 const count = z.int().nonnegative();

@@ -1,10 +1,10 @@
 /** What each kind of exchange takes of Redis, measured; and from that, how many cells and calls one Redis carries, computed. */
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { systemClock } from "../../src/base/clock.ts";
 import { type Cell, openCell } from "../../src/cells/cell.ts";
 import { createDataset, datasetId } from "../../src/cells/dataset.ts";
 import type { RedisLink } from "../../src/cells/redis.ts";
-import { systemClock } from "../../src/clock.ts";
 import { openStore } from "../../src/store/store.ts";
 import { cpuTime } from "../measure.ts";
 import { withProcesses } from "../processes.ts";

@@ -9,7 +9,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { registerHooks, syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
-import { seededRandom } from "../../src/clock.ts";
+import { seededRandom } from "../../src/base/clock.ts";
 import { ClientRequest, Clients } from "./client.ts";
 import type { CalledKind, CallKind } from "./streams.ts";
 import { MemoryUpstream, UPSTREAM_PORT } from "./upstream.ts";

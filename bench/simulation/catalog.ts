@@ -1,7 +1,8 @@
 /** One model and its simulated endpoints, in the catalog's types. */
+
+import type { Endpoint, Model, Provider } from "../../src/base/endpoint.ts";
+import { platformKey } from "../../src/base/provider-key.ts";
 import type { CatalogSnapshot } from "../../src/catalog/catalog.ts";
-import type { Endpoint, Model, Provider } from "../../src/endpoint.ts";
-import { platformKey } from "../../src/provider-key.ts";
 import type { Behaviour } from "./upstream.ts";
 
 export interface SimulatedEndpoint extends Behaviour {

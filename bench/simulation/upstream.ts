@@ -2,7 +2,7 @@
  * Simulated endpoints in virtual time: how fast they answer, how many calls they take, when they slow down, fail, hang
  * and recover, and what they bill. They implement the same port as real upstreams.
  */
-import type { Random } from "../../src/clock.ts";
+import type { Random } from "../../src/base/clock.ts";
 import { failure } from "../../src/upstream/failure.ts";
 import type { UpstreamHandler, UpstreamRequest, Upstreams } from "../../src/upstream/upstreams.ts";
 import type { VirtualTime } from "./virtual-time.ts";

@@ -2,7 +2,7 @@
  * Virtual time: events run in order of their times, then of their creation. Simulating hours takes seconds, and the
  * same seed gives the same run.
  */
-import type { Clock, Timers } from "../../src/clock.ts";
+import type { Clock, Timers } from "../../src/base/clock.ts";
 
 interface Event {
   readonly atMs: number;

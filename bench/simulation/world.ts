@@ -4,8 +4,8 @@
  * arrive at random; their results are recorded.
  */
 import type { KeyContext } from "../../src/account/keyring.ts";
-import { type Random, seededRandom } from "../../src/clock.ts";
-import { WeirError } from "../../src/errors.ts";
+import { type Random, seededRandom } from "../../src/base/clock.ts";
+import { WeirError } from "../../src/base/errors.ts";
 import { type AttemptDeps, Attempts } from "../../src/exchange/attempts.ts";
 import { type ActivePolicy, Call, type Incoming, type ReadCall } from "../../src/exchange/call.ts";
 import { meter } from "../../src/exchange/meter.ts";

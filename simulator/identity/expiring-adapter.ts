@@ -3,7 +3,7 @@
  * when its time is over or the process ends; nothing runs in the background.
  */
 import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
-import type { Clock } from "../../src/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 
 interface Entry {
   /** The entry as JSON: a caller that changes the object it got does not change the entry by that. */

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Provider } from "oidc-provider";
-import { type Clock, type Random, systemRandom } from "../../src/clock.ts";
+import { type Clock, type Random, systemRandom } from "../../src/base/clock.ts";
 import { checkClients, type IdentityClient, interactionPath, openIdProvider } from "./openid-provider.ts";
 import { errorPage, startPage } from "./pages.ts";
 import { openPeople, type People, type Person } from "./people.ts";

@@ -12,7 +12,7 @@ import {
   interactionPolicy,
   Provider,
 } from "oidc-provider";
-import type { Clock } from "../../src/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import { expiringAdapters } from "./expiring-adapter.ts";
 import { errorPage, signedOutPage, signOutPage } from "./pages.ts";
 import type { People, Person } from "./people.ts";

@@ -2,7 +2,7 @@
  * The pages of the built-in identity provider: legible at any width, operable by keyboard, and without scripts.
  */
 import { hash } from "node:crypto";
-import { Html, html } from "../../src/html.ts";
+import { Html, html } from "../../src/base/html.ts";
 import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH, type Person } from "./people.ts";
 
 /** What the form holds before somebody types, or after an answer that was refused. */

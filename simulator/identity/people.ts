@@ -4,7 +4,7 @@
  */
 import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import * as z from "zod";
-import type { Random } from "../../src/clock.ts";
+import type { Random } from "../../src/base/clock.ts";
 
 export interface Person {
   /** The subject identifier: 26 random characters, never the e-mail address. */

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { generateKeyPair, SignJWT } from "jose";
-import type { Clock } from "../../src/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import { type Payload, payloadShape, type Refusal, refusalsOf } from "./payload.ts";
 
 export interface InvoicePortalOptions {

@@ -1,5 +1,5 @@
 /** The merchant's account at a simulated service: a line for all that comes in or goes out, and what is paid out of it. */
-import type { Clock } from "../../src/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import { PREFIXES } from "./outcomes.ts";
 import type { House, SimLine, SimPayment, SimSettlement, SimState } from "./state.ts";
 

@@ -2,7 +2,7 @@
  * The state machine behind all simulated payment services: what happens to payments, refunds, mandates, disputes and
  * settlements, whoever asks. Each change is told to `changed`, from which webhooks are made.
  */
-import type { Clock, Random } from "../../src/clock.ts";
+import type { Clock, Random } from "../../src/base/clock.ts";
 import { Account } from "./account.ts";
 import { failureOf, feeOf, type Outcome, PREFIXES } from "./outcomes.ts";
 import {

@@ -4,7 +4,7 @@
  * secret of webhooks; SIGTERM or SIGINT ends it with exit code 0.
  */
 import { parseArgs } from "node:util";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { type PaymentSimulator, startPaymentSimulator } from "./payment-simulator.ts";
 import type { House } from "./state.ts";
 

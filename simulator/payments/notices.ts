@@ -3,7 +3,7 @@
  * accepted; a script can hold, lose, repeat and reorder them.
  */
 import { createHmac } from "node:crypto";
-import type { Clock, Timers } from "../../src/clock.ts";
+import type { Clock, Timers } from "../../src/base/clock.ts";
 import type { Change } from "./engine.ts";
 import type { House } from "./state.ts";
 

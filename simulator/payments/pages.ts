@@ -2,7 +2,7 @@
  * The hosted pages of the simulated payment services: a person chooses a method and pays, fails or leaves; or approves or
  * declines a mandate. Legible at any width, operable by keyboard, without scripts.
  */
-import { type Html, html } from "../../src/html.ts";
+import { type Html, html } from "../../src/base/html.ts";
 import { page } from "../identity/pages.ts";
 import type { SimCheckout } from "./state.ts";
 

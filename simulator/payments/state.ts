@@ -4,7 +4,7 @@
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Random } from "../../src/clock.ts";
+import type { Random } from "../../src/base/clock.ts";
 
 /** The services that are simulated; each sees only its own entities. */
 export type House = "stripe" | "razorpay" | "simulated";

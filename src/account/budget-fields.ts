@@ -3,7 +3,7 @@
  * every route. No budget is shown as 0 and `hard: false`.
  */
 import { z } from "zod";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 
 /** `null`: no budget. `hard` is kept for a later request that sets only an amount. */
 export interface BudgetRow {

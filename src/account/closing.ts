@@ -1,6 +1,6 @@
 /** What becomes of an org's credit when the org is closed: as the event and the mail of it tell. */
 import { z } from "zod";
-import { CURRENCIES, type Currency } from "../currency.ts";
+import { CURRENCIES, type Currency } from "../base/currency.ts";
 
 /** An org's credit at a moment. */
 export interface CreditLeft {

@@ -1,8 +1,8 @@
 /** `GET /v1/documents/dpa`: open to anyone; filled with the org's legal name where a credential says which org asks. */
 import { z } from "zod";
-import { raw } from "../answer.ts";
-import { type Clock, isoTime } from "../clock.ts";
-import { operation } from "../operation.ts";
+import { type Clock, isoTime } from "../base/clock.ts";
+import { raw } from "../base/operation/answer.ts";
+import { operation } from "../base/operation/operation.ts";
 import { type DpaSupplier, dpaPage, type Subprocessor } from "./dpa.ts";
 import type { AccountTables } from "./tables.ts";
 

@@ -3,8 +3,8 @@
  * one took: rows differ a thousandfold in size, and nobody's call may wait for them.
  */
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../clock.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
+import type { Clock } from "../base/clock.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
 import type { AccountTables } from "./tables.ts";
 
 interface NamedStep {

@@ -4,11 +4,11 @@
  * its id.
  */
 import { z } from "zod";
-import { type Clock, isoTime } from "../clock.ts";
+import { type Clock, isoTime } from "../base/clock.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import type { Trail } from "../events/trail.ts";
 import { eventType } from "../events/types.ts";
 import { type JobEnding, type JobHandler, jobKind } from "../jobs/job.ts";
-import type { Caller } from "../operation.ts";
 import { orgClosed } from "./account-events.ts";
 import { type Closing, type CreditLeft, closingWire } from "./closing.ts";
 import { type ErasureStep, runStep } from "./erasure-steps.ts";

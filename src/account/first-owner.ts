@@ -4,10 +4,10 @@
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Caller } from "../base/operation/operation.ts";
+import { readSecret, saveSecret } from "../base/process/secret-file.ts";
 import type { Trail } from "../events/trail.ts";
-import type { Caller } from "../operation.ts";
-import { readSecret, saveSecret } from "../process/secret-file.ts";
 import type { UserRow } from "./person.ts";
 import type { AccountTables } from "./tables.ts";
 

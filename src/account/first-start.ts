@@ -7,8 +7,8 @@
  * kill behind it, everything exists.
  */
 import { join } from "node:path";
-import { type Clock, type Random, systemRandom } from "../clock.ts";
-import { readSecret, saveSecret } from "../process/secret-file.ts";
+import { type Clock, type Random, systemRandom } from "../base/clock.ts";
+import { readSecret, saveSecret } from "../base/process/secret-file.ts";
 import { newKey } from "./key.ts";
 import { newOrg } from "./org.ts";
 import { newProject } from "./project.ts";

@@ -3,8 +3,8 @@
  * A sign-in alone changes none of them. They have no table of their own: an invitation is the member row of an invited person.
  */
 import { hash } from "node:crypto";
-import { contentId } from "../ids.ts";
-import type { Actor } from "../operation.ts";
+import { contentId } from "../base/ids.ts";
+import type { Actor } from "../base/operation/operation.ts";
 import { grantingRole } from "./granting.ts";
 import { keyStatus } from "./key.ts";
 import type { MemberRow, UserRow } from "./person.ts";

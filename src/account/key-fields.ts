@@ -3,7 +3,7 @@
  * it.
  */
 import { z } from "zod";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import { budgetAfter, type keyBudgetField } from "./budget-fields.ts";
 import type { KeyLimits, KeyRow } from "./key.ts";
 import { mostOf, type PlanLimits } from "./plan.ts";

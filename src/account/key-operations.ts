@@ -3,14 +3,14 @@
  * the cached context is dropped once it is committed, before the answer.
  */
 import { z } from "zod";
-import type { Clock, Random } from "../clock.ts";
-import type { Cursors } from "../cursor.ts";
-import { fail } from "../errors.ts";
+import type { Clock, Random } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { HOLD_MODES } from "../base/hold-mode.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
+import { assertWithin, type Quotas } from "../base/quota.ts";
 import type { Trail } from "../events/trail.ts";
-import { HOLD_MODES } from "../hold-mode.ts";
-import { type Caller, operation } from "../operation.ts";
-import { pageOf, pageQuery, readPage } from "../page.ts";
-import { assertWithin, type Quotas } from "../quota.ts";
 import { keyBudgetField } from "./budget-fields.ts";
 import { personBehind } from "./granting.ts";
 import { changedHoldField, withHold } from "./hold-field.ts";

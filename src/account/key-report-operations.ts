@@ -4,7 +4,7 @@
  * event or the mail.
  */
 import { z } from "zod";
-import { type Caller, operation } from "../operation.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
 import { keyWire, keyWorks, revokedKey } from "./key.ts";
 import { keyRevoked } from "./key-events.ts";
 import type { KeyOperationDeps } from "./key-operations.ts";

@@ -3,9 +3,9 @@
  * secret; `revoked` and `expired` are final.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import { HOLD_MODES, type HoldMode } from "../hold-mode.ts";
-import { newId } from "../ids.ts";
+import { isoTime } from "../base/clock.ts";
+import { HOLD_MODES, type HoldMode } from "../base/hold-mode.ts";
+import { newId } from "../base/ids.ts";
 import { amountShape, budgetWire, hardShape } from "./budget-fields.ts";
 import { SCOPES, type Scope } from "./scopes.ts";
 import { type Environment, hashSecret, secretHint } from "./secret.ts";

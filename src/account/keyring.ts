@@ -6,10 +6,10 @@
  * store notifies of the change (which drops the context) or wholly after it (and reads the new rows). Running calls
  * keep the context they started with.
  */
-import type { Clock } from "../clock.ts";
-import { fail, type WeirError } from "../errors.ts";
-import type { HoldMode } from "../hold-mode.ts";
-import type { Caller, Origin } from "../operation.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail, type WeirError } from "../base/errors.ts";
+import type { HoldMode } from "../base/hold-mode.ts";
+import type { Caller, Origin } from "../base/operation/operation.ts";
 import { type KeyLimits, type KeyRow, keyStatus } from "./key.ts";
 import type { LastUsed } from "./last-used.ts";
 import type { OrgDataPolicy, OrgRow } from "./org.ts";

@@ -2,7 +2,7 @@
  * An org whose people cannot sign in must keep a key that can create keys: without one, nobody could regain access through
  * the API. Any operation that would remove the last one is refused.
  */
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import { type KeyRow, keyWorks } from "./key.ts";
 import { mayAs } from "./roles.ts";
 import type { AccountTables } from "./tables.ts";

@@ -3,11 +3,11 @@
  * above their own.
  */
 import { z } from "zod";
-import { type Clock, localDay } from "../clock.ts";
-import { fail } from "../errors.ts";
+import { type Clock, localDay } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { assertWithin, type Quotas } from "../base/quota.ts";
 import type { Trail } from "../events/trail.ts";
-import { type Caller, operation } from "../operation.ts";
-import { assertWithin, type Quotas } from "../quota.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 import { memberAdded, memberRemoved } from "./account-events.ts";

@@ -3,10 +3,10 @@
  * closes it; calls under way end as they are. Ledger, invoices and totals stay.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import { fail } from "../errors.ts";
+import { isoTime } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
-import { type Caller, operation } from "../operation.ts";
 import { erasureRequested, orgClosed } from "./account-events.ts";
 import { type CreditLeft, closingWire } from "./closing.ts";
 import { eraseOrg } from "./erasure.ts";

@@ -3,8 +3,8 @@
  * (tax-profile.ts). In a change every field is optional at every depth, and what is absent stays as it is.
  */
 import { z } from "zod";
-import { cidrListField } from "../cidr-list.ts";
-import { PRESET_NAMES } from "../redaction.ts";
+import { cidrListField } from "../base/cidr-list.ts";
+import { PRESET_NAMES } from "../base/redaction.ts";
 import { addressField } from "./address.ts";
 import { orgBudgetField } from "./budget-fields.ts";
 import { countryField } from "./countries.ts";

@@ -1,12 +1,12 @@
 /** Operations on orgs: list, create, read, change, close, ask for erasure, transfer. One act each. */
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import type { HttpHead } from "../base/operation/http-head.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import type { Quotas } from "../base/quota.ts";
 import type { Trail } from "../events/trail.ts";
-import type { HttpHead } from "../http-head.ts";
-import { type Caller, operation } from "../operation.ts";
-import type { Quotas } from "../quota.ts";
 import type { ExpiringTable } from "../store/expiring-table.ts";
 import { orgUpdated } from "./account-events.ts";
 import { newOrg, type OrgDataPolicy, type OrgRow, type SecuritySettings } from "./org.ts";

@@ -3,9 +3,9 @@
  * have are absent, never null.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import { HOLD_MODES } from "../hold-mode.ts";
-import { PRESET_NAMES } from "../redaction.ts";
+import { isoTime } from "../base/clock.ts";
+import { HOLD_MODES } from "../base/hold-mode.ts";
+import { PRESET_NAMES } from "../base/redaction.ts";
 import { amountShape, budgetWire, hardShape } from "./budget-fields.ts";
 import { LOGGING_MODES, ORG_KINDS, type OrgRow, TAX_STATUSES } from "./org.ts";
 import { ORG_MEANINGS } from "./org-meanings.ts";

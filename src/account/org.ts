@@ -1,8 +1,8 @@
 /**
  * Organisations as stored: identity, billing identity, settings, data policy. Never removed, only closed.
  */
-import type { HoldMode } from "../hold-mode.ts";
-import { newId } from "../ids.ts";
+import type { HoldMode } from "../base/hold-mode.ts";
+import { newId } from "../base/ids.ts";
 
 export const ORG_KINDS = ["personal", "team", "enterprise"] as const;
 export type OrgKind = (typeof ORG_KINDS)[number];

@@ -2,9 +2,9 @@
  * How many orgs a person owns, and makes. Whoever becomes an owner, by whatever way (a new org, a transfer, a change of role, an
  * invitation), is counted against the same bound, in the act that makes them one.
  */
-import { type Clock, localDay } from "../clock.ts";
-import { fail } from "../errors.ts";
-import { assertWithin, type Quotas } from "../quota.ts";
+import { type Clock, localDay } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { assertWithin, type Quotas } from "../base/quota.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 import type { People } from "./people.ts";

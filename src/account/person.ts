@@ -3,8 +3,8 @@
  * addresses are given to somebody else in time. An invited person has no `sub` yet.
  */
 import { z } from "zod";
-import { newId } from "../ids.ts";
-import type { Actor } from "../operation.ts";
+import { newId } from "../base/ids.ts";
+import type { Actor } from "../base/operation/operation.ts";
 import { ROLES, type Role } from "./roles.ts";
 
 export interface UserRow {

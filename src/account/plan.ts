@@ -2,7 +2,7 @@
  * Ports: what an org's plan allows (catalog) and what a project has spent (limits).
  */
 
-import type { MaybePromise } from "../maybe-promise.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
 
 /** Limits of a plan: defaults and ceilings of a key, and how many keys and projects an org may have. 0: unlimited, see `mostOf`. */
 export interface PlanLimits {

@@ -2,12 +2,12 @@
  * Operations on projects: list, read, create, change, delete. Checks and writes share one transaction.
  */
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { HOLD_MODES } from "../base/hold-mode.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { assertWithin, type Quotas } from "../base/quota.ts";
 import type { Trail } from "../events/trail.ts";
-import { HOLD_MODES } from "../hold-mode.ts";
-import { type Caller, operation } from "../operation.ts";
-import { assertWithin, type Quotas } from "../quota.ts";
 import { budgetAfter, projectBudgetField } from "./budget-fields.ts";
 import { changedHoldField, withHold } from "./hold-field.ts";
 import { revokedKey } from "./key.ts";

@@ -3,9 +3,9 @@
  * its entry in lists and its keys.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import { HOLD_MODES, type HoldMode } from "../hold-mode.ts";
-import { newId } from "../ids.ts";
+import { isoTime } from "../base/clock.ts";
+import { HOLD_MODES, type HoldMode } from "../base/hold-mode.ts";
+import { newId } from "../base/ids.ts";
 import { amountShape, budgetWire, hardShape } from "./budget-fields.ts";
 import type { Environment } from "./secret.ts";
 

@@ -4,8 +4,8 @@
  */
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
-import type { AwsKeys, Credential, Provider, ServiceAccount } from "../endpoint.ts";
-import { fail, type WeirError } from "../errors.ts";
+import type { AwsKeys, Credential, Provider, ServiceAccount } from "../base/endpoint.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 
 const MAX_CREDENTIAL_BYTES = 8192;
 /** A shorter one could be revealed by its hint, or missed when upstream messages are redacted. */

@@ -3,15 +3,15 @@
  * (T61).
  */
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
-import { nearest } from "../document/nearest.ts";
-import type { Provider } from "../endpoint.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { nearest } from "../base/document/nearest.ts";
+import type { Provider } from "../base/endpoint.ts";
+import { fail } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { hintOf } from "../base/provider-key.ts";
+import { assertWithin, type Quotas } from "../base/quota.ts";
 import type { Trail } from "../events/trail.ts";
-import { newId } from "../ids.ts";
-import { type Caller, operation } from "../operation.ts";
-import { hintOf } from "../provider-key.ts";
-import { assertWithin, type Quotas } from "../quota.ts";
 import { assertMakerMay } from "./granting.ts";
 import { type ProviderKeyRow, providerKeyShape, providerKeyWire } from "./provider-key.ts";
 import { credentialField, credentialFor, takesCredential } from "./provider-key-fields.ts";

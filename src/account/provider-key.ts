@@ -3,8 +3,8 @@
  * it. Rows are created and deleted, never changed.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import type { Credential } from "../endpoint.ts";
+import { isoTime } from "../base/clock.ts";
+import type { Credential } from "../base/endpoint.ts";
 
 /** Ids of stored provider keys: `pk_` and a ULID. */
 export interface ProviderKeyRow {

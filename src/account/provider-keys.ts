@@ -3,8 +3,8 @@
  * at the start; an org's keys are reloaded when one of its rows changes, before that change is answered, so the next
  * call sees it.
  */
-import type { Credential, Endpoint, Model, Provider, ProviderKey } from "../endpoint.ts";
-import { ownKey } from "../provider-key.ts";
+import type { Credential, Endpoint, Model, Provider, ProviderKey } from "../base/endpoint.ts";
+import { ownKey } from "../base/provider-key.ts";
 import {
   credentialFrom,
   credentialText,

@@ -3,8 +3,8 @@
  * itself: several cells together take as many times more, which is still too few. In memory and bounded; where clients are more than there is room for, those that came first are forgotten first.
  */
 import ipaddr from "ipaddr.js";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
 
 const WINDOW_MS = 60_000;
 const MOST_A_WINDOW = 30;

@@ -1,8 +1,8 @@
 /**
  * Scopes of keys. Which route requires which scope is defined in the route table.
  */
-import { fail, type WeirError } from "../errors.ts";
-import type { Caller } from "../operation.ts";
+import { fail, type WeirError } from "../base/errors.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import type { Environment } from "./secret.ts";
 
 export const SCOPES = [

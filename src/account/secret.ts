@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { type Random, systemRandom } from "../clock.ts";
+import { type Random, systemRandom } from "../base/clock.ts";
 
 export type Environment = "live" | "test";
 

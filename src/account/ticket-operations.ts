@@ -1,11 +1,11 @@
 /** Operations on tickets, and requests for higher limits, which are tickets that may be approved at once. */
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
-import type { Cursors } from "../cursor.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
 import type { Trail } from "../events/trail.ts";
-import { type Caller, operation } from "../operation.ts";
-import { pageOf, pageQuery, readPage } from "../page.ts";
 import { limitsChanged, ticketDecided } from "./account-events.ts";
 import { type KeyLimits, type KeyRow, keyWorks, limitsShape } from "./key.ts";
 import { mostOf, type PlanPort } from "./plan.ts";

@@ -1,7 +1,7 @@
 /** Tickets: what an org asks the operator for. A ticket is decided once. */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import { newId } from "../ids.ts";
+import { isoTime } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
 
 export const TICKET_KINDS = ["limit_increase", "invoice_correction", "refund", "close_org", "other"] as const;
 export type TicketKind = (typeof TICKET_KINDS)[number];

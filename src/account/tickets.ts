@@ -1,7 +1,7 @@
 /** Table of tickets, with its indexes. Methods that write must be called in an act. */
 
-import type { Caller } from "../operation.ts";
-import { assertWithin, type Quotas, USUAL_QUOTAS } from "../quota.ts";
+import type { Caller } from "../base/operation/operation.ts";
+import { assertWithin, type Quotas, USUAL_QUOTAS } from "../base/quota.ts";
 import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
 import { administers } from "./scopes.ts";

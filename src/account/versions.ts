@@ -1,7 +1,7 @@
 /**
  * The API versions that `svc-version` and a key's pin may name, oldest first.
  */
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 
 const SVC_VERSIONS = ["2026-09-09"] as const;
 export type SvcVersion = (typeof SVC_VERSIONS)[number];

@@ -1,6 +1,6 @@
 /** Keeps the database's users as the rows are: at the start, at each change of a row or an org, and each minute. */
 
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import { reconcile } from "./analyst-server.ts";
 import type { AnalystRow, Analysts } from "./analysts.ts";
 import type { ClickHouse } from "./client.ts";

@@ -4,12 +4,12 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
-import { type Clock, isoTime } from "../clock.ts";
-import { fail } from "../errors.ts";
+import { type Clock, isoTime } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { assertWithin, type Quotas } from "../base/quota.ts";
 import type { Trail } from "../events/trail.ts";
-import { newId } from "../ids.ts";
-import { type Caller, operation } from "../operation.ts";
-import { assertWithin, type Quotas } from "../quota.ts";
 import type { Store } from "../store/store.ts";
 import type { AnalystAccess } from "./analyst-access.ts";
 import { usernameOf } from "./analyst-server.ts";

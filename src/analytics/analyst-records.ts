@@ -7,7 +7,7 @@
  */
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../base/clock.ts";
 import { COMMON_TABLES, escaped, ORG_TABLES, ORG_VIEWS } from "./engine-access.ts";
 import { EngineError } from "./engine-error.ts";
 import { coveredBy, partNames } from "./part-names.ts";

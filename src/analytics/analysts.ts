@@ -2,7 +2,7 @@
  * Users of the analytics database, one row each. What the database lets in follows from the rows: it is told the users that
  * may read now at the start, at each change, and as they expire. Methods that write must be called in an act.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Store, Table } from "../store/store.ts";
 
 export interface AnalystRow {

@@ -3,10 +3,10 @@
  * model call waits for any of these.
  */
 import { join } from "node:path";
-import { type Clock, systemTimers, type Timers } from "../clock.ts";
-import type { Cursors } from "../cursor.ts";
-import { fail } from "../errors.ts";
-import type { Caller } from "../operation.ts";
+import { type Clock, systemTimers, type Timers } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import type { CallRecord } from "../record.ts";
 import type { Store } from "../store/store.ts";
 import { type AnalystAccess, openAnalystAccess } from "./analyst-access.ts";

@@ -2,7 +2,7 @@
  * Endpoint and model figures for the catalog, answered from memory: a list of models never waits for ClickHouse. Figures
  * older than a minute are still answered, and read again in the background; if that fails, the old ones stay.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { EndpointStatistics, Statistics } from "./statistics.ts";
 
 export interface CatalogFigures {

@@ -1,6 +1,6 @@
 /** Turns errors of ClickHouse into those that clients are told: the database is away or busy, or the question takes too much. */
 import { ClickHouseError } from "@clickhouse/client";
-import { fail, WeirError } from "../errors.ts";
+import { fail, WeirError } from "../base/errors.ts";
 
 /** Error codes of a server that runs but cannot serve now. Any other code is a fault of the gateway. */
 const BUSY = new Set([

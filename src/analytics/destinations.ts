@@ -1,5 +1,5 @@
 /** The tables that a batch of records is inserted into, and how missing rows of each are found and inserted. */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { PAYLOAD_COLUMNS } from "../record/columns.ts";
 import {
   BatchWriters,

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../base/clock.ts";
 import { ConfinedProcess } from "./confined-process.ts";
 import type { AnalystsSetting } from "./confinement.ts";
 import { Analysts, type EngineUser } from "./engine-analysts.ts";

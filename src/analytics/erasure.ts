@@ -4,8 +4,8 @@
  * over when no part of before is left on the disk. Other sums, costs and counters stay.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
 import type { ClickHouse } from "./client.ts";
 import { localOf } from "./cluster.ts";
 import { quoted } from "./literal.ts";

@@ -3,12 +3,12 @@
  * would be longer than the bound is refused, never cut.
  */
 import { z } from "zod";
-import { download } from "../answer.ts";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
-import { incompleteHeader } from "../incomplete-since.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
-import { type Caller, operation } from "../operation.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { incompleteHeader } from "../base/incomplete-since.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
+import { download } from "../base/operation/answer.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
 import { type ClickHouse, STREAM_MS, type StreamAs } from "./client.ts";
 import type { WaitForInserts } from "./inserted-until.ts";
 import { EXPORT_LIMITS, type QueryBudget } from "./query-budget.ts";

@@ -3,8 +3,8 @@
  * for new records. So in a large table the statement is first bounded to a day and to a month before the page's end, and has no
  * bound only where these hold too few rows.
  */
-import type { Clock } from "../clock.ts";
-import type { Caller } from "../operation.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import { readValues, type Values } from "../record/columns.ts";
 import type { ClickHouse } from "./client.ts";
 import { localOf } from "./cluster.ts";

@@ -1,5 +1,5 @@
 /** How complete a read of records is: until when this gateway's records are in ClickHouse. */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 /**
  * Waits until the records made so far are in ClickHouse. Resolves with the time from which calls may be missing, milliseconds since

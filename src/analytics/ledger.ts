@@ -3,7 +3,7 @@
  * numbers, and any cell lists an org's. An entry waits in a queue on disk until ClickHouse has it; nothing is dropped. An entry may
  * be put twice, by two cells as well: the table keeps one row for each number of an org.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from "../credits/entry.ts";
 import type { Store } from "../store/store.ts";
 import { BatchQueue } from "./batch-queue.ts";

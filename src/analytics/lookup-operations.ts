@@ -4,11 +4,11 @@
  * key; `record-access.ts` decides whose payloads a key may read.
  */
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
-import { fail, type WeirError } from "../errors.ts";
-import { REQUEST_ID } from "../ids.ts";
-import { incompleteSince } from "../incomplete-since.ts";
-import { type Caller, operation } from "../operation.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail, type WeirError } from "../base/errors.ts";
+import { REQUEST_ID } from "../base/ids.ts";
+import { incompleteSince } from "../base/incomplete-since.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
 import type { CallRecord } from "../record.ts";
 import { bodyOf, candidatesOf } from "./answer.ts";
 import type { ClickHouse } from "./client.ts";

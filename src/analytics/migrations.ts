@@ -5,7 +5,7 @@
  * has made. So no two files set the query of the same view, and nothing is truncated.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { inTurn, type Turn, type TurnTarget, type TurnTimes } from "./migration-turns.ts";
 import { fillRollUp } from "./rollup-fill.ts";
 import { type RollUp, USAGE_TAGS } from "./rollups.ts";

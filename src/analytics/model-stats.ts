@@ -2,7 +2,7 @@
  * Daily statistics of a model's endpoints. They cover all orgs, so they contain only sums. The answer waits less than a second
  * for ClickHouse, then goes without them.
  */
-import { type Clock, systemTimers, type Timers } from "../clock.ts";
+import { type Clock, systemTimers, type Timers } from "../base/clock.ts";
 import type { ClickHouse } from "./client.ts";
 import { PUBLIC_TRAFFIC } from "./statistics.ts";
 

@@ -1,8 +1,8 @@
 /** `GET /v1/operator/usage`: what each org uses, and how much of the disk its calls take. */
 import { z } from "zod";
-import { type Clock, isoTime } from "../clock.ts";
-import { INCOMPLETE_SINCE, incompleteSince } from "../incomplete-since.ts";
-import { operation } from "../operation.ts";
+import { type Clock, isoTime } from "../base/clock.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../base/incomplete-since.ts";
+import { operation } from "../base/operation/operation.ts";
 import type { ClickHouse, QueryLimits } from "./client.ts";
 import type { WaitForInserts } from "./inserted-until.ts";
 import { type Key, ONE_SUM, SUMS, sumsSql } from "./usage-sums.ts";

@@ -2,8 +2,8 @@
  * The results of a routing policy's experiments, by arm, with confidence intervals. Arms are compared as assigned
  * (intention to treat): a call that its arm's endpoint could not serve still counts for the arm.
  */
-import type { Clock } from "../clock.ts";
-import type { MayLackCalls } from "../incomplete-since.ts";
+import type { Clock } from "../base/clock.ts";
+import type { MayLackCalls } from "../base/incomplete-since.ts";
 import type { ClickHouse } from "./client.ts";
 import type { WaitForInserts } from "./inserted-until.ts";
 import {

@@ -2,7 +2,7 @@
  * Figures for the public pages: how much models are used over all orgs, and apps within their own. Test calls count only for
  * models that only the simulator serves; calls that reached no endpoint never do. One reading covers every number of days.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { ClickHouse } from "./client.ts";
 import { quoted } from "./literal.ts";
 import { PUBLIC_TRAFFIC } from "./statistics.ts";

@@ -3,7 +3,7 @@
  * for each. So one org's questions neither stall another's nor the inserts, which have connections of their own.
  */
 import pLimit, { type LimitFunction } from "p-limit";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import type { ClickHouse, QueryLimits } from "./client.ts";
 
 /** Statements at once on the client's eight connections: the rest are for inserts and for the gateway's own questions. */

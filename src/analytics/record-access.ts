@@ -2,7 +2,7 @@
  * Decides which records and payloads a key may read. Records belong to the org; a test key sees those of test calls only.
  * Payloads belong to a project: keys of other projects need the scope `read:payloads`.
  */
-import type { Caller } from "../operation.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import type { CallRecord } from "../record.ts";
 
 type Reader = Pick<Caller, "orgId" | "projectId" | "environment" | "scopes">;

@@ -1,5 +1,5 @@
 /** Inserts records from the outbox into ClickHouse. A batch is separated by table once and is tried until it is inserted. */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { BatchWriters, type LaidOut, layOut } from "./batch.ts";
 import type { BatchBounds, BatchRows } from "./batch-queue.ts";
 import type { ClickHouse } from "./client.ts";

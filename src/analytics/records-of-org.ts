@@ -1,5 +1,5 @@
 /** Every record of an org with its payload, for an export: in pages, so that memory holds a few megabytes. */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { ClickHouse } from "./client.ts";
 import type { WaitForInserts } from "./inserted-until.ts";
 

@@ -3,9 +3,9 @@
  * client that reads page by page gets every row once, even if rows are added meanwhile.
  */
 import { z } from "zod";
-import type { Cursors } from "../cursor.ts";
-import { INCOMPLETE_SINCE, incompleteSince } from "../incomplete-since.ts";
-import { operation } from "../operation.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../base/incomplete-since.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { operation } from "../base/operation/operation.ts";
 import { type FeedDeps, type FeedPosition, feedPages } from "./feed-pages.ts";
 import type { WaitForInserts } from "./inserted-until.ts";
 import { FILTERS } from "./request-filters.ts";

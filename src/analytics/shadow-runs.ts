@@ -2,7 +2,7 @@
  * Shadow runs in analytics: the exchange puts them into a queue on disk, from which they are inserted into ClickHouse;
  * reports show them by policy. Neither a call nor its copy waits for the insertion.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Store } from "../store/store.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import type { ClickHouse } from "./client.ts";

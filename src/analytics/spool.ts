@@ -3,8 +3,8 @@
  * is sent until it is known to be inserted (`delivery.ts`). So neither a lost answer, a dead engine nor kill -9 loses or
  * doubles a row.
  */
-import type { Clock } from "../clock.ts";
-import { requestId } from "../ids.ts";
+import type { Clock } from "../base/clock.ts";
+import { requestId } from "../base/ids.ts";
 import type { BatchBounds, Batches, BatchRows } from "./batch-queue.ts";
 
 export interface SpoolLog {

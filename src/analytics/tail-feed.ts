@@ -2,8 +2,8 @@
  * Hands calls on to those who watch their org, once they are committed and in the order of settling. An org that nobody
  * watches costs a call one look into a map; the others' rows wait for the next turn of a timer, so that no call waits for them.
  */
-import type { Timers } from "../clock.ts";
-import { eventText } from "../event-stream.ts";
+import type { Timers } from "../base/clock.ts";
+import { eventText } from "../base/operation/event-stream.ts";
 import { valuesReader } from "../record/columns.ts";
 import type { CallRecord } from "../record.ts";
 import type { Outbox, OutboxObserver } from "./outbox.ts";

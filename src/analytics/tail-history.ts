@@ -1,6 +1,6 @@
 /** What was settled after a call that a client of the tail has seen, from ClickHouse, in the order of settling. */
-import type { Clock } from "../clock.ts";
-import type { Caller } from "../operation.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import { readValues, type Values } from "../record/columns.ts";
 import type { ClickHouse } from "./client.ts";
 import type { OtherCells } from "./other-cells.ts";

@@ -2,8 +2,8 @@
  * One client of the tail: keeps what is for it until it is sent, at most once in its interval, and no more than it may wait
  * for. What a client is too slow for is counted, and it is told how many calls it missed and where.
  */
-import type { Clock, Timers } from "../clock.ts";
-import { type EventSink, eventText } from "../event-stream.ts";
+import type { Clock, Timers } from "../base/clock.ts";
+import { type EventSink, eventText } from "../base/operation/event-stream.ts";
 import type { TailRow, Watcher } from "./tail-feed.ts";
 import type { TailPosition } from "./tail-history.ts";
 

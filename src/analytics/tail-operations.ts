@@ -4,11 +4,11 @@
  */
 import pLimit, { type LimitFunction } from "p-limit";
 import { z } from "zod";
-import type { Clock, Timers } from "../clock.ts";
-import { fail } from "../errors.ts";
-import { type EventSink, streamOperation } from "../event-stream.ts";
-import { REQUEST_ID } from "../ids.ts";
-import type { Caller } from "../operation.ts";
+import type { Clock, Timers } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { REQUEST_ID } from "../base/ids.ts";
+import { type EventSink, streamOperation } from "../base/operation/event-stream.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import { maySeeRecord } from "./record-access.ts";
 import { FILTERS, type RequestFilters, testOf } from "./request-filters.ts";
 import { TailFeed, type TailRow } from "./tail-feed.ts";

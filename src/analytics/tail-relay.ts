@@ -3,7 +3,7 @@
  * are told so again and again. Each counts what it passes on, so that whoever hears knows how many were lost on the way.
  */
 import { z } from "zod";
-import type { Clock, Timers } from "../clock.ts";
+import type { Clock, Timers } from "../base/clock.ts";
 import type { Signals } from "./other-cells.ts";
 import { TailRow } from "./tail-feed.ts";
 

@@ -1,9 +1,9 @@
 /** `GET /v1/usage`: sums over a range, as totals, a series and groups; exact, and fast at any volume. */
 import { z } from "zod";
-import { type Clock, isoTime } from "../clock.ts";
-import { fail } from "../errors.ts";
-import { INCOMPLETE_SINCE, incompleteSince } from "../incomplete-since.ts";
-import { type Caller, operation } from "../operation.ts";
+import { type Clock, isoTime } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../base/incomplete-since.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
 import type { WaitForInserts } from "./inserted-until.ts";
 import type { QueryBudget } from "./query-budget.ts";
 import { environmentCondition } from "./record-access.ts";

@@ -1,6 +1,6 @@
 /** What questions about usage have in common: the range that they ask for, and the sums that answers give. */
 import { z } from "zod";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import { instant } from "./request-filters.ts";
 import { DAY_MS, type Period, SUMS } from "./usage-sums.ts";
 

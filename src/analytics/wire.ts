@@ -1,9 +1,9 @@
 /** The shapes of records on the wire (specification, "Generation", "Request record") and their conversion from a record. */
 import { z } from "zod";
-import { isoTime, recordTime } from "../clock.ts";
+import { isoTime, recordTime } from "../base/clock.ts";
+import { usageWire } from "../base/usage.ts";
 import { REQUEST_COLUMNS, type Values, valuesOf } from "../record/columns.ts";
 import type { CallRecord, PayloadState } from "../record.ts";
-import { usageWire } from "../usage.ts";
 import type { Candidate } from "./answer.ts";
 
 const count = z.int().min(0);

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { assertMayChange } from "../account/scopes.ts";
 import { orgSlugField } from "../account/slug.ts";
 import type { AccountTables } from "../account/tables.ts";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { assertWithin, type Quotas } from "../base/quota.ts";
 import type { Trail } from "../events/trail.ts";
-import { type Caller, operation } from "../operation.ts";
-import { assertWithin, type Quotas } from "../quota.ts";
 import { type AppRow, appNameField, appShape, appUrlField, appWire, categoryField, slugOf } from "./app.ts";
 import type { AppTables } from "./app-tables.ts";
 

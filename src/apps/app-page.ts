@@ -1,7 +1,7 @@
 /** An app's own page and its badge: what everybody may see of it in the last 30 days. */
 import { makeBadge } from "badge-maker";
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 import type { AppRow } from "./app.ts";
 import type { Reading } from "./kept-reading.ts";
 

@@ -1,7 +1,7 @@
 /** An app that an org has registered: its row, its fields, and how the API shows it. */
 import { z } from "zod";
 import { plainText } from "../account/text-field.ts";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 
 /** What an app is for; rankings can be restricted to one. */
 export const CATEGORIES = [

@@ -2,7 +2,7 @@
  * Figures that are read from ClickHouse and kept for a minute. Whoever asks waits at most 0.8 s for a new reading, then gets the
  * last one. One reading runs at a time, so a flood of questions costs no more than one.
  */
-import { type Clock, systemTimers, type Timers } from "../clock.ts";
+import { type Clock, systemTimers, type Timers } from "../base/clock.ts";
 
 export interface KeptReadingDeps<T> {
   readonly read: () => Promise<T>;

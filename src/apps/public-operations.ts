@@ -4,9 +4,9 @@
  */
 import { z } from "zod";
 import type { AccountTables } from "../account/tables.ts";
-import type { Clock, Timers } from "../clock.ts";
-import { fail } from "../errors.ts";
-import { operation } from "../operation.ts";
+import type { Clock, Timers } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { operation } from "../base/operation/operation.ts";
 import { NOT_MODIFIED, publicAnswer, publicBody, publicJson } from "../public-answer.ts";
 import { type AppRow, categoryField } from "./app.ts";
 import { badgeOf, type PageDay, pageOf, pageShape } from "./app-page.ts";

@@ -3,7 +3,7 @@
  * were when the figures were read, and nothing that fewer orgs than `minOrgs` made.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 import { type PublicBody, publicJson } from "../public-answer.ts";
 import type { AppRow } from "./app.ts";
 import type { Board, BoardApp, Sums } from "./board.ts";

@@ -7,7 +7,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 import { MASTER_KEY_FILE } from "../installation/master-key.ts";
 import { assertRoom } from "../store/copy.ts";
 import { lmdbPath } from "../store/inspection.ts";

@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 import { MASTER_KEY_FILE } from "../installation/master-key.ts";
 import { assertRoom, copyLmdb, type RunningCopy } from "../store/copy.ts";
 import { lmdbPath } from "../store/inspection.ts";

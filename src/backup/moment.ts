@@ -11,7 +11,7 @@
  * batch went in between, each record is in exactly one of the two copies. A command that dies leaves nothing held: a hold ends by itself.
  */
 import { randomBytes } from "node:crypto";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 
 export interface MomentDeps {
   readonly store: { still<T>(act: (frame: number) => Promise<T>): Promise<T> };

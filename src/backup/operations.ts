@@ -1,6 +1,6 @@
 /** The two requests of `weir backup` to the running gateway (moment.ts). */
 import { z } from "zod";
-import { operation } from "../operation.ts";
+import { operation } from "../base/operation/operation.ts";
 import type { BackupMoment } from "./moment.ts";
 
 export interface BackupDeps {

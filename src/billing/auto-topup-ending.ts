@@ -1,5 +1,5 @@
 /** How a debit ends: paid, failed, or not wanted by the payer. Only in acts; the same ending twice changes nothing. */
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 import type { EventListener } from "../events/events.ts";
 import type { Checkout, Failure } from "../payments/gateway.ts";
 import { autoTopupCharged, autoTopupFailed } from "./auto-topup-events.ts";

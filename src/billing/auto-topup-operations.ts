@@ -2,10 +2,10 @@
 import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
 import { assertMayChange } from "../account/scopes.ts";
-import { CURRENCIES } from "../currency.ts";
-import { fail } from "../errors.ts";
+import { CURRENCIES } from "../base/currency.ts";
+import { fail } from "../base/errors.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
 import type { Trail } from "../events/trail.ts";
-import { type Caller, operation } from "../operation.ts";
 import type { PaymentGateway } from "../payments/gateway.ts";
 import type { Store } from "../store/store.ts";
 import { type AutoTopupRow, configWire } from "./auto-topup.ts";

@@ -4,11 +4,11 @@
  */
 import type { OrgRow } from "../account/org.ts";
 import type { AccountTables } from "../account/tables.ts";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
+import type { Currency } from "../base/currency.ts";
+import { WeirError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
 import type { Book } from "../credits/book.ts";
-import type { Currency } from "../currency.ts";
-import { WeirError } from "../errors.ts";
-import { newId } from "../ids.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
 import { isPossible } from "../state-moves.ts";
 import { type AutoTopupRow, allowedFrom, type Debit, type DebitRules, withinADay } from "./auto-topup.ts";

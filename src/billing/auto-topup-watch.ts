@@ -3,7 +3,7 @@
  * jobs are put a moment later, in an act of their own. What is lost with the process is found by the sweep.
  */
 import { setImmediate } from "node:timers/promises";
-import type { Clock, Timers } from "../clock.ts";
+import type { Clock, Timers } from "../base/clock.ts";
 import type { Book } from "../credits/book.ts";
 import type { JobHandler } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";

@@ -2,7 +2,7 @@
  * Automatic top-ups of an org: when and how much, the debit that is under way, and what bounds them. One row an org. At most one
  * debit is under way; its phases are kept, so that after a crash it is gone on with where it stood.
  */
-import type { Currency } from "../currency.ts";
+import type { Currency } from "../base/currency.ts";
 import type { Failure } from "../payments/gateway.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { ConfigWire } from "./mandate.ts";

@@ -2,7 +2,7 @@
  * Disputes: a payer asks the bank for the money back. While the money is withdrawn its credit is too, below zero if it was spent
  * already, so that billed calls stop; it comes back with the money.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Book } from "../credits/book.ts";
 import type { Trail } from "../events/trail.ts";
 import type { Dispute } from "../payments/gateway.ts";

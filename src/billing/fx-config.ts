@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { problemText, readDocument } from "../document/document.ts";
-import { readText } from "../file-errors.ts";
+import { problemText, readDocument } from "../base/document/document.ts";
+import { readText } from "../base/file-errors.ts";
 import type { DayRate } from "./fx-table.ts";
 import { rateOf, rateText } from "./rate.ts";
 

@@ -3,7 +3,7 @@
  * public rate services, `{"date", "base": "USD", "rates": {"INR"}}`. What is not plausible is not taken.
  */
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { type JobHandler, jobKind } from "../jobs/job.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
 import { type DayRate, dayOf, type FxTable } from "./fx-table.ts";

@@ -2,8 +2,8 @@
  * The dated table of rates: what 1 USD costs in INR, one rate a day. Filled from `FX_URL` once a day where it is set, else from
  * `config/fx.yaml`. A quote in INR needs a rate of at most four days; older ones stop quotes instead of selling at a wrong price.
  */
-import { type Clock, isoTime } from "../clock.ts";
-import { fail } from "../errors.ts";
+import { type Clock, isoTime } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
 import type { Store, Table } from "../store/store.ts";
 import { rateOf, rateText } from "./rate.ts";
 

@@ -4,7 +4,7 @@
  * for it expires first; what calls hold when the month ends is expired when they let go of it.
  */
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Book } from "../credits/book.ts";
 import type { CreditLots } from "../credits/lots.ts";
 import type { Purse } from "../credits/purse.ts";

@@ -3,13 +3,13 @@ import { hash } from "node:crypto";
 import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
 import { assertMayChange } from "../account/scopes.ts";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { checkedIdempotencyKey, type HttpHead } from "../base/operation/http-head.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { assertWithin, type Quotas } from "../base/quota.ts";
 import type { Trail } from "../events/trail.ts";
-import { checkedIdempotencyKey, type HttpHead } from "../http-head.ts";
-import { newId } from "../ids.ts";
-import { type Caller, operation } from "../operation.ts";
 import { GatewayError, type MandateOrder, type PaymentGateway } from "../payments/gateway.ts";
-import { assertWithin, type Quotas } from "../quota.ts";
 import { watchMandate } from "./auto-topup-jobs.ts";
 import type { PlanDeps } from "./auto-topup-plan.ts";
 import {

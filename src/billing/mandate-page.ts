@@ -3,10 +3,10 @@
  * to anyone who has its address, so it says no more than whether the mandate is registered; the payment gateway is asked itself.
  */
 import { z } from "zod";
-import { raw } from "../answer.ts";
-import { fail } from "../errors.ts";
-import { html } from "../html.ts";
-import { operation } from "../operation.ts";
+import { fail } from "../base/errors.ts";
+import { html } from "../base/html.ts";
+import { raw } from "../base/operation/answer.ts";
+import { operation } from "../base/operation/operation.ts";
 import type { MandateRow, MandateStatus } from "./mandate.ts";
 import { lookAtMandate, type MandateWatchingDeps } from "./mandate-watching.ts";
 import { amountText } from "./rate.ts";

@@ -3,8 +3,8 @@
  * wire shape. An org has at most one that is in force, and at most one that is being registered; that one replaces it once active.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import type { Currency } from "../currency.ts";
+import { isoTime } from "../base/clock.ts";
+import type { Currency } from "../base/currency.ts";
 import type { GatewayId, Method } from "../payments/gateway.ts";
 import { moves } from "../state-moves.ts";
 

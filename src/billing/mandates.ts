@@ -2,7 +2,7 @@
  * The moves of mandates. Each runs in an act that reads the rows again, and a move made twice is the same move; so what the payment
  * gateway says may come from its webhook, the return page and the watching job, in any order.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Trail } from "../events/trail.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
 import type { GatewayId, GatewayMandate, PaymentGateway } from "../payments/gateway.ts";

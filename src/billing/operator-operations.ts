@@ -5,13 +5,13 @@
 import { z } from "zod";
 import type { AccountTables } from "../account/tables.ts";
 import { plainText } from "../account/text-field.ts";
-import type { Cursors } from "../cursor.ts";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
 import type { Trail } from "../events/trail.ts";
-import { newId } from "../ids.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
-import { type Caller, operation } from "../operation.ts";
-import { pageOf, pageQuery, readPage } from "../page.ts";
 import type { Store } from "../store/store.ts";
 import { type ParkedPayments, parkedShape, parkedWire } from "./parked.ts";
 import { assertBillable, type QuoteDeps, quoteFor } from "./quote.ts";

@@ -3,9 +3,9 @@
  * stays until an operator says what became of it.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import type { Currency } from "../currency.ts";
-import { newId } from "../ids.ts";
+import { isoTime } from "../base/clock.ts";
+import type { Currency } from "../base/currency.ts";
+import { newId } from "../base/ids.ts";
 import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
 

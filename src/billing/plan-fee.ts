@@ -3,8 +3,9 @@
  * was bought. In INR it is what a top-up of that amount buys today, so whoever tops up by the fee can pay it.
  */
 import type { OrgRow } from "../account/org.ts";
+import type { Currency } from "../base/currency.ts";
+import type { Plan } from "../base/plan.ts";
 import type { Book } from "../credits/book.ts";
-import type { Currency } from "../currency.ts";
 import { indianDay } from "../invoices/financial-year.ts";
 import type {
   InvoiceIssuer,
@@ -14,7 +15,6 @@ import type {
   InvoiceRow,
 } from "../invoices/invoice.ts";
 import { NO_AMOUNT } from "../invoices/tax.ts";
-import type { Plan } from "../plan.ts";
 import type { FxTable } from "./fx-table.ts";
 import type { Period } from "./period.ts";
 import { bpsOf } from "./period.ts";

@@ -1,7 +1,7 @@
 /** The plans that are offered, and how the API shows them. A plan that was removed from the file is the default plan. */
 import { z } from "zod";
-import type { Currency } from "../currency.ts";
-import { isFree, monthlyMinor, type Plan } from "../plan.ts";
+import type { Currency } from "../base/currency.ts";
+import { isFree, monthlyMinor, type Plan } from "../base/plan.ts";
 
 export class PlanList {
   readonly #plans: ReadonlyMap<string, Plan>;

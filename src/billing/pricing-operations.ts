@@ -3,12 +3,12 @@
  * readers costs no more than one. Shape: specification, "Pricing document".
  */
 import { z } from "zod";
-import { type Clock, isoTime } from "../clock.ts";
-import { CURRENCIES } from "../currency.ts";
+import { type Clock, isoTime } from "../base/clock.ts";
+import { CURRENCIES } from "../base/currency.ts";
+import { operation } from "../base/operation/operation.ts";
+import { isFree } from "../base/plan.ts";
 import type { SupplierFile } from "../invoices/supplier.ts";
 import { RATE_BPS } from "../invoices/tax.ts";
-import { operation } from "../operation.ts";
-import { isFree } from "../plan.ts";
 import type { FxTable } from "./fx-table.ts";
 import { type PlanList, planShape, planWire } from "./plan-list.ts";
 

@@ -1,5 +1,5 @@
 /** Values of a provider's bill, checked one by one: each fault names line and column. Nothing of a value is ever evaluated. */
-import { fail, type WeirError } from "../errors.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 
 /** Where a value is, for messages. */
 export interface Place {

@@ -1,8 +1,8 @@
 /** `POST /v1/operator/provider-bills`: a provider's bill against our records. Nothing of it is kept. */
 import { z } from "zod";
-import { fail, WeirError } from "../errors.ts";
-import { INCOMPLETE_SINCE, incompleteSince } from "../incomplete-since.ts";
-import { operation } from "../operation.ts";
+import { fail, WeirError } from "../base/errors.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../base/incomplete-since.ts";
+import { operation } from "../base/operation/operation.ts";
 import {
   BILL_KINDS,
   type BillRow,

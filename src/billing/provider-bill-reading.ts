@@ -1,6 +1,6 @@
 /** Reads a provider's bill without holding up other work: a piece at a time. */
 import { CsvError, parse } from "csv-parse";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import { wrong } from "./provider-bill-cell.ts";
 import {
   type BillFormat,

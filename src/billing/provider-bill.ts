@@ -3,8 +3,8 @@
  * upstream, so single calls are not matched. Our cost is what orgs were charged, so its drift is the operator's margin and whatever
  * is wrong; tokens should agree.
  */
-import { fail } from "../errors.ts";
-import type { MayLackCalls } from "../incomplete-since.ts";
+import { fail } from "../base/errors.ts";
+import type { MayLackCalls } from "../base/incomplete-since.ts";
 import type { BillLine } from "./provider-bill-formats.ts";
 
 /** Port: what was asked of a provider, by day (UTC), endpoint and model there; `until` is exclusive. */

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
 import { billingProfileGaps } from "../account/tax-profile.ts";
-import type { Currency } from "../currency.ts";
-import { fail } from "../errors.ts";
+import type { Currency } from "../base/currency.ts";
+import { fail } from "../base/errors.ts";
 import { percentText, spreadOf } from "../invoices/amount.ts";
 import type { InvoiceIssuer, InvoiceRate, Recipient, TaxHeads, TaxTreatment } from "../invoices/invoice.ts";
 import { headsOf, taxOf } from "../invoices/tax.ts";

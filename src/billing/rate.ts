@@ -2,7 +2,7 @@
  * Rates of exchange, and credit for money. Rates are decimal strings of eight digits outside and integers of 10⁻⁸ inside; no
  * float touches them. Formulas: control-plane design, "FX".
  */
-import type { Currency } from "../currency.ts";
+import type { Currency } from "../base/currency.ts";
 
 const UNIT = 100_000_000n;
 /** Micro-USD of a cent, and of a paisa at a rate of 1. */

@@ -2,10 +2,11 @@
  * Compares our own books of a day with each other: top-ups and refunds with the ledger and the documents, the ledger with itself,
  * the numbers of documents, and what is parked.
  */
+
+import { WeirError } from "../base/errors.ts";
+import { firstIdAt } from "../base/ids.ts";
 import type { Book } from "../credits/book.ts";
 import { pageEnd, type ShownEntry } from "../credits/shown-list.ts";
-import { WeirError } from "../errors.ts";
-import { firstIdAt } from "../ids.ts";
 import type { InvoiceRow } from "../invoices/invoice.ts";
 import type { InvoiceTables } from "../invoices/invoice-tables.ts";
 import { taxOf } from "../invoices/tax.ts";

@@ -3,8 +3,8 @@
  * members are only ever added to.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import { CURRENCIES, type Currency } from "../currency.ts";
+import { isoTime } from "../base/clock.ts";
+import { CURRENCIES, type Currency } from "../base/currency.ts";
 
 interface KindRow {
   /** `fault`: money or books are wrong. `info`: nobody must act. */

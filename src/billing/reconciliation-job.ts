@@ -1,6 +1,6 @@
 /** The nightly run: the day before, at half past one in India, when payment gateways have closed it; missed nights are made up for. */
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { indianDay, indianDayStart } from "../invoices/financial-year.ts";
 import { type JobHandler, jobKind } from "../jobs/job.ts";
 import { type NoticeDeps, onNotice } from "./notices.ts";

@@ -1,5 +1,5 @@
 /** What a run of reconciliation notes while it reads: findings once each, sums, and when to let others run. */
-import type { Amount, Currency } from "../currency.ts";
+import type { Amount, Currency } from "../base/currency.ts";
 import {
   type Finding,
   type FindingKind,

@@ -1,6 +1,6 @@
 /** What operators see of reconciliation, and how they run it by hand. */
 import { z } from "zod";
-import { operation } from "../operation.ts";
+import { operation } from "../base/operation/operation.ts";
 import type { Reconciliation } from "./reconciliation.ts";
 import { reportShape, reportWire } from "./reconciliation-finding.ts";
 

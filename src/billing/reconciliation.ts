@@ -3,8 +3,8 @@
  * A run also heals what is safe, which is to read what a payment gateway has and to follow it, as after a webhook that was lost;
  * it parks what concerns a payment and is not healed, and keeps its report. A second run of a day does nothing twice.
  */
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
 import { indianDay, indianDayStart } from "../invoices/financial-year.ts";
 import { GatewayError } from "../payments/gateway.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";

@@ -2,11 +2,11 @@
 import { z } from "zod";
 import { assertMayChange } from "../account/scopes.ts";
 import { plainText } from "../account/text-field.ts";
-import type { Cursors } from "../cursor.ts";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { pageQuery, readPage } from "../base/operation/page.ts";
 import type { Trail } from "../events/trail.ts";
-import { type Caller, operation } from "../operation.ts";
-import { pageQuery, readPage } from "../page.ts";
 import type { Store } from "../store/store.ts";
 import { type RefundRow, refundShape, refundWire } from "./refund.ts";
 import { askRefund, type RefundingDeps } from "./refunding.ts";

@@ -1,7 +1,7 @@
 /** Refunds: money of a top-up that goes back to where it came from. States and moves, the stored row, and its wire shape. */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import type { Currency } from "../currency.ts";
+import { isoTime } from "../base/clock.ts";
+import type { Currency } from "../base/currency.ts";
 import type { TaxHeads } from "../invoices/invoice.ts";
 import { taxOf } from "../invoices/tax.ts";
 import type { GatewayId } from "../payments/gateway.ts";

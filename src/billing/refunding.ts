@@ -4,13 +4,13 @@
  */
 import { z } from "zod";
 import type { CreditLeft } from "../account/closing.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
 import type { Book } from "../credits/book.ts";
 import { type CreditLots, REFUND_FAILED } from "../credits/lots.ts";
 import type { Purse } from "../credits/purse.ts";
-import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
-import { newId } from "../ids.ts";
 import type { InvoiceIssuer, InvoiceOrder, TaxedAmount } from "../invoices/invoice.ts";
 import { NO_AMOUNT, plus, taxOf } from "../invoices/tax.ts";
 import { type JobEnding, type JobHandler, jobKind } from "../jobs/job.ts";

@@ -7,11 +7,11 @@
 import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
 import type { AccountTables } from "../account/tables.ts";
-import { WeirError } from "../errors.ts";
+import { WeirError } from "../base/errors.ts";
+import { isFree, monthlyMinor, type Plan } from "../base/plan.ts";
 import type { EventListener } from "../events/events.ts";
 import type { Trail } from "../events/trail.ts";
 import { type JobHandler, jobKind } from "../jobs/job.ts";
-import { isFree, monthlyMinor, type Plan } from "../plan.ts";
 import { after } from "../state-moves.ts";
 import { expireDue, grantIncluded, type IncludedCreditDeps, mayInclude } from "./included-credit.ts";
 import { type Period, periodAt, periodOf } from "./period.ts";

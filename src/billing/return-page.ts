@@ -4,10 +4,10 @@
  * asks the payment gateway itself.
  */
 import { z } from "zod";
-import { raw } from "../answer.ts";
-import { fail } from "../errors.ts";
-import { html } from "../html.ts";
-import { operation } from "../operation.ts";
+import { fail } from "../base/errors.ts";
+import { html } from "../base/html.ts";
+import { raw } from "../base/operation/answer.ts";
+import { operation } from "../base/operation/operation.ts";
 import { amountText } from "./rate.ts";
 import { isPaid, type TopupRow } from "./topup.ts";
 import { lookNow, type WatchingDeps } from "./watching.ts";

@@ -3,7 +3,7 @@
  * one act, which reads the rows again; so it may come from many sides at once, in any order, any number of times. What does not
  * match what was asked is parked for an operator, and never credited.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Book } from "../credits/book.ts";
 import type { CreditLots } from "../credits/lots.ts";
 import type { Trail } from "../events/trail.ts";

@@ -4,9 +4,9 @@
  * nothing is paid back, and what was paid for stays paid until the month ends. Cancelling is choosing a free plan.
  */
 import type { OrgRow } from "../account/org.ts";
-import { fail } from "../errors.ts";
-import { newId } from "../ids.ts";
-import { isFree, monthlyMinor, type Plan } from "../plan.ts";
+import { fail } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { isFree, monthlyMinor, type Plan } from "../base/plan.ts";
 import { after } from "../state-moves.ts";
 import { grantIncluded, mayInclude } from "./included-credit.ts";
 import { bpsOf, leftBps, periodOf } from "./period.ts";

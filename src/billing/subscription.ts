@@ -1,8 +1,8 @@
 /** Subscriptions: an org's plan by months. States and moves, the stored row, and its wire shape. */
 import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
-import { isoTime } from "../clock.ts";
-import type { Currency } from "../currency.ts";
+import { isoTime } from "../base/clock.ts";
+import type { Currency } from "../base/currency.ts";
 import { moves } from "../state-moves.ts";
 import { periodAt } from "./period.ts";
 

@@ -1,5 +1,5 @@
 /** On which terms credit is sold: minimums, fees of the payment gateways, spread. From `config/supplier.yaml`. */
-import type { Currency } from "../currency.ts";
+import type { Currency } from "../base/currency.ts";
 
 export interface FeeItem {
   readonly method: string;

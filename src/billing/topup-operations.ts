@@ -4,22 +4,22 @@ import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
 import { assertMayChange } from "../account/scopes.ts";
 import type { AccountTables } from "../account/tables.ts";
-import type { Cursors } from "../cursor.ts";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { checkedIdempotencyKey, type HttpHead } from "../base/operation/http-head.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { pageOf, pageQuery, readPageInTurns } from "../base/operation/page.ts";
+import { assertWithin, type Quotas } from "../base/quota.ts";
 import type { Trail } from "../events/trail.ts";
-import { checkedIdempotencyKey, type HttpHead } from "../http-head.ts";
-import { newId } from "../ids.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
-import { type Caller, operation } from "../operation.ts";
-import { pageOf, pageQuery, readPageInTurns } from "../page.ts";
 import {
   type CheckoutOrder,
   GatewayError,
   type GatewayId,
   type PaymentGateway,
 } from "../payments/gateway.ts";
-import { assertWithin, type Quotas } from "../quota.ts";
 import { assertBillable, assertMinimum, type QuoteDeps, quoteFor, quoteShape, quoteWire } from "./quote.ts";
 import { isPaid, type TopupRow, topupShape, topupWire } from "./topup.ts";
 import { lookNow, type WatchingDeps, watchTopup } from "./watching.ts";

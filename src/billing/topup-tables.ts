@@ -1,5 +1,5 @@
 /** Tables of top-ups with their indexes. Methods that write must be called in an act. */
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import { indianDay } from "../invoices/financial-year.ts";
 import type { GatewayId } from "../payments/gateway.ts";
 import { PAST_IDS } from "../store/key-order.ts";

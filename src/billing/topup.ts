@@ -1,6 +1,6 @@
 /** Top-ups: what an org pays for credit. States and moves, the stored row, and its wire shape. */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 import type { InvoiceRow } from "../invoices/invoice.ts";
 import { taxOf } from "../invoices/tax.ts";
 import type { GatewayId } from "../payments/gateway.ts";

@@ -3,10 +3,10 @@
  * request carries `anthropic-version`. Shape: "Models" of Anthropic's API reference and its official SDK.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import type { Model } from "../endpoint.ts";
-import { fail } from "../errors.ts";
-import { operation } from "../operation.ts";
+import { isoTime } from "../base/clock.ts";
+import type { Model } from "../base/endpoint.ts";
+import { fail } from "../base/errors.ts";
+import { operation } from "../base/operation/operation.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 import { activeEndpoints } from "./records.ts";
 import { modelNamed } from "./stats-operations.ts";

@@ -3,9 +3,17 @@
  * duplicates, limits. Endpoints without a credential are built too, marked inactive, so that their prices keep their
  * history.
  */
-import { type Problem, pointerTo } from "../document/document.ts";
-import { didYouMean, nearest } from "../document/nearest.ts";
-import type { Capabilities, DataPolicy, Dialect, Endpoint, Modality, Provider, Task } from "../endpoint.ts";
+import { type Problem, pointerTo } from "../base/document/document.ts";
+import { didYouMean, nearest } from "../base/document/nearest.ts";
+import type {
+  Capabilities,
+  DataPolicy,
+  Dialect,
+  Endpoint,
+  Modality,
+  Provider,
+  Task,
+} from "../base/endpoint.ts";
 import type { CatalogFiles, Checked, ConfigDocument } from "./files.ts";
 import type { PriceTable } from "./price-versions.ts";
 import { type DatedPrices, listPriceTable, markedUp, priceFaults } from "./prices.ts";

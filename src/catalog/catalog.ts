@@ -2,9 +2,9 @@
  * The catalog: an immutable snapshot that a call takes once and keeps, and the means to replace it. A reload that finds
  * any problem changes nothing: the last good snapshot stays.
  */
-import { type Clock, systemClock, systemTimers, type Timers } from "../clock.ts";
-import { type Problem, problemText } from "../document/document.ts";
-import type { Endpoint, Model, Provider } from "../endpoint.ts";
+import { type Clock, systemClock, systemTimers, type Timers } from "../base/clock.ts";
+import { type Problem, problemText } from "../base/document/document.ts";
+import type { Endpoint, Model, Provider } from "../base/endpoint.ts";
 import { buildDraft, type CatalogDraft, type EndpointDraft, type ModelDraft } from "./build.ts";
 import type { Changelog } from "./changelog.ts";
 import { readCatalogFiles } from "./files.ts";

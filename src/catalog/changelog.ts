@@ -3,7 +3,7 @@
  * the differences are stored in the act that assigns the price versions, so that each is written once, whatever is killed
  * when. A price that is announced for later is written when it becomes known, and not again when it comes into force.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Store, Table } from "../store/store.ts";
 import { type Change, changesOf, type KnownModel, leftModel, pastOf, unannounced } from "./changes.ts";
 import type { PriceVersions } from "./price-versions.ts";

@@ -1,5 +1,5 @@
 /** The differences between two states of a model, as entries of its changelog. Pure. */
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 import { isSamePrice, type PricedEndpoint, type PriceVersions } from "./price-versions.ts";
 import { priceChange } from "./price-words.ts";
 

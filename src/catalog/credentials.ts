@@ -3,7 +3,7 @@
  * this file contains a part of a credential.
  */
 import { readFile } from "node:fs/promises";
-import type { AwsKeys, Credential, ServiceAccount } from "../endpoint.ts";
+import type { AwsKeys, Credential, ServiceAccount } from "../base/endpoint.ts";
 import type { ProviderEntry } from "./schema.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;

@@ -6,8 +6,8 @@ import { createHash, type Hash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { z } from "zod";
-import { type Problem, readDocument } from "../document/document.ts";
-import { reasonOf } from "../file-errors.ts";
+import { type Problem, readDocument } from "../base/document/document.ts";
+import { reasonOf } from "../base/file-errors.ts";
 import { type ModelsFile, modelsFile, type ProvidersFile, providersFile } from "./schema.ts";
 
 /** A file that matches its schema, and the position of each path in it (1-based). */

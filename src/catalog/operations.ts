@@ -3,9 +3,9 @@
  * and never wait for I/O.
  */
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { operation } from "../operation.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Endpoint } from "../base/endpoint.ts";
+import { operation } from "../base/operation/operation.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 import {
   activeEndpoints,

@@ -4,9 +4,9 @@
  * processes of an installation give the same prices the same id, whenever each of them reads the catalog.
  */
 import { createHash } from "node:crypto";
-import type { Clock } from "../clock.ts";
-import { contentId, lastBits } from "../ids.ts";
-import type { UnitPrices } from "../money.ts";
+import type { Clock } from "../base/clock.ts";
+import { contentId, lastBits } from "../base/ids.ts";
+import type { UnitPrices } from "../base/money.ts";
 import type { RowVersions, Store } from "../store/store.ts";
 
 /** Prices without a version id; nano-USD per unit. */

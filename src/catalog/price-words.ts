@@ -1,5 +1,5 @@
 /** Price changes in words, for the changelog: list prices in the unit in which catalogs print each, and the markup. */
-import { type TokenPrices, usdPerMillionFromNano } from "../money.ts";
+import { type TokenPrices, usdPerMillionFromNano } from "../base/money.ts";
 import type { PricedEndpoint, PriceTable } from "./price-versions.ts";
 
 /** Name of each price, and the number of units it is printed for. */

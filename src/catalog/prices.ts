@@ -2,8 +2,8 @@
  * Converts listed prices, in USD, to integer nano-USD per unit, and checks which prices a task needs: a missing price
  * must never make anything free.
  */
-import type { Provider, Task } from "../endpoint.ts";
-import { nanoFromUsdPerMillion, type TokenPrices, withMarkup } from "../money.ts";
+import type { Provider, Task } from "../base/endpoint.ts";
+import { nanoFromUsdPerMillion, type TokenPrices, withMarkup } from "../base/money.ts";
 import type { PriceTable } from "./price-versions.ts";
 import type { PriceEntry, TierPriceEntry } from "./schema.ts";
 

@@ -1,8 +1,8 @@
 /** `GET /v1/providers`: who serves the models, what they do with data, and a digest by which a change of the catalog is seen. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Endpoint, Model, Provider } from "../endpoint.ts";
-import { operation } from "../operation.ts";
+import type { Endpoint, Model, Provider } from "../base/endpoint.ts";
+import { operation } from "../base/operation/operation.ts";
 import { NOT_MODIFIED, type PublicBody, publicAnswer, publicJson } from "../public-answer.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 

@@ -2,7 +2,7 @@
  * Builds providers from `providers.yaml` and the environment. Credentials are read here, once, and stored on the
  * provider's keys as a property that no serialiser or logger lists.
  */
-import { type Problem, pointerTo } from "../document/document.ts";
+import { type Problem, pointerTo } from "../base/document/document.ts";
 import type {
   Auth,
   BodyQuirks,
@@ -11,8 +11,8 @@ import type {
   Provider,
   ProviderKey,
   ProviderQuirks,
-} from "../endpoint.ts";
-import { platformKey } from "../provider-key.ts";
+} from "../base/endpoint.ts";
+import { platformKey } from "../base/provider-key.ts";
 import { needsCredential, poolOf, setting, type Variables, wantedCredential } from "./credentials.ts";
 import type { ConfigDocument } from "./files.ts";
 import type { ProviderEntry, ProvidersFile } from "./schema.ts";

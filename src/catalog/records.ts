@@ -3,8 +3,8 @@
  * snapshot and from measured statistics. Prices shown are list prices; `markup_bps` says what is added when charged.
  */
 import { z } from "zod";
-import type { Endpoint, Model } from "../endpoint.ts";
-import { type TokenPrices, usdPerMillionFromNano } from "../money.ts";
+import type { Endpoint, Model } from "../base/endpoint.ts";
+import { type TokenPrices, usdPerMillionFromNano } from "../base/money.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 
 interface EndpointStats {

@@ -2,7 +2,7 @@
  * Dated prices: which of an endpoint's prices is in force at an instant, and when that must be asked again. Calls never
  * compare dates: the catalog replaces its snapshot at the instant.
  */
-import type { Clock, Timers } from "../clock.ts";
+import type { Clock, Timers } from "../base/clock.ts";
 import type { CatalogDraft, EndpointDraft } from "./build.ts";
 import { type PricedEndpoint, versionAfter } from "./price-versions.ts";
 

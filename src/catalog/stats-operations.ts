@@ -3,12 +3,12 @@
  * Measurements come through a port and may be missing; the changelog is stored here and is always there.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import { didYouMean, nearest } from "../document/nearest.ts";
-import type { Model } from "../endpoint.ts";
-import { fail } from "../errors.ts";
-import { usdPerMillionFromNano } from "../money.ts";
-import { operation } from "../operation.ts";
+import { isoTime } from "../base/clock.ts";
+import { didYouMean, nearest } from "../base/document/nearest.ts";
+import type { Model } from "../base/endpoint.ts";
+import { fail } from "../base/errors.ts";
+import { usdPerMillionFromNano } from "../base/money.ts";
+import { operation } from "../base/operation/operation.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 import type { Changelog, ChangelogEntry } from "./changelog.ts";
 import { CHANGE_KINDS } from "./changes.ts";

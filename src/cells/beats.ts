@@ -2,7 +2,7 @@
  * Signs of life: the cell tells how far it followed the stream, and learns how far the others did. A cell that heard nothing for
  * `cells.stale_ms` must admit nothing, because keys may have been revoked since.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Lane } from "./exchange.ts";
 import type { SharedClock } from "./shared-clock.ts";
 import { within } from "./within.ts";

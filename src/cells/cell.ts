@@ -1,7 +1,8 @@
 /** Opens one cell: its folder's store, its connections to Redis, and the parts between them. */
+
+import type { Clock } from "../base/clock.ts";
+import type { Histogram } from "../base/histogram.ts";
 import { STALE_MS } from "../cells-settings.ts";
-import type { Clock } from "../clock.ts";
-import type { Histogram } from "../histogram.ts";
 import type { Store } from "../store/store.ts";
 import { Beats } from "./beats.ts";
 import { warnOfClock } from "./clock-check.ts";

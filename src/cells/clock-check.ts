@@ -2,7 +2,7 @@
  * What a cell does where its expectation of Redis's clock and that clock contradict each other: one of them was set, and money, limits and
  * leases must not follow it. Redis knows what the other cells say (`scripts/clock.lua`); until they agree, nothing is asked of it.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { DATASET_KEY } from "./keys.ts";
 import type { RedisLink, RedisLog } from "./redis.ts";
 import { SCRIPTS } from "./scripts.ts";

@@ -4,8 +4,8 @@
  * it are undone and run again on newer rows. A cell whose acts were refused three times asks for the ticket, with which it commits
  * alone for a moment: so no act starves beside a thousand others.
  */
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
 import { NO_FUNDS, type OrgFunds, readFunds } from "./act-credit.ts";
 import type { Beats } from "./beats.ts";
 import { Blobs, type Lane, NotSent, type Operation } from "./exchange.ts";

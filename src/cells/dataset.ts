@@ -4,7 +4,7 @@
  * process: after a restart or a failover cells say first what they know.
  */
 import { randomBytes } from "node:crypto";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../base/clock.ts";
 import type { Store } from "../store/store.ts";
 import { FORMATS, type Formats } from "./formats.ts";
 import { DATASET_KEY, KEY_PREFIX } from "./keys.ts";

@@ -4,8 +4,8 @@
  * operation happens once, whatever the connection does.
  */
 import { Packr } from "msgpackr";
-import type { Clock } from "../clock.ts";
-import { Histogram } from "../histogram.ts";
+import type { Clock } from "../base/clock.ts";
+import { Histogram } from "../base/histogram.ts";
 import { ClockCheck, ClocksDisagree, WRONG_CLOCK } from "./clock-check.ts";
 import { type Entered, enterDataset } from "./dataset.ts";
 import type { Formats } from "./formats.ts";

@@ -1,5 +1,5 @@
 /** Runs acts that wait one on top of the other, without storing anything: a group, which goes to the dataset in one exchange. */
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import { NeedsCredit, type OrgFunds } from "./act-credit.ts";
 import { ActRun } from "./act-run.ts";
 import { Draft } from "./draft.ts";

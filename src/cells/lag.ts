@@ -2,7 +2,7 @@
  * Notices that a cell hears of changes and does not apply them: beats and changes come over different connections, and an entry
  * may be one that cannot be applied.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 export interface LagOptions {
   readonly clock: Pick<Clock, "monotonic">;

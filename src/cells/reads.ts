@@ -3,7 +3,7 @@
  * beat is younger than that has heard the version of every change that was answered. One that lacks it, or may have missed a beat
  * that says so, waits before it reads.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { type Beats, SILENT_MS } from "./beats.ts";
 import { EVERYWHERE_MS } from "./committer.ts";
 import type { Follower } from "./follower.ts";

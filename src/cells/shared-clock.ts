@@ -3,7 +3,7 @@
  * dated is so at every cell at the same moment, whatever the clocks of their machines say. Each script carries what the cell expects of
  * Redis's clock; where that is refused, `scripts/clock.lua` says which of them was set.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 /** Both times are cut to whole milliseconds. */
 const CUT_MS = 1;

@@ -3,7 +3,7 @@
  * Rows of shared tables are the same at every cell: an act that changes one is committed by the dataset, and resolves once all cells
  * have it. An act that changes tables of this cell alone is committed by its folder, as in one process.
  */
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import type { ActOptions } from "../store/group.ts";
 import type { Log, RowVersions, Store, Table } from "../store/store.ts";
 import type { ActCredit } from "./act-credit.ts";

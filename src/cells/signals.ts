@@ -3,7 +3,7 @@
  * So whoever sends one must be right without it, only later: it asks for an answer, or says the same again.
  */
 import { Packr } from "msgpackr";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { SILENT_MS } from "./beats.ts";
 import { DATASET_KEY, KEY_PREFIX } from "./keys.ts";
 import { listenToRedis, type RedisClient, type RedisLink, type RedisListener } from "./redis.ts";

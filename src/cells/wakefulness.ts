@@ -2,7 +2,7 @@
  * Notices that the process stood still: after a gap of its event loop, by the greater of monotonic and wall time, what it has may be
  * old, and it serves nobody until it has caught up.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 export interface WakefulnessOptions {
   readonly clock: Clock;

@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { type BegunCopy, type Holder, makeBackup } from "../backup/make.ts";
 import type { Manifest } from "../backup/manifest.ts";
 import { restoreBackup } from "../backup/restore.ts";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../base/clock.ts";
 import { type Config, readConfig } from "../config.ts";
 import { VERSION } from "../gateway/version.ts";
 import { lmdbPath } from "../store/inspection.ts";

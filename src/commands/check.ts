@@ -1,16 +1,16 @@
 /** `weir check`: reads everything that a start would read, changes nothing, and reports what the start would do. */
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { isoTime } from "../base/clock.ts";
+import type { Provider } from "../base/endpoint.ts";
+import { folderHolder } from "../base/process/folder-holder.ts";
+import { listenFault } from "../base/process/listening.ts";
 import { CatalogError, type CatalogSnapshot, loadCatalog } from "../catalog/catalog.ts";
 import type { PriceVersions } from "../catalog/price-versions.ts";
 import { priceChange } from "../catalog/price-words.ts";
 import { unconfigured } from "../catalog/unconfigured.ts";
-import { isoTime } from "../clock.ts";
 import { type Config, ConfigError, readConfig } from "../config.ts";
-import type { Provider } from "../endpoint.ts";
 import { supplierOf } from "../gateway/invoices.ts";
-import { folderHolder } from "../process/folder-holder.ts";
-import { listenFault } from "../process/listening.ts";
 import {
   analyticsState,
   type Fault,

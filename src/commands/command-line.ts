@@ -4,9 +4,9 @@
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { didYouMean, nearest } from "../document/nearest.ts";
+import { didYouMean, nearest } from "../base/document/nearest.ts";
+import { fileErrorText } from "../base/file-errors.ts";
 import { VARIABLES } from "../environment.ts";
-import { fileErrorText } from "../file-errors.ts";
 import type { Command, Given, Shell } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 

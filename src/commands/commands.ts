@@ -2,7 +2,7 @@
  * The table of commands. Each loads its module when it runs, so that `--help` and wrong usage load nothing of the
  * gateway.
  */
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../base/clock.ts";
 import { readConfig } from "../config.ts";
 import type { Command, Shell } from "./command.ts";
 

@@ -9,12 +9,12 @@ import { FIRST_KEY_SCOPES, orderedScopes, SCOPES, type Scope } from "../account/
 import { newSecret } from "../account/secret.ts";
 import { AccountTables } from "../account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../account/versions.ts";
+import { systemClock, systemRandom } from "../base/clock.ts";
+import { didYouMean, nearest } from "../base/document/nearest.ts";
+import { keepPrivate } from "../base/process/private-folder.ts";
+import { saveSecret } from "../base/process/secret-file.ts";
 import { membershipOf } from "../cells/membership.ts";
-import { systemClock, systemRandom } from "../clock.ts";
 import { readConfig } from "../config.ts";
-import { didYouMean, nearest } from "../document/nearest.ts";
-import { keepPrivate } from "../process/private-folder.ts";
-import { saveSecret } from "../process/secret-file.ts";
 import { openStore, type Store } from "../store/store.ts";
 import type { Given, Shell } from "./command.ts";
 

@@ -4,12 +4,12 @@
  */
 import { rename, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { type Clock, isoTime, systemClock } from "../base/clock.ts";
 import { assertLoads, readModelFolder } from "../catalog/import/folder.ts";
 import { isModelsDev, modelsDevOffers } from "../catalog/import/models-dev.ts";
 import type { ImportProvider, LeftOut, SourceOffers } from "../catalog/import/offer.ts";
 import { isOpenRouter, openRouterOffers } from "../catalog/import/openrouter.ts";
 import { type ImportPlan, planImport } from "../catalog/import/plan.ts";
-import { type Clock, isoTime, systemClock } from "../clock.ts";
 import { readConfig } from "../config.ts";
 import type { Given, Shell } from "./command.ts";
 import { readPages } from "./import-source.ts";

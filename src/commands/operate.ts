@@ -4,9 +4,9 @@
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { readSecret } from "../base/process/secret-file.ts";
 import { readConfig } from "../config.ts";
 import { OPERATOR_KEY_FILE } from "../gateway/operator-key.ts";
-import { readSecret } from "../process/secret-file.ts";
 import type { Given, Shell } from "./command.ts";
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { carryOut, describePlan, planRecovery } from "../store/recover.ts";
 
 export interface RecoverArgs {

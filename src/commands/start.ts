@@ -1,12 +1,12 @@
 /** `weir start`: starts the gateway, prints its address, and stops it on a signal. Output never blocks it. */
 import { type Logger, pino } from "pino";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../base/clock.ts";
+import { fileErrorText } from "../base/file-errors.ts";
+import { endProcess } from "../base/process/ending.ts";
+import { Output } from "../base/process/output.ts";
 import { type Config, readConfig } from "../config.ts";
-import { fileErrorText } from "../file-errors.ts";
 import { type CellPorts, sharedInstallation } from "../gateway/cell-settings.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
-import { endProcess } from "../process/ending.ts";
-import { Output } from "../process/output.ts";
 import { isOnThisMachine, redisAddress } from "../redis-address.ts";
 import { withPath } from "../store/later-release.ts";
 import { hasOwnRedis, hasSupervisedCells } from "../supervisor/cell-folders.ts";

@@ -2,8 +2,8 @@
  * The book: each org's ledger, and the only way to add to it. Invariants: balance = sum of the ledger, and seq has no
  * gaps, even after a crash: see docs/money.md.
  */
-import type { Clock } from "../clock.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
+import type { Clock } from "../base/clock.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
 import type { Store } from "../store/store.ts";
 import type { Account, Accounts } from "./accounts.ts";
 import { type CreditFall, fallOf } from "./credit-events.ts";

@@ -1,5 +1,5 @@
 /** Credits: the purse holds credit before a call, the book records charges; both use the same accounts. */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Store } from "../store/store.ts";
 import { Accounts, type CreditBounds } from "./accounts.ts";
 import { type LocalBook, openBook } from "./book.ts";

@@ -3,11 +3,11 @@
  * specification, "Credits"; cursors: "Paging rules".
  */
 import { z } from "zod";
-import { raw } from "../answer.ts";
-import { isoTime } from "../clock.ts";
-import type { Cursors } from "../cursor.ts";
-import { INCOMPLETE_SINCE, incompleteHeader, incompleteSince } from "../incomplete-since.ts";
-import { operation } from "../operation.ts";
+import { isoTime } from "../base/clock.ts";
+import { INCOMPLETE_SINCE, incompleteHeader, incompleteSince } from "../base/incomplete-since.ts";
+import { raw } from "../base/operation/answer.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { operation } from "../base/operation/operation.ts";
 import type { Book } from "./book.ts";
 import { LEDGER_KINDS } from "./entry.ts";
 import type { Purse } from "./purse.ts";

@@ -1,5 +1,5 @@
 /** Sends answers and errors in the shape that the route's clients expect. */
-import { asWeirError, errorEnvelope, type WeirError } from "../errors.ts";
+import { asWeirError, errorEnvelope, type WeirError } from "../base/errors.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders, JSON_TYPE, retryHeaders } from "../exchange/headers.ts";
 import type { Answer } from "./perform.ts";

@@ -4,8 +4,8 @@
  */
 import { callerOf, type KeyContext, type Keyring } from "../account/keyring.ts";
 import { lackedByKey } from "../account/scopes.ts";
-import { fail, WeirError } from "../errors.ts";
-import type { Caller, Origin } from "../operation.ts";
+import { fail, WeirError } from "../base/errors.ts";
+import type { Caller, Origin } from "../base/operation/operation.ts";
 import { needsOf, type PersonSide } from "./access.ts";
 import type { Route } from "./routes.ts";
 

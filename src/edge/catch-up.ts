@@ -2,8 +2,8 @@
  * Requests at a process whose rows others change: what it knows of a credential may be old. A gateway alone has none of this, and
  * looks its callers up at once.
  */
-import { fail, WeirError } from "../errors.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
+import { fail, WeirError } from "../base/errors.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
 
 /** Rows of this process may be old: it stood still, or does not hear the others that change them. */
 export interface CatchUp {

@@ -2,12 +2,12 @@
  * Who makes a control-plane request, counted against their limits before its body is read. Model calls do not come by here:
  * their keys have limits of their own, and clients take a 401 for final where a 429 would have them try again.
  */
-import { WeirError } from "../errors.ts";
+import { WeirError } from "../base/errors.ts";
+import { after, type MaybePromise } from "../base/maybe-promise.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import { rateLines } from "../exchange/headers.ts";
 import type { RateState } from "../limits/limits.ts";
 import type { RequestKind, RequestLimits } from "../limits/request-limits.ts";
-import { after, type MaybePromise } from "../maybe-promise.ts";
-import type { Caller } from "../operation.ts";
 import type { SocketReply } from "./reply.ts";
 import { type Route, SIGN_IN } from "./routes.ts";
 

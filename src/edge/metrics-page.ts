@@ -3,9 +3,9 @@
  * machine alone, except on a port of its own that was opened to others by name.
  */
 import { timingSafeEqual } from "node:crypto";
-import { fail } from "../errors.ts";
-import type { HttpHead } from "../http-head.ts";
-import type { MetricsText } from "../metric-family.ts";
+import { fail } from "../base/errors.ts";
+import type { MetricsText } from "../base/metric-family.ts";
+import type { HttpHead } from "../base/operation/http-head.ts";
 import { digestOf } from "../metrics-settings.ts";
 import type { Page } from "./server.ts";
 

@@ -2,7 +2,13 @@
  * Prometheus metrics. The hot path only updates plain counters; a scrape reads them.
  */
 import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
-import { labelled, type MetricFamily, type MetricsText, metricsText, type Over } from "../metric-family.ts";
+import {
+  labelled,
+  type MetricFamily,
+  type MetricsText,
+  metricsText,
+  type Over,
+} from "../base/metric-family.ts";
 
 /** Counts for one set of labels. */
 interface HistogramSeries {

@@ -1,5 +1,5 @@
 /** Who may call a route as OpenAPI says it: the credentials, what each must allow, and how a request without it is refused. */
-import type { ErrorName } from "../errors.ts";
+import type { ErrorName } from "../base/errors.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { type Access, needsOf } from "./access.ts";
 import type { OpenApiDocument, SecurityRequirement } from "./openapi-types.ts";

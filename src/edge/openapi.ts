@@ -3,8 +3,8 @@
  * schemas, errors from the error table, scopes from the table's rows. It is made in steps, of an item each: `reference.ts`.
  */
 import { z } from "zod";
+import type { AnyOperation } from "../base/operation/operation.ts";
 import { CALLS } from "../exchange/formats.ts";
-import type { AnyOperation } from "../operation.ts";
 import { accessText } from "./access.ts";
 import { requestKind } from "./counted.ts";
 import { exampleOf } from "./example.ts";

@@ -3,13 +3,13 @@
  * the input name the field by a JSON pointer; for an unknown field of a body they suggest the nearest known one.
  */
 import { z } from "zod";
-import { type AnswerParts, type AnswerStream, FullAnswer } from "../answer.ts";
-import { pointerTo } from "../document/document.ts";
-import { nearest } from "../document/nearest.ts";
-import { fail } from "../errors.ts";
-import type { HttpHead } from "../http-head.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
-import type { AnyOperation, Caller, Inputs } from "../operation.ts";
+import { pointerTo } from "../base/document/document.ts";
+import { nearest } from "../base/document/nearest.ts";
+import { fail } from "../base/errors.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
+import { type AnswerParts, type AnswerStream, FullAnswer } from "../base/operation/answer.ts";
+import type { HttpHead } from "../base/operation/http-head.ts";
+import type { AnyOperation, Caller, Inputs } from "../base/operation/operation.ts";
 
 export interface Answer {
   readonly status: number;

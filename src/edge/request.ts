@@ -2,9 +2,9 @@
 
 import type { HttpRequest } from "uWebSockets.js";
 import { parseCookie } from "cookie";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
+import { checkedIdempotencyKey, type HttpHead } from "../base/operation/http-head.ts";
 import type { CallKind } from "../exchange/formats.ts";
-import { checkedIdempotencyKey, type HttpHead } from "../http-head.ts";
 import { isFromThisMachine } from "../local-request.ts";
 
 /**

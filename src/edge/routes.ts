@@ -1,11 +1,11 @@
 /**
  * The route table: method, path, required access, and what each route runs. `/openapi.json` is generated from it.
  */
-import type { WeirError } from "../errors.ts";
-import type { StreamOperation } from "../event-stream.ts";
+import type { WeirError } from "../base/errors.ts";
+import type { StreamOperation } from "../base/operation/event-stream.ts";
+import type { Hook } from "../base/operation/hook.ts";
+import type { AnyOperation } from "../base/operation/operation.ts";
 import type { CallName } from "../exchange/formats.ts";
-import type { Hook } from "../hook.ts";
-import type { AnyOperation } from "../operation.ts";
 import { SCIM_MEDIA_TYPE, scimErrorText } from "../scim/error.ts";
 import type { Access } from "./access.ts";
 import type { Operations } from "./offered-operations.ts";

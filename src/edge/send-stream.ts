@@ -1,5 +1,5 @@
 /** Sends a body as it comes and as the client reads it: while the client does not read, the source is not asked. */
-import type { AnswerStream } from "../answer.ts";
+import type { AnswerStream } from "../base/operation/answer.ts";
 import type { SocketReply } from "./reply.ts";
 
 /**

@@ -3,13 +3,13 @@
  * Nothing thrown here reaches the process.
  */
 import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
+import type { Clock } from "../base/clock.ts";
+import { errorEnvelope, fail } from "../base/errors.ts";
+import { requestId } from "../base/ids.ts";
+import type { HttpHead } from "../base/operation/http-head.ts";
 import type { BeginTrace } from "../call-trace.ts";
-import type { Clock } from "../clock.ts";
-import { errorEnvelope, fail } from "../errors.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders } from "../exchange/headers.ts";
-import type { HttpHead } from "../http-head.ts";
-import { requestId } from "../ids.ts";
 import { errorBodyOf, type FaultDeps, headerLines, refuse, reportedError } from "./answers.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { addressesOf, type DispatchDeps, dispatch } from "./dispatch.ts";

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { lookup } from "mrmime";
-import { onFile } from "../file-errors.ts";
+import { onFile } from "../base/file-errors.ts";
 
 interface StaticFile {
   readonly contentType: string;

@@ -4,8 +4,8 @@
  * answer.
  */
 import type { HttpResponse } from "uWebSockets.js";
-import type { Clock } from "../clock.ts";
-import { asWeirError, fail, type WeirError } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { asWeirError, fail, type WeirError } from "../base/errors.ts";
 import { type BodyBudget, BodyShare } from "./body-budget.ts";
 import { BodyBuffer, tooLarge } from "./body-buffer.ts";
 import { decode } from "./decode.ts";

@@ -3,10 +3,10 @@
  * on the org are among them.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../clock.ts";
-import { newId } from "../ids.ts";
-import type { Caller } from "../operation.ts";
-import type { Quotas } from "../quota.ts";
+import type { Clock } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
+import type { Caller } from "../base/operation/operation.ts";
+import type { Quotas } from "../base/quota.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import { ChangeCounts } from "./change-counts.ts";
 import { type EventsOptions, forgetting } from "./events.ts";

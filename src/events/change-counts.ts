@@ -3,9 +3,9 @@
  * admins, its other people and its directory have a quota each, so that neither a key that got out nor a member keeps an owner from
  * putting things right.
  */
-import { type Clock, localDay } from "../clock.ts";
-import type { Caller } from "../operation.ts";
-import { assertWithin, type QuotaName, type Quotas, USUAL_QUOTAS } from "../quota.ts";
+import { type Clock, localDay } from "../base/clock.ts";
+import type { Caller } from "../base/operation/operation.ts";
+import { assertWithin, type QuotaName, type Quotas, USUAL_QUOTAS } from "../base/quota.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 

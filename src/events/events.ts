@@ -3,8 +3,8 @@
  * no change without its event.
  */
 import type { z } from "zod";
-import { type Clock, isoTime } from "../clock.ts";
-import { newId } from "../ids.ts";
+import { type Clock, isoTime } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 import type { EventName, EventType } from "./types.ts";

@@ -1,9 +1,9 @@
 /** `GET /v1/events` and `GET /v1/audit`. */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import type { Cursors } from "../cursor.ts";
-import { operation } from "../operation.ts";
-import { pageOf, pageQuery, readPage } from "../page.ts";
+import { isoTime } from "../base/clock.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { operation } from "../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
 import type { Audit, AuditRow } from "./audit.ts";
 import { type Events, eventWire } from "./events.ts";
 import { EVENT_NAMES } from "./types.ts";

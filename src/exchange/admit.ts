@@ -2,8 +2,9 @@
  * Admission: requests per minute, tokens per minute and calls in flight are checked and counted in one synchronous step.
  * `settle` releases the slot, however the call ends.
  */
+
+import { after, type MaybePromise } from "../base/maybe-promise.ts";
 import { type Limits, refusalError } from "../limits/limits.ts";
-import { after, type MaybePromise } from "../maybe-promise.ts";
 import type { AdmittedCall, ReadCall } from "./call.ts";
 
 export interface AdmitDeps {

@@ -3,8 +3,8 @@
  * to the same provider account, because providers cache prompts by account.
  */
 import { hash } from "node:crypto";
-import { nameHash } from "../digest.ts";
-import type { Affinity } from "../route.ts";
+import { nameHash } from "../base/digest.ts";
+import type { Affinity } from "../base/route.ts";
 import type { ClientFormat, ClientRequest } from "../wire/format.ts";
 import { memberOf } from "../wire/json.ts";
 

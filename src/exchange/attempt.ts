@@ -2,9 +2,9 @@
  * One attempt: sends the request to one endpoint with one key and relays the answer. It reports to `Attempts`, which decides
  * what happens next; an attempt does not know of others.
  */
-import type { Clock, Timers } from "../clock.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { asWeirError } from "../errors.ts";
+import type { Clock, Timers } from "../base/clock.ts";
+import type { Endpoint } from "../base/endpoint.ts";
+import { asWeirError } from "../base/errors.ts";
 import type { AttemptRecord } from "../record.ts";
 import type { AttemptResult, Health, LaneLease } from "../routing/health.ts";
 import { failure, type UpstreamFailure } from "../upstream/failure.ts";

@@ -4,9 +4,9 @@
  * after the client has left (T19). Within a credential pool a refused request is repeated with another key. Otherwise no
  * POST is repeated at the same endpoint, because it may have been processed there (T43).
  */
-import type { Timers } from "../clock.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { asWeirError, WeirError } from "../errors.ts";
+import type { Timers } from "../base/clock.ts";
+import type { Endpoint } from "../base/endpoint.ts";
+import { asWeirError, WeirError } from "../base/errors.ts";
 import type { Health, LaneLease } from "../routing/health.ts";
 import { failure, mayFallBack, type UpstreamFailure, withoutCredential } from "../upstream/failure.ts";
 import { type Passable, passageTo } from "../wire/passages.ts";

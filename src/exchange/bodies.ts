@@ -2,7 +2,7 @@
  * Reads and writes bodies of wire formats, on the event loop if they are small, in a worker thread if they are large (T54),
  * and counts their tokens.
  */
-import type { Dialect, Endpoint } from "../endpoint.ts";
+import type { Dialect, Endpoint } from "../base/endpoint.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import { type Countable, countable, countQuestion } from "../wire/count.ts";
 import type { Billed } from "../wire/extras/sift.ts";

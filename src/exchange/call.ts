@@ -4,9 +4,9 @@
  * step failed.
  */
 import type { KeyContext } from "../account/keyring.ts";
+import type { Endpoint, Model } from "../base/endpoint.ts";
 import type { CallTrace } from "../call-trace.ts";
 import type { ClientReply } from "../client-reply.ts";
-import type { Endpoint, Model } from "../endpoint.ts";
 import type { KeptRoom } from "../limits/kept-pool.ts";
 import type { Admission } from "../limits/limits.ts";
 import type { AttemptRecord } from "../record.ts";

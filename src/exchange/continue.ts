@@ -2,8 +2,8 @@
  * Completes a request that continues a stored conversation: inserts items that it names by id, and puts the earlier items
  * before its own input. Only conversations of the key's project and environment are found.
  */
-import { fail } from "../errors.ts";
-import { after } from "../maybe-promise.ts";
+import { fail } from "../base/errors.ts";
+import { after } from "../base/maybe-promise.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Call } from "./call.ts";

@@ -2,9 +2,9 @@
  * What a call may cost at the most: its prompt and the longest answer that it asks for, at the dearest endpoint that may answer, with
  * what is billed beside tokens. Holds are of this size.
  */
-import type { Endpoint } from "../endpoint.ts";
-import { lineMicroUsd } from "../money.ts";
-import { type ByokFee, byokFeeMicroUsd } from "../usage.ts";
+import type { Endpoint } from "../base/endpoint.ts";
+import { lineMicroUsd } from "../base/money.ts";
+import { type ByokFee, byokFeeMicroUsd } from "../base/usage.ts";
 import type { RequestFacts } from "../wire/contract.ts";
 import { IMAGE_TOKEN_BOUND, promptTokenBound } from "../wire/estimate.ts";
 import type { Billed } from "../wire/extras/sift.ts";

@@ -2,8 +2,8 @@
  * The error for a call whose plan is empty: a missing capability, saturated endpoints and when to retry, or why each
  * endpoint is excluded.
  */
-import type { Endpoint, Model } from "../endpoint.ts";
-import { fail, type WeirError } from "../errors.ts";
+import type { Endpoint, Model } from "../base/endpoint.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 import { type Exclusion, missingCapability, NEEDS, type Need, needWords } from "../routing/eligibility.ts";
 import { type LeftOut, leftOut, leftOutText, type PlannedFor } from "../routing/leaving-out.ts";
 import type { Plan } from "../routing/planner.ts";

@@ -2,9 +2,9 @@
  * One model call from its body to its record: (continue →) admit → plan → reserve (room to keep, credit) → attempt → relay → settle → record, in
  * this order; each step takes the result of the one before. (`authenticate` comes before the body is read: `keyring`.)
  */
-import type { Clock } from "../clock.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { asWeirError, fail, type WeirError } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Endpoint } from "../base/endpoint.ts";
+import { asWeirError, fail, type WeirError } from "../base/errors.ts";
 import type { AttemptRecord } from "../record.ts";
 import type { Store } from "../store/store.ts";
 import { type AdmitDeps, admit } from "./admit.ts";

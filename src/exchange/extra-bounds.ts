@@ -2,8 +2,8 @@
  * What a request's extras may cost at an endpoint, for its hold: the dearest of the prices that may apply, and the provider's
  * tools up to the bound of their uses.
  */
-import type { Endpoint } from "../endpoint.ts";
-import { lineMicroUsd, type TokenPrices, type UnitPrices } from "../money.ts";
+import type { Endpoint } from "../base/endpoint.ts";
+import { lineMicroUsd, type TokenPrices, type UnitPrices } from "../base/money.ts";
 import type { Ask, TierNames } from "../wire/extras/ask.ts";
 import { type Billed, namesOf, pricedTier, sift } from "../wire/extras/sift.ts";
 import { carriedAsks } from "../wire/extras/translated.ts";

@@ -2,7 +2,7 @@
  * The error that the client gets if no attempt answered: one table from failure classes to errors. The upstream's message is
  * passed on only if it concerns the client's request; its body never is.
  */
-import { fail, type WeirError } from "../errors.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 import type { LaneLease } from "../routing/health.ts";
 import { mayFallBack, mayPass, type UpstreamFailure } from "../upstream/failure.ts";
 import type { Call } from "./call.ts";

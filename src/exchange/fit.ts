@@ -2,7 +2,7 @@
  * Fits a call to an amount (`hold: fit`): at each endpoint of its plan the answer is limited to what the amount covers there, so a
  * fallback or a hedge at a dearer endpoint has a lower limit. An endpoint where it covers less than the least answer is not asked.
  */
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../base/endpoint.ts";
 import { leastLimit, takesLimit } from "../wire/output-limit.ts";
 import { passageTo } from "../wire/passages.ts";
 import type {

@@ -2,7 +2,7 @@
  * Headers of inference answers: the request id under the names that SDKs read, rate-limit state, retry advice, the trace. As
  * text, because every call writes them: lines `name: value`, each with its line end. No name or value contains a line break.
  */
-import type { WeirError } from "../errors.ts";
+import type { WeirError } from "../base/errors.ts";
 import type { Limits, RateState } from "../limits/limits.ts";
 import type { Call } from "./call.ts";
 

@@ -3,11 +3,11 @@
  * What a call waits for goes to none behind it. A line is served when a call of its org ends, and again and again meanwhile: what other
  * cells free, a top-up, or a new day is seen so.
  */
-import type { Clock, Timers } from "../clock.ts";
-import { fail, WeirError } from "../errors.ts";
+import type { Clock, Timers } from "../base/clock.ts";
+import { fail, WeirError } from "../base/errors.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
 import { WHOSE } from "../limits/budget.ts";
 import type { Limits } from "../limits/limits.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
 import type { Call, PlannedCall, Reservation } from "./call.ts";
 import { streamHeaders } from "./headers.ts";
 import { type HoldDeps, type HoldRefusal, releaseHolds } from "./holds.ts";

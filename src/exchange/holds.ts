@@ -4,11 +4,11 @@
  * a check and its hold (T24); a purse or budget that answers with a promise must ensure that itself.
  */
 import type { KeyContext } from "../account/keyring.ts";
+import { after, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Charge } from "../credits/book.ts";
 import type { Hold, Purse } from "../credits/purse.ts";
 import type { BudgetRefusal, BudgetScope } from "../limits/budget.ts";
 import type { BudgetHold, Budgets } from "../limits/budgets.ts";
-import { after, type MaybePromise } from "../maybe-promise.ts";
 
 export interface HoldDeps {
   readonly purse: Pick<Purse, "hold" | "extend" | "settle" | "release">;

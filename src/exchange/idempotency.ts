@@ -6,10 +6,10 @@
  */
 
 import { createHash } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import { sha256 } from "../base/digest.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 import type { ClientReply } from "../client-reply.ts";
-import type { Clock } from "../clock.ts";
-import { sha256 } from "../digest.ts";
-import { fail, type WeirError } from "../errors.ts";
 import type { KeptBytes, KeptOwner } from "../limits/kept-bytes.ts";
 import type { KeptChange } from "../limits/kept-counts.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";

@@ -2,10 +2,11 @@
  * Answers questions about a call without making it: the number of tokens of its prompt, or its plan and cost. Nothing is
  * charged and no record is stored; both count as requests against the key's limits.
  */
+
+import { asWeirError, fail, type WeirError } from "../base/errors.ts";
+import type { ByokFee } from "../base/usage.ts";
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
-import { asWeirError, fail, type WeirError } from "../errors.ts";
 import { type Limits, refusalError } from "../limits/limits.ts";
-import type { ByokFee } from "../usage.ts";
 import { estimatePromptTokens } from "../wire/estimate.ts";
 import type { ClientFormat } from "../wire/format.ts";
 import { isEncoding } from "../workers/tokenise.ts";

@@ -5,10 +5,10 @@
  * How long an answer will be is not known, so the room is an estimate by the output limit. A longer answer takes more as it is stored, if
  * there is more; if not, its call is charged and only the fact is kept. So the quota holds in every case.
  */
-import { fail, type WeirError } from "../errors.ts";
+import { fail, type WeirError } from "../base/errors.ts";
+import { after, type MaybePromise } from "../base/maybe-promise.ts";
 import type { KeptBytes } from "../limits/kept-bytes.ts";
 import { type KeptPool, KeptRoom } from "../limits/kept-pool.ts";
-import { after, type MaybePromise } from "../maybe-promise.ts";
 import type { Call, PlannedCall } from "./call.ts";
 import { answerBytes } from "./idempotency.ts";
 import { mayKeep } from "./stored-responses.ts";

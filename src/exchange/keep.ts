@@ -3,7 +3,7 @@
  * continue it later (stored responses). Both are part of the commit that settles the call, so a crash leaves all of it or
  * nothing.
  */
-import type { WeirError } from "../errors.ts";
+import type { WeirError } from "../base/errors.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
 import type { Call } from "./call.ts";
 import { answerBytes } from "./idempotency.ts";

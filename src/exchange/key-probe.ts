@@ -2,8 +2,8 @@
  * The gateway's own question to a provider: whether it accepts a key at an endpoint. One short sentence of the gateway's, one token
  * of answer; it is no tenant's call, so nothing is charged, held or recorded for anybody.
  */
-import type { Clock } from "../clock.ts";
-import type { Endpoint, ProviderKey } from "../endpoint.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Endpoint, ProviderKey } from "../base/endpoint.ts";
 import type { KeyResult } from "../routing/refused-keys.ts";
 import { retryAfterOf, statusFailure } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";

@@ -2,9 +2,9 @@
  * What is sent in one attempt: body and headers, for each credential that it may be sent with. Which one is used is known only
  * when a key is taken; on the platform's, what the endpoint has no price for is left out.
  */
-import type { Endpoint } from "../endpoint.ts";
-import { fail, type WeirError } from "../errors.ts";
-import { after, type MaybePromise } from "../maybe-promise.ts";
+import type { Endpoint } from "../base/endpoint.ts";
+import { fail, type WeirError } from "../base/errors.ts";
+import { after, type MaybePromise } from "../base/maybe-promise.ts";
 import { siftedFeatures } from "../wire/extras/features.ts";
 import { NOTHING_SENT } from "../wire/extras/sent.ts";
 import type { Billed } from "../wire/extras/sift.ts";

@@ -3,8 +3,8 @@
  * delivered is estimated (T20, T22); a call without a report that delivered nothing is free. If an org's own provider key
  * answered, its tokens are counted as usual and a fee is charged instead of them.
  */
-import type { Endpoint } from "../endpoint.ts";
-import type { Cost, UnitPrices } from "../money.ts";
+import type { Endpoint } from "../base/endpoint.ts";
+import type { Cost, UnitPrices } from "../base/money.ts";
 import {
   type ByokFee,
   byokCost,
@@ -15,7 +15,7 @@ import {
   noCost,
   type Usage,
   type UsageSource,
-} from "../usage.ts";
+} from "../base/usage.ts";
 import type { ReplyFacts, RequestFacts } from "../wire/contract.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
 import type { Report, TierNames } from "../wire/extras/ask.ts";

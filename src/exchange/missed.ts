@@ -1,5 +1,5 @@
 /** Which endpoints a call would have been served by, had they not failed. */
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../base/endpoint.ts";
 import type { Call } from "./call.ts";
 
 const NONE: readonly Endpoint[] = [];

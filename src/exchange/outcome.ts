@@ -3,7 +3,7 @@
  * `onHead`, `onData`, `onEnd` and `onFailure` reach the relay; a relay `begins` and `ends` for its attempt; an attempt
  * `begins` and `ends` for the call's attempts; these end the call, with an outcome, for `settle`.
  */
-import type { WeirError } from "../errors.ts";
+import type { WeirError } from "../base/errors.ts";
 import type { UpstreamFailure } from "../upstream/failure.ts";
 import type { AnswerStream, WholeAnswer } from "../wire/format.ts";
 

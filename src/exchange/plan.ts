@@ -1,9 +1,10 @@
 /** Planning: finds the model and the ordered endpoints that may serve the call, or the error that says why none may. */
+
+import type { Random } from "../base/clock.ts";
+import type { Model } from "../base/endpoint.ts";
+import { fail } from "../base/errors.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
-import type { Random } from "../clock.ts";
-import type { Model } from "../endpoint.ts";
-import { fail } from "../errors.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
 import type { Decision } from "../routing/decision.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
 import type { Health } from "../routing/health.ts";

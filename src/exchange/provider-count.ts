@@ -3,9 +3,9 @@
  * body is passed on with only the model's name changed, and the answer is passed back unchanged. Other formats are
  * translated.
  */
-import type { Clock } from "../clock.ts";
-import type { Act, Dialect, Endpoint, ProviderKey } from "../endpoint.ts";
-import { fail, WeirError } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Act, Dialect, Endpoint, ProviderKey } from "../base/endpoint.ts";
+import { fail, WeirError } from "../base/errors.ts";
 import { mayFallBack, retryAfterOf, statusFailure, withoutCredential } from "../upstream/failure.ts";
 import type { Answer, UpstreamQuestion } from "../upstream/upstreams.ts";
 import type { UpstreamError } from "../wire/contract.ts";

@@ -3,13 +3,13 @@
  * client reads slowly, the upstream is paused. Only whole events are written, so that a keep-alive line may be written between
  * any two writes (T8).
  */
-import type { Dialect, Endpoint } from "../endpoint.ts";
-import { WeirError } from "../errors.ts";
-import { after, type MaybePromise } from "../maybe-promise.ts";
+import type { Dialect, Endpoint } from "../base/endpoint.ts";
+import { WeirError } from "../base/errors.ts";
+import { after, type MaybePromise } from "../base/maybe-promise.ts";
+import type { ByokFee } from "../base/usage.ts";
 import { failure, reportedFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import { streamType } from "../upstream/paths.ts";
 import type { UpstreamHeaders } from "../upstream/upstreams.ts";
-import type { ByokFee } from "../usage.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
 import type { TierNames } from "../wire/extras/ask.ts";
 import type { AnswerStream } from "../wire/format.ts";

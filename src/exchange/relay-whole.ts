@@ -2,7 +2,7 @@
  * Relays a whole answer: collects and checks it, then passes it on. Nothing is sent before it is complete, so that another
  * endpoint can still answer if the body breaks off.
  */
-import { WeirError } from "../errors.ts";
+import { WeirError } from "../base/errors.ts";
 import { failure, reportedFailure } from "../upstream/failure.ts";
 import type { WholeAnswer } from "../wire/format.ts";
 import { requestAt } from "./fit.ts";

@@ -1,10 +1,10 @@
 /** Common parts of both relays: the upstream's call, the report to the attempt, and their limits. */
-import type { Clock } from "../clock.ts";
-import type { Dialect, Endpoint } from "../endpoint.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Dialect, Endpoint } from "../base/endpoint.ts";
+import type { ByokFee } from "../base/usage.ts";
 import type { Limits } from "../limits/limits.ts";
 import { retryAfterOf, statusFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "../upstream/upstreams.ts";
-import type { ByokFee } from "../usage.ts";
 import type { TierNames } from "../wire/extras/ask.ts";
 import type { Passage } from "../wire/format.ts";
 import { readErrorBody } from "../wire/upstream-error.ts";

@@ -3,14 +3,14 @@
  * budgets (T25).
  */
 import type { KeyContext, Keyring } from "../account/keyring.ts";
+import type { Endpoint } from "../base/endpoint.ts";
+import { fail, type WeirError } from "../base/errors.ts";
+import { after, type MaybePromise } from "../base/maybe-promise.ts";
+import { lineMicroUsd, usdString } from "../base/money.ts";
+import { type ByokFee, byokFeeMicroUsd } from "../base/usage.ts";
 import type { Purse } from "../credits/purse.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { fail, type WeirError } from "../errors.ts";
 import { budgetError } from "../limits/budget.ts";
 import type { Budgets } from "../limits/budgets.ts";
-import { after, type MaybePromise } from "../maybe-promise.ts";
-import { lineMicroUsd, usdString } from "../money.ts";
-import { type ByokFee, byokFeeMicroUsd } from "../usage.ts";
 import { countedTokenBound, IMAGE_TOKEN_BOUND, promptTokenBound } from "../wire/estimate.ts";
 import type { TierNames } from "../wire/extras/ask.ts";
 import type { Bodies } from "./bodies.ts";

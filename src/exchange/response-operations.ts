@@ -1,8 +1,8 @@
 /** `GET` and `DELETE /v1/responses/{id}`: stored responses of the key's project and environment. */
 import { z } from "zod";
-import { raw } from "../answer.ts";
-import { fail } from "../errors.ts";
-import { operation } from "../operation.ts";
+import { fail } from "../base/errors.ts";
+import { raw } from "../base/operation/answer.ts";
+import { operation } from "../base/operation/operation.ts";
 import { responsesReplySchema } from "../wire/responses/schema.ts";
 import type { StoredResponses } from "./stored-responses.ts";
 

@@ -5,15 +5,15 @@
  */
 
 import type { Outbox } from "../analytics/outbox.ts";
+import type { Clock } from "../base/clock.ts";
+import { asWeirError, fail, type WeirError } from "../base/errors.ts";
+import type { ByokFee } from "../base/usage.ts";
 import type { CallTrace } from "../call-trace.ts";
-import type { Clock } from "../clock.ts";
-import { asWeirError, fail, type WeirError } from "../errors.ts";
 import type { KeptBytes } from "../limits/kept-bytes.ts";
 import type { KeptPool } from "../limits/kept-pool.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { CallRecord } from "../record.ts";
 import type { Store } from "../store/store.ts";
-import type { ByokFee } from "../usage.ts";
 import type { ReplyFacts, SvcReply } from "../wire/contract.ts";
 import { NOTHING_SENT } from "../wire/extras/sent.ts";
 import type { AnswerStream } from "../wire/format.ts";

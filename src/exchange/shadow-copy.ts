@@ -4,10 +4,10 @@
  * counts for its endpoint's health like that of any other call: an endpoint that refuses a copy would refuse a call.
  */
 
+import type { Clock } from "../base/clock.ts";
+import type { Endpoint } from "../base/endpoint.ts";
+import { requestId } from "../base/ids.ts";
 import type { ClientReply } from "../client-reply.ts";
-import type { Clock } from "../clock.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { requestId } from "../ids.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { UpstreamHandler } from "../upstream/upstreams.ts";
 import type { AttemptDeps } from "./attempts.ts";

@@ -4,11 +4,11 @@
  * installation ask each other for those that they did not store themselves.
  */
 import type { KeyContext } from "../account/keyring.ts";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { after, type MaybePromise } from "../base/maybe-promise.ts";
 import type { KeptBytes, KeptOwner } from "../limits/kept-bytes.ts";
 import type { KeptChange } from "../limits/kept-counts.ts";
-import { after, type MaybePromise } from "../maybe-promise.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { ClientRequest, History } from "../wire/format.ts";

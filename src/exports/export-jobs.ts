@@ -5,7 +5,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { type Clock, isoTime } from "../clock.ts";
+import { type Clock, isoTime } from "../base/clock.ts";
 import { type JobHandler, jobKind } from "../jobs/job.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
 import { type ExportPart, writeArchive } from "./archive.ts";

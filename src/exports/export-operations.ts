@@ -1,11 +1,11 @@
 /** `POST /v1/orgs/{org}/export` and what reads it: an org's owner takes the org's data along, from a closed org too. */
 import { z } from "zod";
-import { download, file } from "../answer.ts";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { download, file } from "../base/operation/answer.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
 import type { Trail } from "../events/trail.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
-import { type Caller, operation } from "../operation.ts";
 import type { Store } from "../store/store.ts";
 import { type ExportRow, type Exports, exportShape, exportWire, newExport } from "./export.ts";
 import { exportPath, writeExport } from "./export-jobs.ts";

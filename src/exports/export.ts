@@ -1,8 +1,8 @@
 /** Exports of an org's data: the row, its wire shape, the table. Methods that write must be called in an act. */
 import { z } from "zod";
-import { type Clock, isoTime } from "../clock.ts";
-import { newId } from "../ids.ts";
-import { INCOMPLETE_SINCE, incompleteSince } from "../incomplete-since.ts";
+import { type Clock, isoTime } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../base/incomplete-since.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 

@@ -1,7 +1,7 @@
 /** A file of an export that is in the folder of another cell: it is read in parts, one at a time, as fast as the client takes them. */
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 
 /** Port. */
 export interface OtherFolders {

@@ -13,7 +13,7 @@ import { ProviderKeys } from "../account/provider-keys.ts";
 import { AccountTables } from "../account/tables.ts";
 import { Tickets } from "../account/tickets.ts";
 import { openVault } from "../account/vault.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { type Config, isLocalOnly } from "../config.ts";
 import type { Book } from "../credits/book.ts";
 import type { Trail } from "../events/trail.ts";

@@ -4,11 +4,11 @@ import type { Analytics } from "../analytics/analytics.ts";
 import { appOperations } from "../apps/app-operations.ts";
 import { AppTables } from "../apps/app-tables.ts";
 import { PublicApps } from "../apps/public-operations.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Quotas } from "../base/quota.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Clock } from "../clock.ts";
 import { type Config, isLocalOnly } from "../config.ts";
 import type { Trail } from "../events/trail.ts";
-import type { Quotas } from "../quota.ts";
 import type { Store } from "../store/store.ts";
 
 interface AppRoomDeps {

@@ -3,6 +3,7 @@
  * is opened before the first event and before jobs start.
  */
 import type { AccountTables } from "../account/tables.ts";
+import type { Timers } from "../base/clock.ts";
 import { type AutoToppingDeps, autoTopper } from "../billing/auto-topping.ts";
 import { AutoTopupTables, DEBIT_RULES } from "../billing/auto-topup.ts";
 import { concludeParked, creditListener } from "../billing/auto-topup-ending.ts";
@@ -19,7 +20,6 @@ import { MandateTables } from "../billing/mandate-tables.ts";
 import { mandateEnder, mandateWatcher, onMandate } from "../billing/mandate-watching.ts";
 import { pauseMandate } from "../billing/mandates.ts";
 import type { NoticeDeps } from "../billing/notices.ts";
-import type { Timers } from "../clock.ts";
 import type { CreditFall } from "../credits/credit-events.ts";
 import type { Events } from "../events/events.ts";
 import type { Jobs } from "../jobs/jobs.ts";

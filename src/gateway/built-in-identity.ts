@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { type Clock, systemRandom } from "../clock.ts";
+import { type Clock, systemRandom } from "../base/clock.ts";
+import { loadPieces } from "../base/process/modules.ts";
 import type { Config } from "../config.ts";
-import { loadPieces } from "../process/modules.ts";
 import type { IdentityAddress } from "../supervisor/services.ts";
 
 interface StartedProvider {

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { PaymentSimulator } from "../../simulator/payments/payment-simulator.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config.ts";
 import type { PaymentsAddress } from "../supervisor/services.ts";
 

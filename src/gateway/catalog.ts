@@ -1,5 +1,7 @@
 /** The catalog of this gateway, and what its log says of files that are read. */
 import type { Logger } from "pino";
+import type { Clock } from "../base/clock.ts";
+import { problemText } from "../base/document/document.ts";
 import {
   type Catalog,
   type CatalogSnapshot,
@@ -11,9 +13,7 @@ import { storedChangelog } from "../catalog/changelog.ts";
 import { storedPriceVersions } from "../catalog/price-versions.ts";
 import { storedReadings } from "../catalog/readings.ts";
 import { unconfigured, unconfiguredText } from "../catalog/unconfigured.ts";
-import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
-import { problemText } from "../document/document.ts";
 import type { Store } from "../store/store.ts";
 
 interface CatalogGround {

@@ -1,7 +1,8 @@
 /** What `/metrics` says of a cell among others: how it stands to Redis, and what it asks of it. A gateway alone has none of it. */
+
+import { BUCKETS_S } from "../base/histogram.ts";
 import type { Cell } from "../cells/cell.ts";
 import type { MetricSources } from "../edge/metrics.ts";
-import { BUCKETS_S } from "../histogram.ts";
 import type { Rooms } from "./rooms.ts";
 
 const read = (help: string, value: () => number) => ({ help, read: value });

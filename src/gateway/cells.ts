@@ -2,13 +2,13 @@
 import type { Logger } from "pino";
 import { AccountTables } from "../account/tables.ts";
 import { lastRestore } from "../backup/marker.ts";
+import type { Clock } from "../base/clock.ts";
 import { type Cell, openCell } from "../cells/cell.ts";
 import { assertProven } from "../cells/credit/proof.ts";
 import { assertReplicas, datasetToJoin } from "../cells/dataset.ts";
 import { LONGEST_CALL_MS } from "../cells/limits/key-state.ts";
 import { ownName } from "../cells/own-name.ts";
 import { connectRedis } from "../cells/redis.ts";
-import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Store } from "../store/store.ts";
 import type { SharedInstallation } from "./cell-settings.ts";

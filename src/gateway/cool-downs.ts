@@ -3,9 +3,9 @@
  * at all of them within a few dozen milliseconds. What is not heard is learned by a refused call, as in a gateway alone.
  */
 import { z } from "zod";
+import type { Timers } from "../base/clock.ts";
+import type { Endpoint, ProviderKey } from "../base/endpoint.ts";
 import type { Cell } from "../cells/cell.ts";
-import type { Timers } from "../clock.ts";
-import type { Endpoint, ProviderKey } from "../endpoint.ts";
 import type { Health } from "../routing/health.ts";
 
 /** Refusals of many calls at once are told together. */

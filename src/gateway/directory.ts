@@ -1,13 +1,13 @@
 /** Opens orgs' directories (SCIM): their tables, tokens and log, and what other rooms need of them. */
 import type { Logger } from "pino";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail, type WeirError } from "../base/errors.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import type { Config } from "../config.ts";
 import type { CredentialPorts } from "../edge/authorize.ts";
 import type { Route } from "../edge/routes.ts";
-import { fail, type WeirError } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import type { Caller } from "../operation.ts";
 import { groupRoleHandler, settleGroupRoles } from "../scim/group-role-job.ts";
 import { ScimLog } from "../scim/log.ts";
 import type { MembershipDeps } from "../scim/membership.ts";

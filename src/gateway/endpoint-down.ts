@@ -4,8 +4,8 @@
  */
 import type { Logger } from "pino";
 import { z } from "zod";
-import { type Clock, isoTime } from "../clock.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { type Clock, isoTime } from "../base/clock.ts";
+import type { Endpoint } from "../base/endpoint.ts";
 import type { Trail } from "../events/trail.ts";
 import { eventType } from "../events/types.ts";
 import type { Health } from "../routing/health.ts";

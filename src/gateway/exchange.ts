@@ -1,9 +1,9 @@
 /** What each step of a model call needs, out of the rooms that are open. */
-import { risingMicros, systemRandom, systemTimers } from "../clock.ts";
+import { risingMicros, systemRandom, systemTimers } from "../base/clock.ts";
+import type { ByokFee } from "../base/usage.ts";
 import type { Config } from "../config.ts";
 import { type Exchange, type ExchangeDeps, openExchange } from "../exchange/exchange.ts";
 import type { InquireDeps } from "../exchange/inquire.ts";
-import type { ByokFee } from "../usage.ts";
 import type { Rooms } from "./rooms.ts";
 
 const byokFeeOf = ({ settings: { byok } }: Config): ByokFee => ({

@@ -7,7 +7,7 @@ import { memberWire } from "../account/person.ts";
 import { projectWire } from "../account/project.ts";
 import { ticketWire } from "../account/ticket.ts";
 import { appWire } from "../apps/app.ts";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 import type { Config } from "../config.ts";
 import { entryWire } from "../credits/operations.ts";
 import { pageEnd } from "../credits/shown-list.ts";

@@ -1,7 +1,7 @@
 /** Opens health and restores its saved state before the first call. */
 import type { Logger } from "pino";
+import type { Clock } from "../base/clock.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Clock } from "../clock.ts";
 import { Health } from "../routing/health.ts";
 import { HealthMemory, type SavedHealth } from "../routing/health-memory.ts";
 import type { Store } from "../store/store.ts";

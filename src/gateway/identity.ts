@@ -5,12 +5,12 @@
 import type { Logger } from "pino";
 import type { SecuritySettings } from "../account/org.ts";
 import type { UserRow } from "../account/person.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import type { HttpHead } from "../base/operation/http-head.ts";
 import { type Config, isLocalOnly } from "../config.ts";
 import type { CredentialPorts } from "../edge/authorize.ts";
-import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
-import type { HttpHead } from "../http-head.ts";
 import { consoleCookies } from "../identity/cookies.ts";
 import { LoginStates } from "../identity/login-state.ts";
 import { logoutNotices } from "../identity/logout-notice.ts";

@@ -2,11 +2,11 @@
 
 import { type FirstStart, firstStart } from "../account/first-start.ts";
 import { AccountTables } from "../account/tables.ts";
+import { systemClock } from "../base/clock.ts";
 import { assertReplicas, assertSettings, datasetIn } from "../cells/dataset.ts";
 import { membershipOf } from "../cells/membership.ts";
 import { connectRedis, type RedisLog } from "../cells/redis.ts";
 import { uploadFolder } from "../cells/upload.ts";
-import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { MONEY_TABLES } from "../credits/audit.ts";
 import { openCredits } from "../credits/credits.ts";

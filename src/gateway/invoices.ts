@@ -2,9 +2,9 @@
 import type { Logger } from "pino";
 import type { AccountTables } from "../account/tables.ts";
 import type { Tickets } from "../account/tickets.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
 import { type Config, ConfigError, isLocalOnly } from "../config.ts";
-import type { Cursors } from "../cursor.ts";
 import type { Trail } from "../events/trail.ts";
 import { moneyText } from "../invoices/amount.ts";
 import type { InvoiceRow } from "../invoices/invoice.ts";

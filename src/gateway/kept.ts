@@ -1,9 +1,9 @@
 /** Answers that outlive their calls: for repeated Idempotency-Keys, and stored responses, within the orgs' quotas. Cells share them. */
 import type { Logger } from "pino";
 import type { AccountTables } from "../account/tables.ts";
+import { type Clock, systemTimers } from "../base/clock.ts";
 import type { SharedKept } from "../cells/answers/shared-kept.ts";
 import type { Cell } from "../cells/cell.ts";
-import { type Clock, systemTimers } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { IdempotentAnswers } from "../exchange/idempotency.ts";
 import { StoredResponses } from "../exchange/stored-responses.ts";

@@ -3,8 +3,8 @@
  */
 import type { Logger } from "pino";
 import type { TakePlace } from "../analytics/export-operations.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Cell } from "../cells/cell.ts";
-import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { type Limits, openLimits } from "../limits/limits.ts";
 import { type RequestLimits, requestLimits } from "../limits/request-limits.ts";

@@ -1,7 +1,7 @@
 /** Opens the room of mail, and tells it where people reach the gateway. */
 import type { Logger } from "pino";
 import type { AccountTables } from "../account/tables.ts";
-import { type Clock, systemTimers } from "../clock.ts";
+import { type Clock, systemTimers } from "../base/clock.ts";
 import type { Config } from "../config.ts";
 import type { Events } from "../events/events.ts";
 import type { Jobs } from "../jobs/jobs.ts";

@@ -1,9 +1,10 @@
 /** What `/metrics` reads, out of the rooms that are open. */
+
+import { BUCKETS_S, type Histogram } from "../base/histogram.ts";
+import type { Descriptors } from "../base/process/descriptors.ts";
 import type { MetricSources } from "../edge/metrics.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Latencies, LatencySeries } from "../exchange/latencies.ts";
-import { BUCKETS_S, type Histogram } from "../histogram.ts";
-import type { Descriptors } from "../process/descriptors.ts";
 import { cellCounters, cellGauges, cellHistograms, leaseGauges } from "./cell-metrics.ts";
 import { endpointsOut } from "./health.ts";
 import type { KeyProbeCounts } from "./key-probes.ts";

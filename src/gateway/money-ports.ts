@@ -1,9 +1,9 @@
 /** What the credits of a gateway need of other rooms, and offer them: alike for one alone and for a cell among others. */
 import type { Way } from "../analytics/inserted-until.ts";
 import type { AnalyticsLedger } from "../analytics/ledger.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Cell } from "../cells/cell.ts";
 import type { Flushed } from "../cells/flushing.ts";
-import type { Clock } from "../clock.ts";
 import type { CreditBounds } from "../credits/accounts.ts";
 import type { Book } from "../credits/book.ts";
 import type { CreditFall } from "../credits/credit-events.ts";

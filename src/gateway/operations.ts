@@ -5,6 +5,7 @@ import { providerKeyOperations } from "../account/provider-key-operations.ts";
 import { analystOperations } from "../analytics/analyst-operations.ts";
 import { catalogFigures } from "../analytics/catalog-figures.ts";
 import { backupOperations } from "../backup/operations.ts";
+import { systemRandom } from "../base/clock.ts";
 import { billingOperations } from "../billing/operations.ts";
 import { providerBillOperations } from "../billing/provider-bill-operations.ts";
 import { creditMoney } from "../billing/quote.ts";
@@ -14,7 +15,6 @@ import { anthropicModelOperations } from "../catalog/anthropic-model-operations.
 import { catalogOperations } from "../catalog/operations.ts";
 import { providerOperations } from "../catalog/provider-operations.ts";
 import { statsOperations } from "../catalog/stats-operations.ts";
-import { systemRandom } from "../clock.ts";
 import { type Config, isLocalOnly } from "../config.ts";
 import { creditOperations } from "../credits/operations.ts";
 import type { Operations } from "../edge/offered-operations.ts";

@@ -1,7 +1,7 @@
 /** The operator's secret for scripts: a file of the data folder, made at the first start, that only this user can read. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
-import { readSecret, saveSecret } from "../process/secret-file.ts";
+import { readSecret, saveSecret } from "../base/process/secret-file.ts";
 
 export const OPERATOR_KEY_FILE = "operator-key";
 const PREFIX = "svc-operator-";

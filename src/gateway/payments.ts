@@ -5,7 +5,7 @@
 import type { Logger } from "pino";
 import type { OrgRow } from "../account/org.ts";
 import type { AccountTables } from "../account/tables.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { openInbound } from "../payments/inbound.ts";

@@ -2,9 +2,10 @@
  * What is wrong with the order of plans, told at a start and by `weir check`. A warning and no refusal: prices and limits are the
  * operator's to choose, and a start must not fail for a list that an earlier release took.
  */
+
+import { CURRENCIES } from "../base/currency.ts";
+import type { Plan } from "../base/plan.ts";
 import type { Config } from "../config.ts";
-import { CURRENCIES } from "../currency.ts";
-import type { Plan } from "../plan.ts";
 
 type PlanSettings = Pick<Config, "plans" | "settings" | "payments">;
 

@@ -2,8 +2,8 @@
  * Opens the room of policies: its events go to the log, and long documents are parsed in a worker thread.
  */
 import type { Logger } from "pino";
+import type { Clock } from "../base/clock.ts";
 import type { Cell } from "../cells/cell.ts";
-import type { Clock } from "../clock.ts";
 import type { Trail } from "../events/trail.ts";
 import { openPolicies, type SharedPart } from "../policies/policies.ts";
 import { canaryRed } from "../policies/policy-events.ts";

@@ -1,7 +1,7 @@
 /** Receipts over the open rooms: the record of the call, the org's ledger, and keys under the installation's master key. */
 import type { Logger } from "pino";
 import { openVault } from "../account/vault.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config.ts";
 import type { Installation } from "../installation/installation.ts";
 import { ReceiptKeys } from "../receipts/keys.ts";

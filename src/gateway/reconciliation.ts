@@ -4,6 +4,7 @@
  */
 import type { Logger } from "pino";
 import type { AccountTables } from "../account/tables.ts";
+import type { Clock } from "../base/clock.ts";
 import { DisputeTable } from "../billing/dispute.ts";
 import { ParkedPayments } from "../billing/parked.ts";
 import { Reconciliation, type ReconciliationDeps } from "../billing/reconciliation.ts";
@@ -11,7 +12,6 @@ import { openFaults } from "../billing/reconciliation-finding.ts";
 import { reconcile, reconcileOrder, reconciler } from "../billing/reconciliation-job.ts";
 import { RefundTables } from "../billing/refund-tables.ts";
 import { TopupTables } from "../billing/topup-tables.ts";
-import type { Clock } from "../clock.ts";
 import type { Book } from "../credits/book.ts";
 import { InvoiceTables } from "../invoices/invoice-tables.ts";
 import type { Jobs } from "../jobs/jobs.ts";

@@ -2,15 +2,15 @@
 import type { Logger } from "pino";
 import type { AccountTables } from "../account/tables.ts";
 import type { Tickets } from "../account/tickets.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
 import { followNow } from "../billing/reconciliation-job.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Cell } from "../cells/cell.ts";
-import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Book } from "../credits/book.ts";
 import type { CreditLots } from "../credits/lots.ts";
 import type { Purse } from "../credits/purse.ts";
-import type { Cursors } from "../cursor.ts";
 import type { Events } from "../events/events.ts";
 import type { Trail } from "../events/trail.ts";
 import type { Jobs } from "../jobs/jobs.ts";

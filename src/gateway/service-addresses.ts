@@ -3,8 +3,8 @@
  * tenant's URL reaches them, whichever ranges are allowed. A service on the Internet is no secret: anybody reaches it without the gateway.
  */
 import { lookup } from "node:dns/promises";
+import type { Timers } from "../base/clock.ts";
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
-import type { Timers } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { type Address, readAddress } from "../outbound/address.ts";
 import { codeOf } from "../outbound/failure.ts";

@@ -4,10 +4,10 @@
  */
 import type { Logger } from "pino";
 import { type InvoicePortal, startInvoicePortal } from "../../simulator/invoice-portal/invoice-portal.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import type { ListenerName, Listeners } from "../base/listeners.ts";
 import type { Config } from "../config.ts";
-import { fail } from "../errors.ts";
-import type { ListenerName, Listeners } from "../listeners.ts";
 import type { KnownServices, RunningServices, ServicesState } from "../supervisor/services.ts";
 import { BuiltInProvider } from "./built-in-identity.ts";
 import { BuiltInPayments } from "./built-in-payments.ts";

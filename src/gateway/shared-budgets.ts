@@ -1,13 +1,13 @@
 /** Budgets of a gateway that is one cell of several: beside its leased purse, whose exchanges carry them. */
 import type { Logger } from "pino";
 import type { AccountTables } from "../account/tables.ts";
+import type { Clock } from "../base/clock.ts";
 import { joinSpend } from "../cells/budgets/join-spend.ts";
 import { LeasedBudgets } from "../cells/budgets/leased-budgets.ts";
 import type { Crossed } from "../cells/budgets/scopes.ts";
 import { SharedSpend } from "../cells/budgets/shared-spend.ts";
 import type { Cell } from "../cells/cell.ts";
 import type { LeasedPurse } from "../cells/credit/leased-purse.ts";
-import type { Clock } from "../clock.ts";
 import type { BudgetScope } from "../limits/budget.ts";
 import type { Budgets } from "../limits/budgets.ts";
 import type { Store } from "../store/store.ts";

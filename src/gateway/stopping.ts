@@ -2,7 +2,7 @@
  * Bounds the time of a stop: each part may take a share of the time left. A part that exceeds its share is named in the
  * error of `finish` and no longer waited for, so that no part keeps the process from ending.
  */
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 
 /** Reserved for the last part, the store, which applies the journal to LMDB even where an earlier part hangs. */
 const KEPT_FOR_LAST_MS = 2000;

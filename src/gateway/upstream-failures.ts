@@ -3,7 +3,7 @@
  * of calls a second and a log must not fill the disk.
  */
 import type { Logger } from "pino";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { AttemptRecord } from "../record.ts";
 
 /** At most BURST lines at once, and PER_SECOND lines a second after that. */

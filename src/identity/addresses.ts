@@ -1,5 +1,5 @@
 /** Addresses that browsers are sent to: the gateway's own, and where to go after a sign-in. */
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 
 /** The gateway's address as the browser used it, if that is on this machine; any other must be in the settings. */
 const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;

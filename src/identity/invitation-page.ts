@@ -3,7 +3,7 @@
  * other, sends to its own origin only, and shows in no frame, so that nobody else's page can make the person click.
  */
 import { hash } from "node:crypto";
-import { Html, html } from "../html.ts";
+import { Html, html } from "../base/html.ts";
 
 /** What the person sees. */
 export type InvitationView =

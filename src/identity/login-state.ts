@@ -4,7 +4,7 @@
  */
 import { EncryptJWT, jwtDecrypt } from "jose";
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 /** For reading a second factor off a telephone, and no longer. */
 const LOGIN_MS = 15 * 60_000;

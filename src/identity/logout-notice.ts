@@ -3,10 +3,10 @@
  * (OpenID Connect Back-Channel Logout 1.0, section 2.6).
  */
 import type { AccountTables } from "../account/tables.ts";
-import { FullAnswer } from "../answer.ts";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
-import type { Hook } from "../hook.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { FullAnswer } from "../base/operation/answer.ts";
+import type { Hook } from "../base/operation/hook.ts";
 import { openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 import type { RelyingParty } from "./relying-party.ts";

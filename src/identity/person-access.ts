@@ -8,10 +8,10 @@ import type { Lock } from "../account/org-wire.ts";
 import { isOwnOrg, type MemberRow, type UserRow } from "../account/person.ts";
 import { type Least, mayAs, scopesOf } from "../account/roles.ts";
 import type { AccountTables } from "../account/tables.ts";
-import { cidrAllows } from "../cidr-list.ts";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
-import type { Caller, Origin } from "../operation.ts";
+import { cidrAllows } from "../base/cidr-list.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import type { Caller, Origin } from "../base/operation/operation.ts";
 import { hasSecondFactor, type SessionRow } from "./session.ts";
 import type { LiveSession, Sessions } from "./sessions.ts";
 

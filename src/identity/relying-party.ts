@@ -5,7 +5,7 @@
  */
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import * as client from "openid-client";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 
 export interface ProviderSettings {
   readonly issuer: string;

@@ -1,6 +1,6 @@
 /** Console sessions as stored and as shown: opaque to the browser, everything about them is here. */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 
 export interface SessionRow {
   readonly id: string;

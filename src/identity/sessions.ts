@@ -4,7 +4,7 @@
  */
 
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";

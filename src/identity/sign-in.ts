@@ -6,10 +6,10 @@
 import type { FirstOwner } from "../account/first-owner.ts";
 import { ownsTooMany } from "../account/ownership.ts";
 import { invitedUser, isOwnOrg, type MemberRow, type UserRow } from "../account/person.ts";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
-import { newId } from "../ids.ts";
-import type { Caller, Origin } from "../operation.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import type { Caller, Origin } from "../base/operation/operation.ts";
 import { type JoiningDeps, join } from "./joining.ts";
 import type { Claims } from "./relying-party.ts";
 import type { Sessions } from "./sessions.ts";

@@ -4,7 +4,7 @@
  */
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { readSecret, saveSecret } from "../process/secret-file.ts";
+import { readSecret, saveSecret } from "../base/process/secret-file.ts";
 
 /** In the data folder, mode 0600: the master key in base64 and a newline. */
 export const MASTER_KEY_FILE = "secrets.key";

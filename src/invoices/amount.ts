@@ -1,5 +1,5 @@
 /** Amounts as text, as people and as machines read them, and dollars in rupees. From digits, never through a float. */
-import type { Currency } from "../currency.ts";
+import type { Currency } from "../base/currency.ts";
 import type { InvoiceRate } from "./invoice.ts";
 
 /** `1180.05`: digits without groups, from digits, never through a float. */

@@ -1,10 +1,10 @@
 /** Operations on an org's documents: list, read, as PDF and as a page, sent again, corrected, exported by month. */
 import { z } from "zod";
-import { raw } from "../answer.ts";
-import type { Clock } from "../clock.ts";
-import type { Cursors } from "../cursor.ts";
-import { operation } from "../operation.ts";
-import { pageOf, pageQuery, readPage } from "../page.ts";
+import type { Clock } from "../base/clock.ts";
+import { raw } from "../base/operation/answer.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { operation } from "../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
 import { type CorrectionDeps, correctionOperation } from "./correction-operations.ts";
 import type { InvoiceRow } from "./invoice.ts";
 import type { InvoiceTables } from "./invoice-tables.ts";

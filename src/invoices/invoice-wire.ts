@@ -1,7 +1,7 @@
 /** Invoices, statements and credit notes as the API shows them; specification, "Credits and billing". */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import { CURRENCIES } from "../currency.ts";
+import { isoTime } from "../base/clock.ts";
+import { CURRENCIES } from "../base/currency.ts";
 import { eventType } from "../events/types.ts";
 import { spreadOf } from "./amount.ts";
 import {

@@ -2,7 +2,7 @@
  * Invoices as stored, and what other rooms ask of this room. An invoice never changes once it is issued, save its status and its
  * registration. Amounts are in minor units of its currency; tax amounts too.
  */
-import type { Currency } from "../currency.ts";
+import type { Currency } from "../base/currency.ts";
 
 export const INVOICE_KINDS = [
   "tax_invoice",

@@ -5,12 +5,12 @@
 import type { AccountTables } from "../account/tables.ts";
 import type { TicketRow } from "../account/ticket.ts";
 import type { Tickets } from "../account/tickets.ts";
-import type { Clock } from "../clock.ts";
-import type { Cursors } from "../cursor.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import type { Quotas } from "../base/quota.ts";
 import type { Trail } from "../events/trail.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import type { Quotas } from "../quota.ts";
 import { openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 import { approveCorrection } from "./correction-operations.ts";

@@ -3,10 +3,10 @@
  * caller's act: number, row, event, the original's status, and the jobs of registration and mail.
  */
 import { ABROAD } from "../account/gst-states.ts";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
 import type { Trail } from "../events/trail.ts";
-import { newId } from "../ids.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
 import { financialYear } from "./financial-year.ts";
 import type {

@@ -1,8 +1,8 @@
 /** Documents of a month for an accountant. Read and written in slices, so that a long month stops no other request; bounded in rows. */
 import { z } from "zod";
-import { type FullAnswer, raw } from "../answer.ts";
-import { isoTime } from "../clock.ts";
-import { fail } from "../errors.ts";
+import { isoTime } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { type FullAnswer, raw } from "../base/operation/answer.ts";
 import { decimalText } from "./amount.ts";
 import { indianMonth } from "./financial-year.ts";
 import { Gstr1 } from "./gstr1.ts";

@@ -1,10 +1,10 @@
 /** What operators see of documents: those that are not registered, and a month of all orgs for the supplier's return. */
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
-import { isoTime } from "../clock.ts";
-import type { Cursors } from "../cursor.ts";
-import { operation } from "../operation.ts";
-import { pageOf, pageQuery, readPage } from "../page.ts";
+import type { Clock } from "../base/clock.ts";
+import { isoTime } from "../base/clock.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { operation } from "../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
 import type { InvoiceTables } from "./invoice-tables.ts";
 import { MONTH_TYPES, monthAnswer, monthQuery } from "./month-export.ts";
 import { OVERDUE_MS } from "./registration.ts";

@@ -1,6 +1,6 @@
 /** A document that a caller names: only of the caller's org. */
-import { fail } from "../errors.ts";
-import type { Caller } from "../operation.ts";
+import { fail } from "../base/errors.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import type { InvoiceRow } from "./invoice.ts";
 import type { InvoiceTables } from "./invoice-tables.ts";
 

@@ -3,7 +3,7 @@
  * and stays on the operators' list; what it does not answer is tried on, and after three days an alarm is raised.
  */
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { FinalFailure, type JobHandler, jobKind } from "../jobs/job.ts";
 import { eInvoicePayload } from "./e-invoice.ts";
 import type { InvoiceRow } from "./invoice.ts";

@@ -9,8 +9,8 @@ import { countryField } from "../account/countries.ts";
 import { isIndianState, stateLabel } from "../account/gst-states.ts";
 import { gstinField } from "../account/gstin.ts";
 import { plainText } from "../account/text-field.ts";
-import { type Problem, problemText, readDocument } from "../document/document.ts";
-import { readText } from "../file-errors.ts";
+import { type Problem, problemText, readDocument } from "../base/document/document.ts";
+import { readText } from "../base/file-errors.ts";
 import type { SupplierIdentity } from "./invoice.ts";
 
 const MINOR_MOST = 1_000_000_000_000;

@@ -1,7 +1,7 @@
 /** Amounts in words: rupees by lakh and crore, dollars by thousand and million. Loaded by the thread that draws only. */
 import { toWords as indianWords } from "to-words/en-IN";
 import { toWords as americanWords } from "to-words/en-US";
-import type { Currency } from "../currency.ts";
+import type { Currency } from "../base/currency.ts";
 
 const UNITS: Readonly<Record<Currency, readonly [string, string]>> = {
   INR: ["Rupees", "Paise"],

@@ -6,7 +6,7 @@
  * tries, so whoever receives the effect can tell a repetition.
  */
 import type { z } from "zod";
-import type { MaybePromise } from "../maybe-promise.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
 
 export interface JobKind<P = unknown> {
   /** Room and verb: `webhooks.deliver`. */

@@ -1,8 +1,8 @@
 /**
  * The room's interface: rooms put jobs in their acts, and say what runs a kind; the runners do the rest.
  */
-import { type Clock, jumpWatch, type Random, type Timers } from "../clock.ts";
-import { newId } from "../ids.ts";
+import { type Clock, jumpWatch, type Random, type Timers } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
 import type { Store } from "../store/store.ts";
 import { GivenUpCount } from "./given-up-count.ts";
 import { afterInterruption, SuspectSlot } from "./interruption.ts";

@@ -5,7 +5,7 @@
  * row; a process that was paused longer than its lease cannot end a job that another has claimed since, because the number
  * differs. After kill -9 the next start of the same cell takes its jobs back at once; other cells' leases end by time.
  */
-import type { Clock, Random } from "../clock.ts";
+import type { Clock, Random } from "../base/clock.ts";
 import type { Store } from "../store/store.ts";
 import { DueReader } from "./due-reader.ts";
 import { laneOf, type SuspectSlot } from "./interruption.ts";

@@ -2,7 +2,7 @@
  * Spreads work over turns of the event loop. All that came due while a process was stopped, or while its machine slept, is found at
  * once: done in one turn, it would keep each call waiting.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 /** Work that begins in a turn begins within this time of the first. */
 const MOST_MS = 1;

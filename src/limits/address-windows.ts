@@ -8,7 +8,7 @@
  */
 import { createHmac, randomBytes } from "node:crypto";
 import ipaddr from "ipaddr.js";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { RateState } from "./limits.ts";
 import { SlidingWindow } from "./window.ts";
 

@@ -1,6 +1,6 @@
 /** The events of a budget that is used up and of a day of unusual spend: once in each period, whatever crashes. */
 import { z } from "zod";
-import { type Clock, isoTime } from "../clock.ts";
+import { type Clock, isoTime } from "../base/clock.ts";
 import type { Trail } from "../events/trail.ts";
 import { eventType } from "../events/types.ts";
 import { openExpiringTable } from "../store/expiring-table.ts";

@@ -2,9 +2,9 @@
  * Budgets: definition, scope, and the error when one is spent. A key has a daily budget, its project and its org a monthly one
  * each, in local days and months of the org. A limit of 0 means no budget.
  */
-import { isoTime } from "../clock.ts";
-import { fail, type WeirError } from "../errors.ts";
-import { usdString } from "../money.ts";
+import { isoTime } from "../base/clock.ts";
+import { fail, type WeirError } from "../base/errors.ts";
+import { usdString } from "../base/money.ts";
 
 export interface Budget {
   /** Micro-USD per local day of a key, or per local month of a project or org; 0: no budget. */

@@ -3,10 +3,10 @@
  * budget, spend + held <= limit after every admission; stored spend is what the committed ledger charged in the period.
  * A call counts in the period in which it settles, even if the clock that determined the period is corrected later.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
 import type { LocalBook } from "../credits/book.ts";
 import type { ChargeSpend } from "../credits/purse.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
 import type { Store } from "../store/store.ts";
 import {
   BUDGET_NAMES,

@@ -4,7 +4,7 @@
  * are counted as they are put into the outbox, by day, and are free again when their org's retention is over (`kept-retention.ts`). Their count is written
  * ahead, a step at a time, so that a call costs no row; after a crash it is too high by a step at most, never too low.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { type MergedTable, openMergedTable } from "../store/merged-table.ts";
 import type { Store, Table } from "../store/store.ts";
 import {

@@ -3,8 +3,8 @@
  * checked before any is counted, in one synchronous step: a refusal counts nothing, and simultaneous calls are admitted
  * one after the other.
  */
-import type { Clock } from "../clock.ts";
-import { fail, type WeirError } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 import { SlidingWindow, WINDOW_MS } from "./window.ts";
 
 /** The key's limits (its own, else its plan's). 0 or absent: unlimited. */

@@ -4,7 +4,7 @@
  * changes settings may send them back as they were read. Keys, plan and the last day's refusals come through ports.
  */
 import { z } from "zod";
-import { operation } from "../operation.ts";
+import { operation } from "../base/operation/operation.ts";
 import type { Budget, BudgetScope } from "./budget.ts";
 import type { Budgets } from "./budgets.ts";
 import type { KeptBytes } from "./kept-bytes.ts";

@@ -2,7 +2,7 @@
  * Makes the orgs' rows of spend out of their keys' rows, once, in a folder of a release that had no rows of orgs. It runs before
  * the first call, so nothing is charged meanwhile; if it is interrupted, the next start does it again.
  */
-import { localDay } from "../clock.ts";
+import { localDay } from "../base/clock.ts";
 import type { LocalBook } from "../credits/book.ts";
 import type { Store } from "../store/store.ts";
 import { ORG_DETAIL, type OrgSpendRow, orgSpendRows } from "./org-spend.ts";

@@ -9,7 +9,7 @@
  * entries, and a call costs no put.
  */
 
-import { isoTime, localDay } from "../clock.ts";
+import { isoTime, localDay } from "../base/clock.ts";
 import type { LocalBook } from "../credits/book.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { Period } from "./periods.ts";

@@ -2,7 +2,7 @@
  * Budget periods: an org's local day and month, and the instants at which they begin and end, including daylight-saving
  * changes. Computed once per zone and day.
  */
-import { localDay } from "../clock.ts";
+import { localDay } from "../base/clock.ts";
 
 export interface Period {
   /** IANA name. */

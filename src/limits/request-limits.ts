@@ -5,10 +5,10 @@
  * Names of keys, people and orgs are vouched for by their credential and hold over all cells. Addresses are hostile: their
  * windows are in this process, and bounded (`AddressWindows`).
  */
-import type { Clock } from "../clock.ts";
-import { fail, type WeirError } from "../errors.ts";
-import { after, type MaybePromise } from "../maybe-promise.ts";
-import type { Caller } from "../operation.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail, type WeirError } from "../base/errors.ts";
+import { after, type MaybePromise } from "../base/maybe-promise.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import { AddressWindows } from "./address-windows.ts";
 import type { Admission, LimitedKey, Limits, RateState, Refusal } from "./limits.ts";
 

@@ -1,5 +1,5 @@
 /** What keys, projects and orgs have spent in their current day and month, by the rows of a folder that no gateway uses. */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { openOrgSpends, orgSpendRows } from "./org-spend.ts";
 import { type BuildDeps, buildOrgSpend } from "./org-spend-build.ts";
 import { openPeriods, type Period } from "./periods.ts";

@@ -8,7 +8,7 @@
  * - A clock set ahead is trusted: a machine that slept looks the same. But if it is set soon after boot, it was wrong
  *   since boot, as on a machine without a battery.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Store, Table } from "../store/store.ts";
 
 interface Span {

@@ -5,8 +5,8 @@
  */
 import { createHash } from "node:crypto";
 import { emailNormalForm } from "../account/email.ts";
-import { type Clock, localDay } from "../clock.ts";
-import { assertWithin, type QuotaName, type Quotas } from "../quota.ts";
+import { type Clock, localDay } from "../base/clock.ts";
+import { assertWithin, type QuotaName, type Quotas } from "../base/quota.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 

@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { type KeyRow, keyStatus } from "../account/key.ts";
 import type { AccountTables } from "../account/tables.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { type JobHandler, jobKind } from "../jobs/job.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
 import type { OrgMails } from "./org-mails.ts";

@@ -2,7 +2,7 @@
  * What a mail says, as one model, and its two forms: plain text and HTML. Names and texts of people only ever fill places of
  * the model, so they can add neither markup nor lines to a header.
  */
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../base/html.ts";
 
 export type LetterPart =
   | { readonly kind: "text"; readonly text: string }

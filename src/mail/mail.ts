@@ -5,12 +5,12 @@
 import { emailField } from "../account/email.ts";
 import type { InvitationMail } from "../account/member-operations.ts";
 import type { AccountTables } from "../account/tables.ts";
-import type { Clock, Timers } from "../clock.ts";
+import type { Clock, Timers } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
+import type { Quotas } from "../base/quota.ts";
 import type { EventRow, Events } from "../events/events.ts";
-import { newId } from "../ids.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Mailbox, SmtpServer } from "../mail-settings.ts";
-import type { Quotas } from "../quota.ts";
 import type { Store } from "../store/store.ts";
 import { type AskedMail, AskedMails } from "./asked-mails.ts";
 import { MailFolder } from "./folder-transport.ts";

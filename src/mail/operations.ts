@@ -3,11 +3,11 @@
  * so they are shown only where nobody but this machine reaches the gateway, and only to requests that come from it directly.
  */
 import { z } from "zod";
-import { raw } from "../answer.ts";
-import { fail } from "../errors.ts";
-import { type Html, html } from "../html.ts";
-import type { HttpHead } from "../http-head.ts";
-import { operation } from "../operation.ts";
+import { fail } from "../base/errors.ts";
+import { type Html, html } from "../base/html.ts";
+import { raw } from "../base/operation/answer.ts";
+import type { HttpHead } from "../base/operation/http-head.ts";
+import { operation } from "../base/operation/operation.ts";
 import { readEml } from "./eml.ts";
 import type { Mail } from "./mail.ts";
 

@@ -1,7 +1,7 @@
 /** Amounts and times as an org's people read them: grouped as in the org's country, in the org's time zone. */
 import type { OrgRow } from "../account/org.ts";
-import type { Currency } from "../currency.ts";
-import { usdString } from "../money.ts";
+import type { Currency } from "../base/currency.ts";
+import { usdString } from "../base/money.ts";
 
 export interface OrgFormat {
   usd(microUsd: number): string;

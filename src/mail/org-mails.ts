@@ -4,7 +4,7 @@
  */
 import { emailField } from "../account/email.ts";
 import type { AccountTables } from "../account/tables.ts";
-import { type Clock, localDay } from "../clock.ts";
+import { type Clock, localDay } from "../base/clock.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 import { orgAdministrators, orgRecipients } from "./recipients.ts";

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { invitationId, isInvitation, isOver } from "../account/invitations.ts";
 import type { AccountTables } from "../account/tables.ts";
-import type { Clock, Timers } from "../clock.ts";
+import type { Clock, Timers } from "../base/clock.ts";
 import { FinalFailure, type JobHandler, type JobRun, jobKind } from "../jobs/job.ts";
 import type { Mailbox } from "../mail-settings.ts";
 import { type Attachment, htmlOf, type Letter, subjectOf, textOf } from "./letter.ts";

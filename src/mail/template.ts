@@ -4,8 +4,8 @@
  */
 import type { z } from "zod";
 import type { AccountTables } from "../account/tables.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
 import type { EventName } from "../events/types.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
 import type { Attachment, Letter } from "./letter.ts";
 
 export interface MailTemplate<D = unknown> {

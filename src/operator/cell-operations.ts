@@ -1,7 +1,7 @@
 /** The cells of the installation: an operator sees them, and retires one that will not come back. */
 import { z } from "zod";
-import { fail } from "../errors.ts";
-import { operation } from "../operation.ts";
+import { fail } from "../base/errors.ts";
+import { operation } from "../base/operation/operation.ts";
 
 interface CellFacts {
   readonly cell: string;

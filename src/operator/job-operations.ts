@@ -1,13 +1,13 @@
 /** Jobs that were given up after their tries: an operator sees them, tries them again, or drops them. */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import type { Cursors } from "../cursor.ts";
-import { fail } from "../errors.ts";
+import { isoTime } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
 import type { Trail } from "../events/trail.ts";
 import type { JobRow } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import { type Caller, operation } from "../operation.ts";
-import { pageOf, pageQuery, readPage } from "../page.ts";
 import type { Store } from "../store/store.ts";
 
 export interface OperatorJobDeps {

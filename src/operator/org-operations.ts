@@ -7,13 +7,13 @@ import type { OrgRow } from "../account/org.ts";
 import { orgShape, orgWire } from "../account/org-wire.ts";
 import type { AccountTables } from "../account/tables.ts";
 import { plainText } from "../account/text-field.ts";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
 import type { Book } from "../credits/book.ts";
-import type { Cursors } from "../cursor.ts";
-import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
-import { type Caller, operation } from "../operation.ts";
-import { pageOf, pageQuery, readPage } from "../page.ts";
 
 export interface OperatorOrgDeps {
   readonly accounts: AccountTables;

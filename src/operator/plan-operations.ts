@@ -7,11 +7,11 @@ import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
 import { mostOf, type Plan, type PlanList } from "../account/plan.ts";
 import type { AccountTables } from "../account/tables.ts";
-import type { Clock } from "../clock.ts";
-import type { Cursors } from "../cursor.ts";
-import { fail } from "../errors.ts";
-import { operation } from "../operation.ts";
-import { pageOf, pageQuery, readPage } from "../page.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { operation } from "../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
 
 export interface OperatorPlanDeps {
   readonly accounts: Pick<AccountTables, "orgsNewestFirst" | "workingKeys">;

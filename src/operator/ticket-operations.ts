@@ -7,12 +7,12 @@ import { plainText } from "../account/text-field.ts";
 import { TICKET_KINDS, TICKET_STATUSES, type TicketRow, ticketShape, ticketWire } from "../account/ticket.ts";
 import { decided, raiseRpm } from "../account/ticket-operations.ts";
 import type { Tickets } from "../account/tickets.ts";
-import type { Clock } from "../clock.ts";
-import type { Cursors } from "../cursor.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
 import type { Trail } from "../events/trail.ts";
-import { type Caller, operation } from "../operation.ts";
-import { pageOf, pageQuery, readPage } from "../page.ts";
 
 export interface OperatorTicketDeps {
   readonly accounts: AccountTables;

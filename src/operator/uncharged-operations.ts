@@ -1,10 +1,10 @@
 /** Calls that nobody was charged for, because their cell was retired before it sent its charges: an operator decides what to do. */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { operation } from "../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
 import { type UnchargedCall, UnchargedCalls } from "../credits/uncharged.ts";
-import type { Cursors } from "../cursor.ts";
-import { operation } from "../operation.ts";
-import { pageOf, pageQuery, readPage } from "../page.ts";
 import type { Store } from "../store/store.ts";
 
 export interface OperatorUnchargedDeps {

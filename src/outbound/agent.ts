@@ -6,7 +6,7 @@
 import { Agent, type ClientRequest, type ClientRequestArgs } from "node:http";
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls, createSecureContext, rootCertificates, type SecureContext } from "node:tls";
-import type { Timers } from "../clock.ts";
+import type { Timers } from "../base/clock.ts";
 import { type Address, readAddress } from "./address.ts";
 import { OutboundError, type Phase } from "./failure.ts";
 

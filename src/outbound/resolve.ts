@@ -3,7 +3,7 @@
  * chooses which one is dialled. What is returned is dialled as it is; the name is not looked up again on the way.
  */
 import { Resolver } from "node:dns/promises";
-import type { Clock, Timers } from "../clock.ts";
+import type { Clock, Timers } from "../base/clock.ts";
 import { type Address, readAddress } from "./address.ts";
 import { codeOf, OutboundError } from "./failure.ts";
 import { isAllowed, type OutboundRules } from "./rules.ts";

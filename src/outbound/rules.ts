@@ -5,8 +5,8 @@
 import { isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
 import { type Address, readAddress } from "./address.ts";
 
 /** What URLs of one org may reach. */

@@ -2,7 +2,7 @@
  * Calls to URLs that tenants give, and the one guard against what such a URL may reach. Each call is checked anew, goes to an
  * address that was checked, and ends at its time limit; no redirect is followed, no proxy asked, no content decoded.
  */
-import { type Clock, systemTimers, type Timers } from "../clock.ts";
+import { type Clock, systemTimers, type Timers } from "../base/clock.ts";
 import type { Address } from "./address.ts";
 import { CheckedAgent, type Dial } from "./agent.ts";
 import { type Answer, type AttemptRequest, attempt, type Outcome } from "./attempt.ts";

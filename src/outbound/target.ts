@@ -2,7 +2,7 @@
  * What a URL that a tenant gives says of where a call goes: checked when it is saved, and again for each call, because rules
  * change. Names are looked up later (`resolve.ts`); nothing here waits.
  */
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import { type Address, readAddress } from "./address.ts";
 import { allowsPrivate, isAllowed, type OutboundRules } from "./rules.ts";
 

@@ -3,7 +3,7 @@
  * hold data of payers, so once it is known to which org an event belongs, an erasure of the org finds it: what stays of it is its
  * id and what it was about.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { openExpiringTable } from "../store/expiring-table.ts";
 import { PAST_IDS } from "../store/key-order.ts";
 import type { Store } from "../store/store.ts";

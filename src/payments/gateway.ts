@@ -5,7 +5,7 @@
  *
  * A call with an effect carries an idempotency key. After `Unclear` the caller reads, and never asks for another effect.
  */
-import type { Amount, Currency } from "../currency.ts";
+import type { Amount, Currency } from "../base/currency.ts";
 
 export const GATEWAY_IDS = ["stripe", "razorpay", "simulated"] as const;
 export type GatewayId = (typeof GATEWAY_IDS)[number];

@@ -3,12 +3,12 @@
  * changed. An event that comes again is answered and does nothing. What nobody signed costs a digest and writes nothing.
  */
 import { z } from "zod";
-import { raw } from "../answer.ts";
-import { fail } from "../errors.ts";
-import type { Hook } from "../hook.ts";
+import { fail } from "../base/errors.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
+import { raw } from "../base/operation/answer.ts";
+import type { Hook } from "../base/operation/hook.ts";
 import { type JobEnding, type JobRun, jobKind } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
 import { type EventLogDeps, openEventLog } from "./event-log.ts";
 import { GATEWAY_IDS, GatewayError, type GatewayId, type Notice, type PaymentGateway } from "./gateway.ts";
 

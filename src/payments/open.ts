@@ -2,8 +2,8 @@
  * Opens the payment gateways that the settings ask for. The library of a service is loaded only where it is used: most
  * installations have one of them or none.
  */
-import type { Clock } from "../clock.ts";
-import { CURRENCIES, type Currency } from "../currency.ts";
+import type { Clock } from "../base/clock.ts";
+import { CURRENCIES, type Currency } from "../base/currency.ts";
 import type { PaymentSettings } from "../payment-settings.ts";
 import type { PaymentGateway } from "./gateway.ts";
 import type { SimulatedService } from "./simulated/client.ts";

@@ -3,7 +3,7 @@
  * the seconds, a dot and the raw body. The simulated service signs the same way.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 
 /** As much as the libraries of Stripe allow, into the past and into the future. */
 const TOLERANCE_S = 300;

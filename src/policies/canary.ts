@@ -3,7 +3,7 @@
  * memory before `result` returns, so the next plan sees it; the stored row follows. Red is final for a policy's
  * version.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Canary, CanaryState } from "../routing/decision.ts";
 import { type CanaryResults, type CanaryRow, withResults } from "./canary-row.ts";
 import type { PolicyTables, VersionKey } from "./policy-tables.ts";

@@ -1,7 +1,7 @@
 /**
  * The part of the catalog that this room reads: names that a policy may use, and models to plan for.
  */
-import type { Endpoint, Model } from "../endpoint.ts";
+import type { Endpoint, Model } from "../base/endpoint.ts";
 import type { Judged } from "../routing/eligibility.ts";
 import type { KnownNames } from "../routing/policy-reading.ts";
 

@@ -1,5 +1,5 @@
 /** What an org's data policy asks of endpoints and the catalog does not have: it is accepted, and said. */
-import { didYouMean, nearest } from "../document/nearest.ts";
+import { didYouMean, nearest } from "../base/document/nearest.ts";
 import { DEFAULT_DECISION } from "../routing/decision.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
 import { leftOut, leftOutText, NO_FACTS } from "../routing/leaving-out.ts";

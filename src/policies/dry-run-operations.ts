@@ -3,12 +3,12 @@
  * or both.
  */
 import { z } from "zod";
-import type { Random } from "../clock.ts";
-import { nameHash } from "../digest.ts";
-import type { Endpoint, Model } from "../endpoint.ts";
-import { fail } from "../errors.ts";
-import { type Caller, operation } from "../operation.ts";
-import { dataPolicySchema, routeOptions, routeSchema } from "../route-schema.ts";
+import type { Random } from "../base/clock.ts";
+import { nameHash } from "../base/digest.ts";
+import type { Endpoint, Model } from "../base/endpoint.ts";
+import { fail } from "../base/errors.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { dataPolicySchema, routeOptions, routeSchema } from "../base/route-schema.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
 import type { Health, OwnPools } from "../routing/health.ts";
 import { type AccountView, isProject } from "./account-view.ts";

@@ -3,10 +3,10 @@
  * other endpoint is excluded. Read-only; nothing is called or charged.
  */
 import { z } from "zod";
-import type { Random } from "../clock.ts";
-import type { Endpoint, Model } from "../endpoint.ts";
-import { lineMicroUsd } from "../money.ts";
-import { AFFINITIES, type RouteOptions, SORTS } from "../route.ts";
+import type { Random } from "../base/clock.ts";
+import type { Endpoint, Model } from "../base/endpoint.ts";
+import { lineMicroUsd } from "../base/money.ts";
+import { AFFINITIES, type RouteOptions, SORTS } from "../base/route.ts";
 import type { Decision } from "../routing/decision.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
 import type { HealthView } from "../routing/health.ts";

@@ -6,7 +6,7 @@
  * yielding, and the store makes a write visible before it notifies watchers.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { type Canary, type CanaryState, DEFAULT_DECISION, type Experiment } from "../routing/decision.ts";
 import { type CompiledPolicy, compilePolicy } from "../routing/policy.ts";
 import type { PolicyDocument } from "../routing/policy-document.ts";

@@ -2,10 +2,10 @@
  * Activates and deactivates versions. Check and write share one transaction; the cached active policy is dropped once
  * it is committed, so the next call sees the change. Repeating a request changes nothing.
  */
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import type { Trail } from "../events/trail.ts";
-import type { Caller } from "../operation.ts";
 import { type AccountView, isProject } from "./account-view.ts";
 import type { Policies } from "./policies.ts";
 import { policyActivated } from "./policy-events.ts";

@@ -1,8 +1,8 @@
 /**
  * Looks up an org's own policies and versions, or throws. Policies of other orgs count as not found.
  */
-import { fail } from "../errors.ts";
-import type { Caller } from "../operation.ts";
+import { fail } from "../base/errors.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import type { ParsedVersion, Policies } from "./policies.ts";
 import type { PolicyRow, VersionKey, VersionRow } from "./policy-tables.ts";
 

@@ -3,11 +3,11 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { assertWithin, type Quotas } from "../base/quota.ts";
 import type { Trail } from "../events/trail.ts";
-import { type Caller, operation } from "../operation.ts";
-import { assertWithin, type Quotas } from "../quota.ts";
 import { POLICY_NAME } from "../routing/policy-document.ts";
 import type { PolicyReading } from "../routing/policy-reading.ts";
 import type { AccountView } from "./account-view.ts";

@@ -2,7 +2,7 @@
  * Wire shapes of policies: a version's summary with its status, and the problems of a text.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 import type { PolicyProblem } from "../routing/policy-reading.ts";
 import { type AccountView, isProject } from "./account-view.ts";
 import { type Activation, type PolicyTables, type VersionRow, WHOLE_ORG } from "./policy-tables.ts";

@@ -2,8 +2,9 @@
  * Recorded calls as a replay reads them: columns of the analytics table `requests` as RowBinary. Column names and
  * reader have the same order; a test reads real rows with them. Prompts and answers are not included.
  */
+
+import type { Usage, UsageSource } from "../base/usage.ts";
 import { RowBinaryReader } from "../record/row-binary.ts";
-import type { Usage, UsageSource } from "../usage.ts";
 
 /** Columns requested from the traffic port. */
 export const REPLAY_COLUMNS: readonly string[] = [

@@ -3,16 +3,16 @@
  * and randomness is seeded with the request's id, so that the same calls give the same report.
  */
 
-import { seededRandom } from "../clock.ts";
-import type { Endpoint, Model } from "../endpoint.ts";
-import type { RouteOptions } from "../route.ts";
+import { seededRandom } from "../base/clock.ts";
+import type { Endpoint, Model } from "../base/endpoint.ts";
+import type { RouteOptions } from "../base/route.ts";
+import { costOf } from "../base/usage.ts";
 import type { Decision } from "../routing/decision.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
 import { hashOf } from "../routing/hash.ts";
 import type { EndpointHealth, HealthView } from "../routing/health.ts";
 import { type Plan, plan } from "../routing/planner.ts";
 import type { CompiledPolicy } from "../routing/policy.ts";
-import { costOf } from "../usage.ts";
 import type { RecordedCall } from "./replay-calls.ts";
 import { type Refusal, ReplayTally } from "./replay-tally.ts";
 

@@ -3,7 +3,7 @@
  * answers one message at a time; an error ends the thread, which rejects the pending request.
  */
 import { parentPort } from "node:worker_threads";
-import type { Model } from "../endpoint.ts";
+import type { Model } from "../base/endpoint.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
 import { compilePolicy } from "../routing/policy.ts";
 import type { PolicyDocument } from "../routing/policy-document.ts";

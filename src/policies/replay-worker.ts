@@ -3,7 +3,7 @@
  * rejection of the pending task.
  */
 import { Worker } from "node:worker_threads";
-import { fail, type WeirError } from "../errors.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 import type { ReplayAnswer, ReplayTask } from "./replay-thread.ts";
 
 /** Megabytes of heap; the rows, outside the heap, do not count. */

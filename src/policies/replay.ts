@@ -3,10 +3,10 @@
  * Bounded in number, rows and time; whatever happens, the thread ends with the replay.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import type { Clock } from "../clock.ts";
-import type { Endpoint, Model } from "../endpoint.ts";
-import { fail } from "../errors.ts";
-import { incompleteSince, type MayLackCalls } from "../incomplete-since.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Endpoint, Model } from "../base/endpoint.ts";
+import { fail } from "../base/errors.ts";
+import { incompleteSince, type MayLackCalls } from "../base/incomplete-since.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
 import type { PolicyDocument } from "../routing/policy-document.ts";
 import type { PolicyReading, ReadingOptions } from "../routing/policy-reading.ts";

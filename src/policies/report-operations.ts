@@ -2,9 +2,9 @@
  * Reports on policies: canaries from this room's own counts, shadows and experiments from analytics.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
-import { INCOMPLETE_SINCE, incompleteSince, type MayLackCalls } from "../incomplete-since.ts";
-import { operation } from "../operation.ts";
+import { isoTime } from "../base/clock.ts";
+import { INCOMPLETE_SINCE, incompleteSince, type MayLackCalls } from "../base/incomplete-since.ts";
+import { operation } from "../base/operation/operation.ts";
 import type { AccountView } from "./account-view.ts";
 import { canaryReason } from "./canary.ts";
 import type { CanaryRow } from "./canary-row.ts";

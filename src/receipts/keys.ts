@@ -4,7 +4,7 @@
  * stay for good: a receipt must verify as long as somebody keeps it.
  */
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from "jose";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Store, Table } from "../store/store.ts";
 
 /** RFC 8037; `EdDSA` is what libraries of today know, RFC 9864's `Ed25519` is not yet. */

@@ -4,9 +4,9 @@
  * by halving, and the entries around it are read outwards.
  */
 
-import { fail } from "../errors.ts";
-import type { MayLackCalls } from "../incomplete-since.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
+import { fail } from "../base/errors.ts";
+import type { MayLackCalls } from "../base/incomplete-since.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
 
 /** An entry of an org's ledger, as far as it matters here. */
 export interface LedgerLine {

@@ -1,10 +1,10 @@
 /** Receipts of calls, and the keys that verify them. */
 import { z } from "zod";
-import { answer, raw } from "../answer.ts";
-import type { Clock } from "../clock.ts";
-import { fail } from "../errors.ts";
-import { REQUEST_ID } from "../ids.ts";
-import { type Caller, operation } from "../operation.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import { REQUEST_ID } from "../base/ids.ts";
+import { answer, raw } from "../base/operation/answer.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
 import type { CallRecord } from "../record.ts";
 import { LEAST_AGE_MS, RECEIPT_ALG, type ReceiptKeys } from "./keys.ts";
 import { entryOfCall, type ReadLedger } from "./ledger-entry.ts";

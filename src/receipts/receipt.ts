@@ -4,7 +4,7 @@
  */
 import { CompactSign } from "jose";
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 import type { CallRecord } from "../record.ts";
 import { RECEIPT_ALG, type Signer } from "./keys.ts";
 import type { LedgerLine } from "./ledger-entry.ts";

@@ -6,9 +6,9 @@
  * Rows are kept longer than a release: lines that a release had must not be changed, moved or removed. A new line names its
  * layout by `since`, and may be anywhere in `FIXED`.
  */
-import type { Cost, CostLine } from "../money.ts";
+import type { Cost, CostLine } from "../base/money.ts";
+import type { Usage } from "../base/usage.ts";
 import type { AttemptRecord, CallRecord } from "../record.ts";
-import type { Usage } from "../usage.ts";
 import * as f from "./field.ts";
 import { RowBinaryReader } from "./row-binary.ts";
 

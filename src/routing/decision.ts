@@ -2,7 +2,7 @@
  * What a policy and a request together decide about a call, before any endpoint is considered. The planner and the
  * attempts follow it. Frozen; requests without options of their own all get the same object.
  */
-import { type Affinity, MAX_ATTEMPTS, type Requirements, type Sort } from "../route.ts";
+import { type Affinity, MAX_ATTEMPTS, type Requirements, type Sort } from "../base/route.ts";
 
 export interface PolicyVersion {
   readonly name: string;

@@ -2,8 +2,8 @@
  * Which endpoints may serve a call, with one reason in plain words for each that may not. Requirements only exclude, so
  * a stricter requirement never admits an endpoint.
  */
-import type { Capabilities, Endpoint } from "../endpoint.ts";
-import { usdPerMillionFromNano } from "../money.ts";
+import type { Capabilities, Endpoint } from "../base/endpoint.ts";
+import { usdPerMillionFromNano } from "../base/money.ts";
 import type { Decision } from "./decision.ts";
 
 /** What the planner needs to know about a call. */

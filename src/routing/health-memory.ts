@@ -3,7 +3,7 @@
  * first call. Time spent stopped counts: observations decay and cool-downs run out. Kill -9 loses the last interval.
  */
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Health, HealthSnapshot } from "./health.ts";
 
 /** As saved: durations as of `atMs`, wall time in milliseconds since 1970. */

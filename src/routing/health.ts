@@ -2,8 +2,8 @@
  * Health of each endpoint, learned from recent calls: which keys are usable there, error rate, time to first token,
  * speed. O(1) per result; observations decay by half-lives, so only recent ones count.
  */
-import type { Clock } from "../clock.ts";
-import type { Endpoint, ProviderKey } from "../endpoint.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Endpoint, ProviderKey } from "../base/endpoint.ts";
 import type { ErrorClass } from "../record.ts";
 import type { DecayedMean } from "./decaying-mean.ts";
 import { type LaneLease, type LanePreference, type LaneResult, type LaneSnapshot, Lanes } from "./lanes.ts";

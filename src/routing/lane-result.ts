@@ -1,5 +1,5 @@
 /** What a call's end means for its lane: whether the lane is saturated, or looks forbidden. */
-import type { ProviderKey } from "../endpoint.ts";
+import type { ProviderKey } from "../base/endpoint.ts";
 import { backoffMs, type Probe } from "./breaker.ts";
 import type { LaneState } from "./lane-state.ts";
 import { type KeyResult, REFUSED_MS } from "./refused-keys.ts";

@@ -1,5 +1,5 @@
 /** What is known of one lane, a key at one endpoint: whether it is out, and how many calls at once it takes. */
-import type { ProviderKey } from "../endpoint.ts";
+import type { ProviderKey } from "../base/endpoint.ts";
 import { Breaker } from "./breaker.ts";
 import { Evidence } from "./evidence.ts";
 import { hashOf } from "./hash.ts";

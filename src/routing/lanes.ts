@@ -2,7 +2,7 @@
  * Lanes: a lane is one key at one endpoint. Saturation belongs to the lane, since providers count limits per key and
  * model; a refused key is refused at every endpoint. O(keys) per call; each lease is given back exactly once.
  */
-import type { Endpoint, ProviderKey } from "../endpoint.ts";
+import type { Endpoint, ProviderKey } from "../base/endpoint.ts";
 import type { Probe } from "./breaker.ts";
 import { hashOf, mixed } from "./hash.ts";
 import { forbid, judgeLane, type LaneResult, LONGEST_RETRY_AFTER_MS, permit } from "./lane-result.ts";

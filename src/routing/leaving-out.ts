@@ -3,7 +3,7 @@
  * against each endpoint alone, by the check that calls go by (eligibility.ts), so that one that leaves out all is named although
  * another was found first. No call that is served comes here.
  */
-import type { Requirements, RouteOptions } from "../route.ts";
+import type { Requirements, RouteOptions } from "../base/route.ts";
 import { DEFAULT_DECISION, type Decision } from "./decision.ts";
 import { exclusionOf, type Judged, type Need, needWords, type RouteFacts } from "./eligibility.ts";
 

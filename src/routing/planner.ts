@@ -2,8 +2,8 @@
  * Turns a call and a model into the ordered list of endpoints to try. Pure: the same facts, decision, health and random
  * numbers give the same plan, whatever the order of the catalog. Ties go to the lower endpoint id.
  */
-import type { Random } from "../clock.ts";
-import type { Endpoint, Model } from "../endpoint.ts";
+import type { Random } from "../base/clock.ts";
+import type { Endpoint, Model } from "../base/endpoint.ts";
 import type { Decision } from "./decision.ts";
 import { type Exclusion, exclusionOf, type RouteFacts } from "./eligibility.ts";
 import { hashOf, mixed, unitOf } from "./hash.ts";

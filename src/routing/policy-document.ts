@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { AFFINITIES, MAX_ATTEMPTS, SORTS } from "../route.ts";
+import { AFFINITIES, MAX_ATTEMPTS, SORTS } from "../base/route.ts";
 
 export const MAX_LISTED = 64;
 export const MAX_RULES = 200;

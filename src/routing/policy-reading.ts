@@ -2,9 +2,9 @@
  * Reads a policy's YAML text into a document that is sure to compile, or returns every problem with its position. Never
  * throws, whatever the text is.
  */
-import { TENANT_BOUNDS } from "../document/compose.ts";
-import { type Problem, pointerTo, readDocument } from "../document/document.ts";
-import { didYouMean, nearest } from "../document/nearest.ts";
+import { TENANT_BOUNDS } from "../base/document/compose.ts";
+import { type Problem, pointerTo, readDocument } from "../base/document/document.ts";
+import { didYouMean, nearest } from "../base/document/nearest.ts";
 import { DEFAULT_DECISION } from "./decision.ts";
 import { exclusionOf, type Judged } from "./eligibility.ts";
 import { leftOut, leftOutText, NO_FACTS } from "./leaving-out.ts";

@@ -2,7 +2,7 @@
  * A compiled policy: which rule applies to a call, and what it decides together with the request's `svc.route`.
  * Defaults and rules are merged once; a call without options gets a frozen decision and nothing is allocated for it.
  */
-import type { Requirements, RouteOptions } from "../route.ts";
+import type { Requirements, RouteOptions } from "../base/route.ts";
 import { DEFAULT_DECISION, type Decision, type PolicyVersion } from "./decision.ts";
 import type { PolicyBlock, PolicyDocument } from "./policy-document.ts";
 import { type PolicyFacts, Rule } from "./policy-match.ts";

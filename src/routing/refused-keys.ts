@@ -2,7 +2,7 @@
  * Keys that are out at every endpoint: refused by the provider (revoked, unpaid), or no access token can be had for
  * them. After a while a call probes them, since they may have been repaired. Bounded; a new credential starts anew.
  */
-import type { ProviderKey } from "../endpoint.ts";
+import type { ProviderKey } from "../base/endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../record.ts";
 import { Breaker, backoffMs, type Probe } from "./breaker.ts";
 

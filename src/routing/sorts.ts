@@ -2,8 +2,8 @@
  * The sorts: each gives an endpoint a score, lower is earlier. Users choose by these formulas; docs/policies.md repeats
  * them.
  */
-import type { Endpoint } from "../endpoint.ts";
-import type { Sort } from "../route.ts";
+import type { Endpoint } from "../base/endpoint.ts";
+import type { Sort } from "../base/route.ts";
 import type { RouteFacts } from "./eligibility.ts";
 import type { EndpointHealth } from "./health.ts";
 

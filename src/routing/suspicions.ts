@@ -3,7 +3,7 @@
  * 401, 402 or 403, so such an answer takes a key that all use from nobody: it is a reason to ask the provider with words of the
  * gateway's own, once at a time for each key and endpoint, and not again right after an answer.
  */
-import type { ProviderKey } from "../endpoint.ts";
+import type { ProviderKey } from "../base/endpoint.ts";
 
 /**
  * So long after an answer the provider is not asked again: what a flood of such prompts costs is bounded by it. Twice as long after

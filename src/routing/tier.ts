@@ -3,7 +3,7 @@
  * endpoint, canary, arm and weights come first; failing endpoints and canaries outside their share come last.
  */
 
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../base/endpoint.ts";
 import type { Decision } from "./decision.ts";
 import { listsEndpoint } from "./eligibility.ts";
 import type { EndpointHealth } from "./health.ts";

@@ -4,10 +4,10 @@
  */
 import type { z } from "zod";
 import type { AccountTables } from "../account/tables.ts";
-import { FullAnswer } from "../answer.ts";
-import type { HttpHead } from "../http-head.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
-import type { Caller, Inputs, Operation, Parsed } from "../operation.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
+import { FullAnswer } from "../base/operation/answer.ts";
+import type { HttpHead } from "../base/operation/http-head.ts";
+import type { Caller, Inputs, Operation, Parsed } from "../base/operation/operation.ts";
 import { asScimError, scimStatus } from "./error.ts";
 import type { ScimLog } from "./log.ts";
 

@@ -2,7 +2,7 @@
  * Failures of SCIM requests and their body (RFC 7644 section 3.12), which is not the envelope of the other routes.
  * A detail is written for the client, holds no secret and never repeats a value that was sent.
  */
-import { asWeirError, type ErrorName, WeirError } from "../errors.ts";
+import { asWeirError, type ErrorName, WeirError } from "../base/errors.ts";
 
 export const ERROR_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:Error";
 

@@ -3,7 +3,7 @@
  * up: a process that dies between two of them leaves the rest to the directory, which repeats what was not answered.
  */
 import { setImmediate } from "node:timers/promises";
-import type { Caller } from "../operation.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import { scimFail, scimStatus } from "./error.ts";
 import { type MembershipDeps, settleRole } from "./membership.ts";
 import type { ScimGroupRow, ScimUserRow } from "./rows.ts";

@@ -2,8 +2,8 @@
 import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { FullAnswer } from "../answer.ts";
-import { newId } from "../ids.ts";
+import { newId } from "../base/ids.ts";
+import { FullAnswer } from "../base/operation/answer.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
 import { type Projection, readProjection } from "./attributes.ts";
 import { type GroupBody, readingGroup } from "./body.ts";

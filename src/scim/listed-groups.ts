@@ -1,5 +1,5 @@
 /** Groups as lists find and show them. Members are read where a filter or the answer needs them, and no more of them. */
-import { type AnswerParts, type FullAnswer, raw } from "../answer.ts";
+import { type AnswerParts, type FullAnswer, raw } from "../base/operation/answer.ts";
 import { isShown, type Projection, project } from "./attributes.ts";
 import type { ScimCall } from "./call.ts";
 import { SCIM_MEDIA_TYPE, scimFail } from "./error.ts";

@@ -3,8 +3,8 @@
  * which the process does other work, and counts its steps. What changes meanwhile is seen or not, but nothing is told of twice.
  */
 import { z } from "zod";
-import { type FullAnswer, raw } from "../answer.ts";
-import { after, type MaybePromise } from "../maybe-promise.ts";
+import { after, type MaybePromise } from "../base/maybe-promise.ts";
+import { type FullAnswer, raw } from "../base/operation/answer.ts";
 import type { ResourceSchema } from "./attribute.ts";
 import { type Projection, readProjection } from "./attributes.ts";
 import { SCIM_MEDIA_TYPE } from "./error.ts";

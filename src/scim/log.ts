@@ -2,11 +2,11 @@
  * What an org's directory asked for and what it was answered: one row for each call, those that failed included. Kept 30 days,
  * for whoever sets up or mends the provisioning.
  */
-import { type Clock, localDay } from "../clock.ts";
-import type { WeirError } from "../errors.ts";
-import { newId } from "../ids.ts";
-import type { Caller } from "../operation.ts";
-import { type Quotas, USUAL_QUOTAS } from "../quota.ts";
+import { type Clock, localDay } from "../base/clock.ts";
+import type { WeirError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import type { Caller } from "../base/operation/operation.ts";
+import { type Quotas, USUAL_QUOTAS } from "../base/quota.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 import type { ScimTokens } from "./token.ts";

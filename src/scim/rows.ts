@@ -1,6 +1,6 @@
 /** Users and groups of a directory as stored, and as SCIM shows them (RFC 7643 sections 4.1 and 4.2). */
 import { emailField } from "../account/email.ts";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 import { foldCase } from "./attribute.ts";
 import type { GroupBody, UserBody } from "./body.ts";
 import { scimFail } from "./error.ts";

@@ -3,7 +3,7 @@
  * the length of a slice does not depend on a clock.
  */
 import { setImmediate } from "node:timers/promises";
-import type { MaybePromise } from "../maybe-promise.ts";
+import type { MaybePromise } from "../base/maybe-promise.ts";
 import type { Steps } from "./steps.ts";
 
 /** Work that may be left wherever it yields. */

@@ -1,12 +1,12 @@
 /** What people do about their org's directory: make, see and revoke its token, and read what it did. */
 import { z } from "zod";
 import type { AccountTables } from "../account/tables.ts";
-import { isoTime } from "../clock.ts";
-import type { Cursors } from "../cursor.ts";
-import { fail } from "../errors.ts";
+import { isoTime } from "../base/clock.ts";
+import { fail } from "../base/errors.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
 import type { Trail } from "../events/trail.ts";
-import { type Caller, operation } from "../operation.ts";
-import { pageOf, pageQuery, readPage } from "../page.ts";
 import { LOG_DAYS, type LogRow, type ScimLog } from "./log.ts";
 import { ROTATION_HOURS, type ScimTokens, type TokenRow } from "./token.ts";
 

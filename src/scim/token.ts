@@ -3,8 +3,8 @@
  * another day so that the directory can be told. Methods that say "in an act" write.
  */
 import { hashSecret, newSecret, secretHint } from "../account/secret.ts";
-import { type Clock, localDay } from "../clock.ts";
-import { newId } from "../ids.ts";
+import { type Clock, localDay } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
 import type { Store, Table } from "../store/store.ts";
 
 const SHAPE = /^svc-scim-[0-9A-Za-z]{43}$/;

@@ -1,9 +1,9 @@
 /** `/scim/v2/Users`: what a directory says of people (RFC 7644 section 3). Each change is one act. */
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { answer, FullAnswer } from "../answer.ts";
-import { newId } from "../ids.ts";
-import type { Caller } from "../operation.ts";
+import { newId } from "../base/ids.ts";
+import { answer, FullAnswer } from "../base/operation/answer.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import { isShown, type Projection, project, readProjection } from "./attributes.ts";
 import { readUserBody, type UserBody } from "./body.ts";
 import { type ScimCall, type ScimCallDeps, scimOperation } from "./call.ts";

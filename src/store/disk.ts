@@ -5,8 +5,8 @@
  */
 import { closeSync, constants, ftruncateSync, openSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { onFile } from "../file-errors.ts";
-import { folderHolder } from "../process/folder-holder.ts";
+import { onFile } from "../base/file-errors.ts";
+import { folderHolder } from "../base/process/folder-holder.ts";
 import { writeAll } from "./write-all.ts";
 
 /** Space for a batch, including the pages that LMDB rewrites for it. */

@@ -3,7 +3,7 @@
  * nothing else. Sweeps come by themselves; while the clock jumps they wait, so that nothing goes before its time.
  */
 
-import { type Clock, jumpWatch } from "../clock.ts";
+import { type Clock, jumpWatch } from "../base/clock.ts";
 import { PAST_IDS } from "./key-order.ts";
 import type { Store } from "./store.ts";
 

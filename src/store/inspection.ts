@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Key } from "lmdb";
 import * as lmdb from "lmdb";
-import { atPath } from "../file-errors.ts";
+import { atPath } from "../base/file-errors.ts";
 import { isChecked, isWhole, unpackAsWritten } from "./checked.ts";
 import { readFrame } from "./frame.ts";
 import { readProgress } from "./lmdb.ts";

@@ -19,8 +19,8 @@ import {
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { atPath, onFile } from "../file-errors.ts";
-import { makeFolder } from "../process/make-folder.ts";
+import { atPath, onFile } from "../base/file-errors.ts";
+import { makeFolder } from "../base/process/make-folder.ts";
 import { END_BYTES, endMark, HEADER_BYTES, newSegment, sealFrame, TAIL_BYTES, tailUnit } from "./segment.ts";
 import { writeAll } from "./write-all.ts";
 

@@ -3,7 +3,7 @@
  * LMDB has them; LMDB follows in batches, one transaction at a time. docs/decisions.md explains why.
  */
 import type { Key } from "lmdb";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import { attempt } from "./attempt.ts";
 import { openBytes, packChecked, sealBytes, unpackChecked } from "./checked.ts";
 import { FrameWriter } from "./frame.ts";

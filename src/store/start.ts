@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync, readdirSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { makeFolder } from "../process/make-folder.ts";
+import { makeFolder } from "../base/process/make-folder.ts";
 import { Journal } from "./journal.ts";
 import type { Lmdb } from "./lmdb.ts";
 import type { Logs } from "./logs.ts";

@@ -6,8 +6,8 @@
  */
 import { existsSync } from "node:fs";
 import { open } from "lmdb";
-import { fileErrorText } from "../file-errors.ts";
-import { makeFolder } from "../process/make-folder.ts";
+import { fileErrorText } from "../base/file-errors.ts";
+import { makeFolder } from "../base/process/make-folder.ts";
 import { carryOver } from "./carry-over.ts";
 import { assertLockOpens, Disk } from "./disk.ts";
 import type { ActOptions } from "./group.ts";

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { onFile } from "../file-errors.ts";
+import { onFile } from "../base/file-errors.ts";
 import { segmentName } from "./journal.ts";
 import { frameNumber, isBlank, readSegment, type SegmentContent } from "./segment.ts";
 

@@ -1,5 +1,5 @@
 /** Pauses before a process is started again, and how often its end is told: a crash loop fills no log. */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 const FIRST_MS = 100;
 const MOST_MS = 5000;

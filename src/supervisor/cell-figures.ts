@@ -2,7 +2,12 @@
  * What the cells measure, put together. What a process counted stays in the sum when it has ended, as far as it was read before, so
  * that no sum of counts goes backwards while the supervisor runs.
  */
-import { type GatewayFigures, labelled, type MetricFamily, type MetricSample } from "../metric-family.ts";
+import {
+  type GatewayFigures,
+  labelled,
+  type MetricFamily,
+  type MetricSample,
+} from "../base/metric-family.ts";
 
 export class CellFigures {
   /** By number of the cell: what its process told last. */

@@ -1,5 +1,10 @@
 /** The metrics of all cells, read over their channels. A cell that does not answer in time is left out, and said to be. */
-import { type GatewayFigures, type MetricFamily, type MetricsText, metricsText } from "../metric-family.ts";
+import {
+  type GatewayFigures,
+  type MetricFamily,
+  type MetricsText,
+  metricsText,
+} from "../base/metric-family.ts";
 import { CellFigures } from "./cell-figures.ts";
 
 /** A cell as it is read. */

@@ -5,7 +5,7 @@
 import { linkSync, renameSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { atPath } from "../file-errors.ts";
+import { atPath } from "../base/file-errors.ts";
 
 export interface HeldFolder {
   release(): void;

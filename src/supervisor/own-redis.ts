@@ -5,8 +5,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { type Clock, systemClock } from "../clock.ts";
-import { makeFolder } from "../process/make-folder.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { makeFolder } from "../base/process/make-folder.ts";
 import { askRedis, type RedisSocket, redisSocketIn } from "./asked-redis.ts";
 import { Backoff } from "./backoff.ts";
 import { redisFolder } from "./cell-folders.ts";

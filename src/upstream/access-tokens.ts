@@ -3,8 +3,8 @@
  * hour. One refresh at a time for all callers; failures are not cached, so the next call tries again. Source:
  * developers.google.com/identity/protocols/oauth2/service-account
  */
-import type { Clock } from "../clock.ts";
-import type { ServiceAccount } from "../endpoint.ts";
+import type { Clock } from "../base/clock.ts";
+import type { ServiceAccount } from "../base/endpoint.ts";
 import type { Answer } from "./ask.ts";
 
 export interface AccessTokens {

@@ -1,7 +1,7 @@
 /**
  * Small non-streamed requests: a token count, an access token. Bounded in time and size.
  */
-import { fail, type WeirError } from "../errors.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 import { DispatchedCall, type UpstreamHandler, type UpstreamHeaders } from "./call.ts";
 import type { UpstreamFailure } from "./failure.ts";
 import type { ConnectionPool } from "./http/pool.ts";

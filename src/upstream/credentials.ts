@@ -2,9 +2,9 @@
  * The headers that carry a credential, computed per call only where they depend on time or body. Nothing here is
  * logged, and no error contains a secret.
  */
-import type { Clock } from "../clock.ts";
-import { sha256 } from "../digest.ts";
-import type { Endpoint, Provider, ProviderKey } from "../endpoint.ts";
+import type { Clock } from "../base/clock.ts";
+import { sha256 } from "../base/digest.ts";
+import type { Endpoint, Provider, ProviderKey } from "../base/endpoint.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { regionOf } from "./paths.ts";
 import { signedHeaders } from "./sigv4.ts";

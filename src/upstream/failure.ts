@@ -2,7 +2,7 @@
  * Why an attempt failed, in one vocabulary for all providers: what to record, whether another endpoint may succeed, and
  * how long the provider asks to wait.
  */
-import type { Credential } from "../endpoint.ts";
+import type { Credential } from "../base/endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../record.ts";
 import type { UpstreamError } from "../wire/contract.ts";
 import { type AccountRefusal, accountRefusal, withoutAccount } from "./account-refusals.ts";

@@ -3,7 +3,7 @@
  * Sources: the providers' public API references (platform.openai.com, docs.claude.com, ai.google.dev,
  * docs.aws.amazon.com/bedrock, docs.cohere.com, api.jina.ai/docs, docs.voyageai.com).
  */
-import type { Act, Dialect, DialectPaths, Endpoint } from "../endpoint.ts";
+import type { Act, Dialect, DialectPaths, Endpoint } from "../base/endpoint.ts";
 
 const GEMINI = "/models/{model}";
 

@@ -2,7 +2,7 @@
  * One pool of connections per origin. A pool is never closed while the process serves, so no call can lose its connection to
  * an eviction (T63).
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { ConnectionPool } from "./http/pool.ts";
 
 export interface Pools {

@@ -2,8 +2,8 @@
  * State shared by all calls to one endpoint with one key for one act, created by the first of them: the pool, the path,
  * the headers.
  */
-import type { Act, Dialect, Endpoint, Provider, ProviderKey } from "../endpoint.ts";
-import { fail } from "../errors.ts";
+import type { Act, Dialect, Endpoint, Provider, ProviderKey } from "../base/endpoint.ts";
+import { fail } from "../base/errors.ts";
 import { fixedHeaders } from "./credentials.ts";
 import type { ConnectionPool } from "./http/pool.ts";
 import { requestHead } from "./http/request.ts";

@@ -1,5 +1,5 @@
 /** The secret parts of a credential. */
-import type { Credential } from "../endpoint.ts";
+import type { Credential } from "../base/endpoint.ts";
 
 /** All strings of a credential that must never be shown. */
 export function secretsOf(credential: Credential | undefined): readonly string[] {

@@ -2,8 +2,8 @@
  * Calls providers in any dialect: builds the URL, adds the credential, sends the body. What calls to one endpoint share
  * is computed once; only signatures and access tokens are computed per call.
  */
-import { type Clock, systemClock } from "../clock.ts";
-import type { Act, Dialect, Endpoint, ProviderKey } from "../endpoint.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import type { Act, Dialect, Endpoint, ProviderKey } from "../base/endpoint.ts";
 import { openAccessTokens } from "./access-tokens.ts";
 import { type Answer, post, wholeAnswer } from "./ask.ts";
 import { DispatchedCall, type UpstreamCall, type UpstreamHandler } from "./call.ts";

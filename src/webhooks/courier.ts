@@ -2,7 +2,7 @@
  * Makes one delivery: signs the event, sends it, and says what becomes of delivery and endpoint. Any 2xx is a success; a
  * redirect is a failure like any other, because what it names was not checked and not signed for.
  */
-import type { Clock, Random } from "../clock.ts";
+import type { Clock, Random } from "../base/clock.ts";
 import { type EventRow, type Events, eventWire } from "../events/events.ts";
 import type { JobEnding, JobRun } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";

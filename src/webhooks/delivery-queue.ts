@@ -3,7 +3,7 @@
  * in trouble have jobs of another kind, so that all of them together leave the slots of the others alone.
  */
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { EventRow } from "../events/events.ts";
 import { type JobKind, jobKind } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";

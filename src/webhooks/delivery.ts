@@ -3,9 +3,9 @@
  * later is a delivery of its own. The row holds what happened; what was sent is the event, which its own row holds.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
 import { EVENT_NAMES, type EventName } from "../events/types.ts";
-import { newId } from "../ids.ts";
 import { TRIED_MS } from "./schedule.ts";
 
 export const DELIVERY_STATUSES = ["pending", "delivered", "failed"] as const;

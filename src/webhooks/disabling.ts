@@ -3,11 +3,11 @@
  * so a job ends them in slices, each an act of its own.
  */
 import { z } from "zod";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import type { Trail } from "../events/trail.ts";
 import { jobKind } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import type { Caller } from "../operation.ts";
 import type { Store } from "../store/store.ts";
 import { givenUp } from "./delivery.ts";
 import type { DeliveryQueue } from "./delivery-queue.ts";

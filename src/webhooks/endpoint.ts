@@ -3,7 +3,7 @@
  * wire shape has none.
  */
 import { z } from "zod";
-import { isoTime } from "../clock.ts";
+import { isoTime } from "../base/clock.ts";
 import { EVENT_NAMES, type EventName } from "../events/types.ts";
 
 /**

@@ -2,11 +2,11 @@
 import { z } from "zod";
 import { assertMayChange } from "../account/scopes.ts";
 import { plainText } from "../account/text-field.ts";
-import { fail } from "../errors.ts";
-import { newId } from "../ids.ts";
-import { type Caller, operation } from "../operation.ts";
+import { fail } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { type Caller, operation } from "../base/operation/operation.ts";
+import { assertWithin } from "../base/quota.ts";
 import { parseTarget } from "../outbound/target.ts";
-import { assertWithin } from "../quota.ts";
 import { deliveryShape } from "./delivery.ts";
 import { deliveryOperations, type WebhookOperationDeps } from "./delivery-operations.ts";
 import {

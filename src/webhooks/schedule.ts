@@ -1,5 +1,5 @@
 /** When a delivery that failed is tried again: 5 seconds to 6 hours later, for 24 hours from its creation. */
-import type { Random } from "../clock.ts";
+import type { Random } from "../base/clock.ts";
 
 const SECOND_MS = 1000;
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@
  * How endpoints do at present, in memory: one that keeps failing is left alone for a while and then tried with one delivery,
  * and one that fails or is slow shares no slots with those that are well. What is forgotten at a stop is learned again.
  */
-import type { Random } from "../clock.ts";
+import type { Random } from "../base/clock.ts";
 
 /** Failures in a row after which an endpoint is left alone. */
 const FAILURES = 5;

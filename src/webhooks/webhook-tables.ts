@@ -3,7 +3,7 @@
  * own, so that what a dead endpoint piles up is found without reading the rest, and a delivery costs few rows.
  */
 
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";

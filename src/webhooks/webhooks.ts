@@ -3,7 +3,7 @@
  * crash; an endpoint may get an event twice, with the same `webhook-id`.
  */
 import type { Vault } from "../account/vault.ts";
-import type { Clock, Random } from "../clock.ts";
+import type { Clock, Random } from "../base/clock.ts";
 import type { Events } from "../events/events.ts";
 import type { Trail } from "../events/trail.ts";
 import type { Jobs } from "../jobs/jobs.ts";

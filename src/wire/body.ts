@@ -4,9 +4,9 @@
  */
 import { isUtf8 } from "node:buffer";
 import type { z } from "zod";
-import { pointerTo } from "../document/document.ts";
-import { fail, type WeirError } from "../errors.ts";
-import { routeOptions } from "../route-schema.ts";
+import { pointerTo } from "../base/document/document.ts";
+import { fail, type WeirError } from "../base/errors.ts";
+import { routeOptions } from "../base/route-schema.ts";
 import { LARGE_BODY_BYTES, NO_OPTIONS, type SvcOptions } from "./contract.ts";
 import { NO_EXTRAS } from "./extras/ask.ts";
 import { extrasOf } from "./extras/scan.ts";

@@ -2,7 +2,7 @@
  * A request of any format as the native format says it (specification, "Native inference"): what a record shows, so that
  * the calls of all clients read alike.
  */
-import { WeirError } from "../errors.ts";
+import { WeirError } from "../base/errors.ts";
 import type { EmbedRequest, NeutralEmbedRequest } from "./embed/neutral.ts";
 import { embeddingsNeutral, embedNeutral } from "./embed/neutral-request.ts";
 import type { ClientRequest, FormatName } from "./format.ts";

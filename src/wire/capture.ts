@@ -3,7 +3,7 @@
  * events), for the stop reason, and for the byte count that bills what a client left unread. Bounded: beyond the bound it
  * counts but no longer keeps.
  */
-import type { Usage } from "../usage.ts";
+import type { Usage } from "../base/usage.ts";
 import type { ReplyFacts } from "./contract.ts";
 import { fragmentOf, latin1OfJson } from "./fragment.ts";
 import { Growing } from "./growing.ts";

@@ -2,7 +2,7 @@
  * A streamed answer that is read into neutral events. The events are captured in the same way whether the answer is
  * translated or its bytes are passed on.
  */
-import type { Usage } from "../usage.ts";
+import type { Usage } from "../base/usage.ts";
 import { NeutralCapture } from "./capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "./contract.ts";
 import { headOf, type Passed } from "./delta-frame.ts";

@@ -2,10 +2,10 @@
  * What the exchange knows of any wire format: facts of a request that planning and money need, the options of the
  * `svc` extension, and what a reply or stream reports. These types are the same for all formats.
  */
-import type { HoldMode } from "../hold-mode.ts";
-import type { Cost } from "../money.ts";
-import type { RouteOptions } from "../route.ts";
-import type { Usage } from "../usage.ts";
+import type { HoldMode } from "../base/hold-mode.ts";
+import type { Cost } from "../base/money.ts";
+import type { RouteOptions } from "../base/route.ts";
+import type { Usage } from "../base/usage.ts";
 import type { Report } from "./extras/ask.ts";
 
 /**

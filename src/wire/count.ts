@@ -2,7 +2,7 @@
  * Counting the tokens of a prompt: what a provider's own endpoint for it is asked and answers, and what a public tokenizer
  * must read where there is one.
  */
-import type { Dialect, Endpoint } from "../endpoint.ts";
+import type { Dialect, Endpoint } from "../base/endpoint.ts";
 import { GENERATION_DIALECTS } from "./dialects.ts";
 import type { ClientFormat, ClientRequest, PromptText } from "./format.ts";
 import type { Part } from "./neutral.ts";

@@ -1,5 +1,5 @@
 /** The dialects of generations, by name. */
-import type { Dialect } from "../endpoint.ts";
+import type { Dialect } from "../base/endpoint.ts";
 import { chatDialect } from "./chat/dialect.ts";
 import { converseDialect } from "./converse/dialect.ts";
 import type { GenerationDialect } from "./format.ts";

@@ -2,8 +2,8 @@
  * Reads the fields of a request body, each by its JSON pointer. All but `optional` and `under` throw a WeirError 400
  * `invalid_value` that names the field and what was expected there.
  */
-import { pointerTo } from "../document/document.ts";
-import { fail, type WeirError } from "../errors.ts";
+import { pointerTo } from "../base/document/document.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 import { isObject, type JsonObject } from "./reader.ts";
 
 /** A 400 that names the field. @param at its JSON pointer @param expected as in "a string" */

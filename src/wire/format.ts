@@ -2,9 +2,9 @@
  * The two ends of a model call as the exchange sees them: a client's format, an upstream's dialect, and the passage between
  * a pair of them, which splices bytes where both speak the same and translates where they do not.
  */
-import type { Dialect, Endpoint, Task } from "../endpoint.ts";
-import type { WeirError } from "../errors.ts";
-import type { Usage } from "../usage.ts";
+import type { Dialect, Endpoint, Task } from "../base/endpoint.ts";
+import type { WeirError } from "../base/errors.ts";
+import type { Usage } from "../base/usage.ts";
 import type { ReplyFacts, RequestFacts, SvcOptions, SvcReply, UpstreamError } from "./contract.ts";
 import type { Extras } from "./extras/ask.ts";
 import type { SentExtras } from "./extras/sent.ts";

@@ -1,6 +1,6 @@
 /** How much JSON a body may hold, whatever its bytes: each value costs memory and time to build, however short its text. */
-import { pointerTo } from "../document/document.ts";
-import { fail, type WeirError } from "../errors.ts";
+import { pointerTo } from "../base/document/document.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 import { closingQuote } from "./json-string.ts";
 
 export interface JsonBounds {

@@ -1,5 +1,5 @@
 /** Where strings of JSON text end, without building them. */
-import { fail, type WeirError } from "../errors.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 
 const QUOTE = 34;
 const BACKSLASH = 92;

@@ -3,7 +3,7 @@
  * be patched and every other byte passes as it came. Works on latin1 text (one character a byte), which no cut inside
  * a multi-byte character can damage. Structure only: what it accepts still goes through JSON.parse (as `skeleton`).
  */
-import { fail, type WeirError } from "../errors.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 import { type JsonBounds, Tally, UNBOUNDED } from "./json-bounds.ts";
 import { closingQuote, syntax } from "./json-string.ts";
 

@@ -2,8 +2,8 @@
  * Finds the member of a client's body that asks for a capability, for the pointer of a refusal. Looked for only then; the
  * body is not built, long strings stay out of it.
  */
-import { pointerTo } from "../document/document.ts";
-import type { Capabilities } from "../endpoint.ts";
+import { pointerTo } from "../base/document/document.ts";
+import type { Capabilities } from "../base/endpoint.ts";
 import { LARGE_BODY_BYTES } from "./contract.ts";
 import type { ClientFormat, ClientRequest, FormatName } from "./format.ts";
 import { memberOf } from "./json.ts";

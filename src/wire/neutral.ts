@@ -2,7 +2,7 @@
  * The neutral contract: a generation in terms of no format. A client format reads its requests into it and writes answers
  * from it; an upstream dialect writes requests from it and reads answers into it. There is no code for a pair of formats.
  */
-import type { Usage } from "../usage.ts";
+import type { Usage } from "../base/usage.ts";
 import type { UpstreamError } from "./contract.ts";
 import type { Report } from "./extras/ask.ts";
 

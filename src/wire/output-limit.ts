@@ -2,7 +2,7 @@
  * The output limit that the gateway sends instead of what the body says: the one bound of a caller's that it tightens, where the caller
  * asked for it (`hold: fit`).
  */
-import type { Dialect, Endpoint } from "../endpoint.ts";
+import type { Dialect, Endpoint } from "../base/endpoint.ts";
 import { leastLimitFor, takesEffort } from "./claude.ts";
 import { familyOf } from "./converse/models.ts";
 import { isEffort, USUAL_EFFORT } from "./effort.ts";

@@ -1,5 +1,5 @@
 /** The passage of a request to an endpoint: spliced if the endpoint speaks the client's own dialect, else translated. */
-import type { Dialect, Endpoint } from "../endpoint.ts";
+import type { Dialect, Endpoint } from "../base/endpoint.ts";
 import { GENERATION_DIALECTS } from "./dialects.ts";
 import { embedPassage } from "./embed/passages.ts";
 import type { ClientFormat, Passage } from "./format.ts";

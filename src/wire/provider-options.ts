@@ -2,7 +2,7 @@
  * Members that the client adds to the body for one provider alone (`svc.provider_options`). What the call was planned and
  * counted by cannot be changed this way; what changes the provider's bill is sifted as in a body.
  */
-import type { Dialect, Endpoint } from "../endpoint.ts";
+import type { Dialect, Endpoint } from "../base/endpoint.ts";
 import type { SvcOptions } from "./contract.ts";
 import type { Ask } from "./extras/ask.ts";
 import { optionExtras } from "./extras/scan.ts";

@@ -2,7 +2,7 @@
  * Fits a body to one provider: how it departs from its dialect, as the catalog says, and the members that the client meant
  * for this provider alone (`svc.provider_options`). Pure; what cannot be told is named, never silently lost.
  */
-import type { BodyQuirks, Dialect, Provider, ProviderQuirks } from "../endpoint.ts";
+import type { BodyQuirks, Dialect, Provider, ProviderQuirks } from "../base/endpoint.ts";
 import { type Edit, type Member, memberOf } from "./json.ts";
 import { holdsSettled, NO_PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 

@@ -2,7 +2,7 @@
  * How large the parts of a request may be that no provider is paid to read, and how long its lists. Looked at by position,
  * before anything is built: what is refused must cost no more than its bytes.
  */
-import { fail, type WeirError } from "../errors.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 import { type Member, skim, utf8Of } from "./json.ts";
 import { REQUEST_BOUNDS } from "./json-bounds.ts";
 

@@ -4,7 +4,7 @@
  * copied (T57).
  */
 import { randomBytes } from "node:crypto";
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import type { Elided } from "./json.ts";
 
 /** Finds marks in text. Only the source that made a mark knows its string. */

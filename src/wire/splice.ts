@@ -3,8 +3,8 @@
  * extension is removed, and the provider's quirks are applied. In the answer `id` and `model` are replaced and `svc` is
  * added. Every other byte is passed on unchanged.
  */
-import type { Dialect, Endpoint } from "../endpoint.ts";
-import { fail } from "../errors.ts";
+import type { Dialect, Endpoint } from "../base/endpoint.ts";
+import { fail } from "../base/errors.ts";
 import type { ReplyFacts, SvcReply } from "./contract.ts";
 import { NO_REMOVALS, removalsOf } from "./extras/removals.ts";
 import { type SentExtras, sentOf } from "./extras/sent.ts";

@@ -3,7 +3,7 @@
  * it. Text is latin1 (one character a byte), so a cut inside a character loses nothing. Takes LF, CRLF and CR, comments,
  * several data lines, a byte order mark, and a last event without its blank line (WHATWG HTML, "Server-sent events").
  */
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import { copied } from "./latin1.ts";
 
 const BOM = "\u00ef\u00bb\u00bf";

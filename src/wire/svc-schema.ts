@@ -1,7 +1,7 @@
 /** Our own extension of every format: the `svc` member of requests, strict because it is ours, and that of answers. */
 import { z } from "zod";
-import { HOLD_MODES } from "../hold-mode.ts";
-import { dataPolicySchema, routeSchema } from "../route-schema.ts";
+import { HOLD_MODES } from "../base/hold-mode.ts";
+import { dataPolicySchema, routeSchema } from "../base/route-schema.ts";
 import { MAX_TAGS } from "./request-bounds.ts";
 
 /** The longest that a call may wait for what other calls hold, in milliseconds. */

@@ -2,7 +2,7 @@
  * The `svc` member of answers as JSON text, put together by hand: it is written for every call, and its shape is ours.
  * Must stay what `JSON.stringify` would write.
  */
-import type { Cost } from "../money.ts";
+import type { Cost } from "../base/money.ts";
 import type { SvcReply } from "./contract.ts";
 import { latin1Json } from "./json.ts";
 

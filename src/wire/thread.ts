@@ -2,9 +2,9 @@
  * Reading, translating and laying out large bodies in a worker thread: a prompt of a million tokens would hold up every
  * other call for tens of milliseconds (T54). What ends in `InThread` runs there; `fromThread` takes its result out again.
  */
-import type { Dialect, Endpoint } from "../endpoint.ts";
-import { type ErrorExtras, type ErrorName, fail, WeirError } from "../errors.ts";
-import { counted, sharedConcat } from "../shared-memory.ts";
+import type { Dialect, Endpoint } from "../base/endpoint.ts";
+import { type ErrorExtras, type ErrorName, fail, WeirError } from "../base/errors.ts";
+import { counted, sharedConcat } from "../base/shared-memory.ts";
 import { canonicalRequest } from "./canonical.ts";
 import { type Countable, countable, countQuestion } from "./count.ts";
 import type { Billed } from "./extras/sift.ts";

@@ -1,5 +1,5 @@
 /** Arguments of tool calls: JSON text in the neutral contract, an object in some dialects. */
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import { holdsTooMuch, valuesWithin } from "./json.ts";
 import { REQUEST_BOUNDS, UNBOUNDED } from "./json-bounds.ts";
 import type { NeutralMessage, ToolCallPart } from "./neutral.ts";

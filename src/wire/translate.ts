@@ -2,8 +2,8 @@
  * Translation between any two ends of a generation: the client's format and the upstream's dialect meet in the neutral
  * contract, so a pair needs no code of its own.
  */
-import { fail, WeirError } from "../errors.ts";
-import type { Usage } from "../usage.ts";
+import { fail, WeirError } from "../base/errors.ts";
+import type { Usage } from "../base/usage.ts";
 import { textBytesOf } from "./capture.ts";
 import { CapturedStream } from "./captured-stream.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "./contract.ts";

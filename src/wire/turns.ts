@@ -2,7 +2,7 @@
  * A conversation for dialects whose roles take turns: system messages become the system prompt, neighbours of one role one
  * message. And what Claude asks of the turns, whoever serves it.
  */
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 import { append } from "./append.ts";
 import type { NeutralMessage } from "./neutral.ts";
 import type { OptionTaker } from "./options.ts";

@@ -1,5 +1,5 @@
 /** A whole upstream answer as a value. */
-import { fail } from "../errors.ts";
+import { fail } from "../base/errors.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no JSON. */
 export function parseReply(body: Buffer): unknown {

@@ -2,8 +2,8 @@
  * What the presets make of a sample, for people who choose them. A pure function; the pool runs it in its thread, because the
  * first run of an expression compiles it, and 32 KB made of digits may then take the event loop more than 5 ms.
  */
-import { fail } from "../errors.ts";
-import { PRESET_NAMES } from "../redaction.ts";
+import { fail } from "../base/errors.ts";
+import { PRESET_NAMES } from "../base/redaction.ts";
 import { redactor } from "./redact.ts";
 import { isPreset } from "./redact-presets.ts";
 

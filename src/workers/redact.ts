@@ -4,8 +4,8 @@
  * they are, an org's own patterns by a budget, beyond which a text is not redacted and so must not be stored.
  */
 import { RE2JS } from "re2js";
+import type { PresetName } from "../base/redaction.ts";
 import type { Redaction } from "../record.ts";
-import type { PresetName } from "../redaction.ts";
 import { budgetFor, matchesWithin, type WorkBudget } from "./metered-text.ts";
 import { folded, mayFold } from "./redact-fold.ts";
 import { redactJson } from "./redact-json.ts";

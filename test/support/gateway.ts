@@ -12,7 +12,7 @@ import { parse, stringify } from "yaml";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { type FirstStart, firstStart } from "../../src/account/first-start.ts";
 import { AccountTables } from "../../src/account/tables.ts";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { readConfig } from "../../src/config.ts";
 import { openCredits } from "../../src/credits/credits.ts";
 import { type Gateway, startGateway } from "../../src/gateway/gateway.ts";

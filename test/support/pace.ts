@@ -3,7 +3,7 @@
  * this way, and none is right or wrong by how long it took: that is what `wait.ts` is for.
  */
 import { setTimeout as later } from "node:timers/promises";
-import type { Random } from "../../src/clock.ts";
+import type { Random } from "../../src/base/clock.ts";
 
 /**
  * A client's rest between two calls, because it was told to wait or because load would leave no processor to what is tested; and how

@@ -15,7 +15,7 @@ import { DEFAULT_SCOPES, FIRST_KEY_SCOPES } from "../../src/account/scopes.ts";
 import { type Environment, newSecret } from "../../src/account/secret.ts";
 import { AccountTables } from "../../src/account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../../src/account/versions.ts";
-import { systemClock, systemRandom } from "../../src/clock.ts";
+import { systemClock, systemRandom } from "../../src/base/clock.ts";
 import { openCredits } from "../../src/credits/credits.ts";
 import { openStore } from "../../src/store/store.ts";
 import {

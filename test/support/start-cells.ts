@@ -13,12 +13,12 @@ import {
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Engine, startEngine } from "../../src/analytics/engine.ts";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { Listeners } from "../../src/base/listeners.ts";
 import { readConfig } from "../../src/config.ts";
 import { type Gateway, startGateway } from "../../src/gateway/gateway.ts";
 import { initDataset, secretsKeyText } from "../../src/gateway/init-dataset.ts";
 import { openServices } from "../../src/gateway/services.ts";
-import { Listeners } from "../../src/listeners.ts";
 import type { KnownServices } from "../../src/supervisor/services.ts";
 import { missingRedis, startRedis, type TestRedis } from "./redis-server.ts";
 

@@ -1,11 +1,11 @@
 /** Events, audit and jobs over a store, for tests of rooms whose acts put them. Jobs are put and not run. */
-import { type Clock, systemRandom, systemTimers } from "../../src/clock.ts";
+import { type Clock, systemRandom, systemTimers } from "../../src/base/clock.ts";
+import type { Origin } from "../../src/base/operation/operation.ts";
+import type { Quotas } from "../../src/base/quota.ts";
 import { Audit, type AuditRow } from "../../src/events/audit.ts";
 import { type EventRow, Events } from "../../src/events/events.ts";
 import type { Trail } from "../../src/events/trail.ts";
 import { Jobs } from "../../src/jobs/jobs.ts";
-import type { Origin } from "../../src/operation.ts";
-import type { Quotas } from "../../src/quota.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** Where the callers of tests come from. */

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, cpus, freemem, loadavg, totalmem } from "node:os";
 import { inspect, isDeepStrictEqual } from "node:util";
-import type { Timers } from "../../src/clock.ts";
+import type { Timers } from "../../src/base/clock.ts";
 
 /** Each wait's. A machine with much else to do takes seconds for what takes milliseconds; minutes are a hang. */
 export const LIMIT_MS = 120_000;

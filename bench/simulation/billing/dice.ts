@@ -1,5 +1,5 @@
 /** Seeded choices of the simulation. */
-import { type Random, seededRandom } from "../../../src/clock.ts";
+import { type Random, seededRandom } from "../../../src/base/clock.ts";
 
 export class Dice {
   readonly random: Random;

@@ -3,7 +3,7 @@
  * cancels it at the gateway. A payer approves or leaves the payment service's page, or cancels the mandate at the bank.
  */
 import type { SimMandate } from "../../../simulator/payments/state.ts";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/base/ids.ts";
 import type { Customer } from "./customers.ts";
 import { Deviation, must } from "./figures.ts";
 import { isStale } from "./rates-check.ts";

@@ -1,5 +1,5 @@
 /** Plans of the simulation. Each that costs more includes more. */
-import type { Plan } from "../../../src/plan.ts";
+import type { Plan } from "../../../src/base/plan.ts";
 
 const plan = (id: string, usd: number, includedMicroUsd: number): Plan => ({
   ...{ id, name: id, description: "", public: true, sort: usd },

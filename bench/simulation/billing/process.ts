@@ -3,9 +3,9 @@
  * outlives it. It can be killed at any call to the payment service and at any act: nothing that was on its way comes back.
  */
 
+import type { Timers } from "../../../src/base/clock.ts";
+import type { HttpHead } from "../../../src/base/operation/http-head.ts";
 import { sweepAutoTopups } from "../../../src/billing/auto-topup-jobs.ts";
-import type { Timers } from "../../../src/clock.ts";
-import type { HttpHead } from "../../../src/http-head.ts";
 import type { JobHandler, JobKind } from "../../../src/jobs/job.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";

@@ -1,7 +1,7 @@
 /** What all parts of the simulation share: time, the payment service, the process that runs or is down, and what was planted. */
 
 import { SimRefusal } from "../../../simulator/payments/engine.ts";
-import type { WeirError } from "../../../src/errors.ts";
+import type { WeirError } from "../../../src/base/errors.ts";
 import { PortalError } from "../../../src/invoices/portal.ts";
 import { GatewayError } from "../../../src/payments/gateway.ts";
 import type { VirtualTime } from "../virtual-time.ts";

@@ -3,7 +3,7 @@
  * what is durable. A folder keeps exactly that when its process is killed, and can be copied.
  */
 import { compareKeys } from "lmdb";
-import { fail } from "../../../src/errors.ts";
+import { fail } from "../../../src/base/errors.ts";
 import { packContent, unpackContent } from "../../../src/store/checked.ts";
 import type { LogWrite, Write } from "../../../src/store/frame.ts";
 import type { ActOptions } from "../../../src/store/group.ts";

@@ -3,7 +3,7 @@
  * virtual time, and what they start runs as the same process. A paused process (SIGSTOP) runs what became due when it goes on; of one
  * that was killed nothing runs any more.
  */
-import type { Clock } from "../../../src/clock.ts";
+import type { Clock } from "../../../src/base/clock.ts";
 import type { VirtualTime } from "../virtual-time.ts";
 
 let running: SimProcess | undefined;

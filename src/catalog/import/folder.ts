@@ -1,7 +1,7 @@
 /** The model files as texts, as an import changes them, and whether the catalog would load with the changes. */
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { type Problem, readDocument } from "../../document/document.ts";
+import { type Problem, readDocument } from "../../base/document/document.ts";
 import { buildDraft } from "../build.ts";
 import { CatalogError } from "../catalog.ts";
 import { type CatalogFiles, readCatalogFiles } from "../files.ts";

@@ -1,5 +1,5 @@
 /** What a foreign catalogue says of one model at one provider, in the terms of ours, and what was left out of it. */
-import type { Dialect, Modality, Task } from "../../endpoint.ts";
+import type { Dialect, Modality, Task } from "../../base/endpoint.ts";
 
 export const CAPABILITIES = ["tools", "parallel_tools", "json_schema", "reasoning", "cache"] as const;
 type Capability = (typeof CAPABILITIES)[number];

@@ -2,7 +2,7 @@
  * What an import does to the model files: new files, and with `update` also changes of existing ones. Pure: the caller
  * reads and writes. An offer that would break a file's rules is left out with its reason.
  */
-import { type Addition, type Edit, EditError, editDocument } from "../../document/edit.ts";
+import { type Addition, type Edit, EditError, editDocument } from "../../base/document/edit.ts";
 import { TASKS_OF } from "../build.ts";
 import type { ModelsFile } from "../schema.ts";
 import { modelIdOf, sameModel } from "./names.ts";

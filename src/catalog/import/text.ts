@@ -1,5 +1,5 @@
 /** Writes new models and endpoints as YAML, in the style of the shipped files. */
-import type { Modality } from "../../endpoint.ts";
+import type { Modality } from "../../base/endpoint.ts";
 import { CAPABILITIES, type Offer, PRICE_KEYS } from "./offer.ts";
 
 /** What an endpoint inherits of its model. */

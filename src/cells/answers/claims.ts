@@ -2,8 +2,8 @@
  * Claims of Idempotency-Keys: which call of all cells answers one. Claims of one moment share an exchange. A call that has no answer in
  * time is refused, and what was claimed for it meanwhile is given back: nobody guesses.
  */
-import { systemTimers, type Timers } from "../../clock.ts";
-import { fail } from "../../errors.ts";
+import { systemTimers, type Timers } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
 import type { Claimed, KeptAnswer } from "../../exchange/kept-rows.ts";
 import type { Lane, Operation } from "../exchange.ts";
 import type { RedisValue } from "../redis.ts";

@@ -2,7 +2,7 @@
  * What was deleted or erased of kept answers. Rows that all cells have say what, for as long as a cell's folder could bring it back:
  * each cell removes its own of it, also one that was away. Redis is told by each too: it takes no harm of it.
  */
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { OwnRows } from "../../exchange/kept-rows.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/expiring-table.ts";
 import type { Store } from "../../store/store.ts";

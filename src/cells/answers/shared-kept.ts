@@ -2,7 +2,7 @@
  * Answers to Idempotency-Keys and stored responses over all cells: each cell stores its own in its folder and sends them to Redis, where
  * the others find them. What a client has in full is there in nearly all cases: its last bytes wait for Redis for a moment.
  */
-import type { Timers } from "../../clock.ts";
+import type { Timers } from "../../base/clock.ts";
 import type { OwnRows, SharedAnswers, SharedResponses, StoredResponse } from "../../exchange/kept-rows.ts";
 import type { Cell } from "../cell.ts";
 import { Claims, PATIENCE_MS, unavailable } from "./claims.ts";

@@ -2,7 +2,8 @@
  * Budgets of a cell among several: a hard budget's part is leased before it is used, like credit and with it, so a call waits for Redis
  * only where the lease does not cover it. What a call cost is counted by the exchange that brings its charge. Each hold is closed once.
  */
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { ChargeSpend } from "../../credits/purse.ts";
 import {
   BUDGET_NAMES,
@@ -13,7 +14,6 @@ import {
 } from "../../limits/budget.ts";
 import type { BudgetHold, BudgetRoom, Budgets, KeyScope, PeriodSpend } from "../../limits/budgets.ts";
 import { monthOf, type Period } from "../../limits/periods.ts";
-import type { MaybePromise } from "../../maybe-promise.ts";
 import type { Store } from "../../store/store.ts";
 import type { CreditLane } from "../credit/credit-lane.ts";
 import { budgetOf, type ScopeLease } from "./scope-lease.ts";

@@ -1,5 +1,5 @@
 /** Spend of all cells, asked from the dataset for those who look at it: what is asked within some milliseconds goes together. */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import type { PeriodSpend } from "../../limits/budgets.ts";
 import type { Lane } from "../exchange.ts";
 import type { ScopeLeases } from "./scope-leases.ts";

@@ -2,8 +2,8 @@
  * The conversation of a cell with Redis about credit: one exchange at a time carries the charges that are committed, in the order of
  * their log, and what the cell wants of each org. Calls do not wait for it while leases last. No lease stays where nobody calls.
  */
-import type { Clock } from "../../clock.ts";
-import { fail } from "../../errors.ts";
+import type { Clock } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
 import type { BudgetScope } from "../../limits/budget.ts";
 import { Soon } from "../../store/soon.ts";
 import { ScopeLease } from "../budgets/scope-lease.ts";

@@ -2,7 +2,7 @@
  * The purse of a cell among several: holds are taken from what the cell has leased of the org's credit, so a call waits for Redis only
  * where that does not cover it. Each hold is closed once; what a call cost is written in the act of its settlement and numbered later.
  */
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Charge } from "../../credits/book.ts";
 import type { ChargeSpend, Funds, Hold, Purse, Settled } from "../../credits/purse.ts";
 import type { Store } from "../../store/store.ts";

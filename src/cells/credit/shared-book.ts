@@ -2,7 +2,8 @@
  * The book of a cell among several. What is posted is in rows that all cells have, under numbers that the dataset gives out; an act that
  * posts is refused and runs again where the org's ledger went on meanwhile. Charges are numbered in batches and listed elsewhere.
  */
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { Balance, Book } from "../../credits/book.ts";
 import { type CreditFall, type FallBounds, fallOf } from "../../credits/credit-events.ts";
 import type { PostedEntry, SettleEntry } from "../../credits/entry.ts";
@@ -10,7 +11,6 @@ import type { Ledger, LedgerPage } from "../../credits/ledger.ts";
 import type { CreditLots } from "../../credits/lots.ts";
 import { checkPosting, earlierPosting, type Posted, type Posting } from "../../credits/posting.ts";
 import type { LedgerList } from "../../credits/shown-list.ts";
-import type { MaybePromise } from "../../maybe-promise.ts";
 import type { ActCredit } from "../act-credit.ts";
 import type { CreditView } from "./credit-view.ts";
 import { SharedList, type SharedListDeps } from "./shared-list.ts";

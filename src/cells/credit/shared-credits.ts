@@ -1,5 +1,5 @@
 /** Credits of a cell among several: the purse holds what the cell has leased, the book posts by acts that all cells have. */
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { CreditBounds } from "../../credits/accounts.ts";
 import type { CreditFall, FallBounds } from "../../credits/credit-events.ts";
 import { type LedgerTables, openLedger } from "../../credits/ledger.ts";

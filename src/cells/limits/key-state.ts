@@ -3,7 +3,7 @@
  * limits is used, slots for calls in flight, and the calls that wait for an answer of the dataset. A batch or a free slot is used only
  * while it is surely still set aside.
  */
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Admission, KeyLimits, Refusal } from "../../limits/limits.ts";
 import { SlidingWindow, WINDOW_MS } from "../../limits/window.ts";
 import { elapsedMs, type Stamp } from "./stamp.ts";

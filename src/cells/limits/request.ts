@@ -2,7 +2,7 @@
  * One key in a request to the dataset: what the cell tells and asks, and what the answer changes. The operation and its result are those
  * of `scripts/exchange/50-limits.lua`.
  */
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Refusal } from "../../limits/limits.ts";
 import type { Operation } from "../exchange.ts";
 import type { RedisValue } from "../redis.ts";

@@ -3,8 +3,8 @@
  * it in the dataset; else it is asked for, together with all others that wait. What stays true: no more calls than the limit over all
  * cells; no answer is a guess: where the dataset cannot be asked, the call gets 503.
  */
-import { type Clock, systemTimers, type Timers } from "../../clock.ts";
-import { fail } from "../../errors.ts";
+import { type Clock, systemTimers, type Timers } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
 import type { Admission, LimitedKey, Limits, Refusal } from "../../limits/limits.ts";
 import { WINDOW_MS } from "../../limits/window.ts";
 import type { Lane, Operation } from "../exchange.ts";

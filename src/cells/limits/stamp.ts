@@ -1,5 +1,5 @@
 /** Time since an instant, by whichever clock says more: a process may be stopped, a machine may sleep, a clock may be set. */
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 
 export interface Stamp {
   readonly monotonicMs: number;

@@ -1,6 +1,6 @@
 /** An automatic top-up is announced before the debit: what, how much, and how to stop it. */
 import { z } from "zod";
-import { CURRENCIES } from "../../currency.ts";
+import { CURRENCIES } from "../../base/currency.ts";
 import { facts, text } from "../letter.ts";
 import { minorText } from "../org-format.ts";
 import { mailTemplate } from "../template.ts";

@@ -1,6 +1,6 @@
 /** A refund failed: no money has moved, and its credit is there again. */
 import { z } from "zod";
-import { CURRENCIES } from "../../currency.ts";
+import { CURRENCIES } from "../../base/currency.ts";
 import { facts, text } from "../letter.ts";
 import { minorText } from "../org-format.ts";
 import { mailTemplate } from "../template.ts";

@@ -1,6 +1,6 @@
 /** Razorpay's entities, as far as they are read, and what the port calls them. Amounts are paise. */
 import { z } from "zod";
-import { type Amount, CURRENCIES } from "../../currency.ts";
+import { type Amount, CURRENCIES } from "../../base/currency.ts";
 import {
   type Checkout,
   type Dispute,

@@ -2,8 +2,8 @@
  * Razorpay: Indian rupees by Payment Links, mandates by registration links, debits by an Order that is paid by a recurring
  * payment. A debit's preparation is its Order; an Order of ours is paid at most once.
  */
-import type { Clock } from "../../clock.ts";
-import type { Amount } from "../../currency.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Amount } from "../../base/currency.ts";
 import { CALL_TIMEOUT_MS, declined } from "../failure.ts";
 import {
   type Checkout,

@@ -4,7 +4,7 @@
  */
 import { createHmac } from "node:crypto";
 import { z } from "zod";
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import type { Notice } from "../gateway.ts";
 import { badSignature, isSameDigest, webhookJson } from "../timed-signature.ts";
 

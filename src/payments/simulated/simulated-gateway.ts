@@ -1,6 +1,6 @@
 /** The `simulated` payment gateway: a service of the simulator on loopback, in both currencies. No money moves. */
 import type { z } from "zod";
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import { CALL_TIMEOUT_MS, declined } from "../failure.ts";
 import type {
   Checkout,

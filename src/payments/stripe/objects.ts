@@ -1,6 +1,6 @@
 /** Stripe's objects as the port tells them. All were read from Stripe's API, never taken from a webhook. */
 import type Stripe from "stripe";
-import { type Amount, CURRENCIES } from "../../currency.ts";
+import { type Amount, CURRENCIES } from "../../base/currency.ts";
 import {
   type Checkout,
   type Dispute,

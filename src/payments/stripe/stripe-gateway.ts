@@ -3,8 +3,8 @@
  * created and confirmed in two calls. A payment's id is that of its PaymentIntent; a debit's preparation has the same.
  */
 import type Stripe from "stripe";
-import type { Clock } from "../../clock.ts";
-import type { Amount } from "../../currency.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Amount } from "../../base/currency.ts";
 import { CALL_TIMEOUT_MS, declined } from "../failure.ts";
 import {
   type Checkout,

@@ -1,6 +1,6 @@
 /** Stripe's webhooks: what an event says has changed. The object in it is not believed; it is read again by its id. */
 import { z } from "zod";
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import type { Notice } from "../gateway.ts";
 import { checkTimedSignature, webhookJson } from "../timed-signature.ts";
 

@@ -2,7 +2,7 @@
  * The connections to one origin. There is no limit to them: how many calls a provider gets is decided before. A request takes
  * an idle connection, or opens one.
  */
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { type AnswerHandler, Connection, type ConnectionOwner } from "./connection.ts";
 import type { OutgoingRequest } from "./request.ts";
 

@@ -3,7 +3,7 @@
  * another; tool calls stay open until the choice ends, because servers interleave them. The choice ends at the stream's end:
  * some servers go on after a finish reason.
  */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import { fragmentOf } from "../fragment.ts";
 import { readLogprobs } from "../logprobs.ts";
 import type { Citation, Fragment, Logprob, Seal } from "../neutral.ts";

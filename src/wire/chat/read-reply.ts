@@ -1,5 +1,5 @@
 /** A whole chat completion of an upstream, read into neutral terms (OpenAI API reference, "The chat completion object"). */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import type { Report } from "../extras/ask.ts";
 import { openAiTiers, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
 import { readLogprobs } from "../logprobs.ts";

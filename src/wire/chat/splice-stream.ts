@@ -2,7 +2,7 @@
  * A spliced chat-completions stream: events are passed on with our id and model, and without their usage, which is sent in
  * the last chunk. If events share the JSON around their choices, only the choices are parsed.
  */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import { SplicedStream } from "../captured-stream.ts";
 import type { SvcReply } from "../contract.ts";
 import type { Passed } from "../delta-frame.ts";

@@ -2,8 +2,8 @@
  * Chat between a client and an upstream that both speak it: `id` and `model` of the answer are replaced, `svc` is added,
  * every other byte is passed on unchanged. No parameter that changes behaviour is added to a request (T53).
  */
-import type { Endpoint, ProviderQuirks } from "../../endpoint.ts";
-import type { Usage } from "../../usage.ts";
+import type { Endpoint, ProviderQuirks } from "../../base/endpoint.ts";
+import type { Usage } from "../../base/usage.ts";
 import { textBytesOf } from "../capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import type { Billed } from "../extras/sift.ts";

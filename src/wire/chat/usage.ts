@@ -1,5 +1,5 @@
 /** Chat-completions usage, both ways. `prompt_tokens` includes cached tokens (OpenAI API reference, "usage"). */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import { countOf, type JsonObject, objectOf } from "../reader.ts";
 import { areBelievable, cacheTokens } from "../tokens.ts";
 

@@ -2,7 +2,7 @@
  * A neutral conversation as chat-completions messages. Tool results become `tool` messages directly behind the message that
  * called; those take text only, so their images and files follow in a user message. Other parts are dropped and named.
  */
-import type { Endpoint } from "../../endpoint.ts";
+import type { Endpoint } from "../../base/endpoint.ts";
 import { append } from "../append.ts";
 import type {
   DocumentPart,

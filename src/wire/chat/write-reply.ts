@@ -1,5 +1,5 @@
 /** A whole neutral answer as a chat completion (OpenAI API reference, "The chat completion object"). */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
 import type { NeutralChoice, NeutralReply, ReasoningPart, Seal, ToolCallPart } from "../neutral.ts";

@@ -2,7 +2,7 @@
  * A neutral request as a chat-completions body for one endpoint (OpenAI API reference, "Create chat completion"). Nothing
  * is added that changes what a model does (T53), except the option that makes a stream report its usage.
  */
-import type { Endpoint } from "../../endpoint.ts";
+import type { Endpoint } from "../../base/endpoint.ts";
 import { effortOfBudget } from "../effort.ts";
 import type { Effort, NeutralRequest, NeutralTool, OutputFormat, Reasoning } from "../neutral.ts";
 import { OptionTaker } from "../options.ts";

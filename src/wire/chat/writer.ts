@@ -3,7 +3,7 @@
  * parts grow by, tool calls numbered from 0 among themselves (T44), one finish reason a choice (T46). Chunks are put
  * together from text made once a part: a token costs a concatenation.
  */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
 import { fragmentOf, latin1OfJson } from "../fragment.ts";

@@ -1,5 +1,5 @@
 /** The legacy completions format: `POST /v1/completions`. */
-import { errorEnvelope } from "../../errors.ts";
+import { errorEnvelope } from "../../base/errors.ts";
 import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
 import { KEEP_ALIVE, sseData } from "../sse.ts";
 import { completionsNeutral } from "./neutral-request.ts";

@@ -2,7 +2,7 @@
  * The whole completions answer as OpenAI sends it. It has text and nothing else: reasoning and tool calls
  * have no place in it.
  */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import { writeChatUsage } from "../chat/usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";

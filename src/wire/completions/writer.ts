@@ -1,5 +1,5 @@
 /** The streamed completions answer, as OpenAI sends it: chunks of text. */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import { writeChatUsage } from "../chat/usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";

@@ -5,7 +5,7 @@
  * https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html, Smithy's "Amazon Event Stream"
  */
 import { crc32 } from "node:zlib";
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import { copied } from "../latin1.ts";
 
 /** Names in lower case with their colon (`:event-type`); only those whose values are strings. */

@@ -1,5 +1,5 @@
 /** A whole Converse answer (Amazon Bedrock API Reference, "Converse", response). */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import { converseReport } from "../extras/reports.ts";
 import type { NeutralReply, ReplyPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";

@@ -2,7 +2,7 @@
  * Converse's `usage`: `inputTokens` excludes what was read from the cache and what was written to it (T33).
  * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
  */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import { countOf, isObject, listOf, objectOf } from "../reader.ts";
 import { areBelievable } from "../tokens.ts";
 

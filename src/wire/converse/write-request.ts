@@ -2,7 +2,7 @@
  * A generation as a Converse request (Amazon Bedrock API Reference, "Converse" and "ConverseStream"). The model and the
  * choice of a stream stand in the path.
  */
-import type { Endpoint } from "../../endpoint.ts";
+import type { Endpoint } from "../../base/endpoint.ts";
 import { type Sampling, takeSampling } from "../claude.ts";
 import type { NeutralRequest, OutputFormat } from "../neutral.ts";
 import { OptionTaker } from "../options.ts";

@@ -1,5 +1,5 @@
 /** The requests of both embedding formats in neutral terms. */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import { optional, stringAt, wrong } from "../fields.ts";
 import type { FieldValue } from "../neutral.ts";
 import { type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";

@@ -2,9 +2,9 @@
  * The neutral contract of embeddings: texts in, vectors out, in no format's own terms. Both client formats read into it
  * and write from it; every upstream dialect the other way round.
  */
-import type { Dialect, Endpoint } from "../../endpoint.ts";
-import { fail } from "../../errors.ts";
-import type { Usage } from "../../usage.ts";
+import type { Dialect, Endpoint } from "../../base/endpoint.ts";
+import { fail } from "../../base/errors.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { SvcReply, UpstreamError } from "../contract.ts";
 import type { AnswerIdentity, ClientRequest } from "../format.ts";
 import type { FieldValue } from "../neutral.ts";

@@ -1,5 +1,5 @@
 /** Which way a request for embeddings takes to an upstream. */
-import type { Dialect } from "../../endpoint.ts";
+import type { Dialect } from "../../base/endpoint.ts";
 import type { FormatName, Passage } from "../format.ts";
 import { cohereEmbed } from "./cohere.ts";
 import { geminiEmbeddings } from "./gemini.ts";

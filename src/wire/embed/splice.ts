@@ -4,8 +4,8 @@
  * that does not know `encoding_format` sends numbers to a client that reads base64: that answer is translated. Whoever
  * asked for no encoding gets the provider's own: Perplexity's is base64 of bytes.
  */
-import { fail } from "../../errors.ts";
-import type { Usage } from "../../usage.ts";
+import { fail } from "../../base/errors.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
 import { type Edit, editedParts, latin1Json, type Member, memberOf, setMember } from "../json.ts";

@@ -2,9 +2,9 @@
  * What the formats that generate nothing share: embeddings and rerank. Their answers are whole, their facts say nothing of
  * tools, images or output, and an option that a dialect does not have is named to the client.
  */
-import { pointerTo } from "../../document/document.ts";
-import { errorEnvelope, fail, type WeirError } from "../../errors.ts";
-import type { Usage } from "../../usage.ts";
+import { pointerTo } from "../../base/document/document.ts";
+import { errorEnvelope, fail, type WeirError } from "../../base/errors.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { ReplyFacts, RequestFacts } from "../contract.ts";
 import { type ClientRequest, OPENAI_HABITS } from "../format.ts";
 import { type Elided, type Member, memberOf, utf8Of } from "../json.ts";

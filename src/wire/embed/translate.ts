@@ -1,8 +1,8 @@
 /**
  * Translation between the embedding formats and dialects: both ends meet in the neutral contract, no pair has its own code.
  */
-import { fail } from "../../errors.ts";
-import type { Usage } from "../../usage.ts";
+import { fail } from "../../base/errors.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import { sentOf } from "../extras/sent.ts";
 import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";

@@ -1,5 +1,5 @@
 /** Token usage of embeddings and rerankers: a prompt and nothing generated. */
-import { NO_USAGE, type Usage } from "../../usage.ts";
+import { NO_USAGE, type Usage } from "../../base/usage.ts";
 import { countOf } from "../reader.ts";
 import { areBelievable } from "../tokens.ts";
 

@@ -3,7 +3,7 @@
  * `encoding_format`). What is written is always finite: JSON has no other numbers.
  */
 import { endianness } from "node:os";
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import { isObject } from "../reader.ts";
 
 export type VectorEncoding = "float" | "base64";

@@ -1,5 +1,5 @@
 /** Answers as the two formats of clients have them, whatever dialect they came in. */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
 import type { EmbedFormat, NeutralEmbedReply } from "./neutral.ts";

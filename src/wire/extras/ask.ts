@@ -2,7 +2,7 @@
  * What a request asks of a provider beyond tokens at the standard price: a tier, a tool that the provider runs. The table in
  * this folder says which members of a body ask for it. Plain data: it crosses from one thread to another.
  */
-import { pointerTo } from "../../document/document.ts";
+import { pointerTo } from "../../base/document/document.ts";
 
 /** Prices of these combine: an answer may be fast and in one country. In this order their names make up a tier's name. */
 export const ASPECTS = ["tier", "speed", "geo", "latency"] as const;

@@ -1,5 +1,5 @@
 /** The table of what changes a provider's bill, as docs/money.md shows it. */
-import type { Dialect } from "../../endpoint.ts";
+import type { Dialect } from "../../base/endpoint.ts";
 import { FREE_ANTHROPIC_BETAS, FREE_OPENAI_BETAS, TIER_BETAS } from "./anthropic-rows.ts";
 import { type MemberRow, type ToolRow, USUAL_MEMORY } from "./rows.ts";
 import { DIALECT_ROWS } from "./tables.ts";

@@ -1,5 +1,5 @@
 /** Headers by which clients ask for features of their own dialect. */
-import type { UnitPrices } from "../../money.ts";
+import type { UnitPrices } from "../../base/money.ts";
 import { FREE_OPENAI_BETAS } from "./anthropic-rows.ts";
 import type { Ask } from "./ask.ts";
 import { betaAsk } from "./scan.ts";

@@ -1,6 +1,6 @@
 /** Finds in a body, by the table's rows, what changes a provider's bill. A body without any costs a look-up a member. */
-import type { Dialect } from "../../endpoint.ts";
-import { fail } from "../../errors.ts";
+import type { Dialect } from "../../base/endpoint.ts";
+import { fail } from "../../base/errors.ts";
 import { isAscii, type Member, utf8Of } from "../json.ts";
 import { isObject, type JsonObject, objectOf } from "../reader.ts";
 import { FREE_ANTHROPIC_BETAS, TIER_BETAS } from "./anthropic-rows.ts";

@@ -2,7 +2,7 @@
  * Decides what of a request's asks is sent. On the platform's credential that is what the endpoint has a price for; on an org's
  * own key all of it, since its provider bills the org.
  */
-import type { UnitPrices } from "../../money.ts";
+import type { UnitPrices } from "../../base/money.ts";
 import { ASPECTS, type Ask, type TierNames } from "./ask.ts";
 
 /** Whose credential is used: the provider bills its owner. */

@@ -1,5 +1,5 @@
 /** The table of what changes a provider's bill, by dialect, prepared for look-ups. */
-import type { Dialect } from "../../endpoint.ts";
+import type { Dialect } from "../../base/endpoint.ts";
 import { MESSAGES_ROWS } from "./anthropic-rows.ts";
 import { CHAT_ROWS, RESPONSES_ROWS } from "./openai-rows.ts";
 import { CONVERSE_ROWS, GEMINI_ROWS, TASK_ROWS } from "./other-rows.ts";

@@ -1,5 +1,5 @@
 /** The extras of a body that translation wrote: the neutral contract has one, the tier. */
-import type { Dialect, Endpoint } from "../../endpoint.ts";
+import type { Dialect, Endpoint } from "../../base/endpoint.ts";
 import type { ClientRequest } from "../format.ts";
 import { isObject } from "../reader.ts";
 import { type Ask, pointerOf } from "./ask.ts";

@@ -1,5 +1,5 @@
 /** A whole generateContent answer (https://ai.google.dev/api/generate-content#generatecontentresponse). */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import { geminiReport } from "../extras/reports.ts";
 import type { NeutralChoice, NeutralReply, ReasoningPart, ReplyPart, Seal, TextPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";

@@ -3,7 +3,7 @@
  * one before. Thoughts are reasoning; consecutive texts are one part until a signature closes it; calls come whole. The
  * stream has no last event: it is whole once its candidates have finished.
  */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import { frameKeys } from "../delta-frame.ts";
 import type { Report } from "../extras/ask.ts";
 import { geminiReport, joinedReport } from "../extras/reports.ts";

@@ -3,7 +3,7 @@
  * billed as output, and what built-in tools gave the model stands apart from the prompt.
  * https://ai.google.dev/api/generate-content#UsageMetadata
  */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import { countOf, isObject } from "../reader.ts";
 import { areBelievable } from "../tokens.ts";
 

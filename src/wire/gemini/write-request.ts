@@ -2,7 +2,7 @@
  * A generation as Gemini's generateContent request (https://ai.google.dev/api/generate-content). The model and the choice
  * of a stream stand in the path. Cache marks have no place: the provider caches by itself.
  */
-import type { Endpoint } from "../../endpoint.ts";
+import type { Endpoint } from "../../base/endpoint.ts";
 import type { NeutralRequest, NeutralTool, OutputFormat, ToolChoice } from "../neutral.ts";
 import { OptionTaker } from "../options.ts";
 import { isObject } from "../reader.ts";

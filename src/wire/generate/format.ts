@@ -1,5 +1,5 @@
 /** The native format: `POST /v1/svc/generate`. */
-import { errorEnvelope } from "../../errors.ts";
+import { errorEnvelope } from "../../base/errors.ts";
 import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
 import { KEEP_ALIVE, sseEvent } from "../sse.ts";
 import { generateNeutral } from "./neutral-request.ts";

@@ -1,5 +1,5 @@
 /** The native request in neutral terms, which has the same parts under other names. */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import type { ClientRequest } from "../format.ts";
 import type {
   Citation,

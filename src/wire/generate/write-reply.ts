@@ -1,5 +1,5 @@
 /** The whole native answer. */
-import { type Usage, usageWire } from "../../usage.ts";
+import { type Usage, usageWire } from "../../base/usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
 import type { NeutralChoice, NeutralReply, ReplyPart } from "../neutral.ts";

@@ -2,7 +2,7 @@
  * The native answer streamed. Events are named: `generation.started`, `content.delta`, `reasoning.delta`, `tool_call.delta`,
  * `candidate.stopped`, `generation.completed`, `error`.
  */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
 import { latin1OfJson } from "../fragment.ts";

@@ -1,5 +1,5 @@
 /** Errors as clients of the messages format read them (Anthropic API reference, "Errors"). */
-import type { WeirError } from "../../errors.ts";
+import type { WeirError } from "../../base/errors.ts";
 import { latin1Json } from "../json.ts";
 import { sseEvent } from "../sse.ts";
 

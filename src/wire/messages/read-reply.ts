@@ -1,6 +1,6 @@
 /** Reads an upstream's whole message (Anthropic API reference, "Message"). */
 
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import type { Report } from "../extras/ask.ts";
 import { messagesTiers, messagesTool, reportOf, tellMessagesUses, Uses } from "../extras/reports.ts";
 import type { Citation, NeutralReply, ReplyPart } from "../neutral.ts";

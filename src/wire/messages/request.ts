@@ -1,7 +1,7 @@
 /**
  * Reads from a messages body what the gateway must know.
  */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";

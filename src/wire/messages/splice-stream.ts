@@ -2,8 +2,8 @@
  * A spliced messages stream: events are passed on unchanged. `message_start` gets our id and model; the events that end the
  * answer wait for the settlement.
  */
-import { fail } from "../../errors.ts";
-import { NO_USAGE, type Usage } from "../../usage.ts";
+import { fail } from "../../base/errors.ts";
+import { NO_USAGE, type Usage } from "../../base/usage.ts";
 import { asItCame, passedEvent, SplicedStream } from "../captured-stream.ts";
 import type { SvcReply } from "../contract.ts";
 import type { Passed } from "../delta-frame.ts";

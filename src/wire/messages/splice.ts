@@ -2,8 +2,8 @@
  * Messages between a client and an upstream that both speak messages: `id` and `model` of the answer are replaced, `svc` is
  * added, every other byte is passed on unchanged. No parameter that changes behaviour is added to a request (T53).
  */
-import type { Endpoint } from "../../endpoint.ts";
-import type { Usage } from "../../usage.ts";
+import type { Endpoint } from "../../base/endpoint.ts";
+import type { Usage } from "../../base/usage.ts";
 import { append } from "../append.ts";
 import { textBytesOf } from "../capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";

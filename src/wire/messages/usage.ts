@@ -2,7 +2,7 @@
  * Messages usage, both ways (Anthropic API reference, "usage"). Its `input_tokens` leaves out what was read from and
  * written to the cache; {@link Usage} counts them in (T33). In a stream every report is cumulative: set, never added (T31).
  */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import { countOf, isObject, objectOf } from "../reader.ts";
 import { areBelievable } from "../tokens.ts";
 

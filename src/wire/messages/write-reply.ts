@@ -1,5 +1,5 @@
 /** Writes a whole answer as a message (Anthropic API reference, "Message"). The format has one choice: the first. */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
 import type { NeutralChoice, NeutralReply, ReplyPart } from "../neutral.ts";

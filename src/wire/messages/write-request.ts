@@ -1,5 +1,5 @@
 /** A neutral request as the body of a messages call (Anthropic API reference, "Create a Message"). */
-import type { Endpoint } from "../../endpoint.ts";
+import type { Endpoint } from "../../base/endpoint.ts";
 import type { NeutralRequest } from "../neutral.ts";
 import { OptionTaker } from "../options.ts";
 import { mayBudget } from "../turns.ts";

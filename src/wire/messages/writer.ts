@@ -4,7 +4,7 @@
  * A block begins with its first content, so that none is empty (T45). The most frequent event, a piece of text, is put
  * between two precomputed strings.
  */
-import { NO_USAGE, type Usage } from "../../usage.ts";
+import { NO_USAGE, type Usage } from "../../base/usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
 import { latin1OfJson } from "../fragment.ts";

@@ -2,7 +2,7 @@
  * Cohere's rerank, second version (https://docs.cohere.com/reference/rerank): billed in search units. It truncates documents
  * to `max_tokens_per_doc`, and offers no way to refuse instead.
  */
-import { NO_USAGE } from "../../usage.ts";
+import { NO_USAGE } from "../../base/usage.ts";
 import { errorIn } from "../embed/read-reply.ts";
 import { readPromptUsage } from "../embed/usage.ts";
 import { countOf, objectOf } from "../reader.ts";

@@ -1,6 +1,6 @@
 /** The neutral contract of rerank: a query and documents in, their order by relevance out, in no format's own terms. */
-import type { Dialect, Endpoint } from "../../endpoint.ts";
-import type { Usage } from "../../usage.ts";
+import type { Dialect, Endpoint } from "../../base/endpoint.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { UpstreamError } from "../contract.ts";
 import type { ClientRequest } from "../format.ts";
 

@@ -1,5 +1,5 @@
 /** Which way a request for a ranking takes to an upstream. */
-import type { Dialect } from "../../endpoint.ts";
+import type { Dialect } from "../../base/endpoint.ts";
 import type { Passage } from "../format.ts";
 import { cohereRerank } from "./cohere.ts";
 import { jinaRerank } from "./jina.ts";

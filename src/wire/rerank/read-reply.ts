@@ -1,5 +1,5 @@
 /** The list of results that all dialects send, under one name or another: `index` and `relevance_score`. */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import { isObject } from "../reader.ts";
 import type { Ranked } from "./neutral.ts";
 

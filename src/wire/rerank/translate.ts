@@ -1,5 +1,5 @@
 /** From our format of rankings to any dialect's and back. */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import { answerFacts, noStream } from "../embed/task.ts";
 import { sentOf } from "../extras/sent.ts";

@@ -1,5 +1,5 @@
 /** The answer of our own format of rankings. */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { ReplyFacts, SvcReply } from "../contract.ts";
 import { usageSourceOf } from "../embed/task.ts";
 import type { AnswerIdentity } from "../format.ts";

@@ -1,5 +1,5 @@
 /** Errors inside a stream of responses (OpenAI API reference, "Streaming events", `error`). */
-import { errorEnvelope, type WeirError } from "../../errors.ts";
+import { errorEnvelope, type WeirError } from "../../base/errors.ts";
 import { sseEvent } from "../sse.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** OpenAI's responses format as clients speak it. */
-import { errorEnvelope } from "../../errors.ts";
+import { errorEnvelope } from "../../base/errors.ts";
 import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
 import { KEEP_ALIVE } from "../sse.ts";
 import { responsesErrorEvent } from "./errors.ts";

@@ -2,7 +2,7 @@
  * The input of a responses request as neutral messages. Its items are flat: those of one turn of the model (reasoning, text,
  * calls) become one message, and so do adjacent results of calls.
  */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import { append } from "../append.ts";
 import { fileType, mediaSource } from "../data-url.ts";
 import type {

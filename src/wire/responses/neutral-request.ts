@@ -2,7 +2,7 @@
  * A responses request in neutral terms: its items, tools and options are read in the files beside. What the contract has no
  * place for is named by its pointer, never lost.
  */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import type { NeutralRequest } from "../neutral.ts";
 import { objectOf } from "../reader.ts";
 import type { Source } from "../source.ts";

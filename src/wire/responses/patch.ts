@@ -1,5 +1,5 @@
 /** Edits of an upstream's response object for the client, by position. */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
 import { type Edit, latin1Json, type Member, setMember } from "../json.ts";

@@ -1,5 +1,5 @@
 /** A whole response in neutral terms. Items of tools that the provider runs itself are ignored. */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import type { UpstreamError } from "../contract.ts";
 import type { Report } from "../extras/ask.ts";
 import { openAiTiers, reportOf, responsesTool, tellOpenAiUses, Uses } from "../extras/reports.ts";

@@ -3,7 +3,7 @@
  * instead of the items (Vercel's AI SDK, unless set to `store: false`). Only items kept here for the client's own project
  * are found: an upstream would resolve the items of everyone who shares its account.
  */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import { type Edit, editedParts, type Member, memberOf } from "../json.ts";
 import { objectOf } from "../reader.ts";
 import { type Span, spansOf } from "../spans.ts";

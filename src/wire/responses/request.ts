@@ -2,8 +2,8 @@
  * Reads from a responses body what the gateway must know, and inserts a conversation's history into it by position: neither
  * prompt nor history is parsed for that.
  */
-import { fail } from "../../errors.ts";
-import { sharedConcat } from "../../shared-memory.ts";
+import { fail } from "../../base/errors.ts";
+import { sharedConcat } from "../../base/shared-memory.ts";
 import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
 import { LARGE_BODY_BYTES } from "../contract.ts";
 import { estimatePromptTokens } from "../estimate.ts";

@@ -2,7 +2,7 @@
  * The response object of a translated answer: our members, and those that the API repeats from the request, with the API's
  * defaults for members that the client did not send. Repeated members are the client's bytes, unchanged but for line ends.
  */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity } from "../format.ts";
 import { latin1OfJson } from "../fragment.ts";
 import { applyEdits, memberOf, setMember, skim } from "../json.ts";

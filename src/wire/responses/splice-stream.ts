@@ -2,7 +2,7 @@
  * A spliced responses stream: events are passed on unchanged, except that responses in them get our id and model. The last
  * event waits for the settlement.
  */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import { asItCame, passedEvent, SplicedStream } from "../captured-stream.ts";
 import type { SvcReply } from "../contract.ts";
 import type { Passed } from "../delta-frame.ts";

@@ -3,9 +3,9 @@
  * added, every other byte is passed on unchanged. The upstream does not know our ids: `previous_response_id` is removed
  * from the request, and so is reasoning that another maker sealed (T49).
  */
-import type { Endpoint } from "../../endpoint.ts";
-import { fail } from "../../errors.ts";
-import type { Usage } from "../../usage.ts";
+import type { Endpoint } from "../../base/endpoint.ts";
+import { fail } from "../../base/errors.ts";
+import type { Usage } from "../../base/usage.ts";
 import { append } from "../append.ts";
 import { textBytesOf } from "../capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";

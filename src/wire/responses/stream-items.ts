@@ -4,7 +4,7 @@
  * event, or leave either out. So an event goes to what its id and number name where that can still take it, else to the
  * first that waits for such an event; and what ends an item, or the response, is matched with what came before in order.
  */
-import { fail } from "../../errors.ts";
+import { fail } from "../../base/errors.ts";
 import type { Fragment } from "../neutral.ts";
 import { type JsonObject, stringOf } from "../reader.ts";
 import type { ItemKind, TextKind } from "./kinds.ts";

@@ -1,5 +1,5 @@
 /** Usage of the responses format, both ways. `input_tokens` includes cached tokens (OpenAI API reference, "usage"). */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import { countOf, isObject, objectOf } from "../reader.ts";
 import { areBelievable, cacheTokens } from "../tokens.ts";
 

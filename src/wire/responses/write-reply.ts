@@ -1,5 +1,5 @@
 /** A whole answer: written as the response at the end of its stream, so that both are the same. */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
 import { fragmentOf } from "../fragment.ts";

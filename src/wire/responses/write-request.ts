@@ -2,7 +2,7 @@
  * A neutral request as a body for an upstream that speaks the responses dialect. Nothing is stored there: other formats
  * store nothing either, and the answer has the encrypted reasoning instead.
  */
-import type { Endpoint } from "../../endpoint.ts";
+import type { Endpoint } from "../../base/endpoint.ts";
 import { effortOfBudget } from "../effort.ts";
 import type { Effort, NeutralRequest, NeutralTool, OutputFormat, Reasoning, ToolChoice } from "../neutral.ts";
 import { OptionTaker } from "../options.ts";

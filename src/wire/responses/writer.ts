@@ -2,7 +2,7 @@
  * A streamed answer as OpenAI's typed events, in OpenAI's order, numbered without a gap. The last event contains the whole
  * response and waits for the settlement. Text is latin1.
  */
-import type { Usage } from "../../usage.ts";
+import type { Usage } from "../../base/usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
 import { latin1OfJson } from "../fragment.ts";

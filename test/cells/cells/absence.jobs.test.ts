@@ -1,8 +1,8 @@
 /** Redis is away for an hour of virtual time, for one cell or for all: each job is run once, but where the lease of its run ended. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { LONGEST_STALE_MS } from "../../../src/cells-settings.ts";
-import { seededRandom } from "../../../src/clock.ts";
 import { errorText, type JobKind, type JobRow } from "../../../src/jobs/job.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";

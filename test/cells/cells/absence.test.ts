@@ -1,7 +1,7 @@
 /** Redis is away for an hour of virtual time: a cell serves from its leases, then nobody, and comes back by itself. */
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Clock, systemClock } from "../../../src/clock.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../support/redis-server.ts";

@@ -1,7 +1,7 @@
 /** What an act may do at a cell among several: throw, read ranges, write tables of its own cell too, and wait for a bounded time. */
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Clock, systemClock } from "../../../src/clock.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { amount } from "../../support/effort.ts";
 import { missingRedis } from "../../support/redis-server.ts";

@@ -1,6 +1,7 @@
 /** Cells with kept answers and stored responses, at a real Redis; without a gateway around them. */
+
+import { systemTimers } from "../../../src/base/clock.ts";
 import { SharedKept, type SharedKeptOptions } from "../../../src/cells/answers/shared-kept.ts";
-import { systemTimers } from "../../../src/clock.ts";
 import type { Call, IdempotencyLock } from "../../../src/exchange/call.ts";
 import { type Claim, IdempotentAnswers } from "../../../src/exchange/idempotency.ts";
 import { type ResponseOwner, StoredResponses } from "../../../src/exchange/stored-responses.ts";

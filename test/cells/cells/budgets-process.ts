@@ -3,11 +3,12 @@
  * Its own arguments (`process-cell.ts`): keys, a key's budget, the org's soft one. It tells `told` the requests that a client would hold
  * in full, `rows` each numbered entry, and `crossed` what budgets told.
  */
+
+import { systemClock as clock } from "../../../src/base/clock.ts";
 import { LeasedBudgets } from "../../../src/cells/budgets/leased-budgets.ts";
 import { SharedSpend } from "../../../src/cells/budgets/shared-spend.ts";
 import { CreditView } from "../../../src/cells/credit/credit-view.ts";
 import { openLeasedPurse } from "../../../src/cells/credit/leased-purse.ts";
-import { systemClock as clock } from "../../../src/clock.ts";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
 import { append, callUntilOver, name, openProcessCell, own, random, whileCalled } from "./process-cell.ts";
 

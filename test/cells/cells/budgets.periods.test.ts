@@ -1,7 +1,7 @@
 /** Days and months of budgets over cells, by Redis's time, which the test sets. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Clock, seededRandom, systemClock } from "../../../src/base/clock.ts";
 import { joinSpend } from "../../../src/cells/budgets/join-spend.ts";
-import { type Clock, seededRandom, systemClock } from "../../../src/clock.ts";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
 import { rounds } from "../../support/effort.ts";
 import { missingRedis } from "../../support/redis-server.ts";

@@ -1,7 +1,7 @@
 /** What is paid for 100 calls, over eight cells: it is spent to the last call, and never beyond, whether it is credit or budgets. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Random, seededRandom } from "../../../src/clock.ts";
-import { WeirError } from "../../../src/errors.ts";
+import { type Random, seededRandom } from "../../../src/base/clock.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { amount } from "../../support/effort.ts";
 import { anyMoment, rest } from "../../support/pace.ts";
 import { missingRedis } from "../../support/redis-server.ts";

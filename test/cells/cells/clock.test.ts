@@ -1,8 +1,8 @@
 /** Cells whose machines' clocks differ: time is Redis's, and a job runs once, when it is due by that. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { type Clock, systemClock, systemRandom, systemTimers } from "../../../src/base/clock.ts";
 import { SharedClock } from "../../../src/cells/shared-clock.ts";
-import { type Clock, systemClock, systemRandom, systemTimers } from "../../../src/clock.ts";
 import { type JobRow, jobKind } from "../../../src/jobs/job.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";

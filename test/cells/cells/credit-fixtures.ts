@@ -1,10 +1,10 @@
 /** Purses of several cells at one Redis, and a ledger that hears what they charged. */
 import { expect } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { ActCredit } from "../../../src/cells/act-credit.ts";
 import type { NumberedCharge } from "../../../src/cells/credit/charges.ts";
 import { CreditView } from "../../../src/cells/credit/credit-view.ts";
 import { type LeasedPurse, openLeasedPurse } from "../../../src/cells/credit/leased-purse.ts";
-import { systemClock } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import type { UnchargedCall } from "../../../src/credits/uncharged.ts";
 import { equals, until } from "../../support/wait.ts";

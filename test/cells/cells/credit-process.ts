@@ -3,9 +3,10 @@
  * orgs. It tells `told` the requests that a client would hold in full, before which the charge is durable, and `rows` each numbered
  * entry. WEIR_KILL_AT: it kills itself when all leases are given back ("returned"), or when Redis knows that it left ("left").
  */
+
+import { systemClock } from "../../../src/base/clock.ts";
 import { CreditView } from "../../../src/cells/credit/credit-view.ts";
 import { openLeasedPurse } from "../../../src/cells/credit/leased-purse.ts";
-import { systemClock } from "../../../src/clock.ts";
 import {
   append,
   callUntilOver,

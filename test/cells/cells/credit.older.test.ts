@@ -1,10 +1,10 @@
 /** Redis comes back without what it had confirmed: nobody is granted what another cell has spent. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import type { ActCredit } from "../../../src/cells/act-credit.ts";
 import { lackIn } from "../../../src/cells/credit/recovery.ts";
 import { retireCell } from "../../../src/cells/dataset.ts";
 import type { Operation } from "../../../src/cells/exchange.ts";
-import { type Clock, systemClock } from "../../../src/clock.ts";
 import { startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";

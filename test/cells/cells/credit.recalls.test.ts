@@ -1,8 +1,8 @@
 /** Credit that a cell holds idle, and does not give back because it is away, or that another gave back a moment ago. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { ActCredit } from "../../../src/cells/act-credit.ts";
 import { Charges, type ChargesStore } from "../../../src/cells/credit/charges.ts";
-import { systemClock } from "../../../src/clock.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { until } from "../../support/wait.ts";
 import { HeardLedger, holdOf, openCreditCell, post } from "./credit-fixtures.ts";

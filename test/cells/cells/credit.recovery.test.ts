@@ -2,9 +2,9 @@
 import { cpSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { Charges } from "../../../src/cells/credit/charges.ts";
 import { noteRestored, retireCell } from "../../../src/cells/dataset.ts";
-import { seededRandom } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { amount } from "../../support/effort.ts";
 import { anyMoment, rest } from "../../support/pace.ts";

@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { type Cell, openCell } from "../../../src/cells/cell.ts";
 import { createDataset, type DatasetRow, datasetId } from "../../../src/cells/dataset.ts";
 import type { Formats } from "../../../src/cells/formats.ts";
 import { connectRedis, type RedisClient, type RedisLink } from "../../../src/cells/redis.ts";
-import { type Clock, systemClock } from "../../../src/clock.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { startRedis, type TestRedis } from "../../support/redis-server.ts";
 

@@ -3,8 +3,8 @@
  * fitted or waits gets what other cells have idle.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Random, seededRandom } from "../../../src/clock.ts";
-import { WeirError } from "../../../src/errors.ts";
+import { type Random, seededRandom } from "../../../src/base/clock.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
 import { amount } from "../../support/effort.ts";
 import { anyMoment } from "../../support/pace.ts";

@@ -1,13 +1,13 @@
 /** Calls of all modes at cells: reserved as the exchange does, over leased credit and budgets, with a line of waiting calls at each cell. */
 import type { KeyContext } from "../../../src/account/keyring.ts";
+import { systemClock, systemTimers } from "../../../src/base/clock.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
+import type { HoldMode } from "../../../src/base/hold-mode.ts";
 import type { ClientReply } from "../../../src/client-reply.ts";
-import { systemClock, systemTimers } from "../../../src/clock.ts";
-import type { Endpoint } from "../../../src/endpoint.ts";
 import { Call, type Incoming, type PlannedCall } from "../../../src/exchange/call.ts";
 import { HoldQueue, type HoldQueueDeps } from "../../../src/exchange/hold-queue.ts";
 import { charging, type Holds, releaseHolds } from "../../../src/exchange/holds.ts";
 import { type ReserveDeps, reserve } from "../../../src/exchange/reserve.ts";
-import type { HoldMode } from "../../../src/hold-mode.ts";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
 import { chatFormat } from "../../../src/wire/chat/format.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { firstStart } from "../../../src/account/first-start.ts";
 import type { OrgRow } from "../../../src/account/org.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
+import { localDay, systemClock } from "../../../src/base/clock.ts";
 import { datasetIn, datasetToJoin } from "../../../src/cells/dataset.ts";
 import { assertAlone, membershipOf, noteUpload, uploadOf } from "../../../src/cells/membership.ts";
 import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
 import { type UploadStep, uploadFolder } from "../../../src/cells/upload.ts";
-import { localDay, systemClock } from "../../../src/clock.ts";
 import { type Config, readConfig } from "../../../src/config.ts";
 import { openCredits } from "../../../src/credits/credits.ts";
 import type { Hold } from "../../../src/credits/purse.ts";

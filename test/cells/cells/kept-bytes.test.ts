@@ -1,7 +1,7 @@
 /** S4: the quota of kept bytes over cells at a real Redis: together they stay within it, whoever is killed or comes again. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import { MergedRows } from "../../../src/cells/merged-rows.ts";
-import { systemClock } from "../../../src/clock.ts";
 import { KeptBytes, type KeptOwner } from "../../../src/limits/kept-bytes.ts";
 import { KeptRoom } from "../../../src/limits/kept-pool.ts";
 import { missingRedis } from "../../support/redis-server.ts";

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { type Random, seededRandom } from "../../../src/clock.ts";
+import { type Random, seededRandom } from "../../../src/base/clock.ts";
 import { amount } from "../../support/effort.ts";
 import { anyMoment } from "../../support/pace.ts";
 import { type Bench, openBench } from "./fixtures.ts";

@@ -4,8 +4,8 @@
  * answered in it than the limit. A run is repeated with WEIR_SEED.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Random, seededRandom } from "../../../src/base/clock.ts";
 import { STALE_MS } from "../../../src/cells-settings.ts";
-import { type Random, seededRandom } from "../../../src/clock.ts";
 import type { Admission, Refusal } from "../../../src/limits/limits.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { type LimitsCell, type LimitsRig, openLimitsRig } from "./limits-rig.ts";

@@ -1,7 +1,7 @@
 /** Limits of keys through real cells: over a kill -9 of Redis, on its append-only file, and in real time. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import { openSharedLimits } from "../../../src/cells/limits/shared-limits.ts";
-import { systemClock } from "../../../src/clock.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";
 import { type Bench, openBench, type TestCell } from "./fixtures.ts";

@@ -1,7 +1,7 @@
 /** Calls in flight of a key over several cells of one real Redis, in virtual time. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { STALE_MS } from "../../../src/cells-settings.ts";
-import { seededRandom } from "../../../src/clock.ts";
 import type { Admission } from "../../../src/limits/limits.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { type LimitsCell, type LimitsRig, openLimitsRig } from "./limits-rig.ts";

@@ -1,5 +1,5 @@
 /** Time and timers that go on by themselves, as the system's do, and that a test moves ahead. */
-import { type Clock, systemClock, type Timers } from "../../../src/clock.ts";
+import { type Clock, systemClock, type Timers } from "../../../src/base/clock.ts";
 import { again } from "../../support/pace.ts";
 
 const LOOK_MS = 2;

@@ -5,10 +5,10 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { openCell } from "../../../src/cells/cell.ts";
 import { CreditView } from "../../../src/cells/credit/credit-view.ts";
 import { openLeasedPurse } from "../../../src/cells/credit/leased-purse.ts";
-import { type Clock, systemClock } from "../../../src/clock.ts";
 import type { Hold } from "../../../src/credits/purse.ts";
 import { openStore } from "../../../src/store/store.ts";
 

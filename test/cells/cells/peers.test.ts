@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { type ExportRow, Exports, newExport } from "../../../src/exports/export.ts";
 import { exportPath, removeWhatEnds } from "../../../src/exports/export-jobs.ts";
 import { type OtherFolders, partOf, streamOf } from "../../../src/exports/other-folders.ts";

@@ -3,8 +3,8 @@
  * then its own, and a seed. What it says is in `<folder>.<kind>`, a line of JSON each.
  */
 import { appendFileSync, mkdirSync } from "node:fs";
+import { seededRandom, systemClock } from "../../../src/base/clock.ts";
 import { type Cell, openCell } from "../../../src/cells/cell.ts";
-import { seededRandom, systemClock } from "../../../src/clock.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { rest } from "../../support/pace.ts";
 

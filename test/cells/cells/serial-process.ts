@@ -5,9 +5,9 @@
  * that each put a row of the table "counts", and are not told of.
  */
 import { appendFileSync, mkdirSync } from "node:fs";
+import { seededRandom, systemClock } from "../../../src/base/clock.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { openCell } from "../../../src/cells/cell.ts";
-import { seededRandom, systemClock } from "../../../src/clock.ts";
-import { WeirError } from "../../../src/errors.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { rest } from "../../support/pace.ts";
 import { randomAct } from "./serial-acts.ts";

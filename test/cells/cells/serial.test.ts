@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { amount } from "../../support/effort.ts";
 import { anyMoment } from "../../support/pace.ts";
 import { missingRedis } from "../../support/redis-server.ts";

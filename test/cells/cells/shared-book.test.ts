@@ -1,9 +1,9 @@
 /** The book of several cells: postings and charges of all of them are one ledger, whichever cell posts, charges or reads. */
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { LeasedPurse } from "../../../src/cells/credit/leased-purse.ts";
 import { openSharedCredits, POSTED_LEDGER } from "../../../src/cells/credit/shared-credits.ts";
-import { systemClock } from "../../../src/clock.ts";
 import type { CreditFall } from "../../../src/credits/credit-events.ts";
 import type { LedgerEntry, LedgerKind, PostedKind } from "../../../src/credits/entry.ts";
 import { openLedger } from "../../../src/credits/ledger.ts";

@@ -1,5 +1,5 @@
 /** What cells know of a provider's keys, and how a provider refuses one of them. */
-import type { Endpoint, ProviderKey } from "../../../src/endpoint.ts";
+import type { Endpoint, ProviderKey } from "../../../src/base/endpoint.ts";
 import type { Health } from "../../../src/routing/health.ts";
 
 export const key = (id: string, isByok = false): ProviderKey => ({

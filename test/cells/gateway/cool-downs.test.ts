@@ -1,7 +1,7 @@
 /** A key that a provider refuses at one cell is out at all of them. Within what time: test/timed/gateway/cool-downs.test.ts. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { systemTimers } from "../../../src/clock.ts";
-import type { Endpoint } from "../../../src/endpoint.ts";
+import { systemTimers } from "../../../src/base/clock.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { shareCoolDowns } from "../../../src/gateway/cool-downs.ts";
 import { shareErrors } from "../../../src/gateway/shared-errors.ts";
 import { Health } from "../../../src/routing/health.ts";

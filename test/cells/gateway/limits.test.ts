@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { readConfig } from "../../../src/config.ts";
 import { joinCells } from "../../../src/gateway/cells.ts";
 import { openStore } from "../../../src/store/store.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { KeyRow } from "../../../src/account/key.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
-import { seededRandom, systemClock } from "../../../src/clock.ts";
+import { seededRandom, systemClock } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
 import { amount } from "../../support/effort.ts";

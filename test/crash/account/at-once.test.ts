@@ -4,7 +4,7 @@
  * outcome. WEIR_CRASH_SEED repeats a run's choices; `npm run test:crash` kills more often.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { amount } from "../../support/effort.ts";
 import type { Answer } from "../../support/gateway.ts";
 import { until } from "../../support/wait.ts";

@@ -4,7 +4,7 @@
  * a run's choices; `npm run test:crash` kills more often.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { amount } from "../../support/effort.ts";
 import { type Moment, World } from "../account/world.ts";
 import { type Customer, expectBooks } from "./books.ts";

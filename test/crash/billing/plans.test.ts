@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { expectBooks } from "../../support/billing/books.fixtures.ts";
 import { openPlans } from "../../support/billing/plans.fixtures.ts";
 import { amount } from "../../support/effort.ts";

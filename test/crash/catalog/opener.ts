@@ -4,10 +4,10 @@
  * commit that the step names, counted from 1.
  */
 import { join } from "node:path";
+import { systemClock, systemTimers } from "../../../src/base/clock.ts";
 import { openCatalog } from "../../../src/catalog/catalog.ts";
 import { storedChangelog } from "../../../src/catalog/changelog.ts";
 import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
-import { systemClock, systemTimers } from "../../../src/clock.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { again } from "../../support/pace.ts";
 

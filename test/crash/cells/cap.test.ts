@@ -6,7 +6,7 @@
  */
 import { Agent } from "undici";
 import { expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { known } from "../../support/cells/known.ts";
 import { amount } from "../../support/effort.ts";
 import { hasRedis, why } from "../../support/supervisor/fixtures.ts";

@@ -4,7 +4,7 @@
  * more rounds; WEIR_CRASH_SEED repeats a run's choices, as far as processes allow.
  */
 import { expect, test } from "vitest";
-import { type Random, seededRandom } from "../../../src/clock.ts";
+import { type Random, seededRandom } from "../../../src/base/clock.ts";
 import { amount } from "../../support/effort.ts";
 import { anyMoment } from "../../support/pace.ts";
 import { hasRedis, why } from "../../support/supervisor/fixtures.ts";

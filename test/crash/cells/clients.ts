@@ -4,7 +4,7 @@
  */
 import { strict as assert } from "node:assert";
 import { Agent } from "undici";
-import type { Random } from "../../../src/clock.ts";
+import type { Random } from "../../../src/base/clock.ts";
 import { sseData } from "../../support/gateway.ts";
 import { rest } from "../../support/pace.ts";
 import { Hopeless, until } from "../../support/wait.ts";

@@ -1,5 +1,5 @@
 /** What is done to cells that are processes while they work: some are killed or stopped, and so is their Redis. */
-import type { Random } from "../../../src/clock.ts";
+import type { Random } from "../../../src/base/clock.ts";
 import { anyMoment } from "../../support/pace.ts";
 import { type CellsWorld, signal } from "./world.ts";
 

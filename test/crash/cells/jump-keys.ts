@@ -3,7 +3,7 @@
  * answered with 200 cost `COST`, but a repeated one, whose `Idempotency-Key` was charged once.
  */
 import { strict as assert } from "node:assert";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { Hopeless, until } from "../../support/wait.ts";
 import type { Held } from "./clients.ts";
 import { type Answered, type CellsWorld, OUTPUT_PRICE } from "./world.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { openBudgets } from "../../../src/limits/budgets.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { audit, ManualClock, openCredits, tempFolder, wholeLedger } from "../../support/credits/fixtures.ts";

@@ -2,7 +2,7 @@
  * The process that the crash test kills: settles calls as fast as the store takes them and prints each one once it
  * is committed, as the last bytes of an answer would leave. Run: `node test/crash/credits/settler.ts <folder> <seed>`.
  */
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { openBudgets } from "../../../src/limits/budgets.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { ManualClock, openCredits } from "../../support/credits/fixtures.ts";

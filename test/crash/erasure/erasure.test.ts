@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { signInAt } from "../../support/console.fixtures.ts";
 import { compileDiskFaults } from "../../support/disk-faults.fixtures.ts";

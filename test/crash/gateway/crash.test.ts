@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Simulator, startSimulator } from "../../../simulator/simulator.ts";
-import { type Random, seededRandom } from "../../../src/clock.ts";
+import { type Random, seededRandom } from "../../../src/base/clock.ts";
 import { amount } from "../../support/effort.ts";
 import { removeFolder, sseData } from "../../support/gateway.ts";
 import { killEngine } from "../../support/kill-engine.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import { InvoiceTables } from "../../../src/invoices/invoice-tables.ts";
 import { numberText, Series } from "../../../src/invoices/series.ts";

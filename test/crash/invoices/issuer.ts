@@ -1,5 +1,5 @@
 /** Issues invoices and credit notes to two orgs, some of them in acts that are dropped, until it is killed. Says each that is durable. */
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { InvoiceTables } from "../../../src/invoices/invoice-tables.ts";
 import { Issuer } from "../../../src/invoices/issuer.ts";
 import { Series } from "../../../src/invoices/series.ts";

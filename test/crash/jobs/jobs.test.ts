@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import type { JobRow } from "../../../src/jobs/job.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { compileDiskFaults } from "../../support/disk-faults.fixtures.ts";

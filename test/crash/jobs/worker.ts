@@ -7,7 +7,7 @@
  * and do not fail by themselves.
  */
 import { z } from "zod";
-import { seededRandom, systemClock, systemRandom, systemTimers } from "../../../src/clock.ts";
+import { seededRandom, systemClock, systemRandom, systemTimers } from "../../../src/base/clock.ts";
 import { jobKind } from "../../../src/jobs/job.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { openStore } from "../../../src/store/store.ts";

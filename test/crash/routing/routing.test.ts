@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { type Simulator, startSimulator } from "../../../simulator/simulator.ts";
-import { type Random, seededRandom } from "../../../src/clock.ts";
+import { type Random, seededRandom } from "../../../src/base/clock.ts";
 import { removeFolder, sseData } from "../../support/gateway.ts";
 import {
   allRecords,

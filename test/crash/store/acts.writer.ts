@@ -4,7 +4,7 @@
  */
 import { writeSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { actsOf, Subject } from "./acts.program.ts";
 

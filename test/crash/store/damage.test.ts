@@ -8,7 +8,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { type Random, seededRandom } from "../../../src/clock.ts";
+import { type Random, seededRandom } from "../../../src/base/clock.ts";
 import { checkData } from "../../../src/commands/check-data.ts";
 import { MONEY_TABLES } from "../../../src/credits/audit.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";

@@ -3,17 +3,17 @@
  * standard output what it has committed; it is killed at any moment, and begun again it goes on where it was.
  */
 import { openVault } from "../../../src/account/vault.ts";
-import { type Clock, systemClock, systemRandom, systemTimers } from "../../../src/clock.ts";
-import { cursors } from "../../../src/cursor.ts";
+import { type Clock, systemClock, systemRandom, systemTimers } from "../../../src/base/clock.ts";
+import { cursors } from "../../../src/base/operation/cursor.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
+import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
 import { Audit } from "../../../src/events/audit.ts";
 import { Events } from "../../../src/events/events.ts";
 import { openInstallation } from "../../../src/installation/installation.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
-import type { Caller } from "../../../src/operation.ts";
 import { type OutboundRules, readAllow } from "../../../src/outbound/rules.ts";
 import { openOutbound } from "../../../src/outbound/send.ts";
 import { policyActivated } from "../../../src/policies/policy-events.ts";
-import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { openStore } from "../../../src/store/store.ts";
 import type { EndpointRow } from "../../../src/webhooks/endpoint.ts";
 import { webhookOperations } from "../../../src/webhooks/operations.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { usernameOf } from "../../../src/analytics/analyst-server.ts";
 import type { AnalystRow } from "../../../src/analytics/analysts.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import { asAllowed } from "../../support/analytics/confined.fixtures.ts";
 import { equals, until } from "../../support/wait.ts";

@@ -15,7 +15,7 @@ import { openAnalyticsLedger } from "../../../src/analytics/ledger.ts";
 import { migrationFiles } from "../../../src/analytics/migrations.ts";
 import { queryBudget } from "../../../src/analytics/query-budget.ts";
 import { insertMonths, missingMonths, ROLL_UPS, USAGE_TAGS } from "../../../src/analytics/rollups.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { sumsOf } from "../../support/analytics/bench.ts";
 import { FakeEngine } from "../../support/analytics/ledger.fixtures.ts";
 import { temporaryFolder } from "../../support/analytics/records.ts";

@@ -16,8 +16,8 @@ import {
   type PolicyReports,
   policyReports,
 } from "../../../src/analytics/policy-reports.ts";
-import { seededRandom } from "../../../src/clock.ts";
-import { fail } from "../../../src/errors.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import { fail } from "../../../src/base/errors.ts";
 import type { CallRecord, ErrorClass } from "../../../src/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { attempt, HOUR_MS, ORG, OTHER_ORG, record } from "../../support/analytics/records.ts";

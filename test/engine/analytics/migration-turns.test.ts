@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Engine, type ServerAddress, startEngine } from "../../../src/analytics/engine.ts";
 import type { TurnTarget } from "../../../src/analytics/migration-turns.ts";
 import { migrate, migrationFiles } from "../../../src/analytics/migrations.ts";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { temporaryFolder } from "../../support/analytics/records.ts";
 import { isThorough } from "../../support/effort.ts";
 import { anyMoment } from "../../support/pace.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { type ClickHouse, openClickHouse, type Target } from "../../../src/analytics/client.ts";
 import type { ShadowRow } from "../../../src/analytics/shadow-rows.ts";
 import { openShadowRuns, type ShadowRuns, type ShadowRunsDeps } from "../../../src/analytics/shadow-runs.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import { DAY_MS, ORG, OTHER_ORG, shadowRow, silentLog } from "../../support/analytics/records.ts";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { type Ask, checkedQuery } from "../../../src/analytics/analyst-query.ts";
 import { EngineError } from "../../../src/analytics/engine-error.ts";
 import { EngineRunner, type Statement } from "../../../src/analytics/engine-run.ts";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { CANARY } from "./isolation.fixtures.ts";
 import { Grammar, type Vocabulary } from "./statements.grammar.ts";
 

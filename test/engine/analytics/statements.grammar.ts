@@ -3,7 +3,7 @@
  * is put wherever an expression, a name, or a text that the engine might evaluate can stand. The same for the same random.
  */
 import { isFunction } from "../../../src/analytics/analyst-functions.ts";
-import type { Random } from "../../../src/clock.ts";
+import type { Random } from "../../../src/base/clock.ts";
 import { FORGED, PLACES } from "./statements.fixtures.ts";
 
 /** As the engine tells them. */

@@ -1,9 +1,9 @@
 /** Clients of the tail: what each was sent, and clients that read slowly, leave and come back. */
 import { z } from "zod";
-import { systemTimers, type Timers } from "../../../src/clock.ts";
-import type { EventNames, EventSink } from "../../../src/event-stream.ts";
-import { eventText } from "../../../src/event-stream.ts";
-import type { HttpHead } from "../../../src/http-head.ts";
+import { systemTimers, type Timers } from "../../../src/base/clock.ts";
+import type { EventNames, EventSink } from "../../../src/base/operation/event-stream.ts";
+import { eventText } from "../../../src/base/operation/event-stream.ts";
+import type { HttpHead } from "../../../src/base/operation/http-head.ts";
 import type { Bench } from "../../support/analytics/bench.ts";
 import { caller } from "../../support/analytics/records.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";

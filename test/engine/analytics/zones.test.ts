@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/client.ts";
 import { modelStats } from "../../../src/analytics/model-stats.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { attempt, DAY_MS, record } from "../../support/analytics/records.ts";
 import { LIMIT_MS } from "../../support/wait.ts";

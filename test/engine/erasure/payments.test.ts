@@ -11,8 +11,8 @@ import {
   type PaymentSimulator,
   startPaymentSimulator,
 } from "../../../simulator/payments/payment-simulator.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { TopupRow } from "../../../src/billing/topup.ts";
-import { systemClock } from "../../../src/clock.ts";
 import type { EventRow } from "../../../src/payments/event-log.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";

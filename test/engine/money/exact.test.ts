@@ -4,8 +4,8 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import { nanoFromUsdPerMillion, withMarkup } from "../../../src/money.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import { nanoFromUsdPerMillion, withMarkup } from "../../../src/base/money.ts";
 import {
   type Answer,
   sseData,

@@ -1,7 +1,7 @@
 /** A replay over calls that were really made, against a computation of its own; and that none of it is another org's to see. */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { type Answer, seededFolder, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { addOrgs } from "../../support/money/orgs.ts";
 import { recorded as untilRecorded } from "../../support/observations.ts";

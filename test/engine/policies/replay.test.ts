@@ -1,10 +1,10 @@
 import { serialize } from "node:v8";
 import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Model } from "../../../src/endpoint.ts";
-import { fail, type WeirError } from "../../../src/errors.ts";
+import type { Model } from "../../../src/base/endpoint.ts";
+import { fail, type WeirError } from "../../../src/base/errors.ts";
+import { platformKey } from "../../../src/base/provider-key.ts";
 import { replayReportSchema, replaySchema } from "../../../src/policies/replay-report.ts";
-import { platformKey } from "../../../src/provider-key.ts";
 import { attempt, HOUR_MS } from "../../support/analytics/records.ts";
 import {
   CHEAP,

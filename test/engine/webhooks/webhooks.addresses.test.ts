@@ -9,7 +9,7 @@ import { newProject } from "../../../src/account/project.ts";
 import { FIRST_KEY_SCOPES } from "../../../src/account/scopes.ts";
 import { newSecret } from "../../../src/account/secret.ts";
 import { NEWEST_SVC_VERSION } from "../../../src/account/versions.ts";
-import { systemClock, systemRandom } from "../../../src/clock.ts";
+import { systemClock, systemRandom } from "../../../src/base/clock.ts";
 import {
   closedPort,
   type GatewayOptions,

@@ -6,7 +6,7 @@ import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type KeyRow, newKey } from "../../../src/account/key.ts";
 import { hashSecret, newSecret } from "../../../src/account/secret.ts";
-import { REQUEST_ID } from "../../../src/ids.ts";
+import { REQUEST_ID } from "../../../src/base/ids.ts";
 import { type Answer, seededFolder, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest } from "../../support/observations.ts";
 

@@ -1,7 +1,7 @@
 /** Latencies of calls: in which bucket they are counted, and how `/metrics` tells them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BUCKETS_S, Histogram } from "../../../src/base/histogram.ts";
 import { Latencies } from "../../../src/exchange/latencies.ts";
-import { BUCKETS_S, Histogram } from "../../../src/histogram.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest } from "../../support/observations.ts";
 

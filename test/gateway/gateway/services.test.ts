@@ -1,10 +1,10 @@
 /** What a gateway alone has built in, a cell of several machines has not: its start names what to set. */
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { Listeners } from "../../../src/base/listeners.ts";
 import { readConfig } from "../../../src/config.ts";
 import { servicesOf } from "../../../src/gateway/services.ts";
-import { Listeners } from "../../../src/listeners.ts";
 import { isOnThisMachine, redisAddress } from "../../../src/redis-address.ts";
 
 function ofCell(env: Record<string, string>) {

@@ -1,7 +1,7 @@
 /** The cap where credit and budgets are asked for elsewhere, and answer later: whatever happens meanwhile. */
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, expect, test, vi } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { BookPurse } from "../../../src/credits/purse.ts";
 import { PeriodBudgets } from "../../../src/limits/budgets.ts";
 import { capCases } from "./cap.cases.ts";

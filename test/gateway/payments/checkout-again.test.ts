@@ -4,7 +4,7 @@ import {
   type PaymentSimulator,
   startPaymentSimulator,
 } from "../../../simulator/payments/payment-simulator.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { until } from "../../support/wait.ts";
 

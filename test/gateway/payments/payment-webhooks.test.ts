@@ -10,7 +10,7 @@ import {
   startPaymentSimulator,
 } from "../../../simulator/payments/payment-simulator.ts";
 import type { House } from "../../../simulator/payments/state.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
 import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { until } from "../../support/wait.ts";

@@ -13,10 +13,10 @@ import { SCOPES, type Scope } from "../../../src/account/scopes.ts";
 import { newSecret } from "../../../src/account/secret.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../../../src/account/versions.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { newId } from "../../../src/base/ids.ts";
 import { openCredits } from "../../../src/credits/credits.ts";
 import { Sessions } from "../../../src/identity/sessions.ts";
-import { newId } from "../../../src/ids.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { seededFolder } from "../../support/gateway.ts";
 

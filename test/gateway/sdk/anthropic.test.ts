@@ -5,7 +5,7 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod";
 import { beforeAll, describe, expect, test } from "vitest";
-import { REQUEST_ID } from "../../../src/ids.ts";
+import { REQUEST_ID } from "../../../src/base/ids.ts";
 import { sharedGateway } from "../../support/shared-gateway.ts";
 import { clientsOf, collect, DIALECTS, Level, modelOf, seenUpstream } from "./fixtures.ts";
 

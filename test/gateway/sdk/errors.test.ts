@@ -5,7 +5,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { REQUEST_ID } from "../../../src/ids.ts";
+import { REQUEST_ID } from "../../../src/base/ids.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest } from "../../support/observations.ts";
 import { sooner } from "../../support/pace.ts";

@@ -8,7 +8,7 @@ import { firstStart } from "../../../src/account/first-start.ts";
 import { Keyring } from "../../../src/account/keyring.ts";
 import { LastUsed } from "../../../src/account/last-used.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/store.ts";
 
 const PLAN = { rpm: 60, tpm: 10_000, concurrency: 5, keys: 50, projects: 5, autoApprove: 1 };

@@ -2,13 +2,13 @@
 import { spawn } from "node:child_process";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { decodedEntry, type OrgEntry } from "../../../src/analytics/ledger-rows.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import {
   FORMER_LEDGER,
   FormerLedger,
   isFormerListed,
   isFormerOver,
 } from "../../../src/cells/credit/former-ledger.ts";
-import { seededRandom } from "../../../src/clock.ts";
 import { storedEntry } from "../../../src/credits/entry.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { settle, topUp } from "../../support/analytics/ledger.fixtures.ts";

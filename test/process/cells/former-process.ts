@@ -6,8 +6,8 @@
 
 import { openAnalyticsLedger } from "../../../src/analytics/ledger.ts";
 import { queryBudget } from "../../../src/analytics/query-budget.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { FormerLedger, isFormerListed } from "../../../src/cells/credit/former-ledger.ts";
-import { systemClock } from "../../../src/clock.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { FakeEngine } from "../../support/analytics/ledger.fixtures.ts";
 import { say } from "../../support/say.ts";

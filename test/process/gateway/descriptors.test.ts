@@ -2,7 +2,7 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { startSimulator } from "../../../simulator/simulator.ts";
-import { Descriptors, descriptorLimit } from "../../../src/process/descriptors.ts";
+import { Descriptors, descriptorLimit } from "../../../src/base/process/descriptors.ts";
 import { MAIN, metric, type Placed, place, run } from "../../support/process.fixtures.ts";
 import { until } from "../../support/wait.ts";
 

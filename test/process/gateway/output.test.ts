@@ -5,7 +5,7 @@
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Output } from "../../../src/process/output.ts";
+import { Output } from "../../../src/base/process/output.ts";
 import {
   hasPython,
   MAIN,
@@ -142,7 +142,7 @@ test("O11: lines for a reader that takes nothing are bounded, and come in order 
   const script = join(folder, "writer.ts");
   writeFileSync(
     script,
-    `import { Output } from ${JSON.stringify(join(REPO, "src/process/output.ts"))};
+    `import { Output } from ${JSON.stringify(join(REPO, "src/base/process/output.ts"))};
      const out = new Output(1, 256 * 1024);
      const before = process.cpuUsage();
      for (let i = 0; i < 10_000; i++) out.write(String(i).padStart(99, "0") + "\\n");

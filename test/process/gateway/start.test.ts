@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keepPrivate } from "../../../src/process/private-folder.ts";
+import { keepPrivate } from "../../../src/base/process/private-folder.ts";
 import { removeFolder } from "../../support/gateway.ts";
 import { MAIN, type Placed, place, run, testFolder } from "../../support/process.fixtures.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";

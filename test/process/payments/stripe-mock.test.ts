@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { GatewayError } from "../../../src/payments/gateway.ts";
 import { StripeGateway } from "../../../src/payments/stripe/stripe-gateway.ts";
 import { freePort } from "../../support/free-port.ts";

@@ -1,5 +1,5 @@
 /** A record of a call, for receipts. */
-import { requestId } from "../../../src/ids.ts";
+import { requestId } from "../../../src/base/ids.ts";
 import type { CallRecord } from "../../../src/record.ts";
 
 const TS_MS = Date.parse("2026-11-23T09:59:00Z");

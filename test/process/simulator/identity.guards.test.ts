@@ -11,7 +11,7 @@ import {
   type IdentityProvider,
   startIdentityProvider,
 } from "../../../simulator/identity/identity-provider.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { quietPort } from "../../support/process.fixtures.ts";
 import {
   type Application,

@@ -5,8 +5,8 @@ import { type AnalyticsOptions, openAnalytics } from "../../../src/analytics/ana
 import { type ClickHouse, openClickHouse } from "../../../src/analytics/client.ts";
 import { openOutbox } from "../../../src/analytics/outbox.ts";
 import type { RollUp } from "../../../src/analytics/rollups.ts";
-import { systemClock } from "../../../src/clock.ts";
-import { cursors } from "../../../src/cursor.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { cursors } from "../../../src/base/operation/cursor.ts";
 import type { CallRecord } from "../../../src/record.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { canonicalRequest } from "../../../src/wire/canonical.ts";

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Clock } from "../../../src/clock.ts";
+import type { Clock } from "../../../src/base/clock.ts";
 import type { Charge, LocalBook } from "../../../src/credits/book.ts";
 import { type CreditsDeps, openCredits as openPurseAndBook } from "../../../src/credits/credits.ts";
 import type { LedgerEntry } from "../../../src/credits/entry.ts";

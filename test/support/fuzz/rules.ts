@@ -2,9 +2,9 @@
  * What must hold of everything that comes out, whatever went in. Plain checks that throw: they run some million times, and
  * the runner's own would take most of the time.
  */
-import type { Dialect, Endpoint } from "../../../src/endpoint.ts";
-import { WeirError } from "../../../src/errors.ts";
-import type { Usage } from "../../../src/usage.ts";
+import type { Dialect, Endpoint } from "../../../src/base/endpoint.ts";
+import { WeirError } from "../../../src/base/errors.ts";
+import type { Usage } from "../../../src/base/usage.ts";
 import type { ReplyFacts, SvcReply } from "../../../src/wire/contract.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest, Passage } from "../../../src/wire/format.ts";
 import { textOf } from "../../../src/wire/fragment.ts";

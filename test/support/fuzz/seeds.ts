@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { startSimulator } from "../../../simulator/simulator.ts";
-import type { Dialect } from "../../../src/endpoint.ts";
+import type { Dialect } from "../../../src/base/endpoint.ts";
 import type { FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { passageTo } from "../../../src/wire/passages.ts";

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { AccountTables } from "../../../src/account/tables.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { InvoiceOrder, InvoiceRow } from "../../../src/invoices/invoice.ts";
 import { InvoiceTables } from "../../../src/invoices/invoice-tables.ts";
 import { Issuer } from "../../../src/invoices/issuer.ts";

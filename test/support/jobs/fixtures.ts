@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
-import { type Clock, seededRandom, type Timers } from "../../../src/clock.ts";
+import { type Clock, seededRandom, type Timers } from "../../../src/base/clock.ts";
 import { errorText, type JobKind, type JobOrder, type JobRow, jobKind } from "../../../src/jobs/job.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { openStore, type Store, type Table } from "../../../src/store/store.ts";

@@ -7,7 +7,7 @@ import { SCOPES } from "../../../src/account/scopes.ts";
 import { newSecret } from "../../../src/account/secret.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../../../src/account/versions.ts";
-import { systemClock, systemRandom } from "../../../src/clock.ts";
+import { systemClock, systemRandom } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { openCredits } from "../credits/fixtures.ts";
 

@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { afterEach, beforeEach } from "vitest";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { OutboundError } from "../../../src/outbound/failure.ts";
 import { type OutboundRules, readAllow } from "../../../src/outbound/rules.ts";
 import {

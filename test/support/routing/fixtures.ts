@@ -1,8 +1,8 @@
 /** Providers, endpoints, models and calls for the routing tests: everything allowed unless a test says otherwise. */
-import { seededRandom } from "../../../src/clock.ts";
-import type { Endpoint, Model, Provider } from "../../../src/endpoint.ts";
-import { ownKey, platformKey } from "../../../src/provider-key.ts";
-import type { RouteOptions } from "../../../src/route.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import type { Endpoint, Model, Provider } from "../../../src/base/endpoint.ts";
+import { ownKey, platformKey } from "../../../src/base/provider-key.ts";
+import type { RouteOptions } from "../../../src/base/route.ts";
 import type { RouteFacts } from "../../../src/routing/eligibility.ts";
 import type { EndpointHealth, HealthView, OwnPools } from "../../../src/routing/health.ts";
 import { plan } from "../../../src/routing/planner.ts";

@@ -13,7 +13,7 @@ import {
   type IdentityProviderOptions,
   startIdentityProvider,
 } from "../../../simulator/identity/identity-provider.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 
 export const CLIENT_ID = "weir";
 const CLIENT_SECRET = "a secret of the application";

@@ -1,8 +1,8 @@
 /** A provider over a real socket that answers as a test says and remembers what it was asked. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Credential, Dialect, Endpoint, Provider, ProviderKey } from "../../../src/endpoint.ts";
-import { platformKey } from "../../../src/provider-key.ts";
+import type { Credential, Dialect, Endpoint, Provider, ProviderKey } from "../../../src/base/endpoint.ts";
+import { platformKey } from "../../../src/base/provider-key.ts";
 import type { UpstreamFailure } from "../../../src/upstream/failure.ts";
 import type { UpstreamCall, UpstreamHandler } from "../../../src/upstream/upstreams.ts";
 import { endpoint as anyEndpoint, provider as anyProvider } from "../routing/fixtures.ts";

@@ -1,6 +1,6 @@
 /** Embeddings as clients ask for them and upstreams answer, and the way between. */
-import type { Dialect } from "../../../src/endpoint.ts";
-import { WeirError } from "../../../src/errors.ts";
+import type { Dialect } from "../../../src/base/endpoint.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import type { SvcReply } from "../../../src/wire/contract.ts";
 import { embeddingsFormat } from "../../../src/wire/embed/format.ts";
 import type { EmbedRequest } from "../../../src/wire/embed/neutral.ts";

@@ -3,7 +3,7 @@
  * to hold the quick one against: whole text, line by line, as the standard says it.
  */
 import { readFileSync } from "node:fs";
-import { NO_USAGE, type Usage } from "../../../src/usage.ts";
+import { NO_USAGE, type Usage } from "../../../src/base/usage.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { ChatSpliceStream } from "../../../src/wire/chat/splice-stream.ts";
 import type { SvcReply } from "../../../src/wire/contract.ts";

@@ -3,9 +3,9 @@
  * than a turn, whatever its text is. By the processor's time, behind all other tests.
  */
 import { expect, test } from "vitest";
+import { WeirError } from "../../../src/base/errors.ts";
 import { MOST_BILL_BYTES } from "../../../src/billing/provider-bill-operations.ts";
 import { readCsv } from "../../../src/billing/provider-bill-reading.ts";
-import { WeirError } from "../../../src/errors.ts";
 import { longestTurnMs } from "../../support/processor-time.fixtures.ts";
 
 const TURN_MS = 50;

@@ -4,8 +4,8 @@
  * other tests.
  */
 import { describe, expect, test } from "vitest";
-import type { Endpoint } from "../../../src/endpoint.ts";
-import { WeirError } from "../../../src/errors.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { countable } from "../../../src/wire/count.ts";
 import type { ClientFormat, FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";

@@ -1,6 +1,6 @@
 /** How soon a key that a provider refused at one cell is out at the others. */
 import { afterAll, beforeAll, test } from "vitest";
-import { systemTimers } from "../../../src/clock.ts";
+import { systemTimers } from "../../../src/base/clock.ts";
 import { shareCoolDowns } from "../../../src/gateway/cool-downs.ts";
 import { Health } from "../../../src/routing/health.ts";
 import { type Bench, openBench } from "../../cells/cells/fixtures.ts";

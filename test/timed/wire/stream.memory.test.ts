@@ -3,7 +3,7 @@
  * read beyond the event that has not ended, because a slice keeps all of the read alive.
  */
 import { expect, test } from "vitest";
-import type { Dialect, Endpoint } from "../../../src/endpoint.ts";
+import type { Dialect, Endpoint } from "../../../src/base/endpoint.ts";
 import type { AnswerStream, FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import type { StreamEvent } from "../../../src/wire/neutral.ts";

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { eraseOrg } from "../../../src/account/erasure.ts";
 import { invitedUser, type UserRow } from "../../../src/account/person.ts";
 import { type Role, scopesOf } from "../../../src/account/roles.ts";
-import type { AnyOperation, Caller } from "../../../src/operation.ts";
+import type { AnyOperation, Caller } from "../../../src/base/operation/operation.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { ORIGIN } from "../../support/trail.fixtures.ts";
 import { accountRig, failureKind } from "./fixtures.ts";

@@ -1,7 +1,7 @@
 /** Which roles a key gives: those of the person behind it, as far as that person may today. */
 import { describe, expect, test } from "vitest";
 import { ROLES, type Role } from "../../../src/account/roles.ts";
-import type { Caller } from "../../../src/operation.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import { accountRig, failure } from "./fixtures.ts";
 
 const rig = accountRig();

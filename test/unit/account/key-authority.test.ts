@@ -1,6 +1,6 @@
 /** Who may act on a key: whoever holds all of its scopes, whichever operation changes, ends or replaces it. */
 import { describe, expect, test } from "vitest";
-import type { Caller } from "../../../src/operation.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import { accountRig, failure } from "./fixtures.ts";
 
 const rig = accountRig();

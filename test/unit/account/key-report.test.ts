@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { reportLimit } from "../../../src/account/report-limit.ts";
 import { newSecret } from "../../../src/account/secret.ts";
-import type { Caller } from "../../../src/operation.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import { ManualClock } from "../../support/credits/fixtures.ts";
 import { accountRig, failure, failureKind } from "./fixtures.ts";
 

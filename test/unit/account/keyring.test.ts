@@ -4,8 +4,8 @@ import type { KeyRow } from "../../../src/account/key.ts";
 import type { Keyring } from "../../../src/account/keyring.ts";
 import { LastUsed } from "../../../src/account/last-used.ts";
 import { newSecret } from "../../../src/account/secret.ts";
-import type { ErrorName } from "../../../src/errors.ts";
-import { WeirError } from "../../../src/errors.ts";
+import type { ErrorName } from "../../../src/base/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { accountRig } from "./fixtures.ts";
 
 const rig = accountRig();

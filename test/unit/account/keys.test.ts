@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SCOPES } from "../../../src/account/scopes.ts";
-import { WeirError } from "../../../src/errors.ts";
-import type { Caller } from "../../../src/operation.ts";
+import { WeirError } from "../../../src/base/errors.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import { accountRig, failure, START, type Wire } from "./fixtures.ts";
 
 const rig = accountRig();

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { invitationId } from "../../../src/account/invitations.ts";
 import type { MemberRow } from "../../../src/account/person.ts";
 import type { Role } from "../../../src/account/roles.ts";
-import type { Caller } from "../../../src/operation.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import { accountRig, failure } from "./fixtures.ts";
 
 const rig = accountRig();

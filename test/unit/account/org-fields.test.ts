@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createOrgBody, patchOrgBody } from "../../../src/account/org-fields.ts";
 import { orgSlugField, slugField } from "../../../src/account/slug.ts";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/base/ids.ts";
 import { accepts, faults, reads } from "./field-faults.ts";
 
 describe("a slug", () => {

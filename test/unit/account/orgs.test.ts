@@ -1,6 +1,6 @@
 /** Orgs: making, changing, closing, erasure, transfer; and what the audit and the events tell of it. */
 import { describe, expect, test } from "vitest";
-import type { Caller } from "../../../src/operation.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import { accountRig, failure, NO_MARS } from "./fixtures.ts";
 
 const rig = accountRig();

@@ -2,9 +2,9 @@
 import { beforeEach, expect, test } from "vitest";
 import { ProviderKeys } from "../../../src/account/provider-keys.ts";
 import { openVault } from "../../../src/account/vault.ts";
-import type { Endpoint, Model, Provider, ProviderKey } from "../../../src/endpoint.ts";
+import type { Endpoint, Model, Provider, ProviderKey } from "../../../src/base/endpoint.ts";
+import { platformKey } from "../../../src/base/provider-key.ts";
 import { openInstallation } from "../../../src/installation/installation.ts";
-import { platformKey } from "../../../src/provider-key.ts";
 import { accountRig } from "./fixtures.ts";
 
 const ORG = "org_1";

@@ -1,6 +1,6 @@
 /** Projects: shape, budgets, plan cap, slugs, deletion with its keys. */
 import { expect, test } from "vitest";
-import type { Caller } from "../../../src/operation.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import { accountRig, failure, failureKind, type Page } from "./fixtures.ts";
 
 const rig = accountRig({ todayMicroUsd: 3, monthMicroUsd: 40 });

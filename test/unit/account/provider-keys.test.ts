@@ -7,11 +7,11 @@ import { providerKeyOperations } from "../../../src/account/provider-key-operati
 import { ProviderKeys } from "../../../src/account/provider-keys.ts";
 import type { AccountTables } from "../../../src/account/tables.ts";
 import { openVault, type Vault } from "../../../src/account/vault.ts";
-import type { Provider } from "../../../src/endpoint.ts";
-import { asWeirError } from "../../../src/errors.ts";
+import type { Provider } from "../../../src/base/endpoint.ts";
+import { asWeirError } from "../../../src/base/errors.ts";
+import type { AnyOperation, Caller } from "../../../src/base/operation/operation.ts";
+import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
 import { openInstallation } from "../../../src/installation/installation.ts";
-import type { AnyOperation, Caller } from "../../../src/operation.ts";
-import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { NO_TRAIL } from "../../support/trail.fixtures.ts";
 import { accountRig, failure, failureKind } from "./fixtures.ts";

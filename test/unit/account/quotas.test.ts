@@ -1,7 +1,7 @@
 /** What an org and a person may have and make: of 200 who ask at once as many are admitted as fit, and the refusal names the quota. */
 import { describe, expect, test } from "vitest";
-import { WeirError } from "../../../src/errors.ts";
-import type { Caller } from "../../../src/operation.ts";
+import { WeirError } from "../../../src/base/errors.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import { accountRig } from "./fixtures.ts";
 
 const rig = accountRig();

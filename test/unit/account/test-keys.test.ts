@@ -1,6 +1,6 @@
 /** A test key spends nothing, so it changes nothing that live keys and people stand on. */
 import { expect, test } from "vitest";
-import type { AnyOperation } from "../../../src/operation.ts";
+import type { AnyOperation } from "../../../src/base/operation/operation.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { accountRig, failureKind } from "./fixtures.ts";
 

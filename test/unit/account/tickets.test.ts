@@ -1,6 +1,6 @@
 /** Tickets, and requests for higher limits. */
 import { expect, test } from "vitest";
-import type { Caller } from "../../../src/operation.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import { accountRig, failure } from "./fixtures.ts";
 
 const rig = accountRig();

@@ -1,7 +1,7 @@
 /** Time zones: one name a zone, the one of the IANA database. */
 import { describe, expect, test } from "vitest";
 import { canonicalTimeZone, timeZoneField } from "../../../src/account/time-zone.ts";
-import { localDay } from "../../../src/clock.ts";
+import { localDay } from "../../../src/base/clock.ts";
 import { faults, reads } from "./field-faults.ts";
 
 describe("a time zone", () => {

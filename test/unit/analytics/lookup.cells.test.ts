@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { callRecord, type LookupDeps } from "../../../src/analytics/lookup-operations.ts";
 import type { OtherCells } from "../../../src/analytics/other-cells.ts";
-import type { Caller } from "../../../src/operation.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 
 const reader = { orgId: "org_a" } as Caller;
 const depsOf = (isDone: boolean): LookupDeps => {

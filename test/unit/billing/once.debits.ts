@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import type { Outcome } from "../../../simulator/payments/outcomes.ts";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/base/ids.ts";
 import { someOrg } from "./fixtures.ts";
 import { DebitLog } from "./once.debits.checks.ts";
 import { begin, buy, callerOf, endRefund, LATER, type Later, run, spend } from "./once.lives.ts";

@@ -1,7 +1,7 @@
 /** Subscriptions in a schedule: months that end while nobody looks, are paid late, and asked for twice. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/base/ids.ts";
 import { expectBooks } from "../../support/billing/books.fixtures.ts";
 import { DAY, type TestPlans } from "../../support/billing/plans.fixtures.ts";
 import { wholeLedger } from "../../support/credits/fixtures.ts";

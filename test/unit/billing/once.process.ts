@@ -6,6 +6,8 @@
 
 import { AccountTables } from "../../../src/account/tables.ts";
 import type { Tickets } from "../../../src/account/tickets.ts";
+import { cursors } from "../../../src/base/operation/cursor.ts";
+import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
 import { DisputeTable } from "../../../src/billing/dispute.ts";
 import { FxTable } from "../../../src/billing/fx-table.ts";
 import { type NoticeDeps, onNotice } from "../../../src/billing/notices.ts";
@@ -18,7 +20,6 @@ import { topupOperations } from "../../../src/billing/topup-operations.ts";
 import { TopupTables } from "../../../src/billing/topup-tables.ts";
 import { topupWatcher, watchTopup } from "../../../src/billing/watching.ts";
 import { openCredits } from "../../../src/credits/credits.ts";
-import { cursors } from "../../../src/cursor.ts";
 import { Audit } from "../../../src/events/audit.ts";
 import { Events } from "../../../src/events/events.ts";
 import { autoTopupHook, openAutoTopup } from "../../../src/gateway/auto-topup.ts";
@@ -30,7 +31,6 @@ import { Jobs } from "../../../src/jobs/jobs.ts";
 import { openInbound } from "../../../src/payments/inbound.ts";
 import type { SimulatedService } from "../../../src/payments/simulated/client.ts";
 import { SimulatedGateway } from "../../../src/payments/simulated/simulated-gateway.ts";
-import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { PLANS, SUPPLIER } from "../../support/billing/plans.fixtures.ts";
 import { storeWithActs } from "../../support/store/acts.ts";

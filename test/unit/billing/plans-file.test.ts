@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { CURRENCIES } from "../../../src/base/currency.ts";
+import { isFree, type Plan } from "../../../src/base/plan.ts";
 import { PlanList } from "../../../src/billing/plan-list.ts";
 import { type Config, readConfig } from "../../../src/config.ts";
-import { CURRENCIES } from "../../../src/currency.ts";
 import { planWarnings } from "../../../src/gateway/plan-warnings.ts";
-import { isFree, type Plan } from "../../../src/plan.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-plans-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));

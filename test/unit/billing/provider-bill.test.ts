@@ -2,12 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { providerUsage } from "../../../src/analytics/provider-usage.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { compareBill, type Recorded } from "../../../src/billing/provider-bill.ts";
 import { microOf } from "../../../src/billing/provider-bill-cell.ts";
 import type { BillFormat, BillLine } from "../../../src/billing/provider-bill-formats.ts";
 import { providerBillOperations } from "../../../src/billing/provider-bill-operations.ts";
 import { MOST_LINES, readCsv, readJson } from "../../../src/billing/provider-bill-reading.ts";
-import { WeirError } from "../../../src/errors.ts";
 
 const all = async (lines: AsyncIterable<BillLine>): Promise<BillLine[]> => {
   const found: BillLine[] = [];

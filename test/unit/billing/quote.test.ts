@@ -1,15 +1,15 @@
 /** What a quote says: each part of what is paid, and the same in its top-up, its invoice and the balance. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cursors } from "../../../src/base/operation/cursor.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import { FxTable } from "../../../src/billing/fx-table.ts";
 import { creditMoney, quoteFor, quoteWire } from "../../../src/billing/quote.ts";
 import { settle } from "../../../src/billing/settling.ts";
 import { topupWire } from "../../../src/billing/topup.ts";
 import { creditOperations } from "../../../src/credits/operations.ts";
-import { cursors } from "../../../src/cursor.ts";
 import { invoiceWire } from "../../../src/invoices/invoice-wire.ts";
 import { pageModel, textsOf } from "../../../src/invoices/page-model.ts";
-import type { Caller } from "../../../src/operation.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { checkout, openBilling, payment, someOrg, TERMS, type TestBilling } from "./fixtures.ts";
 

@@ -1,9 +1,9 @@
 /** A ledger that is read from elsewhere, as that of cells is: its charges may have late numbers, or not be readable now. */
 import { afterEach, expect, test } from "vitest";
+import { fail } from "../../../src/base/errors.ts";
 import type { OwnBooks } from "../../../src/billing/reconciliation-books.ts";
 import { codeOf, type StoredEntry } from "../../../src/credits/entry.ts";
 import { GAP_REF, type GapEntry } from "../../../src/credits/shown-list.ts";
-import { fail } from "../../../src/errors.ts";
 import { someOrg } from "./fixtures.ts";
 import { type Books, kindsOf, openBooks } from "./reconciliation.fixtures.ts";
 

@@ -1,10 +1,10 @@
 /** Faults are planted in one book at a time; each is found, and nothing else is. */
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { FINDING_KINDS } from "../../../src/billing/reconciliation-finding.ts";
 import { missedDays, nextNight, reconciler } from "../../../src/billing/reconciliation-job.ts";
 import type { TopupRow } from "../../../src/billing/topup.ts";
-import { seededRandom } from "../../../src/clock.ts";
 import type { StoredEntry } from "../../../src/credits/entry.ts";
 import { GatewayError } from "../../../src/payments/gateway.ts";
 import { someOrg } from "./fixtures.ts";

@@ -2,7 +2,7 @@
  * A schedule: everything that may happen next is a step, and a seed says which step does. Time passes only where a step says so or
  * where nothing else is left, so the same seed and length give the same run.
  */
-import { type Clock, type Random, seededRandom, type Timers } from "../../../src/clock.ts";
+import { type Clock, type Random, seededRandom, type Timers } from "../../../src/base/clock.ts";
 
 interface Step {
   readonly what: string;

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Clock } from "../../../src/base/clock.ts";
+import { problemText } from "../../../src/base/document/document.ts";
 import { CatalogError, loadCatalog, openCatalog } from "../../../src/catalog/catalog.ts";
 import { type PriceVersions, storedPriceVersions } from "../../../src/catalog/price-versions.ts";
-import type { Clock } from "../../../src/clock.ts";
-import { problemText } from "../../../src/document/document.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 
 const SHIPPED = join(import.meta.dirname, "../../../config");

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { CatalogError, type CatalogSnapshot, loadCatalog } from "../../../src/catalog/catalog.ts";
 import type { PriceVersions } from "../../../src/catalog/price-versions.ts";
-import type { Endpoint } from "../../../src/endpoint.ts";
 
 type Entry = Record<string, unknown>;
 

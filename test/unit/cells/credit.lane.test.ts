@@ -1,12 +1,12 @@
 /** The cell's conversation about credit, with answers that come when the test says so. */
 import { expect, test } from "vitest";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import type { Charges } from "../../../src/cells/credit/charges.ts";
 import { CreditLane } from "../../../src/cells/credit/credit-lane.ts";
 import type { Lane, Operation } from "../../../src/cells/exchange.ts";
 import type { RedisValue } from "../../../src/cells/redis.ts";
 import { SharedClock } from "../../../src/cells/shared-clock.ts";
 import { STALE_MS } from "../../../src/cells-settings.ts";
-import { type Clock, systemClock } from "../../../src/clock.ts";
 import { equals, until } from "../../support/wait.ts";
 
 const noCharges = {

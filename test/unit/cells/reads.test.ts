@@ -1,7 +1,7 @@
 /** When a cell's rows may be read, and how often unknown credentials have it look at Redis. */
 import { expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import { Reads } from "../../../src/cells/reads.ts";
-import { systemClock } from "../../../src/clock.ts";
 
 /** A cell in touch that heard a moment ago, unless told. */
 function readsOf() {

@@ -1,7 +1,7 @@
 /** Whether a process that stood still may go on. */
 import { expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import { Wakefulness } from "../../../src/cells/wakefulness.ts";
-import { systemClock } from "../../../src/clock.ts";
 
 test("a cell that cannot catch up says so at once, and leaves the event loop to others", async () => {
   const awake = new Wakefulness({

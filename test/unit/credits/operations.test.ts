@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FullAnswer } from "../../../src/answer.ts";
+import { FullAnswer } from "../../../src/base/operation/answer.ts";
+import { cursors } from "../../../src/base/operation/cursor.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import type { LedgerPage } from "../../../src/credits/ledger.ts";
 import { creditOperations } from "../../../src/credits/operations.ts";
 import { GAP_REF, type ShownEntry } from "../../../src/credits/shown-list.ts";
-import { cursors } from "../../../src/cursor.ts";
-import type { Caller } from "../../../src/operation.ts";
 import { ManualClock, openCredits, tempStore } from "../../support/credits/fixtures.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 

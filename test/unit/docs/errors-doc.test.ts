@@ -1,10 +1,10 @@
 /**
- * `docs/errors.md` and the error table of `src/errors.ts` say the same: every row, in the same order.
+ * `docs/errors.md` and the error table of `src/base/errors.ts` say the same: every row, in the same order.
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { ERRORS } from "../../../src/errors.ts";
+import { ERRORS } from "../../../src/base/errors.ts";
 
 const docs = readFileSync(resolve(import.meta.dirname, "../../../docs/errors.md"), "utf8");
 
@@ -28,7 +28,7 @@ test("docs/errors.md lists exactly the rows of ERRORS, in its order", () => {
   ]);
   expect(
     rows.map((cells) => cells.slice(0, 4)),
-    "edit docs/errors.md to match src/errors.ts (or the reverse)",
+    "edit docs/errors.md to match src/base/errors.ts (or the reverse)",
   ).toEqual(inCode);
 });
 

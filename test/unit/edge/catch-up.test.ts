@@ -1,7 +1,7 @@
 /** Who sends a request, where this process may not know it yet. */
 import { expect, test } from "vitest";
+import { fail } from "../../../src/base/errors.ts";
 import { type CatchUp, whoCalls, whoReads } from "../../../src/edge/catch-up.ts";
-import { fail } from "../../../src/errors.ts";
 
 const unknown = () => fail("invalid_key", "There is no such API key.", { isUnknown: true });
 

@@ -1,8 +1,8 @@
 /** An operation is waited for, but not for ever. */
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { operation } from "../../../src/base/operation/operation.ts";
 import { perform } from "../../../src/edge/perform.ts";
-import { operation } from "../../../src/operation.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { ORIGIN } from "../../support/trail.fixtures.ts";
 

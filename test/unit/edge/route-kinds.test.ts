@@ -5,8 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { answer, raw, redirect } from "../../../src/answer.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { fail } from "../../../src/base/errors.ts";
+import { answer, raw, redirect } from "../../../src/base/operation/answer.ts";
+import { type EventSink, streamOperation } from "../../../src/base/operation/event-stream.ts";
+import type { Hook } from "../../../src/base/operation/hook.ts";
+import { type Operation, operation } from "../../../src/base/operation/operation.ts";
 import type { CredentialPorts } from "../../../src/edge/authorize.ts";
 import { BodyBudget } from "../../../src/edge/body-budget.ts";
 import type { Route } from "../../../src/edge/routes.ts";
@@ -14,11 +18,7 @@ import { securityHeaders } from "../../../src/edge/security-headers.ts";
 import { openServer, type Server } from "../../../src/edge/server.ts";
 import { readStaticFiles } from "../../../src/edge/static-files.ts";
 import { Uploads } from "../../../src/edge/uploads.ts";
-import { fail } from "../../../src/errors.ts";
-import { type EventSink, streamOperation } from "../../../src/event-stream.ts";
 import type { Exchange } from "../../../src/exchange/exchange.ts";
-import type { Hook } from "../../../src/hook.ts";
-import { type Operation, operation } from "../../../src/operation.ts";
 import { until } from "../../support/wait.ts";
 
 const SCIM = {

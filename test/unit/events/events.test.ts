@@ -1,12 +1,12 @@
 /** Events and the audit: there exactly if the act is, listed newest first, forgotten in time. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { cursors } from "../../../src/cursor.ts";
+import { cursors } from "../../../src/base/operation/cursor.ts";
+import type { AnyOperation, Caller } from "../../../src/base/operation/operation.ts";
 import { changesBetween } from "../../../src/events/audit.ts";
 import { Events } from "../../../src/events/events.ts";
 import { eventOperations } from "../../../src/events/operations.ts";
 import { EVENT_NAMES, eventType } from "../../../src/events/types.ts";
-import type { AnyOperation, Caller } from "../../../src/operation.ts";
 import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { ORIGIN, type TestTrail, trailOn } from "../../support/trail.fixtures.ts";

@@ -3,8 +3,8 @@
  * held by the test, so that what happens between their steps can be chosen.
  */
 import { expect, test } from "vitest";
-import { systemTimers } from "../../../src/clock.ts";
-import type { Endpoint } from "../../../src/endpoint.ts";
+import { systemTimers } from "../../../src/base/clock.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { type AttemptDeps, Attempts } from "../../../src/exchange/attempts.ts";
 import { Call, type Incoming, type ReservedCall } from "../../../src/exchange/call.ts";
 import type { Outcome } from "../../../src/exchange/outcome.ts";

@@ -1,13 +1,13 @@
 /** The money of an org's own provider keys: the fee to the micro, and holds that are never less than a charge. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Endpoint, ProviderKey } from "../../../src/endpoint.ts";
+import type { Endpoint, ProviderKey } from "../../../src/base/endpoint.ts";
+import type { UnitPrices } from "../../../src/base/money.ts";
+import { type ByokFee, byokCost, costOf, NO_USAGE, noCost, type Usage } from "../../../src/base/usage.ts";
 import { Call, type OwnKeys, type PlannedCall } from "../../../src/exchange/call.ts";
 import { worstCaseOf } from "../../../src/exchange/cost-bound.ts";
 import { meter } from "../../../src/exchange/meter.ts";
 import { extend, type ReserveDeps, reserve } from "../../../src/exchange/reserve.ts";
-import type { UnitPrices } from "../../../src/money.ts";
-import { type ByokFee, byokCost, costOf, NO_USAGE, noCost, type Usage } from "../../../src/usage.ts";
 import { NO_OPTIONS, type ReplyFacts, type RequestFacts } from "../../../src/wire/contract.ts";
 import { NO_EXTRAS } from "../../../src/wire/extras/ask.ts";
 

@@ -1,9 +1,9 @@
 /** Attempts over upstreams that the test holds: it says who answers what and when; time passes when it says so. */
-import type { Endpoint } from "../../../src/endpoint.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
+import { platformKey } from "../../../src/base/provider-key.ts";
 import { type AttemptDeps, Attempts } from "../../../src/exchange/attempts.ts";
 import { Call, type Incoming, type ReservedCall } from "../../../src/exchange/call.ts";
 import type { Outcome } from "../../../src/exchange/outcome.ts";
-import { platformKey } from "../../../src/provider-key.ts";
 import { DEFAULT_DECISION, type Decision } from "../../../src/routing/decision.ts";
 import { Health } from "../../../src/routing/health.ts";
 import type { UpstreamHandler, UpstreamRequest } from "../../../src/upstream/upstreams.ts";

@@ -1,9 +1,9 @@
 /** What a request's extras may cost at an endpoint, and what is charged of them. */
 import { describe, expect, test } from "vitest";
-import type { Endpoint } from "../../../src/endpoint.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
+import type { UnitPrices } from "../../../src/base/money.ts";
 import { DEFAULT_TOOL_USES, dearest, extraBound } from "../../../src/exchange/extra-bounds.ts";
 import { meter } from "../../../src/exchange/meter.ts";
-import type { UnitPrices } from "../../../src/money.ts";
 import type { RequestFacts } from "../../../src/wire/contract.ts";
 import type { Ask } from "../../../src/wire/extras/ask.ts";
 import { sentOf } from "../../../src/wire/extras/sent.ts";

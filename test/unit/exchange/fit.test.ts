@@ -4,11 +4,11 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Endpoint, ProviderKey } from "../../../src/endpoint.ts";
+import type { Endpoint, ProviderKey } from "../../../src/base/endpoint.ts";
+import type { UnitPrices } from "../../../src/base/money.ts";
+import { byokCost, costOf, NO_CHARGED_EXTRAS, NO_USAGE } from "../../../src/base/usage.ts";
 import type { OwnKeys, PlannedCall } from "../../../src/exchange/call.ts";
 import { Fitting } from "../../../src/exchange/fit.ts";
-import type { UnitPrices } from "../../../src/money.ts";
-import { byokCost, costOf, NO_CHARGED_EXTRAS, NO_USAGE } from "../../../src/usage.ts";
 import { chatFormat } from "../../../src/wire/chat/format.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { leastLimitFor } from "../../../src/wire/claude.ts";

@@ -1,7 +1,7 @@
 /** Kept answers are forgotten when their time is over, however many there are: nothing grows for ever (T55). */
 import { afterAll, describe, expect, test, vi } from "vitest";
 import type { KeyContext } from "../../../src/account/keyring.ts";
-import type { Clock } from "../../../src/clock.ts";
+import type { Clock } from "../../../src/base/clock.ts";
 import { IdempotentAnswers } from "../../../src/exchange/idempotency.ts";
 import { StoredResponses } from "../../../src/exchange/stored-responses.ts";
 import type { Store } from "../../../src/store/store.ts";

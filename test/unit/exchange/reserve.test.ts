@@ -4,10 +4,10 @@
  */
 import { afterAll, describe, expect, test } from "vitest";
 import type { KeyContext } from "../../../src/account/keyring.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
+import { fail } from "../../../src/base/errors.ts";
 import type { LocalPurse, Purse } from "../../../src/credits/purse.ts";
-import type { Endpoint } from "../../../src/endpoint.ts";
-import { fail } from "../../../src/errors.ts";
 import { Call, type Incoming, type PlannedCall } from "../../../src/exchange/call.ts";
 import { HoldQueue, type HoldQueueDeps } from "../../../src/exchange/hold-queue.ts";
 import { releaseHolds } from "../../../src/exchange/holds.ts";

@@ -3,7 +3,7 @@
  * shadow, and what its copy is sent, answered and charged.
  */
 import type { ShadowRow } from "../../../src/analytics/shadow-rows.ts";
-import { systemTimers } from "../../../src/clock.ts";
+import { systemTimers } from "../../../src/base/clock.ts";
 import { Call, type Incoming, type ReservedCall } from "../../../src/exchange/call.ts";
 import { openShadows, type ShadowDeps, type Shadows } from "../../../src/exchange/shadow.ts";
 import type { PrimaryEnding } from "../../../src/exchange/shadow-ending.ts";

@@ -1,6 +1,6 @@
 /** Shadow calls, one by one: when a copy is sent, what is recorded of it, what it costs, and what it may not do. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import type { Endpoint } from "../../../src/endpoint.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
 import type { ReservedCall } from "../../../src/exchange/call.ts";
 import { MAX_ANSWER_BYTES } from "../../../src/exchange/shadow-copy.ts";
 import { MAX_RUN_MS } from "../../../src/exchange/shadow-run.ts";

@@ -1,7 +1,7 @@
 /** Damaged whole answers of every dialect: refused with a typed error, or told to the client as JSON. */
 import { beforeAll, describe } from "vitest";
-import type { Dialect } from "../../../src/endpoint.ts";
-import { NO_USAGE } from "../../../src/usage.ts";
+import type { Dialect } from "../../../src/base/endpoint.ts";
+import { NO_USAGE } from "../../../src/base/usage.ts";
 import { countAnswer } from "../../../src/wire/count.ts";
 import type { FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";

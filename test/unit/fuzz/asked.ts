@@ -1,5 +1,5 @@
 /** What clients asked, where answers are damaged: requests of every format that were read. */
-import type { Random } from "../../../src/clock.ts";
+import type { Random } from "../../../src/base/clock.ts";
 import type { ClientRequest, FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { requestSeeds } from "../../support/fuzz/seeds.ts";

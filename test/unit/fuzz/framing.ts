@@ -4,7 +4,7 @@
  */
 
 import { eventStreamFrame } from "../../../simulator/event-stream.ts";
-import type { Random } from "../../../src/clock.ts";
+import type { Random } from "../../../src/base/clock.ts";
 import { below, type Damage, damagedJson, damagedText, pick, utf8 } from "./mutations.ts";
 
 /** How a stream is taken apart and put together: its events, and the JSON in each. */

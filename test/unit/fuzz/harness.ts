@@ -5,7 +5,7 @@
  * `WEIR_FUZZ_ROUNDS` sets the rounds of each family; `WEIR_FUZZ_ONLY="<family>:<round>"` runs that one round.
  */
 import { expect, test } from "vitest";
-import { type Random, seededRandom } from "../../../src/clock.ts";
+import { type Random, seededRandom } from "../../../src/base/clock.ts";
 import { heapBytes } from "../../support/heap.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";
 import { type Damage, pick } from "./mutations.ts";

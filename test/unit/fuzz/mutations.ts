@@ -2,7 +2,7 @@
  * Damage done to texts on purpose, by a seeded generator: to bytes and to JSON values. All
  * text is latin1, one character a byte, so that every byte can come about, also in the midst of a character.
  */
-import type { Random } from "../../../src/clock.ts";
+import type { Random } from "../../../src/base/clock.ts";
 
 /** Damages a text, if need be with parts of another one. */
 export type Damage = (text: string, other: string, random: Random) => string;

@@ -3,8 +3,8 @@
  * bytes, to lines and to words; a word may become any other of the grammar, so that much of it nearly fits.
  */
 import { describe } from "vitest";
-import type { Random } from "../../../src/clock.ts";
-import type { RouteOptions } from "../../../src/route.ts";
+import type { Random } from "../../../src/base/clock.ts";
+import type { RouteOptions } from "../../../src/base/route.ts";
 import { compilePolicy, decisionNotes } from "../../../src/routing/policy.ts";
 import { type PolicyProblem, readPolicy } from "../../../src/routing/policy-reading.ts";
 import { must } from "../../support/fuzz/rules.ts";

@@ -1,6 +1,6 @@
 /** Damaged requests of every format: refused with a typed error, or told to every upstream as JSON. */
 import { describe } from "vitest";
-import type { Endpoint } from "../../../src/endpoint.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { countable, countQuestion } from "../../../src/wire/count.ts";
 import type { ClientFormat, ClientRequest, FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";

@@ -3,8 +3,8 @@
  * gets is whole events of JSON, and amounts to what the same answer is as a whole.
  */
 import { beforeAll, describe } from "vitest";
-import type { Dialect } from "../../../src/endpoint.ts";
-import { NO_USAGE } from "../../../src/usage.ts";
+import type { Dialect } from "../../../src/base/endpoint.ts";
+import { NO_USAGE } from "../../../src/base/usage.ts";
 import { NeutralCapture } from "../../../src/wire/capture.ts";
 import { GENERATION_DIALECTS } from "../../../src/wire/dialects.ts";
 import type {

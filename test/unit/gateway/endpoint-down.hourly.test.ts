@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Endpoint } from "../../../src/endpoint.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { Events } from "../../../src/events/events.ts";
 import { openEndpointDown } from "../../../src/gateway/endpoint-down.ts";
 import type { Outage } from "../../../src/routing/health.ts";

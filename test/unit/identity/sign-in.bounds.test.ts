@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import type { OrgRow } from "../../../src/account/org.ts";
 import { invitedUser } from "../../../src/account/person.ts";
 import type { Role } from "../../../src/account/roles.ts";
-import type { Caller } from "../../../src/operation.ts";
-import { USUAL_QUOTAS } from "../../../src/quota.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
+import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
 import { ORIGIN } from "../../support/trail.fixtures.ts";
 import { claimsOf, identityRig } from "./fixtures.ts";
 

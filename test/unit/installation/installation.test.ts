@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { cursors } from "../../../src/base/operation/cursor.ts";
 import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
-import { systemClock } from "../../../src/clock.ts";
-import { cursors } from "../../../src/cursor.ts";
 import { openInstallation } from "../../../src/installation/installation.ts";
 import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 

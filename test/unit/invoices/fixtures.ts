@@ -3,15 +3,15 @@
 import { newOrg } from "../../../src/account/org.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
 import { Tickets } from "../../../src/account/tickets.ts";
-import { systemRandom, systemTimers } from "../../../src/clock.ts";
-import { cursors } from "../../../src/cursor.ts";
+import { systemRandom, systemTimers } from "../../../src/base/clock.ts";
+import { cursors } from "../../../src/base/operation/cursor.ts";
+import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
 import { drawHtml, drawPdf } from "../../../src/invoices/drawing-thread.ts";
 import type { InvoiceOrder, InvoiceRow } from "../../../src/invoices/invoice.ts";
 import { openInvoices } from "../../../src/invoices/invoices.ts";
 import type { EInvoicePortal } from "../../../src/invoices/portal.ts";
 import type { SupplierFile } from "../../../src/invoices/supplier.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
-import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 import { AT_MS, orderOf, SUPPLIER } from "../../support/invoices/rows.ts";
 import { trailOn } from "../../support/trail.fixtures.ts";

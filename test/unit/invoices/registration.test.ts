@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { decodeJwt } from "jose";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type InvoicePortal, startInvoicePortal } from "../../../simulator/invoice-portal/invoice-portal.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { eInvoicePayload } from "../../../src/invoices/e-invoice.ts";
 import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import { httpPortal } from "../../../src/invoices/portal-http.ts";

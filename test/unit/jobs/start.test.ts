@@ -1,6 +1,6 @@
 /** What a start costs, and what waiting costs, by what is read and by the timers that are set: not by time, which others share. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { seededRandom, type Timers } from "../../../src/clock.ts";
+import { seededRandom, type Timers } from "../../../src/base/clock.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import type { Store, Table } from "../../../src/store/store.ts";
 import { amount } from "../../support/effort.ts";

@@ -1,6 +1,6 @@
 /** Wall clocks that jump, and a store that refuses: jobs come late, and none is lost. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import {
   type Cell,
   HOUR,

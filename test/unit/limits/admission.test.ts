@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { asWeirError } from "../../../src/errors.ts";
+import { asWeirError } from "../../../src/base/errors.ts";
 import {
   type Admission,
   type KeyLimits,

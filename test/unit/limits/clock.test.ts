@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import type { Clock } from "../../../src/clock.ts";
+import type { Clock } from "../../../src/base/clock.ts";
 import type { BudgetScope } from "../../../src/limits/budget.ts";
 import { type LocalBudgets, openBudgets } from "../../../src/limits/budgets.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "vitest";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import { openBudgets } from "../../../src/limits/budgets.ts";
 import { KeptBytes } from "../../../src/limits/kept-bytes.ts";
 import { openLimits } from "../../../src/limits/limits.ts";
 import { type KeyInForce, limitsOperations, type Refusals24h } from "../../../src/limits/operations.ts";
-import type { Caller } from "../../../src/operation.ts";
 import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 

@@ -1,9 +1,9 @@
 /** Who may send how many control-plane requests: keys, the keys of an org together, people, directories, addresses. */
 import { expect, test } from "vitest";
-import { asWeirError } from "../../../src/errors.ts";
+import { asWeirError } from "../../../src/base/errors.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import { openLimits, type RateState } from "../../../src/limits/limits.ts";
 import { type RequestKind, requestLimits } from "../../../src/limits/request-limits.ts";
-import type { Caller } from "../../../src/operation.ts";
 import { ManualClock } from "../../support/credits/fixtures.ts";
 
 const SETTINGS = {

@@ -2,11 +2,11 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ticketDecided } from "../../../src/account/account-events.ts";
 import { newTicket, ticketWire } from "../../../src/account/ticket.ts";
-import { WeirError } from "../../../src/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
+import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
 import { AskedMails } from "../../../src/mail/asked-mails.ts";
 import { invoice } from "../../../src/mail/templates/invoice.ts";
 import { keyReported } from "../../../src/mail/templates/key-reported.ts";
-import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { mailRig } from "./fixtures.ts";
 
 const DAY_MS = 86_400_000;

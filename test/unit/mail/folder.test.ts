@@ -2,15 +2,15 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { FullAnswer } from "../../../src/answer.ts";
-import { WeirError } from "../../../src/errors.ts";
-import type { HttpHead } from "../../../src/http-head.ts";
+import { WeirError } from "../../../src/base/errors.ts";
+import { FullAnswer } from "../../../src/base/operation/answer.ts";
+import type { HttpHead } from "../../../src/base/operation/http-head.ts";
+import type { Caller } from "../../../src/base/operation/operation.ts";
 import { isFromThisMachine } from "../../../src/local-request.ts";
 import { readEml } from "../../../src/mail/eml.ts";
 import { MailFolder } from "../../../src/mail/folder-transport.ts";
 import { mailOperations } from "../../../src/mail/operations.ts";
 import { ticketDecided } from "../../../src/mail/templates/ticket-decided.ts";
-import type { Caller } from "../../../src/operation.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";
 import { FROM, mailRig, writtenMails } from "./fixtures.ts";
 

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { newOrg, type OrgRow } from "../../../src/account/org.ts";
 import type { Plan, PlanList } from "../../../src/account/plan.ts";
-import { cursors } from "../../../src/cursor.ts";
-import type { AnyOperation } from "../../../src/operation.ts";
+import { cursors } from "../../../src/base/operation/cursor.ts";
+import type { AnyOperation } from "../../../src/base/operation/operation.ts";
 import { operatorPlanOperations } from "../../../src/operator/plan-operations.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { accountRig } from "../account/fixtures.ts";

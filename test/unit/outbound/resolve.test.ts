@@ -1,6 +1,6 @@
 /** Names and their addresses: all are looked at, one that is not allowed refuses the name, and a change of DNS is seen. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { systemClock, systemTimers, type Timers } from "../../../src/clock.ts";
+import { systemClock, systemTimers, type Timers } from "../../../src/base/clock.ts";
 import { dnsResolve, type Names, openNames } from "../../../src/outbound/resolve.ts";
 import { readTarget, type Target } from "../../../src/outbound/target.ts";
 import { failureOf, kindOf, PUBLIC_ONLY, rulesOf, WITH_LOOPBACK } from "../../support/outbound/fixtures.ts";

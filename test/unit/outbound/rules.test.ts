@@ -1,7 +1,7 @@
 /** What an installation allows beside public addresses: the text of ranges, and what they open. */
 import { networkInterfaces } from "node:os";
 import { describe, expect, test } from "vitest";
-import { WeirError } from "../../../src/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { type Address, readAddress } from "../../../src/outbound/address.ts";
 import { isAllowed, ownAddresses, readAllow } from "../../../src/outbound/rules.ts";
 import { rulesOf } from "../../support/outbound/fixtures.ts";

@@ -2,7 +2,7 @@
 import { createServer, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { systemTimers } from "../../../src/clock.ts";
+import { systemTimers } from "../../../src/base/clock.ts";
 import { readAddress } from "../../../src/outbound/address.ts";
 import { CheckedAgent } from "../../../src/outbound/agent.ts";
 import { attempt } from "../../../src/outbound/attempt.ts";

@@ -1,6 +1,6 @@
 /** What every payment gateway must do, held against its adapter over sockets: one list for all of them. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { WeirError } from "../../../src/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { account, failures, mandates } from "./conformance.debits.ts";
 import {
   Bench,

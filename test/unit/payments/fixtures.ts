@@ -7,8 +7,8 @@ import {
   startPaymentSimulator,
 } from "../../../simulator/payments/payment-simulator.ts";
 import type { House } from "../../../simulator/payments/state.ts";
-import { type Clock, seededRandom } from "../../../src/clock.ts";
-import type { Currency } from "../../../src/currency.ts";
+import { type Clock, seededRandom } from "../../../src/base/clock.ts";
+import type { Currency } from "../../../src/base/currency.ts";
 import type {
   CheckoutOrder,
   DebitOrder,

@@ -1,6 +1,6 @@
 /** Which payment gateway takes which currency, by weir.yaml and the environment. */
 import { expect, test } from "vitest";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { paymentSettingsOf } from "../../../src/payment-settings.ts";
 import { openPaymentGateways } from "../../../src/payments/open.ts";
 

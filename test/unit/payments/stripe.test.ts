@@ -2,7 +2,7 @@
 import Stripe from "stripe";
 import { describe, expect, test } from "vitest";
 import { startPaymentSimulator } from "../../../simulator/payments/payment-simulator.ts";
-import { seededRandom, systemClock } from "../../../src/clock.ts";
+import { seededRandom, systemClock } from "../../../src/base/clock.ts";
 import type { CheckoutOrder } from "../../../src/payments/gateway.ts";
 import { StripeGateway } from "../../../src/payments/stripe/stripe-gateway.ts";
 import { conformance } from "./conformance.ts";

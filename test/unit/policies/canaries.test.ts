@@ -1,6 +1,6 @@
 /** Canaries: warming, green, red; red at once in memory, for good, and in the store. */
 import { expect, test, vi } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { until } from "../../support/wait.ts";
 import { OWNER, policyRig } from "./fixtures.ts";
 

@@ -1,6 +1,6 @@
 /** Dry runs: what a version decides, what it would try at which cost, and why; replays and reports through their ports. */
 import { describe, expect, test } from "vitest";
-import type { Model } from "../../../src/endpoint.ts";
+import type { Model } from "../../../src/base/endpoint.ts";
 import { expectedCostMicroUsd } from "../../../src/policies/dry-run.ts";
 import type { ReplayRequest } from "../../../src/policies/replay.ts";
 import type { ReplayReport } from "../../../src/policies/replay-report.ts";

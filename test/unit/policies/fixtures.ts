@@ -1,15 +1,15 @@
 /** What the tests of policies stand on: the room on a store of its own, with a small catalog and two orgs. */
 import { afterEach, beforeEach, expect } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import type { Endpoint, Model } from "../../../src/endpoint.ts";
-import type { AnyOperation, Caller } from "../../../src/operation.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import type { Endpoint, Model } from "../../../src/base/endpoint.ts";
+import type { AnyOperation, Caller } from "../../../src/base/operation/operation.ts";
+import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
 import type { AccountView } from "../../../src/policies/account-view.ts";
 import type { CanaryRed } from "../../../src/policies/canary.ts";
 import { type PoliciesOperationDeps, policiesOperations } from "../../../src/policies/operations.ts";
 import { openPolicies, type Policies } from "../../../src/policies/policies.ts";
 import type { VersionKey } from "../../../src/policies/policy-tables.ts";
 import { readInThread } from "../../../src/policies/reading-thread.ts";
-import { USUAL_QUOTAS } from "../../../src/quota.ts";
 import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { endpoint, FRESH, model, provider } from "../../support/routing/fixtures.ts";

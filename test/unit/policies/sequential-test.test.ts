@@ -1,6 +1,6 @@
 /** The canary's test: how often it raises a false alarm however long one looks, and how soon it finds a bad endpoint. */
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { ENOUGH_EVIDENCE, errorRateTest, FALSE_ALARM_RATE } from "../../../src/policies/sequential-test.ts";
 import { rounds } from "../../support/effort.ts";
 

@@ -1,7 +1,7 @@
 /** Who is to stay stays: the same endpoint for the same caller, shares as drawn, and only its own callers move with an endpoint. */
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import type { Endpoint } from "../../../src/endpoint.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { hashOf, mixed } from "../../../src/routing/hash.ts";
 import type { HealthView } from "../../../src/routing/health.ts";
 import { plan } from "../../../src/routing/planner.ts";

@@ -1,8 +1,8 @@
 /** Random models, calls, healths, policies and routes: every feature of routing is on in some, and off in others. */
 import fc from "fast-check";
-import { seededRandom } from "../../../src/clock.ts";
-import type { Endpoint } from "../../../src/endpoint.ts";
-import { AFFINITIES, type RouteOptions, SORTS } from "../../../src/route.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
+import { AFFINITIES, type RouteOptions, SORTS } from "../../../src/base/route.ts";
 import type { Decision } from "../../../src/routing/decision.ts";
 import type { RouteFacts } from "../../../src/routing/eligibility.ts";
 import type { EndpointHealth, HealthView } from "../../../src/routing/health.ts";

@@ -1,6 +1,6 @@
 /** The first moments: many calls come before anything is known of the endpoints. */
 import { expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { DEFAULT_DECISION } from "../../../src/routing/decision.ts";
 import { Health } from "../../../src/routing/health.ts";
 import { plan } from "../../../src/routing/planner.ts";

@@ -1,6 +1,6 @@
 /** A lane that takes only so many calls at once: what it refused is remembered, and calls beyond that go elsewhere first. */
 import { beforeEach, describe, expect, test } from "vitest";
-import type { ProviderKey } from "../../../src/endpoint.ts";
+import type { ProviderKey } from "../../../src/base/endpoint.ts";
 import { DEFAULT_DECISION } from "../../../src/routing/decision.ts";
 import { Health, type LaneLease } from "../../../src/routing/health.ts";
 import type { LaneResult } from "../../../src/routing/lanes.ts";

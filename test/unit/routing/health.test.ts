@@ -1,6 +1,6 @@
 /** Cool-down, half-open probe, fading error rate and latency, on a clock the test moves. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { platformKey } from "../../../src/provider-key.ts";
+import { platformKey } from "../../../src/base/provider-key.ts";
 import { type AttemptResult, Health, type LaneLease } from "../../../src/routing/health.ts";
 import { leastProcessorMs } from "../../support/processor-time.fixtures.ts";
 import { ownPool, pooled } from "../../support/routing/fixtures.ts";

@@ -1,9 +1,9 @@
 /** Which credential a call gets: least loaded, wished for, not cooling down; and that each is given back once. */
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import type { ProviderKey } from "../../../src/endpoint.ts";
-import { platformKey } from "../../../src/provider-key.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import type { ProviderKey } from "../../../src/base/endpoint.ts";
+import { platformKey } from "../../../src/base/provider-key.ts";
 import { type LaneLease, type LanePreference, type LaneResult, Lanes } from "../../../src/routing/lanes.ts";
 import { Recent } from "../../../src/routing/recent.ts";
 import { ownPool, pooled } from "../../support/routing/fixtures.ts";

@@ -1,6 +1,6 @@
 /** C13: which requirement leaves a call without an endpoint, and who set it. */
 import { expect, test } from "vitest";
-import type { RouteOptions } from "../../../src/route.ts";
+import type { RouteOptions } from "../../../src/base/route.ts";
 import type { RouteFacts } from "../../../src/routing/eligibility.ts";
 import { leftOut, leftOutText } from "../../../src/routing/leaving-out.ts";
 import { compilePolicy, decideAlone } from "../../../src/routing/policy.ts";

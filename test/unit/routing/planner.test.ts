@@ -1,7 +1,7 @@
 /** Who may serve a call, in which order, and why. */
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import type { RouteOptions } from "../../../src/route.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import type { RouteOptions } from "../../../src/base/route.ts";
 import type { RouteFacts } from "../../../src/routing/eligibility.ts";
 import type { HealthView } from "../../../src/routing/health.ts";
 import { plan } from "../../../src/routing/planner.ts";

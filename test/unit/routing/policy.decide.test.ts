@@ -1,7 +1,7 @@
 /** What a compiled policy decides about a call: which rule applies, what it makes of the defaults, and of the request. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { RouteOptions } from "../../../src/route.ts";
+import type { RouteOptions } from "../../../src/base/route.ts";
 import { DEFAULT_DECISION, type Decision } from "../../../src/routing/decision.ts";
 import { exclusionOf } from "../../../src/routing/eligibility.ts";
 import {

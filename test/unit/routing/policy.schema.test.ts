@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { MAX_ATTEMPTS } from "../../../src/route.ts";
+import { MAX_ATTEMPTS } from "../../../src/base/route.ts";
 import { MAX_RULES, policySchema } from "../../../src/routing/policy-document.ts";
 import { MAX_POLICY_BYTES, readPolicy } from "../../../src/routing/policy-reading.ts";
 import { BAD_BLOCKS } from "../../support/policy.bad-blocks.ts";

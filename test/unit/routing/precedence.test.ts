@@ -1,7 +1,7 @@
 /** What goes first: each claim to the first place beside the next weaker one, with the reason that the plan gives. */
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import type { RouteOptions } from "../../../src/route.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import type { RouteOptions } from "../../../src/base/route.ts";
 import type { RouteFacts } from "../../../src/routing/eligibility.ts";
 import type { HealthView } from "../../../src/routing/health.ts";
 import { plan } from "../../../src/routing/planner.ts";

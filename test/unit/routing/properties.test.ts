@@ -1,8 +1,8 @@
 /** Planner properties over random models, calls, healths, policies and requests. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Endpoint } from "../../../src/endpoint.ts";
-import { MAX_ATTEMPTS, type RouteOptions } from "../../../src/route.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
+import { MAX_ATTEMPTS, type RouteOptions } from "../../../src/base/route.ts";
 import type { RouteFacts } from "../../../src/routing/eligibility.ts";
 import type { PolicyBlock } from "../../../src/routing/policy-document.ts";
 import { rounds } from "../../support/effort.ts";

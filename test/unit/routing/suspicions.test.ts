@@ -1,6 +1,6 @@
 /** S5: what one org's calls are answered rests nothing that all orgs use, unless the gateway's own question or other orgs say the same. */
 import { beforeEach, describe, expect, test } from "vitest";
-import type { ProviderKey } from "../../../src/endpoint.ts";
+import type { ProviderKey } from "../../../src/base/endpoint.ts";
 import { type AttemptResult, Health } from "../../../src/routing/health.ts";
 import { ASK_AGAIN_MS } from "../../../src/routing/suspicions.ts";
 import { ManualClock } from "../../support/credits/fixtures.ts";

@@ -1,6 +1,6 @@
 /** What answers are made of: projections, pages, entity tags and errors. */
 import { describe, expect, test } from "vitest";
-import { fail } from "../../../src/errors.ts";
+import { fail } from "../../../src/base/errors.ts";
 import { isShown, project, readProjection } from "../../../src/scim/attributes.ts";
 import { asScimError, ScimError, scimErrorBody, scimFail, scimStatus } from "../../../src/scim/error.ts";
 import { ifMatch, ifNoneMatch, weakEtag } from "../../../src/scim/etag.ts";

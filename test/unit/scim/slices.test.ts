@@ -1,7 +1,7 @@
 /** Long work lets the process do other work: what is done in one turn of the event loop is counted, not timed. */
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { FullAnswer } from "../../../src/answer.ts";
+import type { FullAnswer } from "../../../src/base/operation/answer.ts";
 import { project } from "../../../src/scim/attributes.ts";
 import { readGroupBody, readingGroup } from "../../../src/scim/body.ts";
 import { type Listed, list } from "../../../src/scim/listing.ts";

@@ -190,7 +190,7 @@ test("test files are those of the lanes that load a source of the rooms, by what
     "src/limits/types.ts": "export type Window = 1;\n",
     "src/clock.ts": "export const clock = 1;\n",
     "test/unit/limits/window.test.ts": 'import { window } from "../../../src/limits/window.ts";\nwindow;\n',
-    "test/unit/limits/clock.test.ts": 'import { clock } from "../../../src/clock.ts";\nclock;\n',
+    "test/unit/limits/clock.test.ts": 'import { clock } from "../../../src/base/clock.ts";\nclock;\n',
     "test/unit/limits/types.test.ts": 'import type { Window } from "../../../src/limits/types.ts";\n',
     "test/timed/limits/window.test.ts": 'import "../../../src/limits/window.ts";\n',
     "test/engine/analytics/usage.test.ts": 'import "../../../src/limits/window.ts";\n',

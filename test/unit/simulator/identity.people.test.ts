@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startIdentityProvider } from "../../../simulator/identity/identity-provider.ts";
 import { MAX_PEOPLE, openPeople } from "../../../simulator/identity/people.ts";
-import { seededRandom, systemClock, systemRandom } from "../../../src/clock.ts";
+import { seededRandom, systemClock, systemRandom } from "../../../src/base/clock.ts";
 import {
   Browser,
   beginSignIn,

@@ -7,7 +7,7 @@ import {
   type PaymentSimulator,
   startPaymentSimulator,
 } from "../../../simulator/payments/payment-simulator.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 
 let dir: string;
 let simulator: PaymentSimulator;

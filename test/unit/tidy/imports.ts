@@ -22,14 +22,13 @@ export interface Rule {
  * describe control-plane acts (`operations.ts`, `key-operations.ts`). `gateway` is not here: it may import everything.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  vocabulary: [],
-  main: ["commands", "process"],
+  base: [],
+  main: ["commands", "base/process"],
   // Each opens what it needs of the rooms, and nothing opens a command.
   commands: [
-    "vocabulary",
-    "document",
-    "config",
-    "process",
+    "base",
+    "base/document",
+    "base/process",
     "gateway",
     "account",
     "catalog",
@@ -44,66 +43,65 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/analytics/engine.ts",
   ],
   // Texts that people write: YAML with places, unknown words and their nearest kin.
-  document: ["vocabulary"],
+  "base/document": ["base"],
   // What is kept of a call, column by column.
-  record: ["vocabulary"],
-  process: ["vocabulary"],
-  config: ["vocabulary", "document"],
-  wire: ["vocabulary", "document"],
-  routing: ["vocabulary", "document"],
-  workers: ["vocabulary", "record"],
+  record: ["base"],
+  "base/process": ["base"],
+  wire: ["base", "base/document"],
+  routing: ["base", "base/document"],
+  workers: ["base", "record"],
   // No part of the product: it is what the product is held against.
-  simulator: ["vocabulary"],
-  store: ["vocabulary", "process"],
+  simulator: ["base"],
+  store: ["base", "base/process"],
   // What several processes of one installation share, through Redis.
-  cells: ["vocabulary", "store", "credits", "limits", "src/exchange/kept-rows.ts"],
+  cells: ["base", "store", "credits", "limits", "src/exchange/kept-rows.ts"],
   // Several processes on one machine and one port; the analytics' engine comes by a port.
-  supervisor: ["vocabulary", "process", "cells"],
-  jobs: ["vocabulary", "store"],
-  events: ["vocabulary", "store"],
-  webhooks: ["vocabulary", "store", "events", "jobs", "account", "outbound"],
+  supervisor: ["base", "base/process", "cells"],
+  jobs: ["base", "store"],
+  events: ["base", "store"],
+  webhooks: ["base", "store", "events", "jobs", "account", "outbound"],
   // It takes only the shape of a ledger entry from credits.
-  analytics: ["vocabulary", "record", "store", "events", "src/credits/entry.ts"],
-  credits: ["vocabulary", "store", "events"],
-  limits: ["vocabulary", "store", "credits", "events"],
-  catalog: ["vocabulary", "document", "store"],
+  analytics: ["base", "record", "store", "events", "src/credits/entry.ts"],
+  credits: ["base", "store", "events"],
+  limits: ["base", "store", "credits", "events"],
+  catalog: ["base", "base/document", "store"],
   // An org's apps and the public pages; figures come by ports.
-  apps: ["vocabulary", "store", "events", "account"],
+  apps: ["base", "store", "events", "account"],
   // What all processes of an installation share; a process keeps it in files.
-  installation: ["vocabulary", "process"],
-  account: ["vocabulary", "document", "store", "installation", "process", "events", "jobs"],
+  installation: ["base", "base/process"],
+  account: ["base", "base/document", "store", "installation", "base/process", "events", "jobs"],
   // What an org takes along; the rooms' own rows come by ports.
-  exports: ["vocabulary", "store", "events", "jobs"],
+  exports: ["base", "store", "events", "jobs"],
   // Copies of an installation: how one is made beside a running gateway, and how it is proven before it is used.
-  backup: ["vocabulary", "process", "store", "credits", "installation", "src/analytics/batch-queue.ts"],
-  operator: ["vocabulary", "store", "account", "credits", "events", "jobs"],
-  identity: ["vocabulary", "store", "account", "events"],
-  mail: ["vocabulary", "store", "events", "jobs", "account"],
+  backup: ["base", "base/process", "store", "credits", "installation", "src/analytics/batch-queue.ts"],
+  operator: ["base", "store", "account", "credits", "events", "jobs"],
+  identity: ["base", "store", "account", "events"],
+  mail: ["base", "store", "events", "jobs", "account"],
   // What a payment gateway is asked and says; no money of ours moves here.
-  payments: ["vocabulary", "store", "jobs"],
-  invoices: ["vocabulary", "document", "store", "events", "jobs", "account"],
+  payments: ["base", "store", "jobs"],
+  invoices: ["base", "base/document", "store", "events", "jobs", "account"],
   // From a quote to credit: top-ups, refunds, mandates, plans, subscriptions.
   billing: [
-    ...["vocabulary", "document", "store", "credits", "account", "catalog"],
+    ...["base", "base/document", "store", "credits", "account", "catalog"],
     ...["events", "jobs", "payments", "invoices"],
   ],
   // OpenTelemetry: what the record of a call is as spans and metrics.
-  telemetry: ["vocabulary"],
+  telemetry: ["base"],
   // Signed statements of what a call cost.
-  receipts: ["vocabulary", "store", "installation", "record"],
-  policies: ["vocabulary", "document", "record", "store", "routing", "events"],
+  receipts: ["base", "store", "installation", "record"],
+  policies: ["base", "base/document", "record", "store", "routing", "events"],
   // Directories of organisations: what an identity provider says of users and groups.
-  scim: ["vocabulary", "store", "account", "events", "jobs"],
-  upstream: ["vocabulary", "wire"],
+  scim: ["base", "store", "account", "events", "jobs"],
+  upstream: ["base", "wire"],
   // Calls to URLs that tenants give; whoever makes such a call does it through this room.
-  outbound: ["vocabulary"],
+  outbound: ["base"],
   exchange: [
-    ...["vocabulary", "store", "credits", "limits", "catalog", "account", "billing"],
+    ...["base", "store", "credits", "limits", "catalog", "account", "billing"],
     ...["routing", "policies", "upstream", "wire", "workers", "analytics"],
   ],
   // It takes from the account what authenticates a request and says which key may call a route.
   edge: [
-    ...["vocabulary", "document", "operations", "exchange"],
+    ...["base", "base/document", "operations", "exchange"],
     ...["src/account/keyring.ts", "src/account/roles.ts", "src/account/scopes.ts", "src/account/versions.ts"],
     // Who may ask how often.
     ...["src/limits/limits.ts", "src/limits/request-limits.ts"],
@@ -120,7 +118,7 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   "uWebSockets.js": "src/edge/",
   chdb: "src/analytics/",
   "@clickhouse/client": "src/analytics/",
-  yaml: "src/document/",
+  yaml: "src/base/document/",
   yazl: "src/exports/",
   stripe: "src/payments/stripe/",
   razorpay: "src/payments/razorpay/",
@@ -140,8 +138,8 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
 const OPERATIONS = /^src\/([a-z-]+\/)+([a-z-]+-)?operations\.ts$/;
 
 /**
- * A room is a folder of the table, such as `store/jobs`; a file belongs to the deepest one that it is in. `main`, `config` and
- * `vocabulary` are files of `src` itself, and the simulator stands beside `src`.
+ * A room is a folder of the table, such as `store/jobs`; a file belongs to the deepest one that it is in. `main` is a
+ * file of `src` itself, and the simulator stands beside `src`.
  */
 function roomOf(path: string): string | undefined {
   const [top, second = "", third] = path.split("/");
@@ -149,8 +147,8 @@ function roomOf(path: string): string | undefined {
   if (top !== "src") return undefined;
   if (third !== undefined) return deepestRoom(path.slice("src/".length)) ?? second;
   if (second === "main.ts") return "main";
-  if (SETTINGS.includes(second)) return "config";
-  return "vocabulary";
+  if (SETTINGS.includes(second)) return "gateway";
+  return "base";
 }
 
 const SETTINGS = ["config.ts", "environment.ts", "weir-file.ts"];

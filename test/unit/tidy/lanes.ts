@@ -9,7 +9,7 @@ import { lineOf, type Source } from "./tree.ts";
 
 /** Rooms of tests that are no room of src: what is beside src, and what whole gateways are asked. */
 const OTHER_ROOMS = [
-  ...["vocabulary", "support", "simulator", "bench", "scripts", "fuzz", "docs", "tidy"],
+  ...["support", "simulator", "bench", "scripts", "fuzz", "docs", "tidy"],
   ...["chat", "conformance", "deploy", "erasure", "extras", "faults", "inquire", "kept", "money", "routes"],
   ...["sdk", "settle", "shapes"],
 ];

@@ -49,9 +49,9 @@ const linesIn = (text: string): number => text.trimEnd().split("\n").length;
 const CLOCKS = new Set(["Date.now", "Math.random", "performance.now", "process.hrtime"]);
 
 const clock = nodeRule(
-  "time and randomness come from src/clock.ts",
-  "take a Clock or a Random from src/clock.ts as a parameter",
-  (source) => inSrc(source) && source.path !== "src/clock.ts",
+  "time and randomness come from src/base/clock.ts",
+  "take a Clock or a Random from src/base/clock.ts as a parameter",
+  (source) => inSrc(source) && source.path !== "src/base/clock.ts",
   (node) => {
     if (ast.isPropertyAccessExpression(node)) return CLOCKS.has(node.getText()) ? node.getText() : undefined;
     if (!ast.isNewExpression(node) && !ast.isCallExpression(node)) return undefined;

@@ -22,7 +22,7 @@ describe("the repository", () => {
   test("is read whole", () => {
     const paths = tree.sources.map((source) => source.path);
     expect(paths).toEqual(
-      expect.arrayContaining(["src/main.ts", "src/money.ts", "test/unit/tidy/tidy.test.ts"]),
+      expect.arrayContaining(["src/main.ts", "src/base/money.ts", "test/unit/tidy/tidy.test.ts"]),
     );
     expect(
       tree.sources

@@ -1,7 +1,7 @@
 /** How long an access token is used, whatever is done to the wall clock. */
 import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
-import type { ServiceAccount } from "../../../src/endpoint.ts";
+import type { ServiceAccount } from "../../../src/base/endpoint.ts";
 import { openAccessTokens } from "../../../src/upstream/access-tokens.ts";
 import type { Answer } from "../../../src/upstream/ask.ts";
 

@@ -1,6 +1,6 @@
 /** Calls in every dialect over a real socket: where they go, what they carry, how their bodies are sent. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Act, Dialect, Task } from "../../../src/endpoint.ts";
+import type { Act, Dialect, Task } from "../../../src/base/endpoint.ts";
 import { openUpstreams, type Upstreams } from "../../../src/upstream/upstreams.ts";
 import { closedPort } from "../../support/gateway.ts";
 import {

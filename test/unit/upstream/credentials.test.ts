@@ -2,8 +2,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { sha256 } from "../../../src/digest.ts";
-import type { AwsKeys, ServiceAccount } from "../../../src/endpoint.ts";
+import { sha256 } from "../../../src/base/digest.ts";
+import type { AwsKeys, ServiceAccount } from "../../../src/base/endpoint.ts";
 import { failure, mayFallBack, withoutCredential } from "../../../src/upstream/failure.ts";
 import { signedHeaders } from "../../../src/upstream/sigv4.ts";
 import { openUpstreams, type Upstreams } from "../../../src/upstream/upstreams.ts";

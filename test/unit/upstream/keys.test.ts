@@ -1,8 +1,8 @@
 /** Keys of a pool over a real socket: each call carries its own and no other; and what is told of a key is not the key. */
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { AwsKeys, Credential, ProviderKey, ServiceAccount } from "../../../src/endpoint.ts";
-import { hintOf, ownKey, platformKey } from "../../../src/provider-key.ts";
+import type { AwsKeys, Credential, ProviderKey, ServiceAccount } from "../../../src/base/endpoint.ts";
+import { hintOf, ownKey, platformKey } from "../../../src/base/provider-key.ts";
 import { openUpstreams, type Upstreams } from "../../../src/upstream/upstreams.ts";
 import {
   endpointAt,

@@ -3,7 +3,7 @@ import { Sha256 } from "@aws-crypto/sha256-js";
 import { SignatureV4 } from "@smithy/signature-v4";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { sha256 } from "../../../src/digest.ts";
+import { sha256 } from "../../../src/base/digest.ts";
 import { type AwsCredential, type SigningRequest, signedHeaders } from "../../../src/upstream/sigv4.ts";
 
 interface Asked extends Omit<SigningRequest, "bodyHash"> {

@@ -1,6 +1,6 @@
 /** When a delivery is tried again. */
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
 import { retryAfterMs, TRIED_MS, waitMs } from "../../../src/webhooks/schedule.ts";
 
 const HOUR = 3_600_000;

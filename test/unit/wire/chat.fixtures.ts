@@ -1,5 +1,5 @@
 /** Both ends of the chat format in neutral terms: what tests read, write and fold with. */
-import { WeirError } from "../../../src/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { chatNeutral } from "../../../src/wire/chat/neutral-request.ts";
 import { ChatStreamReader } from "../../../src/wire/chat/reader.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";

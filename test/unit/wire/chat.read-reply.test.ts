@@ -1,7 +1,7 @@
 /** An upstream's whole chat completion in neutral terms. */
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import { WeirError } from "../../../src/errors.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { readChatReply } from "../../../src/wire/chat/read-reply.ts";
 import { rounds } from "../../support/effort.ts";
 import { type Json, usage } from "../../support/wire/fixtures.ts";

@@ -1,8 +1,8 @@
 /** An upstream's chat completions, whole and streamed, in neutral terms: every server's way of saying the same. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import { WeirError } from "../../../src/errors.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { readChatReply } from "../../../src/wire/chat/read-reply.ts";
 import { ChatStreamReader } from "../../../src/wire/chat/reader.ts";
 import type { StreamEvent } from "../../../src/wire/neutral.ts";

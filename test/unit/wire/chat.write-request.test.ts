@@ -1,8 +1,8 @@
 /** Neutral requests as chat bodies: what an endpoint is told, and what is named as dropped. */
 import type OpenAI from "openai";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import { WeirError } from "../../../src/errors.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import type { ChatMessage, ChatPart } from "../../../src/wire/chat/write-messages.ts";
 import { writeChatRequest } from "../../../src/wire/chat/write-request.ts";
 import type { NeutralMessage, NeutralOptions, NeutralRequest, Part } from "../../../src/wire/neutral.ts";

@@ -2,7 +2,7 @@
 import type OpenAI from "openai";
 import { ChatCompletionStream } from "openai/lib/ChatCompletionStream";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { fail } from "../../../src/errors.ts";
+import { fail } from "../../../src/base/errors.ts";
 import { chatFormat } from "../../../src/wire/chat/format.ts";
 import { readChatReply } from "../../../src/wire/chat/read-reply.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";

@@ -1,7 +1,7 @@
 /** Answers of Bedrock's, whole and as binary event streams, read into neutral terms. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { WeirError } from "../../../src/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { converseDialect } from "../../../src/wire/converse/dialect.ts";
 import { rounds } from "../../support/effort.ts";
 import {

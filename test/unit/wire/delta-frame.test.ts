@@ -1,7 +1,7 @@
 /** Events that readers take by a learned frame come to what they would have come to when parsed, at every cut. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Dialect } from "../../../src/endpoint.ts";
+import type { Dialect } from "../../../src/base/endpoint.ts";
 import { DeltaFrames, frameKeys } from "../../../src/wire/delta-frame.ts";
 import { GENERATION_DIALECTS } from "../../../src/wire/dialects.ts";
 import type { StreamEvent } from "../../../src/wire/neutral.ts";

@@ -1,6 +1,6 @@
 /** What changes a provider's bill, asked for in ways that its table does not spell: other names, other places, two places at once. */
 import { describe, expect, test } from "vitest";
-import type { UnitPrices } from "../../../src/money.ts";
+import type { UnitPrices } from "../../../src/base/money.ts";
 import { chatReport } from "../../../src/wire/chat/read-reply.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { passageTo } from "../../../src/wire/passages.ts";

@@ -1,7 +1,7 @@
 /** Damaged bodies and streams: only typed errors, no hang, and what is passed on is still JSON in events. */
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import { WeirError } from "../../../src/errors.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { chatSplice, spliceChatRequest } from "../../../src/wire/chat/splice.ts";
 import { readErrorBody } from "../../../src/wire/upstream-error.ts";

@@ -1,7 +1,7 @@
 /** Recorded-shape streams of Google's models with what they amount to, and what requests to them are made of. */
 import { readdirSync, readFileSync } from "node:fs";
-import type { Endpoint } from "../../../src/endpoint.ts";
-import type { Usage } from "../../../src/usage.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
+import type { Usage } from "../../../src/base/usage.ts";
 import type {
   NeutralMessage,
   NeutralOptions,

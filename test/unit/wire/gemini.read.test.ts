@@ -1,7 +1,7 @@
 /** Answers of Google's models, whole and streamed, read into neutral terms. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { WeirError } from "../../../src/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { geminiDialect } from "../../../src/wire/gemini/dialect.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../../../src/wire/reader.ts";
 import { rounds } from "../../support/effort.ts";

@@ -1,7 +1,7 @@
 /** JSON by position: it finds what JSON.parse finds, and its edits change what they name and not one byte more. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { WeirError } from "../../../src/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import {
   applyEdits,
   type Edit,

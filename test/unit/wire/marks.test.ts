@@ -3,7 +3,7 @@
  * what an upstream, a client or a record gets, and none can be forged.
  */
 import { describe, expect, test } from "vitest";
-import { WeirError } from "../../../src/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { GENERATION_DIALECTS } from "../../../src/wire/dialects.ts";
 import type { ClientFormat } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";

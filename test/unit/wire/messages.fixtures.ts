@@ -1,8 +1,8 @@
 /** Recorded-shape messages streams with what they amount to, and small readers of what comes out. */
 import { readFileSync } from "node:fs";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages/messages";
-import { WeirError } from "../../../src/errors.ts";
-import type { Usage } from "../../../src/usage.ts";
+import { WeirError } from "../../../src/base/errors.ts";
+import type { Usage } from "../../../src/base/usage.ts";
 import type { SvcReply } from "../../../src/wire/contract.ts";
 import type { AnswerIdentity } from "../../../src/wire/format.ts";
 import { textOf } from "../../../src/wire/fragment.ts";

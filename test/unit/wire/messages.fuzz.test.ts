@@ -1,8 +1,8 @@
 /** Damaged messages bodies and streams: only typed errors, no hang, and what leaves is whole events or a JSON body. */
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import { WeirError } from "../../../src/errors.ts";
-import { NO_USAGE } from "../../../src/usage.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import { WeirError } from "../../../src/base/errors.ts";
+import { NO_USAGE } from "../../../src/base/usage.ts";
 import { messagesNeutral } from "../../../src/wire/messages/neutral-request.ts";
 import { readMessagesReply } from "../../../src/wire/messages/read-reply.ts";
 import { MessagesStreamReader } from "../../../src/wire/messages/reader.ts";

@@ -3,8 +3,8 @@
 import type { Message } from "@anthropic-ai/sdk/resources/messages/messages";
 import type { ErrorType } from "@anthropic-ai/sdk/resources/shared";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { ERRORS, type ErrorName, fail, WeirError } from "../../../src/errors.ts";
-import { costOf } from "../../../src/usage.ts";
+import { ERRORS, type ErrorName, fail, WeirError } from "../../../src/base/errors.ts";
+import { costOf } from "../../../src/base/usage.ts";
 import { messagesDialect } from "../../../src/wire/messages/dialect.ts";
 import { messagesErrorBody, messagesErrorEvent } from "../../../src/wire/messages/errors.ts";
 import { messagesFormat } from "../../../src/wire/messages/format.ts";

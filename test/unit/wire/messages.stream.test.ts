@@ -8,8 +8,8 @@ import type {
   RawMessageStartEvent,
 } from "@anthropic-ai/sdk/resources/messages/messages";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { WeirError } from "../../../src/errors.ts";
-import { NO_USAGE } from "../../../src/usage.ts";
+import { WeirError } from "../../../src/base/errors.ts";
+import { NO_USAGE } from "../../../src/base/usage.ts";
 import { fragmentOf } from "../../../src/wire/fragment.ts";
 import { MessagesStreamReader } from "../../../src/wire/messages/reader.ts";
 import { MessagesSpliceStream } from "../../../src/wire/messages/splice-stream.ts";

@@ -1,6 +1,6 @@
 /** C14: the output limit that the gateway sends instead of the client's, in bodies that pass as bytes: only that member changes. */
 import { describe, expect, test } from "vitest";
-import type { Endpoint, ProviderQuirks } from "../../../src/endpoint.ts";
+import type { Endpoint, ProviderQuirks } from "../../../src/base/endpoint.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { endpoint, provider } from "../../support/routing/fixtures.ts";
 

@@ -1,7 +1,7 @@
 /** Bodies fitted to one provider, translated and spliced: the two ways must come to the same. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { BodyQuirks, Provider } from "../../../src/endpoint.ts";
+import type { BodyQuirks, Provider } from "../../../src/base/endpoint.ts";
 import { NO_OPTIONS, type SvcOptions } from "../../../src/wire/contract.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { editedParts, removeMembers, skim } from "../../../src/wire/json.ts";

@@ -1,7 +1,7 @@
 /** A whole answer: what it tells, what is patched in it, and what is no answer. Usage and error bodies of providers. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { errorEnvelope, fail, WeirError } from "../../../src/errors.ts";
+import { errorEnvelope, fail, WeirError } from "../../../src/base/errors.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { chatSplice } from "../../../src/wire/chat/splice.ts";
 import { readChatUsage, writeChatUsage } from "../../../src/wire/chat/usage.ts";

@@ -1,7 +1,7 @@
 /** T53: an upstream gets the client's bytes; only what the gateway must change differs. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Endpoint, ProviderQuirks } from "../../../src/endpoint.ts";
+import type { Endpoint, ProviderQuirks } from "../../../src/base/endpoint.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { spliceChatRequest } from "../../../src/wire/chat/splice.ts";
 import { anyCharacter } from "../../support/characters.ts";

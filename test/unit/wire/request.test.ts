@@ -1,6 +1,6 @@
 /** What a chat-completions body tells the gateway, what is refused and where, and how long reading may take. */
 import { describe, expect, test } from "vitest";
-import { WeirError } from "../../../src/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { promptTexts, readChatRequest } from "../../../src/wire/chat/request.ts";
 import { NO_OPTIONS } from "../../../src/wire/contract.ts";
 import { leastProcessorMs } from "../../support/processor-time.fixtures.ts";

@@ -1,8 +1,8 @@
 /** Rankings at both ends: what clients send and get, what each upstream is sent and answers. */
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import type { Dialect } from "../../../src/endpoint.ts";
-import { WeirError } from "../../../src/errors.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import type { Dialect } from "../../../src/base/endpoint.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import type { Passage } from "../../../src/wire/format.ts";
 import { rerankFormat } from "../../../src/wire/rerank/format.ts";
 import { rerankPassage } from "../../../src/wire/rerank/passages.ts";

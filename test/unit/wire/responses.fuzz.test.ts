@@ -1,7 +1,7 @@
 /** Damaged requests of the responses format, on both ways to an upstream. */
 import { expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import { WeirError } from "../../../src/errors.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { responsesDialect } from "../../../src/wire/responses/dialect.ts";
 import { responsesFormat } from "../../../src/wire/responses/format.ts";
 import { readResponsesRequest } from "../../../src/wire/responses/request.ts";

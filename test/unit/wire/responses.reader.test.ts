@@ -1,7 +1,7 @@
 /** An upstream's responses, whole and streamed, in neutral terms. */
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import { WeirError } from "../../../src/errors.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import type { NeutralChoice, NeutralReply } from "../../../src/wire/neutral.ts";
 import { readResponsesReply } from "../../../src/wire/responses/read-reply.ts";
 import { rounds } from "../../support/effort.ts";

@@ -1,6 +1,6 @@
 /** Requests of the responses format: what every call needs of them, their history, and the neutral terms of them. */
 import { describe, expect, test } from "vitest";
-import { WeirError } from "../../../src/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { responsesFormat } from "../../../src/wire/responses/format.ts";
 import {
   expandInput,

@@ -1,8 +1,8 @@
 /** Responses to an upstream that speaks them too: bytes pass, but for what is ours. */
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/clock.ts";
-import { fail, WeirError } from "../../../src/errors.ts";
+import { seededRandom } from "../../../src/base/clock.ts";
+import { fail, WeirError } from "../../../src/base/errors.ts";
 import { responsesFormat } from "../../../src/wire/responses/format.ts";
 import { outputItems } from "../../../src/wire/responses/items.ts";
 import { responsesSplice } from "../../../src/wire/responses/splice.ts";

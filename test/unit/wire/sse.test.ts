@@ -1,7 +1,7 @@
 /** Server-sent events, wherever the reads cut them. The standard: WHATWG HTML, "Server-sent events". */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { WeirError } from "../../../src/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import { SseReader } from "../../../src/wire/sse.ts";
 import { anyCharacter } from "../../support/characters.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";

@@ -3,7 +3,7 @@
  * speaks, whether its answer was spliced or translated, and whether it came whole or as a stream.
  */
 import { expect, test } from "vitest";
-import type { Dialect } from "../../../src/endpoint.ts";
+import type { Dialect } from "../../../src/base/endpoint.ts";
 import type { FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import type { StopReason } from "../../../src/wire/neutral.ts";

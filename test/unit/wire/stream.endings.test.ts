@@ -1,6 +1,6 @@
 /** How streams end that do not end as their dialect says: each choice has stopped by its reader's last word, and once. */
 import { describe, expect, test } from "vitest";
-import type { Dialect } from "../../../src/endpoint.ts";
+import type { Dialect } from "../../../src/base/endpoint.ts";
 import { GENERATION_DIALECTS } from "../../../src/wire/dialects.ts";
 import { type SseEvent, sseEvents } from "../../support/conformance/ask.ts";
 import { eventsOf } from "./assembled.ts";

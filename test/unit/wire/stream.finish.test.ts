@@ -1,6 +1,6 @@
 /** The end of a stream: text that comes with a finish reason leaves at once, the reason waits for the settlement. */
 import { describe, expect, test } from "vitest";
-import type { Dialect } from "../../../src/endpoint.ts";
+import type { Dialect } from "../../../src/base/endpoint.ts";
 import type { AnswerStream, FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { passageTo } from "../../../src/wire/passages.ts";

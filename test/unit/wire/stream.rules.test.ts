@@ -1,6 +1,6 @@
 /** What a spliced stream must hold to whatever the upstream does: order, errors, holding back, and no false fit. */
 import { describe, expect, test, vi } from "vitest";
-import { WeirError } from "../../../src/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import {
   answerOf,
   chatStream,

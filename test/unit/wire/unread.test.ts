@@ -3,7 +3,7 @@
  * came. In front of another dialect they are understood where their meaning is clear, else refused or told, by their place.
  */
 import { describe, expect, test } from "vitest";
-import { WeirError } from "../../../src/errors.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import type { ClientFormat } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { passageTo } from "../../../src/wire/passages.ts";

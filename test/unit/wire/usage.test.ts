@@ -1,7 +1,7 @@
 /** Usage as providers report it, in our own counts: what is billed as input, as output, from and to a cache. */
 import { describe, expect, test } from "vitest";
-import type { Dialect } from "../../../src/endpoint.ts";
-import type { Usage } from "../../../src/usage.ts";
+import type { Dialect } from "../../../src/base/endpoint.ts";
+import type { Usage } from "../../../src/base/usage.ts";
 import { readChatUsage } from "../../../src/wire/chat/usage.ts";
 import { readConverseUsage } from "../../../src/wire/converse/usage.ts";
 import { readGeminiUsage } from "../../../src/wire/gemini/usage.ts";

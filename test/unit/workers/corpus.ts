@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { PRESET_NAMES, type PresetName } from "../../../src/redaction.ts";
+import { PRESET_NAMES, type PresetName } from "../../../src/base/redaction.ts";
 import { redactor } from "../../../src/workers/redact.ts";
 import { syntheticKey } from "./corpus.keys.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { PRESET_NAMES } from "../../../src/redaction.ts";
+import { PRESET_NAMES } from "../../../src/base/redaction.ts";
 import { redactor } from "../../../src/workers/redact.ts";
 import { KEY_WORDS } from "../../../src/workers/redact-keys.ts";
 import { HINTS } from "../../../src/workers/redact-presets.ts";

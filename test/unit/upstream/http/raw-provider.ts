@@ -1,6 +1,6 @@
 /** A provider that writes bytes when a test says so, and calls to it whose events are noted. */
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { systemClock } from "../../../../src/clock.ts";
+import { systemClock } from "../../../../src/base/clock.ts";
 import type { AnswerHandler, OpenConnection } from "../../../../src/upstream/http/connection.ts";
 import { codeOf } from "../../../../src/upstream/http/errors.ts";
 import { ConnectionPool } from "../../../../src/upstream/http/pool.ts";

@@ -2,7 +2,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { Pool } from "undici";
-import { systemClock } from "../../../../src/clock.ts";
+import { systemClock } from "../../../../src/base/clock.ts";
 import { ConnectionPool } from "../../../../src/upstream/http/pool.ts";
 import { requestHead } from "../../../../src/upstream/http/request.ts";
 import { until } from "../../../support/wait.ts";

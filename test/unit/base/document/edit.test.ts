@@ -1,7 +1,7 @@
 /** What may be edited in place: text within the bounds of the operator's own files. */
 import { expect, test } from "vitest";
-import { OPERATOR_BOUNDS } from "../../../src/document/compose.ts";
-import { EditError, editDocument } from "../../../src/document/edit.ts";
+import { OPERATOR_BOUNDS } from "../../../../src/base/document/compose.ts";
+import { EditError, editDocument } from "../../../../src/base/document/edit.ts";
 
 const EDIT = [{ path: ["a"], text: "2" }];
 

@@ -1,7 +1,8 @@
 /** Webhooks: other services sign the bytes of their body, so it is passed on unchanged. */
+
+import type { MaybePromise } from "../maybe-promise.ts";
 import type { FullAnswer } from "./answer.ts";
 import type { HttpHead } from "./http-head.ts";
-import type { MaybePromise } from "./maybe-promise.ts";
 
 export interface Hook {
   /** `operationId` in OpenAPI. */

@@ -2,7 +2,7 @@
  * The parts of a request's head that an operation may read, besides path and query: for sessions, directories and
  * hooks.
  */
-import { fail } from "./errors.ts";
+import { fail } from "../errors.ts";
 
 export interface HttpHead {
   /** Empty where missing; of repeated headers the first. @param name in lower case */

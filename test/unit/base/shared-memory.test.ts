@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { sha256 } from "../../../src/digest.ts";
-import { counted, grownMemory, sharedConcat, sharedMemory } from "../../../src/shared-memory.ts";
+import { sha256 } from "../../../src/base/digest.ts";
+import { counted, grownMemory, sharedConcat, sharedMemory } from "../../../src/base/shared-memory.ts";
 import { openPool } from "../../../src/workers/pool.ts";
 import { turnsDuring } from "../../support/turns.ts";
 

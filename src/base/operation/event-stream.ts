@@ -1,8 +1,8 @@
 /** Server-sent events of the control plane, such as live lists of calls; model calls stream by other code. */
 import type { z } from "zod";
-import type { ErrorName } from "./errors.ts";
+import type { ErrorName } from "../errors.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
 import type { HttpHead } from "./http-head.ts";
-import type { MaybePromise } from "./maybe-promise.ts";
 import type { Caller, Inputs, Parsed } from "./operation.ts";
 
 export interface EventNames {

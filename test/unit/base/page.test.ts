@@ -1,8 +1,8 @@
 /** A page that is read in turns is the page that is read at once, and others run between. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cursors as openCursors } from "../../../src/cursor.ts";
-import { readPage, readPageInTurns } from "../../../src/page.ts";
+import { cursors as openCursors } from "../../../src/base/operation/cursor.ts";
+import { readPage, readPageInTurns } from "../../../src/base/operation/page.ts";
 
 const cursors = openCursors(Buffer.alloc(32, 1));
 

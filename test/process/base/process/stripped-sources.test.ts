@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-const MODULE = new URL("../../../src/process/stripped-sources.ts", import.meta.url).href;
+const MODULE = new URL("../../../../src/base/process/stripped-sources.ts", import.meta.url).href;
 
 let folder: string;
 let file: string;

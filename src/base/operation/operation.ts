@@ -3,10 +3,10 @@
  * it, `/openapi.json` documents it, tests iterate over it. It knows nothing of HTTP but its status and, on request, headers.
  */
 import type { z } from "zod";
+import type { ErrorName } from "../errors.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
 import type { FullAnswer } from "./answer.ts";
-import type { ErrorName } from "./errors.ts";
 import type { HttpHead } from "./http-head.ts";
-import type { MaybePromise } from "./maybe-promise.ts";
 
 /** Who acts. */
 export interface Actor {

@@ -1,9 +1,8 @@
 /** The arithmetic of every charge: integers, one rounding a line, no line below zero, days that end at local midnight. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { localDay } from "../../../src/clock.ts";
-import type { Endpoint } from "../../../src/endpoint.ts";
-import { meter } from "../../../src/exchange/meter.ts";
+import { localDay } from "../../../src/base/clock.ts";
+import type { Endpoint } from "../../../src/base/endpoint.ts";
 import {
   lineMicroUsd,
   nanoFromUsdPerMillion,
@@ -11,8 +10,9 @@ import {
   usdPerMillionFromNano,
   usdString,
   withMarkup,
-} from "../../../src/money.ts";
-import { costOf, NO_USAGE, type Usage } from "../../../src/usage.ts";
+} from "../../../src/base/money.ts";
+import { costOf, NO_USAGE, type Usage } from "../../../src/base/usage.ts";
+import { meter } from "../../../src/exchange/meter.ts";
 import type { ReplyFacts, RequestFacts } from "../../../src/wire/contract.ts";
 
 const amount = fc.oneof(fc.nat(2000), fc.nat(10_000_000), fc.maxSafeNat());

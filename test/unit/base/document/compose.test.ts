@@ -1,8 +1,12 @@
 /** Texts that break a bound are refused with the place where they do, and what keeps to the bounds is read as ever. */
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { type DocumentBounds, OPERATOR_BOUNDS, TENANT_BOUNDS } from "../../../src/document/compose.ts";
-import { readDocument } from "../../../src/document/document.ts";
+import {
+  type DocumentBounds,
+  OPERATOR_BOUNDS,
+  TENANT_BOUNDS,
+} from "../../../../src/base/document/compose.ts";
+import { readDocument } from "../../../../src/base/document/document.ts";
 
 const read = (text: string, bounds: DocumentBounds = TENANT_BOUNDS) =>
   readDocument(text, "policy.yaml", z.unknown(), bounds);
