@@ -5,8 +5,8 @@ import type { Outbox } from "../src/analytics/outbox.ts";
 import { seededRandom, systemClock } from "../src/base/clock.ts";
 import { requestId } from "../src/base/ids.ts";
 import { LAYOUT, readRecord } from "../src/record/columns.ts";
+import type { CallRecord } from "../src/record/record.ts";
 import { RowBinaryReader } from "../src/record/row-binary.ts";
-import type { CallRecord } from "../src/record.ts";
 import type { Store } from "../src/store/store.ts";
 
 const EVERY_MS = 20;

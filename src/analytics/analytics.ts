@@ -7,7 +7,7 @@ import { type Clock, systemTimers, type Timers } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import type { Cursors } from "../base/operation/cursor.ts";
 import type { Caller } from "../base/operation/operation.ts";
-import type { CallRecord } from "../record.ts";
+import type { CallRecord } from "../record/record.ts";
 import type { Store } from "../store/store.ts";
 import { type AnalystAccess, openAnalystAccess } from "./analyst-access.ts";
 import { Analysts } from "./analysts.ts";

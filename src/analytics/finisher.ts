@@ -1,5 +1,5 @@
 /** Port: converts outbox rows into rows of ClickHouse, off the event loop. The worker pool implements it. */
-import type { Redaction } from "../record.ts";
+import type { Redaction } from "../record/record.ts";
 
 interface FinishInput {
   /** All rows, one after another. The buffer is transferred: the caller must not use it again. */

@@ -9,7 +9,7 @@ import { fail, type WeirError } from "../base/errors.ts";
 import { REQUEST_ID } from "../base/ids.ts";
 import { incompleteSince } from "../base/incomplete-since.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
-import type { CallRecord } from "../record.ts";
+import type { CallRecord } from "../record/record.ts";
 import { bodyOf, candidatesOf } from "./answer.ts";
 import type { ClickHouse } from "./client.ts";
 import type { Finisher } from "./finisher.ts";

@@ -2,8 +2,9 @@
  * The durable outbox: records that settlement writes in the same commit as the ledger entry, kept until ClickHouse has
  * acknowledged them. Besides the queue of rows, an index finds pending and recent rows by request id.
  */
+
+import type { CallRecord } from "../record/record.ts";
 import { decodeRow, encodeRow, requestIdOfRow } from "../record/row.ts";
-import type { CallRecord } from "../record.ts";
 import type { Store, Table } from "../store/store.ts";
 import { type Batch, type BatchBounds, type Batches, BatchQueue, type BatchRows } from "./batch-queue.ts";
 import { RecentRows } from "./recent-rows.ts";

@@ -3,7 +3,7 @@
  * Payloads belong to a project: keys of other projects need the scope `read:payloads`.
  */
 import type { Caller } from "../base/operation/operation.ts";
-import type { CallRecord } from "../record.ts";
+import type { CallRecord } from "../record/record.ts";
 
 type Reader = Pick<Caller, "orgId" | "projectId" | "environment" | "scopes">;
 

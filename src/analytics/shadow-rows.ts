@@ -3,8 +3,8 @@
  * JSON, so that a later release can read the members it knows; `shadow_runs` gets RowBinary.
  */
 
+import type { CallStatus, ErrorClass } from "../record/record.ts";
 import { RowBinaryWriter } from "../record/row-binary.ts";
-import type { CallStatus, ErrorClass } from "../record.ts";
 import type { RowIdentity } from "./row-lookup.ts";
 
 export interface ShadowRow {

@@ -3,8 +3,8 @@
  * rules, so that answers are made the same way from the outbox and from ClickHouse.
  */
 import { LAYOUT, REQUEST_COLUMNS, readRecord } from "../record/columns.ts";
+import type { CallRecord } from "../record/record.ts";
 import { RowBinaryReader } from "../record/row-binary.ts";
-import type { CallRecord } from "../record.ts";
 import type { ClickHouse } from "./client.ts";
 
 export interface StoredPayload {

@@ -5,7 +5,7 @@
 import type { Timers } from "../base/clock.ts";
 import { eventText } from "../base/operation/event-stream.ts";
 import { valuesReader } from "../record/columns.ts";
-import type { CallRecord } from "../record.ts";
+import type { CallRecord } from "../record/record.ts";
 import type { Outbox, OutboxObserver } from "./outbox.ts";
 import { LIST_COLUMNS, listItem } from "./wire.ts";
 

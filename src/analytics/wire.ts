@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isoTime, recordTime } from "../base/clock.ts";
 import { usageWire } from "../base/usage.ts";
 import { REQUEST_COLUMNS, type Values, valuesOf } from "../record/columns.ts";
-import type { CallRecord, PayloadState } from "../record.ts";
+import type { CallRecord, PayloadState } from "../record/record.ts";
 import type { Candidate } from "./answer.ts";
 
 const count = z.int().min(0);

@@ -9,7 +9,7 @@ import type { CallTrace } from "../call-trace.ts";
 import type { ClientReply } from "../client-reply.ts";
 import type { KeptRoom } from "../limits/kept-pool.ts";
 import type { Admission } from "../limits/limits.ts";
-import type { AttemptRecord } from "../record.ts";
+import type { AttemptRecord } from "../record/record.ts";
 import type { CanaryState, Decision } from "../routing/decision.ts";
 import type { LaneLease, LanePreference, OwnPools } from "../routing/health.ts";
 import type { Plan } from "../routing/planner.ts";

@@ -5,7 +5,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Endpoint } from "../base/endpoint.ts";
 import { asWeirError, fail, type WeirError } from "../base/errors.ts";
-import type { AttemptRecord } from "../record.ts";
+import type { AttemptRecord } from "../record/record.ts";
 import type { Store } from "../store/store.ts";
 import { type AdmitDeps, admit } from "./admit.ts";
 import { type AttemptDeps, Attempts } from "./attempts.ts";

@@ -1,7 +1,7 @@
 /** Makes the record of a call: everything that analysis, billing or support may need, and no secret. */
 import type { WeirError } from "../base/errors.ts";
 import type { RouteOptions } from "../base/route.ts";
-import type { AttemptRecord, CallRecord, CallStatus, PayloadState, Redaction } from "../record.ts";
+import type { AttemptRecord, CallRecord, CallStatus, PayloadState, Redaction } from "../record/record.ts";
 import { redactor } from "../workers/redact.ts";
 import type { Call } from "./call.ts";
 import type { Metered } from "./meter.ts";

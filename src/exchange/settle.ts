@@ -12,7 +12,7 @@ import type { CallTrace } from "../call-trace.ts";
 import type { KeptBytes } from "../limits/kept-bytes.ts";
 import type { KeptPool } from "../limits/kept-pool.ts";
 import type { Limits } from "../limits/limits.ts";
-import type { CallRecord } from "../record.ts";
+import type { CallRecord } from "../record/record.ts";
 import type { Store } from "../store/store.ts";
 import type { ReplyFacts, SvcReply } from "../wire/contract.ts";
 import { NOTHING_SENT } from "../wire/extras/sent.ts";

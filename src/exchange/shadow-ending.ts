@@ -2,7 +2,7 @@
  * The interface of a shadow run towards the call that it copies. In its own file, because calls refer to runs and runs to
  * calls.
  */
-import type { CallStatus } from "../record.ts";
+import type { CallStatus } from "../record/record.ts";
 import type { Metered } from "./meter.ts";
 
 /** The end of a call, as recorded. */

@@ -4,7 +4,7 @@ import { candidatesOf } from "../analytics/answer.ts";
 import type { Finisher } from "../analytics/finisher.ts";
 import type { Canonical } from "../analytics/lookup-operations.ts";
 import type { Config } from "../config.ts";
-import type { CallRecord } from "../record.ts";
+import type { CallRecord } from "../record/record.ts";
 import type { RecordedContent, Telemetry } from "../telemetry/contract.ts";
 import { openTelemetry } from "../telemetry/telemetry.ts";
 import type { Stopping } from "./stopping.ts";

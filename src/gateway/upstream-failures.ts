@@ -4,7 +4,7 @@
  */
 import type { Logger } from "pino";
 import type { Clock } from "../base/clock.ts";
-import type { AttemptRecord } from "../record.ts";
+import type { AttemptRecord } from "../record/record.ts";
 
 /** At most BURST lines at once, and PER_SECOND lines a second after that. */
 const BURST = 50;

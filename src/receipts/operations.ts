@@ -5,7 +5,7 @@ import { fail } from "../base/errors.ts";
 import { REQUEST_ID } from "../base/ids.ts";
 import { answer, raw } from "../base/operation/answer.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
-import type { CallRecord } from "../record.ts";
+import type { CallRecord } from "../record/record.ts";
 import { LEAST_AGE_MS, RECEIPT_ALG, type ReceiptKeys } from "./keys.ts";
 import { entryOfCall, type ReadLedger } from "./ledger-entry.ts";
 import { endedAtMs, isCharged, JOSE_TYPE, receiptOf, signReceipt } from "./receipt.ts";

@@ -5,7 +5,7 @@
 import { CompactSign } from "jose";
 import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
-import type { CallRecord } from "../record.ts";
+import type { CallRecord } from "../record/record.ts";
 import { RECEIPT_ALG, type Signer } from "./keys.ts";
 import type { LedgerLine } from "./ledger-entry.ts";
 

@@ -8,8 +8,8 @@
  */
 import type { Cost, CostLine } from "../base/money.ts";
 import type { Usage } from "../base/usage.ts";
-import type { AttemptRecord, CallRecord } from "../record.ts";
 import * as f from "./field.ts";
+import type { AttemptRecord, CallRecord } from "./record.ts";
 import { RowBinaryReader } from "./row-binary.ts";
 
 type Identity = Pick<CallRecord, "orgId" | "tsMs" | "requestId">;

@@ -9,9 +9,9 @@
  * JSON, and the row of `payloads`, if there is one.
  */
 import { crc32 } from "node:zlib";
-import type { CallRecord, PayloadState, Redaction } from "../record.ts";
 import { FIXED, IDENTITY, LAYOUT, REDACTABLE, readRecord } from "./columns.ts";
 import { FIRST_LAYOUT } from "./field.ts";
+import type { CallRecord, PayloadState, Redaction } from "./record.ts";
 import { RowBinaryReader, RowBinaryWriter } from "./row-binary.ts";
 
 const FLAGS_AT = 1;

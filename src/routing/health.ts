@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { Endpoint, ProviderKey } from "../base/endpoint.ts";
-import type { ErrorClass } from "../record.ts";
+import type { ErrorClass } from "../record/record.ts";
 import type { DecayedMean } from "./decaying-mean.ts";
 import { type LaneLease, type LanePreference, type LaneResult, type LaneSnapshot, Lanes } from "./lanes.ts";
 import { ERROR_HALF_LIFE_MS, type Observation, Observed, type ObservedSnapshot } from "./observed.ts";

@@ -2,7 +2,7 @@
  * Observations of one endpoint: error rate, time to first token, speed, and whether it is failing. While it fails it
  * ranks after all others, except for one call at a time that probes it.
  */
-import type { ErrorClass } from "../record.ts";
+import type { ErrorClass } from "../record/record.ts";
 import { CoolDown } from "./cool-down.ts";
 import { type DecayedMean, DecayingMean } from "./decaying-mean.ts";
 import { Evidence } from "./evidence.ts";

@@ -3,7 +3,7 @@
  * them. After a while a call probes them, since they may have been repaired. Bounded; a new credential starts anew.
  */
 import type { ProviderKey } from "../base/endpoint.ts";
-import type { AttemptOutcome, ErrorClass } from "../record.ts";
+import type { AttemptOutcome, ErrorClass } from "../record/record.ts";
 import { Breaker, backoffMs, type Probe } from "./breaker.ts";
 
 export interface RefusedKey {

@@ -3,7 +3,7 @@
  * text of a prompt or an answer is here, nor what says who the end user is.
  */
 import { type Attributes, type SpanStatus, SpanStatusCode } from "@opentelemetry/api";
-import type { AttemptRecord, CallRecord } from "../record.ts";
+import type { AttemptRecord, CallRecord } from "../record/record.ts";
 
 const OPERATIONS: Readonly<Record<string, string>> = {
   completions: "text_completion",

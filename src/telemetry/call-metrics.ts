@@ -3,7 +3,7 @@
  * or not. Attributes have few values: a model is named only where the catalog knows it.
  */
 import type { Attributes, Meter } from "@opentelemetry/api";
-import type { CallRecord } from "../record.ts";
+import type { CallRecord } from "../record/record.ts";
 import { errorType, knownModel, operationOf, providerName } from "./call-attributes.ts";
 
 /** Bounds of the conventions, seconds: 0.01 and its doubles. */

@@ -13,7 +13,7 @@ import {
 import type { InstrumentationScope } from "@opentelemetry/core";
 import type { Resource } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
-import type { AttemptRecord, CallRecord } from "../record.ts";
+import type { AttemptRecord, CallRecord } from "../record/record.ts";
 import { attemptAttributes, attemptStatus, callAttributes, callStatus, spanName } from "./call-attributes.ts";
 import type { CallSpans } from "./call-traces.ts";
 

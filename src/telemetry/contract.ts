@@ -1,6 +1,6 @@
 /** What the gateway sees of OpenTelemetry, and what it must provide. Knows nothing of the SDK. */
 import type { BeginTrace, CallTrace } from "../call-trace.ts";
-import type { CallRecord } from "../record.ts";
+import type { CallRecord } from "../record/record.ts";
 
 export interface Telemetry {
   /** Undefined where traces are off. */

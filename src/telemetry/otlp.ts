@@ -3,7 +3,7 @@ import { type Attributes, DiagLogLevel, diag } from "@opentelemetry/api";
 import { setGlobalErrorHandler } from "@opentelemetry/core";
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
 import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
-import type { CallRecord } from "../record.ts";
+import type { CallRecord } from "../record/record.ts";
 import type { TelemetrySettings } from "../telemetry-settings.ts";
 import { contentAttributes } from "./call-content.ts";
 import { callMetrics } from "./call-metrics.ts";

@@ -3,7 +3,7 @@
  * how long the provider asks to wait.
  */
 import type { Credential } from "../base/endpoint.ts";
-import type { AttemptOutcome, ErrorClass } from "../record.ts";
+import type { AttemptOutcome, ErrorClass } from "../record/record.ts";
 import type { UpstreamError } from "../wire/contract.ts";
 import { type AccountRefusal, accountRefusal, withoutAccount } from "./account-refusals.ts";
 import { ConnectError, codeOf, ProtocolError } from "./http/errors.ts";

@@ -2,7 +2,7 @@
  * The worker threads for work that would block the event loop: one for what is redacted to be stored, which may take an org's own
  * patterns many seconds, and one for what somebody waits for.
  */
-import type { Redaction } from "../record.ts";
+import type { Redaction } from "../record/record.ts";
 import type { Finished, FinishInput } from "./finish.ts";
 import { checkPreview, type RedactionPreview } from "./redact-preview.ts";
 import { openThread } from "./thread.ts";

@@ -5,7 +5,7 @@
  */
 import { RE2JS } from "re2js";
 import type { PresetName } from "../base/redaction.ts";
-import type { Redaction } from "../record.ts";
+import type { Redaction } from "../record/record.ts";
 import { budgetFor, matchesWithin, type WorkBudget } from "./metered-text.ts";
 import { folded, mayFold } from "./redact-fold.ts";
 import { redactJson } from "./redact-json.ts";

@@ -1,7 +1,7 @@
 /** The module that the worker thread runs: each export is a task of that name. */
 import { Piscina } from "piscina";
 import { counted } from "../base/shared-memory.ts";
-import type { Redaction } from "../record.ts";
+import type { Redaction } from "../record/record.ts";
 import { type Finished, type FinishInput, finishBatch } from "./finish.ts";
 import { slowPattern } from "./pattern-trial.ts";
 import { redactor } from "./redact.ts";

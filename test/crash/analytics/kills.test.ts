@@ -16,7 +16,7 @@ import { openOutbox } from "../../../src/analytics/outbox.ts";
 import { ROLL_UPS } from "../../../src/analytics/rollups.ts";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { requestId } from "../../../src/base/ids.ts";
-import type { CallRecord } from "../../../src/record.ts";
+import type { CallRecord } from "../../../src/record/record.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { openPool, type WorkerPool } from "../../../src/workers/pool.ts";
 import { type Bench, clickhouseOf, openBench, sumsOf } from "../../support/analytics/bench.ts";

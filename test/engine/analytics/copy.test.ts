@@ -5,7 +5,7 @@ import { markCopied } from "../../../src/analytics/batch-queue.ts";
 import { type ClickHouse, openClickHouse } from "../../../src/analytics/client.ts";
 import { type Engine, startEngine } from "../../../src/analytics/engine.ts";
 import { openOutbox } from "../../../src/analytics/outbox.ts";
-import type { CallRecord } from "../../../src/record.ts";
+import type { CallRecord } from "../../../src/record/record.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { openBench } from "../../support/analytics/bench.ts";
 import { put, settles } from "../../support/analytics/ledger.fixtures.ts";

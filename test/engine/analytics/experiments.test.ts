@@ -18,7 +18,7 @@ import {
 } from "../../../src/analytics/policy-reports.ts";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { fail } from "../../../src/base/errors.ts";
-import type { CallRecord, ErrorClass } from "../../../src/record.ts";
+import type { CallRecord, ErrorClass } from "../../../src/record/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { attempt, HOUR_MS, ORG, OTHER_ORG, record } from "../../support/analytics/records.ts";
 import { LIMIT_MS } from "../../support/wait.ts";

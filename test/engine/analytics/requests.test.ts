@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CallRecord } from "../../../src/record.ts";
+import type { CallRecord } from "../../../src/record/record.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import {
   attempt,

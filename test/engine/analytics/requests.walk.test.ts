@@ -1,7 +1,7 @@
 /** Walks over the feed by its cursors while calls go on: every call is seen once, none twice, whatever is filtered. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { CallRecord } from "../../../src/record.ts";
+import type { CallRecord } from "../../../src/record/record.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import { caller, DAY_MS, HOUR_MS, manyRecords } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";

@@ -6,7 +6,7 @@ import { type ClickHouse, openClickHouse } from "../../../src/analytics/client.t
 import { type Engine, startEngine } from "../../../src/analytics/engine.ts";
 import { storedPayload, storedRequest } from "../../../src/analytics/stored.ts";
 import { PAYLOAD_COLUMNS, REQUEST_COLUMNS } from "../../../src/record/columns.ts";
-import type { CallRecord } from "../../../src/record.ts";
+import type { CallRecord } from "../../../src/record/record.ts";
 import { openPool, type WorkerPool } from "../../../src/workers/pool.ts";
 import { openBench } from "../../support/analytics/bench.ts";
 import {

@@ -11,7 +11,7 @@ import { type Catalog, openCatalog } from "../../../src/catalog/catalog.ts";
 import { catalogOperations } from "../../../src/catalog/operations.ts";
 import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
 import { simulatedModels } from "../../../src/catalog/stats-operations.ts";
-import type { AttemptRecord, CallRecord } from "../../../src/record.ts";
+import type { AttemptRecord, CallRecord } from "../../../src/record/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { attempt, caller, DAY_MS, record } from "../../support/analytics/records.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";

@@ -7,7 +7,7 @@ import { LIST_COLUMNS, listItem } from "../../../src/analytics/wire.ts";
 import { risingMicros, seededRandom } from "../../../src/base/clock.ts";
 import { newId } from "../../../src/base/ids.ts";
 import { valuesOf } from "../../../src/record/columns.ts";
-import type { CallRecord } from "../../../src/record.ts";
+import type { CallRecord } from "../../../src/record/record.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import { caller, manyRecords, record } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";

@@ -1,6 +1,6 @@
 /** A record of a call, for receipts. */
 import { requestId } from "../../../src/base/ids.ts";
-import type { CallRecord } from "../../../src/record.ts";
+import type { CallRecord } from "../../../src/record/record.ts";
 
 const TS_MS = Date.parse("2026-11-23T09:59:00Z");
 

@@ -7,7 +7,7 @@ import { openOutbox } from "../../../src/analytics/outbox.ts";
 import type { RollUp } from "../../../src/analytics/rollups.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { cursors } from "../../../src/base/operation/cursor.ts";
-import type { CallRecord } from "../../../src/record.ts";
+import type { CallRecord } from "../../../src/record/record.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { canonicalRequest } from "../../../src/wire/canonical.ts";
 import type { FormatName } from "../../../src/wire/format.ts";

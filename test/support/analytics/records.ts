@@ -7,8 +7,8 @@ import { seededRandom } from "../../../src/base/clock.ts";
 import { requestId } from "../../../src/base/ids.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";
 import { LAYOUT, readRecord } from "../../../src/record/columns.ts";
+import type { AttemptRecord, CallRecord } from "../../../src/record/record.ts";
 import { RowBinaryReader } from "../../../src/record/row-binary.ts";
-import type { AttemptRecord, CallRecord } from "../../../src/record.ts";
 import { ORIGIN } from "../trail.fixtures.ts";
 
 export const HOUR_MS = 3_600_000;

@@ -10,7 +10,7 @@ import type { UnitPrices } from "../../../src/base/money.ts";
 import { costOf, type Usage } from "../../../src/base/usage.ts";
 import { openReplays, type ReplayDeps, type Replays } from "../../../src/policies/replay.ts";
 import type { ReplayReport } from "../../../src/policies/replay-report.ts";
-import type { CallRecord } from "../../../src/record.ts";
+import type { CallRecord } from "../../../src/record/record.ts";
 import { readPolicy } from "../../../src/routing/policy-reading.ts";
 import { type Bench, clickhouseOf, openBench } from "../analytics/bench.ts";
 import { attempt, ORG, record } from "../analytics/records.ts";

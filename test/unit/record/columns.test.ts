@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { COLUMNS, LAYOUT, readRecord, readValues, valuesOf } from "../../../src/record/columns.ts";
 import { bool, group, nested, string, uint32 } from "../../../src/record/field.ts";
+import type { CallRecord } from "../../../src/record/record.ts";
 import { decodeRow, encodeRow, insertableRow, rowParts } from "../../../src/record/row.ts";
 import { RowBinaryReader, RowBinaryWriter } from "../../../src/record/row-binary.ts";
-import type { CallRecord } from "../../../src/record.ts";
 
 /** As ClickHouse takes a value of the type; `n` tells columns apart. */
 const WRITERS: Readonly<Record<string, (to: RowBinaryWriter, n: number) => void>> = {

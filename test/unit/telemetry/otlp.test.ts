@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { CallRecord } from "../../../src/record.ts";
+import type { CallRecord } from "../../../src/record/record.ts";
 import { openOtlp } from "../../../src/telemetry/otlp.ts";
 import { telemetrySettingsOf } from "../../../src/telemetry-settings.ts";
 import { record } from "../../support/analytics/records.ts";

@@ -1,8 +1,8 @@
 /** An org's own patterns cannot take the workers from others: their work is counted, and bounded for a payload and for a batch. */
 import { RE2JS } from "re2js";
 import { afterAll, describe, expect, test } from "vitest";
+import type { Redaction } from "../../../src/record/record.ts";
 import { encodeRow } from "../../../src/record/row.ts";
-import type { Redaction } from "../../../src/record.ts";
 import { type FinishInput, finishBatch, WORK_OF_RULES } from "../../../src/workers/finish.ts";
 import {
   budgetFor,

@@ -2,8 +2,8 @@
  * The record of one call, in one format from the exchange through the outbox to ClickHouse. Written once by
  * `exchange/record.ts`; every reader (generation look-up, request feed, usage) derives from it.
  */
-import type { Cost } from "./base/money.ts";
-import type { Usage, UsageSource } from "./base/usage.ts";
+import type { Cost } from "../base/money.ts";
+import type { Usage, UsageSource } from "../base/usage.ts";
 
 export type CallStatus = "ok" | "error" | "cancelled" | "rejected";
 export type PayloadState = "available" | "off" | "zdr" | "expired" | "erased";
