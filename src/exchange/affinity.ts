@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import { nameHash } from "../base/digest.ts";
 import type { Affinity } from "../base/route.ts";
 import type { ClientFormat, ClientRequest } from "../wire/format.ts";
-import { memberOf } from "../wire/json.ts";
+import { memberOf } from "../wire/json/json.ts";
 
 /** Longest user or session name that is read. */
 const MAX_NAME_BYTES = 512;

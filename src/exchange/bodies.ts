@@ -3,10 +3,10 @@
  * and counts their tokens.
  */
 import type { Dialect, Endpoint } from "../base/endpoint.ts";
-import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import { type Countable, countable, countQuestion } from "../wire/count.ts";
 import type { Billed } from "../wire/extras/sift.ts";
 import type { ClientFormat, ClientRequest, Outgoing } from "../wire/format.ts";
+import { LARGE_BODY_BYTES } from "../wire/neutral/contract.ts";
 import type { Passable } from "../wire/passages.ts";
 import { fromThread, type ReadTask, type ThreadResult, type WriteTask } from "../wire/thread.ts";
 import type { WorkerPool } from "../workers/pool.ts";

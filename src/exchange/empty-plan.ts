@@ -7,8 +7,8 @@ import { fail, type WeirError } from "../base/errors.ts";
 import { type Exclusion, missingCapability, NEEDS, type Need, needWords } from "../routing/eligibility.ts";
 import { type LeftOut, leftOut, leftOutText, type PlannedFor } from "../routing/leaving-out.ts";
 import type { Plan } from "../routing/planner.ts";
-import type { RequestFacts } from "../wire/contract.ts";
 import { neededAt } from "../wire/needed-at.ts";
+import type { RequestFacts } from "../wire/neutral/contract.ts";
 import type { ReadCall } from "./call.ts";
 
 /** The exclusions as clients receive them. */

@@ -4,11 +4,11 @@
  */
 import type { Endpoint } from "../base/endpoint.ts";
 import { lineMicroUsd, type TokenPrices, type UnitPrices } from "../base/money.ts";
-import type { Ask, TierNames } from "../wire/extras/ask.ts";
 import { type Billed, namesOf, pricedTier, sift } from "../wire/extras/sift.ts";
 import { carriedAsks } from "../wire/extras/translated.ts";
+import type { Ask, TierNames } from "../wire/neutral/asked-extras.ts";
 import { passageTo } from "../wire/passages.ts";
-import { optionAsks } from "../wire/provider-options.ts";
+import { optionAsks } from "../wire/relay/provider-options.ts";
 import type { PlannedCall } from "./call.ts";
 
 /** What a call asks of an endpoint, whatever becomes of it. */

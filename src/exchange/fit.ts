@@ -3,8 +3,8 @@
  * fallback or a hedge at a dearer endpoint has a lower limit. An endpoint where it covers less than the least answer is not asked.
  */
 import type { Endpoint } from "../base/endpoint.ts";
-import { leastLimit, takesLimit } from "../wire/output-limit.ts";
 import { passageTo } from "../wire/passages.ts";
+import { leastLimit, takesLimit } from "../wire/relay/output-limit.ts";
 import type {
   Call,
   Cover,

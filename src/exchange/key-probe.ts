@@ -8,8 +8,8 @@ import type { KeyResult } from "../routing/refused-keys.ts";
 import { retryAfterOf, statusFailure } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import { FORMATS } from "../wire/formats.ts";
+import { readErrorBody } from "../wire/neutral/upstream-error.ts";
 import { passageTo } from "../wire/passages.ts";
-import { readErrorBody } from "../wire/upstream-error.ts";
 import type { Bodies } from "./bodies.ts";
 
 export interface KeyProbeDeps {

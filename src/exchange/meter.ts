@@ -16,12 +16,12 @@ import {
   type Usage,
   type UsageSource,
 } from "../base/usage.ts";
-import type { ReplyFacts, RequestFacts } from "../wire/contract.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
-import type { Report, TierNames } from "../wire/extras/ask.ts";
 import { isStandard } from "../wire/extras/reports.ts";
 import { NOTHING_SENT, type SentExtras, usesOf } from "../wire/extras/sent.ts";
 import { pricedTier } from "../wire/extras/sift.ts";
+import type { Report, TierNames } from "../wire/neutral/asked-extras.ts";
+import type { ReplyFacts, RequestFacts } from "../wire/neutral/contract.ts";
 
 /** Tokens that a hold covers. */
 export interface CoveredTokens {

@@ -10,7 +10,7 @@ import type { RouteFacts } from "../routing/eligibility.ts";
 import type { Health } from "../routing/health.ts";
 import { plan } from "../routing/planner.ts";
 import { decideAlone } from "../routing/policy.ts";
-import type { RequestFacts } from "../wire/contract.ts";
+import type { RequestFacts } from "../wire/neutral/contract.ts";
 import { affinityKey } from "./affinity.ts";
 import type { Bodies } from "./bodies.ts";
 import type { ActivePolicy, AdmittedCall, Call, OwnKeys, PlannedCall, ReadCall } from "./call.ts";

@@ -11,9 +11,9 @@ import { failure, reportedFailure, type UpstreamFailure } from "../upstream/fail
 import { streamType } from "../upstream/paths.ts";
 import type { UpstreamHeaders } from "../upstream/upstreams.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
-import type { TierNames } from "../wire/extras/ask.ts";
 import type { AnswerStream } from "../wire/format.ts";
-import { passingBytes } from "../wire/latin1.ts";
+import { passingBytes } from "../wire/json/latin1.ts";
+import type { TierNames } from "../wire/neutral/asked-extras.ts";
 import type { Cover, ReservedCall } from "./call.ts";
 import { coverAt, limitAt, requestAt } from "./fit.ts";
 import { streamHeaders } from "./headers.ts";

@@ -12,7 +12,7 @@ import type { Purse } from "../credits/purse.ts";
 import { budgetError } from "../limits/budget.ts";
 import type { Budgets } from "../limits/budgets.ts";
 import { countedTokenBound, IMAGE_TOKEN_BOUND, promptTokenBound } from "../wire/estimate.ts";
-import type { TierNames } from "../wire/extras/ask.ts";
+import type { TierNames } from "../wire/neutral/asked-extras.ts";
 import type { Bodies } from "./bodies.ts";
 import type { PlannedCall, Reservation, ReservedCall } from "./call.ts";
 import { type Charging, chargingOf, outputBound, type WorstCase, worstCase } from "./cost-bound.ts";

@@ -11,7 +11,7 @@ import type { Budgets } from "../limits/budgets.ts";
 import type { ErrorClass } from "../record/record.ts";
 import type { Shadow } from "../routing/decision.ts";
 import type { Store } from "../store/store.ts";
-import type { ReplyFacts } from "../wire/contract.ts";
+import type { ReplyFacts } from "../wire/neutral/contract.ts";
 import { type AttemptDeps, Attempts } from "./attempts.ts";
 import type { PlannedCall, ReservedCall } from "./call.ts";
 import { type BoundDeps, worstCaseOf } from "./cost-bound.ts";

@@ -4,7 +4,7 @@
  * limited in number, size and time, and are dropped if they would have to wait.
  */
 import type { Shadow } from "../routing/decision.ts";
-import { LARGE_BODY_BYTES } from "../wire/contract.ts";
+import { LARGE_BODY_BYTES } from "../wire/neutral/contract.ts";
 import type { ReservedCall } from "./call.ts";
 import { Live } from "./live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";

@@ -1,9 +1,9 @@
 /** Requests in canonical form, for the records: small bodies synchronously, large ones in a worker thread. */
 import type { Canonical } from "../analytics/lookup-operations.ts";
 import { canonicalRequest } from "../wire/canonical.ts";
-import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import type { FormatName } from "../wire/format.ts";
 import { FORMATS } from "../wire/formats.ts";
+import { LARGE_BODY_BYTES } from "../wire/neutral/contract.ts";
 import { fromThread, type ThreadResult } from "../wire/thread.ts";
 import type { WorkerThread } from "../workers/thread.ts";
 

@@ -3,7 +3,7 @@
  * waiting does not help, or an account without funds. Recognised by codes where providers give some, otherwise by their
  * documented messages.
  */
-import type { UpstreamError } from "../wire/contract.ts";
+import type { UpstreamError } from "../wire/neutral/contract.ts";
 
 /**
  * `request`: this request is too large for the account's tier, others are served. `account`: it has no funds, or they

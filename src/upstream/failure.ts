@@ -4,7 +4,7 @@
  */
 import type { Credential } from "../base/endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../record/record.ts";
-import type { UpstreamError } from "../wire/contract.ts";
+import type { UpstreamError } from "../wire/neutral/contract.ts";
 import { type AccountRefusal, accountRefusal, withoutAccount } from "./account-refusals.ts";
 import { ConnectError, codeOf, ProtocolError } from "./http/errors.ts";
 import { secretsOf } from "./secrets.ts";

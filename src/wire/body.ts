@@ -7,15 +7,15 @@ import type { z } from "zod";
 import { pointerTo } from "../base/document/document.ts";
 import { fail, type WeirError } from "../base/errors.ts";
 import { routeOptions } from "../base/route-schema.ts";
-import { LARGE_BODY_BYTES, NO_OPTIONS, type SvcOptions } from "./contract.ts";
-import { NO_EXTRAS } from "./extras/ask.ts";
 import { extrasOf } from "./extras/scan.ts";
 import type { Table } from "./extras/tables.ts";
 import type { ClientRequest, PromptText } from "./format.ts";
-import { type Member, memberOf, skim, utf8Of } from "./json.ts";
-import { REQUEST_BOUNDS } from "./json-bounds.ts";
-import type { JsonObject } from "./reader.ts";
-import { MAX_MODEL_NAME, refuseLargeMembers, refuseLongLists } from "./request-bounds.ts";
+import { type Member, memberOf, skim, utf8Of } from "./json/json.ts";
+import { REQUEST_BOUNDS } from "./json/json-bounds.ts";
+import { NO_EXTRAS } from "./neutral/asked-extras.ts";
+import { LARGE_BODY_BYTES, NO_OPTIONS, type SvcOptions } from "./neutral/contract.ts";
+import type { JsonObject } from "./neutral/reader.ts";
+import { MAX_MODEL_NAME, refuseLargeMembers, refuseLongLists } from "./neutral/request-bounds.ts";
 import type { SvcBody } from "./svc-schema.ts";
 
 /** Members of every format's body. */

@@ -8,8 +8,8 @@ import { embeddingsNeutral, embedNeutral } from "./embed/neutral-request.ts";
 import type { ClientRequest, FormatName } from "./format.ts";
 import { FORMATS } from "./formats.ts";
 import { writeGenerateRequest } from "./generate/write-request.ts";
-import { isObject, type JsonObject, objectOf, parsed } from "./reader.ts";
-import { Source } from "./source.ts";
+import { isObject, type JsonObject, objectOf, parsed } from "./neutral/reader.ts";
+import { Source } from "./neutral/source.ts";
 import { svcSchema } from "./svc-schema.ts";
 
 /** Our own options: at the top of a native request, in member `svc` of every other. */

@@ -3,8 +3,8 @@
  * What does not fit is left out and told; nothing is changed to fit.
  * https://platform.claude.com/docs/en/build-with-claude/extended-thinking and /adaptive-thinking
  */
-import type { Effort, Reasoning } from "./neutral.ts";
-import type { OptionTaker } from "./options.ts";
+import type { Effort, Reasoning } from "./neutral/neutral.ts";
+import type { OptionTaker } from "./neutral/options.ts";
 
 /** What an effort is worth in tokens, on models that take budgets. */
 const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {

@@ -5,10 +5,10 @@
 import type { Dialect, Endpoint } from "../base/endpoint.ts";
 import { GENERATION_DIALECTS } from "./dialects.ts";
 import type { ClientFormat, ClientRequest, PromptText } from "./format.ts";
-import type { Part } from "./neutral.ts";
-import { countOf, isObject, type JsonObject, objectOf } from "./reader.ts";
-import { bytesOf, Source } from "./source.ts";
-import { neutralOf, quotingNoMarks } from "./translate.ts";
+import type { Part } from "./neutral/neutral.ts";
+import { countOf, isObject, type JsonObject, objectOf } from "./neutral/reader.ts";
+import { bytesOf, Source } from "./neutral/source.ts";
+import { neutralOf, quotingNoMarks } from "./relay/translate.ts";
 
 interface CountDialect {
   /** What the question takes of a generation's body. */

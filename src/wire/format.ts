@@ -5,14 +5,14 @@
 import type { Dialect, Endpoint, Task } from "../base/endpoint.ts";
 import type { WeirError } from "../base/errors.ts";
 import type { Usage } from "../base/usage.ts";
-import type { ReplyFacts, RequestFacts, SvcOptions, SvcReply, UpstreamError } from "./contract.ts";
-import type { Extras } from "./extras/ask.ts";
 import type { SentExtras } from "./extras/sent.ts";
 import type { Billed } from "./extras/sift.ts";
-import type { Elided, Member } from "./json.ts";
-import type { NeutralReply, NeutralRequest, StreamEvent } from "./neutral.ts";
-import type { StreamReader } from "./reader.ts";
-import type { Source } from "./source.ts";
+import type { Elided, Member } from "./json/json.ts";
+import type { Extras } from "./neutral/asked-extras.ts";
+import type { ReplyFacts, RequestFacts, SvcOptions, SvcReply, UpstreamError } from "./neutral/contract.ts";
+import type { NeutralReply, NeutralRequest, StreamEvent } from "./neutral/neutral.ts";
+import type { StreamReader } from "./neutral/reader.ts";
+import type { Source } from "./neutral/source.ts";
 
 /** Wire formats that model calls come in; also `dialect_in` of the records. */
 export type FormatName =

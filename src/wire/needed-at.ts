@@ -4,9 +4,9 @@
  */
 import { pointerTo } from "../base/document/document.ts";
 import type { Capabilities } from "../base/endpoint.ts";
-import { LARGE_BODY_BYTES } from "./contract.ts";
 import type { ClientFormat, ClientRequest, FormatName } from "./format.ts";
-import { memberOf } from "./json.ts";
+import { memberOf } from "./json/json.ts";
+import { LARGE_BODY_BYTES } from "./neutral/contract.ts";
 
 type Needed = Exclude<keyof Capabilities, "cache">;
 

@@ -3,8 +3,8 @@ import type { Dialect, Endpoint } from "../base/endpoint.ts";
 import { GENERATION_DIALECTS } from "./dialects.ts";
 import { embedPassage } from "./embed/passages.ts";
 import type { ClientFormat, Passage } from "./format.ts";
+import { translated } from "./relay/translate.ts";
 import { rerankPassage } from "./rerank/passages.ts";
-import { translated } from "./translate.ts";
 
 /** A passage and the upstream's dialect. */
 export interface Passable {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { HOLD_MODES } from "../base/hold-mode.ts";
 import { dataPolicySchema, routeSchema } from "../base/route-schema.ts";
-import { MAX_TAGS } from "./request-bounds.ts";
+import { MAX_TAGS } from "./neutral/request-bounds.ts";
 
 /** The longest that a call may wait for what other calls hold, in milliseconds. */
 const MAX_HOLD_WAIT_MS = 120_000;

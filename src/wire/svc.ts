@@ -3,8 +3,8 @@
  * Must stay what `JSON.stringify` would write.
  */
 import type { Cost } from "../base/money.ts";
-import type { SvcReply } from "./contract.ts";
-import { latin1Json } from "./json.ts";
+import { latin1Json } from "./json/json.ts";
+import type { SvcReply } from "./neutral/contract.ts";
 
 /** Stands in latin1 text. */
 export const svcJson = ({ request_id, provider, endpoint_id, cost, warnings }: SvcReply): string =>

@@ -4,10 +4,10 @@
  * some servers go on after a finish reason.
  */
 import { fail } from "../../base/errors.ts";
-import { fragmentOf } from "../fragment.ts";
-import { readLogprobs } from "../logprobs.ts";
-import type { Citation, Fragment, Logprob, Seal } from "../neutral.ts";
-import { type Emit, isObject, type JsonObject, objectOf, stringOf } from "../reader.ts";
+import { fragmentOf } from "../neutral/fragment.ts";
+import { readLogprobs } from "../neutral/logprobs.ts";
+import type { Citation, Fragment, Logprob, Seal } from "../neutral/neutral.ts";
+import { type Emit, isObject, type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 import { readCitations } from "./citations.ts";
 import {
   continues,

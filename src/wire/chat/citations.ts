@@ -2,9 +2,9 @@
  * Citations as a message's `annotations`, both ways (OpenAI API reference, "url_citation"; `content` beside them is
  * OpenRouter's). Passages of documents have no place there.
  */
-import type { Citation } from "../neutral.ts";
-import { listOf, objectOf } from "../reader.ts";
-import { readUrlCitation } from "../url-citation.ts";
+import type { Citation } from "../neutral/neutral.ts";
+import { listOf, objectOf } from "../neutral/reader.ts";
+import { readUrlCitation } from "../neutral/url-citation.ts";
 
 export interface Annotation {
   readonly type: "url_citation";

@@ -3,9 +3,10 @@
  * that equal it byte for byte only the choices are parsed. Every event is refused, skipped or patched as it would be if it
  * were parsed as a whole.
  */
-import { fragmentEnd } from "../fragment.ts";
-import { applyEdits, type Edit, MAX_DEPTH, type Member } from "../json.ts";
-import { copied, stands } from "../latin1.ts";
+
+import { applyEdits, type Edit, MAX_DEPTH, type Member } from "../json/json.ts";
+import { copied, stands } from "../json/latin1.ts";
+import { fragmentEnd } from "../neutral/fragment.ts";
 
 /** The JSON of an event around its choices, as it comes and as it goes out. */
 export interface Envelope {

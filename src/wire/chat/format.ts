@@ -1,7 +1,7 @@
 /** Chat completions as a format that clients speak: spliced to upstreams of the same dialect, else translated. */
 import { errorEnvelope } from "../../base/errors.ts";
 import { type ClientFormat, type GenerationFormat, OPENAI_HABITS } from "../format.ts";
-import { KEEP_ALIVE, sseData } from "../sse.ts";
+import { KEEP_ALIVE, sseData } from "../neutral/sse.ts";
 import { chatNeutral } from "./neutral-request.ts";
 import { type ChatRequest, promptTexts, readChatRequest } from "./request.ts";
 import { chatSplice } from "./splice.ts";

@@ -1,9 +1,9 @@
 /** Content parts other than text: images, files, sound, video. */
-import { fileType, mediaSource } from "../data-url.ts";
-import { objectAt, optional, stringAt, under, wrong } from "../fields.ts";
-import type { DocumentPart, ImagePart, MediaSource, RecordingPart } from "../neutral.ts";
-import type { JsonObject } from "../reader.ts";
-import type { Source } from "../source.ts";
+import { fileType, mediaSource } from "../neutral/data-url.ts";
+import { objectAt, optional, stringAt, under, wrong } from "../neutral/fields.ts";
+import type { DocumentPart, ImagePart, MediaSource, RecordingPart } from "../neutral/neutral.ts";
+import type { JsonObject } from "../neutral/reader.ts";
+import type { Source } from "../neutral/source.ts";
 import { dropOthers, type Reading, readCache } from "./neutral-reading.ts";
 
 export function imagePart(reading: Reading, part: JsonObject, at: string): ImagePart {

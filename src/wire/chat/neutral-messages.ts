@@ -3,7 +3,7 @@
  * their results (OpenAI API reference, "Create chat completion"; reasoning as DeepSeek and OpenRouter take it back).
  */
 
-import { listAt, objectAt, optional, stringAt, wrong } from "../fields.ts";
+import { listAt, objectAt, optional, stringAt, wrong } from "../neutral/fields.ts";
 import type {
   NeutralMessage,
   Part,
@@ -12,9 +12,9 @@ import type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
-} from "../neutral.ts";
-import type { JsonObject } from "../reader.ts";
-import { objectIn } from "../tool-arguments.ts";
+} from "../neutral/neutral.ts";
+import type { JsonObject } from "../neutral/reader.ts";
+import { objectIn } from "../neutral/tool-arguments.ts";
 import { readCitations } from "./citations.ts";
 import { audioPart, filePart, imagePart, videoPart } from "./neutral-media.ts";
 import { CACHE_KEYS, dropOthers, type Reading, readCache } from "./neutral-reading.ts";

@@ -2,10 +2,10 @@
  * Options of a chat-completions request in neutral terms (OpenAI API reference, "Create chat completion"; `reasoning` is
  * OpenRouter's, `top_k` a common extension).
  */
-import { isEffort, USUAL_EFFORT } from "../effort.ts";
-import { booleanAt, listAt, numberAt, objectAt, optional, stringAt, under } from "../fields.ts";
-import type { Effort, FieldValue, NeutralOptions, OutputFormat, Reasoning } from "../neutral.ts";
-import type { JsonObject } from "../reader.ts";
+import { isEffort, USUAL_EFFORT } from "../neutral/effort.ts";
+import { booleanAt, listAt, numberAt, objectAt, optional, stringAt, under } from "../neutral/fields.ts";
+import type { Effort, FieldValue, NeutralOptions, OutputFormat, Reasoning } from "../neutral/neutral.ts";
+import type { JsonObject } from "../neutral/reader.ts";
 import { dropOthers, type Reading } from "./neutral-reading.ts";
 import { readToolChoice } from "./neutral-tools.ts";
 

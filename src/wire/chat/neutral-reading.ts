@@ -1,9 +1,9 @@
 /** What all readers of parts of a chat request share: its source, the dropped members, cache marks. */
 
-import { under } from "../fields.ts";
-import type { CacheMark } from "../neutral.ts";
-import { isObject, type JsonObject } from "../reader.ts";
-import type { Source } from "../source.ts";
+import { under } from "../neutral/fields.ts";
+import type { CacheMark } from "../neutral/neutral.ts";
+import { isObject, type JsonObject } from "../neutral/reader.ts";
+import type { Source } from "../neutral/source.ts";
 
 export interface Reading {
   readonly source: Source;

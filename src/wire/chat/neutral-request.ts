@@ -3,9 +3,9 @@
  * `stream_options` and `store`, which concern only the gateway.
  */
 
-import { listAt, objectAt } from "../fields.ts";
-import type { NeutralRequest } from "../neutral.ts";
-import type { Source } from "../source.ts";
+import { listAt, objectAt } from "../neutral/fields.ts";
+import type { NeutralRequest } from "../neutral/neutral.ts";
+import type { Source } from "../neutral/source.ts";
 import { readMessages } from "./neutral-messages.ts";
 import { KNOWN_OPTIONS, readOptions } from "./neutral-options.ts";
 import { dropOthers, type Reading } from "./neutral-reading.ts";

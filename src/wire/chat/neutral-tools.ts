@@ -1,8 +1,8 @@
 /** Tools of a chat-completions request and the choice among them, including the older `functions`. */
 
-import { listAt, objectAt, optional, stringAt } from "../fields.ts";
-import type { FieldValue, NeutralTool, ToolChoice } from "../neutral.ts";
-import { isObject, type JsonObject } from "../reader.ts";
+import { listAt, objectAt, optional, stringAt } from "../neutral/fields.ts";
+import type { FieldValue, NeutralTool, ToolChoice } from "../neutral/neutral.ts";
+import { isObject, type JsonObject } from "../neutral/reader.ts";
 import { CACHE_KEYS, dropOthers, type Reading, readCache } from "./neutral-reading.ts";
 
 const FUNCTION_KEYS = ["type", "name", "description", "parameters", "strict", ...CACHE_KEYS];

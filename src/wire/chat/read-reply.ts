@@ -1,11 +1,11 @@
 /** A whole chat completion of an upstream, read into neutral terms (OpenAI API reference, "The chat completion object"). */
 import { fail } from "../../base/errors.ts";
-import type { Report } from "../extras/ask.ts";
 import { openAiTiers, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
-import { readLogprobs } from "../logprobs.ts";
-import type { NeutralChoice, NeutralReply, ReplyPart, TextPart } from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import { readErrorValue } from "../upstream-error.ts";
+import type { Report } from "../neutral/asked-extras.ts";
+import { readLogprobs } from "../neutral/logprobs.ts";
+import type { NeutralChoice, NeutralReply, ReplyPart, TextPart } from "../neutral/neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitations } from "./citations.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
 import { readStop } from "./stop.ts";

@@ -1,10 +1,18 @@
 /** A chat-completions stream of an upstream, read into neutral events (OpenAI API reference, "Streaming"). */
-import { frameKeys } from "../delta-frame.ts";
-import type { Report, TierNames } from "../extras/ask.ts";
+
 import { laterOpenAiTiers, NO_TIERS, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
-import type { StreamEvent } from "../neutral.ts";
-import { type Emit, type EventTap, type JsonObject, listOf, objectOf, SseStreamReader } from "../reader.ts";
-import { readErrorValue } from "../upstream-error.ts";
+import type { Report, TierNames } from "../neutral/asked-extras.ts";
+import { frameKeys } from "../neutral/delta-frame.ts";
+import type { StreamEvent } from "../neutral/neutral.ts";
+import {
+  type Emit,
+  type EventTap,
+  type JsonObject,
+  listOf,
+  objectOf,
+  SseStreamReader,
+} from "../neutral/reader.ts";
+import { readErrorValue } from "../neutral/upstream-error.ts";
 import { ChoiceReader } from "./choice-reader.ts";
 import { isErrorBody } from "./read-reply.ts";
 import { readEventUsage } from "./usage.ts";

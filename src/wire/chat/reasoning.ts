@@ -2,8 +2,8 @@
  * Reasoning as a message's `reasoning_details`, both ways (OpenRouter documentation, "Preserving reasoning blocks"): the
  * one member of this format in which a maker's seal comes back byte for byte. Items of one `index` are pieces of one block.
  */
-import type { ReasoningPart, Seal, SealMaker } from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import type { ReasoningPart, Seal, SealMaker } from "../neutral/neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 
 export type ReasoningDetail =
   | {

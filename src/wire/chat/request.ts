@@ -5,9 +5,9 @@ import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts"
 import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
-import { type Edit, type Member, memberOf, setMember, skim } from "../json.ts";
-import { holdsOpaque } from "../opaque.ts";
-import { isObject, type JsonObject } from "../reader.ts";
+import { type Edit, type Member, memberOf, setMember, skim } from "../json/json.ts";
+import { holdsOpaque } from "../neutral/opaque.ts";
+import { isObject, type JsonObject } from "../neutral/reader.ts";
 import { type ChatRequestBody, chatRequestSchema, isUsualRequest } from "./schema.ts";
 
 /**

@@ -3,9 +3,6 @@
  * the last chunk. If events share the JSON around their choices, only the choices are parsed.
  */
 import type { Usage } from "../../base/usage.ts";
-import { SplicedStream } from "../captured-stream.ts";
-import type { SvcReply } from "../contract.ts";
-import type { Passed } from "../delta-frame.ts";
 import type { AnswerIdentity } from "../format.ts";
 import {
   applyEdits,
@@ -17,10 +14,13 @@ import {
   setMember,
   skim,
   utf8Of,
-} from "../json.ts";
-import { copied } from "../latin1.ts";
-import { type JsonObject, listOf, type PartPlace, parsed, type Run } from "../reader.ts";
-import { sseData, waiting } from "../sse.ts";
+} from "../json/json.ts";
+import { copied } from "../json/latin1.ts";
+import type { SvcReply } from "../neutral/contract.ts";
+import type { Passed } from "../neutral/delta-frame.ts";
+import { type JsonObject, listOf, type PartPlace, parsed, type Run } from "../neutral/reader.ts";
+import { sseData, waiting } from "../neutral/sse.ts";
+import { SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
 import { type Enclosed, type Envelope, enclosedIn, envelopeOf } from "./envelope.ts";
 import { cutChunk } from "./finish-chunk.ts";

@@ -4,16 +4,16 @@
  */
 import type { Endpoint, ProviderQuirks } from "../../base/endpoint.ts";
 import type { Usage } from "../../base/usage.ts";
-import { textBytesOf } from "../capture.ts";
-import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import type { Billed } from "../extras/sift.ts";
 import type { AnswerIdentity, Outgoing, Passage, WholeAnswer } from "../format.ts";
-import { type Member, memberOf } from "../json.ts";
-import { limitEdits } from "../output-limit.ts";
-import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import { NO_FACTS, patchedReply, type ReplyText, readReplyText, spliced, spliceOf } from "../splice.ts";
-import { readErrorBody } from "../upstream-error.ts";
-import { parseReply } from "../upstream-reply.ts";
+import { type Member, memberOf } from "../json/json.ts";
+import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import { readErrorBody } from "../neutral/upstream-error.ts";
+import { parseReply } from "../neutral/upstream-reply.ts";
+import { textBytesOf } from "../relay/capture.ts";
+import { limitEdits } from "../relay/output-limit.ts";
+import { NO_FACTS, patchedReply, type ReplyText, readReplyText, spliced, spliceOf } from "../relay/splice.ts";
 import { chatReport, isErrorBody, noCompletion, readChatReply } from "./read-reply.ts";
 import type { ChatRequest } from "./request.ts";
 import { ChatSpliceStream } from "./splice-stream.ts";

@@ -2,7 +2,7 @@
  * Why a choice ended, both ways (OpenAI API reference, "finish_reason"). It is `tool_calls` exactly where tools were called,
  * whatever the upstream says (T46).
  */
-import type { Stop, StopReason } from "../neutral.ts";
+import type { Stop, StopReason } from "../neutral/neutral.ts";
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 

@@ -1,5 +1,5 @@
 /** Tool calls of an upstream, whole or streamed: arguments of any shape, and an id for each call. */
-import { argumentsText } from "../tool-arguments.ts";
+import { argumentsText } from "../neutral/tool-arguments.ts";
 
 /** Arguments as JSON text: some servers send the object itself. "" where there are none. */
 export function argumentsOf(value: unknown): string {

@@ -1,7 +1,7 @@
 /** Chat-completions usage, both ways. `prompt_tokens` includes cached tokens (OpenAI API reference, "usage"). */
 import type { Usage } from "../../base/usage.ts";
-import { countOf, type JsonObject, objectOf } from "../reader.ts";
-import { areBelievable, cacheTokens } from "../tokens.ts";
+import { countOf, type JsonObject, objectOf } from "../neutral/reader.ts";
+import { areBelievable, cacheTokens } from "../neutral/tokens.ts";
 
 /** Undefined if the value is no usage report (null on the chunks before the last) or has impossible counts. */
 export function readChatUsage(value: unknown): Usage | undefined {

@@ -3,7 +3,7 @@
  * called; those take text only, so their images and files follow in a user message. Other parts are dropped and named.
  */
 import type { Endpoint } from "../../base/endpoint.ts";
-import { append } from "../append.ts";
+import { append } from "../json/append.ts";
 import type {
   DocumentPart,
   ImagePart,
@@ -15,8 +15,8 @@ import type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
-} from "../neutral.ts";
-import type { OptionTaker } from "../options.ts";
+} from "../neutral/neutral.ts";
+import type { OptionTaker } from "../neutral/options.ts";
 import { detailsOf, type ReasoningDetail } from "./reasoning.ts";
 
 type ChatText = { readonly type: "text"; readonly text: string };

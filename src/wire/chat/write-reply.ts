@@ -1,8 +1,8 @@
 /** A whole neutral answer as a chat completion (OpenAI API reference, "The chat completion object"). */
 import type { Usage } from "../../base/usage.ts";
-import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
-import type { NeutralChoice, NeutralReply, ReasoningPart, Seal, ToolCallPart } from "../neutral.ts";
+import type { SvcReply } from "../neutral/contract.ts";
+import type { NeutralChoice, NeutralReply, ReasoningPart, Seal, ToolCallPart } from "../neutral/neutral.ts";
 import { svcJson } from "../svc.ts";
 import { type Annotation, writeCitation } from "./citations.ts";
 import { detailsOf, extraContentOf } from "./reasoning.ts";

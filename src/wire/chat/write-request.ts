@@ -3,9 +3,9 @@
  * is added that changes what a model does (T53), except the option that makes a stream report its usage.
  */
 import type { Endpoint } from "../../base/endpoint.ts";
-import { effortOfBudget } from "../effort.ts";
-import type { Effort, NeutralRequest, NeutralTool, OutputFormat, Reasoning } from "../neutral.ts";
-import { OptionTaker } from "../options.ts";
+import { effortOfBudget } from "../neutral/effort.ts";
+import type { Effort, NeutralRequest, NeutralTool, OutputFormat, Reasoning } from "../neutral/neutral.ts";
+import { OptionTaker } from "../neutral/options.ts";
 import { writeMessages } from "./write-messages.ts";
 
 /** Anthropic's words for the tier mean nothing here. */

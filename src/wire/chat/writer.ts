@@ -4,11 +4,11 @@
  * together from text made once a part: a token costs a concatenation.
  */
 import type { Usage } from "../../base/usage.ts";
-import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
-import { fragmentOf, latin1OfJson } from "../fragment.ts";
-import { latin1Json } from "../json.ts";
-import type { Citation, Logprob, PartKind, Seal, Stop, StreamEvent } from "../neutral.ts";
+import { latin1Json } from "../json/json.ts";
+import type { SvcReply } from "../neutral/contract.ts";
+import { fragmentOf, latin1OfJson } from "../neutral/fragment.ts";
+import type { Citation, Logprob, PartKind, Seal, Stop, StreamEvent } from "../neutral/neutral.ts";
 import { svcJson } from "../svc.ts";
 import { writeCitation } from "./citations.ts";
 import { extraContentOf, formatOf } from "./reasoning.ts";

@@ -1,7 +1,7 @@
 /** The legacy completions format: `POST /v1/completions`. */
 import { errorEnvelope } from "../../base/errors.ts";
 import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
-import { KEEP_ALIVE, sseData } from "../sse.ts";
+import { KEEP_ALIVE, sseData } from "../neutral/sse.ts";
 import { completionsNeutral } from "./neutral-request.ts";
 import { type CompletionsRequest, promptTexts, readCompletionsRequest } from "./request.ts";
 import { writeCompletionsReply } from "./write-reply.ts";

@@ -1,7 +1,7 @@
 /** A completions request in neutral terms: its prompt is one user message. */
 import type { ClientRequest } from "../format.ts";
-import type { NeutralOptions, NeutralRequest } from "../neutral.ts";
-import type { Source } from "../source.ts";
+import type { NeutralOptions, NeutralRequest } from "../neutral/neutral.ts";
+import type { Source } from "../neutral/source.ts";
 import type { CompletionsBody } from "./schema.ts";
 
 /** Members that are carried, or concern only the gateway. All others are dropped and named. */

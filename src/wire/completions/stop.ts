@@ -1,5 +1,5 @@
 /** Why a choice of completions ended (OpenAI API reference, "Completions", `finish_reason`). */
-import type { Stop } from "../neutral.ts";
+import type { Stop } from "../neutral/neutral.ts";
 
 export function writeFinishReason({ reason }: Stop): "length" | "content_filter" | "stop" {
   if (reason === "length") return "length";

@@ -4,9 +4,9 @@
  */
 import type { Usage } from "../../base/usage.ts";
 import { writeChatUsage } from "../chat/usage.ts";
-import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
-import type { Logprob, NeutralChoice, NeutralReply } from "../neutral.ts";
+import type { SvcReply } from "../neutral/contract.ts";
+import type { Logprob, NeutralChoice, NeutralReply } from "../neutral/neutral.ts";
 import { writeFinishReason } from "./stop.ts";
 
 /** The answer's JSON text. */

@@ -1,12 +1,12 @@
 /** The streamed completions answer, as OpenAI sends it: chunks of text. */
 import type { Usage } from "../../base/usage.ts";
 import { writeChatUsage } from "../chat/usage.ts";
-import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
-import { latin1OfJson } from "../fragment.ts";
-import type { StreamEvent } from "../neutral.ts";
-import { partKey } from "../part-key.ts";
-import { sseData } from "../sse.ts";
+import type { SvcReply } from "../neutral/contract.ts";
+import { latin1OfJson } from "../neutral/fragment.ts";
+import type { StreamEvent } from "../neutral/neutral.ts";
+import { partKey } from "../neutral/part-key.ts";
+import { sseData } from "../neutral/sse.ts";
 import { svcJson } from "../svc.ts";
 import { writeFinishReason } from "./stop.ts";
 import { logprobsOf } from "./write-reply.ts";

@@ -1,6 +1,6 @@
 /** Where an answer of Converse's has something from (Amazon Bedrock API Reference, "Citation"). */
-import type { Citation } from "../neutral.ts";
-import { countOf, isObject, listOf, objectOf, stringOf } from "../reader.ts";
+import type { Citation } from "../neutral/neutral.ts";
+import { countOf, isObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 
 const UNITS = [
   ["documentChar", "char"],

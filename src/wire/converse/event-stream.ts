@@ -6,7 +6,7 @@
  */
 import { crc32 } from "node:zlib";
 import { fail } from "../../base/errors.ts";
-import { copied } from "../latin1.ts";
+import { copied } from "../json/latin1.ts";
 
 /** Names in lower case with their colon (`:event-type`); only those whose values are strings. */
 export type FrameHeaders = Readonly<Record<string, string>>;

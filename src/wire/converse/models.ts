@@ -3,7 +3,7 @@
  * inference profile, which has a region before it).
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html
  */
-import type { Effort } from "../neutral.ts";
+import type { Effort } from "../neutral/neutral.ts";
 
 export type Family = "anthropic" | "openai" | "other";
 

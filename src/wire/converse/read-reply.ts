@@ -1,10 +1,10 @@
 /** A whole Converse answer (Amazon Bedrock API Reference, "Converse", response). */
 import { fail } from "../../base/errors.ts";
 import { converseReport } from "../extras/reports.ts";
-import type { NeutralReply, ReplyPart } from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import { argumentsText } from "../tool-arguments.ts";
-import { readErrorValue } from "../upstream-error.ts";
+import type { NeutralReply, ReplyPart } from "../neutral/neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import { argumentsText } from "../neutral/tool-arguments.ts";
+import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
 import { readStop } from "./stop.ts";
 import { readConverseUsage } from "./usage.ts";

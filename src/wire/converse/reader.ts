@@ -2,13 +2,21 @@
  * A ConverseStream answer (Amazon Bedrock API Reference, "ConverseStream", response): blocks begin, grow and stop by their
  * index; texts begin with their first delta. `metadata` is the last event. Exceptions come as frames of their own.
  */
-import type { UpstreamError } from "../contract.ts";
-import type { Report } from "../extras/ask.ts";
+
 import { converseReport } from "../extras/reports.ts";
-import { fragmentOf } from "../fragment.ts";
-import { utf8Of } from "../json.ts";
-import { type Emit, isObject, type JsonObject, objectOf, type StreamReader, stringOf } from "../reader.ts";
-import { readErrorValue } from "../upstream-error.ts";
+import { utf8Of } from "../json/json.ts";
+import type { Report } from "../neutral/asked-extras.ts";
+import type { UpstreamError } from "../neutral/contract.ts";
+import { fragmentOf } from "../neutral/fragment.ts";
+import {
+  type Emit,
+  isObject,
+  type JsonObject,
+  objectOf,
+  type StreamReader,
+  stringOf,
+} from "../neutral/reader.ts";
+import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
 import { EventStreamDecoder, type FrameHeaders } from "./event-stream.ts";
 import { readStop } from "./stop.ts";

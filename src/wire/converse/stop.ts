@@ -1,6 +1,6 @@
 /** Why an answer of Converse's ended (Amazon Bedrock API Reference, "Converse", `stopReason`). */
-import type { StopReason } from "../neutral.ts";
-import { stringOf } from "../reader.ts";
+import type { StopReason } from "../neutral/neutral.ts";
+import { stringOf } from "../neutral/reader.ts";
 
 const REASONS: Readonly<Record<string, StopReason>> = {
   end_turn: "stop",

@@ -3,8 +3,8 @@
  * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
  */
 import type { Usage } from "../../base/usage.ts";
-import { countOf, isObject, listOf, objectOf } from "../reader.ts";
-import { areBelievable } from "../tokens.ts";
+import { countOf, isObject, listOf, objectOf } from "../neutral/reader.ts";
+import { areBelievable } from "../neutral/tokens.ts";
 
 /** Undefined where the value is no report, or cannot be true. */
 export function readConverseUsage(value: unknown): Usage | undefined {

@@ -2,8 +2,8 @@
  * Images, documents, sound and video as Converse takes them: by format, as base64 or from S3. It fetches nothing from
  * elsewhere.
  */
-import type { DocumentPart, MediaSource } from "../neutral.ts";
-import { hasMark } from "../source.ts";
+import type { DocumentPart, MediaSource } from "../neutral/neutral.ts";
+import { hasMark } from "../neutral/source.ts";
 import type { BlobSource, DocumentBlock, MediaBlock } from "./body.ts";
 
 type Formats = Readonly<Record<string, string>>;

@@ -12,10 +12,10 @@ import type {
   ReasoningPart,
   RecordingPart,
   ToolResultPart,
-} from "../neutral.ts";
-import type { OptionTaker } from "../options.ts";
-import { argumentsOf } from "../tool-arguments.ts";
-import { putResultsFirst, turnsOf } from "../turns.ts";
+} from "../neutral/neutral.ts";
+import type { OptionTaker } from "../neutral/options.ts";
+import { argumentsOf } from "../neutral/tool-arguments.ts";
+import { putResultsFirst, turnsOf } from "../neutral/turns.ts";
 import type { CachePoint, ContentBlock, ConverseMessage, ResultContent, SystemBlock } from "./body.ts";
 import type { Family } from "./models.ts";
 import { DocumentNames, writeDocument, writeMedia } from "./write-media.ts";

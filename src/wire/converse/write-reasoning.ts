@@ -1,6 +1,6 @@
 /** How much a model on Bedrock shall think, in members of its own family: Converse itself has only the effort. */
 import { type Thinker, takeThinking } from "../claude.ts";
-import type { OptionTaker } from "../options.ts";
+import type { OptionTaker } from "../neutral/options.ts";
 import { type Family, OPENAI_EFFORTS } from "./models.ts";
 
 export interface WrittenReasoning {

@@ -4,10 +4,10 @@
  */
 import type { Endpoint } from "../../base/endpoint.ts";
 import { type Sampling, takeSampling } from "../claude.ts";
-import type { NeutralRequest, OutputFormat } from "../neutral.ts";
-import { OptionTaker } from "../options.ts";
-import { hasMark } from "../source.ts";
-import { mayBudget } from "../turns.ts";
+import type { NeutralRequest, OutputFormat } from "../neutral/neutral.ts";
+import { OptionTaker } from "../neutral/options.ts";
+import { hasMark } from "../neutral/source.ts";
+import { mayBudget } from "../neutral/turns.ts";
 import type {
   ConverseMessage,
   ConverseRequestBody,

@@ -2,7 +2,7 @@
  * Cohere's embed, second version (https://docs.cohere.com/reference/embed): at most 96 texts, vectors by type, and
  * `input_type` is required. What is too long is refused rather than truncated, as everywhere here.
  */
-import { objectOf } from "../reader.ts";
+import { objectOf } from "../neutral/reader.ts";
 import { type EmbedDialect, type InputType, textsOf } from "./neutral.ts";
 import { errorIn } from "./read-reply.ts";
 import { withLeftOut } from "./task.ts";

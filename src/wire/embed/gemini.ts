@@ -2,7 +2,7 @@
  * Google's `batchEmbedContents` (https://ai.google.dev/api/embeddings): one request an input, each with the model and its
  * options, at most 100 of them. It truncates what is too long for the model, and offers no way to refuse instead.
  */
-import { listOf, objectOf } from "../reader.ts";
+import { listOf, objectOf } from "../neutral/reader.ts";
 import { type EmbedDialect, type InputType, textsOf } from "./neutral.ts";
 import { errorIn } from "./read-reply.ts";
 import { withLeftOut } from "./task.ts";

@@ -1,9 +1,9 @@
 /** The requests of both embedding formats in neutral terms. */
 import { fail } from "../../base/errors.ts";
-import { optional, stringAt, wrong } from "../fields.ts";
-import type { FieldValue } from "../neutral.ts";
-import { type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import type { Source } from "../source.ts";
+import { optional, stringAt, wrong } from "../neutral/fields.ts";
+import type { FieldValue } from "../neutral/neutral.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import type { Source } from "../neutral/source.ts";
 import { type EmbedRequest, type NeutralEmbedRequest, vectorEncoding } from "./neutral.ts";
 import { NO_PROMPT } from "./request.ts";
 import { INPUT_KINDS, inputTypeOf, isEmbeddingsInput } from "./schema.ts";

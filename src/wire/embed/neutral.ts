@@ -5,10 +5,10 @@
 import type { Dialect, Endpoint } from "../../base/endpoint.ts";
 import { fail } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
-import type { SvcReply, UpstreamError } from "../contract.ts";
 import type { AnswerIdentity, ClientRequest } from "../format.ts";
-import type { FieldValue } from "../neutral.ts";
-import type { Source } from "../source.ts";
+import type { SvcReply, UpstreamError } from "../neutral/contract.ts";
+import type { FieldValue } from "../neutral/neutral.ts";
+import type { Source } from "../neutral/source.ts";
 import type { Vector, VectorEncoding } from "./vectors.ts";
 
 /** What the vectors are for: models that know make different ones for a question and for what answers it. */

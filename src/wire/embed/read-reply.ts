@@ -1,6 +1,6 @@
 /** The answer of OpenAI's embeddings, which Jina and Voyage share: `data` of vectors with their place, `usage` of tokens. */
-import { objectOf } from "../reader.ts";
-import { readErrorValue } from "../upstream-error.ts";
+import { objectOf } from "../neutral/reader.ts";
+import { readErrorValue } from "../neutral/upstream-error.ts";
 import type { NeutralEmbedReply } from "./neutral.ts";
 import { readPromptUsage } from "./usage.ts";
 import { readIndexed } from "./vectors.ts";

@@ -3,7 +3,7 @@ import { type AnyBody, type BodyRules, promptTextsOf, type ReadBody, readBody, S
 import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { PromptText } from "../format.ts";
-import { type Member, memberOf } from "../json.ts";
+import { type Member, memberOf } from "../json/json.ts";
 import { NATIVE_OPTIONS } from "../svc-schema.ts";
 import type { EmbedRequest } from "./neutral.ts";
 import {

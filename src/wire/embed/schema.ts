@@ -3,8 +3,8 @@
  * says what the vectors are for. Unknown members are passed on, or dropped and named.
  */
 import { z } from "zod";
+import { unread } from "../neutral/unread.ts";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
-import { unread } from "../unread.ts";
 import type { InputType } from "./neutral.ts";
 
 /** By every name that clients know them under: ours, Cohere's, Jina's and Voyage's. */

@@ -2,7 +2,7 @@
  * A large answer by position: the insides of its number lists are left out before anything looks at every character, so
  * that 20 MB of vectors cost a few searches each. What is left is checked as JSON; the numbers pass unread.
  */
-import { type Member, skim } from "../json.ts";
+import { type Member, skim } from "../json/json.ts";
 
 const QUOTE = 34;
 const OPEN_ARRAY = 91;

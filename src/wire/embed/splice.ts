@@ -6,13 +6,13 @@
  */
 import { fail } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
-import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
-import { type Edit, editedParts, latin1Json, type Member, memberOf, setMember } from "../json.ts";
-import { type JsonObject, listOf, objectOf } from "../reader.ts";
-import { spliced, spliceOf } from "../splice.ts";
+import { type Edit, editedParts, latin1Json, type Member, memberOf, setMember } from "../json/json.ts";
+import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
+import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
+import { readErrorBody } from "../neutral/upstream-error.ts";
+import { spliced, spliceOf } from "../relay/splice.ts";
 import { svcJson } from "../svc.ts";
-import { readErrorBody } from "../upstream-error.ts";
 import type { EmbedRequest } from "./neutral.ts";
 import { openAiEmbeddings } from "./openai.ts";
 import { sketch } from "./sketch.ts";

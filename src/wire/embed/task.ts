@@ -5,10 +5,10 @@
 import { pointerTo } from "../../base/document/document.ts";
 import { errorEnvelope, fail, type WeirError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
-import type { ReplyFacts, RequestFacts } from "../contract.ts";
 import { type ClientRequest, OPENAI_HABITS } from "../format.ts";
-import { type Elided, type Member, memberOf, utf8Of } from "../json.ts";
-import type { FieldValue } from "../neutral.ts";
+import { type Elided, type Member, memberOf, utf8Of } from "../json/json.ts";
+import type { ReplyFacts, RequestFacts } from "../neutral/contract.ts";
+import type { FieldValue } from "../neutral/neutral.ts";
 
 /** Nothing is generated: `maxTokens` is 0, which no context and no hold needs to make room for. */
 export const factsOf = (

@@ -1,7 +1,7 @@
 /** Token usage of embeddings and rerankers: a prompt and nothing generated. */
 import { NO_USAGE, type Usage } from "../../base/usage.ts";
-import { countOf } from "../reader.ts";
-import { areBelievable } from "../tokens.ts";
+import { countOf } from "../neutral/reader.ts";
+import { areBelievable } from "../neutral/tokens.ts";
 
 /**
  * The largest of the counts given, because some providers fill only one of `prompt_tokens` and `total_tokens`. Undefined

@@ -4,7 +4,7 @@
  */
 import { endianness } from "node:os";
 import { fail } from "../../base/errors.ts";
-import { isObject } from "../reader.ts";
+import { isObject } from "../neutral/reader.ts";
 
 export type VectorEncoding = "float" | "base64";
 

@@ -1,7 +1,7 @@
 /** Answers as the two formats of clients have them, whatever dialect they came in. */
 import type { Usage } from "../../base/usage.ts";
-import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
+import type { SvcReply } from "../neutral/contract.ts";
 import type { EmbedFormat, NeutralEmbedReply } from "./neutral.ts";
 import { embeddingsNeutral, embedNeutral } from "./neutral-request.ts";
 import { usageSourceOf } from "./task.ts";

@@ -1,7 +1,7 @@
 /** Headers by which clients ask for features of their own dialect. */
 import type { UnitPrices } from "../../base/money.ts";
+import type { Ask } from "../neutral/asked-extras.ts";
 import { FREE_OPENAI_BETAS } from "./anthropic-rows.ts";
-import type { Ask } from "./ask.ts";
 import { betaAsk } from "./scan.ts";
 import { sift } from "./sift.ts";
 

@@ -1,9 +1,9 @@
 /** Edits that take asks out of a body that passes as bytes, and with them what only refers to them. */
-import { append } from "../append.ts";
-import { type Edit, isAscii, type Member, memberOf, removeMembers, skim } from "../json.ts";
-import { isObject, listOf, objectOf } from "../reader.ts";
-import { removeSpans, spansOf } from "../spans.ts";
-import { type Ask, pointerOf } from "./ask.ts";
+import { append } from "../json/append.ts";
+import { type Edit, isAscii, type Member, memberOf, removeMembers, skim } from "../json/json.ts";
+import { removeSpans, spansOf } from "../json/spans.ts";
+import { type Ask, pointerOf } from "../neutral/asked-extras.ts";
+import { isObject, listOf, objectOf } from "../neutral/reader.ts";
 
 export interface Removals {
   readonly edits: readonly Edit[];

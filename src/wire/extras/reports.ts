@@ -1,6 +1,7 @@
 /** What an answer reports beside tokens: the tier that served it, and uses of tools that the provider ran. */
-import { countOf, isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import type { Aspect, Report, TierNames } from "./ask.ts";
+
+import type { Aspect, Report, TierNames } from "../neutral/asked-extras.ts";
+import { countOf, isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { SERVICE_TIER } from "./openai-rows.ts";
 
 /** More kinds of tools than any provider has. */

@@ -2,7 +2,7 @@
  * The form of the table of what changes a provider's bill. Rows are data, each with its source; `scan.ts` reads bodies by them.
  * What is allowed is listed: a tool type, tier, speed or beta without a row counts as priced, and no endpoint has its price.
  */
-import type { Aspect } from "./ask.ts";
+import type { Aspect } from "../neutral/asked-extras.ts";
 
 /** A member of a body. */
 export type MemberRow =

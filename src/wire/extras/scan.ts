@@ -1,10 +1,10 @@
 /** Finds in a body, by the table's rows, what changes a provider's bill. A body without any costs a look-up a member. */
 import type { Dialect } from "../../base/endpoint.ts";
 import { fail } from "../../base/errors.ts";
-import { isAscii, type Member, utf8Of } from "../json.ts";
-import { isObject, type JsonObject, objectOf } from "../reader.ts";
+import { isAscii, type Member, utf8Of } from "../json/json.ts";
+import { type Ask, type Extras, NO_EXTRAS, pointerOf, saidOf } from "../neutral/asked-extras.ts";
+import { isObject, type JsonObject, objectOf } from "../neutral/reader.ts";
 import { FREE_ANTHROPIC_BETAS, TIER_BETAS } from "./anthropic-rows.ts";
-import { type Ask, type Extras, NO_EXTRAS, pointerOf, saidOf } from "./ask.ts";
 import { SERVICE_TIER } from "./openai-rows.ts";
 import { type MemberRow, type ToolRow, USUAL_MEMORY } from "./rows.ts";
 import { bodyTable, laxName, type Table } from "./tables.ts";

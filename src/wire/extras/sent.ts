@@ -1,5 +1,5 @@
 /** What of a request's extras is in the body that is sent, as metering needs it. */
-import type { Ask, TierNames } from "./ask.ts";
+import type { Ask, TierNames } from "../neutral/asked-extras.ts";
 import { namesOf } from "./sift.ts";
 
 export interface SentExtras {

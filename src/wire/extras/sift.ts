@@ -3,7 +3,7 @@
  * own key all of it, since its provider bills the org.
  */
 import type { UnitPrices } from "../../base/money.ts";
-import { ASPECTS, type Ask, type TierNames } from "./ask.ts";
+import { ASPECTS, type Ask, type TierNames } from "../neutral/asked-extras.ts";
 
 /** Whose credential is used: the provider bills its owner. */
 export type Billed = "platform" | "org";

@@ -1,8 +1,8 @@
 /** The extras of a body that translation wrote: the neutral contract has one, the tier. */
 import type { Dialect, Endpoint } from "../../base/endpoint.ts";
 import type { ClientRequest } from "../format.ts";
-import { isObject } from "../reader.ts";
-import { type Ask, pointerOf } from "./ask.ts";
+import { type Ask, pointerOf } from "../neutral/asked-extras.ts";
+import { isObject } from "../neutral/reader.ts";
 import { tierAsks } from "./scan.ts";
 import { type Billed, sift } from "./sift.ts";
 

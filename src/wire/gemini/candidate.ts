@@ -3,9 +3,9 @@
  * https://ai.google.dev/api/generate-content#candidate
  */
 import { createHash } from "node:crypto";
-import type { Logprob } from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import { argumentsText } from "../tool-arguments.ts";
+import type { Logprob } from "../neutral/neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import { argumentsText } from "../neutral/tool-arguments.ts";
 
 /** A prompt that was blocked has no candidates, but a reason. */
 export const isBlocked = (answer: JsonObject): boolean =>

@@ -1,6 +1,6 @@
 /** Sources of a grounded answer: https://ai.google.dev/api/generate-content#GroundingMetadata */
-import type { Citation } from "../neutral.ts";
-import { type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import type { Citation } from "../neutral/neutral.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 
 const NONE: readonly Citation[] = [];
 

@@ -2,7 +2,7 @@
  * What differs between generations of Gemini models, as data: how reasoning is steered, and what a request may hold.
  * Told by the model's name at the provider; a name that fits no row is taken for one of the newest.
  */
-import type { Effort } from "../neutral.ts";
+import type { Effort } from "../neutral/neutral.ts";
 
 export interface Generation {
   readonly models: RegExp;

@@ -1,9 +1,16 @@
 /** A whole generateContent answer (https://ai.google.dev/api/generate-content#generatecontentresponse). */
 import { fail } from "../../base/errors.ts";
 import { geminiReport } from "../extras/reports.ts";
-import type { NeutralChoice, NeutralReply, ReasoningPart, ReplyPart, Seal, TextPart } from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import { readErrorValue } from "../upstream-error.ts";
+import type {
+  NeutralChoice,
+  NeutralReply,
+  ReasoningPart,
+  ReplyPart,
+  Seal,
+  TextPart,
+} from "../neutral/neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import { readErrorValue } from "../neutral/upstream-error.ts";
 import { isBlocked, readCall, readLogprobs } from "./candidate.ts";
 import { readCitations } from "./citations.ts";
 import { readStop } from "./stop.ts";

@@ -4,11 +4,11 @@
  * stream has no last event: it is whole once its candidates have finished.
  */
 import type { Usage } from "../../base/usage.ts";
-import { frameKeys } from "../delta-frame.ts";
-import type { Report } from "../extras/ask.ts";
 import { geminiReport, joinedReport } from "../extras/reports.ts";
-import { fragmentOf } from "../fragment.ts";
-import type { Stop, StreamEvent } from "../neutral.ts";
+import type { Report } from "../neutral/asked-extras.ts";
+import { frameKeys } from "../neutral/delta-frame.ts";
+import { fragmentOf } from "../neutral/fragment.ts";
+import type { Stop, StreamEvent } from "../neutral/neutral.ts";
 import {
   type Emit,
   isObject,
@@ -17,8 +17,8 @@ import {
   objectOf,
   SseStreamReader,
   stringOf,
-} from "../reader.ts";
-import { readErrorValue } from "../upstream-error.ts";
+} from "../neutral/reader.ts";
+import { readErrorValue } from "../neutral/upstream-error.ts";
 import { isBlocked, readCall, readLogprobs } from "./candidate.ts";
 import { readCitations } from "./citations.ts";
 import { readStop } from "./stop.ts";

@@ -1,6 +1,6 @@
 /** Why a candidate ended: https://ai.google.dev/api/generate-content#FinishReason */
-import type { Stop, StopReason } from "../neutral.ts";
-import { stringOf } from "../reader.ts";
+import type { Stop, StopReason } from "../neutral/neutral.ts";
+import { stringOf } from "../neutral/reader.ts";
 
 const FILTERED: StopReason = "content_filter";
 const REASONS: Readonly<Record<string, StopReason>> = {

@@ -4,8 +4,8 @@
  * https://ai.google.dev/api/generate-content#UsageMetadata
  */
 import type { Usage } from "../../base/usage.ts";
-import { countOf, isObject } from "../reader.ts";
-import { areBelievable } from "../tokens.ts";
+import { countOf, isObject } from "../neutral/reader.ts";
+import { areBelievable } from "../neutral/tokens.ts";
 
 /** Undefined where the value is no report, or cannot be true. */
 export function readGeminiUsage(value: unknown): Usage | undefined {

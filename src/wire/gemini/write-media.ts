@@ -1,5 +1,5 @@
 /** Images, documents, sound and video as Gemini takes them: inline, or by an address it fetches itself. */
-import type { MediaSource } from "../neutral.ts";
+import type { MediaSource } from "../neutral/neutral.ts";
 import type { GeminiMedia } from "./body.ts";
 
 /** Vertex requires the type of files that it fetches. The extension of most addresses shows it. */

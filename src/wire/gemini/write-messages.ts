@@ -3,11 +3,11 @@
  * seals of other makers stay here. Neighbouring messages of one side become one content: the responses to a turn's
  * function calls must be in one content.
  */
-import { append } from "../append.ts";
-import type { NeutralMessage, NeutralRequest, Part, Seal, ToolResultPart } from "../neutral.ts";
-import type { OptionTaker } from "../options.ts";
-import { argumentsOf, objectIn } from "../tool-arguments.ts";
-import { turnsOf } from "../turns.ts";
+import { append } from "../json/append.ts";
+import type { NeutralMessage, NeutralRequest, Part, Seal, ToolResultPart } from "../neutral/neutral.ts";
+import type { OptionTaker } from "../neutral/options.ts";
+import { argumentsOf, objectIn } from "../neutral/tool-arguments.ts";
+import { turnsOf } from "../neutral/turns.ts";
 import type { GeminiContent, GeminiMedia, GeminiPart } from "./body.ts";
 import type { Generation } from "./models.ts";
 import { writeMedia } from "./write-media.ts";

@@ -1,6 +1,6 @@
 /** How much Gemini shall think, and whether it shows its thoughts (https://ai.google.dev/gemini-api/docs/thinking). */
-import type { Reasoning } from "../neutral.ts";
-import type { OptionTaker } from "../options.ts";
+import type { Reasoning } from "../neutral/neutral.ts";
+import type { OptionTaker } from "../neutral/options.ts";
 import type { ThinkingConfig } from "./body.ts";
 import type { Generation } from "./models.ts";
 

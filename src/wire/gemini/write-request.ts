@@ -3,9 +3,9 @@
  * of a stream stand in the path. Cache marks have no place: the provider caches by itself.
  */
 import type { Endpoint } from "../../base/endpoint.ts";
-import type { NeutralRequest, NeutralTool, OutputFormat, ToolChoice } from "../neutral.ts";
-import { OptionTaker } from "../options.ts";
-import { isObject } from "../reader.ts";
+import type { NeutralRequest, NeutralTool, OutputFormat, ToolChoice } from "../neutral/neutral.ts";
+import { OptionTaker } from "../neutral/options.ts";
+import { isObject } from "../neutral/reader.ts";
 import type {
   FunctionCallingConfig,
   FunctionDeclaration,

@@ -1,7 +1,7 @@
 /** The native format: `POST /v1/svc/generate`. */
 import { errorEnvelope } from "../../base/errors.ts";
 import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
-import { KEEP_ALIVE, sseEvent } from "../sse.ts";
+import { KEEP_ALIVE, sseEvent } from "../neutral/sse.ts";
 import { generateNeutral } from "./neutral-request.ts";
 import { promptTexts, readGenerateRequest } from "./request.ts";
 import { writeGenerateReply } from "./write-reply.ts";

@@ -13,8 +13,8 @@ import type {
   Part,
   TextPart,
   ToolResultPart,
-} from "../neutral.ts";
-import type { Source } from "../source.ts";
+} from "../neutral/neutral.ts";
+import type { Source } from "../neutral/source.ts";
 import type { GenerateBody, NativePart } from "./schema.ts";
 
 /** @throws WeirError 400 naming the part that is wrong in itself. */

@@ -1,9 +1,9 @@
 /** Reads a native request, which has our options as members beside the messages. */
 import { type BodyRules, promptTextsOf, readBody } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
-import { type Extras, NO_EXTRAS } from "../extras/ask.ts";
 import { nativeExtras } from "../extras/scan.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
+import { type Extras, NO_EXTRAS } from "../neutral/asked-extras.ts";
 import { NATIVE_OPTIONS } from "../svc-schema.ts";
 import { type GenerateBody, generateRequestSchema } from "./schema.ts";
 

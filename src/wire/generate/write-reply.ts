@@ -1,8 +1,8 @@
 /** The whole native answer. */
 import { type Usage, usageWire } from "../../base/usage.ts";
-import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
-import type { NeutralChoice, NeutralReply, ReplyPart } from "../neutral.ts";
+import type { SvcReply } from "../neutral/contract.ts";
+import type { NeutralChoice, NeutralReply, ReplyPart } from "../neutral/neutral.ts";
 
 /** The answer's JSON text. */
 export function writeGenerateReply(

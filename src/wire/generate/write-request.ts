@@ -1,5 +1,5 @@
 /** A request in neutral terms as a native request: the way back of `neutral-request.ts`. */
-import type { MediaSource, NeutralOptions, NeutralRequest, Part, Reasoning } from "../neutral.ts";
+import type { MediaSource, NeutralOptions, NeutralRequest, Part, Reasoning } from "../neutral/neutral.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

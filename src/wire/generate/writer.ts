@@ -3,12 +3,12 @@
  * `candidate.stopped`, `generation.completed`, `error`.
  */
 import type { Usage } from "../../base/usage.ts";
-import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
-import { latin1OfJson } from "../fragment.ts";
-import type { PartKind, StreamEvent } from "../neutral.ts";
-import { partKey } from "../part-key.ts";
-import { sseEvent } from "../sse.ts";
+import type { SvcReply } from "../neutral/contract.ts";
+import { latin1OfJson } from "../neutral/fragment.ts";
+import type { PartKind, StreamEvent } from "../neutral/neutral.ts";
+import { partKey } from "../neutral/part-key.ts";
+import { sseEvent } from "../neutral/sse.ts";
 import { closing } from "./write-reply.ts";
 
 const EVENTS: Readonly<Record<PartKind, string>> = {

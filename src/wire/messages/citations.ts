@@ -1,6 +1,6 @@
 /** Citations of messages, both ways (Anthropic API reference, "citations" of text blocks). */
-import type { Citation } from "../neutral.ts";
-import { countOf, isObject, type JsonObject, stringOf } from "../reader.ts";
+import type { Citation } from "../neutral/neutral.ts";
+import { countOf, isObject, type JsonObject, stringOf } from "../neutral/reader.ts";
 
 type DocumentCitation = Extract<Citation, { type: "document" }>;
 

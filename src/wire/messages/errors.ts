@@ -1,7 +1,7 @@
 /** Errors as clients of the messages format read them (Anthropic API reference, "Errors"). */
 import type { WeirError } from "../../base/errors.ts";
-import { latin1Json } from "../json.ts";
-import { sseEvent } from "../sse.ts";
+import { latin1Json } from "../json/json.ts";
+import { sseEvent } from "../neutral/sse.ts";
 
 const TYPES: Readonly<Record<number, string>> = {
   401: "authentication_error",

@@ -2,9 +2,9 @@
  * Removes the thinking of other makers' models from a conversation for an upstream of the same dialect: Anthropic refuses
  * what it did not sign (T49). This gateway marked the thinking when it wrote it for the client (see `seals.ts`).
  */
-import { append } from "../append.ts";
-import { type Edit, type Member, memberOf, skim } from "../json.ts";
-import { removeSpans, spansOf } from "../spans.ts";
+import { append } from "../json/append.ts";
+import { type Edit, type Member, memberOf, skim } from "../json/json.ts";
+import { removeSpans, spansOf } from "../json/spans.ts";
 
 /** A seal of another maker as `seals.ts` writes it, with its opening quote. */
 const FOREIGN = /"weir\.(?:google|openai|none)\./;

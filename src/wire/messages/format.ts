@@ -1,6 +1,6 @@
 /** Anthropic messages as a format of clients. */
 import type { ClientFormat } from "../format.ts";
-import { sseEvent } from "../sse.ts";
+import { sseEvent } from "../neutral/sse.ts";
 import { messagesErrorBody, messagesErrorEvent } from "./errors.ts";
 import { messagesNeutral } from "./neutral-request.ts";
 import { type MessagesRequest, promptTexts, readMessagesCount, readMessagesRequest } from "./request.ts";

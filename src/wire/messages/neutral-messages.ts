@@ -2,7 +2,7 @@
  * The messages of a messages request and their content blocks in neutral terms. A block without a neutral form is dropped
  * and named by its JSON pointer; a wrong structure is a 400 that names it.
  */
-import { stringAt, wrong } from "../fields.ts";
+import { stringAt, wrong } from "../neutral/fields.ts";
 import type {
   CacheMark,
   Citation,
@@ -15,9 +15,9 @@ import type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
-} from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import type { Source } from "../source.ts";
+} from "../neutral/neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import type { Source } from "../neutral/source.ts";
 import { readCitation } from "./citations.ts";
 import { redactedPart, thinkingPart } from "./seals.ts";
 

@@ -1,8 +1,15 @@
 /** Options of a messages request in neutral terms. */
 
-import { stringAt, under, wrong } from "../fields.ts";
-import type { Effort, FieldValue, NeutralOptions, OutputFormat, Reasoning, ToolChoice } from "../neutral.ts";
-import { isObject, type JsonObject, objectOf } from "../reader.ts";
+import { stringAt, under, wrong } from "../neutral/fields.ts";
+import type {
+  Effort,
+  FieldValue,
+  NeutralOptions,
+  OutputFormat,
+  Reasoning,
+  ToolChoice,
+} from "../neutral/neutral.ts";
+import { isObject, type JsonObject, objectOf } from "../neutral/reader.ts";
 import { isSet } from "./neutral-tools.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

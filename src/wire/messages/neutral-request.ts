@@ -9,9 +9,9 @@ import type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
-} from "../neutral.ts";
-import { isObject, objectOf } from "../reader.ts";
-import type { Source } from "../source.ts";
+} from "../neutral/neutral.ts";
+import { isObject, objectOf } from "../neutral/reader.ts";
+import type { Source } from "../neutral/source.ts";
 import { BlockReader, cacheOf, readMessages } from "./neutral-messages.ts";
 import { readOptions } from "./neutral-options.ts";
 import { readTools } from "./neutral-tools.ts";

@@ -1,7 +1,7 @@
 /** Tools of a messages request in neutral terms. */
-import { stringAt, under, wrong } from "../fields.ts";
-import type { NeutralTool } from "../neutral.ts";
-import { isObject, listOf } from "../reader.ts";
+import { stringAt, under, wrong } from "../neutral/fields.ts";
+import type { NeutralTool } from "../neutral/neutral.ts";
+import { isObject, listOf } from "../neutral/reader.ts";
 import { cacheOf } from "./neutral-messages.ts";
 
 /**

@@ -1,12 +1,12 @@
 /** Reads an upstream's whole message (Anthropic API reference, "Message"). */
 
 import { fail } from "../../base/errors.ts";
-import type { Report } from "../extras/ask.ts";
 import { messagesTiers, messagesTool, reportOf, tellMessagesUses, Uses } from "../extras/reports.ts";
-import type { Citation, NeutralReply, ReplyPart } from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import { argumentsText } from "../tool-arguments.ts";
-import { readErrorValue } from "../upstream-error.ts";
+import type { Report } from "../neutral/asked-extras.ts";
+import type { Citation, NeutralReply, ReplyPart } from "../neutral/neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import { argumentsText } from "../neutral/tool-arguments.ts";
+import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
 import { redactedPart, thinkingPart } from "./seals.ts";
 import { readStop } from "./stop.ts";

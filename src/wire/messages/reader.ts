@@ -3,8 +3,6 @@
  * streams both use it, so facts do not depend on the way. Accepts any shape: what is not of the expected type is ignored.
  */
 
-import { frameKeys } from "../delta-frame.ts";
-import type { Report, TierNames } from "../extras/ask.ts";
 import {
   messagesTiers,
   messagesTool,
@@ -13,11 +11,20 @@ import {
   tellMessagesUses,
   Uses,
 } from "../extras/reports.ts";
-import { fragmentOf } from "../fragment.ts";
-import type { PartKind } from "../neutral.ts";
-import { type EventTap, isObject, type JsonObject, objectOf, SseStreamReader, stringOf } from "../reader.ts";
-import { argumentsText } from "../tool-arguments.ts";
-import { readErrorValue } from "../upstream-error.ts";
+import type { Report, TierNames } from "../neutral/asked-extras.ts";
+import { frameKeys } from "../neutral/delta-frame.ts";
+import { fragmentOf } from "../neutral/fragment.ts";
+import type { PartKind } from "../neutral/neutral.ts";
+import {
+  type EventTap,
+  isObject,
+  type JsonObject,
+  objectOf,
+  SseStreamReader,
+  stringOf,
+} from "../neutral/reader.ts";
+import { argumentsText } from "../neutral/tool-arguments.ts";
+import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
 import { sealOf, UNSIGNED } from "./seals.ts";
 import { readStop } from "./stop.ts";

@@ -1,6 +1,6 @@
 /** Parts of an answer as content blocks of the answer's message (Anthropic API reference, "Message"). */
-import type { Citation, ReasoningPart, ReplyPart, Seal } from "../neutral.ts";
-import { objectIn } from "../tool-arguments.ts";
+import type { Citation, ReasoningPart, ReplyPart, Seal } from "../neutral/neutral.ts";
+import { objectIn } from "../neutral/tool-arguments.ts";
 import { writeCitation } from "./citations.ts";
 import { sealText, UNSIGNED } from "./seals.ts";
 

@@ -6,8 +6,8 @@ import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } fr
 import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
-import { holdsOpaque } from "../opaque.ts";
-import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
+import { holdsOpaque } from "../neutral/opaque.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import {
   isUsualRequest,
   type MessagesCountBody,

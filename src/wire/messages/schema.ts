@@ -3,8 +3,8 @@
  * Everything else passes through unread, so the schemas are loose.
  */
 import { z } from "zod";
+import { contentOf, unread } from "../neutral/unread.ts";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
-import { contentOf, unread } from "../unread.ts";
 
 const block = z.looseObject({ type: z.string() });
 

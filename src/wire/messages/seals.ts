@@ -2,8 +2,8 @@
  * Seals in messages: the `signature` of a thinking block or the `data` of a redacted one. Anthropic's own are unchanged;
  * others have their maker's name before them (see `seal.ts`).
  */
-import type { ReasoningPart, Seal } from "../neutral.ts";
-import { packSeal, unpackSeal } from "../seal.ts";
+import type { ReasoningPart, Seal } from "../neutral/neutral.ts";
+import { packSeal, unpackSeal } from "../neutral/seal.ts";
 
 const OWN = "anthropic";
 

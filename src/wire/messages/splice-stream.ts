@@ -4,13 +4,13 @@
  */
 import { fail } from "../../base/errors.ts";
 import { NO_USAGE, type Usage } from "../../base/usage.ts";
-import { asItCame, passedEvent, SplicedStream } from "../captured-stream.ts";
-import type { SvcReply } from "../contract.ts";
-import type { Passed } from "../delta-frame.ts";
 import type { AnswerIdentity } from "../format.ts";
-import { applyEdits, latin1Json, type Member, memberOf, setMember, skim } from "../json.ts";
-import { copied } from "../latin1.ts";
-import { sseEvent } from "../sse.ts";
+import { applyEdits, latin1Json, type Member, memberOf, setMember, skim } from "../json/json.ts";
+import { copied } from "../json/latin1.ts";
+import type { SvcReply } from "../neutral/contract.ts";
+import type { Passed } from "../neutral/delta-frame.ts";
+import { sseEvent } from "../neutral/sse.ts";
+import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
 import { MessagesStreamReader } from "./reader.ts";
 import { writeDeltaUsage, writeMessagesUsage } from "./usage.ts";

@@ -4,14 +4,16 @@
  */
 import type { Endpoint } from "../../base/endpoint.ts";
 import type { Usage } from "../../base/usage.ts";
-import { append } from "../append.ts";
-import { textBytesOf } from "../capture.ts";
-import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import type { Billed } from "../extras/sift.ts";
 import type { AnswerIdentity, Outgoing, Passage, WholeAnswer } from "../format.ts";
-import { type Edit, type Member, memberOf } from "../json.ts";
-import { limitEdits } from "../output-limit.ts";
-import { type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import { append } from "../json/append.ts";
+import { type Edit, type Member, memberOf } from "../json/json.ts";
+import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import { readErrorBody } from "../neutral/upstream-error.ts";
+import { parseReply } from "../neutral/upstream-reply.ts";
+import { textBytesOf } from "../relay/capture.ts";
+import { limitEdits } from "../relay/output-limit.ts";
 import {
   NO_FACTS,
   patchedReply,
@@ -20,9 +22,7 @@ import {
   readReplyText,
   spliced,
   spliceOf,
-} from "../splice.ts";
-import { readErrorBody } from "../upstream-error.ts";
-import { parseReply } from "../upstream-reply.ts";
+} from "../relay/splice.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isErrorBody, messagesReport, noMessage, readMessagesReply } from "./read-reply.ts";
 import type { MessagesRequest } from "./request.ts";

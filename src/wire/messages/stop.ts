@@ -1,5 +1,5 @@
 /** Stop reasons of messages, both ways (Anthropic API reference, "stop_reason"). */
-import type { Stop, StopReason } from "../neutral.ts";
+import type { Stop, StopReason } from "../neutral/neutral.ts";
 
 const FROM_MESSAGES: Readonly<Record<string, StopReason>> = {
   end_turn: "stop",

@@ -3,8 +3,8 @@
  * written to the cache; {@link Usage} counts them in (T33). In a stream every report is cumulative: set, never added (T31).
  */
 import type { Usage } from "../../base/usage.ts";
-import { countOf, isObject, objectOf } from "../reader.ts";
-import { areBelievable } from "../tokens.ts";
+import { countOf, isObject, objectOf } from "../neutral/reader.ts";
+import { areBelievable } from "../neutral/tokens.ts";
 
 /** The usage reported so far: a stream reports its prompt in the first event and its answer in the last but one. */
 export class MessagesUsage {

@@ -12,10 +12,10 @@ import type {
   Part,
   TextPart,
   ToolResultPart,
-} from "../neutral.ts";
-import type { OptionTaker } from "../options.ts";
-import { argumentsOf } from "../tool-arguments.ts";
-import { putResultsFirst, turnsOf } from "../turns.ts";
+} from "../neutral/neutral.ts";
+import type { OptionTaker } from "../neutral/options.ts";
+import { argumentsOf } from "../neutral/tool-arguments.ts";
+import { putResultsFirst, turnsOf } from "../neutral/turns.ts";
 import { writeDocumentCitation } from "./citations.ts";
 import { sealText } from "./seals.ts";
 

@@ -3,9 +3,9 @@
  * and named; none is changed to fit.
  */
 import { type Thinker, takeSampling, takeThinking } from "../claude.ts";
-import type { NeutralTool, OutputFormat, ToolChoice } from "../neutral.ts";
-import type { OptionTaker } from "../options.ts";
-import { isObject, type JsonObject } from "../reader.ts";
+import type { NeutralTool, OutputFormat, ToolChoice } from "../neutral/neutral.ts";
+import type { OptionTaker } from "../neutral/options.ts";
+import { isObject, type JsonObject } from "../neutral/reader.ts";
 import { cacheControl } from "./write-messages.ts";
 
 export interface Written extends Thinker {

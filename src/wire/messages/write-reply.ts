@@ -1,8 +1,8 @@
 /** Writes a whole answer as a message (Anthropic API reference, "Message"). The format has one choice: the first. */
 import type { Usage } from "../../base/usage.ts";
-import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
-import type { NeutralChoice, NeutralReply, ReplyPart } from "../neutral.ts";
+import type { SvcReply } from "../neutral/contract.ts";
+import type { NeutralChoice, NeutralReply, ReplyPart } from "../neutral/neutral.ts";
 import { svcJson } from "../svc.ts";
 import { blocksOf } from "./reply-blocks.ts";
 import { writeStop } from "./stop.ts";

@@ -1,8 +1,8 @@
 /** A neutral request as the body of a messages call (Anthropic API reference, "Create a Message"). */
 import type { Endpoint } from "../../base/endpoint.ts";
-import type { NeutralRequest } from "../neutral.ts";
-import { OptionTaker } from "../options.ts";
-import { mayBudget } from "../turns.ts";
+import type { NeutralRequest } from "../neutral/neutral.ts";
+import { OptionTaker } from "../neutral/options.ts";
+import { mayBudget } from "../neutral/turns.ts";
 import { isResult, isThinking, writeMessages } from "./write-messages.ts";
 import { optionMembers, toolOf } from "./write-options.ts";
 

@@ -5,11 +5,11 @@
  * between two precomputed strings.
  */
 import { NO_USAGE, type Usage } from "../../base/usage.ts";
-import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
-import { latin1OfJson } from "../fragment.ts";
-import type { Fragment, PartKind, Seal, Stop, StreamEvent } from "../neutral.ts";
-import { sseEvent } from "../sse.ts";
+import type { SvcReply } from "../neutral/contract.ts";
+import { latin1OfJson } from "../neutral/fragment.ts";
+import type { Fragment, PartKind, Seal, Stop, StreamEvent } from "../neutral/neutral.ts";
+import { sseEvent } from "../neutral/sse.ts";
 import { svcJson } from "../svc.ts";
 import { writeCitation } from "./citations.ts";
 import { openThinking, redactedBlock, textBlock, toolUseBlock } from "./reply-blocks.ts";

@@ -5,7 +5,7 @@
 import { NO_USAGE } from "../../base/usage.ts";
 import { errorIn } from "../embed/read-reply.ts";
 import { readPromptUsage } from "../embed/usage.ts";
-import { countOf, objectOf } from "../reader.ts";
+import { countOf, objectOf } from "../neutral/reader.ts";
 import type { RerankDialect } from "./neutral.ts";
 import { readRanking } from "./read-reply.ts";
 

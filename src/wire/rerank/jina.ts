@@ -1,7 +1,7 @@
 /** Jina's rerank (https://api.jina.ai/docs). It sends the documents back unless the request switches that off. */
 import { errorIn } from "../embed/read-reply.ts";
 import { readPromptUsage } from "../embed/usage.ts";
-import { objectOf } from "../reader.ts";
+import { objectOf } from "../neutral/reader.ts";
 import type { RerankDialect } from "./neutral.ts";
 import { readRanking } from "./read-reply.ts";
 

@@ -1,8 +1,8 @@
 /** The neutral contract of rerank: a query and documents in, their order by relevance out, in no format's own terms. */
 import type { Dialect, Endpoint } from "../../base/endpoint.ts";
 import type { Usage } from "../../base/usage.ts";
-import type { UpstreamError } from "../contract.ts";
 import type { ClientRequest } from "../format.ts";
+import type { UpstreamError } from "../neutral/contract.ts";
 
 export interface NeutralRerankRequest {
   readonly query: string;

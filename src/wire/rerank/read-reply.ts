@@ -1,6 +1,6 @@
 /** The list of results that all dialects send, under one name or another: `index` and `relevance_score`. */
 import { fail } from "../../base/errors.ts";
-import { isObject } from "../reader.ts";
+import { isObject } from "../neutral/reader.ts";
 import type { Ranked } from "./neutral.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the value is no ranking. */

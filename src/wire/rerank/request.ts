@@ -3,7 +3,7 @@ import { type BodyRules, promptTextsOf, readBody } from "../body.ts";
 import { factsOf, longStringsIn, refuseStream } from "../embed/task.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import type { PromptText } from "../format.ts";
-import { type Elided, type Member, memberOf } from "../json.ts";
+import { type Elided, type Member, memberOf } from "../json/json.ts";
 import { NATIVE_OPTIONS } from "../svc-schema.ts";
 import type { RerankRequest } from "./neutral.ts";
 import { type RerankBody, rerankRequestSchema } from "./schema.ts";

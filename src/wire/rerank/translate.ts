@@ -1,13 +1,13 @@
 /** From our format of rankings to any dialect's and back. */
 import type { Usage } from "../../base/usage.ts";
-import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import { answerFacts, noStream } from "../embed/task.ts";
 import { sentOf } from "../extras/sent.ts";
 import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
-import { optionsFor } from "../provider-options.ts";
-import { fitted } from "../quirks.ts";
-import { bytesOf, Source } from "../source.ts";
-import { parseReply } from "../upstream-reply.ts";
+import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
+import { bytesOf, Source } from "../neutral/source.ts";
+import { parseReply } from "../neutral/upstream-reply.ts";
+import { optionsFor } from "../relay/provider-options.ts";
+import { fitted } from "../relay/quirks.ts";
 import type { NeutralRerankReply, RerankDialect, RerankRequest } from "./neutral.ts";
 import { rerankNeutral } from "./neutral-request.ts";
 import { noRanking } from "./read-reply.ts";

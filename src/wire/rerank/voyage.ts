@@ -4,7 +4,7 @@
  */
 import { errorIn } from "../embed/read-reply.ts";
 import { readPromptUsage } from "../embed/usage.ts";
-import { objectOf } from "../reader.ts";
+import { objectOf } from "../neutral/reader.ts";
 import type { RerankDialect } from "./neutral.ts";
 import { readRanking } from "./read-reply.ts";
 

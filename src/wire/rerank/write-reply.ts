@@ -1,10 +1,10 @@
 /** The answer of our own format of rankings. */
 import type { Usage } from "../../base/usage.ts";
-import type { ReplyFacts, SvcReply } from "../contract.ts";
 import { usageSourceOf } from "../embed/task.ts";
 import type { AnswerIdentity } from "../format.ts";
-import { listOf, objectOf } from "../reader.ts";
-import { bytesOf, Source } from "../source.ts";
+import type { ReplyFacts, SvcReply } from "../neutral/contract.ts";
+import { listOf, objectOf } from "../neutral/reader.ts";
+import { bytesOf, Source } from "../neutral/source.ts";
 import type { NeutralRerankReply, RerankRequest } from "./neutral.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Citations of addresses as `annotations` of a text, both ways (OpenAI API reference, "url_citation"). */
-import type { Citation } from "../neutral.ts";
-import { objectOf } from "../reader.ts";
-import { readUrlCitation } from "../url-citation.ts";
+import type { Citation } from "../neutral/neutral.ts";
+import { objectOf } from "../neutral/reader.ts";
+import { readUrlCitation } from "../neutral/url-citation.ts";
 /** Undefined for citations of the provider's own files. */
 export const readCitation = (value: unknown): Citation | undefined =>
   objectOf(value).type === "url_citation" ? readUrlCitation(value) : undefined;

@@ -1,6 +1,6 @@
 /** Errors inside a stream of responses (OpenAI API reference, "Streaming events", `error`). */
 import { errorEnvelope, type WeirError } from "../../base/errors.ts";
-import { sseEvent } from "../sse.ts";
+import { sseEvent } from "../neutral/sse.ts";
 
 /**
  * The event of an error. It has our envelope's members beside its own: SDKs throw the `error` member if there is one, else

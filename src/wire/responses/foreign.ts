@@ -2,8 +2,8 @@
  * Removes reasoning of other makers from a conversation for an upstream of the same dialect, by position in the JSON text:
  * OpenAI refuses reasoning that it did not write (T49).
  */
-import { type Edit, memberOf, skim } from "../json.ts";
-import { removeSpans, spansOf } from "../spans.ts";
+import { type Edit, memberOf, skim } from "../json/json.ts";
+import { removeSpans, spansOf } from "../json/spans.ts";
 
 /** Ids of reasoning items that this gateway wrote: see `objects.ts`. */
 const OWN_ID = /^"rs_[0-9A-HJKMNP-TV-Z]{26}_\d+"$/;

@@ -1,7 +1,7 @@
 /** OpenAI's responses format as clients speak it. */
 import { errorEnvelope } from "../../base/errors.ts";
 import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
-import { KEEP_ALIVE } from "../sse.ts";
+import { KEEP_ALIVE } from "../neutral/sse.ts";
 import { responsesErrorEvent } from "./errors.ts";
 import { responsesHistory } from "./history.ts";
 import { responsesNeutral } from "./neutral-request.ts";

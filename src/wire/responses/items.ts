@@ -1,6 +1,6 @@
 /** Items of a response as JSON text, found by position: their strings are not decoded. */
-import { type Member, memberOf, skim } from "../json.ts";
-import { spansOf } from "../spans.ts";
+import { type Member, memberOf, skim } from "../json/json.ts";
+import { spansOf } from "../json/spans.ts";
 
 /**
  * JSON text of the items of a response's `output`, the inside of an array.

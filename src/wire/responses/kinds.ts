@@ -1,5 +1,5 @@
 /** Kinds of items in a response and of texts in them, and the stream events that have their deltas or whole texts. */
-import type { JsonObject } from "../reader.ts";
+import type { JsonObject } from "../neutral/reader.ts";
 
 export type ItemKind = "message" | "reasoning" | "call";
 export type TextKind = "text" | "refusal" | "summary" | "reasoning";

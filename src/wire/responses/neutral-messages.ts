@@ -3,8 +3,8 @@
  * calls) become one message, and so do adjacent results of calls.
  */
 import { fail } from "../../base/errors.ts";
-import { append } from "../append.ts";
-import { fileType, mediaSource } from "../data-url.ts";
+import { append } from "../json/append.ts";
+import { fileType, mediaSource } from "../neutral/data-url.ts";
 import type {
   DocumentPart,
   ImagePart,
@@ -16,9 +16,9 @@ import type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
-} from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import type { Source } from "../source.ts";
+} from "../neutral/neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import type { Source } from "../neutral/source.ts";
 import { type Sealed, unpackReasoning } from "./seals.ts";
 
 type ContentPart = TextPart | ImagePart | DocumentPart;

@@ -1,7 +1,7 @@
 /**
  * Options of a responses request in neutral terms. What the contract has no place for is named by its pointer, never lost.
  */
-import { isEffort } from "../effort.ts";
+import { isEffort } from "../neutral/effort.ts";
 import type {
   FieldValue,
   NeutralOptions,
@@ -9,8 +9,8 @@ import type {
   OutputFormat,
   Reasoning,
   ToolChoice,
-} from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
+} from "../neutral/neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { wrong } from "./neutral-messages.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

@@ -3,9 +3,9 @@
  * place for is named by its pointer, never lost.
  */
 import { fail } from "../../base/errors.ts";
-import type { NeutralRequest } from "../neutral.ts";
-import { objectOf } from "../reader.ts";
-import type { Source } from "../source.ts";
+import type { NeutralRequest } from "../neutral/neutral.ts";
+import { objectOf } from "../neutral/reader.ts";
+import type { Source } from "../neutral/source.ts";
 import { readMessages } from "./neutral-messages.ts";
 import { readOptions } from "./neutral-options.ts";
 import { readTools } from "./neutral-tools.ts";

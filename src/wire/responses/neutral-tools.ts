@@ -1,6 +1,6 @@
 /** Tools of a responses request in neutral terms. */
-import type { NeutralTool } from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
+import type { NeutralTool } from "../neutral/neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { wrong } from "./neutral-messages.ts";
 
 export function readTools(value: unknown, dropped: string[]): NeutralTool[] {

@@ -2,8 +2,8 @@
  * Items, contents and events of the responses format as this gateway writes them. Each is made as a typed value with its
  * growing string empty, written as JSON once, and filled in as text: the string's pieces are never decoded (`fragment.ts`).
  */
-import { latin1OfJson } from "../fragment.ts";
-import type { Fragment, Logprob } from "../neutral.ts";
+import { latin1OfJson } from "../neutral/fragment.ts";
+import type { Fragment, Logprob } from "../neutral/neutral.ts";
 import type { UrlCitation } from "./citations.ts";
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete";

@@ -2,9 +2,10 @@
  * The output of a translated response while it is streamed: items and their contents, from their beginning to their JSON.
  * Texts are kept, because the last event contains all of them.
  */
-import { textOf } from "../fragment.ts";
-import { Growing } from "../growing.ts";
-import type { Fragment, Seal } from "../neutral.ts";
+
+import { Growing } from "../json/growing.ts";
+import { textOf } from "../neutral/fragment.ts";
+import type { Fragment, Seal } from "../neutral/neutral.ts";
 import type { UrlCitation } from "./citations.ts";
 import type { TokenLogprob } from "./objects.ts";
 

@@ -1,8 +1,8 @@
 /** Edits of an upstream's response object for the client, by position. */
 import type { Usage } from "../../base/usage.ts";
-import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
-import { type Edit, latin1Json, type Member, setMember } from "../json.ts";
+import { type Edit, latin1Json, type Member, setMember } from "../json/json.ts";
+import type { SvcReply } from "../neutral/contract.ts";
 import { svcJson } from "../svc.ts";
 import { writeResponsesUsage } from "./usage.ts";
 

@@ -1,12 +1,12 @@
 /** A whole response in neutral terms. Items of tools that the provider runs itself are ignored. */
 import { fail } from "../../base/errors.ts";
-import type { UpstreamError } from "../contract.ts";
-import type { Report } from "../extras/ask.ts";
 import { openAiTiers, reportOf, responsesTool, tellOpenAiUses, Uses } from "../extras/reports.ts";
-import { readLogprobs } from "../logprobs.ts";
-import type { Logprob, NeutralReply, ReasoningPart, ReplyPart, TextPart } from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import { readErrorValue } from "../upstream-error.ts";
+import type { Report } from "../neutral/asked-extras.ts";
+import type { UpstreamError } from "../neutral/contract.ts";
+import { readLogprobs } from "../neutral/logprobs.ts";
+import type { Logprob, NeutralReply, ReasoningPart, ReplyPart, TextPart } from "../neutral/neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
 import { isCall } from "./kinds.ts";
 import { sealOfItem } from "./seals.ts";

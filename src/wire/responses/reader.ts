@@ -3,12 +3,12 @@
  * neutral parts in the order in which they begin; an upstream may leave out some of the events that frame
  * them.
  */
-import { frameKeys } from "../delta-frame.ts";
-import { fragmentOf } from "../fragment.ts";
-import { readLogprobs } from "../logprobs.ts";
-import type { Citation, Fragment } from "../neutral.ts";
-import { type EventTap, isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import { readErrorValue } from "../upstream-error.ts";
+import { frameKeys } from "../neutral/delta-frame.ts";
+import { fragmentOf } from "../neutral/fragment.ts";
+import { readLogprobs } from "../neutral/logprobs.ts";
+import type { Citation, Fragment } from "../neutral/neutral.ts";
+import { type EventTap, isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
 import {
   ARGUMENT_DELTAS,

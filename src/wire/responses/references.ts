@@ -4,9 +4,9 @@
  * are found: an upstream would resolve the items of everyone who shares its account.
  */
 import { fail } from "../../base/errors.ts";
-import { type Edit, editedParts, type Member, memberOf } from "../json.ts";
-import { objectOf } from "../reader.ts";
-import { type Span, spansOf } from "../spans.ts";
+import { type Edit, editedParts, type Member, memberOf } from "../json/json.ts";
+import { type Span, spansOf } from "../json/spans.ts";
+import { objectOf } from "../neutral/reader.ts";
 
 /** Where a reference stands in the body, by bytes, and the item's id. */
 export interface Reference extends Span {

@@ -5,13 +5,13 @@
 import { fail } from "../../base/errors.ts";
 import { sharedConcat } from "../../base/shared-memory.ts";
 import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
-import { LARGE_BODY_BYTES } from "../contract.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
-import { type Edit, editedParts, memberOf, removeMembers, setMember } from "../json.ts";
-import { holdsOpaque } from "../opaque.ts";
-import { isObject } from "../reader.ts";
+import { type Edit, editedParts, memberOf, removeMembers, setMember } from "../json/json.ts";
+import { LARGE_BODY_BYTES } from "../neutral/contract.ts";
+import { holdsOpaque } from "../neutral/opaque.ts";
+import { isObject } from "../neutral/reader.ts";
 import { type Reference, referencesIn } from "./references.ts";
 import { type ResponsesRequestBody, responsesRequestSchema } from "./schema.ts";
 

@@ -4,8 +4,8 @@
  */
 import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity } from "../format.ts";
-import { latin1OfJson } from "../fragment.ts";
-import { applyEdits, memberOf, setMember, skim } from "../json.ts";
+import { applyEdits, memberOf, setMember, skim } from "../json/json.ts";
+import { latin1OfJson } from "../neutral/fragment.ts";
 import type { ResponsesRequest } from "./request.ts";
 import type { IncompleteReason } from "./stop.ts";
 import { writeResponsesUsage } from "./usage.ts";

@@ -3,8 +3,8 @@
  * response"). Everything else passes through unread, so the schemas are loose.
  */
 import { z } from "zod";
+import { unread } from "../neutral/unread.ts";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
-import { unread } from "../unread.ts";
 
 const item = z.looseObject({
   type: z.unknown().optional(),

@@ -2,8 +2,8 @@
  * Seals as `encrypted_content` of reasoning items: OpenAI's own raw, others packed. Some clients send back nothing of such
  * an item but that string and the summary, so what else must be known of the seal stands in it.
  */
-import type { Seal } from "../neutral.ts";
-import { packSeal, unpackSeal } from "../seal.ts";
+import type { Seal } from "../neutral/neutral.ts";
+import { packSeal, unpackSeal } from "../neutral/seal.ts";
 
 /** The content of `encrypted_content`. */
 export interface Sealed {

@@ -3,12 +3,12 @@
  * event waits for the settlement.
  */
 import type { Usage } from "../../base/usage.ts";
-import { asItCame, passedEvent, SplicedStream } from "../captured-stream.ts";
-import type { SvcReply } from "../contract.ts";
-import type { Passed } from "../delta-frame.ts";
 import type { AnswerIdentity } from "../format.ts";
-import { applyEdits, memberOf, setMember, skim, utf8Of } from "../json.ts";
-import { isObject, type JsonObject, parsed } from "../reader.ts";
+import { applyEdits, memberOf, setMember, skim, utf8Of } from "../json/json.ts";
+import type { SvcReply } from "../neutral/contract.ts";
+import type { Passed } from "../neutral/delta-frame.ts";
+import { isObject, type JsonObject, parsed } from "../neutral/reader.ts";
+import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
 import { responseEdits, settledEdits } from "./patch.ts";
 import { ResponsesStreamReader } from "./reader.ts";
 

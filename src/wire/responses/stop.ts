@@ -1,6 +1,6 @@
 /** Why a response ended, both ways (OpenAI API reference, "incomplete_details"). */
-import type { Stop, StopReason } from "../neutral.ts";
-import { type JsonObject, objectOf, stringOf } from "../reader.ts";
+import type { Stop, StopReason } from "../neutral/neutral.ts";
+import { type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 
 /** Contents of an answer that show why it ended: with tool calls or a refusal its status is `completed`, too. */
 export interface StopSignals {

@@ -5,8 +5,8 @@
  * first that waits for such an event; and what ends an item, or the response, is matched with what came before in order.
  */
 import { fail } from "../../base/errors.ts";
-import type { Fragment } from "../neutral.ts";
-import { type JsonObject, stringOf } from "../reader.ts";
+import type { Fragment } from "../neutral/neutral.ts";
+import { type JsonObject, stringOf } from "../neutral/reader.ts";
 import type { ItemKind, TextKind } from "./kinds.ts";
 
 /** More items and texts are ignored: no answer has so many. */

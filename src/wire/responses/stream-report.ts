@@ -1,5 +1,5 @@
 /** Reads from a streamed response what it reports beside tokens: its tier, and the items that show uses of the provider's tools. */
-import type { Report, TierNames } from "../extras/ask.ts";
+
 import {
   laterOpenAiTiers,
   NO_TIERS,
@@ -8,7 +8,8 @@ import {
   tellOpenAiUses,
   Uses,
 } from "../extras/reports.ts";
-import { isObject, type JsonObject, listOf, objectOf, SseStreamReader } from "../reader.ts";
+import type { Report, TierNames } from "../neutral/asked-extras.ts";
+import { isObject, type JsonObject, listOf, objectOf, SseStreamReader } from "../neutral/reader.ts";
 
 /** More items than any answer has. */
 const MOST_ITEMS = 4096;

@@ -1,7 +1,7 @@
 /** Usage of the responses format, both ways. `input_tokens` includes cached tokens (OpenAI API reference, "usage"). */
 import type { Usage } from "../../base/usage.ts";
-import { countOf, isObject, objectOf } from "../reader.ts";
-import { areBelievable, cacheTokens } from "../tokens.ts";
+import { countOf, isObject, objectOf } from "../neutral/reader.ts";
+import { areBelievable, cacheTokens } from "../neutral/tokens.ts";
 
 /** Undefined where the value is no usage report or cannot be true. */
 export function readResponsesUsage(value: unknown): Usage | undefined {

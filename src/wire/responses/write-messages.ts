@@ -12,8 +12,8 @@ import type {
   Seal,
   TextPart,
   ToolResultPart,
-} from "../neutral.ts";
-import type { OptionTaker } from "../options.ts";
+} from "../neutral/neutral.ts";
+import type { OptionTaker } from "../neutral/options.ts";
 import { itemOfSeal } from "./seals.ts";
 
 interface InputText {

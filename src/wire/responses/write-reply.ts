@@ -1,9 +1,9 @@
 /** A whole answer: written as the response at the end of its stream, so that both are the same. */
 import type { Usage } from "../../base/usage.ts";
-import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
-import { fragmentOf } from "../fragment.ts";
-import type { NeutralChoice, NeutralReply, ReplyPart, StreamEvent } from "../neutral.ts";
+import type { SvcReply } from "../neutral/contract.ts";
+import { fragmentOf } from "../neutral/fragment.ts";
+import type { NeutralChoice, NeutralReply, ReplyPart, StreamEvent } from "../neutral/neutral.ts";
 import type { ResponsesRequest } from "./request.ts";
 import { ResponsesStreamWriter } from "./writer.ts";
 

@@ -3,9 +3,16 @@
  * store nothing either, and the answer has the encrypted reasoning instead.
  */
 import type { Endpoint } from "../../base/endpoint.ts";
-import { effortOfBudget } from "../effort.ts";
-import type { Effort, NeutralRequest, NeutralTool, OutputFormat, Reasoning, ToolChoice } from "../neutral.ts";
-import { OptionTaker } from "../options.ts";
+import { effortOfBudget } from "../neutral/effort.ts";
+import type {
+  Effort,
+  NeutralRequest,
+  NeutralTool,
+  OutputFormat,
+  Reasoning,
+  ToolChoice,
+} from "../neutral/neutral.ts";
+import { OptionTaker } from "../neutral/options.ts";
 import { writeMessages } from "./write-messages.ts";
 
 export function writeResponsesRequest(

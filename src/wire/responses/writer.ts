@@ -3,12 +3,12 @@
  * response and waits for the settlement. Text is latin1.
  */
 import type { Usage } from "../../base/usage.ts";
-import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
-import { latin1OfJson } from "../fragment.ts";
-import { Growing } from "../growing.ts";
-import { utf8Of } from "../json.ts";
-import type { Citation, Fragment, Logprob, Seal, StopReason, StreamEvent } from "../neutral.ts";
+import { Growing } from "../json/growing.ts";
+import { utf8Of } from "../json/json.ts";
+import type { SvcReply } from "../neutral/contract.ts";
+import { latin1OfJson } from "../neutral/fragment.ts";
+import type { Citation, Fragment, Logprob, Seal, StopReason, StreamEvent } from "../neutral/neutral.ts";
 import { svcJson } from "../svc.ts";
 import { writeCitation } from "./citations.ts";
 import {

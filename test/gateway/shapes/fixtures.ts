@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Member, skim } from "../../../src/wire/json.ts";
+import { type Member, skim } from "../../../src/wire/json/json.ts";
 
 const FOLDER = join(import.meta.dirname, "../../fixtures/providers");
 

@@ -1,7 +1,7 @@
 /** Credentials that a provider refuses under the status of a bad request. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { mayFallBack, statusFailure } from "../../../src/upstream/failure.ts";
-import { readErrorBody } from "../../../src/wire/upstream-error.ts";
+import { readErrorBody } from "../../../src/wire/neutral/upstream-error.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { attemptsOf, recordOf, requestIdOf } from "../../support/observations.ts";
 import { equals, until } from "../../support/wait.ts";

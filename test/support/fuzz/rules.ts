@@ -5,12 +5,18 @@
 import type { Dialect, Endpoint } from "../../../src/base/endpoint.ts";
 import { WeirError } from "../../../src/base/errors.ts";
 import type { Usage } from "../../../src/base/usage.ts";
-import type { ReplyFacts, SvcReply } from "../../../src/wire/contract.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest, Passage } from "../../../src/wire/format.ts";
-import { textOf } from "../../../src/wire/fragment.ts";
-import type { NeutralChoice, NeutralReply, ReplyPart, Stop, StreamEvent } from "../../../src/wire/neutral.ts";
+import type { ReplyFacts, SvcReply } from "../../../src/wire/neutral/contract.ts";
+import { textOf } from "../../../src/wire/neutral/fragment.ts";
+import type {
+  NeutralChoice,
+  NeutralReply,
+  ReplyPart,
+  Stop,
+  StreamEvent,
+} from "../../../src/wire/neutral/neutral.ts";
+import { hasMark } from "../../../src/wire/neutral/source.ts";
 import { passageTo } from "../../../src/wire/passages.ts";
-import { hasMark } from "../../../src/wire/source.ts";
 import { type SseEvent, sseEvents } from "../conformance/ask.ts";
 import { endpoint, provider } from "../routing/fixtures.ts";
 import { SVC } from "../wire/fixtures.ts";

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { fromUtf8, toUtf8 } from "@smithy/util-utf8";
-import type { NeutralReply } from "../../../src/wire/neutral.ts";
+import type { NeutralReply } from "../../../src/wire/neutral/neutral.ts";
 import { usage } from "./fixtures.ts";
 
 const DIRECTORY = new URL("../../fixtures/converse/", import.meta.url);

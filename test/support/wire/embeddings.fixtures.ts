@@ -1,12 +1,12 @@
 /** Embeddings as clients ask for them and upstreams answer, and the way between. */
 import type { Dialect } from "../../../src/base/endpoint.ts";
 import { WeirError } from "../../../src/base/errors.ts";
-import type { SvcReply } from "../../../src/wire/contract.ts";
 import { embeddingsFormat } from "../../../src/wire/embed/format.ts";
 import type { EmbedRequest } from "../../../src/wire/embed/neutral.ts";
 import { embedPassage } from "../../../src/wire/embed/passages.ts";
 import { base64Of } from "../../../src/wire/embed/vectors.ts";
 import type { AnswerIdentity, ClientFormat, Passage } from "../../../src/wire/format.ts";
+import type { SvcReply } from "../../../src/wire/neutral/contract.ts";
 import { endpoint } from "../routing/fixtures.ts";
 import { type Json, SVC, usage } from "./fixtures.ts";
 

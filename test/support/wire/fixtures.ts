@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { NO_USAGE, type Usage } from "../../../src/base/usage.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { ChatSpliceStream } from "../../../src/wire/chat/splice-stream.ts";
-import type { SvcReply } from "../../../src/wire/contract.ts";
+import type { SvcReply } from "../../../src/wire/neutral/contract.ts";
 
 export type Json = Record<string, unknown>;
 

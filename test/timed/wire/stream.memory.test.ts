@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { Dialect, Endpoint } from "../../../src/base/endpoint.ts";
 import type { AnswerStream, FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
-import type { StreamEvent } from "../../../src/wire/neutral.ts";
+import type { StreamEvent } from "../../../src/wire/neutral/neutral.ts";
 import { endpointsOf, IDENTITY, wayTo } from "../../support/fuzz/rules.ts";
 import { requestSeeds } from "../../support/fuzz/seeds.ts";
 import { heapBytes } from "../../support/heap.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../../src/base/money.ts";
 import { costOf, NO_USAGE, type Usage } from "../../../src/base/usage.ts";
 import { meter } from "../../../src/exchange/meter.ts";
-import type { ReplyFacts, RequestFacts } from "../../../src/wire/contract.ts";
+import type { ReplyFacts, RequestFacts } from "../../../src/wire/neutral/contract.ts";
 
 const amount = fc.oneof(fc.nat(2000), fc.nat(10_000_000), fc.maxSafeNat());
 const price = fc.oneof(fc.nat(20), fc.nat(1_000_000));

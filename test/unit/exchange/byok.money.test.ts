@@ -8,8 +8,8 @@ import { Call, type OwnKeys, type PlannedCall } from "../../../src/exchange/call
 import { worstCaseOf } from "../../../src/exchange/cost-bound.ts";
 import { meter } from "../../../src/exchange/meter.ts";
 import { extend, type ReserveDeps, reserve } from "../../../src/exchange/reserve.ts";
-import { NO_OPTIONS, type ReplyFacts, type RequestFacts } from "../../../src/wire/contract.ts";
-import { NO_EXTRAS } from "../../../src/wire/extras/ask.ts";
+import { NO_EXTRAS } from "../../../src/wire/neutral/asked-extras.ts";
+import { NO_OPTIONS, type ReplyFacts, type RequestFacts } from "../../../src/wire/neutral/contract.ts";
 
 const FREE: ByokFee = { bps: 0, microUsdPerRequest: 0 };
 const fees = fc.record({ bps: fc.nat(10_000), microUsdPerRequest: fc.oneof(fc.constant(0), fc.nat(5000)) });

@@ -4,10 +4,10 @@ import type { Endpoint } from "../../../src/base/endpoint.ts";
 import type { UnitPrices } from "../../../src/base/money.ts";
 import { DEFAULT_TOOL_USES, dearest, extraBound } from "../../../src/exchange/extra-bounds.ts";
 import { meter } from "../../../src/exchange/meter.ts";
-import type { RequestFacts } from "../../../src/wire/contract.ts";
-import type { Ask } from "../../../src/wire/extras/ask.ts";
 import { sentOf } from "../../../src/wire/extras/sent.ts";
 import { sift } from "../../../src/wire/extras/sift.ts";
+import type { Ask } from "../../../src/wire/neutral/asked-extras.ts";
+import type { RequestFacts } from "../../../src/wire/neutral/contract.ts";
 
 const PRICES: UnitPrices = {
   version: "pv",

@@ -13,7 +13,7 @@ import { chatFormat } from "../../../src/wire/chat/format.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { leastLimitFor } from "../../../src/wire/claude.ts";
 import { messagesFormat } from "../../../src/wire/messages/format.ts";
-import { takesLimit, thinkingBudget } from "../../../src/wire/output-limit.ts";
+import { takesLimit, thinkingBudget } from "../../../src/wire/relay/output-limit.ts";
 
 const MIN_FIT_TOKENS = 100;
 const INPUT_TOKENS = 40;

@@ -5,7 +5,7 @@ import { NO_USAGE } from "../../../src/base/usage.ts";
 import { countAnswer } from "../../../src/wire/count.ts";
 import type { FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
-import { readErrorBody } from "../../../src/wire/upstream-error.ts";
+import { readErrorBody } from "../../../src/wire/neutral/upstream-error.ts";
 import {
   ANSWERED,
   checkFacts,

@@ -2,16 +2,23 @@
 import { describe } from "vitest";
 import { EventStreamDecoder } from "../../../src/wire/converse/event-stream.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
-import { fragmentOf, textOf } from "../../../src/wire/fragment.ts";
-import { applyEdits, editedParts, removeMembers, setMember, skim, utf8Of } from "../../../src/wire/json.ts";
-import type { SealMaker } from "../../../src/wire/neutral.ts";
-import { NO_PROVIDER_OPTIONS } from "../../../src/wire/provider-options.ts";
-import { applyQuirks, quirkEdits } from "../../../src/wire/quirks.ts";
+import {
+  applyEdits,
+  editedParts,
+  removeMembers,
+  setMember,
+  skim,
+  utf8Of,
+} from "../../../src/wire/json/json.ts";
+import { fragmentOf, textOf } from "../../../src/wire/neutral/fragment.ts";
+import type { SealMaker } from "../../../src/wire/neutral/neutral.ts";
+import { packSeal, unpackSeal } from "../../../src/wire/neutral/seal.ts";
+import { bytesOf, Source } from "../../../src/wire/neutral/source.ts";
+import { SseReader } from "../../../src/wire/neutral/sse.ts";
+import { readErrorBody } from "../../../src/wire/neutral/upstream-error.ts";
+import { NO_PROVIDER_OPTIONS } from "../../../src/wire/relay/provider-options.ts";
+import { applyQuirks, quirkEdits } from "../../../src/wire/relay/quirks.ts";
 import { outputItems } from "../../../src/wire/responses/items.ts";
-import { packSeal, unpackSeal } from "../../../src/wire/seal.ts";
-import { bytesOf, Source } from "../../../src/wire/source.ts";
-import { SseReader } from "../../../src/wire/sse.ts";
-import { readErrorBody } from "../../../src/wire/upstream-error.ts";
 import { sseEvents } from "../../support/conformance/ask.ts";
 import { CLIENTS_FAULT, isJson, must, typed, UPSTREAMS_FAULT } from "../../support/fuzz/rules.ts";
 import { recordedStreams, requestSeeds } from "../../support/fuzz/seeds.ts";

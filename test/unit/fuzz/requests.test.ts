@@ -4,7 +4,7 @@ import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { countable, countQuestion } from "../../../src/wire/count.ts";
 import type { ClientFormat, ClientRequest, FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
-import { Source } from "../../../src/wire/source.ts";
+import { Source } from "../../../src/wire/neutral/source.ts";
 import {
   CLIENTS_FAULT,
   endpointsOf,

@@ -5,7 +5,6 @@
 import { beforeAll, describe } from "vitest";
 import type { Dialect } from "../../../src/base/endpoint.ts";
 import { NO_USAGE } from "../../../src/base/usage.ts";
-import { NeutralCapture } from "../../../src/wire/capture.ts";
 import { GENERATION_DIALECTS } from "../../../src/wire/dialects.ts";
 import type {
   AnswerIdentity,
@@ -15,7 +14,8 @@ import type {
   Passage,
 } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
-import type { StreamEvent } from "../../../src/wire/neutral.ts";
+import type { StreamEvent } from "../../../src/wire/neutral/neutral.ts";
+import { NeutralCapture } from "../../../src/wire/relay/capture.ts";
 import type { SseEvent } from "../../support/conformance/ask.ts";
 import {
   ANSWERED,

@@ -7,7 +7,7 @@ import {
   statusFailure,
   withoutCredential,
 } from "../../../src/upstream/failure.ts";
-import { readErrorBody, readErrorValue } from "../../../src/wire/upstream-error.ts";
+import { readErrorBody, readErrorValue } from "../../../src/wire/neutral/upstream-error.ts";
 import { leastProcessorMs } from "../../support/processor-time.fixtures.ts";
 
 const failureOf = (status: number, body: unknown) =>

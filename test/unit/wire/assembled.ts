@@ -3,9 +3,14 @@
  * be compared with the whole answer, and a stream cut one way with the same cut another way.
  */
 import { expect } from "vitest";
-import { textOf } from "../../../src/wire/fragment.ts";
-import type { NeutralChoice, NeutralReply, ReplyPart, StreamEvent } from "../../../src/wire/neutral.ts";
-import type { StreamReader } from "../../../src/wire/reader.ts";
+import { textOf } from "../../../src/wire/neutral/fragment.ts";
+import type {
+  NeutralChoice,
+  NeutralReply,
+  ReplyPart,
+  StreamEvent,
+} from "../../../src/wire/neutral/neutral.ts";
+import type { StreamReader } from "../../../src/wire/neutral/reader.ts";
 import { CUT_STEP } from "../../support/effort.ts";
 
 interface OpenPart {

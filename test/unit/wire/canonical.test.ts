@@ -5,8 +5,8 @@ import { embedRequestSchema } from "../../../src/wire/embed/schema.ts";
 import type { FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { generateRequestSchema } from "../../../src/wire/generate/schema.ts";
+import { Source } from "../../../src/wire/neutral/source.ts";
 import { rerankRequestSchema } from "../../../src/wire/rerank/schema.ts";
-import { Source } from "../../../src/wire/source.ts";
 import { ANSWERS } from "../../support/conformance/cases.ts";
 import { answersOf, CLIENTS } from "../../support/conformance/pairs.ts";
 

@@ -5,7 +5,7 @@ import { ChatStreamReader } from "../../../src/wire/chat/reader.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { ChatStreamWriter } from "../../../src/wire/chat/writer.ts";
 import type { AnswerIdentity } from "../../../src/wire/format.ts";
-import { textOf } from "../../../src/wire/fragment.ts";
+import { textOf } from "../../../src/wire/neutral/fragment.ts";
 import type {
   NeutralChoice,
   NeutralRequest,
@@ -13,8 +13,8 @@ import type {
   ReplyPart,
   Stop,
   StreamEvent,
-} from "../../../src/wire/neutral.ts";
-import { Source } from "../../../src/wire/source.ts";
+} from "../../../src/wire/neutral/neutral.ts";
+import { Source } from "../../../src/wire/neutral/source.ts";
 import { ID, type Json, MODEL, SVC, usage } from "../../support/wire/fixtures.ts";
 
 export const IDENTITY: AnswerIdentity = {

@@ -1,8 +1,8 @@
 /** The conversation of a chat request in neutral terms: every role, every part, reasoning and its seals. */
 import { describe, expect, test } from "vitest";
 import { writeChatRequest } from "../../../src/wire/chat/write-request.ts";
-import type { Part } from "../../../src/wire/neutral.ts";
-import { bytesOf } from "../../../src/wire/source.ts";
+import type { Part } from "../../../src/wire/neutral/neutral.ts";
+import { bytesOf } from "../../../src/wire/neutral/source.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
 import type { Json } from "../../support/wire/fixtures.ts";
 import { CALL, neutral, neutralised, PNG, refusedAt } from "./chat.fixtures.ts";

@@ -1,6 +1,6 @@
 /** What steers a chat request in neutral terms: options, tools, and everything that has no place and is named. */
 import { describe, expect, test } from "vitest";
-import type { NeutralOptions } from "../../../src/wire/neutral.ts";
+import type { NeutralOptions } from "../../../src/wire/neutral/neutral.ts";
 import type { Json } from "../../support/wire/fixtures.ts";
 import { neutral, PNG, refusedAt } from "./chat.fixtures.ts";
 

@@ -5,7 +5,7 @@ import { seededRandom } from "../../../src/base/clock.ts";
 import { WeirError } from "../../../src/base/errors.ts";
 import { readChatReply } from "../../../src/wire/chat/read-reply.ts";
 import { ChatStreamReader } from "../../../src/wire/chat/reader.ts";
-import type { StreamEvent } from "../../../src/wire/neutral.ts";
+import type { StreamEvent } from "../../../src/wire/neutral/neutral.ts";
 import { rounds } from "../../support/effort.ts";
 import { type Json, latin1Of, RECORDED, usage } from "../../support/wire/fixtures.ts";
 import { folded, mutated, readPieces, streamOf } from "./chat.fixtures.ts";

@@ -5,7 +5,12 @@ import { seededRandom } from "../../../src/base/clock.ts";
 import { WeirError } from "../../../src/base/errors.ts";
 import type { ChatMessage, ChatPart } from "../../../src/wire/chat/write-messages.ts";
 import { writeChatRequest } from "../../../src/wire/chat/write-request.ts";
-import type { NeutralMessage, NeutralOptions, NeutralRequest, Part } from "../../../src/wire/neutral.ts";
+import type {
+  NeutralMessage,
+  NeutralOptions,
+  NeutralRequest,
+  Part,
+} from "../../../src/wire/neutral/neutral.ts";
 import { rounds } from "../../support/effort.ts";
 import { endpoint, type Given, provider } from "../../support/routing/fixtures.ts";
 import type { Json } from "../../support/wire/fixtures.ts";

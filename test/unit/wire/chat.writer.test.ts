@@ -7,8 +7,8 @@ import { chatFormat } from "../../../src/wire/chat/format.ts";
 import { readChatReply } from "../../../src/wire/chat/read-reply.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { chatReplyBody, writeChatReply } from "../../../src/wire/chat/write-reply.ts";
-import { fragmentOf } from "../../../src/wire/fragment.ts";
-import type { NeutralReply, ReplyPart, StopReason, StreamEvent } from "../../../src/wire/neutral.ts";
+import { fragmentOf } from "../../../src/wire/neutral/fragment.ts";
+import type { NeutralReply, ReplyPart, StopReason, StreamEvent } from "../../../src/wire/neutral/neutral.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
 import {
   answerOf,

@@ -3,10 +3,10 @@
  * in front of every dialect: their requests as recorded, shortened.
  */
 import { describe, expect, test } from "vitest";
-import { fragmentOf } from "../../../src/wire/fragment.ts";
 import { messageOf } from "../../../src/wire/messages/write-reply.ts";
 import { MessagesStreamWriter } from "../../../src/wire/messages/writer.ts";
-import type { ReplyPart, Seal, StreamEvent } from "../../../src/wire/neutral.ts";
+import { fragmentOf } from "../../../src/wire/neutral/fragment.ts";
+import type { ReplyPart, Seal, StreamEvent } from "../../../src/wire/neutral/neutral.ts";
 import { usage } from "../../support/wire/fixtures.ts";
 import { neutral } from "./chat.fixtures.ts";
 import { clientEvents, IDENTITY, SVC } from "./messages.fixtures.ts";

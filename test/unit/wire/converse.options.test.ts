@@ -8,7 +8,7 @@ import type {
   NeutralRequest,
   Part,
   Reasoning,
-} from "../../../src/wire/neutral.ts";
+} from "../../../src/wire/neutral/neutral.ts";
 import { endpointOf, hello, message, requestOf, said } from "./gemini.fixtures.ts";
 
 const CLAUDE = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0";

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { ConverseRequestBody } from "../../../src/wire/converse/body.ts";
 import { converseDialect } from "../../../src/wire/converse/dialect.ts";
-import type { NeutralMessage, NeutralRequest, Part } from "../../../src/wire/neutral.ts";
-import { Source } from "../../../src/wire/source.ts";
+import type { NeutralMessage, NeutralRequest, Part } from "../../../src/wire/neutral/neutral.ts";
+import { Source } from "../../../src/wire/neutral/source.ts";
 import { latin1Of } from "../../support/wire/converse.fixtures.ts";
 import { assembled, eventsOf } from "./assembled.ts";
 import { endpointOf, hello, message, requestOf } from "./gemini.fixtures.ts";

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { embeddingsFormat, embedFormat } from "../../../src/wire/embed/format.ts";
 import { sketch } from "../../../src/wire/embed/sketch.ts";
-import { memberOf, skim } from "../../../src/wire/json.ts";
+import { memberOf, skim } from "../../../src/wire/json/json.ts";
 import { leastProcessorMs } from "../../support/processor-time.fixtures.ts";
 import {
   A,

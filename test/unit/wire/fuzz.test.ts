@@ -4,7 +4,7 @@ import { seededRandom } from "../../../src/base/clock.ts";
 import { WeirError } from "../../../src/base/errors.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { chatSplice, spliceChatRequest } from "../../../src/wire/chat/splice.ts";
-import { readErrorBody } from "../../../src/wire/upstream-error.ts";
+import { readErrorBody } from "../../../src/wire/neutral/upstream-error.ts";
 import { rounds } from "../../support/effort.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
 import {

@@ -8,7 +8,7 @@ import type {
   NeutralReply,
   NeutralRequest,
   Part,
-} from "../../../src/wire/neutral.ts";
+} from "../../../src/wire/neutral/neutral.ts";
 import { usage } from "../../support/wire/fixtures.ts";
 
 const DIRECTORY = new URL("../../fixtures/gemini/", import.meta.url);

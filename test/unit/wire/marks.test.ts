@@ -7,9 +7,9 @@ import { WeirError } from "../../../src/base/errors.ts";
 import { GENERATION_DIALECTS } from "../../../src/wire/dialects.ts";
 import type { ClientFormat } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
-import { skim } from "../../../src/wire/json.ts";
-import { Source } from "../../../src/wire/source.ts";
-import { translated } from "../../../src/wire/translate.ts";
+import { skim } from "../../../src/wire/json/json.ts";
+import { Source } from "../../../src/wire/neutral/source.ts";
+import { translated } from "../../../src/wire/relay/translate.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
 
 const LONG = "long text ".repeat(500);

@@ -3,14 +3,14 @@ import { readFileSync } from "node:fs";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages/messages";
 import { WeirError } from "../../../src/base/errors.ts";
 import type { Usage } from "../../../src/base/usage.ts";
-import type { SvcReply } from "../../../src/wire/contract.ts";
 import type { AnswerIdentity } from "../../../src/wire/format.ts";
-import { textOf } from "../../../src/wire/fragment.ts";
 import { messagesNeutral } from "../../../src/wire/messages/neutral-request.ts";
 import { MessagesStreamReader } from "../../../src/wire/messages/reader.ts";
 import { readMessagesRequest } from "../../../src/wire/messages/request.ts";
-import type { NeutralRequest, ReplyPart, Stop, StreamEvent } from "../../../src/wire/neutral.ts";
-import { Source } from "../../../src/wire/source.ts";
+import type { SvcReply } from "../../../src/wire/neutral/contract.ts";
+import { textOf } from "../../../src/wire/neutral/fragment.ts";
+import type { NeutralRequest, ReplyPart, Stop, StreamEvent } from "../../../src/wire/neutral/neutral.ts";
+import { Source } from "../../../src/wire/neutral/source.ts";
 import { usage } from "../../support/wire/fixtures.ts";
 
 export const IDENTITY: AnswerIdentity = {

@@ -1,6 +1,6 @@
 /** T49: thinking of another maker's model is taken out of a conversation that is spliced to Anthropic's dialect. */
 import { describe, expect, test } from "vitest";
-import { memberOf, skim } from "../../../src/wire/json.ts";
+import { memberOf, skim } from "../../../src/wire/json/json.ts";
 import { withoutForeign } from "../../../src/wire/messages/foreign.ts";
 import { readMessagesRequest } from "../../../src/wire/messages/request.ts";
 import { spliceMessagesRequest } from "../../../src/wire/messages/splice.ts";

@@ -12,7 +12,7 @@ import { MessagesSpliceStream } from "../../../src/wire/messages/splice-stream.t
 import { writeMessagesReply } from "../../../src/wire/messages/write-reply.ts";
 import { writeMessagesRequest } from "../../../src/wire/messages/write-request.ts";
 import { MessagesStreamWriter } from "../../../src/wire/messages/writer.ts";
-import { Source } from "../../../src/wire/source.ts";
+import { Source } from "../../../src/wire/neutral/source.ts";
 import { rounds } from "../../support/effort.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
 import { clientEvents, IDENTITY, RECORDED_MESSAGES, SVC, streamText } from "./messages.fixtures.ts";

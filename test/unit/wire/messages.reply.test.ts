@@ -13,7 +13,7 @@ import { readMessagesRequest } from "../../../src/wire/messages/request.ts";
 import { messagesSplice } from "../../../src/wire/messages/splice.ts";
 import { MessagesUsage, readMessagesUsage, writeMessagesUsage } from "../../../src/wire/messages/usage.ts";
 import { type messageOf, writeMessagesReply } from "../../../src/wire/messages/write-reply.ts";
-import type { NeutralReply, ReplyPart, StopReason } from "../../../src/wire/neutral.ts";
+import type { NeutralReply, ReplyPart, StopReason } from "../../../src/wire/neutral/neutral.ts";
 import { usage } from "../../support/wire/fixtures.ts";
 import { clientEvents, IDENTITY, RECORDED_MESSAGES, SVC } from "./messages.fixtures.ts";
 

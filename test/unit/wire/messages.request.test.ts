@@ -5,7 +5,7 @@ import { readMessagesRequest } from "../../../src/wire/messages/request.ts";
 import { isUsualRequest, messagesRequestSchema } from "../../../src/wire/messages/schema.ts";
 import { spliceMessagesRequest } from "../../../src/wire/messages/splice.ts";
 import { writeMessagesRequest } from "../../../src/wire/messages/write-request.ts";
-import { Source } from "../../../src/wire/source.ts";
+import { Source } from "../../../src/wire/neutral/source.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
 import { neutralOf, refusal } from "./messages.fixtures.ts";
 

@@ -10,7 +10,6 @@ import type {
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { WeirError } from "../../../src/base/errors.ts";
 import { NO_USAGE } from "../../../src/base/usage.ts";
-import { fragmentOf } from "../../../src/wire/fragment.ts";
 import { MessagesStreamReader } from "../../../src/wire/messages/reader.ts";
 import { MessagesSpliceStream } from "../../../src/wire/messages/splice-stream.ts";
 import {
@@ -21,7 +20,8 @@ import {
   type messageDelta,
   type messageStart,
 } from "../../../src/wire/messages/writer.ts";
-import type { StreamEvent } from "../../../src/wire/neutral.ts";
+import { fragmentOf } from "../../../src/wire/neutral/fragment.ts";
+import type { StreamEvent } from "../../../src/wire/neutral/neutral.ts";
 import { CUT_STEP } from "../../support/effort.ts";
 import { usage } from "../../support/wire/fixtures.ts";
 import {

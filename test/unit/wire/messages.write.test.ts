@@ -5,7 +5,7 @@ import { claudeVersion } from "../../../src/wire/claude.ts";
 import type { blockOf } from "../../../src/wire/messages/write-messages.ts";
 import type { toolOf } from "../../../src/wire/messages/write-options.ts";
 import { writeMessagesRequest } from "../../../src/wire/messages/write-request.ts";
-import type { NeutralMessage, NeutralOptions, NeutralRequest } from "../../../src/wire/neutral.ts";
+import type { NeutralMessage, NeutralOptions, NeutralRequest } from "../../../src/wire/neutral/neutral.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
 import { refusal } from "./messages.fixtures.ts";
 

@@ -11,7 +11,7 @@ import {
   estimatePromptTokens,
   promptTokenBound,
 } from "../../../src/wire/estimate.ts";
-import { readErrorBody } from "../../../src/wire/upstream-error.ts";
+import { readErrorBody } from "../../../src/wire/neutral/upstream-error.ts";
 import { anyCharacter } from "../../support/characters.ts";
 import { ID, type Json, MODEL, SVC, usage } from "../../support/wire/fixtures.ts";
 import { IDENTITY } from "./chat.fixtures.ts";

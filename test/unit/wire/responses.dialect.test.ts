@@ -1,6 +1,11 @@
 /** Neutral requests as an upstream of the responses dialect gets them. */
 import { describe, expect, test } from "vitest";
-import type { NeutralMessage, NeutralOptions, NeutralRequest, Part } from "../../../src/wire/neutral.ts";
+import type {
+  NeutralMessage,
+  NeutralOptions,
+  NeutralRequest,
+  Part,
+} from "../../../src/wire/neutral/neutral.ts";
 import { responsesDialect } from "../../../src/wire/responses/dialect.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
 import type { Json } from "../../support/wire/fixtures.ts";

@@ -1,13 +1,18 @@
 /** Recorded-shape streams of the responses format, and both ends of the format as tests use them. */
 import { readFileSync } from "node:fs";
 import type { AnswerIdentity } from "../../../src/wire/format.ts";
-import { fragmentOf } from "../../../src/wire/fragment.ts";
-import type { NeutralReply, NeutralRequest, ReplyPart, StreamEvent } from "../../../src/wire/neutral.ts";
+import { fragmentOf } from "../../../src/wire/neutral/fragment.ts";
+import type {
+  NeutralReply,
+  NeutralRequest,
+  ReplyPart,
+  StreamEvent,
+} from "../../../src/wire/neutral/neutral.ts";
+import { bytesOf as joined, Source } from "../../../src/wire/neutral/source.ts";
 import { responsesFormat } from "../../../src/wire/responses/format.ts";
 import { ResponsesStreamReader } from "../../../src/wire/responses/reader.ts";
 import { type ResponsesRequest, readResponsesRequest } from "../../../src/wire/responses/request.ts";
 import { ResponsesStreamWriter } from "../../../src/wire/responses/writer.ts";
-import { bytesOf as joined, Source } from "../../../src/wire/source.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
 import { type Json, plainEvents, SVC, usage } from "../../support/wire/fixtures.ts";
 

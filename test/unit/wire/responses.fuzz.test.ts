@@ -2,10 +2,10 @@
 import { expect, test } from "vitest";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { WeirError } from "../../../src/base/errors.ts";
+import { Source } from "../../../src/wire/neutral/source.ts";
 import { responsesDialect } from "../../../src/wire/responses/dialect.ts";
 import { responsesFormat } from "../../../src/wire/responses/format.ts";
 import { readResponsesRequest } from "../../../src/wire/responses/request.ts";
-import { Source } from "../../../src/wire/source.ts";
 import { rounds } from "../../support/effort.ts";
 import type { Json } from "../../support/wire/fixtures.ts";
 import { sent, UPSTREAM } from "./responses.fixtures.ts";

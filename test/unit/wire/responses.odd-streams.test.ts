@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { StreamEvent } from "../../../src/wire/neutral.ts";
+import type { StreamEvent } from "../../../src/wire/neutral/neutral.ts";
 import { placeIn, StreamItems } from "../../../src/wire/responses/stream-items.ts";
 import { rounds } from "../../support/effort.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";

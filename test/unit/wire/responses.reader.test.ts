@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { WeirError } from "../../../src/base/errors.ts";
-import type { NeutralChoice, NeutralReply } from "../../../src/wire/neutral.ts";
+import type { NeutralChoice, NeutralReply } from "../../../src/wire/neutral/neutral.ts";
 import { readResponsesReply } from "../../../src/wire/responses/read-reply.ts";
 import { rounds } from "../../support/effort.ts";
 import { usage } from "../../support/wire/fixtures.ts";

@@ -1,6 +1,7 @@
 /** Requests of the responses format: what every call needs of them, their history, and the neutral terms of them. */
 import { describe, expect, test } from "vitest";
 import { WeirError } from "../../../src/base/errors.ts";
+import { Source } from "../../../src/wire/neutral/source.ts";
 import { responsesFormat } from "../../../src/wire/responses/format.ts";
 import {
   expandInput,
@@ -8,7 +9,6 @@ import {
   promptTexts,
   readResponsesRequest,
 } from "../../../src/wire/responses/request.ts";
-import { Source } from "../../../src/wire/source.ts";
 import type { Json } from "../../support/wire/fixtures.ts";
 import { neutralOf, requestOf } from "./responses.fixtures.ts";
 

@@ -10,7 +10,12 @@ import type {
   ResponseUsage,
 } from "openai/resources/responses/responses";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import type { NeutralChoice, NeutralReply, ReplyPart, StreamEvent } from "../../../src/wire/neutral.ts";
+import type {
+  NeutralChoice,
+  NeutralReply,
+  ReplyPart,
+  StreamEvent,
+} from "../../../src/wire/neutral/neutral.ts";
 import { outputItems } from "../../../src/wire/responses/items.ts";
 import type {
   CallItem,

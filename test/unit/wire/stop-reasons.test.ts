@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { Dialect } from "../../../src/base/endpoint.ts";
 import type { FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
-import type { StopReason } from "../../../src/wire/neutral.ts";
+import type { StopReason } from "../../../src/wire/neutral/neutral.ts";
 import { passageTo } from "../../../src/wire/passages.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
 import { eventFrame } from "../../support/wire/converse.fixtures.ts";

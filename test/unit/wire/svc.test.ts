@@ -1,7 +1,7 @@
 /** The `svc` member, put together by hand: as JSON.stringify would, in characters that latin1 text can hold. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { latin1Json } from "../../../src/wire/json.ts";
+import { latin1Json } from "../../../src/wire/json/json.ts";
 import { svcJson } from "../../../src/wire/svc.ts";
 import { anyCharacter } from "../../support/characters.ts";
 

@@ -1,0 +1,37 @@
+/** Where strings of JSON text end, without building them. */
+import { fail, type WeirError } from "../../base/errors.ts";
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** Beyond so many quotes inside one string, looking at every character costs less than looking for the next. */
+const FEW_QUOTES = 16;
+
+/** The index of the quote that ends a string whose first character is at `from`. @throws `invalid_json` when none does. */
+export function closingQuote(text: string, from: number): number {
+  let at = text.indexOf('"', from);
+  for (let seen = 0; at >= 0 && seen < FEW_QUOTES; seen++) {
+    if (isClosing(text, at, from)) return at;
+    at = text.indexOf('"', at + 1);
+  }
+  if (at < 0) throw syntax(text.length);
+  if (isClosing(text, at, from)) return at;
+  // This quote is escaped. After it, each backslash escapes the character behind it.
+  for (at++; at < text.length; at++) {
+    const c = text.charCodeAt(at);
+    if (c === BACKSLASH) at++;
+    else if (c === QUOTE) return at;
+  }
+  throw syntax(text.length);
+}
+
+/** Whether the quote at `at` ends the string that begins at `from`: an even number of backslashes precedes it. */
+export function isClosing(text: string, at: number, from: number): boolean {
+  let back = at - 1;
+  while (back >= from && text.charCodeAt(back) === BACKSLASH) back--;
+  return ((at - 1 - back) & 1) === 0;
+}
+
+/** @param at index of the byte where the text stops being JSON. */
+export const syntax = (at: number): WeirError =>
+  fail("invalid_json", `The body is not valid JSON (at byte ${at}).`);

@@ -1,0 +1,364 @@
+/**
+ * JSON by position: finds the members of a top-level object in a body without building it, so that a few fields can
+ * be patched and every other byte passes as it came. Works on latin1 text (one character a byte), which no cut inside
+ * a multi-byte character can damage. Structure only: what it accepts still goes through JSON.parse (as `skeleton`).
+ */
+import { fail, type WeirError } from "../../base/errors.ts";
+import { type JsonBounds, Tally, UNBOUNDED } from "./json-bounds.ts";
+import { closingQuote, syntax } from "./json-string.ts";
+
+/** Deeper bodies are refused: no format needs them, and recursive readers of the body would overflow. */
+export const MAX_DEPTH = 256;
+
+/** More members at the top are refused: no format has so many, and a schema takes half a second for 100,000. */
+export const MAX_MEMBERS = 1000;
+
+/** Longer strings are left out of the skeleton: prompts and images are passed on without being decoded. */
+const ELIDE_OVER = 4096;
+
+/** Shorter strings always count as prose: their share of a prompt is small. */
+export const MEDIA_OVER = 256;
+
+/** One member of the top-level object; offsets into the text. */
+export interface Member {
+  /** Without escapes; latin1 as all the text. */
+  readonly key: string;
+  /** Offset of the key's opening quote. */
+  readonly start: number;
+  /** Offset after the key's closing quote. */
+  readonly keyEnd: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+  /** Bytes of the value's strings that are media, not prose: data URLs and base64 where formats put them. */
+  readonly opaqueBytes: number;
+}
+
+/** Offsets of a long string without its quotes; of a data URL those of the data after its comma. */
+export interface Elided {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Skim {
+  readonly members: readonly Member[];
+  /** The long strings, in order. */
+  readonly elided: readonly Elided[];
+  /** The same JSON with long strings emptied (a `data:` URL keeps its first characters). */
+  readonly skeleton: string;
+}
+
+/** An edit of a text: `[start, end)` becomes `text`. */
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_ARRAY = 91;
+const CLOSE_ARRAY = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+
+/** Counts of the current text. One for all calls, because {@link skim} never calls itself. */
+const tally = new Tally(MAX_DEPTH);
+
+/**
+ * @param pointer JSON pointer to the object, where it is not the body itself.
+ * @param bounds of a text that a caller sent.
+ * @throws WeirError `invalid_json` where the text is no object or does not close; `invalid_value` when a top-level
+ * key stands twice (readers disagree on which one counts, and money depends on it), or beyond the bounds above.
+ */
+export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED): Skim {
+  const members: Member[] = [];
+  const elided: Elided[] = [];
+  const kept: string[] = [];
+  let copied = 0;
+  let opaqueBytes = 0;
+  let depth = 0;
+  // Each value takes at least one byte, so a short text cannot exceed the bound.
+  const counts = tally.begin(text.length > bounds.members);
+  let key = "";
+  let start = -1;
+  let keyEnd = -1;
+  let valueStart = -1;
+  let wantKey = false;
+  // The previous string: it is the current one's key if only a colon is between them.
+  let wordStart = 0;
+  let wordEnd = 0;
+  let i = skipSpace(text, 0);
+  if (text.charCodeAt(i) !== OPEN_OBJECT) throw fail("invalid_json", "The body must be a JSON object.");
+  for (const end = text.length; i < end; ) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) {
+      const quote = closingQuote(text, i + 1);
+      if (depth === 1 && wantKey) {
+        wantKey = false;
+        start = i;
+        key = nameOf(text, i, quote, members.length, pointer, bounds);
+        keyEnd = quote + 1;
+        i = skipSpace(text, keyEnd);
+        if (text.charCodeAt(i) !== COLON) throw syntax(i);
+        valueStart = i = skipSpace(text, i + 1);
+        continue;
+      }
+      const length = quote - i - 1;
+      if (length > MEDIA_OVER && isMedia(text, wordStart, wordEnd, i)) opaqueBytes += length;
+      wordStart = i + 1;
+      wordEnd = quote;
+      if (length > ELIDE_OVER) {
+        const head = text.startsWith("data:", i + 1) ? "data:" : "";
+        kept.push(text.slice(copied, i + 1), head);
+        elided.push({ start: head === "" ? i + 1 : dataOf(text, i + 1), end: quote });
+        copied = quote;
+      }
+      i = quote + 1;
+    } else if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
+      if (++depth > MAX_DEPTH) {
+        throw fail("invalid_value", `The body nests deeper than ${MAX_DEPTH} levels.`, { param: pointer });
+      }
+      if (counts) tally.opened(depth, c === OPEN_OBJECT, pointer, bounds);
+      wantKey = depth === 1;
+      i++;
+    } else {
+      const closes = c === CLOSE_OBJECT || c === CLOSE_ARRAY;
+      if (counts && c === COMMA) tally.comma(text, i, depth, pointer, bounds);
+      if (depth === 1 && (closes || c === COMMA)) {
+        if (start >= 0) {
+          members.push({ key, start, keyEnd, valueStart, valueEnd: trimSpace(text, i), opaqueBytes });
+          start = -1;
+          opaqueBytes = 0;
+        }
+        wantKey = true;
+      }
+      i++;
+      if (closes && --depth === 0) break;
+    }
+  }
+  if (depth !== 0 || skipSpace(text, i) !== text.length) throw syntax(depth !== 0 ? text.length : i);
+  refuseTwice(members, pointer);
+  return { members, elided, skeleton: copied === 0 ? text : kept.join("") + text.slice(copied) };
+}
+
+/** The comma of a data URL is searched in so many characters: its media type is short. */
+const DATA_HEAD = 256;
+
+function dataOf(text: string, from: number): number {
+  const comma = text.slice(from, from + DATA_HEAD).indexOf(",");
+  return comma < 0 ? from : from + comma + 1;
+}
+
+export const memberOf = (members: readonly Member[], key: string): Member | undefined => {
+  for (const member of members) if (member.key === key) return member;
+  return undefined;
+};
+
+/** Sets a member's value, or adds the member at the end of the object. `value` is JSON text. */
+export function setMember(text: string, members: readonly Member[], key: string, value: string): Edit {
+  const member = memberOf(members, key);
+  if (member !== undefined) return { start: member.valueStart, end: member.valueEnd, text: value };
+  const last = members.at(-1);
+  const at = last === undefined ? text.indexOf("{") + 1 : last.valueEnd;
+  return { start: at, end: at, text: `${last === undefined ? "" : ","}${JSON.stringify(key)}:${value}` };
+}
+
+/** Removes members, each run of them with one adjacent comma. Names that are not present are ignored. */
+export function removeMembers(members: readonly Member[], keys: readonly string[]): Edit[] {
+  const edits: Edit[] = [];
+  for (let first = 0; first < members.length; first++) {
+    if (!keys.includes((members[first] as Member).key)) continue;
+    let last = first;
+    while (last + 1 < members.length && keys.includes((members[last + 1] as Member).key)) last++;
+    const next = members[last + 1];
+    const start = next === undefined ? members[first - 1]?.valueEnd : undefined;
+    edits.push({
+      start: start ?? (members[first] as Member).start,
+      end: next?.start ?? (members[last] as Member).valueEnd,
+      text: "",
+    });
+    first = last;
+  }
+  return edits;
+}
+
+/** The text with edits applied; edits must not overlap. */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  let out = "";
+  let from = 0;
+  for (const edit of inOrder(edits)) {
+    out += text.slice(from, edit.start) + edit.text;
+    from = edit.end;
+  }
+  return out + text.slice(from);
+}
+
+/** The same on bytes, without a copy: returns the parts in order. Edit texts may contain any character. */
+export function editedParts(bytes: Buffer, edits: readonly Edit[]): Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  let from = 0;
+  for (const edit of inOrder(edits)) {
+    parts.push(bytes.subarray(from, edit.start), Buffer.from(edit.text));
+    from = edit.end;
+  }
+  parts.push(bytes.subarray(from));
+  return parts;
+}
+
+/** The same in one buffer: for a small body one copy costs less than many parts. */
+export function editedBytes(bytes: Buffer, edits: readonly Edit[]): Buffer {
+  let length = bytes.length;
+  for (const { start, end, text } of edits) length += Buffer.byteLength(text) - (end - start);
+  const out = Buffer.allocUnsafe(length);
+  let from = 0;
+  let at = 0;
+  for (const { start, end, text } of inOrder(edits)) {
+    at += bytes.copy(out, at, from, start);
+    if (text !== "") at += out.write(text, at);
+    from = end;
+  }
+  bytes.copy(out, at, from);
+  return out;
+}
+
+/**
+ * Whether JSON text nests deeper than a body may, or goes beyond the bounds. For JSON inside a string, which {@link skim} does
+ * not read.
+ * @throws WeirError `invalid_json` where a string does not end
+ */
+export const holdsTooMuch = (json: string, bounds: JsonBounds): boolean =>
+  valuesWithin(json, bounds) === undefined;
+
+/** The number of values of such a text; undefined where it holds too much. @throws as {@link holdsTooMuch} */
+export function valuesWithin(json: string, bounds: JsonBounds): number | undefined {
+  let depth = 0;
+  let values = bounds.values;
+  /** How many members each object that is open may still get, by its depth. */
+  const room: number[] = [];
+  for (let i = 0; i < json.length; i++) {
+    const c = json.charCodeAt(i);
+    if (c === QUOTE) i = closingQuote(json, i + 1);
+    else if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
+      if (++depth > MAX_DEPTH || --values < 0) return undefined;
+      room[depth] = c === OPEN_OBJECT ? bounds.members : bounds.values;
+    } else if (c === CLOSE_OBJECT || c === CLOSE_ARRAY) depth--;
+    else if (c === COMMA) {
+      const left = (room[depth] ?? 1) - 1;
+      if (left === 0 || --values < 0) return undefined;
+      room[depth] = left;
+    }
+  }
+  return bounds.values - values;
+}
+
+const BEYOND_ASCII = /[\u0080-\uffff]/;
+const ALL_BEYOND_ASCII = new RegExp(BEYOND_ASCII, "g");
+
+/** JSON text with every non-ASCII character escaped, so that it can be inserted into latin1 text. */
+export function latin1Json(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!BEYOND_ASCII.test(json)) return json;
+  return json.replace(ALL_BEYOND_ASCII, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+export const isAscii = (text: string): boolean => !BEYOND_ASCII.test(text);
+
+/** Decodes latin1 text whose bytes are UTF-8. */
+export const utf8Of = (latin1: string): string =>
+  /[\x80-\xff]/.test(latin1) ? Buffer.from(latin1, "latin1").toString() : latin1;
+
+const byPlace = (a: Edit, b: Edit): number => a.start - b.start || a.end - b.end;
+
+/** Most edits are in order already: checking costs less than sorting. */
+function inOrder(edits: readonly Edit[]): readonly Edit[] {
+  for (let i = 1; i < edits.length; i++) {
+    if (byPlace(edits[i - 1] as Edit, edits[i] as Edit) > 0) return [...edits].sort(byPlace);
+  }
+  return edits;
+}
+
+/** Keys under which the formats carry media. Under any other key, such text is prose to a model. */
+export const MEDIA_KEYS: readonly string[] = ["url", "data", "file_data", "image_url"];
+const BASE64 = /[A-Za-z0-9+/=_-]{128}/y;
+
+/**
+ * Whether the string that opens at `at` is media: a data URL or base64 behind one of the formats' keys. Both are
+ * required, because media is not counted as prompt, and the prompt's tokens are billed.
+ */
+function isMedia(text: string, wordStart: number, wordEnd: number, at: number): boolean {
+  if (text.slice(wordEnd + 1, at).trim() !== ":") return false;
+  if (!MEDIA_KEYS.includes(text.slice(wordStart, wordEnd))) return false;
+  if (text.startsWith("data:", at + 1)) return true;
+  BASE64.lastIndex = at + 1;
+  return BASE64.test(text);
+}
+
+/** Up to so many members, comparing all pairs costs less than a set. */
+const FEW = 16;
+
+function refuseTwice(members: readonly Member[], pointer: string): void {
+  if (members.length <= FEW) {
+    for (let i = 1; i < members.length; i++) {
+      const { key } = members[i] as Member;
+      for (let j = 0; j < i; j++) if ((members[j] as Member).key === key) throw twice(key, pointer);
+    }
+    return;
+  }
+  const seen = new Set<string>();
+  for (const { key } of members) {
+    if (seen.has(key)) throw twice(key, pointer);
+    seen.add(key);
+  }
+}
+
+function twice(key: string, pointer: string): WeirError {
+  const name = utf8Of(key);
+  const param = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return fail("invalid_value", `The member "${name}" stands twice in the body.`, { param });
+}
+
+/** The name between two quotes, its escapes resolved. @param before number of members before it */
+function nameOf(
+  text: string,
+  at: number,
+  quote: number,
+  before: number,
+  pointer: string,
+  bounds: JsonBounds,
+): string {
+  if (before === MAX_MEMBERS) {
+    throw fail("invalid_value", `The body has more than ${MAX_MEMBERS} members.`, { param: pointer });
+  }
+  if (quote - at > bounds.name) {
+    throw fail("invalid_value", `A member's name is longer than ${bounds.name} bytes.`, { param: pointer });
+  }
+  const name = text.slice(at + 1, quote);
+  return name.includes("\\") ? unescapeKey(name, at) : name;
+}
+
+function unescapeKey(key: string, at: number): string {
+  try {
+    return Buffer.from(JSON.parse(`"${utf8Of(key)}"`) as string).toString("latin1");
+  } catch {
+    throw syntax(at);
+  }
+}
+
+function skipSpace(text: string, from: number): number {
+  let i = from;
+  for (;;) {
+    const c = text.charCodeAt(i);
+    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return i;
+    i++;
+  }
+}
+
+function trimSpace(text: string, end: number): number {
+  let i = end;
+  for (;;) {
+    const c = text.charCodeAt(i - 1);
+    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return i;
+    i--;
+  }
+}

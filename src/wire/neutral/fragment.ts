@@ -1,0 +1,54 @@
+/**
+ * Pieces of JSON strings: the inside of a string, escaped, its UTF-8 bytes as latin1 text. Streams are written from
+ * such pieces, so that a piece is passed from one JSON text into another unchanged.
+ */
+import { utf8Of } from "../json/json.ts";
+import type { Fragment } from "./neutral.ts";
+
+const BEYOND_ASCII = /[\u0080-\uffff]/;
+
+/** A text as a piece. */
+export function fragmentOf(text: string): Fragment {
+  const inside = JSON.stringify(text).slice(1, -1);
+  return BEYOND_ASCII.test(inside) ? Buffer.from(inside).toString("latin1") : inside;
+}
+
+/** The text of whole pieces; "" if they are no valid JSON. */
+export function textOf(fragment: Fragment): string {
+  try {
+    return JSON.parse(`"${utf8Of(fragment)}"`) as string;
+  } catch {
+    return "";
+  }
+}
+
+const SPACE = 32;
+const QUOTE = 34;
+const BACKSLASH = 92;
+const LOWER_U = 117;
+const ESCAPES = [...'"\\/bfnrt'].map((c) => c.charCodeAt(0));
+
+/**
+ * The end of the piece that begins at `start` inside a JSON string: the index of the string's closing quote, or -1 where it
+ * does not end or is no valid JSON. Looked at byte by byte: tokens are short, and what passes unparsed must parse at the
+ * client.
+ */
+export function fragmentEnd(text: string, start: number): number {
+  for (let at = start; at < text.length; at++) {
+    const c = text.charCodeAt(at);
+    if (c === QUOTE) return at;
+    if (c < SPACE) return -1;
+    if (c !== BACKSLASH) continue;
+    const escaped = text.charCodeAt(++at);
+    if (escaped === LOWER_U) {
+      if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 1, at + 5))) return -1;
+    } else if (!ESCAPES.includes(escaped)) return -1;
+  }
+  return -1;
+}
+
+/** JSON text of a value as latin1 of its UTF-8 bytes, to be written beside pieces in a stream. */
+export function latin1OfJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  return BEYOND_ASCII.test(json) ? Buffer.from(json).toString("latin1") : json;
+}

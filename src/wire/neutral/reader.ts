@@ -1,0 +1,175 @@
+/**
+ * Reads an upstream's event stream into neutral events. What all dialects share is here: cutting the stream into events,
+ * skipping what is no JSON, the end. A dialect says what an event means.
+ */
+
+import { utf8Of } from "../json/json.ts";
+import type { Report } from "./asked-extras.ts";
+import type { UpstreamError } from "./contract.ts";
+import { DeltaFrames, type FrameKeys, type Passed } from "./delta-frame.ts";
+import type { StreamEvent } from "./neutral.ts";
+import { SseReader } from "./sse.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value if it is an object, else an empty object: upstreams may send any shape. */
+export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+export const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** A count of tokens; 0 if the value is no count. */
+export const countOf = (value: unknown): number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
+
+export type Emit = (event: StreamEvent) => void;
+
+/** One upstream stream. Text is latin1, one character a byte, also where the dialect's framing is binary. */
+export interface StreamReader {
+  /** @throws WeirError `upstream_invalid_response` where an event outgrows the bound. */
+  push(read: string, emit: Emit): void;
+  /** The upstream's body has ended. */
+  end(emit: Emit): void;
+  /** The upstream sent its last event; what follows is not read. */
+  readonly done: boolean;
+  /** The answer is whole, with or without the last event. */
+  readonly complete: boolean;
+  /** An error event; what follows it is not read. */
+  readonly error: UpstreamError | undefined;
+  /** Count of events that could not be read and were skipped. */
+  readonly malformed: number;
+  /** What was reported beside tokens so far. */
+  readonly report?: Report | undefined;
+  /** Uses of the provider's tools so far. */
+  readonly toolUses?: number;
+}
+
+/** Gets each upstream event after its neutral events were emitted. A splice passes them on. */
+export interface EventTap {
+  /** The event as an object; undefined if it cannot be read or passed on: it counts as malformed. */
+  parse?(data: string): JsonObject | undefined;
+  /** An event that was read in full. Returns how it was passed on; undefined if similar events must be read in full, too. */
+  event(data: string, name: string, event: JsonObject): Passed | undefined;
+  /** Events that differ from the last one only in the text that they add to a part. Nothing was emitted for them. */
+  run(part: PartPlace, run: Run): void;
+}
+
+/** Consecutive events that add text to one part. */
+export type Run = Pick<DeltaFrames, "events" | "text" | "out">;
+
+/** A part by its number and its choice's. */
+export interface PartPlace {
+  readonly choice: number;
+  readonly part: number;
+}
+
+/** A stream of server-sent events that hold JSON objects. */
+export abstract class SseStreamReader implements StreamReader {
+  done = false;
+  error: UpstreamError | undefined;
+  malformed = 0;
+  #emit: Emit = () => {};
+  readonly #sse: SseReader;
+  readonly #frames: DeltaFrames;
+  readonly #tap: EventTap | undefined;
+  /** Neutral events emitted for the current event; `#opened` counts those that begin a text part or end one. */
+  #emitted = 0;
+  #opened = 0;
+  #last: StreamEvent | undefined;
+  /** The part that events of the learned frame add text to. */
+  #grown: PartPlace = NOWHERE;
+  readonly #each = (data: string, name: string) => this.#event(data, name);
+  readonly #known = (text: string, from: number) => this.#fits(text, from);
+
+  constructor(maxEventBytes: number, keys: FrameKeys, tap?: EventTap) {
+    this.#sse = new SseReader(maxEventBytes);
+    this.#frames = new DeltaFrames(keys);
+    this.#tap = tap;
+  }
+
+  abstract get complete(): boolean;
+
+  /** Whether `[DONE]` is the dialect's last event. In others it ends nothing: a stream that had not ended was cut off. */
+  protected get endsByDone(): boolean {
+    return false;
+  }
+
+  /** Whether an event that begins a text part with its first delta would add to that part if it came again. */
+  protected get beginsByDelta(): boolean {
+    return false;
+  }
+
+  /** Reads one event of any shape. Sets `done` or `error` if the event says so. */
+  protected abstract take(event: JsonObject, name: string): void;
+
+  push(read: string, emit: Emit): void {
+    this.#emit = emit;
+    this.#sse.push(read, this.#each, this.#known);
+  }
+
+  end(emit: Emit): void {
+    this.#emit = emit;
+    this.#sse.end(this.#each);
+  }
+
+  protected emit(event: StreamEvent): void {
+    this.#emitted++;
+    if (event.type === "end" || (event.type === "begin" && event.kind !== "tool_call")) this.#opened++;
+    this.#last = event;
+    this.#emit(event);
+  }
+
+  #fits(text: string, from: number): number {
+    const frames = this.#frames;
+    const tap = this.#tap;
+    const end = tap === undefined ? frames.fit(text, from, 1) : frames.fit(text, from);
+    if (end < 0) return end;
+    const { choice, part } = this.#grown;
+    if (tap === undefined) this.#emit({ type: "delta", choice, part, text: frames.text });
+    else tap.run(this.#grown, frames);
+    frames.release();
+    return end;
+  }
+
+  #event(data: string, name: string): void {
+    this.#frames.forget();
+    if (this.done || this.error !== undefined) return;
+    if (data === "[DONE]") {
+      this.done = this.endsByDone;
+      return;
+    }
+    const tap = this.#tap;
+    const event = tap?.parse === undefined ? parsed(data) : tap.parse(data);
+    if (event === undefined) {
+      this.malformed++;
+      return;
+    }
+    this.#emitted = this.#opened = 0;
+    this.take(event, name);
+    const last = this.#last;
+    this.#last = undefined;
+    if (this.error !== undefined) return;
+    const passed = tap?.event(data, name, event);
+    if (last?.type !== "delta" || last.logprobs !== undefined || (tap !== undefined && passed === undefined))
+      return;
+    if (this.#emitted > 1 && !(this.beginsByDelta && this.#emitted === this.#opened + 1)) return;
+    this.#grown = { choice: last.choice, part: last.part };
+    this.#frames.learn(data, name, last.text, passed);
+  }
+}
+
+const NOWHERE = { choice: 0, part: 0 };
+
+/** Undefined if the data are no JSON object. @param data latin1 */
+export function parsed(data: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(utf8Of(data));
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+/** Arguments of tool calls: JSON text in the neutral contract, an object in some dialects. */
+import { fail } from "../../base/errors.ts";
+import { holdsTooMuch, valuesWithin } from "../json/json.ts";
+import { REQUEST_BOUNDS, UNBOUNDED } from "../json/json-bounds.ts";
+import type { NeutralMessage, ToolCallPart } from "./neutral.ts";
+import { isObject, type JsonObject } from "./reader.ts";
+
+/** The object that a text is; undefined where it is none, or holds more than a body may. */
+export function objectIn(text: string): JsonObject | undefined {
+  try {
+    if (holdsTooMuch(text, REQUEST_BOUNDS)) return undefined;
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Arguments in a string are no values of the body: together they may be as many.
+ * @throws WeirError `invalid_value` naming the message
+ */
+export function refuseCrowdedCalls(messages: readonly NeutralMessage[]): void {
+  let left = REQUEST_BOUNDS.values;
+  for (const { parts, at } of messages) {
+    for (const part of parts) {
+      if (part.type !== "tool_call") continue;
+      left -= valuesIn(part.arguments);
+      if (left >= 0) continue;
+      const message = `The arguments of calls have more than ${REQUEST_BOUNDS.values} values.`;
+      throw fail("invalid_value", message, { param: at });
+    }
+  }
+}
+
+const COUNTED = Object.freeze({ ...UNBOUNDED, values: REQUEST_BOUNDS.values });
+
+/**
+ * The number of values in a call's arguments. Arguments that are no JSON, or nest too deep, have none: a dialect that takes an object
+ * refuses them, and any other gets them as text.
+ */
+function valuesIn(text: string): number {
+  try {
+    return valuesWithin(text, COUNTED) ?? (text.length > COUNTED.values ? text.length : 0);
+  } catch {
+    return 0;
+  }
+}
+
+/** @param at of the message. @throws WeirError 400: a dialect that takes an object cannot be told anything else. */
+export function argumentsOf({ name, arguments: json }: ToolCallPart, at: string): Record<string, unknown> {
+  const args = json === "" ? {} : objectIn(json);
+  if (args !== undefined) return args;
+  throw fail(
+    "invalid_value",
+    `The arguments of the call of "${name}" are no JSON object, or hold too much.`,
+    { param: at },
+  );
+}
+
+/**
+ * JSON text of what an upstream gave as an object.
+ * @throws WeirError `upstream_invalid_response` where it nests so deep that it cannot be written again.
+ */
+export function argumentsText(value: object): string {
+  try {
+    const json = JSON.stringify(value);
+    if (!holdsTooMuch(json, UNBOUNDED)) return json;
+  } catch {
+    // The stack is not deep enough for it.
+  }
+  throw fail("upstream_invalid_response", "The provider's call of a tool nests too deep.");
+}

@@ -1,0 +1,133 @@
+/**
+ * Puts a streamed answer together again from its neutral events: for the record (one answer instead of thousands of
+ * events), for the stop reason, and for the byte count that bills what a client left unread. Bounded: beyond the bound it
+ * counts but no longer keeps.
+ */
+import type { Usage } from "../../base/usage.ts";
+import { Growing } from "../json/growing.ts";
+import type { ReplyFacts } from "../neutral/contract.ts";
+import { fragmentOf, latin1OfJson } from "../neutral/fragment.ts";
+import type { Fragment, NeutralReply, PartKind, StopReason, StreamEvent } from "../neutral/neutral.ts";
+
+/** Choices and parts beyond these go uncaptured: no answer has so many. */
+const MAX_CHOICES = 128;
+const MAX_PARTS = 1024;
+
+interface CapturedPart {
+  readonly kind: PartKind;
+  readonly id: string;
+  readonly name: string;
+  readonly text: Growing;
+}
+
+interface CapturedChoice {
+  readonly parts: (CapturedPart | undefined)[];
+  stop: StopReason | undefined;
+}
+
+export class NeutralCapture {
+  /** Bytes of generated text, JSON escapes included. */
+  textBytes = 0;
+  /** Events that carried text: about one a token. */
+  events = 0;
+  toolCalls = 0;
+  /** The last report. */
+  usage: Usage | undefined;
+  /** True when the text outgrew the bound: none of it is kept then. */
+  truncated = false;
+  /** Bytes of text up to the last report. */
+  #reportedBytes = 0;
+  readonly #choices: CapturedChoice[] = [];
+  readonly #maxBytes: number;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  take(event: StreamEvent): void {
+    switch (event.type) {
+      case "delta":
+        this.grow(event.choice, event.part, event.text, 1);
+        break;
+      case "begin":
+        this.#begin(event);
+        break;
+      case "stop":
+        this.#choice(event.choice).stop = event.stop.reason;
+        break;
+      case "usage":
+        this.usage = event.usage;
+        this.#reportedBytes = this.textBytes;
+        break;
+      default:
+        break;
+    }
+  }
+
+  get facts(): ReplyFacts {
+    return {
+      usage: this.usage,
+      stopReason: this.#choices[0]?.stop ?? "",
+      toolCalls: this.toolCalls,
+      outputBytes: this.textBytes,
+      unreportedBytes: this.textBytes - this.#reportedBytes,
+    };
+  }
+
+  /** `{"candidates": […]}` as the native format shows them, JSON bytes; undefined where it outgrew the bound. */
+  json(): Buffer | undefined {
+    if (this.truncated) return undefined;
+    const candidates = this.#choices.map(({ parts, stop }, index) => {
+      const content = parts.flatMap((part) => (part === undefined ? [] : [partJson(part)]));
+      const reason = stop === undefined ? '""' : latin1OfJson(stop);
+      return `{"index":${index},"content":[${content.join(",")}],"stop":{"reason":${reason}}}`;
+    });
+    return Buffer.from(`{"candidates":[${candidates.join(",")}]}`, "latin1");
+  }
+
+  #begin(event: Extract<StreamEvent, { type: "begin" }>): void {
+    const call = event.kind === "tool_call";
+    if (call) this.toolCalls++;
+    const { parts } = this.#choice(event.choice);
+    if (event.part >= MAX_PARTS) return;
+    const id = call ? fragmentOf(event.id) : "";
+    const name = call ? fragmentOf(event.name) : "";
+    parts[event.part] = { kind: event.kind, id, name, text: new Growing() };
+  }
+
+  /** As many deltas of one part, in one text. */
+  grow(choice: number, part: number, text: Fragment, events: number): void {
+    this.events += events;
+    this.textBytes += text.length;
+    if (this.textBytes <= this.#maxBytes) this.#choices[choice]?.parts[part]?.text.add(text);
+    else if (!this.truncated) this.#forget();
+  }
+
+  /** Half an answer would serve nobody, and a stream may stay open for long. */
+  #forget(): void {
+    this.truncated = true;
+    for (const { parts } of this.#choices) for (const part of parts) part?.text.clear();
+  }
+
+  #choice(index: number): CapturedChoice {
+    const at = Math.min(index, MAX_CHOICES - 1);
+    while (this.#choices.length <= at) this.#choices.push({ parts: [], stop: undefined });
+    return this.#choices[at] as CapturedChoice;
+  }
+}
+
+/** Bytes of generated text in a whole answer, counted as in a stream. */
+export function textBytesOf({ choices }: NeutralReply): number {
+  let bytes = 0;
+  for (const { parts } of choices) {
+    for (const part of parts) {
+      bytes += fragmentOf(part.type === "tool_call" ? part.arguments : part.text).length;
+    }
+  }
+  return bytes;
+}
+
+function partJson({ kind, id, name, text }: CapturedPart): string {
+  if (kind !== "tool_call") return `{"type":"${kind}","text":"${text.text()}"}`;
+  return `{"type":"tool_call","id":"${id}","name":"${name}","arguments":"${text.text()}"}`;
+}

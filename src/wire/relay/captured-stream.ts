@@ -1,0 +1,154 @@
+/**
+ * A streamed answer that is read into neutral events. The events are captured in the same way whether the answer is
+ * translated or its bytes are passed on.
+ */
+import type { Usage } from "../../base/usage.ts";
+import type { AnswerStream } from "../format.ts";
+import type { Edit } from "../json/json.ts";
+import { copied } from "../json/latin1.ts";
+import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
+import { headOf, type Passed } from "../neutral/delta-frame.ts";
+import type { StreamEvent } from "../neutral/neutral.ts";
+import {
+  type EventTap,
+  type JsonObject,
+  type PartPlace,
+  type Run,
+  type StreamReader,
+  stringOf,
+} from "../neutral/reader.ts";
+import { waiting } from "../neutral/sse.ts";
+import { NeutralCapture } from "./capture.ts";
+
+export abstract class CapturedStream implements AnswerStream {
+  protected abstract readonly reader: StreamReader;
+  protected readonly capture: NeutralCapture;
+  /** The text to send with the next read. */
+  protected out = "";
+  readonly #emit = (event: StreamEvent) => this.take(event);
+
+  constructor(maxCaptureBytes: number) {
+    this.capture = new NeutralCapture(maxCaptureBytes);
+  }
+
+  get done(): boolean {
+    return this.reader.done;
+  }
+
+  get complete(): boolean {
+    return this.reader.complete;
+  }
+
+  get error(): UpstreamError | undefined {
+    return this.reader.error;
+  }
+
+  get malformed(): number {
+    return this.reader.malformed;
+  }
+
+  get events(): number {
+    return this.capture.events;
+  }
+
+  get textBytes(): number {
+    return this.capture.textBytes;
+  }
+
+  get facts(): ReplyFacts {
+    const { facts } = this.capture;
+    const { report } = this.reader;
+    return report === undefined ? facts : { ...facts, report };
+  }
+
+  get toolUses(): number {
+    return this.reader.toolUses ?? 0;
+  }
+
+  kept(): Buffer | undefined {
+    return this.capture.json();
+  }
+
+  push(read: string): string {
+    this.reader.push(read, this.#emit);
+    return this.flush();
+  }
+
+  end(): string {
+    this.reader.end(this.#emit);
+    return this.flush();
+  }
+
+  abstract close(usage: Usage, svc: SvcReply): string;
+
+  protected take(event: StreamEvent): void {
+    this.capture.take(event);
+  }
+
+  protected flush(): string {
+    const { out } = this;
+    this.out = "";
+    return out;
+  }
+}
+
+/**
+ * A stream whose events are passed on. Events before the first content wait for it, because until then another endpoint can
+ * answer instead if an error comes (T14). All text is latin1: a cut inside a character cannot damage it.
+ */
+export abstract class SplicedStream extends CapturedStream implements EventTap {
+  #opening = "";
+  #begun = false;
+
+  /** Passes one event on. @param data one line. Returns the same as {@link EventTap.event}. */
+  protected abstract pass(data: string, type: string, event: JsonObject): Passed | undefined;
+
+  run({ choice, part }: PartPlace, { text, events, out }: Run): void {
+    this.capture.grow(choice, part, text, events);
+    this.out += out;
+  }
+
+  event(data: string, name: string, event: JsonObject): Passed | undefined {
+    const ownType = stringOf(event.type);
+    const type = isName(ownType) ? ownType : isName(name) ? name : "";
+    // Several data lines are joined: their line feeds are white space between tokens, and would end the line we send.
+    return this.pass(data.includes("\n") ? data.replaceAll("\n", " ") : data, type, event);
+  }
+
+  protected get hasBegun(): boolean {
+    return this.#begun;
+  }
+
+  /** Called before an event with content: sends the events that waited. */
+  protected begin(): void {
+    if (this.#begun) return;
+    this.#begun = true;
+    this.out += this.#opening;
+    this.#opening = "";
+  }
+
+  /** Sends an event without content, or lets it wait. */
+  protected add(text: string): void {
+    if (this.#begun) this.out += text;
+    else this.#opening = waiting(this.#opening, copied(text));
+  }
+
+  /** All text that was not sent yet. */
+  protected rest(): string {
+    this.begin();
+    return this.flush();
+  }
+}
+
+/** Whether the text can be an event's name. */
+const NAME = /^[\w.]+$/;
+
+const isName = (text: string): boolean => text !== "" && NAME.test(text);
+
+const NO_EDITS: readonly Edit[] = [];
+
+/** How an unchanged event is passed on. */
+export const asItCame = (type: string): Passed => ({ head: headOf(type), edits: NO_EDITS });
+
+/** An event with the `type` of its data as its name, which clients also use; if it has none, with its original name. */
+export const passedEvent = (type: string, data: string): string => `${headOf(type)}${data}\n\n`;

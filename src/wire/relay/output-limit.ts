@@ -1,0 +1,182 @@
+/**
+ * The output limit that the gateway sends instead of what the body says: the one bound of a caller's that it tightens, where the caller
+ * asked for it (`hold: fit`).
+ */
+import type { Dialect, Endpoint } from "../../base/endpoint.ts";
+import { leastLimitFor, takesEffort } from "../claude.ts";
+import { familyOf } from "../converse/models.ts";
+import type { ClientRequest } from "../format.ts";
+import { generationOf } from "../gemini/models.ts";
+import { type Edit, type Member, memberOf } from "../json/json.ts";
+import { isEffort, USUAL_EFFORT } from "../neutral/effort.ts";
+import type { Effort } from "../neutral/neutral.ts";
+import { isObject, objectOf } from "../neutral/reader.ts";
+import type { Passable } from "../passages.ts";
+
+/** The members of each dialect's body that hold its limit. */
+const LIMIT_MEMBERS: Readonly<Partial<Record<Dialect, readonly string[]>>> = {
+  chat: ["max_completion_tokens", "max_tokens"],
+  messages: ["max_tokens"],
+  responses: ["max_output_tokens"],
+  gemini: ["generationConfig"],
+  converse: ["inferenceConfig"],
+};
+
+/** Whether an endpoint can be told a limit: a quirk of its provider may take the member out, set it, or give it another name. */
+export function takesLimit({ provider }: Endpoint, dialect: Dialect): boolean {
+  const members = LIMIT_MEMBERS[dialect];
+  if (members === undefined) return false;
+  const quirks = provider.quirks.bodies?.[dialect];
+  if (quirks === undefined) return true;
+  const { rename, unsupported, omit, set } = quirks;
+  const touched = [...Object.keys(rename), ...unsupported, ...omit, ...Object.keys(set)];
+  return !members.some((name) => touched.includes(name));
+}
+
+/**
+ * The edits by which a body of the client's own dialect says the request's `outputLimit`; none where it has none.
+ * @param members in which the dialect takes it. The first is used where the client set none
+ */
+export function limitEdits(
+  { bytes, members, outputLimit }: ClientRequest,
+  names: readonly [string, ...string[]],
+): Edit[] {
+  if (outputLimit === undefined) return [];
+  const text = String(outputLimit);
+  const given = names.flatMap((name) => memberOf(members, name) ?? []);
+  const larger = given.filter((member) => isLarger(bytes, member, outputLimit));
+  const set = given.some((member) => !isNull(bytes, member));
+  if (set) return larger.map(({ valueStart, valueEnd }) => ({ start: valueStart, end: valueEnd, text }));
+  const [name] = names;
+  const empty = memberOf(members, name);
+  if (empty !== undefined) return [{ start: empty.valueStart, end: empty.valueEnd, text }];
+  // At the very front: there it stands beside no comma that a removal may take.
+  const { start } = members[0] as Member;
+  return [{ start, end: start, text: `"${name}":${text},` }];
+}
+
+const isNull = (bytes: Buffer, { valueStart, valueEnd }: Member): boolean =>
+  bytes.toString("latin1", valueStart, valueEnd) === "null";
+
+const isLarger = (bytes: Buffer, { valueStart, valueEnd }: Member, limit: number): boolean =>
+  Number(bytes.toString("latin1", valueStart, valueEnd)) > limit;
+
+/** A larger member is not looked through for a budget of a few bytes. */
+const MOST_BYTES = 64 * 1024;
+
+/** Ways from a body down to a value. */
+type Paths = readonly (readonly [string, ...string[]])[];
+
+/** Servers of open models take it; above the output limit they refuse it. */
+const LEAST_PATHS: Paths = [["min_tokens"]];
+
+/** Members that may hold a budget of thinking, in any dialect, down to the number. */
+const BUDGET_PATHS: Paths = [
+  ["thinking", "budget_tokens"],
+  ["reasoning", "max_tokens"],
+  ["reasoning", "budget_tokens"],
+  ["thinking_budget"],
+  ["generation", "reasoning", "budget_tokens"],
+  ["generationConfig", "thinkingConfig", "thinkingBudget"],
+  ["additionalModelRequestFields", "thinking", "budget_tokens"],
+];
+
+/**
+ * Tokens that a request lets an endpoint think at most, where it says so, in its body or in its options for the provider; else 0.
+ * Such tokens count towards the output limit.
+ */
+export const thinkingBudget = (request: ClientRequest, endpoint: Endpoint): number =>
+  mostStated(request, endpoint, BUDGET_PATHS);
+
+/** Tokens that a request asks an endpoint to answer at least, in its body or in its options for the provider; else 0. */
+const leastAnswer = (request: ClientRequest, endpoint: Endpoint): number =>
+  mostStated(request, endpoint, LEAST_PATHS);
+
+/**
+ * The least output limit, in tokens, that an endpoint may be told: it leaves so many for the answer beside thinking, also where the
+ * gateway makes a budget of an effort.
+ */
+export function leastLimit(
+  request: ClientRequest,
+  endpoint: Endpoint,
+  { dialect, isSplice }: Pick<Passable, "dialect" | "isSplice">,
+  answerTokens: number,
+): number {
+  const budget = thinkingBudget(request, endpoint);
+  // What speaks the client's dialect is sent the effort itself.
+  const effort = budget > 0 || isSplice ? undefined : effortOf(request);
+  const least =
+    effort === undefined ? answerTokens + budget : roomFor(effort, endpoint, dialect, answerTokens);
+  return Math.max(least, leastAnswer(request, endpoint));
+}
+
+function roomFor(
+  effort: Exclude<Effort, "none">,
+  { upstreamModel, capabilities }: Endpoint,
+  dialect: Dialect,
+  answerTokens: number,
+): number {
+  if (!capabilities.reasoning) return answerTokens;
+  if (dialect === "gemini") {
+    const amount = generationOf(upstreamModel).efforts[effort];
+    return answerTokens + (typeof amount === "number" ? amount : 0);
+  }
+  const isClaude =
+    dialect === "messages" || (dialect === "converse" && familyOf(upstreamModel) === "anthropic");
+  return isClaude && !takesEffort(upstreamModel) ? leastLimitFor(effort, answerTokens) : answerTokens;
+}
+
+/** Members that hold the effort of thinking, in any format of clients. */
+const EFFORT_PATHS: Paths = [
+  ["reasoning", "effort"],
+  ["reasoning_effort"],
+  ["output_config", "effort"],
+  ["generation", "reasoning", "effort"],
+];
+
+/** Undefined where it asks for no thinking, or says nothing of it. */
+function effortOf(request: ClientRequest): Exclude<Effort, "none"> | undefined {
+  const body = bodyAt(request, EFFORT_PATHS);
+  const isSwitchedOn = valueAt(body, ["reasoning", "enabled"]);
+  const effort = EFFORT_PATHS.map((path) => valueAt(body, path)).find(isEffort);
+  if (effort === "none" || isSwitchedOn === false) return undefined;
+  return effort ?? (isSwitchedOn === true ? USUAL_EFFORT : undefined);
+}
+
+function mostStated(request: ClientRequest, { provider }: Endpoint, paths: Paths): number {
+  const { providerOptions } = request.svc;
+  const options = Object.hasOwn(providerOptions, provider.id) ? providerOptions[provider.id] : undefined;
+  return Math.max(mostIn(bodyAt(request, paths), paths), isObject(options) ? mostIn(options, paths) : 0);
+}
+
+/** The members of a request's body that the paths begin with. */
+function bodyAt({ bytes, members }: ClientRequest, paths: Paths): object {
+  const isSeen = (key: string) => paths.some(([first]) => first === key);
+  return Object.fromEntries(
+    members
+      .filter(({ key, valueStart, valueEnd }) => isSeen(key) && valueEnd - valueStart <= MOST_BYTES)
+      .map(({ key, valueStart, valueEnd }) => [key, parsed(bytes.toString("latin1", valueStart, valueEnd))]),
+  );
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+const mostIn = (body: object, paths: Paths): number =>
+  Math.max(0, ...paths.map((path) => numberAt(body, path)));
+
+function numberAt(body: object, path: readonly string[]): number {
+  const value = valueAt(body, path);
+  return typeof value === "number" && Number.isSafeInteger(value) ? value : 0;
+}
+
+function valueAt(body: object, path: readonly string[]): unknown {
+  let at: unknown = body;
+  for (const name of path) at = objectOf(at)[name];
+  return at;
+}

@@ -1,0 +1,162 @@
+/**
+ * Translation between any two ends of a generation: the client's format and the upstream's dialect meet in the neutral
+ * contract, so a pair needs no code of its own.
+ */
+import { fail, WeirError } from "../../base/errors.ts";
+import type { Usage } from "../../base/usage.ts";
+import { sentOf } from "../extras/sent.ts";
+import { withoutUnpriced } from "../extras/translated.ts";
+import type {
+  AnswerIdentity,
+  ClientRequest,
+  GenerationDialect,
+  GenerationFormat,
+  Passage,
+  StreamWriter,
+  WholeAnswer,
+} from "../format.ts";
+import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
+import type { NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
+import type { StreamReader } from "../neutral/reader.ts";
+import { bytesOf, Source, unmarked } from "../neutral/source.ts";
+import { refuseCrowdedCalls } from "../neutral/tool-arguments.ts";
+import { parseReply } from "../neutral/upstream-reply.ts";
+import { textBytesOf } from "./capture.ts";
+import { CapturedStream } from "./captured-stream.ts";
+import { notReplaced, optionsFor } from "./provider-options.ts";
+import { fitted } from "./quirks.ts";
+
+export const translated = <R extends ClientRequest>(
+  format: GenerationFormat<R>,
+  dialect: GenerationDialect,
+): Passage<R> => ({
+  write(request, endpoint, billed = "platform") {
+    const source = new Source(request.bytes, request.elided);
+    const written = quotingNoMarks(() => dialect.writeRequest(neutralOf(format, request, source), endpoint));
+    const priced = withoutUnpriced(written, request, endpoint, dialect.name, billed);
+    const options = optionsFor(request.svc, endpoint, dialect.name, billed, priced.kept);
+    const { body, dropped } = fitted(priced, options, endpoint.provider, dialect.name);
+    const parts = bytesOf(request.bytes, source.piecesOf(JSON.stringify(body)));
+    return {
+      parts,
+      dropped: dropped.map((pointer) => pointer.slice(0, MAX_POINTER)),
+      extras: sentOf(
+        [...notReplaced(priced.kept, options), ...options.kept],
+        [...priced.unpriced, ...options.unpriced],
+      ),
+    };
+  },
+  whole(body, request, identity) {
+    return new TranslatedAnswer(format, dialect.readReply(parseReply(body)), request, identity);
+  },
+  stream(request, identity) {
+    return new TranslatedStream(
+      dialect.streamReader(identity.maxEventBytes),
+      format.streamWriter(request, identity),
+      identity.maxCaptureBytes,
+    );
+  },
+});
+
+/** A name in a client's body may be as long as the body, and pointers go into answers and records. */
+const MAX_POINTER = 300;
+
+/** Errors quote the client's text: marks are removed from it. */
+export function quotingNoMarks<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof WeirError) || unmarked(error.message) === error.message) throw error;
+    const { kind, message, param, details } = error;
+    throw fail(kind, unmarked(message), { ...(param && { param }), ...(details && { details }) });
+  }
+}
+
+/** A request in neutral terms. Its output schema is whole: some dialects carry it as JSON inside a string. */
+export function neutralOf<R extends ClientRequest>(
+  format: GenerationFormat<R>,
+  request: R,
+  source: Source,
+): NeutralRequest {
+  const neutral = limited(format.neutral(request, source), request.outputLimit);
+  refuseCrowdedCalls(neutral.messages);
+  const outputFormat = neutral.options.format;
+  if (outputFormat?.value.type !== "json_schema") return neutral;
+  const value = { ...outputFormat.value, schema: source.wholeValue(outputFormat.value.schema) };
+  return { ...neutral, options: { ...neutral.options, format: { value, at: outputFormat.at } } };
+}
+
+function limited(neutral: NeutralRequest, limit: number | undefined): NeutralRequest {
+  if (limit === undefined) return neutral;
+  const { at = "/max_tokens" } = neutral.options.maxTokens ?? {};
+  return { ...neutral, options: { ...neutral.options, maxTokens: { value: limit, at } } };
+}
+
+class TranslatedAnswer<R extends ClientRequest> implements WholeAnswer {
+  readonly facts: ReplyFacts;
+  readonly error: UpstreamError | undefined;
+  readonly #format: GenerationFormat<R>;
+  readonly #reply: NeutralReply;
+  readonly #request: R;
+  readonly #identity: AnswerIdentity;
+
+  constructor(format: GenerationFormat<R>, reply: NeutralReply, request: R, identity: AnswerIdentity) {
+    this.#format = format;
+    this.#reply = reply;
+    this.#request = request;
+    this.#identity = identity;
+    this.error = reply.error;
+    this.facts = factsOf(reply);
+  }
+
+  write(usage: Usage, svc: SvcReply): Buffer {
+    return Buffer.from(this.#format.writeReply(this.#reply, this.#request, this.#identity, usage, svc));
+  }
+}
+
+function factsOf(reply: NeutralReply): ReplyFacts {
+  const { choices, usage, report } = reply;
+  let toolCalls = 0;
+  for (const { parts } of choices) {
+    for (const { type } of parts) if (type === "tool_call") toolCalls++;
+  }
+  // Counted only if the upstream reported no usage: a whole answer needs it for nothing else.
+  const outputBytes = usage === undefined ? textBytesOf(reply) : 0;
+  const stopReason = choices[0]?.stop.reason ?? "";
+  return { usage, stopReason, toolCalls, outputBytes, unreportedBytes: outputBytes, report };
+}
+
+class TranslatedStream extends CapturedStream {
+  protected readonly reader: StreamReader;
+  readonly #writer: StreamWriter;
+  /** Content has come. Before it, another endpoint can answer instead if the upstream fails (T14). */
+  #begun = false;
+
+  constructor(reader: StreamReader, writer: StreamWriter, maxCaptureBytes: number) {
+    super(maxCaptureBytes);
+    this.reader = reader;
+    this.#writer = writer;
+  }
+
+  get nextSequence(): number | undefined {
+    return this.#begun ? this.#writer.nextSequence : undefined;
+  }
+
+  responseJson(): string | undefined {
+    return this.#writer.responseJson?.();
+  }
+
+  close(usage: Usage, svc: SvcReply): string {
+    return this.out + this.#writer.close(usage, svc);
+  }
+
+  protected override take(event: StreamEvent): void {
+    if (event.type !== "usage") this.#begun = true;
+    this.capture.take(event);
+    this.out += this.#writer.write(event);
+  }
+
+  protected override flush(): string {
+    return this.#begun ? super.flush() : "";
+  }
+}
