@@ -6,9 +6,9 @@
 import { z } from "zod";
 import { type Clock, isoTime } from "../base/clock.ts";
 import type { Caller } from "../base/operation/operation.ts";
-import type { Trail } from "../events/trail.ts";
-import { eventType } from "../events/types.ts";
-import { type JobEnding, type JobHandler, jobKind } from "../jobs/job.ts";
+import type { Trail } from "../store/events/trail.ts";
+import { eventType } from "../store/events/types.ts";
+import { type JobEnding, type JobHandler, jobKind } from "../store/jobs/job.ts";
 import { orgClosed } from "./account-events.ts";
 import { type Closing, type CreditLeft, closingWire } from "./closing.ts";
 import { type ErasureStep, runStep } from "./erasure-steps.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Caller } from "../base/operation/operation.ts";
 import { readSecret, saveSecret } from "../base/process/secret-file.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 import type { UserRow } from "./person.ts";
 import type { AccountTables } from "./tables.ts";
 

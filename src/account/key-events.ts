@@ -1,6 +1,6 @@
 /** Events of keys; their data is the key as the API shows it, without its secret. */
 import { z } from "zod";
-import { eventType } from "../events/types.ts";
+import { eventType } from "../store/events/types.ts";
 import { keyShape } from "./key.ts";
 
 export const keyCreated = eventType("key.created", keyShape);

@@ -10,7 +10,7 @@ import type { Cursors } from "../base/operation/cursor.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../base/quota.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 import { keyBudgetField } from "./budget-fields.ts";
 import { personBehind } from "./granting.ts";
 import { changedHoldField, withHold } from "./hold-field.ts";

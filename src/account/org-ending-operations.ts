@@ -6,7 +6,7 @@ import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
-import type { JobQueue } from "../jobs/jobs.ts";
+import type { JobQueue } from "../store/jobs/jobs.ts";
 import { erasureRequested, orgClosed } from "./account-events.ts";
 import { type CreditLeft, closingWire } from "./closing.ts";
 import { eraseOrg } from "./erasure.ts";

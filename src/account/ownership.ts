@@ -5,8 +5,8 @@
 import { type Clock, localDay } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import { assertWithin, type Quotas } from "../base/quota.ts";
-import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
+import { type ExpiringTable, openExpiringTable } from "../store/tables/expiring-table.ts";
 import type { People } from "./people.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,9 @@
 /**
  * Tables of people and memberships, and the indexes that must match their rows. Methods that write must be called in an act.
  */
-import { PAST_IDS } from "../store/key-order.ts";
+
 import type { Store, Table } from "../store/store.ts";
+import { PAST_IDS } from "../store/tables/key-order.ts";
 import { emailNormalForm } from "./email.ts";
 import type { MemberRow, UserRow } from "./person.ts";
 import type { Role } from "./roles.ts";

@@ -7,7 +7,7 @@ import { fail } from "../base/errors.ts";
 import { HOLD_MODES } from "../base/hold-mode.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
 import { assertWithin, type Quotas } from "../base/quota.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 import { budgetAfter, projectBudgetField } from "./budget-fields.ts";
 import { changedHoldField, withHold } from "./hold-field.ts";
 import { revokedKey } from "./key.ts";

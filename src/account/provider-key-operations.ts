@@ -11,7 +11,7 @@ import { newId } from "../base/ids.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
 import { hintOf } from "../base/provider-key.ts";
 import { assertWithin, type Quotas } from "../base/quota.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 import { assertMakerMay } from "./granting.ts";
 import { type ProviderKeyRow, providerKeyShape, providerKeyWire } from "./provider-key.ts";
 import { credentialField, credentialFor, takesCredential } from "./provider-key-fields.ts";

@@ -2,8 +2,9 @@
  * Tables of orgs, projects and keys, and the indexes that must match their rows. Methods named add, replace, retire,
  * remove or prune write: call them only in an act.
  */
-import { PAST_IDS } from "../store/key-order.ts";
+
 import type { Store, Table } from "../store/store.ts";
+import { PAST_IDS } from "../store/tables/key-order.ts";
 import { type KeyRow, keyWorks } from "./key.ts";
 import type { OrgRow } from "./org.ts";
 import { People } from "./people.ts";

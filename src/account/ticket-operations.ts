@@ -5,7 +5,7 @@ import { fail } from "../base/errors.ts";
 import type { Cursors } from "../base/operation/cursor.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 import { limitsChanged, ticketDecided } from "./account-events.ts";
 import { type KeyLimits, type KeyRow, keyWorks, limitsShape } from "./key.ts";
 import { mostOf, type PlanPort } from "./plan.ts";

@@ -2,8 +2,8 @@
 
 import type { Caller } from "../base/operation/operation.ts";
 import { assertWithin, type Quotas, USUAL_QUOTAS } from "../base/quota.ts";
-import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
+import { PAST_IDS } from "../store/tables/key-order.ts";
 import { administers } from "./scopes.ts";
 import type { AccountTables } from "./tables.ts";
 import type { TicketRow } from "./ticket.ts";

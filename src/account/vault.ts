@@ -3,7 +3,7 @@
  * master key of the installation.
  */
 import { createCipheriv, createDecipheriv, createHmac, type KeyObject, randomBytes } from "node:crypto";
-import type { Installation } from "../installation/installation.ts";
+import type { Installation } from "../store/installation/installation.ts";
 
 const CIPHER = "aes-256-gcm";
 /** 96 random bits, the size GCM is designed for (NIST SP 800-38D, 8.2.2; sound for 2^32 encryptions with one key). */

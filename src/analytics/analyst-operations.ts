@@ -9,7 +9,7 @@ import { fail } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
 import { assertWithin, type Quotas } from "../base/quota.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 import type { Store } from "../store/store.ts";
 import type { AnalystAccess } from "./analyst-access.ts";
 import { usernameOf } from "./analyst-server.ts";

@@ -7,7 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
 import { assertWithin, type Quotas } from "../base/quota.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 import { type AppRow, appNameField, appShape, appUrlField, appWire, categoryField, slugOf } from "./app.ts";
 import type { AppTables } from "./app-tables.ts";
 

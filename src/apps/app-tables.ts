@@ -1,6 +1,7 @@
 /** The stored apps, with an index of each org's and one of those that are public. Methods that write must be called in an act. */
-import { PAST_IDS } from "../store/key-order.ts";
+
 import type { Store, Table } from "../store/store.ts";
+import { PAST_IDS } from "../store/tables/key-order.ts";
 import type { AppRow } from "./app.ts";
 
 export class AppTables {

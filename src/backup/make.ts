@@ -6,9 +6,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isoTime } from "../base/clock.ts";
-import { MASTER_KEY_FILE } from "../installation/master-key.ts";
-import { assertRoom, copyLmdb, type RunningCopy } from "../store/copy.ts";
-import { lmdbPath } from "../store/inspection.ts";
+import { assertRoom, copyLmdb, type RunningCopy } from "../store/copying/copy.ts";
+import { MASTER_KEY_FILE } from "../store/installation/master-key.ts";
+import { lmdbPath } from "../store/recovery/inspection.ts";
 import { copyFiles, type FileToCopy, flushFolders, hashFile } from "./files.ts";
 import { type Manifest, newManifest, writeManifest } from "./manifest.ts";
 import { prove } from "./proof.ts";

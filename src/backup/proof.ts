@@ -1,7 +1,7 @@
 /** Proves that a data folder is whole: every row readable, and a ledger whose entries follow each other and add up. */
 import { LedgerAudit, MONEY_TABLES } from "../credits/audit.ts";
-import { inspect } from "../store/inspection.ts";
-import { LaterRelease, withPath } from "../store/later-release.ts";
+import { inspect } from "../store/recovery/inspection.ts";
+import { LaterRelease, withPath } from "../store/tables/later-release.ts";
 import type { Manifest } from "./manifest.ts";
 
 export type LedgerSum = Manifest["ledger"];

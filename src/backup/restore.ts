@@ -15,8 +15,8 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { assertRoom } from "../store/copy.ts";
-import { diskPath, lmdbPath } from "../store/inspection.ts";
+import { assertRoom } from "../store/copying/copy.ts";
+import { diskPath, lmdbPath } from "../store/recovery/inspection.ts";
 import { openStore } from "../store/store.ts";
 import { copyFile, eachOf, flushFolders } from "./files.ts";
 import { flushFolder, type Manifest, type ManifestFile, readManifest } from "./manifest.ts";

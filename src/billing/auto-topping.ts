@@ -3,8 +3,9 @@
  * payment gateway's id of the prepared debit is stored before it is asked to take money, and only that one is ever confirmed. After an
  * unclear answer the debit is read; it is given up only where a reading shows nothing and no request can have an effect any more.
  */
-import type { JobEnding, JobHandler } from "../jobs/job.ts";
+
 import { type Failure, GatewayError, type PaymentGateway } from "../payments/gateway.ts";
+import type { JobEnding, JobHandler } from "../store/jobs/job.ts";
 import { type AutoTopupRow, type Debit, withoutFuture } from "./auto-topup.ts";
 import { concludeFailed, concludePaid, type EndingDeps, optedOut } from "./auto-topup-ending.ts";
 import { drop, isStillWanted, type PlanDeps, plan } from "./auto-topup-plan.ts";

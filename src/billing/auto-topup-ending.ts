@@ -1,7 +1,7 @@
 /** How a debit ends: paid, failed, or not wanted by the payer. Only in acts; the same ending twice changes nothing. */
 import { isoTime } from "../base/clock.ts";
-import type { EventListener } from "../events/events.ts";
 import type { Checkout, Failure } from "../payments/gateway.ts";
+import type { EventListener } from "../store/events/events.ts";
 import { autoTopupCharged, autoTopupFailed } from "./auto-topup-events.ts";
 import { hastenLook } from "./auto-topup-jobs.ts";
 import { debitOf, drop, isBelow, type PlanDeps } from "./auto-topup-plan.ts";

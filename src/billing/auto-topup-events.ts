@@ -1,6 +1,6 @@
 /** Events of mandates and automatic top-ups. */
 import { z } from "zod";
-import { eventType } from "../events/types.ts";
+import { eventType } from "../store/events/types.ts";
 import { mandateShape } from "./mandate.ts";
 import { topupShape } from "./topup.ts";
 

@@ -1,7 +1,7 @@
 /** Kinds of jobs of mandates and automatic top-ups, and how to ask for a look at an org. */
 import { z } from "zod";
-import { jobKind } from "../jobs/job.ts";
-import type { JobQueue } from "../jobs/jobs.ts";
+import { jobKind } from "../store/jobs/job.ts";
+import type { JobQueue } from "../store/jobs/jobs.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

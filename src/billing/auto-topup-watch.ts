@@ -5,8 +5,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { Clock, Timers } from "../base/clock.ts";
 import type { Book } from "../credits/book.ts";
-import type { JobHandler } from "../jobs/job.ts";
-import type { Jobs } from "../jobs/jobs.ts";
+import type { JobHandler } from "../store/jobs/job.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
 import { autoTopup, hastenLook, lookAtOrg, sweepAutoTopups } from "./auto-topup-jobs.ts";
 import type { PlanDeps } from "./auto-topup-plan.ts";

@@ -1,6 +1,6 @@
 /** Events of this room. Their data is the resource as the API shows it. */
 import { z } from "zod";
-import { eventType } from "../events/types.ts";
+import { eventType } from "../store/events/types.ts";
 import { refundShape } from "./refund.ts";
 import { topupShape } from "./topup.ts";
 

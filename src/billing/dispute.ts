@@ -4,8 +4,8 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { Book } from "../credits/book.ts";
-import type { Trail } from "../events/trail.ts";
 import type { Dispute } from "../payments/gateway.ts";
+import type { Trail } from "../store/events/trail.ts";
 import type { Store, Table } from "../store/store.ts";
 import { topupDisputed } from "./billing-events.ts";
 import type { ParkedPayments } from "./parked.ts";

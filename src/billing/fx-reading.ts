@@ -4,8 +4,8 @@
  */
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
-import { type JobHandler, jobKind } from "../jobs/job.ts";
-import type { JobQueue } from "../jobs/jobs.ts";
+import { type JobHandler, jobKind } from "../store/jobs/job.ts";
+import type { JobQueue } from "../store/jobs/jobs.ts";
 import { type DayRate, dayOf, type FxTable } from "./fx-table.ts";
 import { rateOf, rateText } from "./rate.ts";
 

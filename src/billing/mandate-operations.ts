@@ -8,8 +8,8 @@ import { newId } from "../base/ids.ts";
 import { checkedIdempotencyKey, type HttpHead } from "../base/operation/http-head.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
 import { assertWithin, type Quotas } from "../base/quota.ts";
-import type { Trail } from "../events/trail.ts";
 import { GatewayError, type MandateOrder, type PaymentGateway } from "../payments/gateway.ts";
+import type { Trail } from "../store/events/trail.ts";
 import { watchMandate } from "./auto-topup-jobs.ts";
 import type { PlanDeps } from "./auto-topup-plan.ts";
 import {

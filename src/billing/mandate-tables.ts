@@ -1,7 +1,7 @@
 /** Tables of mandates with their indexes. Methods that write must be called in an act. */
 import type { GatewayId } from "../payments/gateway.ts";
-import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
+import { PAST_IDS } from "../store/tables/key-order.ts";
 import type { MandateRow } from "./mandate.ts";
 
 export class MandateTables {

@@ -2,9 +2,10 @@
  * Looks after mandates at the payment gateway: reads one that is being registered until it is active or never will be, and one that
  * the bank pauses until it is resumed, and ends those that are cancelled. Webhooks and the return page only make it happen sooner.
  */
-import type { JobEnding, JobHandler } from "../jobs/job.ts";
+
 import { GatewayError, type GatewayMandate, type PaymentGateway } from "../payments/gateway.ts";
 import type { NoticeEnding } from "../payments/inbound.ts";
+import type { JobEnding, JobHandler } from "../store/jobs/job.ts";
 import type { Store } from "../store/store.ts";
 import type { MandateRow } from "./mandate.ts";
 import { endAtGateway, failMandate, followMandate, type MandateDeps, PAUSED_LOOK_MS } from "./mandates.ts";

@@ -3,10 +3,10 @@
  * gateway says may come from its webhook, the return page and the watching job, in any order.
  */
 import type { Clock } from "../base/clock.ts";
-import type { Trail } from "../events/trail.ts";
-import type { JobQueue } from "../jobs/jobs.ts";
 import type { GatewayId, GatewayMandate, PaymentGateway } from "../payments/gateway.ts";
 import { isPossible } from "../state-moves.ts";
+import type { Trail } from "../store/events/trail.ts";
+import type { JobQueue } from "../store/jobs/jobs.ts";
 import { type AutoTopupTables, configWire } from "./auto-topup.ts";
 import { mandateActive, mandateCancelled, mandateFailed, mandatePaused } from "./auto-topup-events.ts";
 import { endMandate, hastenLook, watchMandate } from "./auto-topup-jobs.ts";

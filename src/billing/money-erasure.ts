@@ -5,7 +5,7 @@
  */
 import type { ErasureStep, Position } from "../account/erasure-steps.ts";
 import type { AccountTables } from "../account/tables.ts";
-import type { Jobs } from "../jobs/jobs.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
 import { endMandate } from "./auto-topup-jobs.ts";
 import type { MandateRow } from "./mandate.ts";

@@ -6,8 +6,8 @@ import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
 import type { Currency } from "../base/currency.ts";
 import { newId } from "../base/ids.ts";
-import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
+import { PAST_IDS } from "../store/tables/key-order.ts";
 
 export const PARKED_REASONS = [
   ...["amount_differs", "currency_differs", "paid_twice", "unknown_payment"],

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
 import { indianDay, indianDayStart } from "../invoices/financial-year.ts";
-import { type JobHandler, jobKind } from "../jobs/job.ts";
+import { type JobHandler, jobKind } from "../store/jobs/job.ts";
 import { type NoticeDeps, onNotice } from "./notices.ts";
 import { DAY_MS, type Reconciliation, type ReconciliationDeps } from "./reconciliation.ts";
 

@@ -7,8 +7,8 @@ import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import { indianDay, indianDayStart } from "../invoices/financial-year.ts";
 import { GatewayError } from "../payments/gateway.ts";
-import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
+import { type ExpiringTable, openExpiringTable } from "../store/tables/expiring-table.ts";
 import { compareBooks, type OwnBooks } from "./reconciliation-books.ts";
 import {
   FINDING_KINDS,

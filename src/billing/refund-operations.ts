@@ -6,7 +6,7 @@ import { fail } from "../base/errors.ts";
 import type { Cursors } from "../base/operation/cursor.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
 import { pageQuery, readPage } from "../base/operation/page.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 import type { Store } from "../store/store.ts";
 import { type RefundRow, refundShape, refundWire } from "./refund.ts";
 import { askRefund, type RefundingDeps } from "./refunding.ts";

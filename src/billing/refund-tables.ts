@@ -1,8 +1,8 @@
 /** Tables of refunds with their indexes. Methods that write must be called in an act. */
 import { indianDay } from "../invoices/financial-year.ts";
 import type { GatewayId } from "../payments/gateway.ts";
-import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
+import { PAST_IDS } from "../store/tables/key-order.ts";
 import type { RefundRow } from "./refund.ts";
 
 export class RefundTables {

@@ -10,11 +10,8 @@ import { newId } from "../base/ids.ts";
 import type { Book } from "../credits/book.ts";
 import { type CreditLots, REFUND_FAILED } from "../credits/lots.ts";
 import type { Purse } from "../credits/purse.ts";
-import type { Trail } from "../events/trail.ts";
 import type { InvoiceIssuer, InvoiceOrder, TaxedAmount } from "../invoices/invoice.ts";
 import { NO_AMOUNT, plus, taxOf } from "../invoices/tax.ts";
-import { type JobEnding, type JobHandler, jobKind } from "../jobs/job.ts";
-import type { JobQueue } from "../jobs/jobs.ts";
 import {
   GatewayError,
   type GatewayId,
@@ -22,6 +19,9 @@ import {
   type PaymentGateway,
 } from "../payments/gateway.ts";
 import { isPossible } from "../state-moves.ts";
+import type { Trail } from "../store/events/trail.ts";
+import { type JobEnding, type JobHandler, jobKind } from "../store/jobs/job.ts";
+import type { JobQueue } from "../store/jobs/jobs.ts";
 import { refundFailed, refundSettled } from "./billing-events.ts";
 import { type DisputeTable, takeDisputed } from "./dispute.ts";
 import { shareUp } from "./rate.ts";

@@ -6,10 +6,10 @@
 import type { Clock } from "../base/clock.ts";
 import type { Book } from "../credits/book.ts";
 import type { CreditLots } from "../credits/lots.ts";
-import type { Trail } from "../events/trail.ts";
 import type { InvoiceIssuer, InvoiceOrder } from "../invoices/invoice.ts";
 import type { Checkout, Failure, GatewayId, Payment } from "../payments/gateway.ts";
 import { isPossible } from "../state-moves.ts";
+import type { Trail } from "../store/events/trail.ts";
 import { topupFailed, topupPaid } from "./billing-events.ts";
 import { MISFITS, type ParkedPayments, type ParkedReason } from "./parked.ts";
 import { amountText } from "./rate.ts";

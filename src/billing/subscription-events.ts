@@ -1,5 +1,5 @@
 /** Events of subscriptions. Their data is the subscription as the API shows it. */
-import { eventType } from "../events/types.ts";
+import { eventType } from "../store/events/types.ts";
 import { subscriptionShape } from "./subscription.ts";
 
 export const subscriptionChanged = eventType("subscription.changed", subscriptionShape);

@@ -11,15 +11,15 @@ import { checkedIdempotencyKey, type HttpHead } from "../base/operation/http-hea
 import { type Caller, operation } from "../base/operation/operation.ts";
 import { pageOf, pageQuery, readPageInTurns } from "../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../base/quota.ts";
-import type { Trail } from "../events/trail.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
-import type { JobQueue } from "../jobs/jobs.ts";
 import {
   type CheckoutOrder,
   GatewayError,
   type GatewayId,
   type PaymentGateway,
 } from "../payments/gateway.ts";
+import type { Trail } from "../store/events/trail.ts";
+import type { JobQueue } from "../store/jobs/jobs.ts";
 import { assertBillable, assertMinimum, type QuoteDeps, quoteFor, quoteShape, quoteWire } from "./quote.ts";
 import { isPaid, type TopupRow, topupShape, topupWire } from "./topup.ts";
 import { lookNow, type WatchingDeps, watchTopup } from "./watching.ts";

@@ -2,8 +2,8 @@
 import { fail } from "../base/errors.ts";
 import { indianDay } from "../invoices/financial-year.ts";
 import type { GatewayId } from "../payments/gateway.ts";
-import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
+import { PAST_IDS } from "../store/tables/key-order.ts";
 import { isPaid, type TopupRow } from "./topup.ts";
 
 export class TopupTables {

@@ -4,8 +4,8 @@
  * only make it happen sooner.
  */
 import { z } from "zod";
-import { type JobEnding, type JobHandler, jobKind } from "../jobs/job.ts";
 import { type Checkout, GatewayError, type GatewayId, type PaymentGateway } from "../payments/gateway.ts";
+import { type JobEnding, type JobHandler, jobKind } from "../store/jobs/job.ts";
 import type { Store } from "../store/store.ts";
 import { readDebit } from "./debit-reading.ts";
 import { type SettlingDeps, settle, verdictOf } from "./settling.ts";

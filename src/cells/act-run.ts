@@ -2,7 +2,7 @@
  * One run of an act that changes shared rows: what it read, and what it wrote, which stays in a draft. Nothing is stored by the run:
  * the dataset decides whether what was read is still so, and every cell then stores the writes.
  */
-import { keyText, type Range, type StoreKey } from "../store/table.ts";
+import { keyText, type Range, type StoreKey } from "../store/tables/table.ts";
 import { ActCredit, NO_FUNDS, type OrgFunds } from "./act-credit.ts";
 import { Draft } from "./draft.ts";
 import type { Blobs } from "./exchange.ts";

@@ -2,9 +2,9 @@
  * Writes of acts that are not committed: reads of the same act, and of acts that run after it in the same group, see them on top of
  * the rows below.
  */
-import type { Write } from "../store/frame.ts";
-import { overlaid, type Row } from "../store/overlay.ts";
-import { keyText, type Range, type StoreKey } from "../store/table.ts";
+import type { Write } from "../store/journal/frame.ts";
+import { overlaid, type Row } from "../store/journal/overlay.ts";
+import { keyText, type Range, type StoreKey } from "../store/tables/table.ts";
 
 export class Draft {
   readonly #tables = new Map<string, Map<string, Write>>();

@@ -3,7 +3,7 @@
  * leads to, and loads everything anew where the stream no longer reaches back to that.
  */
 import type { Store } from "../store/store.ts";
-import { keyText, type StoreKey, type Table } from "../store/table.ts";
+import { keyText, type StoreKey, type Table } from "../store/tables/table.ts";
 import { KEY_PREFIX } from "./keys.ts";
 import type { RedisValue } from "./redis.ts";
 

@@ -4,7 +4,7 @@
  * have it. An act that changes tables of this cell alone is committed by its folder, as in one process.
  */
 import { fail } from "../base/errors.ts";
-import type { ActOptions } from "../store/group.ts";
+import type { ActOptions } from "../store/journal/group.ts";
 import type { Log, RowVersions, Store, Table } from "../store/store.ts";
 import type { ActCredit } from "./act-credit.ts";
 import { ActRun } from "./act-run.ts";

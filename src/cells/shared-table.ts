@@ -1,8 +1,15 @@
 /** A table of the shared store: reads and puts of a running act go to its draft, all others to the cell's own folder. */
-import { packContent, unpackContent } from "../store/checked.ts";
+import { packContent, unpackContent } from "../store/lmdb/checked.ts";
 import { decoded, first } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
-import { fits, keyText, type Range, type RowVersions, type StoreKey, type Table } from "../store/table.ts";
+import {
+  fits,
+  keyText,
+  type Range,
+  type RowVersions,
+  type StoreKey,
+  type Table,
+} from "../store/tables/table.ts";
 import type { ActRun } from "./act-run.ts";
 import type { Draft } from "./draft.ts";
 

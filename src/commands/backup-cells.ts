@@ -11,7 +11,7 @@ import type { Manifest } from "../backup/manifest.ts";
 import { engineEnded } from "../backup/records.ts";
 import type { Config } from "../config.ts";
 import { VERSION } from "../gateway/version.ts";
-import { lmdbPath } from "../store/inspection.ts";
+import { lmdbPath } from "../store/recovery/inspection.ts";
 import { cellFolder, hasOwnRedis, otherCells, redisFolder } from "../supervisor/cell-folders.ts";
 import { askSupervisor } from "../supervisor/requests.ts";
 import { supervisorStatus } from "../supervisor/supervisor.ts";

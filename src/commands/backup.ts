@@ -10,7 +10,7 @@ import { restoreBackup } from "../backup/restore.ts";
 import { systemClock } from "../base/clock.ts";
 import { type Config, readConfig } from "../config.ts";
 import { VERSION } from "../gateway/version.ts";
-import { lmdbPath } from "../store/inspection.ts";
+import { lmdbPath } from "../store/recovery/inspection.ts";
 import { hasSupervisedCells } from "../supervisor/cell-folders.ts";
 import { BEGIN_MS, FREEZE_MS, stoppedHolder } from "./backup-holder.ts";
 import type { Given, Shell } from "./command.ts";

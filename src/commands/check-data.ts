@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { LedgerAudit, MONEY_TABLES } from "../credits/audit.ts";
-import { inspect } from "../store/inspection.ts";
+import { inspect } from "../store/recovery/inspection.ts";
 
 /** Lines printed per kind of damage; a folder may have thousands. */
 const FINDINGS = 50;

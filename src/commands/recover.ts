@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { carryOut, describePlan, planRecovery } from "../store/recover.ts";
+import { carryOut, describePlan, planRecovery } from "../store/recovery/recover.ts";
 
 export interface RecoverArgs {
   readonly dataDir: string;

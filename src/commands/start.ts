@@ -8,7 +8,7 @@ import { type Config, readConfig } from "../config.ts";
 import { type CellPorts, sharedInstallation } from "../gateway/cell-settings.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
 import { isOnThisMachine, redisAddress } from "../redis-address.ts";
-import { withPath } from "../store/later-release.ts";
+import { withPath } from "../store/tables/later-release.ts";
 import { hasOwnRedis, hasSupervisedCells } from "../supervisor/cell-folders.ts";
 import { type CellSide, cellNumber, cellSide } from "../supervisor/cell-side.ts";
 import type { Shell } from "./command.ts";

@@ -7,8 +7,8 @@
  * tell of a shortage that is none. With no call under way both are the same.
  */
 import { z } from "zod";
-import type { Trail } from "../events/trail.ts";
-import { eventType } from "../events/types.ts";
+import type { Trail } from "../store/events/trail.ts";
+import { eventType } from "../store/events/types.ts";
 
 const balance = z
   .int()

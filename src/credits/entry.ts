@@ -2,7 +2,7 @@
  * Ledger entries, in memory and as stored. An entry never changes once written; fields are only ever appended to the
  * stored row.
  */
-import { LaterRelease } from "../store/later-release.ts";
+import { LaterRelease } from "../store/tables/later-release.ts";
 
 /** All kinds of entries (wire values). All but `settle` are posted with a reference of their own. */
 export const LEDGER_KINDS = [

@@ -30,7 +30,6 @@ import type { catalogOperations } from "../catalog/operations.ts";
 import type { providerOperations } from "../catalog/provider-operations.ts";
 import type { statsOperations } from "../catalog/stats-operations.ts";
 import type { creditOperations } from "../credits/operations.ts";
-import type { eventOperations } from "../events/operations.ts";
 import type { responseOperations } from "../exchange/response-operations.ts";
 import type { exportOperations } from "../exports/export-operations.ts";
 import type { identityOperations } from "../identity/operations.ts";
@@ -42,6 +41,7 @@ import type { operatorOperations } from "../operator/operations.ts";
 import type { policiesOperations } from "../policies/operations.ts";
 import type { receiptOperations } from "../receipts/operations.ts";
 import type { scimOperations } from "../scim/operations.ts";
+import type { eventOperations } from "../store/events/operations.ts";
 import type { webhookOperations } from "../webhooks/operations.ts";
 
 /** One for each function of a room that makes operations. */

@@ -1,6 +1,6 @@
 /** Answers and responses that a gateway kept in its folder, for those that take the folder over. No gateway uses it meanwhile. */
 import type { Store } from "../store/store.ts";
-import type { StoreKey } from "../store/table.ts";
+import type { StoreKey } from "../store/tables/table.ts";
 import { ANSWER_TABLES } from "./idempotency.ts";
 import { type KeptAnswer, LEAST_ANSWER_MS, type StoredResponse } from "./kept-rows.ts";
 import { RESPONSE_TABLES } from "./stored-responses.ts";

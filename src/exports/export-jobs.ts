@@ -6,8 +6,8 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { type Clock, isoTime } from "../base/clock.ts";
-import { type JobHandler, jobKind } from "../jobs/job.ts";
-import type { JobQueue } from "../jobs/jobs.ts";
+import { type JobHandler, jobKind } from "../store/jobs/job.ts";
+import type { JobQueue } from "../store/jobs/jobs.ts";
 import { type ExportPart, writeArchive } from "./archive.ts";
 import { EXPORT_KEPT_MS, type Exports } from "./export.ts";
 

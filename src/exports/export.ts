@@ -3,8 +3,8 @@ import { z } from "zod";
 import { type Clock, isoTime } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { INCOMPLETE_SINCE, incompleteSince } from "../base/incomplete-since.ts";
-import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
+import { type ExpiringTable, openExpiringTable } from "../store/tables/expiring-table.ts";
 
 const EXPORT_STATUSES = ["pending", "ready", "failed", "expired"] as const;
 

@@ -8,7 +8,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Quotas } from "../base/quota.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type Config, isLocalOnly } from "../config.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 import type { Store } from "../store/store.ts";
 
 interface AppRoomDeps {

@@ -21,8 +21,8 @@ import { mandateEnder, mandateWatcher, onMandate } from "../billing/mandate-watc
 import { pauseMandate } from "../billing/mandates.ts";
 import type { NoticeDeps } from "../billing/notices.ts";
 import type { CreditFall } from "../credits/credit-events.ts";
-import type { Events } from "../events/events.ts";
-import type { Jobs } from "../jobs/jobs.ts";
+import type { Events } from "../store/events/events.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
 
 export type AutoTopupHook = ReturnType<typeof autoTopupHook>;

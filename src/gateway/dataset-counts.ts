@@ -3,8 +3,8 @@ import type { DatasetRow } from "../cells/dataset.ts";
 import { mergeOperation } from "../cells/merged-rows.ts";
 import type { CanaryRow } from "../policies/canary-row.ts";
 import { countsName } from "../policies/shared-canaries.ts";
-import { packContent } from "../store/checked.ts";
-import { keyText } from "../store/table.ts";
+import { packContent } from "../store/lmdb/checked.ts";
+import { keyText } from "../store/tables/table.ts";
 import { type DatasetPart, sliced } from "./dataset-part.ts";
 
 const ROWS_A_STEP = 1000;

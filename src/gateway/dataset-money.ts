@@ -8,9 +8,9 @@ import { openCredits } from "../credits/credits.ts";
 import { entryOf, type StoredEntry } from "../credits/entry.ts";
 import { openLedger } from "../credits/ledger.ts";
 import { spendSoFar } from "../limits/spend-so-far.ts";
-import { packContent } from "../store/checked.ts";
+import { packContent } from "../store/lmdb/checked.ts";
 import type { Store } from "../store/store.ts";
-import { keyText, type StoreKey } from "../store/table.ts";
+import { keyText, type StoreKey } from "../store/tables/table.ts";
 import { bootName } from "./boot.ts";
 import { type DatasetPart, sliced } from "./dataset-part.ts";
 

@@ -3,7 +3,7 @@
  * the installation's, and are not rows of shared tables, adds a part.
  */
 
-import { keyText } from "../store/table.ts";
+import { keyText } from "../store/tables/table.ts";
 import { COUNT_PARTS } from "./dataset-counts.ts";
 import { KEPT_PARTS } from "./dataset-kept.ts";
 import { MONEY_PARTS } from "./dataset-money.ts";

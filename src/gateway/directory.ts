@@ -6,14 +6,14 @@ import type { Caller } from "../base/operation/operation.ts";
 import type { Config } from "../config.ts";
 import type { CredentialPorts } from "../edge/authorize.ts";
 import type { Route } from "../edge/routes.ts";
-import type { Trail } from "../events/trail.ts";
-import type { Jobs } from "../jobs/jobs.ts";
 import { groupRoleHandler, settleGroupRoles } from "../scim/group-role-job.ts";
 import { ScimLog } from "../scim/log.ts";
 import type { MembershipDeps } from "../scim/membership.ts";
 import { SignInLinks } from "../scim/sign-in-links.ts";
 import { ScimTables } from "../scim/tables.ts";
 import { ScimTokens } from "../scim/token.ts";
+import type { Trail } from "../store/events/trail.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
 import type { openAccount } from "./account.ts";
 

@@ -6,12 +6,12 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import { type Clock, isoTime } from "../base/clock.ts";
 import type { Endpoint } from "../base/endpoint.ts";
-import type { Trail } from "../events/trail.ts";
-import { eventType } from "../events/types.ts";
 import type { Health } from "../routing/health.ts";
 import { type News, Outages } from "../routing/outages.ts";
-import { openExpiringTable } from "../store/expiring-table.ts";
+import type { Trail } from "../store/events/trail.ts";
+import { eventType } from "../store/events/types.ts";
 import type { Store } from "../store/store.ts";
+import { openExpiringTable } from "../store/tables/expiring-table.ts";
 
 const REASONS = ["capacity", "auth", "server", "network", "timeout", "protocol"] as const;
 type Reason = (typeof REASONS)[number];

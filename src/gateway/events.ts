@@ -35,10 +35,10 @@ import {
   subscriptionRenewed,
 } from "../billing/subscription-events.ts";
 import { creditsLow, creditsNegative } from "../credits/credit-events.ts";
-import { EVENT_NAMES, EVENT_TYPES, type EventType } from "../events/types.ts";
 import { invoiceIssued } from "../invoices/invoice-wire.ts";
 import { budgetExceeded, spendSpike } from "../limits/budget-events.ts";
 import { canaryRed, policyActivated } from "../policies/policy-events.ts";
+import { EVENT_NAMES, EVENT_TYPES, type EventType } from "../store/events/types.ts";
 import { webhookDisabled, webhookTest } from "../webhooks/webhook-events.ts";
 import { endpointDown } from "./endpoint-down.ts";
 

@@ -11,8 +11,6 @@ import { isoTime } from "../base/clock.ts";
 import type { Config } from "../config.ts";
 import { entryWire } from "../credits/operations.ts";
 import { pageEnd } from "../credits/shown-list.ts";
-import { eventWire } from "../events/events.ts";
-import { auditWire } from "../events/operations.ts";
 import type { ExportPart } from "../exports/archive.ts";
 import {
   type ExportJobDeps,
@@ -26,6 +24,8 @@ import {
 } from "../exports/export-jobs.ts";
 import { type OtherFolders, partOf } from "../exports/other-folders.ts";
 import { invoiceWire } from "../invoices/invoice-wire.ts";
+import { eventWire } from "../store/events/events.ts";
+import { auditWire } from "../store/events/operations.ts";
 import type { Rooms } from "./rooms.ts";
 
 export const exportFolder = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "exports");

@@ -3,9 +3,9 @@ import type { Logger } from "pino";
 import type { AccountTables } from "../account/tables.ts";
 import { type Clock, systemTimers } from "../base/clock.ts";
 import type { Config } from "../config.ts";
-import type { Events } from "../events/events.ts";
-import type { Jobs } from "../jobs/jobs.ts";
 import { type MailOptions, openMail } from "../mail/mail.ts";
+import type { Events } from "../store/events/events.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
 
 interface MailGround {

@@ -10,9 +10,9 @@ import type { CreditFall } from "../credits/credit-events.ts";
 import type { LedgerEntry } from "../credits/entry.ts";
 import type { CreditLots } from "../credits/lots.ts";
 import type { Purse } from "../credits/purse.ts";
-import type { Events } from "../events/events.ts";
-import type { Jobs } from "../jobs/jobs.ts";
 import type { BudgetExceeded, SpendSpike } from "../limits/budget.ts";
+import type { Events } from "../store/events/events.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
 
 export interface MoneyGround {

@@ -7,9 +7,9 @@ import type { OrgRow } from "../account/org.ts";
 import type { AccountTables } from "../account/tables.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config.ts";
-import type { Jobs } from "../jobs/jobs.ts";
 import { openInbound } from "../payments/inbound.ts";
 import { openPaymentGateways } from "../payments/open.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
 import type { KnownServices } from "../supervisor/services.ts";
 

@@ -8,10 +8,10 @@ import { closingListener, renewalHandler, renewSubscription } from "../billing/r
 import { SubscriptionTables } from "../billing/subscription-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Config } from "../config.ts";
-import type { Events } from "../events/events.ts";
-import type { Trail } from "../events/trail.ts";
 import type { SupplierFile } from "../invoices/supplier.ts";
-import type { Jobs } from "../jobs/jobs.ts";
+import type { Events } from "../store/events/events.ts";
+import type { Trail } from "../store/events/trail.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
 
 type PlanGround = Pick<

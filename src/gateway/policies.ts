@@ -4,10 +4,10 @@
 import type { Logger } from "pino";
 import type { Clock } from "../base/clock.ts";
 import type { Cell } from "../cells/cell.ts";
-import type { Trail } from "../events/trail.ts";
 import { openPolicies, type SharedPart } from "../policies/policies.ts";
 import { canaryRed } from "../policies/policy-events.ts";
 import type { PolicyReading } from "../routing/policy-reading.ts";
+import type { Trail } from "../store/events/trail.ts";
 import type { Store } from "../store/store.ts";
 import { openThread } from "../workers/thread.ts";
 

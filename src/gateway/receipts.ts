@@ -3,8 +3,8 @@ import type { Logger } from "pino";
 import { openVault } from "../account/vault.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config.ts";
-import type { Installation } from "../installation/installation.ts";
 import { ReceiptKeys } from "../receipts/keys.ts";
+import type { Installation } from "../store/installation/installation.ts";
 import type { Store } from "../store/store.ts";
 
 interface ReceiptGround {

@@ -14,7 +14,7 @@ import { RefundTables } from "../billing/refund-tables.ts";
 import { TopupTables } from "../billing/topup-tables.ts";
 import type { Book } from "../credits/book.ts";
 import { InvoiceTables } from "../invoices/invoice-tables.ts";
-import type { Jobs } from "../jobs/jobs.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
 
 interface Ground {

@@ -3,7 +3,7 @@
  * after a policy was shortened a job removes what is older. Answers do not show such payloads from the change on.
  */
 import { z } from "zod";
-import { jobKind } from "../jobs/job.ts";
+import { jobKind } from "../store/jobs/job.ts";
 import type { Rooms } from "./rooms.ts";
 
 const applyRetention = jobKind({

@@ -13,8 +13,8 @@ import { Flushing } from "../cells/flushing.ts";
 import type { LedgerEntry } from "../credits/entry.ts";
 import { openLedger } from "../credits/ledger.ts";
 import { UnchargedCalls } from "../credits/uncharged.ts";
-import { jobKind } from "../jobs/job.ts";
 import type { Budgets } from "../limits/budgets.ts";
+import { jobKind } from "../store/jobs/job.ts";
 import type { BudgetTellers, CreditPorts, Credits, ListedCharges, MoneyGround } from "./money-ports.ts";
 import { budgetsOfKey, crossedTeller, joinSpendOfLineages, openSharedBudgets } from "./shared-budgets.ts";
 

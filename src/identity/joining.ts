@@ -2,7 +2,7 @@
 import type { MemberRow, UserRow } from "../account/person.ts";
 import type { AccountTables } from "../account/tables.ts";
 import type { Caller } from "../base/operation/operation.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 
 export interface DirectoryLinks {
   /** Memberships, still of invited people, whose directory knows them by this subject of the provider. */

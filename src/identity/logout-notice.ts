@@ -7,8 +7,8 @@ import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import { FullAnswer } from "../base/operation/answer.ts";
 import type { Hook } from "../base/operation/hook.ts";
-import { openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
+import { openExpiringTable } from "../store/tables/expiring-table.ts";
 import type { RelyingParty } from "./relying-party.ts";
 import type { Sessions } from "./sessions.ts";
 

@@ -5,9 +5,9 @@
 
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
-import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
-import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
+import { type ExpiringTable, openExpiringTable } from "../store/tables/expiring-table.ts";
+import { PAST_IDS } from "../store/tables/key-order.ts";
 import type { SessionRow } from "./session.ts";
 
 /** 256 random bits, base64url. */

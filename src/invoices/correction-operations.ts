@@ -14,7 +14,7 @@ import { emailOf, type Tickets } from "../account/tickets.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 import type { Store } from "../store/store.ts";
 import { addressFor, correctedOrders } from "./correction.ts";
 import type { InvoiceRow } from "./invoice.ts";

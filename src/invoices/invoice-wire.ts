@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
 import { CURRENCIES } from "../base/currency.ts";
-import { eventType } from "../events/types.ts";
+import { eventType } from "../store/events/types.ts";
 import { spreadOf } from "./amount.ts";
 import {
   INVOICE_KINDS,

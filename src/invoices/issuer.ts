@@ -6,8 +6,8 @@ import { ABROAD } from "../account/gst-states.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import type { Trail } from "../events/trail.ts";
-import type { JobQueue } from "../jobs/jobs.ts";
+import type { Trail } from "../store/events/trail.ts";
+import type { JobQueue } from "../store/jobs/jobs.ts";
 import { financialYear } from "./financial-year.ts";
 import type {
   InvoiceIssuer,

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
-import { FinalFailure, type JobHandler, jobKind } from "../jobs/job.ts";
+import { FinalFailure, type JobHandler, jobKind } from "../store/jobs/job.ts";
 import { eInvoicePayload } from "./e-invoice.ts";
 import type { InvoiceRow } from "./invoice.ts";
 import { mayFail, mayRegister } from "./invoice-states.ts";

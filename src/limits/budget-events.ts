@@ -1,10 +1,10 @@
 /** The events of a budget that is used up and of a day of unusual spend: once in each period, whatever crashes. */
 import { z } from "zod";
 import { type Clock, isoTime } from "../base/clock.ts";
-import type { Trail } from "../events/trail.ts";
-import { eventType } from "../events/types.ts";
-import { openExpiringTable } from "../store/expiring-table.ts";
+import type { Trail } from "../store/events/trail.ts";
+import { eventType } from "../store/events/types.ts";
 import type { Store } from "../store/store.ts";
+import { openExpiringTable } from "../store/tables/expiring-table.ts";
 import { BUDGET_NAMES, type BudgetExceeded, type BudgetName, type SpendSpike } from "./budget.ts";
 
 export const budgetExceeded = eventType(

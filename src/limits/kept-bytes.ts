@@ -5,8 +5,8 @@
  * ahead, a step at a time, so that a call costs no row; after a crash it is too high by a step at most, never too low.
  */
 import type { Clock } from "../base/clock.ts";
-import { type MergedTable, openMergedTable } from "../store/merged-table.ts";
 import type { Store, Table } from "../store/store.ts";
+import { type MergedTable, openMergedTable } from "../store/tables/merged-table.ts";
 import {
   type KeptChange,
   type KeptCounts,

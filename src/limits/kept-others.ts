@@ -3,7 +3,7 @@
  * numbers only grow, so what is told twice, or again after a crash, counts once. Cells that were retired do not count: nobody keeps
  * their rows.
  */
-import type { MergedTable } from "../store/merged-table.ts";
+import type { MergedTable } from "../store/tables/merged-table.ts";
 import { KeptClaim, part } from "./kept-claim.ts";
 import {
   answersIn,

@@ -3,8 +3,9 @@
  * key, written in the transaction of the settle that it counts; a project's spend is the sum of these rows, so it costs no put of
  * its own and cannot diverge from them. An org's is in org-spend.ts.
  */
-import { openMergedTable } from "../store/merged-table.ts";
+
 import type { Store } from "../store/store.ts";
+import { openMergedTable } from "../store/tables/merged-table.ts";
 import { type OrgSpend, type OrgSpendDeps, openOrgSpends } from "./org-spend.ts";
 import type { Period } from "./periods.ts";
 import type { JoinedRows } from "./spend-lineages.ts";

@@ -7,8 +7,8 @@ import { createHash } from "node:crypto";
 import { emailNormalForm } from "../account/email.ts";
 import { type Clock, localDay } from "../base/clock.ts";
 import { assertWithin, type QuotaName, type Quotas } from "../base/quota.ts";
-import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
+import { type ExpiringTable, openExpiringTable } from "../store/tables/expiring-table.ts";
 
 export interface AskedMail {
   readonly orgId: string;

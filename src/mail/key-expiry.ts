@@ -7,8 +7,8 @@ import { z } from "zod";
 import { type KeyRow, keyStatus } from "../account/key.ts";
 import type { AccountTables } from "../account/tables.ts";
 import type { Clock } from "../base/clock.ts";
-import { type JobHandler, jobKind } from "../jobs/job.ts";
-import type { JobQueue } from "../jobs/jobs.ts";
+import { type JobHandler, jobKind } from "../store/jobs/job.ts";
+import type { JobQueue } from "../store/jobs/jobs.ts";
 import type { OrgMails } from "./org-mails.ts";
 import { keyExpiring } from "./templates/key-expiring.ts";
 

@@ -5,8 +5,8 @@
 import { emailField } from "../account/email.ts";
 import type { AccountTables } from "../account/tables.ts";
 import { type Clock, localDay } from "../base/clock.ts";
-import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
+import { type ExpiringTable, openExpiringTable } from "../store/tables/expiring-table.ts";
 import { orgAdministrators, orgRecipients } from "./recipients.ts";
 import type { MailTemplate } from "./template.ts";
 

@@ -2,8 +2,9 @@
  * Hands mails to an SMTP server over a few kept connections. Passwords and mails never travel in clear: STARTTLS is demanded
  * unless the server is on this machine.
  */
-import { FinalFailure } from "../jobs/job.ts";
+
 import type { SmtpServer } from "../mail-settings.ts";
+import { FinalFailure } from "../store/jobs/job.ts";
 import { loadNodemailer, type MailTransport, nodemailerOptions } from "./message.ts";
 
 const MOST_CONNECTIONS = 2;

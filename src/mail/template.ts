@@ -5,7 +5,7 @@
 import type { z } from "zod";
 import type { AccountTables } from "../account/tables.ts";
 import type { MaybePromise } from "../base/maybe-promise.ts";
-import type { EventName } from "../events/types.ts";
+import type { EventName } from "../store/events/types.ts";
 import type { Attachment, Letter } from "./letter.ts";
 
 export interface MailTemplate<D = unknown> {

@@ -5,9 +5,9 @@ import { fail } from "../base/errors.ts";
 import type { Cursors } from "../base/operation/cursor.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
-import type { Trail } from "../events/trail.ts";
-import type { JobRow } from "../jobs/job.ts";
-import type { Jobs } from "../jobs/jobs.ts";
+import type { Trail } from "../store/events/trail.ts";
+import type { JobRow } from "../store/jobs/job.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
 
 export interface OperatorJobDeps {

@@ -13,7 +13,7 @@ import type { Cursors } from "../base/operation/cursor.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
 import type { Book } from "../credits/book.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 
 export interface OperatorOrgDeps {
   readonly accounts: AccountTables;

@@ -4,9 +4,9 @@
  * id and what it was about.
  */
 import type { Clock } from "../base/clock.ts";
-import { openExpiringTable } from "../store/expiring-table.ts";
-import { PAST_IDS } from "../store/key-order.ts";
 import type { Store } from "../store/store.ts";
+import { openExpiringTable } from "../store/tables/expiring-table.ts";
+import { PAST_IDS } from "../store/tables/key-order.ts";
 import type { GatewayId, Notice } from "./gateway.ts";
 
 const DAY_MS = 86_400_000;

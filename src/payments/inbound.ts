@@ -7,8 +7,8 @@ import { fail } from "../base/errors.ts";
 import type { MaybePromise } from "../base/maybe-promise.ts";
 import { raw } from "../base/operation/answer.ts";
 import type { Hook } from "../base/operation/hook.ts";
-import { type JobEnding, type JobRun, jobKind } from "../jobs/job.ts";
-import type { Jobs } from "../jobs/jobs.ts";
+import { type JobEnding, type JobRun, jobKind } from "../store/jobs/job.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import { type EventLogDeps, openEventLog } from "./event-log.ts";
 import { GATEWAY_IDS, GatewayError, type GatewayId, type Notice, type PaymentGateway } from "./gateway.ts";
 

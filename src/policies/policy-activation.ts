@@ -5,7 +5,7 @@
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import type { Caller } from "../base/operation/operation.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 import { type AccountView, isProject } from "./account-view.ts";
 import type { Policies } from "./policies.ts";
 import { policyActivated } from "./policy-events.ts";

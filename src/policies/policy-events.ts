@@ -1,6 +1,6 @@
 /** Events of routing policies. */
 import { z } from "zod";
-import { eventType } from "../events/types.ts";
+import { eventType } from "../store/events/types.ts";
 import { summaryShape } from "./policy-wire.ts";
 
 export const policyActivated = eventType("policy.activated", summaryShape);

@@ -3,8 +3,9 @@
  * is one small row, so activation is one write and never half done. Methods named add, activate or deactivate write:
  * call them only in an act.
  */
-import { type MergedTable, openMergedTable } from "../store/merged-table.ts";
+
 import type { Store, Table } from "../store/store.ts";
+import { type MergedTable, openMergedTable } from "../store/tables/merged-table.ts";
 import { type CanaryResults, type CanaryRow, withResults } from "./canary-row.ts";
 
 /** Greater than any name or id; those are letters, digits, `_` and `-`. */

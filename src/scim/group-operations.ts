@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { newId } from "../base/ids.ts";
 import { FullAnswer } from "../base/operation/answer.ts";
-import type { JobQueue } from "../jobs/jobs.ts";
+import type { JobQueue } from "../store/jobs/jobs.ts";
 import { type Projection, readProjection } from "./attributes.ts";
 import { type GroupBody, readingGroup } from "./body.ts";
 import { type ScimCall, type ScimCallDeps, scimOperation } from "./call.ts";

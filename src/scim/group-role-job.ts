@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { newId } from "../base/ids.ts";
 import type { Caller } from "../base/operation/operation.ts";
-import { type JobHandler, jobKind } from "../jobs/job.ts";
+import { type JobHandler, jobKind } from "../store/jobs/job.ts";
 import { type MembershipDeps, settleRole } from "./membership.ts";
 
 const MEMBERS_AT_ONCE = 32;

@@ -7,8 +7,8 @@ import type { WeirError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { Caller } from "../base/operation/operation.ts";
 import { type Quotas, USUAL_QUOTAS } from "../base/quota.ts";
-import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
+import { type ExpiringTable, openExpiringTable } from "../store/tables/expiring-table.ts";
 import type { ScimTokens } from "./token.ts";
 
 const DAY_MS = 86_400_000;

@@ -8,7 +8,7 @@ import { invitedUser, type MemberRow, memberWire, type UserRow } from "../accoun
 import type { AccountTables } from "../account/tables.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Caller } from "../base/operation/operation.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 import { scimFail, scimStatus } from "./error.ts";
 import { roleOfGroups } from "./roles.ts";
 import { addressOf, type ScimUserRow } from "./rows.ts";

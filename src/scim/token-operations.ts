@@ -6,7 +6,7 @@ import { fail } from "../base/errors.ts";
 import type { Cursors } from "../base/operation/cursor.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
-import type { Trail } from "../events/trail.ts";
+import type { Trail } from "../store/events/trail.ts";
 import { LOG_DAYS, type LogRow, type ScimLog } from "./log.ts";
 import { ROTATION_HOURS, type ScimTokens, type TokenRow } from "./token.ts";
 

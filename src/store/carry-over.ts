@@ -3,12 +3,12 @@
  * damaged row of it is found as in any folder. Killed in between, the next start goes on; rows that have one are left alone.
  */
 import type { Key } from "lmdb";
-import { isChecked, isWhole, sealBytes } from "./checked.ts";
-import { BYTES } from "./inspection.ts";
-import { type Lmdb, PROGRESS } from "./lmdb.ts";
-import { CLAIMS } from "./lock.ts";
-import { TRIMS } from "./logs.ts";
-import { keyText } from "./table.ts";
+import { TRIMS } from "./journal/logs.ts";
+import { isChecked, isWhole, sealBytes } from "./lmdb/checked.ts";
+import { type Lmdb, PROGRESS } from "./lmdb/lmdb.ts";
+import { CLAIMS } from "./lmdb/lock.ts";
+import { BYTES } from "./recovery/inspection.ts";
+import { keyText } from "./tables/table.ts";
 
 /** Their rows have no checksum of the store's in any release. A log that is added later is never in a folder without checksums. */
 const WITHOUT = [

@@ -5,21 +5,21 @@
 import type { Key } from "lmdb";
 import { fail } from "../base/errors.ts";
 import { attempt } from "./attempt.ts";
-import { openBytes, packChecked, sealBytes, unpackChecked } from "./checked.ts";
-import { FrameWriter } from "./frame.ts";
-import { type ActOptions, Group } from "./group.ts";
-import type { Journal } from "./journal.ts";
-import type { Lmdb } from "./lmdb.ts";
-import type { Log } from "./log.ts";
-import type { Logs } from "./logs.ts";
+import { FrameWriter } from "./journal/frame.ts";
+import { type ActOptions, Group } from "./journal/group.ts";
+import type { Journal } from "./journal/journal.ts";
+import type { Log } from "./journal/log.ts";
+import type { Logs } from "./journal/logs.ts";
+import { type Layer, Pending } from "./journal/pending.ts";
+import type { JournalProgress } from "./journal/survey.ts";
+import { openBytes, packChecked, sealBytes, unpackChecked } from "./lmdb/checked.ts";
+import type { Lmdb } from "./lmdb/lmdb.ts";
 import type { JournaledStoreParts } from "./parts.ts";
-import { type Layer, Pending } from "./pending.ts";
-import { progressOf, putLayer } from "./recovery.ts";
+import { progressOf, putLayer } from "./recovery/recovery.ts";
+import { keptAll } from "./recovery/still.ts";
 import { decoded, first } from "./rows.ts";
 import { Soon } from "./soon.ts";
-import { keptAll } from "./still.ts";
-import type { JournalProgress } from "./survey.ts";
-import { fits, keyText, type RowVersions, type Table } from "./table.ts";
+import { fits, keyText, type RowVersions, type Table } from "./tables/table.ts";
 import { Watchers } from "./watchers.ts";
 
 /** Maximum delay of LMDB behind the journal, and how much a power failure may lose. */

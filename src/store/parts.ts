@@ -1,9 +1,10 @@
 /** What the running store is made of, each part opened and checked before. */
-import type { Journal } from "./journal.ts";
-import type { Lmdb } from "./lmdb.ts";
-import type { Logs } from "./logs.ts";
-import type { Rewriting } from "./rewrite.ts";
-import type { JournalProgress } from "./survey.ts";
+
+import type { Rewriting } from "./copying/rewrite.ts";
+import type { Journal } from "./journal/journal.ts";
+import type { Logs } from "./journal/logs.ts";
+import type { JournalProgress } from "./journal/survey.ts";
+import type { Lmdb } from "./lmdb/lmdb.ts";
 
 export interface JournaledStoreParts {
   readonly lmdb: Lmdb;

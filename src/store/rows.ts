@@ -1,6 +1,6 @@
 /** Rows of a range as they are read: decoded one by one, and no more than were asked for. */
 import type { Key } from "lmdb";
-import type { Row } from "./overlay.ts";
+import type { Row } from "./journal/overlay.ts";
 
 export function* decoded<V>(
   rows: Iterable<Row>,

@@ -5,11 +5,11 @@
 import { closeSync, openSync, readdirSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { makeFolder } from "../base/process/make-folder.ts";
-import { Journal } from "./journal.ts";
-import type { Lmdb } from "./lmdb.ts";
-import type { Logs } from "./logs.ts";
-import { recover } from "./recovery.ts";
-import { JournalDamaged, type JournalProgress, surveyJournal, type TornTail } from "./survey.ts";
+import { Journal } from "./journal/journal.ts";
+import type { Logs } from "./journal/logs.ts";
+import { JournalDamaged, type JournalProgress, surveyJournal, type TornTail } from "./journal/survey.ts";
+import type { Lmdb } from "./lmdb/lmdb.ts";
+import { recover } from "./recovery/recovery.ts";
 
 /** Bytes copied of a torn frame, and the number of copies kept. */
 const TORN_BYTES = 1024 * 1024;

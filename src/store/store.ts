@@ -9,21 +9,28 @@ import { open } from "lmdb";
 import { fileErrorText } from "../base/file-errors.ts";
 import { makeFolder } from "../base/process/make-folder.ts";
 import { carryOver } from "./carry-over.ts";
-import { assertLockOpens, Disk } from "./disk.ts";
-import type { ActOptions } from "./group.ts";
-import { assertJournal, assertReadable, diskPath, journalPath, lmdbPath, MOST_TABLES } from "./inspection.ts";
+import { forgetAsked, identityOf, rewriteIfAsked, rewritingOf } from "./copying/rewrite.ts";
+import { removeUnfinished } from "./copying/rewrite-files.ts";
+import { assertLockOpens, Disk } from "./journal/disk.ts";
+import type { ActOptions } from "./journal/group.ts";
+import type { Log, LogMemory } from "./journal/log.ts";
+import { Logs } from "./journal/logs.ts";
 import { JournaledStore } from "./journaled-store.ts";
-import { Lmdb } from "./lmdb.ts";
-import { claimDirectory } from "./lock.ts";
-import type { Log, LogMemory } from "./log.ts";
-import { Logs } from "./logs.ts";
-import { forgetAsked, identityOf, rewriteIfAsked, rewritingOf } from "./rewrite.ts";
-import { removeUnfinished } from "./rewrite-files.ts";
+import { Lmdb } from "./lmdb/lmdb.ts";
+import { claimDirectory } from "./lmdb/lock.ts";
+import {
+  assertJournal,
+  assertReadable,
+  diskPath,
+  journalPath,
+  lmdbPath,
+  MOST_TABLES,
+} from "./recovery/inspection.ts";
 import { startJournal } from "./start.ts";
-import type { RowVersions, Table } from "./table.ts";
+import type { RowVersions, Table } from "./tables/table.ts";
 
-export type { Log } from "./log.ts";
-export type { Range, RowVersions, Table } from "./table.ts";
+export type { Log } from "./journal/log.ts";
+export type { Range, RowVersions, Table } from "./tables/table.ts";
 
 export interface Store {
   table<V>(name: string, versions?: RowVersions<V>): Table<V>;

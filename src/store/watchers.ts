@@ -1,5 +1,5 @@
 /** Notifies caches of each row that an act has changed, after its commit. */
-import type { Write } from "./frame.ts";
+import type { Write } from "./journal/frame.ts";
 
 type Watcher = (write: Write) => void;
 

@@ -3,12 +3,12 @@
  * redirect is a failure like any other, because what it names was not checked and not signed for.
  */
 import type { Clock, Random } from "../base/clock.ts";
-import { type EventRow, type Events, eventWire } from "../events/events.ts";
-import type { JobEnding, JobRun } from "../jobs/job.ts";
-import type { Jobs } from "../jobs/jobs.ts";
 import { OutboundError } from "../outbound/failure.ts";
 import type { RulesOf } from "../outbound/rules.ts";
 import type { Outbound, OutboundAnswer } from "../outbound/send.ts";
+import { type EventRow, type Events, eventWire } from "../store/events/events.ts";
+import type { JobEnding, JobRun } from "../store/jobs/job.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import {
   type Attempt,
   type DeliveryRow,

@@ -4,9 +4,9 @@
  */
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
-import type { EventRow } from "../events/events.ts";
-import { type JobKind, jobKind } from "../jobs/job.ts";
-import type { Jobs } from "../jobs/jobs.ts";
+import type { EventRow } from "../store/events/events.ts";
+import { type JobKind, jobKind } from "../store/jobs/job.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import { type DeliveryRow, givenUp, newDelivery } from "./delivery.ts";
 import { type EndpointRow, wantsType } from "./endpoint.ts";
 import { SLOTS, type Standings } from "./standing.ts";

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
-import { EVENT_NAMES, type EventName } from "../events/types.ts";
+import { EVENT_NAMES, type EventName } from "../store/events/types.ts";
 import { TRIED_MS } from "./schedule.ts";
 
 export const DELIVERY_STATUSES = ["pending", "delivered", "failed"] as const;

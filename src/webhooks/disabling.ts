@@ -5,9 +5,9 @@
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
 import type { Caller } from "../base/operation/operation.ts";
-import type { Trail } from "../events/trail.ts";
-import { jobKind } from "../jobs/job.ts";
-import type { Jobs } from "../jobs/jobs.ts";
+import type { Trail } from "../store/events/trail.ts";
+import { jobKind } from "../store/jobs/job.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
 import { givenUp } from "./delivery.ts";
 import type { DeliveryQueue } from "./delivery-queue.ts";

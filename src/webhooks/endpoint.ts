@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
-import { EVENT_NAMES, type EventName } from "../events/types.ts";
+import { EVENT_NAMES, type EventName } from "../store/events/types.ts";
 
 /**
  * `manual`: somebody of the org did it. `gone`: the receiver answered 410. `failing`: nothing but failures for five days.

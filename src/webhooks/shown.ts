@@ -1,7 +1,7 @@
 /** What operations of this room look up: an org's own endpoint, and a delivery with the event that it carries. */
 import { fail } from "../base/errors.ts";
 import type { Caller } from "../base/operation/operation.ts";
-import type { Events } from "../events/events.ts";
+import type { Events } from "../store/events/events.ts";
 import { eventBody } from "./courier.ts";
 import { type DeliveryRow, deliveryWire } from "./delivery.ts";
 import type { EndpointRow } from "./endpoint.ts";

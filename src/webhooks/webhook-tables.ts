@@ -4,9 +4,9 @@
  */
 
 import type { Clock } from "../base/clock.ts";
-import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
-import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
+import { type ExpiringTable, openExpiringTable } from "../store/tables/expiring-table.ts";
+import { PAST_IDS } from "../store/tables/key-order.ts";
 import type { DeliveryRow } from "./delivery.ts";
 import type { EndpointRow } from "./endpoint.ts";
 

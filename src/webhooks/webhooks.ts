@@ -4,11 +4,11 @@
  */
 import type { Vault } from "../account/vault.ts";
 import type { Clock, Random } from "../base/clock.ts";
-import type { Events } from "../events/events.ts";
-import type { Trail } from "../events/trail.ts";
-import type { Jobs } from "../jobs/jobs.ts";
 import type { RulesOf } from "../outbound/rules.ts";
 import type { Outbound } from "../outbound/send.ts";
+import type { Events } from "../store/events/events.ts";
+import type { Trail } from "../store/events/trail.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
 import { Courier } from "./courier.ts";
 import { DeliveryQueue } from "./delivery-queue.ts";

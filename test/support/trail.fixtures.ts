@@ -2,10 +2,10 @@
 import { type Clock, systemRandom, systemTimers } from "../../src/base/clock.ts";
 import type { Origin } from "../../src/base/operation/operation.ts";
 import type { Quotas } from "../../src/base/quota.ts";
-import { Audit, type AuditRow } from "../../src/events/audit.ts";
-import { type EventRow, Events } from "../../src/events/events.ts";
-import type { Trail } from "../../src/events/trail.ts";
-import { Jobs } from "../../src/jobs/jobs.ts";
+import { Audit, type AuditRow } from "../../src/store/events/audit.ts";
+import { type EventRow, Events } from "../../src/store/events/events.ts";
+import type { Trail } from "../../src/store/events/trail.ts";
+import { Jobs } from "../../src/store/jobs/jobs.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** Where the callers of tests come from. */

@@ -7,8 +7,8 @@ import type { ReconciliationReport } from "../../../src/billing/reconciliation-f
 import { followNow } from "../../../src/billing/reconciliation-job.ts";
 import type { LedgerEntry } from "../../../src/credits/entry.ts";
 import { openReconciliation } from "../../../src/gateway/reconciliation.ts";
-import type { Jobs } from "../../../src/jobs/jobs.ts";
 import type { PaymentGateway } from "../../../src/payments/gateway.ts";
+import type { Jobs } from "../../../src/store/jobs/jobs.ts";
 import { must } from "./figures.ts";
 import type { SimulationModule } from "./module.ts";
 import { PLANTED, PLANTS, type Plant, type Planting } from "./planted-faults.ts";

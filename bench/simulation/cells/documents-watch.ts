@@ -2,7 +2,7 @@
  * What must be true of documents: acts are as if they ran one after the other, in the order of the stream; what was answered stays; all
  * cells have the same rows in the end; and what an act wrote in its cell alone is there if, and only if, the act was committed.
  */
-import { unpackContent } from "../../../src/store/checked.ts";
+import { unpackContent } from "../../../src/store/lmdb/checked.ts";
 import { Broken, must } from "./broken.ts";
 import type { Plan } from "./plan.ts";
 import type { Server } from "./redis/server.ts";

@@ -4,11 +4,11 @@
  */
 import { compareKeys } from "lmdb";
 import { fail } from "../../../src/base/errors.ts";
-import { packContent, unpackContent } from "../../../src/store/checked.ts";
-import type { LogWrite, Write } from "../../../src/store/frame.ts";
-import type { ActOptions } from "../../../src/store/group.ts";
-import { Group } from "../../../src/store/group.ts";
-import { overlaid, type Row } from "../../../src/store/overlay.ts";
+import type { LogWrite, Write } from "../../../src/store/journal/frame.ts";
+import type { ActOptions } from "../../../src/store/journal/group.ts";
+import { Group } from "../../../src/store/journal/group.ts";
+import { overlaid, type Row } from "../../../src/store/journal/overlay.ts";
+import { packContent, unpackContent } from "../../../src/store/lmdb/checked.ts";
 import { decoded, first } from "../../../src/store/rows.ts";
 import type { Log, Store } from "../../../src/store/store.ts";
 import {
@@ -17,7 +17,7 @@ import {
   type RowVersions,
   type StoreKey,
   type Table,
-} from "../../../src/store/table.ts";
+} from "../../../src/store/tables/table.ts";
 
 const RETRY_MS = 10;
 

@@ -6,7 +6,7 @@
 import { FORMATS } from "../../../src/cells/formats.ts";
 import { DATASET_KEY, KEY_PREFIX } from "../../../src/cells/keys.ts";
 import { SCRIPTS } from "../../../src/cells/scripts.ts";
-import { packContent } from "../../../src/store/checked.ts";
+import { packContent } from "../../../src/store/lmdb/checked.ts";
 import { Dice } from "../billing/dice.ts";
 import { VirtualTime } from "../virtual-time.ts";
 import { Broken } from "./broken.ts";

@@ -4,9 +4,9 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { OwnRows } from "../../exchange/kept-rows.ts";
-import { type ExpiringTable, openExpiringTable } from "../../store/expiring-table.ts";
 import type { Store } from "../../store/store.ts";
-import type { StoreKey } from "../../store/table.ts";
+import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
+import type { StoreKey } from "../../store/tables/table.ts";
 import type { Lane } from "../exchange.ts";
 import { ownerPart } from "./names.ts";
 

@@ -17,7 +17,7 @@ import {
   type Stretch,
 } from "../../credits/shown-list.ts";
 import type { Store } from "../../store/store.ts";
-import type { Table } from "../../store/table.ts";
+import type { Table } from "../../store/tables/table.ts";
 import type { Flushed } from "../flushing.ts";
 import type { CreditView } from "./credit-view.ts";
 

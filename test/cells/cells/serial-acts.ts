@@ -4,8 +4,8 @@
  */
 import { strict as assert } from "node:assert";
 import { readEntry } from "../../../src/cells/replica.ts";
-import { unpackContent } from "../../../src/store/checked.ts";
-import type { ActOptions } from "../../../src/store/group.ts";
+import type { ActOptions } from "../../../src/store/journal/group.ts";
+import { unpackContent } from "../../../src/store/lmdb/checked.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Bench } from "./fixtures.ts";
 

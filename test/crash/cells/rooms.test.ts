@@ -7,7 +7,7 @@
 import { strict as assert } from "node:assert";
 import { expect, test } from "vitest";
 import { type Random, seededRandom } from "../../../src/base/clock.ts";
-import type { AuditRow } from "../../../src/events/audit.ts";
+import type { AuditRow } from "../../../src/store/events/audit.ts";
 import { RoomsChecks, type Sent, type State, stateOf } from "../../support/cells/rooms.checks.ts";
 import { auditedActs } from "../../support/cells/rooms.model.ts";
 import { type Order, Orders, PLAN } from "../../support/cells/rooms.orders.ts";

@@ -5,10 +5,10 @@
 import { AccountTables } from "../../../src/account/tables.ts";
 import { systemClock as clock, systemTimers as timers } from "../../../src/base/clock.ts";
 import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
-import { Events } from "../../../src/events/events.ts";
-import { Jobs } from "../../../src/jobs/jobs.ts";
 import { openMail } from "../../../src/mail/mail.ts";
 import { ticketDecided } from "../../../src/mail/templates/ticket-decided.ts";
+import { Events } from "../../../src/store/events/events.ts";
+import { Jobs } from "../../../src/store/jobs/jobs.ts";
 import { openStore } from "../../../src/store/store.ts";
 
 const [dataDir = "", port = ""] = process.argv.slice(2);

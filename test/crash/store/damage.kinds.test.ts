@@ -16,9 +16,9 @@ import { open } from "lmdb";
 import { pack } from "msgpackr";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkData } from "../../../src/commands/check-data.ts";
-import { FrameWriter } from "../../../src/store/frame.ts";
-import { MOST_TABLES } from "../../../src/store/inspection.ts";
-import { endMark, HEAD_BYTES, readSegment, TAIL_BYTES } from "../../../src/store/segment.ts";
+import { FrameWriter } from "../../../src/store/journal/frame.ts";
+import { endMark, HEAD_BYTES, readSegment, TAIL_BYTES } from "../../../src/store/journal/segment.ts";
+import { MOST_TABLES } from "../../../src/store/recovery/inspection.ts";
 import { openStore } from "../../../src/store/store.ts";
 import {
   crashAfter,

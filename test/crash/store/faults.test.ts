@@ -87,7 +87,7 @@ async function allThere(folder: string, one: Writer): Promise<void> {
 
 const { ENOSPC, EIO, EMFILE } = constants.errno;
 /**
- * LMDB itself is made to fail only where it syncs: a write that fails may end its process (src/store/disk.ts), which is why the
+ * LMDB itself is made to fail only where it syncs: a write that fails may end its process (src/store/journal/disk.ts), which is why the
  * store looks at the disk before.
  */
 const CASES: [string, string[], RegExp][] = [

@@ -7,13 +7,13 @@ import { type Clock, systemClock, systemRandom, systemTimers } from "../../../sr
 import { cursors } from "../../../src/base/operation/cursor.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";
 import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
-import { Audit } from "../../../src/events/audit.ts";
-import { Events } from "../../../src/events/events.ts";
-import { openInstallation } from "../../../src/installation/installation.ts";
-import { Jobs } from "../../../src/jobs/jobs.ts";
 import { type OutboundRules, readAllow } from "../../../src/outbound/rules.ts";
 import { openOutbound } from "../../../src/outbound/send.ts";
 import { policyActivated } from "../../../src/policies/policy-events.ts";
+import { Audit } from "../../../src/store/events/audit.ts";
+import { Events } from "../../../src/store/events/events.ts";
+import { openInstallation } from "../../../src/store/installation/installation.ts";
+import { Jobs } from "../../../src/store/jobs/jobs.ts";
 import { openStore } from "../../../src/store/store.ts";
 import type { EndpointRow } from "../../../src/webhooks/endpoint.ts";
 import { webhookOperations } from "../../../src/webhooks/operations.ts";

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { Journal } from "../../../src/store/journal.ts";
+import { Journal } from "../../../src/store/journal/journal.ts";
 import { sseData, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { allRecords, auditedLedger, chargesOf, idle, metric } from "../../support/money/fixtures.ts";
 import { until } from "../../support/wait.ts";

@@ -10,7 +10,7 @@ import { Listeners } from "../../../src/base/listeners.ts";
 import { readConfig } from "../../../src/config.ts";
 import { openPaymentRoom } from "../../../src/gateway/payments.ts";
 import { openServices } from "../../../src/gateway/services.ts";
-import { Jobs } from "../../../src/jobs/jobs.ts";
+import { Jobs } from "../../../src/store/jobs/jobs.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { until } from "../../support/wait.ts";

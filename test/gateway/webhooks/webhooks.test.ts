@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { OpenApiDocument } from "../../../src/edge/openapi-types.ts";
-import { EVENT_NAMES } from "../../../src/events/types.ts";
+import { EVENT_NAMES } from "../../../src/store/events/types.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { Browser } from "../../support/simulator/identity.fixtures.ts";
 import { until } from "../../support/wait.ts";

@@ -10,11 +10,11 @@ import { openVault } from "../../../src/account/vault.ts";
 import { requestId } from "../../../src/base/ids.ts";
 import { verifyReceiptFile } from "../../../src/commands/verify-receipt.ts";
 import { openCredits } from "../../../src/credits/credits.ts";
-import { openInstallation } from "../../../src/installation/installation.ts";
 import { ReceiptKeys, ROTATE_AFTER_MS } from "../../../src/receipts/keys.ts";
 import { entryOfCall, type ReadLedger } from "../../../src/receipts/ledger-entry.ts";
 import { receiptOf, signReceipt } from "../../../src/receipts/receipt.ts";
 import { NotVerified, verifyReceipt } from "../../../src/receipts/verify.ts";
+import { openInstallation } from "../../../src/store/installation/installation.ts";
 import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 import { aRecord } from "./fixtures.ts";
 

@@ -6,7 +6,7 @@ import { copyFileSync, existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { inspect, storedProgress } from "../../../src/store/inspection.ts";
+import { inspect, storedProgress } from "../../../src/store/recovery/inspection.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { RELEASES, stillTold, unpacked } from "../../releases/opened.ts";
 import { type Expected, releaseOptions } from "../../releases/release.ts";

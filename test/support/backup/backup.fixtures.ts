@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { runCommandLine } from "../../../src/commands/command-line.ts";
 import { LedgerAudit, MONEY_TABLES } from "../../../src/credits/audit.ts";
 import { entryOf, type StoredEntry } from "../../../src/credits/entry.ts";
-import { inspect } from "../../../src/store/inspection.ts";
+import { inspect } from "../../../src/store/recovery/inspection.ts";
 import { removeFolder, type TestGateway } from "../gateway.ts";
 import { type SpawnedGateway, spawnGateway } from "../spawned-gateway.ts";
 import { until } from "../wait.ts";

@@ -3,7 +3,7 @@
  * answered may be; the rows of the audit, in the order of the stream, are acts one after the other; all cells show what these left.
  */
 import { expect } from "vitest";
-import type { AuditRow } from "../../../src/events/audit.ts";
+import type { AuditRow } from "../../../src/store/events/audit.ts";
 import type { Answer } from "../gateway.ts";
 import { RoomsModel } from "./rooms.model.ts";
 import { type Order, PLAN, POLICIES } from "./rooms.orders.ts";

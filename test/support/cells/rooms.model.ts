@@ -6,8 +6,8 @@ import { strict as assert } from "node:assert";
 import { isDeepStrictEqual } from "node:util";
 import type { RedisLink } from "../../../src/cells/redis.ts";
 import { readEntry } from "../../../src/cells/replica.ts";
-import type { AuditRow } from "../../../src/events/audit.ts";
-import { unpackContent } from "../../../src/store/checked.ts";
+import type { AuditRow } from "../../../src/store/events/audit.ts";
+import { unpackContent } from "../../../src/store/lmdb/checked.ts";
 
 type Fields = Map<string, unknown>;
 

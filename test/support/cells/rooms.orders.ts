@@ -1,6 +1,6 @@
 /** Acts at random of keys, projects, policies, members, webhooks and credit, of few things, so that they meet. */
 import type { Random } from "../../../src/base/clock.ts";
-import type { AuditRow } from "../../../src/events/audit.ts";
+import type { AuditRow } from "../../../src/store/events/audit.ts";
 
 /** Few of each, so that acts meet the limits. */
 export const PLAN = {

@@ -7,8 +7,8 @@ import { erasureHandler } from "../../../src/account/erasure.ts";
 import type { ErasureStep } from "../../../src/account/erasure-steps.ts";
 import { newOrg, type OrgRow } from "../../../src/account/org.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
-import { Audit } from "../../../src/events/audit.ts";
-import { Events } from "../../../src/events/events.ts";
+import { Audit } from "../../../src/store/events/audit.ts";
+import { Events } from "../../../src/store/events/events.ts";
 import { openStore } from "../../../src/store/store.ts";
 
 const DAY = 86_400_000;

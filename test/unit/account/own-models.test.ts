@@ -4,7 +4,7 @@ import { ProviderKeys } from "../../../src/account/provider-keys.ts";
 import { openVault } from "../../../src/account/vault.ts";
 import type { Endpoint, Model, Provider, ProviderKey } from "../../../src/base/endpoint.ts";
 import { platformKey } from "../../../src/base/provider-key.ts";
-import { openInstallation } from "../../../src/installation/installation.ts";
+import { openInstallation } from "../../../src/store/installation/installation.ts";
 import { accountRig } from "./fixtures.ts";
 
 const ORG = "org_1";

@@ -11,7 +11,7 @@ import type { Provider } from "../../../src/base/endpoint.ts";
 import { asWeirError } from "../../../src/base/errors.ts";
 import type { AnyOperation, Caller } from "../../../src/base/operation/operation.ts";
 import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
-import { openInstallation } from "../../../src/installation/installation.ts";
+import { openInstallation } from "../../../src/store/installation/installation.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { NO_TRAIL } from "../../support/trail.fixtures.ts";
 import { accountRig, failure, failureKind } from "./fixtures.ts";

@@ -8,8 +8,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openVault } from "../../../src/account/vault.ts";
 import { ConfigError, readConfig } from "../../../src/config.ts";
-import { openInstallation } from "../../../src/installation/installation.ts";
-import { MASTER_KEY_FILE } from "../../../src/installation/master-key.ts";
+import { openInstallation } from "../../../src/store/installation/installation.ts";
+import { MASTER_KEY_FILE } from "../../../src/store/installation/master-key.ts";
 
 const OWNER = { orgId: "org_1", id: "pk_1" };
 const SECRET = "sk-only-the-provider-may-see-this";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OrgRow } from "../../../src/account/org.ts";
-import type { JobRow } from "../../../src/jobs/job.ts";
+import type { JobRow } from "../../../src/store/jobs/job.ts";
 import { expectBooks } from "../../support/billing/books.fixtures.ts";
 import { DAY, openPlans, type TestPlans } from "../../support/billing/plans.fixtures.ts";
 import { rounds } from "../../support/effort.ts";

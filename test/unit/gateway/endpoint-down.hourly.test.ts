@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Endpoint } from "../../../src/base/endpoint.ts";
-import { Events } from "../../../src/events/events.ts";
 import { openEndpointDown } from "../../../src/gateway/endpoint-down.ts";
 import type { Outage } from "../../../src/routing/health.ts";
+import { Events } from "../../../src/store/events/events.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 
 const HOUR = 3_600_000;

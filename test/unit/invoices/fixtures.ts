@@ -11,7 +11,7 @@ import type { InvoiceOrder, InvoiceRow } from "../../../src/invoices/invoice.ts"
 import { openInvoices } from "../../../src/invoices/invoices.ts";
 import type { EInvoicePortal } from "../../../src/invoices/portal.ts";
 import type { SupplierFile } from "../../../src/invoices/supplier.ts";
-import { Jobs } from "../../../src/jobs/jobs.ts";
+import { Jobs } from "../../../src/store/jobs/jobs.ts";
 import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 import { AT_MS, orderOf, SUPPLIER } from "../../support/invoices/rows.ts";
 import { trailOn } from "../../support/trail.fixtures.ts";

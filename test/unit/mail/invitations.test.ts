@@ -6,7 +6,7 @@ import type { MemberRow, UserRow } from "../../../src/account/person.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";
 import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
 import { readEml } from "../../../src/mail/eml.ts";
-import type { ExpiringTable } from "../../../src/store/expiring-table.ts";
+import type { ExpiringTable } from "../../../src/store/tables/expiring-table.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { mailRig, writtenMails } from "./fixtures.ts";
 

@@ -5,10 +5,10 @@ import { orgClosed as orgClosedEvent, ticketDecided } from "../../../src/account
 import type { closingShape } from "../../../src/account/closing.ts";
 import { orgWire } from "../../../src/account/org-wire.ts";
 import { newTicket, ticketWire } from "../../../src/account/ticket.ts";
-import { eventType } from "../../../src/events/types.ts";
 import { budgetEvents } from "../../../src/limits/budget-events.ts";
 import { readEml } from "../../../src/mail/eml.ts";
 import { orgAdministrators } from "../../../src/mail/recipients.ts";
+import { eventType } from "../../../src/store/events/types.ts";
 import { mailRig, writtenMails } from "./fixtures.ts";
 
 const rig = mailRig();

@@ -8,12 +8,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { timedSignature } from "../../../simulator/payments/notices.ts";
 import { systemRandom, systemTimers } from "../../../src/base/clock.ts";
 import type { HttpHead } from "../../../src/base/operation/http-head.ts";
-import type { JobHandler } from "../../../src/jobs/job.ts";
-import { Jobs } from "../../../src/jobs/jobs.ts";
 import { GatewayError, type PaymentGateway } from "../../../src/payments/gateway.ts";
 import { type Inbound, openInbound, readNotice } from "../../../src/payments/inbound.ts";
 import { RazorpayGateway } from "../../../src/payments/razorpay/razorpay-gateway.ts";
 import { StripeGateway } from "../../../src/payments/stripe/stripe-gateway.ts";
+import type { JobHandler } from "../../../src/store/jobs/job.ts";
+import { Jobs } from "../../../src/store/jobs/jobs.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { type TestClock, testClock } from "./fixtures.ts";
 

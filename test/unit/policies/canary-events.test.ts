@@ -1,9 +1,9 @@
 /** What is told of a red canary, which must not keep the canary from being stored as red. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Events } from "../../../src/events/events.ts";
 import { Canaries } from "../../../src/policies/canary.ts";
 import { canaryRed } from "../../../src/policies/policy-events.ts";
 import { PolicyTables } from "../../../src/policies/policy-tables.ts";
+import { Events } from "../../../src/store/events/events.ts";
 import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 
 let disk: ReturnType<typeof tempStore>;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open } from "lmdb";
 import { expect, onTestFinished, test } from "vitest";
-import { lmdbPath, storedProgress } from "../../../src/store/inspection.ts";
+import { lmdbPath, storedProgress } from "../../../src/store/recovery/inspection.ts";
 import { openStore } from "../../../src/store/store.ts";
 
 /** More than one transaction's. */

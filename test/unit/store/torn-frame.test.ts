@@ -9,7 +9,7 @@ import {
   sealFrame,
   TAIL_BYTES,
   tailUnit,
-} from "../../../src/store/segment.ts";
+} from "../../../src/store/journal/segment.ts";
 import { CUT_STEP } from "../../support/effort.ts";
 
 /** Bytes of a tail's unit: how the next frame's tail lies over the one before depends on its length by this. */

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { FrameWriter, readFrame } from "../../../src/store/frame.ts";
-import { inspect } from "../../../src/store/inspection.ts";
-import { HEAD_BYTES, TAIL_BYTES } from "../../../src/store/segment.ts";
+import { FrameWriter, readFrame } from "../../../src/store/journal/frame.ts";
+import { HEAD_BYTES, TAIL_BYTES } from "../../../src/store/journal/segment.ts";
+import { inspect } from "../../../src/store/recovery/inspection.ts";
 import { openStore, type RowVersions, type Store } from "../../../src/store/store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-row-versions-"));

@@ -57,41 +57,49 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cells: ["base", "store", "credits", "limits", "src/exchange/kept-rows.ts"],
   // Several processes on one machine and one port; the analytics' engine comes by a port.
   supervisor: ["base", "base/process", "cells"],
-  jobs: ["base", "store"],
-  events: ["base", "store"],
-  webhooks: ["base", "store", "events", "jobs", "account", "outbound"],
+  "store/jobs": ["base", "store"],
+  "store/events": ["base", "store"],
+  webhooks: ["base", "store", "store/events", "store/jobs", "account", "outbound"],
   // It takes only the shape of a ledger entry from credits.
-  analytics: ["base", "record", "store", "events", "src/credits/entry.ts"],
-  credits: ["base", "store", "events"],
-  limits: ["base", "store", "credits", "events"],
+  analytics: ["base", "record", "store", "store/events", "src/credits/entry.ts"],
+  credits: ["base", "store", "store/events"],
+  limits: ["base", "store", "credits", "store/events"],
   catalog: ["base", "base/document", "store"],
   // An org's apps and the public pages; figures come by ports.
-  apps: ["base", "store", "events", "account"],
+  apps: ["base", "store", "store/events", "account"],
   // What all processes of an installation share; a process keeps it in files.
-  installation: ["base", "base/process"],
-  account: ["base", "base/document", "store", "installation", "base/process", "events", "jobs"],
+  "store/installation": ["base", "base/process"],
+  account: [
+    "base",
+    "base/document",
+    "store",
+    "store/installation",
+    "base/process",
+    "store/events",
+    "store/jobs",
+  ],
   // What an org takes along; the rooms' own rows come by ports.
-  exports: ["base", "store", "events", "jobs"],
+  exports: ["base", "store", "store/events", "store/jobs"],
   // Copies of an installation: how one is made beside a running gateway, and how it is proven before it is used.
-  backup: ["base", "base/process", "store", "credits", "installation", "src/analytics/batch-queue.ts"],
-  operator: ["base", "store", "account", "credits", "events", "jobs"],
-  identity: ["base", "store", "account", "events"],
-  mail: ["base", "store", "events", "jobs", "account"],
+  backup: ["base", "base/process", "store", "credits", "store/installation", "src/analytics/batch-queue.ts"],
+  operator: ["base", "store", "account", "credits", "store/events", "store/jobs"],
+  identity: ["base", "store", "account", "store/events"],
+  mail: ["base", "store", "store/events", "store/jobs", "account"],
   // What a payment gateway is asked and says; no money of ours moves here.
-  payments: ["base", "store", "jobs"],
-  invoices: ["base", "base/document", "store", "events", "jobs", "account"],
+  payments: ["base", "store", "store/jobs"],
+  invoices: ["base", "base/document", "store", "store/events", "store/jobs", "account"],
   // From a quote to credit: top-ups, refunds, mandates, plans, subscriptions.
   billing: [
     ...["base", "base/document", "store", "credits", "account", "catalog"],
-    ...["events", "jobs", "payments", "invoices"],
+    ...["store/events", "store/jobs", "payments", "invoices"],
   ],
   // OpenTelemetry: what the record of a call is as spans and metrics.
   telemetry: ["base"],
   // Signed statements of what a call cost.
-  receipts: ["base", "store", "installation", "record"],
-  policies: ["base", "base/document", "record", "store", "routing", "events"],
+  receipts: ["base", "store", "store/installation", "record"],
+  policies: ["base", "base/document", "record", "store", "routing", "store/events"],
   // Directories of organisations: what an identity provider says of users and groups.
-  scim: ["base", "store", "account", "events", "jobs"],
+  scim: ["base", "store", "account", "store/events", "store/jobs"],
   upstream: ["base", "wire"],
   // Calls to URLs that tenants give; whoever makes such a call does it through this room.
   outbound: ["base"],

@@ -1,0 +1,133 @@
+/**
+ * A journal frame: the writes of one group, packed into a reused buffer, so that a commit allocates nothing. Layout,
+ * little-endian: frame number (f64), then the writes. Each begins with its kind (u8) and the name of its table or log
+ * (length u8, bytes); then follow the key as JSON (length u16, bytes) or the row number in a log (f64), and the value
+ * (length u32, bytes).
+ */
+import type { Key } from "lmdb";
+import { LaterRelease } from "../tables/later-release.ts";
+import { HEAD_BYTES, TAIL_BYTES } from "./segment.ts";
+
+/** One write. `value` undefined: the key is removed. */
+export interface Write {
+  readonly table: string;
+  readonly key: Key;
+  /** The key as JSON: used for look-ups in memory and in the journal. */
+  readonly text: string;
+  readonly value: Uint8Array | undefined;
+}
+
+/** One write to a log. `value` undefined: trims all rows up to this number. */
+export interface LogWrite {
+  readonly log: string;
+  readonly number: number;
+  readonly value: Uint8Array | undefined;
+}
+
+const PUT = 0;
+const REMOVED = 1;
+const APPENDED = 4;
+const TRIMMED = 5;
+const KINDS: readonly number[] = [PUT, REMOVED, APPENDED, TRIMMED];
+const NUMBER_BYTES = 8;
+const START = HEAD_BYTES + NUMBER_BYTES;
+/** Maximum size of a write without name, key and value. */
+const FIXED_BYTES = 16;
+const FIRST_BYTES = 256 * 1024;
+/** A buffer grown beyond this by one large group is not kept. */
+const KEEP_BYTES = 4 * 1024 * 1024;
+
+export class FrameWriter {
+  #buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #at = START;
+
+  add({ table, text, value }: Write): void {
+    this.#begin(value === undefined ? REMOVED : PUT, table, text.length * 3 + (value?.length ?? 0));
+    const key = this.#buffer.write(text, this.#at + 2);
+    this.#buffer.writeUInt16LE(key, this.#at);
+    this.#at += 2 + key;
+    this.#value(value);
+  }
+
+  addToLog({ log, number, value }: LogWrite): void {
+    this.#begin(value === undefined ? TRIMMED : APPENDED, log, value?.length ?? 0);
+    this.#at = this.#buffer.writeDoubleLE(number, this.#at);
+    this.#value(value);
+  }
+
+  /** The frame with this number, with space around it for the journal's head and tail; valid until the next `add`. */
+  take(number: number): Buffer {
+    this.#reserve(TAIL_BYTES);
+    this.#buffer.writeDoubleLE(number, HEAD_BYTES);
+    return this.#buffer.subarray(0, this.#at + TAIL_BYTES);
+  }
+
+  /** Begins the next frame. */
+  clear(): void {
+    if (this.#buffer.length > KEEP_BYTES) this.#buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+    this.#at = START;
+  }
+
+  /** `bytes`: maximum size of key and value. */
+  #begin(what: number, name: string, bytes: number): void {
+    // UTF-8 takes at most three bytes per UTF-16 unit.
+    this.#reserve(FIXED_BYTES + name.length * 3 + bytes);
+    const length = this.#buffer.write(name, this.#at + 2);
+    this.#buffer[this.#at] = what;
+    this.#buffer[this.#at + 1] = length;
+    this.#at += 2 + length;
+  }
+
+  #value(value: Uint8Array | undefined): void {
+    this.#at = this.#buffer.writeUInt32LE(value?.length ?? 0, this.#at);
+    if (value === undefined) return;
+    this.#buffer.set(value, this.#at);
+    this.#at += value.length;
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#at + bytes <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, this.#at + bytes));
+    this.#buffer.copy(larger, 0, 0, this.#at);
+    this.#buffer = larger;
+  }
+}
+
+/** @throws LaterRelease for a write of another kind */
+export function readFrame(frame: Buffer): { readonly writes: Write[]; readonly logWrites: LogWrite[] } {
+  const writes: Write[] = [];
+  const logWrites: LogWrite[] = [];
+  let at = NUMBER_BYTES;
+  const text = (length: number) => {
+    at += length;
+    return frame.toString("utf8", at - length, at);
+  };
+  const value = () => {
+    const length = frame.readUInt32LE(at);
+    at += 4 + length;
+    return frame.subarray(at - length, at);
+  };
+  while (at < frame.length) {
+    const what = frame.readUInt8(at);
+    if (!KINDS.includes(what)) throw new LaterRelease(`a write of kind ${what}`, "journal");
+    at += 2;
+    const name = text(frame.readUInt8(at - 1));
+    if (what === APPENDED || what === TRIMMED) {
+      at += 8;
+      const number = frame.readDoubleLE(at - 8);
+      const bytes = value();
+      logWrites.push({ log: name, number, value: what === APPENDED ? bytes : undefined });
+    } else {
+      at += 2;
+      const key = text(frame.readUInt16LE(at - 2));
+      const bytes = value();
+      writes.push({
+        table: name,
+        key: JSON.parse(key) as Key,
+        text: key,
+        value: what === PUT ? bytes : undefined,
+      });
+    }
+  }
+  return { writes, logWrites };
+}

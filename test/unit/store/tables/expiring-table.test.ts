@@ -1,0 +1,43 @@
+/** A table whose rows end by themselves looks for them until its store closes. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openStore } from "../../../../src/store/store.ts";
+import { openExpiringTable } from "../../../../src/store/tables/expiring-table.ts";
+import { until } from "../../../support/wait.ts";
+
+const HOUR_MS = 3_600_000;
+
+test("its looks end with the store, though nobody closed the table", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-expiring-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let nowMs = HOUR_MS;
+  const failures: unknown[] = [];
+  const store = openStore(folder);
+  const table = openExpiringTable<number>({
+    ...{ store, rows: "rows", periods: "periods", periodMs: 1000 },
+    clock: { now: () => nowMs, monotonic: () => nowMs },
+    onFailure: (error) => failures.push(error),
+  });
+  await store.act(() => table.put(["a"], 1, nowMs));
+  const pass = () => {
+    nowMs += HOUR_MS / 6;
+    vi.advanceTimersByTime(HOUR_MS / 6);
+  };
+  // The first look only learns how the clock goes.
+  pass();
+  pass();
+  await until(
+    "the row has expired",
+    () => table.get(["a"]),
+    (seen) => seen === undefined,
+  );
+  await store.close();
+  pass();
+  pass();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(failures).toEqual([]);
+});
