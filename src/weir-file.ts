@@ -6,10 +6,10 @@ import { analyticsField } from "./analytics-settings.ts";
 import { cidrListField } from "./base/cidr-list.ts";
 import { quotasField } from "./base/quota.ts";
 import { cellsField } from "./cells-settings.ts";
+import { keptFields } from "./credits/kept/settings.ts";
+import { requestLimitsField } from "./credits/limits/request-limit-settings.ts";
 import { dpaField } from "./dpa-settings.ts";
-import { keptFields } from "./kept-settings.ts";
 import { paymentsField } from "./payment-settings.ts";
-import { requestLimitsField } from "./request-limit-settings.ts";
 
 const count = z.int().nonnegative();
 const positive = z.int().positive();

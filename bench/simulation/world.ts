@@ -6,13 +6,13 @@
 import type { KeyContext } from "../../src/account/keyring.ts";
 import { type Random, seededRandom } from "../../src/base/clock.ts";
 import { WeirError } from "../../src/base/errors.ts";
+import { openLimits } from "../../src/credits/limits/limits.ts";
 import { type AttemptDeps, Attempts } from "../../src/exchange/attempts.ts";
 import { type ActivePolicy, Call, type Incoming, type ReadCall } from "../../src/exchange/call.ts";
 import { meter } from "../../src/exchange/meter.ts";
 import type { Outcome } from "../../src/exchange/outcome.ts";
 import { type PlanDeps, planCall, reportCanaryResult } from "../../src/exchange/plan.ts";
 import { NO_CLIENT } from "../../src/exchange/shadow-copy.ts";
-import { openLimits } from "../../src/limits/limits.ts";
 import { Canaries } from "../../src/policies/canary.ts";
 import type { PolicyTables } from "../../src/policies/policy-tables.ts";
 import { Health } from "../../src/routing/health.ts";

@@ -2,7 +2,7 @@
  * The row of one ledger entry on its way into ClickHouse. In the queue it is JSON: org, number, and the entry as the ledger of one
  * gateway stores it. It is money: a row with a value that no entry can have is damaged, and is never made to fit.
  */
-import { entryOf, type LedgerEntry, type StoredEntry, storedEntry } from "../credits/entry.ts";
+import { entryOf, type LedgerEntry, type StoredEntry, storedEntry } from "../credits/ledger/entry.ts";
 import { RowBinaryWriter } from "../record/row-binary.ts";
 import type { ClickHouse } from "./client.ts";
 import { quoted } from "./literal.ts";

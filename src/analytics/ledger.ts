@@ -4,7 +4,7 @@
  * be put twice, by two cells as well: the table keeps one row for each number of an org.
  */
 import type { Clock } from "../base/clock.ts";
-import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from "../credits/entry.ts";
+import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from "../credits/ledger/entry.ts";
 import type { Store } from "../store/store.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import type { ClickHouse } from "./client.ts";

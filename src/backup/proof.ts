@@ -1,5 +1,5 @@
 /** Proves that a data folder is whole: every row readable, and a ledger whose entries follow each other and add up. */
-import { LedgerAudit, MONEY_TABLES } from "../credits/audit.ts";
+import { LedgerAudit, MONEY_TABLES } from "../credits/ledger/audit.ts";
 import { inspect } from "../store/recovery/inspection.ts";
 import { LaterRelease, withPath } from "../store/tables/later-release.ts";
 import type { Manifest } from "./manifest.ts";

@@ -8,7 +8,7 @@ import { isoTime } from "../base/clock.ts";
 import type { Currency } from "../base/currency.ts";
 import { WeirError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import type { Book } from "../credits/book.ts";
+import type { Book } from "../credits/ledger/book.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
 import { isPossible } from "../state-moves.ts";
 import { type AutoTopupRow, allowedFrom, type Debit, type DebitRules, withinADay } from "./auto-topup.ts";

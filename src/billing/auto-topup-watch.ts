@@ -4,7 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { Clock, Timers } from "../base/clock.ts";
-import type { Book } from "../credits/book.ts";
+import type { Book } from "../credits/ledger/book.ts";
 import type { JobHandler } from "../store/jobs/job.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";

@@ -3,7 +3,7 @@
  * already, so that billed calls stop; it comes back with the money.
  */
 import type { Clock } from "../base/clock.ts";
-import type { Book } from "../credits/book.ts";
+import type { Book } from "../credits/ledger/book.ts";
 import type { Dispute } from "../payments/gateway.ts";
 import type { Trail } from "../store/events/trail.ts";
 import type { Store, Table } from "../store/store.ts";

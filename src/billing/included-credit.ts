@@ -5,9 +5,9 @@
  */
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
-import type { Book } from "../credits/book.ts";
-import type { CreditLots } from "../credits/lots.ts";
-import type { Purse } from "../credits/purse.ts";
+import type { Book } from "../credits/ledger/book.ts";
+import type { CreditLots } from "../credits/ledger/lots.ts";
+import type { Purse } from "../credits/ledger/purse.ts";
 import { type JobHandler, jobKind } from "../store/jobs/job.ts";
 import type { JobQueue } from "../store/jobs/jobs.ts";
 import type { SubscriptionTables } from "./subscription-tables.ts";

@@ -5,7 +5,7 @@
 import type { OrgRow } from "../account/org.ts";
 import type { Currency } from "../base/currency.ts";
 import type { Plan } from "../base/plan.ts";
-import type { Book } from "../credits/book.ts";
+import type { Book } from "../credits/ledger/book.ts";
 import { indianDay } from "../invoices/financial-year.ts";
 import type {
   InvoiceIssuer,

@@ -5,8 +5,8 @@
 
 import { WeirError } from "../base/errors.ts";
 import { firstIdAt } from "../base/ids.ts";
-import type { Book } from "../credits/book.ts";
-import { pageEnd, type ShownEntry } from "../credits/shown-list.ts";
+import type { Book } from "../credits/ledger/book.ts";
+import { pageEnd, type ShownEntry } from "../credits/ledger/shown-list.ts";
 import type { InvoiceRow } from "../invoices/invoice.ts";
 import type { InvoiceTables } from "../invoices/invoice-tables.ts";
 import { taxOf } from "../invoices/tax.ts";

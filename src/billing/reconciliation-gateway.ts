@@ -3,7 +3,7 @@
  * whatever day we wrote it on; what we have of the day and the list lacks is asked for by its id. So nothing depends on whether two
  * clocks agree on midnight.
  */
-import type { Book } from "../credits/book.ts";
+import type { Book } from "../credits/ledger/book.ts";
 import { indianDay } from "../invoices/financial-year.ts";
 import type { InvoiceTables } from "../invoices/invoice-tables.ts";
 import {

@@ -7,9 +7,9 @@ import type { CreditLeft } from "../account/closing.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import type { Book } from "../credits/book.ts";
-import { type CreditLots, REFUND_FAILED } from "../credits/lots.ts";
-import type { Purse } from "../credits/purse.ts";
+import type { Book } from "../credits/ledger/book.ts";
+import { type CreditLots, REFUND_FAILED } from "../credits/ledger/lots.ts";
+import type { Purse } from "../credits/ledger/purse.ts";
 import type { InvoiceIssuer, InvoiceOrder, TaxedAmount } from "../invoices/invoice.ts";
 import { NO_AMOUNT, plus, taxOf } from "../invoices/tax.ts";
 import {

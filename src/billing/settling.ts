@@ -4,8 +4,8 @@
  * match what was asked is parked for an operator, and never credited.
  */
 import type { Clock } from "../base/clock.ts";
-import type { Book } from "../credits/book.ts";
-import type { CreditLots } from "../credits/lots.ts";
+import type { Book } from "../credits/ledger/book.ts";
+import type { CreditLots } from "../credits/ledger/lots.ts";
 import type { InvoiceIssuer, InvoiceOrder } from "../invoices/invoice.ts";
 import type { Checkout, Failure, GatewayId, Payment } from "../payments/gateway.ts";
 import { isPossible } from "../state-moves.ts";

@@ -3,7 +3,7 @@
  * database.
  */
 import { existsSync } from "node:fs";
-import { LedgerAudit, MONEY_TABLES } from "../credits/audit.ts";
+import { LedgerAudit, MONEY_TABLES } from "../credits/ledger/audit.ts";
 import { inspect } from "../store/recovery/inspection.ts";
 
 /** Lines printed per kind of damage; a folder may have thousands. */

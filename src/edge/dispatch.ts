@@ -6,12 +6,12 @@ import { asWeirError, errorEnvelope, fail, type WeirError } from "../base/errors
 import { after, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Caller } from "../base/operation/operation.ts";
 import type { BeginTrace } from "../call-trace.ts";
+import type { RequestLimits } from "../credits/limits/request-limits.ts";
 import type { Incoming } from "../exchange/call.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders } from "../exchange/headers.ts";
 import type { Inquiry } from "../exchange/inquire.ts";
-import type { RequestLimits } from "../limits/request-limits.ts";
 import {
   asksAnthropic,
   errorBodyOf,

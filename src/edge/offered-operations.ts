@@ -29,13 +29,13 @@ import type { anthropicModelOperations } from "../catalog/anthropic-model-operat
 import type { catalogOperations } from "../catalog/operations.ts";
 import type { providerOperations } from "../catalog/provider-operations.ts";
 import type { statsOperations } from "../catalog/stats-operations.ts";
-import type { creditOperations } from "../credits/operations.ts";
+import type { creditOperations } from "../credits/ledger/operations.ts";
+import type { limitsOperations } from "../credits/limits/operations.ts";
 import type { responseOperations } from "../exchange/response-operations.ts";
 import type { exportOperations } from "../exports/export-operations.ts";
 import type { identityOperations } from "../identity/operations.ts";
 import type { invoiceOperations } from "../invoices/invoice-operations.ts";
 import type { operatorInvoiceOperations } from "../invoices/operator-invoice-operations.ts";
-import type { limitsOperations } from "../limits/operations.ts";
 import type { mailOperations } from "../mail/operations.ts";
 import type { operatorOperations } from "../operator/operations.ts";
 import type { policiesOperations } from "../policies/operations.ts";

@@ -4,7 +4,7 @@
  */
 
 import { after, type MaybePromise } from "../base/maybe-promise.ts";
-import { type Limits, refusalError } from "../limits/limits.ts";
+import { type Limits, refusalError } from "../credits/limits/limits.ts";
 import type { AdmittedCall, ReadCall } from "./call.ts";
 
 export interface AdmitDeps {

@@ -3,7 +3,7 @@
  * text, because every call writes them: lines `name: value`, each with its line end. No name or value contains a line break.
  */
 import type { WeirError } from "../base/errors.ts";
-import type { Limits, RateState } from "../limits/limits.ts";
+import type { Limits, RateState } from "../credits/limits/limits.ts";
 import type { Call } from "./call.ts";
 
 /** The request id under the gateway's name and those that the official SDKs read. */

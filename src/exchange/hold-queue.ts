@@ -6,8 +6,8 @@
 import type { Clock, Timers } from "../base/clock.ts";
 import { fail, WeirError } from "../base/errors.ts";
 import type { MaybePromise } from "../base/maybe-promise.ts";
-import { WHOSE } from "../limits/budget.ts";
-import type { Limits } from "../limits/limits.ts";
+import { WHOSE } from "../credits/budgets/budget.ts";
+import type { Limits } from "../credits/limits/limits.ts";
 import type { Call, PlannedCall, Reservation } from "./call.ts";
 import { streamHeaders } from "./headers.ts";
 import { type HoldDeps, type HoldRefusal, releaseHolds } from "./holds.ts";

@@ -5,10 +5,10 @@
  */
 import type { KeyContext } from "../account/keyring.ts";
 import { after, type MaybePromise } from "../base/maybe-promise.ts";
-import type { Charge } from "../credits/book.ts";
-import type { Hold, Purse } from "../credits/purse.ts";
-import type { BudgetRefusal, BudgetScope } from "../limits/budget.ts";
-import type { BudgetHold, Budgets } from "../limits/budgets.ts";
+import type { BudgetRefusal, BudgetScope } from "../credits/budgets/budget.ts";
+import type { BudgetHold, Budgets } from "../credits/budgets/budgets.ts";
+import type { Charge } from "../credits/ledger/book.ts";
+import type { Hold, Purse } from "../credits/ledger/purse.ts";
 
 export interface HoldDeps {
   readonly purse: Pick<Purse, "hold" | "extend" | "settle" | "release">;

@@ -7,8 +7,8 @@
  */
 import { fail, type WeirError } from "../base/errors.ts";
 import { after, type MaybePromise } from "../base/maybe-promise.ts";
-import type { KeptBytes } from "../limits/kept-bytes.ts";
-import { type KeptPool, KeptRoom } from "../limits/kept-pool.ts";
+import type { KeptBytes } from "../credits/kept/kept-bytes.ts";
+import { type KeptPool, KeptRoom } from "../credits/kept/kept-pool.ts";
 import type { Call, PlannedCall } from "./call.ts";
 import { answerBytes } from "./idempotency.ts";
 import { mayKeep } from "./stored-responses.ts";

@@ -2,7 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Dialect, Endpoint } from "../base/endpoint.ts";
 import type { ByokFee } from "../base/usage.ts";
-import type { Limits } from "../limits/limits.ts";
+import type { Limits } from "../credits/limits/limits.ts";
 import { retryAfterOf, statusFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "../upstream/upstreams.ts";
 import type { Passage } from "../wire/format.ts";

@@ -7,7 +7,7 @@ import type { ShadowRow } from "../analytics/shadow-rows.ts";
 import type { ShadowRuns } from "../analytics/shadow-runs.ts";
 import type { Endpoint } from "../base/endpoint.ts";
 import { after, type MaybePromise } from "../base/maybe-promise.ts";
-import type { Budgets } from "../limits/budgets.ts";
+import type { Budgets } from "../credits/budgets/budgets.ts";
 import type { ErrorClass } from "../record/record.ts";
 import type { Shadow } from "../routing/decision.ts";
 import type { Store } from "../store/store.ts";

@@ -15,7 +15,7 @@ import { Tickets } from "../account/tickets.ts";
 import { openVault } from "../account/vault.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Config, isLocalOnly } from "../config.ts";
-import type { Book } from "../credits/book.ts";
+import type { Book } from "../credits/ledger/book.ts";
 import type { Trail } from "../store/events/trail.ts";
 import type { Installation } from "../store/installation/installation.ts";
 import type { Store } from "../store/store.ts";

@@ -20,7 +20,7 @@ import { MandateTables } from "../billing/mandate-tables.ts";
 import { mandateEnder, mandateWatcher, onMandate } from "../billing/mandate-watching.ts";
 import { pauseMandate } from "../billing/mandates.ts";
 import type { NoticeDeps } from "../billing/notices.ts";
-import type { CreditFall } from "../credits/credit-events.ts";
+import type { CreditFall } from "../credits/ledger/credit-events.ts";
 import type { Events } from "../store/events/events.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";

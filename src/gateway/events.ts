@@ -34,9 +34,9 @@ import {
   subscriptionPastDue,
   subscriptionRenewed,
 } from "../billing/subscription-events.ts";
-import { creditsLow, creditsNegative } from "../credits/credit-events.ts";
+import { budgetExceeded, spendSpike } from "../credits/budgets/budget-events.ts";
+import { creditsLow, creditsNegative } from "../credits/ledger/credit-events.ts";
 import { invoiceIssued } from "../invoices/invoice-wire.ts";
-import { budgetExceeded, spendSpike } from "../limits/budget-events.ts";
 import { canaryRed, policyActivated } from "../policies/policy-events.ts";
 import { EVENT_NAMES, EVENT_TYPES, type EventType } from "../store/events/types.ts";
 import { webhookDisabled, webhookTest } from "../webhooks/webhook-events.ts";

@@ -9,8 +9,8 @@ import { ticketWire } from "../account/ticket.ts";
 import { appWire } from "../apps/app.ts";
 import { isoTime } from "../base/clock.ts";
 import type { Config } from "../config.ts";
-import { entryWire } from "../credits/operations.ts";
-import { pageEnd } from "../credits/shown-list.ts";
+import { entryWire } from "../credits/ledger/operations.ts";
+import { pageEnd } from "../credits/ledger/shown-list.ts";
 import type { ExportPart } from "../exports/archive.ts";
 import {
   type ExportJobDeps,

@@ -5,10 +5,10 @@ import { type Clock, systemTimers } from "../base/clock.ts";
 import type { SharedKept } from "../cells/answers/shared-kept.ts";
 import type { Cell } from "../cells/cell.ts";
 import type { Config } from "../config.ts";
+import { KeptBytes, type KeptBytesDeps } from "../credits/kept/kept-bytes.ts";
 import { IdempotentAnswers } from "../exchange/idempotency.ts";
 import { StoredResponses } from "../exchange/stored-responses.ts";
 import { Exports } from "../exports/export.ts";
-import { KeptBytes, type KeptBytesDeps } from "../limits/kept-bytes.ts";
 import type { Store } from "../store/store.ts";
 import { quotaOver } from "./kept-sharing.ts";
 

@@ -6,8 +6,8 @@ import type { TakePlace } from "../analytics/export-operations.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Cell } from "../cells/cell.ts";
 import type { Config } from "../config.ts";
-import { type Limits, openLimits } from "../limits/limits.ts";
-import { type RequestLimits, requestLimits } from "../limits/request-limits.ts";
+import { type Limits, openLimits } from "../credits/limits/limits.ts";
+import { type RequestLimits, requestLimits } from "../credits/limits/request-limits.ts";
 
 interface LimitsRoom {
   readonly limits: Limits;

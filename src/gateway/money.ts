@@ -2,10 +2,10 @@
 import type { Logger } from "pino";
 import { AccountTables } from "../account/tables.ts";
 import type { Cell } from "../cells/cell.ts";
-import { creditEvents } from "../credits/credit-events.ts";
-import { openCredits } from "../credits/credits.ts";
-import { budgetEvents } from "../limits/budget-events.ts";
-import { type Budgets, openBudgets } from "../limits/budgets.ts";
+import { budgetEvents } from "../credits/budgets/budget-events.ts";
+import { type Budgets, openBudgets } from "../credits/budgets/budgets.ts";
+import { creditEvents } from "../credits/ledger/credit-events.ts";
+import { openCredits } from "../credits/ledger/credits.ts";
 import type { AutoTopupHook } from "./auto-topup.ts";
 import { bootName } from "./boot.ts";
 import type { BudgetTellers, CreditPorts, Credits, MoneyGround } from "./money-ports.ts";

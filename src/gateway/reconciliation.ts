@@ -12,7 +12,7 @@ import { openFaults } from "../billing/reconciliation-finding.ts";
 import { reconcile, reconcileOrder, reconciler } from "../billing/reconciliation-job.ts";
 import { RefundTables } from "../billing/refund-tables.ts";
 import { TopupTables } from "../billing/topup-tables.ts";
-import type { Book } from "../credits/book.ts";
+import type { Book } from "../credits/ledger/book.ts";
 import { InvoiceTables } from "../invoices/invoice-tables.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";

@@ -21,7 +21,7 @@ import type { Cell } from "../cells/cell.ts";
 import type { Flushed } from "../cells/flushing.ts";
 import { assertAlone } from "../cells/membership.ts";
 import type { Config } from "../config.ts";
-import { MONEY_TABLES } from "../credits/audit.ts";
+import { MONEY_TABLES } from "../credits/ledger/audit.ts";
 import { BodyBudget } from "../edge/body-budget.ts";
 import { Uploads } from "../edge/uploads.ts";
 import { openBodies } from "../exchange/bodies.ts";

@@ -8,8 +8,8 @@ import type { Crossed } from "../cells/budgets/scopes.ts";
 import { SharedSpend } from "../cells/budgets/shared-spend.ts";
 import type { Cell } from "../cells/cell.ts";
 import type { LeasedPurse } from "../cells/credit/leased-purse.ts";
-import type { BudgetScope } from "../limits/budget.ts";
-import type { Budgets } from "../limits/budgets.ts";
+import type { BudgetScope } from "../credits/budgets/budget.ts";
+import type { Budgets } from "../credits/budgets/budgets.ts";
 import type { Store } from "../store/store.ts";
 import type { BudgetTellers } from "./money-ports.ts";
 

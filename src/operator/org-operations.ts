@@ -12,7 +12,7 @@ import { fail } from "../base/errors.ts";
 import type { Cursors } from "../base/operation/cursor.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
-import type { Book } from "../credits/book.ts";
+import type { Book } from "../credits/ledger/book.ts";
 import type { Trail } from "../store/events/trail.ts";
 
 export interface OperatorOrgDeps {

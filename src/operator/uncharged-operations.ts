@@ -4,7 +4,7 @@ import { isoTime } from "../base/clock.ts";
 import type { Cursors } from "../base/operation/cursor.ts";
 import { operation } from "../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../base/operation/page.ts";
-import { type UnchargedCall, UnchargedCalls } from "../credits/uncharged.ts";
+import { type UnchargedCall, UnchargedCalls } from "../credits/ledger/uncharged.ts";
 import type { Store } from "../store/store.ts";
 
 export interface OperatorUnchargedDeps {

@@ -14,7 +14,7 @@ import { type FirstStart, firstStart } from "../../src/account/first-start.ts";
 import { AccountTables } from "../../src/account/tables.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { readConfig } from "../../src/config.ts";
-import { openCredits } from "../../src/credits/credits.ts";
+import { openCredits } from "../../src/credits/ledger/credits.ts";
 import { type Gateway, startGateway } from "../../src/gateway/gateway.ts";
 import { openStore } from "../../src/store/store.ts";
 import { putAnalyticsTables } from "./analytics-folder.ts";

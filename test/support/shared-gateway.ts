@@ -16,7 +16,7 @@ import { type Environment, newSecret } from "../../src/account/secret.ts";
 import { AccountTables } from "../../src/account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../../src/account/versions.ts";
 import { systemClock, systemRandom } from "../../src/base/clock.ts";
-import { openCredits } from "../../src/credits/credits.ts";
+import { openCredits } from "../../src/credits/ledger/credits.ts";
 import { openStore } from "../../src/store/store.ts";
 import {
   callsBy,

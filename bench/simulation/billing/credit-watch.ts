@@ -2,7 +2,7 @@
  * The kind of each org's credit, followed entry by entry with rules that are written down here once more: spending takes the
  * grant that expires first, then other grants, then what was paid. What a plan included is never paid out.
  */
-import type { LedgerEntry } from "../../../src/credits/entry.ts";
+import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
 import { must } from "./figures.ts";
 import type { World } from "./world.ts";
 

@@ -4,7 +4,7 @@ import { newId } from "../../../src/base/ids.ts";
 import type { RefundRow, refundWire } from "../../../src/billing/refund.ts";
 import { refundableOf } from "../../../src/billing/refunding.ts";
 import { isPaid } from "../../../src/billing/topup.ts";
-import type { Lot } from "../../../src/credits/lots.ts";
+import type { Lot } from "../../../src/credits/ledger/lots.ts";
 import type { Customer } from "./customers.ts";
 import { Deviation } from "./figures.ts";
 import { buy } from "./payers.ts";

@@ -1,5 +1,5 @@
 /** Each org's ledger, read on from where the night before ended: numbers without gaps, sums, and where each sum comes from. */
-import { entryOf, type LedgerEntry, type StoredEntry } from "../../../src/credits/entry.ts";
+import { entryOf, type LedgerEntry, type StoredEntry } from "../../../src/credits/ledger/entry.ts";
 import { must } from "./figures.ts";
 import type { GatewayProcess } from "./process.ts";
 

@@ -1,5 +1,5 @@
 /** A part of the business that is simulated beside top-ups and refunds: plans, mandates, reconciliation, returns of a month. */
-import type { LedgerEntry } from "../../../src/credits/entry.ts";
+import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
 import { MandateModule } from "./mandates.ts";
 import type { GatewayProcess } from "./process.ts";
 import { ReconciliationModule } from "./reconciliation.ts";

@@ -5,8 +5,8 @@
 import type { FindingKind } from "../../../src/billing/reconciliation-finding.ts";
 import type { RefundRow } from "../../../src/billing/refund.ts";
 import type { TopupRow } from "../../../src/billing/topup.ts";
-import type { StoredEntry } from "../../../src/credits/entry.ts";
-import { openLedger } from "../../../src/credits/ledger.ts";
+import type { StoredEntry } from "../../../src/credits/ledger/entry.ts";
+import { openLedger } from "../../../src/credits/ledger/ledger.ts";
 import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import type { GatewayProcess } from "./process.ts";
 import { HOUR_MS } from "./service.ts";

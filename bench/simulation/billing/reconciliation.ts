@@ -5,7 +5,7 @@
 import type { ParkedRow } from "../../../src/billing/parked.ts";
 import type { ReconciliationReport } from "../../../src/billing/reconciliation-finding.ts";
 import { followNow } from "../../../src/billing/reconciliation-job.ts";
-import type { LedgerEntry } from "../../../src/credits/entry.ts";
+import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
 import { openReconciliation } from "../../../src/gateway/reconciliation.ts";
 import type { PaymentGateway } from "../../../src/payments/gateway.ts";
 import type { Jobs } from "../../../src/store/jobs/jobs.ts";

@@ -6,7 +6,7 @@ import type {
   MoneyTotal,
   ReconciliationReport,
 } from "../../../src/billing/reconciliation-finding.ts";
-import { openLedger } from "../../../src/credits/ledger.ts";
+import { openLedger } from "../../../src/credits/ledger/ledger.ts";
 import { must } from "./figures.ts";
 import type { Plant } from "./planted-faults.ts";
 import { DAY_MS } from "./service.ts";

@@ -10,7 +10,7 @@ import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
 import { refundOperations } from "../../../src/billing/refund-operations.ts";
 import { topupOperations } from "../../../src/billing/topup-operations.ts";
 import type { Config } from "../../../src/config.ts";
-import { openCredits } from "../../../src/credits/credits.ts";
+import { openCredits } from "../../../src/credits/ledger/credits.ts";
 import { autoTopupHook } from "../../../src/gateway/auto-topup.ts";
 import { openBillingRoom } from "../../../src/gateway/billing.ts";
 import type { openInvoiceRoom } from "../../../src/gateway/invoices.ts";

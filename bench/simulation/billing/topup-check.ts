@@ -5,7 +5,7 @@ import type { DisputeRow } from "../../../src/billing/dispute.ts";
 import type { ParkedReason } from "../../../src/billing/parked.ts";
 import type { RefundRow } from "../../../src/billing/refund.ts";
 import { isPaid, type TopupRow } from "../../../src/billing/topup.ts";
-import { openLedger } from "../../../src/credits/ledger.ts";
+import { openLedger } from "../../../src/credits/ledger/ledger.ts";
 import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type Customer, taxDue } from "./customers.ts";

@@ -1,5 +1,5 @@
 /** Those who use a cell: calls with limits, budgets and credit, postings, and acts on rows that all cells have. */
-import type { BudgetHold } from "../../../src/limits/budgets.ts";
+import type { BudgetHold } from "../../../src/credits/budgets/budgets.ts";
 import type { Dice } from "../billing/dice.ts";
 import { Broken } from "./broken.ts";
 import {

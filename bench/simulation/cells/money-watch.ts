@@ -5,8 +5,8 @@
 import { Packr } from "msgpackr";
 import type { NumberedCharge } from "../../../src/cells/credit/charges.ts";
 import { POSTED_LEDGER } from "../../../src/cells/credit/shared-credits.ts";
-import { openLedger } from "../../../src/credits/ledger.ts";
-import type { UnchargedCall } from "../../../src/credits/uncharged.ts";
+import { openLedger } from "../../../src/credits/ledger/ledger.ts";
+import type { UnchargedCall } from "../../../src/credits/ledger/uncharged.ts";
 import { must } from "./broken.ts";
 import { unpack } from "./lua/msgpack.ts";
 import { LuaTable } from "./lua/values.ts";

@@ -1,6 +1,6 @@
 /** What a schedule is about: how many cells, what they serve, and how bad things get. All of it follows from the seed. */
-import type { BudgetScope } from "../../../src/limits/budget.ts";
-import type { KeyLimits } from "../../../src/limits/limits.ts";
+import type { BudgetScope } from "../../../src/credits/budgets/budget.ts";
+import type { KeyLimits } from "../../../src/credits/limits/limits.ts";
 import type { Dice } from "../billing/dice.ts";
 
 export interface SimKey {

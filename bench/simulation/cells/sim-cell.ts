@@ -5,7 +5,7 @@ import { type Cell, openCell } from "../../../src/cells/cell.ts";
 import type { NumberedCharge } from "../../../src/cells/credit/charges.ts";
 import { openSharedCredits } from "../../../src/cells/credit/shared-credits.ts";
 import { openSharedLimits, type SharedLimits } from "../../../src/cells/limits/shared-limits.ts";
-import type { UnchargedCall } from "../../../src/credits/uncharged.ts";
+import type { UnchargedCall } from "../../../src/credits/ledger/uncharged.ts";
 import type { VirtualTime } from "../virtual-time.ts";
 import { Folder, MemoryStore } from "./memory-store.ts";
 import type { Network } from "./network.ts";

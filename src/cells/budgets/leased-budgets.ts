@@ -4,16 +4,22 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
-import type { ChargeSpend } from "../../credits/purse.ts";
 import {
   BUDGET_NAMES,
   type BudgetExceeded,
   type BudgetName,
   type BudgetRefusal,
   type BudgetScope,
-} from "../../limits/budget.ts";
-import type { BudgetHold, BudgetRoom, Budgets, KeyScope, PeriodSpend } from "../../limits/budgets.ts";
-import { monthOf, type Period } from "../../limits/periods.ts";
+} from "../../credits/budgets/budget.ts";
+import type {
+  BudgetHold,
+  BudgetRoom,
+  Budgets,
+  KeyScope,
+  PeriodSpend,
+} from "../../credits/budgets/budgets.ts";
+import { monthOf, type Period } from "../../credits/budgets/periods.ts";
+import type { ChargeSpend } from "../../credits/ledger/purse.ts";
 import type { Store } from "../../store/store.ts";
 import type { CreditLane } from "../credit/credit-lane.ts";
 import { budgetOf, type ScopeLease } from "./scope-lease.ts";

@@ -3,8 +3,8 @@
  * it. Without a hard budget nothing is leased. Invariant: a call is admitted within a lease of the current period and the current
  * budget alone.
  */
-import type { Budget, BudgetName, BudgetScope } from "../../limits/budget.ts";
-import { monthOf, type Period } from "../../limits/periods.ts";
+import type { Budget, BudgetName, BudgetScope } from "../../credits/budgets/budget.ts";
+import { monthOf, type Period } from "../../credits/budgets/periods.ts";
 import { OrgLease } from "../credit/org-lease.ts";
 import type { SharedClock } from "../shared-clock.ts";
 import { budgetNameOf, type ScopeSum } from "./scopes.ts";

@@ -1,6 +1,6 @@
 /** The scopes of budgets that a cell knows of now: those with a lease, with calls, or with charges that the dataset does not have. */
-import type { BudgetScope } from "../../limits/budget.ts";
-import { openPeriods, type Period } from "../../limits/periods.ts";
+import type { BudgetScope } from "../../credits/budgets/budget.ts";
+import { openPeriods, type Period } from "../../credits/budgets/periods.ts";
 import type { Operation } from "../exchange.ts";
 import type { ClockReading, SharedClock } from "../shared-clock.ts";
 import { ANSWER_VALUES, ScopeLease } from "./scope-lease.ts";

@@ -2,8 +2,9 @@
  * What budgets are of: a key, a project or an org, each with a name in the dataset. And what a batch of charges means for them: its
  * sums, and what it crossed by the dataset's answer.
  */
-import type { ChargeSpend } from "../../credits/purse.ts";
-import type { BudgetExceeded, BudgetName, BudgetScope, SpendSpike } from "../../limits/budget.ts";
+
+import type { BudgetExceeded, BudgetName, BudgetScope, SpendSpike } from "../../credits/budgets/budget.ts";
+import type { ChargeSpend } from "../../credits/ledger/purse.ts";
 
 /** Names of scopes: see `scripts/exchange/60-budgets.lua`. */
 export interface ScopeNames {

@@ -2,7 +2,7 @@
  * Looks at the balances after charges: the one that took an org's balance below a bound is known once charges have numbers, and only
  * the cell that sent it sees it. It is told of once, also where the same charges come again after a kill.
  */
-import { type CreditFall, type FallBounds, fallOf } from "../../credits/credit-events.ts";
+import { type CreditFall, type FallBounds, fallOf } from "../../credits/ledger/credit-events.ts";
 import type { Store, Table } from "../../store/store.ts";
 import type { NumberedCharge } from "./charges.ts";
 

@@ -4,8 +4,8 @@
  * of the last batch, so a process that was killed goes on where it was.
  */
 import { Packr } from "msgpackr";
-import type { ChargeSpend } from "../../credits/purse.ts";
-import type { UnchargedCall } from "../../credits/uncharged.ts";
+import type { ChargeSpend } from "../../credits/ledger/purse.ts";
+import type { UnchargedCall } from "../../credits/ledger/uncharged.ts";
 import type { Log, Store } from "../../store/store.ts";
 import { type Crossed, crossedIn, ScopeSums } from "../budgets/scopes.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
-import type { BudgetScope } from "../../limits/budget.ts";
+import type { BudgetScope } from "../../credits/budgets/budget.ts";
 import { Soon } from "../../store/soon.ts";
 import { ScopeLease } from "../budgets/scope-lease.ts";
 import { ScopeLeases } from "../budgets/scope-leases.ts";

@@ -4,7 +4,7 @@
  * that this is not done: until then a list says that older entries may be missing.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { entryOf, type LedgerEntry, type StoredEntry } from "../../credits/entry.ts";
+import { entryOf, type LedgerEntry, type StoredEntry } from "../../credits/ledger/entry.ts";
 import type { Store } from "../../store/store.ts";
 import type { Cell } from "../cell.ts";
 

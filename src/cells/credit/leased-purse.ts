@@ -3,8 +3,8 @@
  * where that does not cover it. Each hold is closed once; what a call cost is written in the act of its settlement and numbered later.
  */
 import type { Clock } from "../../base/clock.ts";
-import type { Charge } from "../../credits/book.ts";
-import type { ChargeSpend, Funds, Hold, Purse, Settled } from "../../credits/purse.ts";
+import type { Charge } from "../../credits/ledger/book.ts";
+import type { ChargeSpend, Funds, Hold, Purse, Settled } from "../../credits/ledger/purse.ts";
 import type { Store } from "../../store/store.ts";
 import type { Restating } from "../parts.ts";
 import { Charges, type ChargesPorts } from "./charges.ts";

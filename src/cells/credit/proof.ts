@@ -3,7 +3,7 @@
  * that all cells have. Charges are known by number and sum only: so many as lack between two postings, and no more than the balance
  * fell by. What ClickHouse lists of them is not needed for it.
  */
-import { entryOf, type StoredEntry } from "../../credits/entry.ts";
+import { entryOf, type StoredEntry } from "../../credits/ledger/entry.ts";
 import type { Store } from "../../store/store.ts";
 import type { Cell } from "../cell.ts";
 import { KEY_PREFIX } from "../keys.ts";

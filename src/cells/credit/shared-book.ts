@@ -4,13 +4,13 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
-import type { Balance, Book } from "../../credits/book.ts";
-import { type CreditFall, type FallBounds, fallOf } from "../../credits/credit-events.ts";
-import type { PostedEntry, SettleEntry } from "../../credits/entry.ts";
-import type { Ledger, LedgerPage } from "../../credits/ledger.ts";
-import type { CreditLots } from "../../credits/lots.ts";
-import { checkPosting, earlierPosting, type Posted, type Posting } from "../../credits/posting.ts";
-import type { LedgerList } from "../../credits/shown-list.ts";
+import type { Balance, Book } from "../../credits/ledger/book.ts";
+import { type CreditFall, type FallBounds, fallOf } from "../../credits/ledger/credit-events.ts";
+import type { PostedEntry, SettleEntry } from "../../credits/ledger/entry.ts";
+import type { Ledger, LedgerPage } from "../../credits/ledger/ledger.ts";
+import type { CreditLots } from "../../credits/ledger/lots.ts";
+import { checkPosting, earlierPosting, type Posted, type Posting } from "../../credits/ledger/posting.ts";
+import type { LedgerList } from "../../credits/ledger/shown-list.ts";
 import type { ActCredit } from "../act-credit.ts";
 import type { CreditView } from "./credit-view.ts";
 import { SharedList, type SharedListDeps } from "./shared-list.ts";

@@ -1,9 +1,9 @@
 /** Credits of a cell among several: the purse holds what the cell has leased, the book posts by acts that all cells have. */
 import type { Clock } from "../../base/clock.ts";
-import type { CreditBounds } from "../../credits/accounts.ts";
-import type { CreditFall, FallBounds } from "../../credits/credit-events.ts";
-import { type LedgerTables, openLedger } from "../../credits/ledger.ts";
-import { CreditLots } from "../../credits/lots.ts";
+import type { CreditBounds } from "../../credits/ledger/accounts.ts";
+import type { CreditFall, FallBounds } from "../../credits/ledger/credit-events.ts";
+import { type LedgerTables, openLedger } from "../../credits/ledger/ledger.ts";
+import { CreditLots } from "../../credits/ledger/lots.ts";
 import type { Cell } from "../cell.ts";
 import { ChargeFalls } from "./charge-falls.ts";
 import type { NumberedCharge } from "./charges.ts";

@@ -4,8 +4,8 @@
  * folder still has, or that is gone with its folder. Where no cell has anything to bring any more it is gone: an entry is shown
  * for it, and a row that all cells have says up to which number that was found, so that every list is the same also while a cell is away.
  */
-import type { LedgerEntry } from "../../credits/entry.ts";
-import type { Ledger, LedgerPage } from "../../credits/ledger.ts";
+import type { LedgerEntry } from "../../credits/ledger/entry.ts";
+import type { Ledger, LedgerPage } from "../../credits/ledger/ledger.ts";
 import {
   aboveOf,
   gapsIn,
@@ -15,7 +15,7 @@ import {
   type Page,
   pageOf,
   type Stretch,
-} from "../../credits/shown-list.ts";
+} from "../../credits/ledger/shown-list.ts";
 import type { Store } from "../../store/store.ts";
 import type { Table } from "../../store/tables/table.ts";
 import type { Flushed } from "../flushing.ts";

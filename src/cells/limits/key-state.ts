@@ -4,8 +4,8 @@
  * while it is surely still set aside.
  */
 import type { Clock } from "../../base/clock.ts";
-import type { Admission, KeyLimits, Refusal } from "../../limits/limits.ts";
-import { SlidingWindow, WINDOW_MS } from "../../limits/window.ts";
+import type { Admission, KeyLimits, Refusal } from "../../credits/limits/limits.ts";
+import { SlidingWindow, WINDOW_MS } from "../../credits/limits/window.ts";
 import { elapsedMs, type Stamp } from "./stamp.ts";
 
 /** A batch may be used so long, from before it was asked for; it counts in the dataset for 60.5 s. A part ahead is a longer one. */

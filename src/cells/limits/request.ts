@@ -3,7 +3,7 @@
  * of `scripts/exchange/50-limits.lua`.
  */
 import type { Clock } from "../../base/clock.ts";
-import type { Refusal } from "../../limits/limits.ts";
+import type { Refusal } from "../../credits/limits/limits.ts";
 import type { Operation } from "../exchange.ts";
 import type { RedisValue } from "../redis.ts";
 import type { Ask, Batch, KeyState } from "./key-state.ts";

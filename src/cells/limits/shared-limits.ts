@@ -5,8 +5,8 @@
  */
 import { type Clock, systemTimers, type Timers } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
-import type { Admission, LimitedKey, Limits, Refusal } from "../../limits/limits.ts";
-import { WINDOW_MS } from "../../limits/window.ts";
+import type { Admission, LimitedKey, Limits, Refusal } from "../../credits/limits/limits.ts";
+import { WINDOW_MS } from "../../credits/limits/window.ts";
 import type { Lane, Operation } from "../exchange.ts";
 import type { RedisValue } from "../redis.ts";
 import { type Ask, KeyState, numbersOf, renewalMs, SLOT_MS } from "./key-state.ts";

@@ -2,7 +2,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Clock, systemClock } from "../../../src/base/clock.ts";
-import type { Hold } from "../../../src/credits/purse.ts";
+import type { Hold } from "../../../src/credits/ledger/purse.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";

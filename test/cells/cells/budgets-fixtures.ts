@@ -17,9 +17,14 @@ import { connectRedis, Script } from "../../../src/cells/redis.ts";
 import { SCRIPTS } from "../../../src/cells/scripts.ts";
 import { SharedClock } from "../../../src/cells/shared-clock.ts";
 import { STALE_MS } from "../../../src/cells-settings.ts";
-import type { Hold } from "../../../src/credits/purse.ts";
-import type { Budget, BudgetExceeded, BudgetRefusal, BudgetScope } from "../../../src/limits/budget.ts";
-import type { BudgetHold } from "../../../src/limits/budgets.ts";
+import type {
+  Budget,
+  BudgetExceeded,
+  BudgetRefusal,
+  BudgetScope,
+} from "../../../src/credits/budgets/budget.ts";
+import type { BudgetHold } from "../../../src/credits/budgets/budgets.ts";
+import type { Hold } from "../../../src/credits/ledger/purse.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { startRedis } from "../../support/redis-server.ts";
 import type { Bench } from "./fixtures.ts";

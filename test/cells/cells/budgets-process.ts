@@ -9,7 +9,7 @@ import { LeasedBudgets } from "../../../src/cells/budgets/leased-budgets.ts";
 import { SharedSpend } from "../../../src/cells/budgets/shared-spend.ts";
 import { CreditView } from "../../../src/cells/credit/credit-view.ts";
 import { openLeasedPurse } from "../../../src/cells/credit/leased-purse.ts";
-import type { BudgetScope } from "../../../src/limits/budget.ts";
+import type { BudgetScope } from "../../../src/credits/budgets/budget.ts";
 import { append, callUntilOver, name, openProcessCell, own, random, whileCalled } from "./process-cell.ts";
 
 const [keyList = "", ...numbers] = own;

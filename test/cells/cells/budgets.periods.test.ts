@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Clock, seededRandom, systemClock } from "../../../src/base/clock.ts";
 import { joinSpend } from "../../../src/cells/budgets/join-spend.ts";
-import type { BudgetScope } from "../../../src/limits/budget.ts";
+import type { BudgetScope } from "../../../src/credits/budgets/budget.ts";
 import { rounds } from "../../support/effort.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";

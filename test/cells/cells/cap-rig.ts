@@ -1,6 +1,6 @@
 /** What eight cells spend of, up to a bound: an org's credit, and hard budgets, behind the same words. */
 import { expect } from "vitest";
-import type { BudgetScope } from "../../../src/limits/budget.ts";
+import type { BudgetScope } from "../../../src/credits/budgets/budget.ts";
 import { equals, until } from "../../support/wait.ts";
 import {
   begin,

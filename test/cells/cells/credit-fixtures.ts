@@ -5,8 +5,8 @@ import type { ActCredit } from "../../../src/cells/act-credit.ts";
 import type { NumberedCharge } from "../../../src/cells/credit/charges.ts";
 import { CreditView } from "../../../src/cells/credit/credit-view.ts";
 import { type LeasedPurse, openLeasedPurse } from "../../../src/cells/credit/leased-purse.ts";
-import type { Hold } from "../../../src/credits/purse.ts";
-import type { UnchargedCall } from "../../../src/credits/uncharged.ts";
+import type { Hold } from "../../../src/credits/ledger/purse.ts";
+import type { UnchargedCall } from "../../../src/credits/ledger/uncharged.ts";
 import { equals, until } from "../../support/wait.ts";
 import type { Bench, TestCell, TestCellOptions } from "./fixtures.ts";
 

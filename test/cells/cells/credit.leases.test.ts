@@ -1,6 +1,6 @@
 /** An org's credit over eight cells: leases, recalls and postings. That no more than it is spent: cap.test.ts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Hold } from "../../../src/credits/purse.ts";
+import type { Hold } from "../../../src/credits/ledger/purse.ts";
 import { amount } from "../../support/effort.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";

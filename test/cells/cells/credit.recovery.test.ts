@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { Charges } from "../../../src/cells/credit/charges.ts";
 import { noteRestored, retireCell } from "../../../src/cells/dataset.ts";
-import type { Hold } from "../../../src/credits/purse.ts";
+import type { Hold } from "../../../src/credits/ledger/purse.ts";
 import { amount } from "../../support/effort.ts";
 import { anyMoment, rest } from "../../support/pace.ts";
 import { missingRedis } from "../../support/redis-server.ts";

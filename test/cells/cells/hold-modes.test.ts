@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Random, seededRandom } from "../../../src/base/clock.ts";
 import { WeirError } from "../../../src/base/errors.ts";
-import type { BudgetScope } from "../../../src/limits/budget.ts";
+import type { BudgetScope } from "../../../src/credits/budgets/budget.ts";
 import { amount } from "../../support/effort.ts";
 import { anyMoment } from "../../support/pace.ts";
 import { missingRedis } from "../../support/redis-server.ts";

@@ -12,11 +12,11 @@ import { assertAlone, membershipOf, noteUpload, uploadOf } from "../../../src/ce
 import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
 import { type UploadStep, uploadFolder } from "../../../src/cells/upload.ts";
 import { type Config, readConfig } from "../../../src/config.ts";
-import { openCredits } from "../../../src/credits/credits.ts";
-import type { Hold } from "../../../src/credits/purse.ts";
+import { type BudgetHold, openBudgets } from "../../../src/credits/budgets/budgets.ts";
+import { openCredits } from "../../../src/credits/ledger/credits.ts";
+import type { Hold } from "../../../src/credits/ledger/purse.ts";
 import { IdempotentAnswers } from "../../../src/exchange/idempotency.ts";
 import { initDataset, secretsKeyText } from "../../../src/gateway/init-dataset.ts";
-import { type BudgetHold, openBudgets } from "../../../src/limits/budgets.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { removeFolder, seededFolder } from "../../support/gateway.ts";
 import { missingRedis, startRedis, type TestRedis } from "../../support/redis-server.ts";

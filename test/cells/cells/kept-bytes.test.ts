@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { MergedRows } from "../../../src/cells/merged-rows.ts";
-import { KeptBytes, type KeptOwner } from "../../../src/limits/kept-bytes.ts";
-import { KeptRoom } from "../../../src/limits/kept-pool.ts";
+import { KeptBytes, type KeptOwner } from "../../../src/credits/kept/kept-bytes.ts";
+import { KeptRoom } from "../../../src/credits/kept/kept-pool.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 

@@ -10,7 +10,7 @@ import { openSharedLimits, type SharedLimits } from "../../../src/cells/limits/s
 import { connectRedis, type RedisLink, Script } from "../../../src/cells/redis.ts";
 import { SCRIPTS } from "../../../src/cells/scripts.ts";
 import { STALE_MS } from "../../../src/cells-settings.ts";
-import type { Admission, LimitedKey, Refusal } from "../../../src/limits/limits.ts";
+import type { Admission, LimitedKey, Refusal } from "../../../src/credits/limits/limits.ts";
 import { startRedis, type TestRedis } from "../../support/redis-server.ts";
 
 const CLOCK = `${KEY_PREFIX}test-clock`;

@@ -1,6 +1,6 @@
 /** A cell that stops leaves nothing of the keys' limits set aside. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Admission } from "../../../src/limits/limits.ts";
+import type { Admission } from "../../../src/credits/limits/limits.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { type LimitsRig, openLimitsRig } from "./limits-rig.ts";
 

@@ -1,7 +1,7 @@
 /** Limits of keys where cells, their clocks, the network or Redis fail; at one real Redis, in virtual time. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { STALE_MS } from "../../../src/cells-settings.ts";
-import type { Admission } from "../../../src/limits/limits.ts";
+import type { Admission } from "../../../src/credits/limits/limits.ts";
 import { amount } from "../../support/effort.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { type LimitsCell, type LimitsRig, mostInWindow, openLimitsRig } from "./limits-rig.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { STALE_MS } from "../../../src/cells-settings.ts";
-import type { Admission } from "../../../src/limits/limits.ts";
+import type { Admission } from "../../../src/credits/limits/limits.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { type LimitsCell, type LimitsRig, openLimitsRig } from "./limits-rig.ts";
 

@@ -1,6 +1,6 @@
 /** Requests and tokens a minute over several cells of one real Redis, in virtual time. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LimitedKey, openLimits } from "../../../src/limits/limits.ts";
+import { type LimitedKey, openLimits } from "../../../src/credits/limits/limits.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { type LimitsCell, type LimitsRig, mostInWindow, openLimitsRig } from "./limits-rig.ts";
 

@@ -9,7 +9,7 @@ import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { openCell } from "../../../src/cells/cell.ts";
 import { CreditView } from "../../../src/cells/credit/credit-view.ts";
 import { openLeasedPurse } from "../../../src/cells/credit/leased-purse.ts";
-import type { Hold } from "../../../src/credits/purse.ts";
+import type { Hold } from "../../../src/credits/ledger/purse.ts";
 import { openStore } from "../../../src/store/store.ts";
 
 const [folder = "", name = "", datasetId = "", redisUrl = ""] = process.argv.slice(2);

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { systemClock } from "../../../src/base/clock.ts";
 import type { LeasedPurse } from "../../../src/cells/credit/leased-purse.ts";
 import { openSharedCredits, POSTED_LEDGER } from "../../../src/cells/credit/shared-credits.ts";
-import type { CreditFall } from "../../../src/credits/credit-events.ts";
-import type { LedgerEntry, LedgerKind, PostedKind } from "../../../src/credits/entry.ts";
-import { openLedger } from "../../../src/credits/ledger.ts";
-import type { Posting } from "../../../src/credits/posting.ts";
-import type { Hold } from "../../../src/credits/purse.ts";
-import { isGap, pageEnd, type ShownEntry } from "../../../src/credits/shown-list.ts";
+import type { CreditFall } from "../../../src/credits/ledger/credit-events.ts";
+import type { LedgerEntry, LedgerKind, PostedKind } from "../../../src/credits/ledger/entry.ts";
+import { openLedger } from "../../../src/credits/ledger/ledger.ts";
+import type { Posting } from "../../../src/credits/ledger/posting.ts";
+import type { Hold } from "../../../src/credits/ledger/purse.ts";
+import { isGap, pageEnd, type ShownEntry } from "../../../src/credits/ledger/shown-list.ts";
 import { amount } from "../../support/effort.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { equals, until } from "../../support/wait.ts";

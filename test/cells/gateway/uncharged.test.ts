@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { type Cell, openCell } from "../../../src/cells/cell.ts";
 import { connectRedis } from "../../../src/cells/redis.ts";
-import { UnchargedCalls } from "../../../src/credits/uncharged.ts";
+import { UnchargedCalls } from "../../../src/credits/ledger/uncharged.ts";
 import { isSharedTable } from "../../../src/gateway/cells.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";

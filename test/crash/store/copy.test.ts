@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { MONEY_TABLES } from "../../../src/credits/audit.ts";
+import { MONEY_TABLES } from "../../../src/credits/ledger/audit.ts";
 import { copyLmdb } from "../../../src/store/copying/copy.ts";
 import { inspect, lmdbPath } from "../../../src/store/recovery/inspection.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";

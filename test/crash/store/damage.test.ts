@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { type Random, seededRandom } from "../../../src/base/clock.ts";
 import { checkData } from "../../../src/commands/check-data.ts";
-import { MONEY_TABLES } from "../../../src/credits/audit.ts";
+import { MONEY_TABLES } from "../../../src/credits/ledger/audit.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { audit, ManualClock, openCredits, wholeLedger } from "../../support/credits/fixtures.ts";
 import { amount } from "../../support/effort.ts";
@@ -23,7 +23,7 @@ const LIVES = ROUNDS < 24 ? 2 : 4;
 
 const home = mkdtempSync(join(tmpdir(), "weir-damaged-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
-const SETTLER = join(import.meta.dirname, "../credits/settler.ts");
+const SETTLER = join(import.meta.dirname, "../credits/ledger/settler.ts");
 
 /** Settles until so many calls are acknowledged, then dies. Adds what it acknowledged. */
 async function settleUntilKilled(folder: string, seed: number, calls: number, into: string[]): Promise<void> {

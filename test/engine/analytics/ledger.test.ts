@@ -9,7 +9,7 @@ import { decodedEntry, encodeEntry, type OrgEntry } from "../../../src/analytics
 import { LIMITS, queryBudget } from "../../../src/analytics/query-budget.ts";
 import { seededRandom, systemClock } from "../../../src/base/clock.ts";
 import { SharedStore } from "../../../src/cells/shared-store.ts";
-import { LEDGER_KINDS, type LedgerKind } from "../../../src/credits/entry.ts";
+import { LEDGER_KINDS, type LedgerKind } from "../../../src/credits/ledger/entry.ts";
 import { isSharedTable } from "../../../src/gateway/cells.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";

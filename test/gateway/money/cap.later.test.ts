@@ -2,8 +2,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, expect, test, vi } from "vitest";
 import { seededRandom } from "../../../src/base/clock.ts";
-import { BookPurse } from "../../../src/credits/purse.ts";
-import { PeriodBudgets } from "../../../src/limits/budgets.ts";
+import { PeriodBudgets } from "../../../src/credits/budgets/budgets.ts";
+import { BookPurse } from "../../../src/credits/ledger/purse.ts";
 import { capCases } from "./cap.cases.ts";
 
 afterAll(() => vi.restoreAllMocks());

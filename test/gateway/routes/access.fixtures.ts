@@ -15,7 +15,7 @@ import { AccountTables } from "../../../src/account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../../../src/account/versions.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { newId } from "../../../src/base/ids.ts";
-import { openCredits } from "../../../src/credits/credits.ts";
+import { openCredits } from "../../../src/credits/ledger/credits.ts";
 import { Sessions } from "../../../src/identity/sessions.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { seededFolder } from "../../support/gateway.ts";

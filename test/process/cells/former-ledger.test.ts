@@ -9,7 +9,7 @@ import {
   isFormerListed,
   isFormerOver,
 } from "../../../src/cells/credit/former-ledger.ts";
-import { storedEntry } from "../../../src/credits/entry.ts";
+import { storedEntry } from "../../../src/credits/ledger/entry.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { settle, topUp } from "../../support/analytics/ledger.fixtures.ts";
 import { tempFolder } from "../../support/credits/fixtures.ts";

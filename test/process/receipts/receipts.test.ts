@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openVault } from "../../../src/account/vault.ts";
 import { requestId } from "../../../src/base/ids.ts";
 import { verifyReceiptFile } from "../../../src/commands/verify-receipt.ts";
-import { openCredits } from "../../../src/credits/credits.ts";
+import { openCredits } from "../../../src/credits/ledger/credits.ts";
 import { ReceiptKeys, ROTATE_AFTER_MS } from "../../../src/receipts/keys.ts";
 import { entryOfCall, type ReadLedger } from "../../../src/receipts/ledger-entry.ts";
 import { receiptOf, signReceipt } from "../../../src/receipts/receipt.ts";

@@ -15,7 +15,7 @@ import type { Mutant } from "../../../scripts/mutants/mutant.ts";
 import { measureFiles, type Outcome, runUntilFailure } from "../../../scripts/mutants/run.ts";
 import { REPO } from "./fixtures.ts";
 
-const SOURCE = "src/limits/window.ts";
+const SOURCE = "src/credits/limits/window.ts";
 const WINDOW = `export function used(from: number, to: number): number {
   return to - from;
 }

@@ -2,7 +2,7 @@
 import type { Target } from "../../../src/analytics/client.ts";
 import type { AnalyticsLedger } from "../../../src/analytics/ledger.ts";
 import type { OrgEntry } from "../../../src/analytics/ledger-rows.ts";
-import type { LedgerEntry } from "../../../src/credits/entry.ts";
+import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 const AT_MS = Date.UTC(2026, 1, 3, 4, 5, 6, 789);

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../../src/base/clock.ts";
-import type { Charge, LocalBook } from "../../../src/credits/book.ts";
-import { type CreditsDeps, openCredits as openPurseAndBook } from "../../../src/credits/credits.ts";
-import type { LedgerEntry } from "../../../src/credits/entry.ts";
-import type { LedgerPage } from "../../../src/credits/ledger.ts";
-import type { Posting } from "../../../src/credits/posting.ts";
-import type { Hold } from "../../../src/credits/purse.ts";
+import type { Charge, LocalBook } from "../../../src/credits/ledger/book.ts";
+import { type CreditsDeps, openCredits as openPurseAndBook } from "../../../src/credits/ledger/credits.ts";
+import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
+import type { LedgerPage } from "../../../src/credits/ledger/ledger.ts";
+import type { Posting } from "../../../src/credits/ledger/posting.ts";
+import type { Hold } from "../../../src/credits/ledger/purse.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 
 export class ManualClock implements Clock {

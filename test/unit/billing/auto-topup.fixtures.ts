@@ -17,7 +17,7 @@ import { FxTable } from "../../../src/billing/fx-table.ts";
 import { ParkedPayments } from "../../../src/billing/parked.ts";
 import { RefundTables } from "../../../src/billing/refund-tables.ts";
 import { TopupTables } from "../../../src/billing/topup-tables.ts";
-import { openCredits } from "../../../src/credits/credits.ts";
+import { openCredits } from "../../../src/credits/ledger/credits.ts";
 import { autoTopupHook, openAutoTopup } from "../../../src/gateway/auto-topup.ts";
 import { InvoiceTables } from "../../../src/invoices/invoice-tables.ts";
 import { Issuer } from "../../../src/invoices/issuer.ts";

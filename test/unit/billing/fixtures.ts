@@ -12,7 +12,7 @@ import { quoteFor } from "../../../src/billing/quote.ts";
 import { RefundTables } from "../../../src/billing/refund-tables.ts";
 import type { TopupRow } from "../../../src/billing/topup.ts";
 import { TopupTables } from "../../../src/billing/topup-tables.ts";
-import { openCredits } from "../../../src/credits/credits.ts";
+import { openCredits } from "../../../src/credits/ledger/credits.ts";
 import { InvoiceTables } from "../../../src/invoices/invoice-tables.ts";
 import { Issuer } from "../../../src/invoices/issuer.ts";
 import { Series } from "../../../src/invoices/series.ts";

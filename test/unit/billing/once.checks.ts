@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { SimPayment, SimRefund } from "../../../simulator/payments/state.ts";
 import type { RefundRow } from "../../../src/billing/refund.ts";
 import { isPaid, settledStatus, type TopupRow } from "../../../src/billing/topup.ts";
-import type { LedgerEntry } from "../../../src/credits/entry.ts";
+import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
 import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import { audit, wholeLedger } from "../../support/credits/fixtures.ts";
 import { HOUSE, type PayWorld } from "./once.world.ts";

@@ -19,7 +19,7 @@ import { returnPageOperations } from "../../../src/billing/return-page.ts";
 import { topupOperations } from "../../../src/billing/topup-operations.ts";
 import { TopupTables } from "../../../src/billing/topup-tables.ts";
 import { topupWatcher, watchTopup } from "../../../src/billing/watching.ts";
-import { openCredits } from "../../../src/credits/credits.ts";
+import { openCredits } from "../../../src/credits/ledger/credits.ts";
 import { autoTopupHook, openAutoTopup } from "../../../src/gateway/auto-topup.ts";
 import { openPlanRoom } from "../../../src/gateway/plans.ts";
 import { type InvoicesOptions, openInvoices } from "../../../src/invoices/invoices.ts";

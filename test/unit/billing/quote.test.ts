@@ -7,7 +7,7 @@ import { FxTable } from "../../../src/billing/fx-table.ts";
 import { creditMoney, quoteFor, quoteWire } from "../../../src/billing/quote.ts";
 import { settle } from "../../../src/billing/settling.ts";
 import { topupWire } from "../../../src/billing/topup.ts";
-import { creditOperations } from "../../../src/credits/operations.ts";
+import { creditOperations } from "../../../src/credits/ledger/operations.ts";
 import { invoiceWire } from "../../../src/invoices/invoice-wire.ts";
 import { pageModel, textsOf } from "../../../src/invoices/page-model.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";

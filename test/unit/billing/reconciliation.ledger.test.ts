@@ -2,8 +2,8 @@
 import { afterEach, expect, test } from "vitest";
 import { fail } from "../../../src/base/errors.ts";
 import type { OwnBooks } from "../../../src/billing/reconciliation-books.ts";
-import { codeOf, type StoredEntry } from "../../../src/credits/entry.ts";
-import { GAP_REF, type GapEntry } from "../../../src/credits/shown-list.ts";
+import { codeOf, type StoredEntry } from "../../../src/credits/ledger/entry.ts";
+import { GAP_REF, type GapEntry } from "../../../src/credits/ledger/shown-list.ts";
 import { someOrg } from "./fixtures.ts";
 import { type Books, kindsOf, openBooks } from "./reconciliation.fixtures.ts";
 

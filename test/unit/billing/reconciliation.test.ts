@@ -5,7 +5,7 @@ import { seededRandom } from "../../../src/base/clock.ts";
 import { FINDING_KINDS } from "../../../src/billing/reconciliation-finding.ts";
 import { missedDays, nextNight, reconciler } from "../../../src/billing/reconciliation-job.ts";
 import type { TopupRow } from "../../../src/billing/topup.ts";
-import type { StoredEntry } from "../../../src/credits/entry.ts";
+import type { StoredEntry } from "../../../src/credits/ledger/entry.ts";
 import { GatewayError } from "../../../src/payments/gateway.ts";
 import { someOrg } from "./fixtures.ts";
 import { type Books, kindsOf, openBooks } from "./reconciliation.fixtures.ts";

@@ -3,7 +3,7 @@ import { Packr } from "msgpackr";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { crossedIn } from "../../../src/cells/budgets/scopes.ts";
 import { Charges, type Row } from "../../../src/cells/credit/charges.ts";
-import type { ChargeSpend } from "../../../src/credits/purse.ts";
+import type { ChargeSpend } from "../../../src/credits/ledger/purse.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";
 
 let disk: ReturnType<typeof tempStore>;

@@ -5,8 +5,8 @@ import { keyScope } from "../../../src/cells/budgets/scopes.ts";
 import { OrgLease } from "../../../src/cells/credit/org-lease.ts";
 import { SharedClock } from "../../../src/cells/shared-clock.ts";
 import { STALE_MS } from "../../../src/cells-settings.ts";
-import type { BudgetScope } from "../../../src/limits/budget.ts";
-import { openPeriods } from "../../../src/limits/periods.ts";
+import type { BudgetScope } from "../../../src/credits/budgets/budget.ts";
+import { openPeriods } from "../../../src/credits/budgets/periods.ts";
 
 const answer = (leaseMicroUsd: number) => ({
   ...{

@@ -1,8 +1,8 @@
 /** Admission where the slot is asked for elsewhere and the answer comes later. */
 import { expect, test } from "vitest";
+import type { Admission, Refusal } from "../../../src/credits/limits/limits.ts";
 import { type AdmitDeps, admit } from "../../../src/exchange/admit.ts";
 import { Call, type Incoming } from "../../../src/exchange/call.ts";
-import type { Admission, Refusal } from "../../../src/limits/limits.ts";
 import { chatFormat } from "../../../src/wire/chat/format.ts";
 
 const ADMITTED: Admission = { admitted: true, release() {} };

@@ -7,10 +7,10 @@ import type { KeyContext } from "../../../src/account/keyring.ts";
 import { fail, type WeirError } from "../../../src/base/errors.ts";
 import type { MaybePromise } from "../../../src/base/maybe-promise.ts";
 import type { ClientReply } from "../../../src/client-reply.ts";
+import type { BudgetName, BudgetRefusal } from "../../../src/credits/budgets/budget.ts";
 import { Call, type Incoming, type PlannedCall, type Reservation } from "../../../src/exchange/call.ts";
 import { ClientLeft, HoldQueue, type HoldQueueDeps, type Wish } from "../../../src/exchange/hold-queue.ts";
 import type { HoldRefusal, Holds } from "../../../src/exchange/holds.ts";
-import type { BudgetName, BudgetRefusal } from "../../../src/limits/budget.ts";
 import { chatFormat } from "../../../src/wire/chat/format.ts";
 import { ManualTime } from "../../support/jobs/fixtures.ts";
 

@@ -1,8 +1,8 @@
 /** How much of the quota of kept bytes a call takes before its upstream is asked. */
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { KeptBytes } from "../../../src/credits/kept/kept-bytes.ts";
 import type { PlannedCall } from "../../../src/exchange/call.ts";
 import { takeKeptRoom } from "../../../src/exchange/keep-room.ts";
-import { KeptBytes } from "../../../src/limits/kept-bytes.ts";
 import { ManualClock, tempStore } from "../../support/credits/fixtures.ts";
 
 const owner = { orgId: "org_1", environment: "live" } as const;

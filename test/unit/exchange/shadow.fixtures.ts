@@ -4,11 +4,11 @@
  */
 import type { ShadowRow } from "../../../src/analytics/shadow-rows.ts";
 import { systemTimers } from "../../../src/base/clock.ts";
+import { openBudgets } from "../../../src/credits/budgets/budgets.ts";
+import { openLimits } from "../../../src/credits/limits/limits.ts";
 import { Call, type Incoming, type ReservedCall } from "../../../src/exchange/call.ts";
 import { openShadows, type ShadowDeps, type Shadows } from "../../../src/exchange/shadow.ts";
 import type { PrimaryEnding } from "../../../src/exchange/shadow-ending.ts";
-import { openBudgets } from "../../../src/limits/budgets.ts";
-import { openLimits } from "../../../src/limits/limits.ts";
 import { DEFAULT_DECISION, type Shadow } from "../../../src/routing/decision.ts";
 import { Health } from "../../../src/routing/health.ts";
 import type { UpstreamHandler, UpstreamRequest } from "../../../src/upstream/upstreams.ts";

@@ -5,7 +5,7 @@ import { orgClosed as orgClosedEvent, ticketDecided } from "../../../src/account
 import type { closingShape } from "../../../src/account/closing.ts";
 import { orgWire } from "../../../src/account/org-wire.ts";
 import { newTicket, ticketWire } from "../../../src/account/ticket.ts";
-import { budgetEvents } from "../../../src/limits/budget-events.ts";
+import { budgetEvents } from "../../../src/credits/budgets/budget-events.ts";
 import { readEml } from "../../../src/mail/eml.ts";
 import { orgAdministrators } from "../../../src/mail/recipients.ts";
 import { eventType } from "../../../src/store/events/types.ts";

@@ -33,7 +33,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "account",
     "catalog",
     "store",
-    "credits",
+    "credits/ledger",
     "receipts",
     "backup",
     "supervisor",
@@ -54,16 +54,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   simulator: ["base"],
   store: ["base", "base/process"],
   // What several processes of one installation share, through Redis.
-  cells: ["base", "store", "credits", "limits", "src/exchange/kept-rows.ts"],
+  cells: ["base", "store", "credits/ledger", "credits/limits", "src/exchange/kept-rows.ts"],
   // Several processes on one machine and one port; the analytics' engine comes by a port.
   supervisor: ["base", "base/process", "cells"],
   "store/jobs": ["base", "store"],
   "store/events": ["base", "store"],
   webhooks: ["base", "store", "store/events", "store/jobs", "account", "outbound"],
   // It takes only the shape of a ledger entry from credits.
-  analytics: ["base", "record", "store", "store/events", "src/credits/entry.ts"],
-  credits: ["base", "store", "store/events"],
-  limits: ["base", "store", "credits", "store/events"],
+  analytics: ["base", "record", "store", "store/events", "src/credits/ledger/entry.ts"],
+  "credits/ledger": ["base", "store", "store/events"],
+  "credits/limits": ["base", "store", "credits/ledger", "store/events"],
   catalog: ["base", "base/document", "store"],
   // An org's apps and the public pages; figures come by ports.
   apps: ["base", "store", "store/events", "account"],
@@ -81,8 +81,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What an org takes along; the rooms' own rows come by ports.
   exports: ["base", "store", "store/events", "store/jobs"],
   // Copies of an installation: how one is made beside a running gateway, and how it is proven before it is used.
-  backup: ["base", "base/process", "store", "credits", "store/installation", "src/analytics/batch-queue.ts"],
-  operator: ["base", "store", "account", "credits", "store/events", "store/jobs"],
+  backup: [
+    "base",
+    "base/process",
+    "store",
+    "credits/ledger",
+    "store/installation",
+    "src/analytics/batch-queue.ts",
+  ],
+  operator: ["base", "store", "account", "credits/ledger", "store/events", "store/jobs"],
   identity: ["base", "store", "account", "store/events"],
   mail: ["base", "store", "store/events", "store/jobs", "account"],
   // What a payment gateway is asked and says; no money of ours moves here.
@@ -90,7 +97,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   invoices: ["base", "base/document", "store", "store/events", "store/jobs", "account"],
   // From a quote to credit: top-ups, refunds, mandates, plans, subscriptions.
   billing: [
-    ...["base", "base/document", "store", "credits", "account", "catalog"],
+    ...["base", "base/document", "store", "credits/ledger", "account", "catalog"],
     ...["store/events", "store/jobs", "payments", "invoices"],
   ],
   // OpenTelemetry: what the record of a call is as spans and metrics.
@@ -104,7 +111,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Calls to URLs that tenants give; whoever makes such a call does it through this room.
   outbound: ["base"],
   exchange: [
-    ...["base", "store", "credits", "limits", "catalog", "account", "billing"],
+    ...["base", "store", "credits/ledger", "credits/limits", "catalog", "account", "billing"],
     ...["routing", "policies", "upstream", "wire", "workers", "analytics"],
   ],
   // It takes from the account what authenticates a request and says which key may call a route.
@@ -112,7 +119,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["base", "base/document", "operations", "exchange"],
     ...["src/account/keyring.ts", "src/account/roles.ts", "src/account/scopes.ts", "src/account/versions.ts"],
     // Who may ask how often.
-    ...["src/limits/limits.ts", "src/limits/request-limits.ts"],
+    ...["src/credits/limits/limits.ts", "src/credits/limits/request-limits.ts"],
     // The shape of errors for identity providers.
     "src/scim/error.ts",
   ],

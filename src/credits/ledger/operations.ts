@@ -1,0 +1,185 @@
+/**
+ * `GET /v1/credits` and `GET /v1/credits/ledger`: the balance and the ledger's entries. Read-only. Shapes:
+ * specification, "Credits"; cursors: "Paging rules".
+ */
+import { z } from "zod";
+import { isoTime } from "../../base/clock.ts";
+import { INCOMPLETE_SINCE, incompleteHeader, incompleteSince } from "../../base/incomplete-since.ts";
+import { raw } from "../../base/operation/answer.ts";
+import type { Cursors } from "../../base/operation/cursor.ts";
+import { operation } from "../../base/operation/operation.ts";
+import type { Book } from "./book.ts";
+import { LEDGER_KINDS } from "./entry.ts";
+import type { Purse } from "./purse.ts";
+import { isGap, pageEnd, type ShownEntry } from "./shown-list.ts";
+
+/** Rates with eight fractional digits, by which credit is sold at this moment. */
+interface OrgMoney {
+  readonly currency: "USD" | "INR";
+  /** Units of the currency for 1 USD of credit, the spread included; 1 in USD. */
+  readonly fxRate: string;
+  readonly midRate: string;
+  readonly spreadBps: number;
+  /** Day of the rate; empty in USD. */
+  readonly fxDay: string;
+}
+
+export interface CreditOperationDeps {
+  readonly book: Book;
+  readonly purse: Pick<Purse, "funds">;
+  readonly cursors: Cursors;
+  /** Port: the currency in which an org's credit is shown, and the rate that a quote has now. */
+  readonly orgMoney: (orgId: string) => OrgMoney;
+}
+
+const balanceSchema = z.object({
+  available_micro_usd: z.int(),
+  held_micro_usd: z.int(),
+  granted_micro_usd: z.int(),
+  display: z
+    .object({ currency: z.string(), amount: z.string() })
+    .describe(
+      "What is available, by `fx_rate`: the amount before tax that buys this much credit, and no more",
+    ),
+  currency: z.string(),
+  fx_rate: z
+    .string()
+    .describe("INR for 1 USD of credit, the spread included, as a quote has it now; 1 in USD"),
+  mid_rate: z.string().describe("The rate of the day without the spread; 1 in USD"),
+  spread_bps: z.int().describe("The spread, basis points on top of `mid_rate`; 0 in USD"),
+  fx_day: z.string().describe("Day of the rate; empty in USD"),
+});
+
+const entrySchema = z.object({
+  seq: z.int(),
+  kind: z.enum(LEDGER_KINDS),
+  amount_micro_usd: z.int(),
+  request_id: z.string().optional(),
+  ref_type: z.string().optional(),
+  ref_id: z.string().optional(),
+  created_at: z.string(),
+  details: z
+    .object({
+      first_seq: z.int().describe("The first of the numbers"),
+      last_seq: z.int().describe("The last of the numbers, which is `seq`"),
+      entries: z.int().describe("How many entries it stands for"),
+    })
+    .optional()
+    .describe(
+      "Of an `adjustment` that was never posted: it stands for entries that a gateway lost, and `amount_micro_usd` is their sum. It gives way to them if they are found again.",
+    ),
+});
+
+const ledgerQuery = z.object({
+  cursor: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  kind: z.enum(LEDGER_KINDS).optional(),
+  format: z.enum(["json", "csv"]).default("json"),
+});
+
+const ledgerSchema = z.object({
+  object: z.literal("list"),
+  data: z.array(entrySchema),
+  next_cursor: z.string(),
+  ...INCOMPLETE_SINCE,
+});
+
+export function creditOperations({ book, purse, cursors, orgMoney }: CreditOperationDeps) {
+  const getCredits = operation({
+    name: "getCredits",
+    summary: "The org's credit balance",
+    output: balanceSchema,
+    async run(_input, { orgId }) {
+      await book.charged();
+      await book.fresh([orgId]);
+      const { availableMicroUsd, heldMicroUsd } = purse.funds(orgId);
+      const { currency, fxRate, midRate, spreadBps, fxDay } = orgMoney(orgId);
+      return {
+        available_micro_usd: availableMicroUsd,
+        held_micro_usd: heldMicroUsd,
+        granted_micro_usd: book.balance(orgId).grantedMicroUsd,
+        display: { currency, amount: displayAmount(availableMicroUsd, fxRate) },
+        currency,
+        fx_rate: fxRate,
+        mid_rate: midRate,
+        spread_bps: spreadBps,
+        fx_day: fxDay,
+      };
+    },
+  });
+
+  const listLedger = operation({
+    name: "listLedger",
+    summary: "The org's ledger, newest first",
+    query: ledgerQuery,
+    output: ledgerSchema,
+    otherTypes: ["text/csv"],
+    async run({ query: { cursor, limit, kind, format } }, { orgId }) {
+      // Bound to the org: a cursor of another org is invalid.
+      const list = `ledger:${orgId}`;
+      const before = cursors.read(list, cursor)?.[1];
+      const { entries: rows, missingSinceMs } = await book.list(orgId, {
+        limit: limit + 1,
+        kind,
+        before: typeof before === "number" ? before : undefined,
+      });
+      const page = rows.slice(0, limit);
+      if (format === "csv") {
+        const headers = incompleteHeader(missingSinceMs);
+        return raw("text/csv; charset=utf-8", ledgerCsv(page), { headers });
+      }
+      const last = rows.length > limit ? page.at(-1) : undefined;
+      return {
+        object: "list" as const,
+        data: page.map(entryWire),
+        next_cursor: last === undefined ? "" : cursors.write(list, [last.createdAtMs, pageEnd(last)]),
+        ...incompleteSince(missingSinceMs),
+      };
+    },
+  });
+
+  return { getCredits, listLedger };
+}
+
+export const entryWire = (e: ShownEntry): z.input<typeof entrySchema> => ({
+  seq: e.seq,
+  kind: e.kind,
+  amount_micro_usd: e.amountMicroUsd,
+  ...(e.kind === "settle" ? { request_id: e.requestId } : { ref_type: e.refType, ref_id: e.refId }),
+  created_at: isoTime(e.createdAtMs),
+  ...(isGap(e) && { details: { first_seq: e.firstSeq, last_seq: e.seq, entries: e.seq - e.firstSeq + 1 } }),
+});
+
+const CSV_COLUMNS = [
+  "seq",
+  "kind",
+  "amount_micro_usd",
+  "request_id",
+  "ref_type",
+  "ref_id",
+  "created_at",
+] as const;
+
+/** RFC 4180: CRLF after every row, the header first, quotes only where a value needs them. */
+function ledgerCsv(entries: readonly ShownEntry[]): string {
+  const rows = entries.map((e) => {
+    const wire = entryWire(e);
+    return CSV_COLUMNS.map((column) => csvValue(String(wire[column] ?? ""))).join(",");
+  });
+  return [CSV_COLUMNS.join(","), ...rows, ""].join("\r\n");
+}
+
+const csvValue = (value: string): string =>
+  /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+
+/**
+ * Micro-USD in the org's currency with two digits: the greatest amount that buys no more credit than this, so that what was paid
+ * is shown as it was paid. A sale rounds down to a micro-USD; rounding down here too would lose a paisa.
+ */
+function displayAmount(microUsd: number, rate: string): string {
+  const scale = 10n ** 12n; // micro (6 digits) × rate (8 digits) ÷ hundredths (2 digits)
+  const beyond = (BigInt(microUsd) + 1n) * BigInt(rate.replace(".", "")) - 1n;
+  const floor = beyond / scale - (beyond % scale < 0n ? 1n : 0n);
+  const digits = String(floor < 0n ? -floor : floor).padStart(3, "0");
+  return `${floor < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}

@@ -1,0 +1,162 @@
+/**
+ * `GET /v1/limits`: the plan, the org's budget and spend, and every key with its configured limits, current usage and spend. Shape:
+ * specification, "Key limits overview"; `org` and `kept` are beyond it. The org's spend is told here and not in its settings, because whoever
+ * changes settings may send them back as they were read. Keys, plan and the last day's refusals come through ports.
+ */
+import { z } from "zod";
+import { operation } from "../../base/operation/operation.ts";
+import type { Budget, BudgetScope } from "../budgets/budget.ts";
+import type { Budgets } from "../budgets/budgets.ts";
+import type { KeptBytes } from "../kept/kept-bytes.ts";
+import { type ExportBytesPort, keptSchema, keptWire } from "../kept/kept-wire.ts";
+import type { LimitedKey, Limits } from "./limits.ts";
+
+/** A key in the overview: its limits (own, else the plan's) and the budgets it counts against. */
+export interface KeyInForce extends LimitedKey, BudgetScope {
+  readonly name: string;
+  readonly status: string;
+}
+
+/** 0: unlimited. */
+interface PlanLimits {
+  readonly rpm: number;
+  readonly tpm: number;
+  readonly concurrency: number;
+  readonly keys: number;
+  readonly projects: number;
+}
+
+/** Refused calls of the last 24 hours. */
+export interface Refusals24h {
+  readonly rpm: number;
+  readonly concurrency: number;
+  readonly upstreamCapacity: number;
+}
+
+export interface LimitsOperationDeps {
+  readonly limits: Limits;
+  readonly budgets: Budgets;
+  readonly kept: Pick<KeptBytes, "pool">;
+  readonly exportBytesOf: ExportBytesPort;
+  /** Port: all keys of an org. */
+  readonly keysOf: (orgId: string) => readonly KeyInForce[];
+  /** Port: budget and time zone of an org. */
+  readonly orgOf: (orgId: string) => { readonly monthly: Budget | undefined; readonly timeZone: string };
+  /** Port: the limits of an org's plan. */
+  readonly planOf: (orgId: string) => PlanLimits;
+  /** Port: analytics; may fail or be unreachable. */
+  readonly counts24h: (orgId: string) => Promise<Refusals24h>;
+}
+
+const count = z.int().min(0);
+const threeLimits = { rpm: count, tpm: count, concurrency: count };
+
+const keySchema = z.object({
+  key_id: z.string(),
+  name: z.string(),
+  project_id: z.string(),
+  lineage_id: z
+    .string()
+    .optional()
+    .describe(
+      "The first of the keys that it replaced; absent where it replaced none. Limits, budget, `live` and spend are those of all of them together.",
+    ),
+  status: z.string(),
+  configured: z.object(threeLimits).describe("In force for the key; 0 is unlimited."),
+  budget: z
+    .object({ daily_micro: count, hard: z.boolean() })
+    .describe("As the key itself shows it; daily_micro 0 is no budget."),
+  live: z.object({
+    rpm_remaining: count.nullable().describe("null where the key is unlimited"),
+    tpm_remaining: count.nullable().describe("null where the key is unlimited"),
+    concurrency_in_use: count,
+  }),
+  spend_today_micro: count,
+  spend_month_micro: count,
+});
+
+const overviewSchema = z.object({
+  plan: z.object({ ...threeLimits, keys: count, projects: count }),
+  org: z
+    .object({
+      budget: z
+        .object({ monthly_micro: count, hard: z.boolean() })
+        .describe("As `settings.budget` of the org; monthly_micro 0 is no budget."),
+      spend_today_micro: count,
+      spend_month_micro: count,
+    })
+    .describe("What all projects of the org spend together, deleted ones included."),
+  kept: keptSchema,
+  keys: z.array(keySchema),
+  rejected_24h: z.object({ rpm: count, concurrency: count }),
+  upstream_capacity_24h: count,
+  live: z.boolean().describe("Whether `live` is what this gateway admits by now."),
+  analytics: z.boolean().describe("False: the counts of the last 24 hours are not known and read 0."),
+});
+
+export function limitsOperations(deps: LimitsOperationDeps) {
+  const { limits, budgets } = deps;
+
+  async function keyWire(key: KeyInForce): Promise<z.input<typeof keySchema>> {
+    const { rpm = 0, tpm = 0, concurrency = 0 } = key.limits;
+    const live = limits.state(key);
+    const spend = await budgets.spendOfKey(key);
+    return {
+      key_id: key.keyId,
+      name: key.name,
+      project_id: key.projectId,
+      ...(key.lineageId !== undefined && key.lineageId !== key.keyId && { lineage_id: key.lineageId }),
+      status: key.status,
+      configured: { rpm, tpm, concurrency },
+      budget: { daily_micro: key.keyDaily?.limitMicroUsd ?? 0, hard: key.keyDaily?.hard ?? false },
+      live: {
+        rpm_remaining: live.requests?.remaining ?? null,
+        tpm_remaining: live.tokens?.remaining ?? null,
+        concurrency_in_use: live.concurrencyInUse,
+      },
+      spend_today_micro: spend.todayMicroUsd,
+      spend_month_micro: spend.monthMicroUsd,
+    };
+  }
+
+  async function orgWire(orgId: string): Promise<z.input<typeof overviewSchema>["org"]> {
+    const { monthly, timeZone } = deps.orgOf(orgId);
+    const spend = await budgets.spendOfOrg({ orgId, timeZone });
+    return {
+      budget: { monthly_micro: monthly?.limitMicroUsd ?? 0, hard: monthly?.hard ?? false },
+      spend_today_micro: spend.todayMicroUsd,
+      spend_month_micro: spend.monthMicroUsd,
+    };
+  }
+
+  /** Undefined while analytics is unreachable: the rest of the overview does not need it. */
+  async function refusals24h(orgId: string): Promise<Refusals24h | undefined> {
+    try {
+      return await deps.counts24h(orgId);
+    } catch {
+      return undefined;
+    }
+  }
+
+  const getLimits = operation({
+    name: "getLimits",
+    summary: "The plan's limits and the state of every key",
+    output: overviewSchema,
+    async run(_input, { orgId }) {
+      const refusals = await refusals24h(orgId);
+      const { rpm, tpm, concurrency, keys, projects } = deps.planOf(orgId);
+      return {
+        plan: { rpm, tpm, concurrency, keys, projects },
+        org: await orgWire(orgId),
+        kept: keptWire(deps.kept, deps.exportBytesOf, orgId),
+        keys: await Promise.all(deps.keysOf(orgId).map(keyWire)),
+        rejected_24h: { rpm: refusals?.rpm ?? 0, concurrency: refusals?.concurrency ?? 0 },
+        upstream_capacity_24h: refusals?.upstreamCapacity ?? 0,
+        live: true,
+        analytics: refusals !== undefined,
+      };
+    },
+  });
+
+  return { getLimits };
+}
