@@ -5,11 +5,11 @@
 import { type Random, seededRandom, systemClock } from "../src/base/clock.ts";
 import type { Model } from "../src/base/endpoint.ts";
 import type { RouteOptions } from "../src/base/route.ts";
-import type { RouteFacts } from "../src/routing/eligibility.ts";
-import { Health } from "../src/routing/health.ts";
-import { type Plan, plan } from "../src/routing/planner.ts";
-import { type CompiledPolicy, compilePolicy, type PolicyFacts } from "../src/routing/policy.ts";
-import type { PolicyBlock, PolicyDocument } from "../src/routing/policy-document.ts";
+import { Health } from "../src/routing/health/health.ts";
+import { type CompiledPolicy, compilePolicy, type PolicyFacts } from "../src/routing/language/policy.ts";
+import type { PolicyBlock, PolicyDocument } from "../src/routing/language/policy-document.ts";
+import type { RouteFacts } from "../src/routing/planner/eligibility.ts";
+import { type Plan, plan } from "../src/routing/planner/planner.ts";
 import { catalogOf, MODEL } from "./simulation/catalog.ts";
 
 const ENDPOINTS = 8;

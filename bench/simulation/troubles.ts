@@ -1,5 +1,5 @@
 /** The troubles in which routing is simulated, and the policies for each. */
-import type { PolicyBlock } from "../../src/routing/policy-document.ts";
+import type { PolicyBlock } from "../../src/routing/language/policy-document.ts";
 import type { SimulatedEndpoint } from "./catalog.ts";
 import type { Spell } from "./upstream.ts";
 import type { World } from "./world.ts";

@@ -6,7 +6,7 @@ import type { Clock, Timers } from "../base/clock.ts";
 import type { Endpoint } from "../base/endpoint.ts";
 import { asWeirError } from "../base/errors.ts";
 import type { AttemptRecord } from "../record/record.ts";
-import type { AttemptResult, Health, LaneLease } from "../routing/health.ts";
+import type { AttemptResult, Health, LaneLease } from "../routing/health/health.ts";
 import { failure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import { NOTHING_SENT } from "../wire/extras/sent.ts";

@@ -7,7 +7,7 @@
 import type { Timers } from "../base/clock.ts";
 import type { Endpoint } from "../base/endpoint.ts";
 import { asWeirError, WeirError } from "../base/errors.ts";
-import type { Health, LaneLease } from "../routing/health.ts";
+import type { Health, LaneLease } from "../routing/health/health.ts";
 import { failure, mayFallBack, type UpstreamFailure, withoutCredential } from "../upstream/failure.ts";
 import { type Passable, passageTo } from "../wire/passages.ts";
 import { Attempt, type AttemptHost, type AttemptInput, type OneAttemptDeps } from "./attempt.ts";

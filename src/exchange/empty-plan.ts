@@ -4,9 +4,15 @@
  */
 import type { Endpoint, Model } from "../base/endpoint.ts";
 import { fail, type WeirError } from "../base/errors.ts";
-import { type Exclusion, missingCapability, NEEDS, type Need, needWords } from "../routing/eligibility.ts";
-import { type LeftOut, leftOut, leftOutText, type PlannedFor } from "../routing/leaving-out.ts";
-import type { Plan } from "../routing/planner.ts";
+import {
+  type Exclusion,
+  missingCapability,
+  NEEDS,
+  type Need,
+  needWords,
+} from "../routing/planner/eligibility.ts";
+import { type LeftOut, leftOut, leftOutText, type PlannedFor } from "../routing/planner/left-out.ts";
+import type { Plan } from "../routing/planner/planner.ts";
 import { neededAt } from "../wire/needed-at.ts";
 import type { RequestFacts } from "../wire/neutral/contract.ts";
 import type { ReadCall } from "./call.ts";

@@ -3,7 +3,7 @@
  * passed on only if it concerns the client's request; its body never is.
  */
 import { fail, type WeirError } from "../base/errors.ts";
-import type { LaneLease } from "../routing/health.ts";
+import type { LaneLease } from "../routing/health/health.ts";
 import { mayFallBack, mayPass, type UpstreamFailure } from "../upstream/failure.ts";
 import type { Call } from "./call.ts";
 import { refusedCredential } from "./empty-plan.ts";

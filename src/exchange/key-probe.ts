@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { Endpoint, ProviderKey } from "../base/endpoint.ts";
-import type { KeyResult } from "../routing/refused-keys.ts";
+import type { KeyResult } from "../routing/health/refused-keys.ts";
 import { retryAfterOf, statusFailure } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import { FORMATS } from "../wire/formats.ts";

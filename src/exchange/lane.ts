@@ -2,7 +2,7 @@
  * Selects the key for an endpoint: one of the org's own first, then one of the gateway's; and another one after a refusal.
  */
 import type { Endpoint, ProviderKey } from "../base/endpoint.ts";
-import type { Health, LaneLease } from "../routing/health.ts";
+import type { Health, LaneLease } from "../routing/health/health.ts";
 import type { Call } from "./call.ts";
 
 /**

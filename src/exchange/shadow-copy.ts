@@ -8,7 +8,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Endpoint } from "../base/endpoint.ts";
 import { requestId } from "../base/ids.ts";
 import type { ClientReply } from "../client-reply.ts";
-import type { Plan } from "../routing/planner.ts";
+import type { Plan } from "../routing/planner/planner.ts";
 import type { UpstreamHandler } from "../upstream/upstreams.ts";
 import type { AttemptDeps } from "./attempts.ts";
 import { Call, type PlannedCall } from "./call.ts";

@@ -9,7 +9,7 @@ import type { Endpoint } from "../base/endpoint.ts";
 import { after, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Budgets } from "../credits/budgets/budgets.ts";
 import type { ErrorClass } from "../record/record.ts";
-import type { Shadow } from "../routing/decision.ts";
+import type { Shadow } from "../routing/planner/decision.ts";
 import type { Store } from "../store/store.ts";
 import type { ReplyFacts } from "../wire/neutral/contract.ts";
 import { type AttemptDeps, Attempts } from "./attempts.ts";

@@ -3,7 +3,7 @@
  * is answered, charged and recorded as if there were no copy. Copies begin after the call's first attempt was started, are
  * limited in number, size and time, and are dropped if they would have to wait.
  */
-import type { Shadow } from "../routing/decision.ts";
+import type { Shadow } from "../routing/planner/decision.ts";
 import { LARGE_BODY_BYTES } from "../wire/neutral/contract.ts";
 import type { ReservedCall } from "./call.ts";
 import { Live } from "./live.ts";

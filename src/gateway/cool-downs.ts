@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { Timers } from "../base/clock.ts";
 import type { Endpoint, ProviderKey } from "../base/endpoint.ts";
 import type { Cell } from "../cells/cell.ts";
-import type { Health } from "../routing/health.ts";
+import type { Health } from "../routing/health/health.ts";
 
 /** Refusals of many calls at once are told together. */
 const TELL_MS = 20;

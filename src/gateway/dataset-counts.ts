@@ -1,8 +1,8 @@
 /** What goes up of what a folder counted and no act depends on: when keys were last used, and results of canaries. */
 import type { DatasetRow } from "../cells/dataset.ts";
 import { mergeOperation } from "../cells/merged-rows.ts";
-import type { CanaryRow } from "../policies/canary-row.ts";
-import { countsName } from "../policies/shared-canaries.ts";
+import type { CanaryRow } from "../routing/policies/canary/canary-row.ts";
+import { countsName } from "../routing/policies/canary/shared-canaries.ts";
 import { packContent } from "../store/lmdb/checked.ts";
 import { keyText } from "../store/tables/table.ts";
 import { type DatasetPart, sliced } from "./dataset-part.ts";

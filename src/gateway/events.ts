@@ -37,7 +37,7 @@ import {
 import { budgetExceeded, spendSpike } from "../credits/budgets/budget-events.ts";
 import { creditsLow, creditsNegative } from "../credits/ledger/credit-events.ts";
 import { invoiceIssued } from "../invoices/invoice-wire.ts";
-import { canaryRed, policyActivated } from "../policies/policy-events.ts";
+import { canaryRed, policyActivated } from "../routing/policies/policy-events.ts";
 import { EVENT_NAMES, EVENT_TYPES, type EventType } from "../store/events/types.ts";
 import { webhookDisabled, webhookTest } from "../webhooks/webhook-events.ts";
 import { endpointDown } from "./endpoint-down.ts";

@@ -26,7 +26,7 @@ import { readStaticFiles } from "../edge/static-files.ts";
 import { DEFAULT_CELL } from "../environment.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { inquire } from "../exchange/inquire.ts";
-import { readPolicyJsonSchema } from "../routing/policy-document.ts";
+import { readPolicyJsonSchema } from "../routing/language/policy-document.ts";
 import { tellConfinement } from "./analysts.ts";
 import { reloadCatalog, tellUnconfigured } from "./catalog.ts";
 import type { CellPorts, SharedInstallation } from "./cell-settings.ts";

@@ -2,8 +2,8 @@
 import type { Logger } from "pino";
 import type { Clock } from "../base/clock.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { Health } from "../routing/health.ts";
-import { HealthMemory, type SavedHealth } from "../routing/health-memory.ts";
+import { Health } from "../routing/health/health.ts";
+import { HealthMemory, type SavedHealth } from "../routing/health/health-memory.ts";
 import type { Store } from "../store/store.ts";
 
 export function openHealth(store: Store, clock: Clock, log: Logger) {

@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import type { Endpoint, ProviderKey } from "../base/endpoint.ts";
 import { type KeyProbeDeps, probeKey } from "../exchange/key-probe.ts";
-import type { Health } from "../routing/health.ts";
+import type { Health } from "../routing/health/health.ts";
 
 export interface KeyProbesDeps extends KeyProbeDeps {
   readonly health: Pick<Health, "onSuspicion" | "probed">;

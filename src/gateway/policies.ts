@@ -4,9 +4,9 @@
 import type { Logger } from "pino";
 import type { Clock } from "../base/clock.ts";
 import type { Cell } from "../cells/cell.ts";
-import { openPolicies, type SharedPart } from "../policies/policies.ts";
-import { canaryRed } from "../policies/policy-events.ts";
-import type { PolicyReading } from "../routing/policy-reading.ts";
+import type { PolicyReading } from "../routing/language/policy-reading.ts";
+import { openPolicies, type SharedPart } from "../routing/policies/policies.ts";
+import { canaryRed } from "../routing/policies/policy-events.ts";
 import type { Trail } from "../store/events/trail.ts";
 import type { Store } from "../store/store.ts";
 import { openThread } from "../workers/thread.ts";
@@ -18,7 +18,7 @@ export interface PolicyGround {
 }
 
 export function openPolicyRoom({ store, clock, cell }: PolicyGround, log: Logger, events: Trail["events"]) {
-  const thread = openThread(new URL("../policies/reading-thread.ts", import.meta.url));
+  const thread = openThread(new URL("../routing/policies/reading-thread.ts", import.meta.url));
   const policies = openPolicies({
     store,
     clock,

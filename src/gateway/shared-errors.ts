@@ -1,7 +1,7 @@
 /** Tells the other cells once a second which share of the calls to each endpoint failed: what users see is over all cells. */
 import { z } from "zod";
 import type { Cell } from "../cells/cell.ts";
-import type { Health } from "../routing/health.ts";
+import type { Health } from "../routing/health/health.ts";
 
 const EVERY_MS = 1000;
 /** Endpoints of one message. Others are told of with their next call. */

@@ -1,5 +1,5 @@
 /** Texts of YAML made to take long: each is as large as a policy may be, and holds as much as it can of one thing. */
-import { MAX_POLICY_BYTES } from "../../src/routing/policy-reading.ts";
+import { MAX_POLICY_BYTES } from "../../src/routing/language/policy-reading.ts";
 
 const numbered = (count: number, text: (i: number) => string): string[] =>
   Array.from({ length: count }, (_, i) => text(i));

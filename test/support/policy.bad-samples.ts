@@ -2,7 +2,7 @@
  * Policies that cannot be read, each with its first problem: `line:column pointer: message`. Here: the text as such, the
  * top of the document and its rules; what defaults and rules decide is in policy.bad-blocks.ts.
  */
-import { MAX_POLICY_BYTES } from "../../src/routing/policy-reading.ts";
+import { MAX_POLICY_BYTES } from "../../src/routing/language/policy-reading.ts";
 
 export interface BadSample {
   readonly what: string;

@@ -1,7 +1,7 @@
 /** Policies that read, each with calls and what is decided about them. */
 import { readFileSync } from "node:fs";
-import type { Decision } from "../../src/routing/decision.ts";
-import type { PolicyFacts } from "../../src/routing/policy-match.ts";
+import type { PolicyFacts } from "../../src/routing/language/policy-match.ts";
+import type { Decision } from "../../src/routing/planner/decision.ts";
 
 export const fixture = (name: string): string =>
   readFileSync(new URL(`../fixtures/policies/${name}`, import.meta.url), "utf8");

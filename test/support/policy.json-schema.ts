@@ -1,6 +1,6 @@
-/** What `src/routing/policy.schema.json` has to be. The file is there because making it takes an event loop some 50 ms. */
+/** What `src/routing/language/policy.schema.json` has to be. The file is there because making it takes an event loop some 50 ms. */
 import { z } from "zod";
-import { policySchema } from "../../src/routing/policy-document.ts";
+import { policySchema } from "../../src/routing/language/policy-document.ts";
 
 /** JSON Schema of policy documents, for editors. */
 export function policyJsonSchema(): object {

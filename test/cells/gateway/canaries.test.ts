@@ -1,7 +1,7 @@
 /** A canary's trial over cells: the verdict comes from the results of all, and is made once. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { CanaryRed } from "../../../src/policies/canary.ts";
-import { openPolicies } from "../../../src/policies/policies.ts";
+import type { CanaryRed } from "../../../src/routing/policies/canary/canary.ts";
+import { openPolicies } from "../../../src/routing/policies/policies.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { until } from "../../support/wait.ts";
 import { type Bench, openBench } from "../cells/fixtures.ts";

@@ -4,7 +4,7 @@ import { systemTimers } from "../../../src/base/clock.ts";
 import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { shareCoolDowns } from "../../../src/gateway/cool-downs.ts";
 import { shareErrors } from "../../../src/gateway/shared-errors.ts";
-import { Health } from "../../../src/routing/health.ts";
+import { Health } from "../../../src/routing/health/health.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { until } from "../../support/wait.ts";
 import { type Bench, openBench, type TestCell } from "../cells/fixtures.ts";

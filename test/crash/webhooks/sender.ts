@@ -9,7 +9,7 @@ import type { Caller } from "../../../src/base/operation/operation.ts";
 import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
 import { type OutboundRules, readAllow } from "../../../src/outbound/rules.ts";
 import { openOutbound } from "../../../src/outbound/send.ts";
-import { policyActivated } from "../../../src/policies/policy-events.ts";
+import { policyActivated } from "../../../src/routing/policies/policy-events.ts";
 import { Audit } from "../../../src/store/events/audit.ts";
 import { Events } from "../../../src/store/events/events.ts";
 import { openInstallation } from "../../../src/store/installation/installation.ts";

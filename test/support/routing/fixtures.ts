@@ -3,10 +3,10 @@ import { seededRandom } from "../../../src/base/clock.ts";
 import type { Endpoint, Model, Provider } from "../../../src/base/endpoint.ts";
 import { ownKey, platformKey } from "../../../src/base/provider-key.ts";
 import type { RouteOptions } from "../../../src/base/route.ts";
-import type { RouteFacts } from "../../../src/routing/eligibility.ts";
-import type { EndpointHealth, HealthView, OwnPools } from "../../../src/routing/health.ts";
-import { plan } from "../../../src/routing/planner.ts";
-import { decideAlone } from "../../../src/routing/policy.ts";
+import type { EndpointHealth, HealthView, OwnPools } from "../../../src/routing/health/health.ts";
+import { decideAlone } from "../../../src/routing/language/policy.ts";
+import type { RouteFacts } from "../../../src/routing/planner/eligibility.ts";
+import { plan } from "../../../src/routing/planner/planner.ts";
 
 export const provider = (id: string, simulated = false): Provider => ({
   id,

@@ -8,7 +8,7 @@ import { type Row, simulateRouting } from "../../../bench/simulation/routing.ts"
 import { tableOf } from "../../../bench/simulation/table.ts";
 import { TROUBLES, type Trouble } from "../../../bench/simulation/troubles.ts";
 import { type Called, run, type Seen } from "../../../bench/simulation/world.ts";
-import type { PolicyBlock } from "../../../src/routing/policy-document.ts";
+import type { PolicyBlock } from "../../../src/routing/language/policy-document.ts";
 
 const SEED = 7;
 /** Where a recovery is told more calls are made, until after it. */

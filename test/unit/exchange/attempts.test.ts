@@ -8,7 +8,7 @@ import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { type AttemptDeps, Attempts } from "../../../src/exchange/attempts.ts";
 import { Call, type Incoming, type ReservedCall } from "../../../src/exchange/call.ts";
 import type { Outcome } from "../../../src/exchange/outcome.ts";
-import { DEFAULT_DECISION } from "../../../src/routing/decision.ts";
+import { DEFAULT_DECISION } from "../../../src/routing/planner/decision.ts";
 import type { UpstreamHandler } from "../../../src/upstream/upstreams.ts";
 import { chatFormat } from "../../../src/wire/chat/format.ts";
 import type { ClientFormat, Outgoing } from "../../../src/wire/format.ts";

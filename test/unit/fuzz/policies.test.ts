@@ -5,8 +5,8 @@
 import { describe } from "vitest";
 import type { Random } from "../../../src/base/clock.ts";
 import type { RouteOptions } from "../../../src/base/route.ts";
-import { compilePolicy, decisionNotes } from "../../../src/routing/policy.ts";
-import { type PolicyProblem, readPolicy } from "../../../src/routing/policy-reading.ts";
+import { compilePolicy, decisionNotes } from "../../../src/routing/language/policy.ts";
+import { type PolicyProblem, readPolicy } from "../../../src/routing/language/policy-reading.ts";
 import { must } from "../../support/fuzz/rules.ts";
 import { BAD_BLOCKS } from "../../support/policy.bad-blocks.ts";
 import { BAD_DOCUMENTS } from "../../support/policy.bad-samples.ts";

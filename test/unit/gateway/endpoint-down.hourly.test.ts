@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { openEndpointDown } from "../../../src/gateway/endpoint-down.ts";
-import type { Outage } from "../../../src/routing/health.ts";
+import type { Outage } from "../../../src/routing/health/health.ts";
 import { Events } from "../../../src/store/events/events.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 

@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/base/clock.ts";
 import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { hashOf, mixed } from "../../../src/routing/hash.ts";
-import type { HealthView } from "../../../src/routing/health.ts";
-import { plan } from "../../../src/routing/planner.ts";
-import type { PolicyBlock } from "../../../src/routing/policy-document.ts";
+import type { HealthView } from "../../../src/routing/health/health.ts";
+import type { PolicyBlock } from "../../../src/routing/language/policy-document.ts";
+import { plan } from "../../../src/routing/planner/planner.ts";
 import { endpoint, FRESH, facts, health, model } from "../../support/routing/fixtures.ts";
 import { attemptIds, decided } from "./arbitraries.ts";
 

@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { seededRandom } from "../../../src/base/clock.ts";
 import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { AFFINITIES, type RouteOptions, SORTS } from "../../../src/base/route.ts";
-import type { Decision } from "../../../src/routing/decision.ts";
-import type { RouteFacts } from "../../../src/routing/eligibility.ts";
-import type { EndpointHealth, HealthView } from "../../../src/routing/health.ts";
-import { type Plan, plan } from "../../../src/routing/planner.ts";
-import { compilePolicy, decideAlone } from "../../../src/routing/policy.ts";
-import type { PolicyBlock } from "../../../src/routing/policy-document.ts";
+import type { EndpointHealth, HealthView } from "../../../src/routing/health/health.ts";
+import { compilePolicy, decideAlone } from "../../../src/routing/language/policy.ts";
+import type { PolicyBlock } from "../../../src/routing/language/policy-document.ts";
+import type { Decision } from "../../../src/routing/planner/decision.ts";
+import type { RouteFacts } from "../../../src/routing/planner/eligibility.ts";
+import { type Plan, plan } from "../../../src/routing/planner/planner.ts";
 import { endpoint, facts, health, model } from "../../support/routing/fixtures.ts";
 
 const ENDPOINT_IDS = ["e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7"] as const;

@@ -1,9 +1,9 @@
 /** The first moments: many calls come before anything is known of the endpoints. */
 import { expect, test } from "vitest";
 import { seededRandom } from "../../../src/base/clock.ts";
-import { DEFAULT_DECISION } from "../../../src/routing/decision.ts";
-import { Health } from "../../../src/routing/health.ts";
-import { plan } from "../../../src/routing/planner.ts";
+import { Health } from "../../../src/routing/health/health.ts";
+import { DEFAULT_DECISION } from "../../../src/routing/planner/decision.ts";
+import { plan } from "../../../src/routing/planner/planner.ts";
 import { endpoint, facts, model } from "../../support/routing/fixtures.ts";
 
 test.each(["latency", "throughput"] as const)(

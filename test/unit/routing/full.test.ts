@@ -1,10 +1,10 @@
 /** A lane that takes only so many calls at once: what it refused is remembered, and calls beyond that go elsewhere first. */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ProviderKey } from "../../../src/base/endpoint.ts";
-import { DEFAULT_DECISION } from "../../../src/routing/decision.ts";
-import { Health, type LaneLease } from "../../../src/routing/health.ts";
-import type { LaneResult } from "../../../src/routing/lanes.ts";
-import { plan } from "../../../src/routing/planner.ts";
+import { Health, type LaneLease } from "../../../src/routing/health/health.ts";
+import type { LaneResult } from "../../../src/routing/health/lanes.ts";
+import { DEFAULT_DECISION } from "../../../src/routing/planner/decision.ts";
+import { plan } from "../../../src/routing/planner/planner.ts";
 import { endpoint, facts, model, pooled } from "../../support/routing/fixtures.ts";
 
 const OK: LaneResult = { outcome: "ok", errorClass: "" };

@@ -1,6 +1,6 @@
 /** Calls that were hedged: what the silence of the one that lost says of its endpoint, whoever waits for it. */
 import { expect, test } from "vitest";
-import { type AttemptResult, Health } from "../../../src/routing/health.ts";
+import { type AttemptResult, Health } from "../../../src/routing/health/health.ts";
 import { pooled } from "../../support/routing/fixtures.ts";
 
 const EP = pooled("one", "sk-platform-1");

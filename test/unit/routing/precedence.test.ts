@@ -2,10 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/base/clock.ts";
 import type { RouteOptions } from "../../../src/base/route.ts";
-import type { RouteFacts } from "../../../src/routing/eligibility.ts";
-import type { HealthView } from "../../../src/routing/health.ts";
-import { plan } from "../../../src/routing/planner.ts";
-import type { PolicyBlock } from "../../../src/routing/policy-document.ts";
+import type { HealthView } from "../../../src/routing/health/health.ts";
+import type { PolicyBlock } from "../../../src/routing/language/policy-document.ts";
+import type { RouteFacts } from "../../../src/routing/planner/eligibility.ts";
+import { plan } from "../../../src/routing/planner/planner.ts";
 import { endpoint, FRESH, facts, health, model } from "../../support/routing/fixtures.ts";
 import { attemptIds, decided } from "./arbitraries.ts";
 

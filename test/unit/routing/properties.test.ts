@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { MAX_ATTEMPTS, type RouteOptions } from "../../../src/base/route.ts";
-import type { RouteFacts } from "../../../src/routing/eligibility.ts";
-import type { PolicyBlock } from "../../../src/routing/policy-document.ts";
+import type { PolicyBlock } from "../../../src/routing/language/policy-document.ts";
+import type { RouteFacts } from "../../../src/routing/planner/eligibility.ts";
 import { rounds } from "../../support/effort.ts";
 import { FRESH } from "../../support/routing/fixtures.ts";
 import {

@@ -1,9 +1,9 @@
 /** Weights, canary shares, experiment arms and shadows: each gets the part of the calls that its policy says. */
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/base/clock.ts";
-import type { RouteFacts } from "../../../src/routing/eligibility.ts";
-import { type Plan, plan } from "../../../src/routing/planner.ts";
-import type { PolicyBlock } from "../../../src/routing/policy-document.ts";
+import type { PolicyBlock } from "../../../src/routing/language/policy-document.ts";
+import type { RouteFacts } from "../../../src/routing/planner/eligibility.ts";
+import { type Plan, plan } from "../../../src/routing/planner/planner.ts";
 import { endpoint, FRESH, facts, health, model } from "../../support/routing/fixtures.ts";
 import { attemptIds, decided } from "./arbitraries.ts";
 

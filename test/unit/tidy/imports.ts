@@ -104,7 +104,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   telemetry: ["base"],
   // Signed statements of what a call cost.
   receipts: ["base", "store", "store/installation", "record"],
-  policies: ["base", "base/document", "record", "store", "routing", "store/events"],
+  "routing/policies": ["base", "base/document", "record", "store", "routing", "store/events"],
   // Directories of organisations: what an identity provider says of users and groups.
   scim: ["base", "store", "account", "store/events", "store/jobs"],
   upstream: ["base", "wire"],
@@ -112,7 +112,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   outbound: ["base"],
   exchange: [
     ...["base", "store", "credits/ledger", "credits/limits", "catalog", "account", "billing"],
-    ...["routing", "policies", "upstream", "wire", "workers", "analytics"],
+    ...["routing", "routing/policies", "upstream", "wire", "workers", "analytics"],
   ],
   // It takes from the account what authenticates a request and says which key may call a route.
   edge: [

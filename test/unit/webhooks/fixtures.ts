@@ -15,7 +15,7 @@ import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
 import { OutboundError } from "../../../src/outbound/failure.ts";
 import { type OutboundRules, readAllow } from "../../../src/outbound/rules.ts";
 import { type Outbound, openOutbound } from "../../../src/outbound/send.ts";
-import { policyActivated } from "../../../src/policies/policy-events.ts";
+import { policyActivated } from "../../../src/routing/policies/policy-events.ts";
 import { Audit } from "../../../src/store/events/audit.ts";
 import { Events } from "../../../src/store/events/events.ts";
 import type { Trail } from "../../../src/store/events/trail.ts";

@@ -1,0 +1,316 @@
+/**
+ * Turns a call and a model into the ordered list of endpoints to try. Pure: the same facts, decision, health and random
+ * numbers give the same plan, whatever the order of the catalog. Ties go to the lower endpoint id.
+ */
+import type { Random } from "../../base/clock.ts";
+import type { Endpoint, Model } from "../../base/endpoint.ts";
+import { hashOf, mixed, unitOf } from "../hash.ts";
+import type { EndpointHealth, HealthView } from "../health/health.ts";
+import type { Decision } from "./decision.ts";
+import { type Exclusion, exclusionOf, type RouteFacts } from "./eligibility.ts";
+import { type Draw, drawnTime, type Scored, score, sortReason } from "./sorts.ts";
+import { type Draws, type Tier, tierOf, tierReason, withoutRival } from "./tier.ts";
+
+interface RankedEndpoint {
+  readonly endpointId: string;
+  /** Lower is tried earlier; comparable only within one plan and one tier. */
+  readonly score: number;
+  readonly reason: string;
+}
+
+export interface Plan {
+  readonly decision: Decision;
+  /** Endpoint id of the canary whose share the call is in; empty: none. */
+  readonly canary: string;
+  /** Arm of the experiment; empty: none. */
+  readonly arm: string;
+  /** Endpoint that is sent a copy of the call. */
+  readonly shadow: Endpoint | undefined;
+  /** In the order to try; empty when no endpoint may serve the call. */
+  readonly attempts: readonly Endpoint[];
+  readonly excluded: readonly Exclusion[];
+  /** All attempts are out, but only by the gateway's own caution: they are tried because there is no other endpoint. */
+  readonly isLastResort: boolean;
+  /** Whether any endpoint may be tried; if not, and the only cause is health: saturation, or refused keys. */
+  readonly availability: "some" | "none" | "saturated" | "refused";
+  /**
+   * Milliseconds until the first of the endpoints that are out may be tried, saturated ones if there are any; 0 where
+   * an endpoint may be tried now.
+   */
+  readonly retryAfterMs: number;
+  /** Why each attempt has its position. */
+  ranking(): readonly RankedEndpoint[];
+  /** The plan in one line: what decided, what is tried and what is excluded, with reasons. */
+  trace(): string;
+}
+
+interface Candidate extends Scored {
+  tier: Tier;
+}
+
+const NO_DRAWS: Draws = Object.freeze({ canary: "", arm: "", armEndpoint: "" });
+
+/**
+ * Filters the endpoints, then orders them by tier (`tier.ts`) and within a tier by the sort (`sorts.ts`) or by the
+ * weights. `fallbacks: false` keeps only the first endpoint, or with `order` those that it lists; endpoints beyond
+ * `maxAttempts` are excluded.
+ */
+export function plan(
+  facts: RouteFacts,
+  model: Pick<Model, "endpoints">,
+  decision: Decision,
+  health: HealthView,
+  random: Random,
+): Plan {
+  const excluded: Exclusion[] = [];
+  const open: Seen[] = [];
+  const out: (Seen & { readonly health: EndpointHealth })[] = [];
+  for (const endpoint of byId(model)) {
+    const exclusion = exclusionOf(endpoint, facts, decision);
+    if (exclusion !== undefined) {
+      excluded.push(exclusion);
+      continue;
+    }
+    const seen = health.of(endpoint);
+    if (seen === undefined || seen.outForMs === 0) {
+      open.push({ endpoint, health: seen });
+      continue;
+    }
+    out.push({ endpoint, health: seen });
+  }
+  const isLastResort = open.length === 0 && addLastResorts(open, out);
+  for (const resting of out) if (!open.includes(resting)) excluded.push(outOf(resting, open.length === 0));
+  const draws = drawFor(decision, facts, open, random);
+  const candidates = open.map(
+    ({ endpoint, health: seen }): Candidate => ({
+      endpoint,
+      health: seen,
+      tier: tierOf(endpoint, decision, draws, facts.preferred, seen),
+      score: 0,
+      tie: 0,
+    }),
+  );
+  if (candidates.length > 1) order(candidates, decision, facts, random);
+  else for (const c of candidates) c.tier = withoutRival(c.tier);
+  const shadow = shadowOf(decision, candidates, random);
+  cut(candidates, decision, excluded);
+  return new FinishedPlan(candidates, excluded, facts, decision, {
+    draws,
+    shadow,
+    isLastResort,
+    out: out.length === 0 ? NONE_OUT : out.map(({ health: seen }) => seen),
+  });
+}
+
+const NONE_OUT: readonly EndpointHealth[] = [];
+
+/** Adds the endpoints that are out only by the gateway's own caution. @returns whether there are any */
+function addLastResorts(open: Seen[], out: readonly (Seen & { readonly health: EndpointHealth })[]): boolean {
+  for (const resting of out) if (resting.health.lastResortOutForMs === 0) open.push(resting);
+  return open.length > 0;
+}
+
+interface Seen {
+  readonly endpoint: Endpoint;
+  readonly health: EndpointHealth | undefined;
+}
+
+function outOf(
+  {
+    endpoint,
+    health: { outForMs, lastResortOutForMs = outForMs, isRefused },
+  }: Seen & { readonly health: EndpointHealth },
+  isAllOut: boolean,
+): Exclusion {
+  const waitMs = Math.ceil(isAllOut ? lastResortOutForMs : outForMs);
+  return isRefused
+    ? {
+        endpointId: endpoint.id,
+        kind: "refused",
+        reason: `its credential was refused; it is tried again in ${waitMs} ms`,
+      }
+    : {
+        endpointId: endpoint.id,
+        kind: "saturated",
+        reason: `it is saturated and cools down for ${waitMs} ms`,
+      };
+}
+
+/** Milliseconds until the first of them may be tried by a call without another endpoint. */
+const soonestOf = (out: readonly EndpointHealth[]): number =>
+  Math.ceil(Math.min(...out.map(({ outForMs, lastResortOutForMs = outForMs }) => lastResortOutForMs)));
+
+/** Draws in a fixed order, so that a plan can be repeated from its seed. */
+function drawFor(
+  { canary, experiment, isChosenByRequest }: Decision,
+  { isCanaryRed, unit, preferred }: RouteFacts,
+  open: readonly { readonly endpoint: Endpoint }[],
+  random: Random,
+): Draws {
+  if (isChosenByRequest || (canary === undefined && experiment === undefined)) return NO_DRAWS;
+  const isOpen = (id: string | undefined) => open.some(({ endpoint }) => endpoint.id === id);
+  // A call that continues a conversation at its endpoint takes part in no draw: it would be counted for what it did not
+  // do.
+  if (preferred !== undefined && isOpen(preferred)) return NO_DRAWS;
+  if (canary !== undefined && !isCanaryRed && isOpen(canary.endpoint)) {
+    // A call of the canary takes no part in the experiment: what its arm would have done is unknown.
+    if (random() * 100 < canary.percent) return { ...NO_DRAWS, canary: canary.endpoint };
+  }
+  if (experiment === undefined) return NO_DRAWS;
+  let total = 0;
+  for (const { weight } of experiment.arms) total += weight;
+  let at = (unit === "" ? random() : unitOf(experiment.name, unit)) * total;
+  const arm = experiment.arms.find(({ weight }) => {
+    at -= weight;
+    return at < 0;
+  });
+  // Intention to treat: the caller stays in its arm even if the arm's endpoint may not serve the call.
+  return arm === undefined ? NO_DRAWS : { canary: "", arm: arm.arm, armEndpoint: arm.endpoint };
+}
+
+function order(candidates: Candidate[], decision: Decision, facts: RouteFacts, random: Random): void {
+  const caller = facts.affinityKey === "" ? 0 : hashOf(facts.affinityKey);
+  const draw: Draw =
+    facts.affinityKey === "" ? random : (endpoint) => mixed(caller ^ hashOf(endpoint.id)) / 0x1_0000_0000;
+  score(candidates, decision.sort, facts, draw);
+  const { weights } = decision;
+  if (weights !== undefined) {
+    for (const c of candidates) {
+      if (c.tier.name !== "weighted") continue;
+      c.score = drawnTime(draw(c.endpoint), weights.get(c.endpoint.id) ?? 0);
+    }
+  }
+  candidates.sort(byRankScoreId);
+}
+
+function byRankScoreId(a: Candidate, b: Candidate): number {
+  if (a.tier.rank !== b.tier.rank) return a.tier.rank - b.tier.rank;
+  if (a.score !== b.score) return a.score < b.score ? -1 : 1;
+  if (a.tie !== b.tie) return a.tie - b.tie;
+  return a.endpoint.id < b.endpoint.id ? -1 : 1;
+}
+
+/** The shadow endpoint, if it may serve the call and is not the first attempt. */
+function shadowOf(
+  { shadow }: Decision,
+  candidates: readonly Candidate[],
+  random: Random,
+): Endpoint | undefined {
+  if (shadow === undefined || random() * 100 >= shadow.percent) return undefined;
+  const at = candidates.findIndex(({ endpoint }) => endpoint.id === shadow.endpoint);
+  return at > 0 ? candidates[at]?.endpoint : undefined;
+}
+
+function cut(
+  candidates: Candidate[],
+  { fallbacks, order: asked, maxAttempts }: Decision,
+  excluded: Exclusion[],
+): void {
+  const leave = (from: number, reason: string) => {
+    for (const { endpoint } of candidates.splice(from)) {
+      excluded.push({ endpointId: endpoint.id, kind: "route", reason });
+    }
+  };
+  if (!fallbacks && !asked?.length) leave(1, "another endpoint ranks first, and fallbacks are off");
+  if (candidates.length > maxAttempts) {
+    leave(
+      maxAttempts,
+      maxAttempts === 1
+        ? "only one attempt is allowed, and another endpoint ranks first"
+        : `only ${maxAttempts} attempts are allowed, and others rank before it`,
+    );
+  }
+}
+
+class FinishedPlan implements Plan {
+  readonly decision: Decision;
+  readonly canary: string;
+  readonly arm: string;
+  readonly shadow: Endpoint | undefined;
+  readonly attempts: readonly Endpoint[];
+  readonly excluded: readonly Exclusion[];
+  readonly isLastResort: boolean;
+  readonly availability: Plan["availability"];
+  readonly retryAfterMs: number;
+  readonly #ranked: readonly Candidate[];
+  readonly #facts: RouteFacts;
+  readonly #draws: Draws;
+
+  constructor(
+    ranked: readonly Candidate[],
+    excluded: readonly Exclusion[],
+    facts: RouteFacts,
+    decision: Decision,
+    {
+      draws,
+      shadow,
+      isLastResort,
+      out,
+    }: {
+      readonly draws: Draws;
+      readonly shadow: Endpoint | undefined;
+      readonly isLastResort: boolean;
+      /** Health of the endpoints that are out. */
+      readonly out: readonly EndpointHealth[];
+    },
+  ) {
+    this.decision = decision;
+    this.canary = draws.canary;
+    this.arm = draws.arm;
+    this.shadow = shadow;
+    this.attempts = ranked.map((c) => c.endpoint);
+    this.excluded = excluded;
+    this.isLastResort = isLastResort;
+    const saturated = ranked.length > 0 ? NONE_OUT : out.filter(({ isRefused }) => !isRefused);
+    this.availability =
+      ranked.length > 0 ? "some" : out.length === 0 ? "none" : saturated.length > 0 ? "saturated" : "refused";
+    const awaited = saturated.length > 0 ? saturated : out;
+    this.retryAfterMs = ranked.length > 0 || out.length === 0 ? 0 : soonestOf(awaited);
+    this.#ranked = ranked;
+    this.#facts = facts;
+    this.#draws = draws;
+  }
+
+  ranking(): readonly RankedEndpoint[] {
+    return this.#ranked.map((c) => ({
+      endpointId: c.endpoint.id,
+      score: c.score,
+      reason: this.#reasonOf(c),
+    }));
+  }
+
+  trace(): string {
+    const tried = this.ranking().map((r, i) => `${i + 1} ${r.endpointId} (${r.reason})`);
+    const out = this.excluded.map((x) => `${x.endpointId} (${x.kind}: ${x.reason})`);
+    return `${this.#decidedBy()}; try: ${tried.join(", ") || "none"}; out: ${out.join(", ") || "none"}`;
+  }
+
+  #decidedBy(): string {
+    const { policy, rule, sort, experiment } = this.decision;
+    const by =
+      policy === undefined ? "" : `policy=${policy.name}@${policy.version}${rule && ` rule=${rule}`}; `;
+    const canary = this.canary && ` canary=${this.canary}`;
+    const arm = this.arm && ` experiment=${experiment?.name} arm=${this.arm}`;
+    const shadow = this.shadow === undefined ? "" : ` shadow=${this.shadow.id}`;
+    return `${by}sort=${sort}${canary}${arm}${shadow}`;
+  }
+
+  #reasonOf(candidate: Candidate): string {
+    return (
+      tierReason(candidate.tier.name, candidate.endpoint, this.decision, this.#draws) ??
+      sortReason(candidate, this.decision.sort, this.#facts)
+    );
+  }
+}
+
+/** A model's endpoints by id, sorted once per snapshot of the catalog. */
+const sortedOnce = new WeakMap<Pick<Model, "endpoints">, readonly Endpoint[]>();
+
+function byId(model: Pick<Model, "endpoints">): readonly Endpoint[] {
+  let sorted = sortedOnce.get(model);
+  if (sorted === undefined) {
+    sorted = [...model.endpoints].sort((a, b) => (a.id < b.id ? -1 : 1));
+    sortedOnce.set(model, sorted);
+  }
+  return sorted;
+}

@@ -1,0 +1,121 @@
+/**
+ * The tier of an endpoint in a plan, compared before any sort, and why. Endpoints asked for by name, the conversation's
+ * endpoint, canary, arm and weights come first; failing endpoints and canaries outside their share come last.
+ */
+
+import type { Endpoint } from "../../base/endpoint.ts";
+import type { EndpointHealth } from "../health/health.ts";
+import type { Decision } from "./decision.ts";
+import { listsEndpoint } from "./eligibility.ts";
+
+export type TierName =
+  | "ordered"
+  | "preferred"
+  | "canary"
+  | "arm"
+  | "weighted"
+  | "sorted"
+  | "alone"
+  | "full"
+  | "failing"
+  | "canary_outside";
+
+/** What was drawn for the call before its endpoints are ranked. */
+export interface Draws {
+  /** Endpoint id of the canary whose share the call is in; empty: none. */
+  readonly canary: string;
+  /** The call's arm; empty without an experiment. */
+  readonly arm: string;
+  /** Endpoint id of that arm. */
+  readonly armEndpoint: string;
+}
+
+/** An order takes one rank per entry, from `ordered` on: 64 at most. */
+const RANKS: Readonly<Record<TierName, number>> = {
+  preferred: 0,
+  canary: 1,
+  arm: 2,
+  ordered: 100,
+  weighted: 1000,
+  sorted: 1001,
+  alone: 1001,
+  full: 1002,
+  failing: 1003,
+  canary_outside: 1004,
+};
+
+export interface Tier {
+  readonly name: TierName;
+  /** Compared before any score. */
+  readonly rank: number;
+}
+
+/** The conversation's endpoint, when the request's own order ranks before it. */
+const BEHIND_ORDER: Tier = Object.freeze({ name: "preferred", rank: 900 });
+
+const TIER = Object.fromEntries(
+  Object.entries(RANKS).map(([name, rank]) => [name, Object.freeze({ name, rank })]),
+) as Readonly<Record<TierName, Tier>>;
+
+export function tierOf(
+  endpoint: Endpoint,
+  decision: Decision,
+  draws: Draws,
+  preferred: string | undefined,
+  health: Pick<EndpointHealth, "failing" | "isFull"> | undefined,
+): Tier {
+  const { order, only, isChosenByRequest, isOrderFromRequest, canary, weights } = decision;
+  // Only this endpoint can read what it sealed in the conversation: a policy's order must not override that (T49).
+  if (endpoint.id === preferred && !isOrderFromRequest) return TIER.preferred;
+  const at =
+    order === undefined ? -1 : order.findIndex((id) => id === endpoint.id || id === endpoint.provider.id);
+  if (endpoint.id === canary?.endpoint) {
+    // A canary is tried even while it fails: its test decides.
+    if (endpoint.id === draws.canary) return TIER.canary;
+    const isNamed = isChosenByRequest && (at >= 0 || (only !== undefined && listsEndpoint(only, endpoint)));
+    if (!isNamed) return TIER.canary_outside;
+  }
+  // A policy's order does not replace the arms of its experiment.
+  if (endpoint.id === draws.armEndpoint && !health?.failing && !health?.isFull) return TIER.arm;
+  if (at >= 0) return { name: "ordered", rank: RANKS.ordered + at };
+  if (endpoint.id === preferred) return BEHIND_ORDER;
+  if (health?.failing) return TIER.failing;
+  if (health?.isFull) return TIER.full;
+  return !isChosenByRequest && (weights?.get(endpoint.id) ?? 0) > 0 ? TIER.weighted : TIER.sorted;
+}
+
+/** The tier of the only candidate: `alone`, unless its tier says more. */
+export const withoutRival = (tier: Tier): Tier => (NEEDS_RIVAL.has(tier.name) ? TIER.alone : tier);
+
+const NEEDS_RIVAL: ReadonlySet<TierName> = new Set(["sorted", "full", "failing"]);
+
+/** Why an endpoint has its tier; undefined where the sort decided. */
+export function tierReason(
+  name: TierName,
+  endpoint: Endpoint,
+  { order = [], canary, experiment, weights }: Decision,
+  { arm }: Draws,
+): string | undefined {
+  switch (name) {
+    case "ordered":
+      return listsEndpoint(order.slice(0, 1), endpoint) ? "asked for first" : "asked for by name";
+    case "preferred":
+      return "knows the conversation";
+    case "canary":
+      return `canary share of ${canary?.percent} %`;
+    case "arm":
+      return `arm ${arm} of ${experiment?.name}`;
+    case "weighted":
+      return `weight ${weights?.get(endpoint.id)}`;
+    case "alone":
+      return "the only endpoint that may serve the call";
+    case "full":
+      return "has as many calls under way as it took of late";
+    case "failing":
+      return "recent calls failed";
+    case "canary_outside":
+      return "a canary outside its share is tried last";
+    case "sorted":
+      return undefined;
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * `POST /v1/policies/{name}/dry-run`: plans one hypothetical call under a version, replays recorded traffic under it,
+ * or both.
+ */
+import { z } from "zod";
+import type { Random } from "../../base/clock.ts";
+import { nameHash } from "../../base/digest.ts";
+import type { Endpoint, Model } from "../../base/endpoint.ts";
+import { fail } from "../../base/errors.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { dataPolicySchema, routeOptions, routeSchema } from "../../base/route-schema.ts";
+import type { Health, OwnPools } from "../health/health.ts";
+import type { RouteFacts } from "../planner/eligibility.ts";
+import { type AccountView, isProject } from "./account-view.ts";
+import type { CatalogView } from "./catalog-view.ts";
+import { type DryRun, dryRun, dryRunShape } from "./dry-run.ts";
+import type { ParsedVersion, Policies } from "./policies.ts";
+import { ownPolicy, readableVersion } from "./policy-lookup.ts";
+import { currentActivations } from "./policy-wire.ts";
+import type { ReplayRequest } from "./replay/replay.ts";
+import { type ReplayReport, replayReportSchema, replaySchema } from "./replay/replay-report.ts";
+
+export interface DryRunDeps {
+  readonly policies: Policies;
+  readonly accounts: AccountView;
+  readonly catalog: { current(): CatalogView };
+  readonly health: Pick<Health, "of" | "with">;
+  /** Port: an org's own provider keys, and the model with the endpoints that only they reach. */
+  readonly ownKeys: { of(orgId: string): OwnReach | undefined };
+  readonly random: Random;
+  /** Port: runs a version over recorded requests. */
+  readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
+}
+
+interface OwnReach extends OwnPools {
+  modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
+}
+
+const tokens = z.int().min(0).max(100_000_000);
+const word = z.string().max(256);
+
+const dryRunBody = z
+  .strictObject({
+    model: z
+      .string()
+      .max(256)
+      .optional()
+      .describe("Required, unless only a replay is asked for")
+      .meta({ examples: ["weir/sim-small"] }),
+    version: z.int().min(1).optional().describe("Default: the version in force, else the newest"),
+    est_input_tokens: tokens.optional().describe("Default: 1000"),
+    max_output_tokens: z
+      .int()
+      .min(1)
+      .max(100_000_000)
+      .optional()
+      .describe("What the call would send as max_tokens"),
+    stream: z.boolean().optional(),
+    tools: z.boolean().optional().describe("The call has tools"),
+    images: z.boolean().optional().describe("The call has images"),
+    audio: z.boolean().optional(),
+    json_schema: z.boolean().optional().describe("The call asks for an answer that fits a schema"),
+    project_id: z.string().max(64).optional().describe("Default: the key's"),
+    key_id: z.string().max(64).optional().describe("Default: the caller's"),
+    app: word.optional(),
+    tags: z.record(z.string().max(64), word).optional(),
+    user: word.optional().describe("End user: whom experiments divide, and what affinity may hold on to"),
+    session: word.optional(),
+    route: routeSchema.optional().describe("As `svc.route` of a request"),
+    data_policy: dataPolicySchema.optional(),
+    replay: replaySchema.optional(),
+  })
+  .refine((body) => body.model !== undefined || body.replay !== undefined, {
+    path: ["model"],
+    message: "required, unless only a replay is asked for",
+  });
+type DryRunBody = z.output<typeof dryRunBody>;
+
+const dryRunAnswer = z.object({
+  policy: z.string(),
+  version: z.int(),
+  ...dryRunShape,
+  replay: replayReportSchema.optional(),
+});
+
+const DEFAULT_INPUT_TOKENS = 1_000;
+/** The answer's plan when only a replay was requested. */
+const NOTHING_PLANNED: DryRun = { plan: [], excluded: [], trace: "" };
+
+export function dryRunOperations(deps: DryRunDeps) {
+  return {
+    dryRunPolicy: operation({
+      name: "dryRunPolicy",
+      summary:
+        "What a version of a policy would do with a call, or with the recorded traffic of the last hours",
+      path: z.object({ name: z.string() }),
+      body: dryRunBody,
+      output: dryRunAnswer,
+      errors: [
+        "not_found",
+        "model_not_found",
+        "state",
+        "concurrency",
+        "analytics_unavailable",
+        "shutting_down",
+      ],
+      run: ({ path, body }, caller) => run(deps, caller, path.name, body),
+    }),
+  };
+}
+
+async function run(
+  deps: DryRunDeps,
+  caller: Caller,
+  policy: string,
+  body: DryRunBody,
+): Promise<z.input<typeof dryRunAnswer>> {
+  const { orgId } = caller;
+  const version =
+    body.version ??
+    usualVersion(deps, orgId, policy, body.project_id ?? keyOf(deps, caller, body.key_id).projectId);
+  const read = await readableVersion(deps.policies, { orgId, policy, version });
+  const planned = body.model === undefined ? NOTHING_PLANNED : planCall(deps, caller, read, body.model, body);
+  const answer = { policy, version, ...planned };
+  if (body.replay === undefined) return answer;
+  const { hours, project_id } = body.replay;
+  const key = { orgId, policy, version: body.replay.version ?? version };
+  await readableVersion(deps.policies, key);
+  if (project_id !== undefined) assertProject(deps, orgId, project_id, "/replay/project_id");
+  const replay = await deps.replay({
+    orgId,
+    dataPolicy: dataPolicyOf(deps, orgId),
+    yaml: deps.policies.tables.text(key) ?? "",
+    name: policy,
+    version: key.version,
+    hours,
+    projectId: project_id,
+  });
+  return { ...answer, replay };
+}
+
+function planCall(
+  deps: DryRunDeps,
+  caller: Caller,
+  version: ParsedVersion,
+  modelName: string,
+  body: DryRunBody,
+): DryRun {
+  const { orgId } = caller;
+  const catalog = deps.catalog.current();
+  const model = catalog.resolve(modelName);
+  if (model === undefined) {
+    throw fail("model_not_found", `There is no model "${modelName}".`, { param: "/model" });
+  }
+  const { keyId, environment, ...key } = keyOf(deps, caller, body.key_id);
+  const projectId = body.project_id ?? key.projectId;
+  if (body.project_id !== undefined) assertProject(deps, orgId, projectId, "/project_id");
+  // As for calls: test keys reach only the simulator, which needs no provider key.
+  const own = environment === "test" ? undefined : deps.ownKeys.of(orgId);
+  return dryRun(
+    version,
+    {
+      model: own?.modelFor(model, catalog.unreachable(model.id)) ?? model,
+      facts: {
+        modelId: model.id,
+        projectId,
+        projectSlug: deps.accounts.project(projectId)?.slug ?? "",
+        keyId,
+        app: body.app ?? "",
+        tags: body.tags ?? {},
+        stream: body.stream ?? false,
+        hasTools: body.tools ?? false,
+        hasImages: body.images ?? false,
+        inputTokens: body.est_input_tokens ?? DEFAULT_INPUT_TOKENS,
+      },
+      environment,
+      maxTokens: body.max_output_tokens,
+      hasAudio: body.audio ?? false,
+      hasSchema: body.json_schema ?? false,
+      user: nameHash(orgId, body.user ?? ""),
+      session: nameHash(orgId, body.session ?? ""),
+      route: routeOptions(body.route, body.data_policy),
+      orgPolicy: dataPolicyOf(deps, orgId),
+    },
+    own === undefined ? deps.health : deps.health.with(own),
+    deps.random,
+  );
+}
+
+/** For an unknown org the strictest policy applies. */
+const dataPolicyOf = ({ accounts }: DryRunDeps, orgId: string): RouteFacts["orgPolicy"] => {
+  const { zdr, noTrain, regions } = accounts.org(orgId)?.dataPolicy ?? {
+    zdr: true,
+    noTrain: true,
+    regions: [],
+  };
+  return { zdr, noTrain, regions };
+};
+
+/** The active version: in the call's project, else in the whole org, else in another project; else the newest. */
+function usualVersion(
+  { policies, accounts }: DryRunDeps,
+  orgId: string,
+  name: string,
+  projectId: string,
+): number {
+  const newest = ownPolicy(policies, orgId, name).versions;
+  const active = currentActivations(policies.tables, accounts, orgId).filter((a) => a.name === name);
+  return (active.find(({ scope }) => scope === projectId) ?? active[0])?.version ?? newest;
+}
+
+/** The key of the hypothetical call. */
+function keyOf(deps: DryRunDeps, caller: Caller, keyId: string | undefined) {
+  const { actor, projectId, environment } = caller;
+  if (keyId === undefined && actor.kind === "key") return { keyId: actor.id, projectId, environment };
+  if (keyId === undefined) throw fail("invalid_value", "Name the key of the call.", { param: "/key_id" });
+  const key = deps.accounts.key(keyId);
+  if (key?.orgId !== caller.orgId) throw fail("not_found", "There is no such key.", { param: "/key_id" });
+  return { keyId, projectId: key.projectId, environment: key.environment };
+}
+
+function assertProject({ accounts }: DryRunDeps, orgId: string, projectId: string, param: string): void {
+  if (!isProject(accounts, orgId, projectId)) throw fail("not_found", "There is no such project.", { param });
+}

@@ -1,0 +1,140 @@
+/**
+ * What a policy version would do with one call: the decision, the plan with the cost of each attempt, and why every
+ * other endpoint is excluded. Read-only; nothing is called or charged.
+ */
+import { z } from "zod";
+import type { Random } from "../../base/clock.ts";
+import type { Endpoint, Model } from "../../base/endpoint.ts";
+import { lineMicroUsd } from "../../base/money.ts";
+import { AFFINITIES, type RouteOptions, SORTS } from "../../base/route.ts";
+import type { HealthView } from "../health/health.ts";
+import { decisionNotes, type PolicyFacts } from "../language/policy.ts";
+import type { Decision } from "../planner/decision.ts";
+import type { RouteFacts } from "../planner/eligibility.ts";
+import { leftOut, leftOutText } from "../planner/left-out.ts";
+import { type Plan, plan } from "../planner/planner.ts";
+import { expectedOutputTokens } from "../planner/sorts.ts";
+import type { ParsedVersion } from "./policies.ts";
+
+/** The facts of a call that a policy and the planner read. */
+export interface DryCall {
+  readonly model: Model;
+  readonly facts: PolicyFacts;
+  readonly environment: "live" | "test";
+  readonly maxTokens: number | undefined;
+  readonly hasAudio: boolean;
+  readonly hasSchema: boolean;
+  /** Hashes of end user and session; empty where there is none. */
+  readonly user: string;
+  readonly session: string;
+  readonly route: RouteOptions;
+  readonly orgPolicy: RouteFacts["orgPolicy"];
+}
+
+export const dryRunShape = {
+  decision: z
+    .object({
+      sort: z.enum(SORTS),
+      affinity: z.enum(AFFINITIES),
+      max_attempts: z.int(),
+      notes: z.array(z.string()),
+      rule: z.string().describe("The rule that applies; empty: none matches, the defaults apply"),
+      deny: z.string().optional().describe("The call is refused, with these words"),
+    })
+    .optional(),
+  plan: z.array(
+    z.object({
+      attempt: z.int(),
+      endpoint_id: z.string(),
+      provider: z.string(),
+      region: z.string(),
+      est_cost_micro: z.int(),
+      reason: z.string(),
+    }),
+  ),
+  excluded: z.array(z.object({ endpoint_id: z.string(), kind: z.string(), reason: z.string() })),
+  trace: z.string(),
+};
+
+const shape = z.object(dryRunShape);
+export type DryRun = z.input<typeof shape>;
+
+/** Uses the canary's current state; a canary that never ran is warming. */
+export function dryRun(version: ParsedVersion, call: DryCall, health: HealthView, random: Random): DryRun {
+  const decision = version.compiled.decide(call.facts, call.route);
+  const told = {
+    sort: decision.sort,
+    affinity: decision.affinity,
+    max_attempts: decision.maxAttempts,
+    notes: decisionNotes(decision),
+    rule: decision.rule,
+  };
+  if (decision.deny !== undefined) {
+    return {
+      decision: { ...told, deny: decision.deny },
+      plan: [],
+      excluded: [],
+      trace: `deny: ${decision.deny}`,
+    };
+  }
+  const facts = routeFacts(version, call, decision);
+  const made = plan(facts, call.model, decision, health, random);
+  const { model, route } = call;
+  const why =
+    made.attempts.length > 0
+      ? ""
+      : leftOutText(leftOut(model.endpoints, { facts, decision, route }), model.id);
+  const notes = why === "" ? told.notes : [...told.notes, why];
+  return { decision: { ...told, notes }, ...planWire(made, call) };
+}
+
+function routeFacts({ active }: ParsedVersion, call: DryCall, decision: Decision): RouteFacts {
+  const { facts, user, session } = call;
+  const { canary } = decision;
+  return {
+    environment: call.environment,
+    stream: facts.stream,
+    hasTools: facts.hasTools,
+    parallelTools: false,
+    hasImages: facts.hasImages,
+    hasAudio: call.hasAudio,
+    hasSchema: call.hasSchema,
+    reasoning: false,
+    promptTokens: facts.inputTokens,
+    maxTokens: call.maxTokens,
+    affinityKey: decision.affinity === "user" ? user : decision.affinity === "session" ? session : "",
+    unit: user || session,
+    isCanaryRed: canary !== undefined && active.canaryState(canary.endpoint) === "red",
+    orgPolicy: call.orgPolicy,
+  };
+}
+
+function planWire(made: Plan, call: DryCall): Omit<DryRun, "decision"> {
+  const ranking = made.ranking();
+  return {
+    plan: made.attempts.map((endpoint, i) => ({
+      attempt: i + 1,
+      endpoint_id: endpoint.id,
+      provider: endpoint.provider.id,
+      region: endpoint.region,
+      est_cost_micro: expectedCostMicroUsd(endpoint, call.facts.inputTokens, call.maxTokens),
+      reason: ranking[i]?.reason ?? "",
+    })),
+    excluded: made.excluded.map(({ endpointId, kind, reason }) => ({
+      endpoint_id: endpointId,
+      kind,
+      reason,
+    })),
+    trace: made.trace(),
+  };
+}
+
+/** The charge with as many output tokens as the planner expects; none for tasks without output. */
+export function expectedCostMicroUsd(
+  { prices, task }: Endpoint,
+  inputTokens: number,
+  maxTokens: number | undefined,
+): number {
+  const outputTokens = task === "generate" ? Math.ceil(expectedOutputTokens(inputTokens, maxTokens)) : 0;
+  return lineMicroUsd(inputTokens, prices.input) + lineMicroUsd(outputTokens, prices.output);
+}

@@ -1,0 +1,63 @@
+/**
+ * Wire shapes of policies: a version's summary with its status, and the problems of a text.
+ */
+import { z } from "zod";
+import { isoTime } from "../../base/clock.ts";
+import type { PolicyProblem } from "../language/policy-reading.ts";
+import { type AccountView, isProject } from "./account-view.ts";
+import { type Activation, type PolicyTables, type VersionRow, WHOLE_ORG } from "./policy-tables.ts";
+
+const scopeShape = z.object({ project_id: z.string().optional() }).describe("Empty: the whole org");
+
+export const summaryShape = z.object({
+  name: z.string(),
+  version: z.int(),
+  status: z
+    .enum(["draft", "active", "retired"])
+    .describe("active: in force somewhere; retired: it was once and is no more"),
+  created_at: z.string(),
+  scopes: z.array(scopeShape).describe("Where the version is in force"),
+});
+
+export const problemShape = z.object({
+  path: z.string().describe("JSON pointer into the document; empty for the whole"),
+  message: z.string().describe("Names the nearest known word where there is one"),
+  line: z.int().describe("1-based"),
+  column: z.int(),
+});
+
+export const versionShape = z.object({
+  ...summaryShape.shape,
+  yaml: z.string(),
+});
+
+export const createdShape = z.object({
+  ...versionShape.shape,
+  warnings: z.array(problemShape).describe("What the policy names and the catalog does not have"),
+});
+
+/** Activations of an org, without those of deleted projects. */
+export function currentActivations(tables: PolicyTables, accounts: AccountView, orgId: string): Activation[] {
+  return tables
+    .activationsOf(orgId)
+    .filter(({ scope }) => scope === WHOLE_ORG || isProject(accounts, orgId, scope));
+}
+
+/** @param active the org's activations. */
+export function summaryWire(row: VersionRow, active: readonly Activation[]): z.input<typeof summaryShape> {
+  const scopes = active.filter((a) => a.name === row.name && a.version === row.version);
+  return {
+    name: row.name,
+    version: row.version,
+    status: scopes.length > 0 ? "active" : row.wasActive ? "retired" : "draft",
+    created_at: isoTime(row.createdAtMs),
+    scopes: scopes.map(({ scope }) => (scope === WHOLE_ORG ? {} : { project_id: scope })),
+  };
+}
+
+export const problemWire = (flaw: PolicyProblem): z.input<typeof problemShape> => ({
+  path: flaw.pointer,
+  message: flaw.message,
+  line: flaw.line,
+  column: flaw.column,
+});

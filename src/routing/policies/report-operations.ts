@@ -1,0 +1,209 @@
+/**
+ * Reports on policies: canaries from this room's own counts, shadows and experiments from analytics.
+ */
+import { z } from "zod";
+import { isoTime } from "../../base/clock.ts";
+import { INCOMPLETE_SINCE, incompleteSince, type MayLackCalls } from "../../base/incomplete-since.ts";
+import { operation } from "../../base/operation/operation.ts";
+import type { AccountView } from "./account-view.ts";
+import { canaryReason } from "./canary/canary.ts";
+import type { CanaryRow } from "./canary/canary-row.ts";
+import type { Policies } from "./policies.ts";
+import { ownPolicy } from "./policy-lookup.ts";
+import type { VersionKey } from "./policy-tables.ts";
+import { currentActivations } from "./policy-wire.ts";
+
+export interface ReportDeps {
+  readonly policies: Policies;
+  readonly accounts: AccountView;
+  /** Port: analytics; fails with `analytics_unavailable` while it is unreachable. */
+  readonly reports: {
+    /** @param arms the endpoint of each arm in each version. */
+    experiments(
+      orgId: string,
+      policy: string,
+      hours: number,
+      arms: readonly ArmEndpoint[],
+    ): Promise<ExperimentsReport>;
+    shadows(orgId: string, policy: string): Promise<readonly ShadowReport[]>;
+  };
+}
+
+export interface ArmEndpoint {
+  readonly version: number;
+  readonly experiment: string;
+  readonly arm: string;
+  readonly endpointId: string;
+}
+
+const byName = z.object({ name: z.string() });
+const count = z.int();
+const rate = z.number().min(0).max(1);
+
+const canaryShape = z.object({
+  version: z.int(),
+  endpoint_id: z.string(),
+  state: z.enum(["warming", "green", "red"]),
+  error_rate: rate.describe("0 where there are no results"),
+  samples: count,
+  max_error_rate: rate,
+  min_samples: count,
+  reason: z.string(),
+  evaluated_at: z.string().nullable().describe("When the last result came in; null where there is none"),
+});
+
+const shadowShape = z.object({
+  shadow_endpoint: z.string(),
+  primary_endpoint: z.string(),
+  policy_version: z.int(),
+  runs: count,
+  errors: count,
+  stop_mismatch: count,
+  primary_cost_micro: z.number(),
+  shadow_cost_micro: z.number(),
+  cost_delta_micro: z.number().describe("Shadow minus primary"),
+  primary_ttft_ms: z.number().nullable(),
+  shadow_ttft_ms: z.number().nullable(),
+  bill: z.string(),
+});
+/** And whatever more the port tells, which is passed on. */
+type ShadowReport = z.input<typeof shadowShape>;
+
+const armShape = z.object({
+  arm: z.string(),
+  experiment: z.string(),
+  requests: count,
+  errors: count,
+  cost_micro: z.number(),
+  ttft_p50_ms: z.number().nullable(),
+  ttft_p95_ms: z.number().nullable(),
+  output_tokens: count,
+});
+/** And whatever more the port tells, which is passed on. */
+type ExperimentArm = z.input<typeof armShape>;
+
+interface ExperimentsReport extends MayLackCalls {
+  readonly arms: readonly ExperimentArm[];
+}
+
+const listOf = <S extends z.ZodType>(item: S) => z.object({ object: z.literal("list"), data: z.array(item) });
+
+/** Number of newest versions reported besides the active ones. */
+const LATEST_VERSIONS = 10;
+
+export function reportOperations(deps: ReportDeps) {
+  const { policies, reports } = deps;
+  return {
+    listCanaries: operation({
+      name: "listCanaries",
+      summary: "Canaries of the versions in force, and those of the latest versions that turned red",
+      path: byName,
+      output: listOf(canaryShape),
+      errors: ["not_found"],
+      run: async ({ path }, { orgId }) => {
+        ownPolicy(policies, orgId, path.name);
+        return { object: "list" as const, data: await canariesOf(deps, orgId, path.name) };
+      },
+    }),
+    listShadows: operation({
+      name: "listShadows",
+      summary: "Shadow calls compared with the calls they copied",
+      path: byName,
+      output: listOf(shadowShape.loose()),
+      errors: ["not_found", "analytics_unavailable"],
+      run: async ({ path }, { orgId }) => {
+        ownPolicy(policies, orgId, path.name);
+        const rows = await reports.shadows(orgId, path.name);
+        return { object: "list" as const, data: rows.map((row) => ({ ...row })) };
+      },
+    }),
+    listExperiments: operation({
+      name: "listExperiments",
+      summary: "Arms of a policy's experiments, over the last hours",
+      path: byName,
+      query: z.object({ hours: z.coerce.number().int().min(1).max(720).default(24) }),
+      output: z.object({
+        object: z.literal("list"),
+        hours: z.int(),
+        data: z.array(armShape.loose()),
+        ...INCOMPLETE_SINCE,
+      }),
+      errors: ["not_found", "analytics_unavailable"],
+      run: async ({ path, query: { hours } }, { orgId }) => {
+        ownPolicy(policies, orgId, path.name);
+        const arms = await armsOf(deps, orgId, path.name);
+        const report = await reports.experiments(orgId, path.name, hours, arms);
+        return {
+          object: "list" as const,
+          hours,
+          data: report.arms.map((row) => ({ ...row })),
+          ...incompleteSince(report.missingSinceMs),
+        };
+      },
+    }),
+  };
+}
+
+/** Recently used versions, newest first: the active ones, and those of the newest that were active once. */
+function usedVersions({ policies, accounts }: ReportDeps, orgId: string, policy: string) {
+  const { tables } = policies;
+  const active = currentActivations(tables, accounts, orgId).filter((a) => a.name === policy);
+  const inUse = new Set(active.map((a) => a.version));
+  const newest = ownPolicy(policies, orgId, policy).versions;
+  const used = new Set(inUse);
+  for (let version = newest; version > Math.max(newest - LATEST_VERSIONS, 0); version--) {
+    if (tables.version(orgId, policy, version)?.wasActive) used.add(version);
+  }
+  return [...used].sort((a, b) => b - a).map((version) => ({ version, isActive: inUse.has(version) }));
+}
+
+async function armsOf(deps: ReportDeps, orgId: string, policy: string): Promise<readonly ArmEndpoint[]> {
+  const found: ArmEndpoint[] = [];
+  for (const { version } of usedVersions(deps, orgId, policy)) {
+    const read = await deps.policies.prepare({ orgId, policy, version });
+    for (const { name, arms } of read?.experiments ?? []) {
+      for (const { arm, endpoint } of arms)
+        found.push({ version, experiment: name, arm, endpointId: endpoint });
+    }
+  }
+  return found;
+}
+
+async function canariesOf(deps: ReportDeps, orgId: string, policy: string) {
+  const found: z.input<typeof canaryShape>[] = [];
+  for (const { version, isActive } of usedVersions(deps, orgId, policy)) {
+    for (const row of await rowsOf(deps.policies, { orgId, policy, version }, isActive)) {
+      if (isActive || row.state === "red") found.push(canaryWire(version, row));
+    }
+  }
+  return found;
+}
+
+/** Canary rows of a version; of an active one also canaries without a result. */
+async function rowsOf(policies: Policies, key: VersionKey, isActive: boolean): Promise<readonly CanaryRow[]> {
+  const version = isActive ? await policies.prepare(key) : undefined;
+  if (version === undefined) return policies.tables.canariesOf(key);
+  const trials = Array.from(version.canaries.values(), (canary) => policies.canaries.trial(key, canary));
+  return Promise.all(
+    trials.map(async (trial) => {
+      const { row } = trial;
+      // Reported only once kill -9 cannot undo it. A red row never changes again, so one commit suffices.
+      if (row.state === "red") await trial.save();
+      return row;
+    }),
+  );
+}
+
+function canaryWire(version: number, row: CanaryRow): z.input<typeof canaryShape> {
+  return {
+    version,
+    endpoint_id: row.endpointId,
+    state: row.state,
+    error_rate: row.samples === 0 ? 0 : row.failures / row.samples,
+    samples: row.samples,
+    max_error_rate: row.maxErrorRate,
+    min_samples: row.minSamples,
+    reason: canaryReason(row),
+    evaluated_at: row.evaluatedAtMs === 0 ? null : isoTime(row.evaluatedAtMs),
+  };
+}
