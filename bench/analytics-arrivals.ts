@@ -1,7 +1,7 @@
 /** Records of calls that come in at a steady rate, as settling puts them into the outbox. */
 
 import { seededOrg } from "../scripts/seed-requests.ts";
-import type { Outbox } from "../src/analytics/outbox.ts";
+import type { Outbox } from "../src/analytics/outbox/outbox.ts";
 import { seededRandom, systemClock } from "../src/base/clock.ts";
 import { requestId } from "../src/base/ids.ts";
 import { LAYOUT, readRecord } from "../src/record/columns.ts";

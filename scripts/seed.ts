@@ -3,9 +3,9 @@
  * data folder must be stopped: its engine is started here.
  */
 import { parseArgs } from "node:util";
-import { type ClickHouse, openClickHouse } from "../src/analytics/client.ts";
-import { type Engine, startEngine } from "../src/analytics/engine.ts";
-import { PART_SETTINGS } from "../src/analytics/part-settings.ts";
+import { type ClickHouse, openClickHouse } from "../src/analytics/clickhouse/client.ts";
+import { PART_SETTINGS } from "../src/analytics/clickhouse/part-settings.ts";
+import { type Engine, startEngine } from "../src/analytics/engine/engine.ts";
 import { systemClock } from "../src/base/clock.ts";
 import { slices } from "./seed-requests.ts";
 

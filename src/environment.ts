@@ -2,12 +2,12 @@
  * The variables of the environment that the gateway reads. Errors name the variable and never repeat its value, which may be a secret.
  */
 import { z } from "zod";
+import { telemetryVariables } from "./analytics/telemetry/settings.ts";
 import { mailboxOf, smtpServerOf } from "./mail-settings.ts";
 import { metricsVariables } from "./metrics-settings.ts";
 import { paymentVariables } from "./payment-settings.ts";
 import { redisAddress } from "./redis-address.ts";
 import { secretsKeyField } from "./secrets-key.ts";
-import { telemetryVariables } from "./telemetry-settings.ts";
 
 /** Read by a function that throws an Error with what is wrong. Errors never repeat the value, which may hold a password. */
 const setting = <T>(read: (text: string) => T) =>

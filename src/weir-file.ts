@@ -2,7 +2,7 @@
  * The keys of `weir.yaml` with their defaults: what an operator sets that is no secret and no address. Units are the ends of the names.
  */
 import { z } from "zod";
-import { analyticsField } from "./analytics-settings.ts";
+import { analyticsField } from "./analytics/settings.ts";
 import { cidrListField } from "./base/cidr-list.ts";
 import { quotasField } from "./base/quota.ts";
 import { cellsField } from "./cells-settings.ts";

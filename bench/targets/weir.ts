@@ -9,7 +9,7 @@ import { freePort, type Started, untilReady } from "../processes.ts";
 import { type Target, type TargetContext, Unavailable } from "./target.ts";
 
 const GRANT_USD = 1_000_000;
-/** Records are inserted every 2 s (`src/analytics/spool.ts`), and looked at ten times a second. */
+/** Records are inserted every 2 s (`src/analytics/outbox/spool.ts`), and looked at ten times a second. */
 export const LATER_MS = 2_200;
 
 /**

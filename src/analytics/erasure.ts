@@ -6,10 +6,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
-import type { ClickHouse } from "./client.ts";
-import { localOf } from "./cluster.ts";
-import { quoted } from "./literal.ts";
-import { USAGE_TAGS } from "./rollups.ts";
+import type { ClickHouse } from "./clickhouse/client.ts";
+import { localOf } from "./clickhouse/cluster.ts";
+import { USAGE_TAGS } from "./clickhouse/rollups.ts";
+import { quoted } from "./statements/literal.ts";
 
 export interface AnalyticsErasureDeps {
   readonly clickhouse: Pick<ClickHouse, "rows" | "command">;

@@ -2,7 +2,7 @@
  * What tells a restored data folder from the one that was copied: a row for each restore, with an id of its own. Two gateways that
  * were made from one backup hold different ids, whatever else they have in common.
  */
-import { markCopied } from "../analytics/batch-queue.ts";
+import { markCopied } from "../analytics/outbox/batch-queue.ts";
 import type { Store } from "../store/store.ts";
 
 export interface RestoreRow {

@@ -2,7 +2,7 @@
 import { fork } from "node:child_process";
 import { type Logger, pino } from "pino";
 import type { FirstStart } from "../account/first-start.ts";
-import { startEngine } from "../analytics/engine.ts";
+import { startEngine } from "../analytics/engine/engine.ts";
 import { forgetRedisRestored, isRedisRestored } from "../backup/redis-files.ts";
 import { systemClock } from "../base/clock.ts";
 import { Listeners } from "../base/listeners.ts";

@@ -1,11 +1,11 @@
 /** Dispatches a request to what its route runs: a model call, an operation, an event stream or a hook. */
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { svcVersion } from "../account/versions.ts";
+import type { BeginTrace } from "../analytics/telemetry/call-trace.ts";
 import type { Clock } from "../base/clock.ts";
 import { asWeirError, errorEnvelope, fail, type WeirError } from "../base/errors.ts";
 import { after, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Caller } from "../base/operation/operation.ts";
-import type { BeginTrace } from "../call-trace.ts";
 import type { RequestLimits } from "../credits/limits/request-limits.ts";
 import type { Incoming } from "../exchange/call.ts";
 import type { Exchange } from "../exchange/exchange.ts";

@@ -3,11 +3,11 @@
  * Nothing thrown here reaches the process.
  */
 import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
+import type { BeginTrace } from "../analytics/telemetry/call-trace.ts";
 import type { Clock } from "../base/clock.ts";
 import { errorEnvelope, fail } from "../base/errors.ts";
 import { requestId } from "../base/ids.ts";
 import type { HttpHead } from "../base/operation/http-head.ts";
-import type { BeginTrace } from "../call-trace.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders } from "../exchange/headers.ts";
 import { errorBodyOf, type FaultDeps, headerLines, refuse, reportedError } from "./answers.ts";

@@ -4,8 +4,8 @@
  * step failed.
  */
 import type { KeyContext } from "../account/keyring.ts";
+import type { CallTrace } from "../analytics/telemetry/call-trace.ts";
 import type { Endpoint, Model } from "../base/endpoint.ts";
-import type { CallTrace } from "../call-trace.ts";
 import type { ClientReply } from "../client-reply.ts";
 import type { KeptRoom } from "../credits/kept/kept-pool.ts";
 import type { Admission } from "../credits/limits/limits.ts";

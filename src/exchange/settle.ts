@@ -4,11 +4,11 @@
  * client has in full is in the ledger, even after kill -9.
  */
 
-import type { Outbox } from "../analytics/outbox.ts";
+import type { Outbox } from "../analytics/outbox/outbox.ts";
+import type { CallTrace } from "../analytics/telemetry/call-trace.ts";
 import type { Clock } from "../base/clock.ts";
 import { asWeirError, fail, type WeirError } from "../base/errors.ts";
 import type { ByokFee } from "../base/usage.ts";
-import type { CallTrace } from "../call-trace.ts";
 import type { KeptBytes } from "../credits/kept/kept-bytes.ts";
 import type { KeptPool } from "../credits/kept/kept-pool.ts";
 import type { Limits } from "../credits/limits/limits.ts";

@@ -3,8 +3,8 @@
  * the run is closed in one commit: the copy's charge if the org pays, and the row that compares them. So every charge has
  * its row, and a crash before the commit leaves neither. No public method throws.
  */
-import type { ShadowRow } from "../analytics/shadow-rows.ts";
-import type { ShadowRuns } from "../analytics/shadow-runs.ts";
+import type { ShadowRow } from "../analytics/outbox/shadow-rows.ts";
+import type { ShadowRuns } from "../analytics/outbox/shadow-runs.ts";
 import type { Endpoint } from "../base/endpoint.ts";
 import { after, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Budgets } from "../credits/budgets/budgets.ts";

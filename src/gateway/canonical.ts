@@ -1,5 +1,5 @@
 /** Requests in canonical form, for the records: small bodies synchronously, large ones in a worker thread. */
-import type { Canonical } from "../analytics/lookup-operations.ts";
+import type { Canonical } from "../analytics/requests/lookup-operations.ts";
 import { canonicalRequest } from "../wire/canonical.ts";
 import type { FormatName } from "../wire/format.ts";
 import { FORMATS } from "../wire/formats.ts";

@@ -2,7 +2,7 @@
  * The limits of keys: of this process alone, or over all cells of the installation. A gateway alone loads nothing of cells.
  */
 import type { Logger } from "pino";
-import type { TakePlace } from "../analytics/export-operations.ts";
+import type { TakePlace } from "../analytics/usage/export-operations.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Cell } from "../cells/cell.ts";
 import type { Config } from "../config.ts";

@@ -1,6 +1,6 @@
 /** What the credits of a gateway need of other rooms, and offer them: alike for one alone and for a cell among others. */
-import type { Way } from "../analytics/inserted-until.ts";
-import type { AnalyticsLedger } from "../analytics/ledger.ts";
+import type { Way } from "../analytics/clickhouse/inserted-until.ts";
+import type { AnalyticsLedger } from "../analytics/outbox/ledger.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Cell } from "../cells/cell.ts";
 import type { Flushed } from "../cells/flushing.ts";

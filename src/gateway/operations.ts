@@ -2,8 +2,8 @@
 import { documentOperations } from "../account/document-operations.ts";
 import { accountOperations } from "../account/operations.ts";
 import { providerKeyOperations } from "../account/provider-key-operations.ts";
-import { analystOperations } from "../analytics/analyst-operations.ts";
-import { catalogFigures } from "../analytics/catalog-figures.ts";
+import { analystOperations } from "../analytics/analysts/analyst-operations.ts";
+import { catalogFigures } from "../analytics/usage/catalog-figures.ts";
 import { backupOperations } from "../backup/operations.ts";
 import { systemRandom } from "../base/clock.ts";
 import { billingOperations } from "../billing/operations.ts";

@@ -1,12 +1,12 @@
 /** OpenTelemetry, where a collector is set: what it needs of the rooms, above all content that is redacted as records are. */
 import type { Logger } from "pino";
-import { candidatesOf } from "../analytics/answer.ts";
-import type { Finisher } from "../analytics/finisher.ts";
-import type { Canonical } from "../analytics/lookup-operations.ts";
+import type { Finisher } from "../analytics/outbox/finisher.ts";
+import { candidatesOf } from "../analytics/requests/answer.ts";
+import type { Canonical } from "../analytics/requests/lookup-operations.ts";
+import type { RecordedContent, Telemetry } from "../analytics/telemetry/contract.ts";
+import { openTelemetry } from "../analytics/telemetry/telemetry.ts";
 import type { Config } from "../config.ts";
 import type { CallRecord } from "../record/record.ts";
-import type { RecordedContent, Telemetry } from "../telemetry/contract.ts";
-import { openTelemetry } from "../telemetry/telemetry.ts";
 import type { Stopping } from "./stopping.ts";
 import { VERSION } from "./version.ts";
 

@@ -1,8 +1,8 @@
 /** Makes the folder of the engine with the tables of a new gateway, for `analytics-folder.ts`. */
 import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openClickHouse } from "../../src/analytics/client.ts";
-import { startEngine } from "../../src/analytics/engine.ts";
+import { openClickHouse } from "../../src/analytics/clickhouse/client.ts";
+import { startEngine } from "../../src/analytics/engine/engine.ts";
 
 const [, , made = ""] = process.argv;
 const home = mkdtempSync(join(dirname(made), "engine-"));

@@ -12,7 +12,7 @@ import {
 } from "node:http";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { type Engine, startEngine } from "../../src/analytics/engine.ts";
+import { type Engine, startEngine } from "../../src/analytics/engine/engine.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { Listeners } from "../../src/base/listeners.ts";
 import { readConfig } from "../../src/config.ts";

@@ -9,11 +9,11 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ClickHouse, openClickHouse } from "../../../src/analytics/client.ts";
-import { type Engine, startEngine } from "../../../src/analytics/engine.ts";
-import type { OrgEntry } from "../../../src/analytics/ledger-rows.ts";
-import { openOutbox } from "../../../src/analytics/outbox.ts";
-import { ROLL_UPS } from "../../../src/analytics/rollups.ts";
+import { type ClickHouse, openClickHouse } from "../../../src/analytics/clickhouse/client.ts";
+import { ROLL_UPS } from "../../../src/analytics/clickhouse/rollups.ts";
+import { type Engine, startEngine } from "../../../src/analytics/engine/engine.ts";
+import type { OrgEntry } from "../../../src/analytics/outbox/ledger-rows.ts";
+import { openOutbox } from "../../../src/analytics/outbox/outbox.ts";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { requestId } from "../../../src/base/ids.ts";
 import type { CallRecord } from "../../../src/record/record.ts";

@@ -3,8 +3,8 @@ import { appendFileSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import type { Batch } from "../../../src/analytics/batch-queue.ts";
-import { openOutbox } from "../../../src/analytics/outbox.ts";
+import type { Batch } from "../../../src/analytics/outbox/batch-queue.ts";
+import { openOutbox } from "../../../src/analytics/outbox/outbox.ts";
 import { Journal } from "../../../src/store/journal/journal.ts";
 import { HEAD_BYTES, TAIL_BYTES } from "../../../src/store/journal/segment.ts";
 import { surveyJournal } from "../../../src/store/journal/survey.ts";

@@ -1,7 +1,7 @@
 /** Users of the analytics database that people of an org make: what they read, and until when. */
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { probeConfinement } from "../../../src/analytics/confinement.ts";
+import { probeConfinement } from "../../../src/analytics/engine/confinement.ts";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { recorded } from "../../support/observations.ts";

@@ -6,10 +6,10 @@ import {
   othersOf,
   reconcile,
   usernameOf,
-} from "../../../src/analytics/analyst-server.ts";
-import type { AnalystRow } from "../../../src/analytics/analysts.ts";
-import type { ClickHouse } from "../../../src/analytics/client.ts";
-import { ORG_TABLES } from "../../../src/analytics/engine-access.ts";
+} from "../../../src/analytics/analysts/analyst-server.ts";
+import type { AnalystRow } from "../../../src/analytics/analysts/analysts.ts";
+import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
+import { ORG_TABLES } from "../../../src/analytics/statements/engine-access.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 
 let bench: Bench;

@@ -1,8 +1,8 @@
 /** Users of the analytics database, as their rows and their org say. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { usernameOf } from "../../../src/analytics/analyst-server.ts";
-import type { AnalystRow } from "../../../src/analytics/analysts.ts";
+import { usernameOf } from "../../../src/analytics/analysts/analyst-server.ts";
+import type { AnalystRow } from "../../../src/analytics/analysts/analysts.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
 import { asAllowed } from "../../support/analytics/confined.fixtures.ts";

@@ -9,12 +9,17 @@ import { rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openClickHouse } from "../../../src/analytics/client.ts";
-import { forCluster, questionForCluster } from "../../../src/analytics/cluster.ts";
-import { openAnalyticsLedger } from "../../../src/analytics/ledger.ts";
-import { migrationFiles } from "../../../src/analytics/migrations.ts";
-import { queryBudget } from "../../../src/analytics/query-budget.ts";
-import { insertMonths, missingMonths, ROLL_UPS, USAGE_TAGS } from "../../../src/analytics/rollups.ts";
+import { openClickHouse } from "../../../src/analytics/clickhouse/client.ts";
+import { forCluster, questionForCluster } from "../../../src/analytics/clickhouse/cluster.ts";
+import { migrationFiles } from "../../../src/analytics/clickhouse/migrations.ts";
+import { queryBudget } from "../../../src/analytics/clickhouse/query-budget.ts";
+import {
+  insertMonths,
+  missingMonths,
+  ROLL_UPS,
+  USAGE_TAGS,
+} from "../../../src/analytics/clickhouse/rollups.ts";
+import { openAnalyticsLedger } from "../../../src/analytics/outbox/ledger.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { sumsOf } from "../../support/analytics/bench.ts";
 import { FakeEngine } from "../../support/analytics/ledger.fixtures.ts";

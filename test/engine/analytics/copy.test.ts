@@ -1,10 +1,10 @@
 /** Rows on their way to ClickHouse beside copies: of the tables, for which they are held, and of the queue, whose rows may be there. */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { markCopied } from "../../../src/analytics/batch-queue.ts";
-import { type ClickHouse, openClickHouse } from "../../../src/analytics/client.ts";
-import { type Engine, startEngine } from "../../../src/analytics/engine.ts";
-import { openOutbox } from "../../../src/analytics/outbox.ts";
+import { type ClickHouse, openClickHouse } from "../../../src/analytics/clickhouse/client.ts";
+import { type Engine, startEngine } from "../../../src/analytics/engine/engine.ts";
+import { markCopied } from "../../../src/analytics/outbox/batch-queue.ts";
+import { openOutbox } from "../../../src/analytics/outbox/outbox.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { openBench } from "../../support/analytics/bench.ts";

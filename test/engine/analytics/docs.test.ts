@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ClickHouse } from "../../../src/analytics/client.ts";
+import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { HOUR_MS, manyRecords, record } from "../../support/analytics/records.ts";

@@ -1,5 +1,5 @@
 /** Starts an engine and waits to be killed. */
-import { startEngine } from "../../../src/analytics/engine.ts";
+import { startEngine } from "../../../src/analytics/engine/engine.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 
 const engine = startEngine(process.argv[2] ?? "", { warn: () => {} });

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Engine, type ServerAddress, startEngine } from "../../../src/analytics/engine.ts";
+import { type Engine, type ServerAddress, startEngine } from "../../../src/analytics/engine/engine.ts";
 import { openBench } from "../../support/analytics/bench.ts";
 import { record, temporaryFolder } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";

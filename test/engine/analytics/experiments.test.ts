@@ -1,6 +1,6 @@
 /** The report on an experiment: every figure against the slow and obvious way, every interval against tables. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ClickHouse } from "../../../src/analytics/client.ts";
+import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
 import {
   meanInterval,
   medianInterval,
@@ -9,13 +9,13 @@ import {
   studentT,
   type ValueCount,
   wilson,
-} from "../../../src/analytics/intervals.ts";
+} from "../../../src/analytics/usage/intervals.ts";
 import {
   type ArmEndpoint,
   type ArmReport,
   type PolicyReports,
   policyReports,
-} from "../../../src/analytics/policy-reports.ts";
+} from "../../../src/analytics/usage/policy-reports.ts";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { fail } from "../../../src/base/errors.ts";
 import type { CallRecord, ErrorClass } from "../../../src/record/record.ts";

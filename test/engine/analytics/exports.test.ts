@@ -1,9 +1,9 @@
 /** The bound of an export's rows, and what an export says of calls that may be missing. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ClickHouse } from "../../../src/analytics/client.ts";
-import { analyticsExportOperations } from "../../../src/analytics/export-operations.ts";
-import type { WaitForInserts } from "../../../src/analytics/inserted-until.ts";
-import { queryBudget } from "../../../src/analytics/query-budget.ts";
+import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
+import type { WaitForInserts } from "../../../src/analytics/clickhouse/inserted-until.ts";
+import { queryBudget } from "../../../src/analytics/clickhouse/query-budget.ts";
+import { analyticsExportOperations } from "../../../src/analytics/usage/export-operations.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { FullAnswer } from "../../../src/base/operation/answer.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";

@@ -4,10 +4,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ClickHouse, openClickHouse } from "../../../src/analytics/client.ts";
-import type { AnalystsSetting } from "../../../src/analytics/confinement.ts";
-import { type Engine, startEngine } from "../../../src/analytics/engine.ts";
-import type { EngineUser } from "../../../src/analytics/engine-analysts.ts";
+import { type ClickHouse, openClickHouse } from "../../../src/analytics/clickhouse/client.ts";
+import type { AnalystsSetting } from "../../../src/analytics/engine/confinement.ts";
+import { type Engine, startEngine } from "../../../src/analytics/engine/engine.ts";
+import type { EngineUser } from "../../../src/analytics/engine/engine-analysts.ts";
 import { asAllowed } from "../../support/analytics/confined.fixtures.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ORG_TABLES, ORG_VIEWS } from "../../../src/analytics/engine-access.ts";
+import { ORG_TABLES, ORG_VIEWS } from "../../../src/analytics/statements/engine-access.ts";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { amount } from "../../support/effort.ts";
 import { CANARY, files, OPERATOR, openSide, openTrap, type Side } from "./isolation.fixtures.ts";

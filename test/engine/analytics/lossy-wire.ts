@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
-import type { Engine } from "../../../src/analytics/engine.ts";
+import type { Engine } from "../../../src/analytics/engine/engine.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 
 /** A TCP proxy in front of the engine that can lose answers or be away. */

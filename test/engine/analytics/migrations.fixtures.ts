@@ -1,9 +1,9 @@
 /** Databases of the release before, gateways of it that go on inserting, and gateways of this release that migrate. */
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
-import type { ServerAddress } from "../../../src/analytics/engine.ts";
-import type { TurnTarget, TurnTimes } from "../../../src/analytics/migration-turns.ts";
-import { migrationFiles } from "../../../src/analytics/migrations.ts";
-import { USAGE_TAGS } from "../../../src/analytics/rollups.ts";
+import type { TurnTarget, TurnTimes } from "../../../src/analytics/clickhouse/migration-turns.ts";
+import { migrationFiles } from "../../../src/analytics/clickhouse/migrations.ts";
+import { USAGE_TAGS } from "../../../src/analytics/clickhouse/rollups.ts";
+import type { ServerAddress } from "../../../src/analytics/engine/engine.ts";
 import { sumsOf } from "../../support/analytics/bench.ts";
 
 /** A holder is given up soon, so that tests need not wait. */

@@ -1,11 +1,11 @@
 /** What the migrations make of a database: once, and with the columns that a record is written to. */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { MARKED_COLUMNS } from "../../../src/analytics/batch.ts";
-import type { ClickHouse } from "../../../src/analytics/client.ts";
-import { TURN_TIMES } from "../../../src/analytics/migration-turns.ts";
-import { migrationFiles } from "../../../src/analytics/migrations.ts";
-import { USAGE_TAGS } from "../../../src/analytics/rollups.ts";
+import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
+import { TURN_TIMES } from "../../../src/analytics/clickhouse/migration-turns.ts";
+import { migrationFiles } from "../../../src/analytics/clickhouse/migrations.ts";
+import { USAGE_TAGS } from "../../../src/analytics/clickhouse/rollups.ts";
+import { MARKED_COLUMNS } from "../../../src/analytics/outbox/batch.ts";
 import { COLUMNS, REQUEST_COLUMNS } from "../../../src/record/columns.ts";
 import { type Bench, clickhouseOf, openBench, sumsOf } from "../../support/analytics/bench.ts";
 import { settle, shown } from "../../support/analytics/ledger.fixtures.ts";

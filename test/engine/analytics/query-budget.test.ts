@@ -1,6 +1,6 @@
 /** What questions of orgs may take: each org its share of places, and a statement its memory, rows and time. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { LIMITS, queryBudget } from "../../../src/analytics/query-budget.ts";
+import { LIMITS, queryBudget } from "../../../src/analytics/clickhouse/query-budget.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 
 /** A database whose answers are given by the test. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClickHouse } from "../../../src/analytics/client.ts";
+import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { recordsOf, temporaryFolder } from "../../support/analytics/records.ts";
 import { putAnalyticsTables } from "../../support/analytics-folder.ts";

@@ -1,9 +1,13 @@
 /** Shadow runs on their way from a commit into ClickHouse and into the report: none lost, none twice, none in the way. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { type ClickHouse, openClickHouse, type Target } from "../../../src/analytics/client.ts";
-import type { ShadowRow } from "../../../src/analytics/shadow-rows.ts";
-import { openShadowRuns, type ShadowRuns, type ShadowRunsDeps } from "../../../src/analytics/shadow-runs.ts";
+import { type ClickHouse, openClickHouse, type Target } from "../../../src/analytics/clickhouse/client.ts";
+import type { ShadowRow } from "../../../src/analytics/outbox/shadow-rows.ts";
+import {
+  openShadowRuns,
+  type ShadowRuns,
+  type ShadowRunsDeps,
+} from "../../../src/analytics/outbox/shadow-runs.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";

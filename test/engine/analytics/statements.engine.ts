@@ -6,9 +6,9 @@
 import { mkdirSync, openSync, statSync, utimesSync, writeFileSync, writeSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { type Ask, checkedQuery } from "../../../src/analytics/analyst-query.ts";
-import { EngineError } from "../../../src/analytics/engine-error.ts";
-import { EngineRunner, type Statement } from "../../../src/analytics/engine-run.ts";
+import { EngineRunner, type Statement } from "../../../src/analytics/engine/engine-run.ts";
+import { type Ask, checkedQuery } from "../../../src/analytics/statements/analyst-query.ts";
+import { EngineError } from "../../../src/analytics/statements/engine-error.ts";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { CANARY } from "./isolation.fixtures.ts";
 import { Grammar, type Vocabulary } from "./statements.grammar.ts";

@@ -2,7 +2,7 @@
  * Statements at random, over the engine's own lists of functions, combinators, table functions and formats: what reads a file
  * is put wherever an expression, a name, or a text that the engine might evaluate can stand. The same for the same random.
  */
-import { isFunction } from "../../../src/analytics/analyst-functions.ts";
+import { isFunction } from "../../../src/analytics/statements/analyst-functions.ts";
 import type { Random } from "../../../src/base/clock.ts";
 import { FORGED, PLACES } from "./statements.fixtures.ts";
 

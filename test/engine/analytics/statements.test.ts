@@ -2,8 +2,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isFunction, OF_ROWS, ROW_SOURCES, TAKES_TABLE } from "../../../src/analytics/analyst-functions.ts";
-import { describingTables, isAddedColumn, readableTable } from "../../../src/analytics/analyst-tables.ts";
+import {
+  isFunction,
+  OF_ROWS,
+  ROW_SOURCES,
+  TAKES_TABLE,
+} from "../../../src/analytics/statements/analyst-functions.ts";
+import {
+  describingTables,
+  isAddedColumn,
+  readableTable,
+} from "../../../src/analytics/statements/analyst-tables.ts";
 import { amount } from "../../support/effort.ts";
 import { CANARY, openSide, type Side } from "./isolation.fixtures.ts";
 import { ANSWERED, FORGED, PLACES, PLANTED, REFUSED } from "./statements.fixtures.ts";
@@ -79,7 +88,7 @@ describe("S1: the lists of what is allowed", () => {
       "SELECT name, is_aggregate FROM system.functions",
     );
     const source = readFileSync(
-      new URL("../../../src/analytics/analyst-functions.ts", import.meta.url),
+      new URL("../../../src/analytics/statements/analyst-functions.ts", import.meta.url),
       "utf8",
     );
     const listed = [...source.matchAll(/= names\(`([^`]+)`\)/g)].flatMap(([, text = ""]) =>

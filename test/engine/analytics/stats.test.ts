@@ -1,9 +1,9 @@
 /** What the catalog shows of how endpoints and models do: whose traffic counts, what uptime is, and a model's stats. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { catalogFigures } from "../../../src/analytics/catalog-figures.ts";
-import type { ClickHouse } from "../../../src/analytics/client.ts";
-import { type ModelStatsReader, modelStats } from "../../../src/analytics/model-stats.ts";
+import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
+import { catalogFigures } from "../../../src/analytics/usage/catalog-figures.ts";
+import { type ModelStatsReader, modelStats } from "../../../src/analytics/usage/model-stats.ts";
 import type { Timers } from "../../../src/base/clock.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { fail } from "../../../src/base/errors.ts";

@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { testOf } from "../../../src/analytics/request-filters.ts";
-import { LIST_COLUMNS, listItem } from "../../../src/analytics/wire.ts";
+import { testOf } from "../../../src/analytics/requests/request-filters.ts";
+import { LIST_COLUMNS, listItem } from "../../../src/analytics/requests/wire.ts";
 import { risingMicros, seededRandom } from "../../../src/base/clock.ts";
 import { newId } from "../../../src/base/ids.ts";
 import { valuesOf } from "../../../src/record/columns.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { USAGE_QUERY, usageExport } from "../../../src/analytics/usage-operations.ts";
+import { USAGE_QUERY, usageExport } from "../../../src/analytics/usage/usage-operations.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";

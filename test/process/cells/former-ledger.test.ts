@@ -1,7 +1,7 @@
 /** The charges of before there were cells reach the list once each, whatever ends the process that copies them. */
 import { spawn } from "node:child_process";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { decodedEntry, type OrgEntry } from "../../../src/analytics/ledger-rows.ts";
+import { decodedEntry, type OrgEntry } from "../../../src/analytics/outbox/ledger-rows.ts";
 import { seededRandom } from "../../../src/base/clock.ts";
 import {
   FORMER_LEDGER,

@@ -4,8 +4,8 @@
  * many entries it has put since its start, and last "done" with their number, or "listed" where nothing was left to do.
  */
 
-import { openAnalyticsLedger } from "../../../src/analytics/ledger.ts";
-import { queryBudget } from "../../../src/analytics/query-budget.ts";
+import { queryBudget } from "../../../src/analytics/clickhouse/query-budget.ts";
+import { openAnalyticsLedger } from "../../../src/analytics/outbox/ledger.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { FormerLedger, isFormerListed } from "../../../src/cells/credit/former-ledger.ts";
 import { openStore } from "../../../src/store/store.ts";

@@ -58,7 +58,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "docs/reconciliation.md 1": "test/engine/money/books.test.ts runs the command",
   "docs/scim.md 1": "needs an admin's session; scim.test.ts makes the call",
   "docs/scim.md 2": "a row of the log; scim.test.ts reads one",
-  "docs/tracing.md 1": "starts a gateway; telemetry/collector.test.ts starts one so",
+  "docs/tracing.md 1": "starts a gateway; analytics/telemetry/collector.test.ts starts one so",
   "docs/webhooks.md 2": "an example of an event",
   "docs/webhooks.md 3": "test/process/webhooks/docs.test.ts runs it",
   "docs/webhooks.md 4": "test/process/webhooks/docs.test.ts runs it",

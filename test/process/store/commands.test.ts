@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { openOutbox } from "../../../src/analytics/outbox.ts";
+import { openOutbox } from "../../../src/analytics/outbox/outbox.ts";
 import { checkData } from "../../../src/commands/check-data.ts";
 import { recover } from "../../../src/commands/recover.ts";
 import { openLmdbFile } from "../../../src/store/lmdb/lmdb-file.ts";

@@ -2,9 +2,9 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type AnalyticsOptions, openAnalytics } from "../../../src/analytics/analytics.ts";
-import { type ClickHouse, openClickHouse } from "../../../src/analytics/client.ts";
-import { openOutbox } from "../../../src/analytics/outbox.ts";
-import type { RollUp } from "../../../src/analytics/rollups.ts";
+import { type ClickHouse, openClickHouse } from "../../../src/analytics/clickhouse/client.ts";
+import type { RollUp } from "../../../src/analytics/clickhouse/rollups.ts";
+import { openOutbox } from "../../../src/analytics/outbox/outbox.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { cursors } from "../../../src/base/operation/cursor.ts";
 import type { CallRecord } from "../../../src/record/record.ts";

@@ -6,12 +6,12 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { launch } from "../../../src/analytics/confined-process.ts";
+import { launch } from "../../../src/analytics/engine/confined-process.ts";
 import {
   type AnalystsSetting,
   type Confinement,
   probeConfinement,
-} from "../../../src/analytics/confinement.ts";
+} from "../../../src/analytics/engine/confinement.ts";
 import type { Found, Tries } from "./confined.probe.ts";
 
 export const CANARY = "canary-of-a-secret-7f3d";

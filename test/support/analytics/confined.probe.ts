@@ -108,7 +108,7 @@ const COMMANDS = [
 
 async function answers(sql: readonly string[]): Promise<string[]> {
   if (sql.length === 0) return [];
-  const { EngineRunner } = await import(join(import.meta.dirname, "src/analytics/engine-run.ts"));
+  const { EngineRunner } = await import(join(import.meta.dirname, "src/analytics/engine/engine-run.ts"));
   const runner = await EngineRunner.open(join(process.cwd(), "engine"));
   const said: string[] = [];
   for (const statement of sql) {

@@ -1,7 +1,7 @@
 /** Ledger entries for the tests of analytics, and an engine that does as it is told. */
-import type { Target } from "../../../src/analytics/client.ts";
-import type { AnalyticsLedger } from "../../../src/analytics/ledger.ts";
-import type { OrgEntry } from "../../../src/analytics/ledger-rows.ts";
+import type { Target } from "../../../src/analytics/clickhouse/client.ts";
+import type { AnalyticsLedger } from "../../../src/analytics/outbox/ledger.ts";
+import type { OrgEntry } from "../../../src/analytics/outbox/ledger-rows.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
 import type { Store } from "../../../src/store/store.ts";
 

@@ -2,7 +2,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ShadowRow } from "../../../src/analytics/shadow-rows.ts";
+import type { ShadowRow } from "../../../src/analytics/outbox/shadow-rows.ts";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { requestId } from "../../../src/base/ids.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client";
-import type { WaitForInserts } from "../../../src/analytics/inserted-until.ts";
-import { type Traffic, traffic } from "../../../src/analytics/traffic.ts";
+import type { WaitForInserts } from "../../../src/analytics/clickhouse/inserted-until.ts";
+import { type Traffic, traffic } from "../../../src/analytics/usage/traffic.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { Endpoint, Model } from "../../../src/base/endpoint.ts";
 import type { UnitPrices } from "../../../src/base/money.ts";

@@ -3,10 +3,10 @@
  * answers all organisations, and an analyst's statement has up to 256 KB. By the processor's time, behind all other tests.
  */
 import { expect, test } from "vitest";
-import { MAX_ANALYST_SQL_BYTES } from "../../../src/analytics/analyst-query.ts";
-import { checkText } from "../../../src/analytics/analyst-text.ts";
-import { EngineError } from "../../../src/analytics/engine-error.ts";
-import { splitFormat } from "../../../src/analytics/engine-run.ts";
+import { splitFormat } from "../../../src/analytics/engine/engine-run.ts";
+import { MAX_ANALYST_SQL_BYTES } from "../../../src/analytics/statements/analyst-query.ts";
+import { checkText } from "../../../src/analytics/statements/analyst-text.ts";
+import { EngineError } from "../../../src/analytics/statements/engine-error.ts";
 import { leastProcessorMs } from "../../support/processor-time.fixtures.ts";
 
 const MOST_MS = 50;

@@ -1,7 +1,7 @@
 /** The record of a call that is not found while another cell may have it. */
 import { expect, test } from "vitest";
-import { callRecord, type LookupDeps } from "../../../src/analytics/lookup-operations.ts";
-import type { OtherCells } from "../../../src/analytics/other-cells.ts";
+import { callRecord, type LookupDeps } from "../../../src/analytics/requests/lookup-operations.ts";
+import type { OtherCells } from "../../../src/analytics/requests/other-cells.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";
 
 const reader = { orgId: "org_a" } as Caller;

@@ -1,7 +1,7 @@
 /** Bills of providers: what is read of each export, what is refused and where, and what a comparison says. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { providerUsage } from "../../../src/analytics/provider-usage.ts";
+import { providerUsage } from "../../../src/analytics/usage/provider-usage.ts";
 import { WeirError } from "../../../src/base/errors.ts";
 import { compareBill, type Recorded } from "../../../src/billing/provider-bill.ts";
 import { microOf } from "../../../src/billing/provider-bill-cell.ts";

@@ -2,7 +2,7 @@
  * Shadow runs with real credits, health and store, and upstreams that the test holds: a call under way whose plan has a
  * shadow, and what its copy is sent, answered and charged.
  */
-import type { ShadowRow } from "../../../src/analytics/shadow-rows.ts";
+import type { ShadowRow } from "../../../src/analytics/outbox/shadow-rows.ts";
 import { systemTimers } from "../../../src/base/clock.ts";
 import { openBudgets } from "../../../src/credits/budgets/budgets.ts";
 import { openLimits } from "../../../src/credits/limits/limits.ts";

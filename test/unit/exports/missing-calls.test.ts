@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { recordsOf } from "../../../src/analytics/records-of-org.ts";
+import { recordsOf } from "../../../src/analytics/requests/records-of-org.ts";
 import { Exports, exportShape, exportWire, newExport } from "../../../src/exports/export.ts";
 import { exportPath, exportWriter, TRIES_FOR_WHOLE, writeExport } from "../../../src/exports/export-jobs.ts";
 import { MINUTE, openRig, type Rig, START } from "../../support/jobs/fixtures.ts";

@@ -1,7 +1,7 @@
 /** A batch is a range of numbers: everything in it was read, or it would be acknowledged without having been sent. */
 import { rmSync } from "node:fs";
 import { expect, test } from "vitest";
-import { openOutbox } from "../../../src/analytics/outbox.ts";
+import { openOutbox } from "../../../src/analytics/outbox/outbox.ts";
 import { decodeRow } from "../../../src/record/row.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { record, temporaryFolder } from "../../support/analytics/records.ts";

@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     // What a Redis holds, without a gateway that runs.
     "cells",
     // The supervisor of cells is given it.
-    "src/analytics/engine.ts",
+    "src/analytics/engine/engine.ts",
   ],
   // Texts that people write: YAML with places, unknown words and their nearest kin.
   "base/document": ["base"],
@@ -87,7 +87,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store",
     "credits/ledger",
     "store/installation",
-    "src/analytics/batch-queue.ts",
+    "src/analytics/outbox/batch-queue.ts",
   ],
   operator: ["base", "store", "account", "credits/ledger", "store/events", "store/jobs"],
   identity: ["base", "store", "account", "store/events"],
@@ -101,7 +101,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["store/events", "store/jobs", "payments", "invoices"],
   ],
   // OpenTelemetry: what the record of a call is as spans and metrics.
-  telemetry: ["base"],
+  "analytics/telemetry": ["base"],
   // Signed statements of what a call cost.
   receipts: ["base", "store", "store/installation", "record"],
   "routing/policies": ["base", "base/document", "record", "store", "routing", "store/events"],
@@ -139,15 +139,15 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   razorpay: "src/payments/razorpay/",
   pdfkit: "src/invoices/",
   "badge-maker": "src/apps/",
-  "@opentelemetry/api": "src/telemetry/",
-  "@opentelemetry/core": "src/telemetry/",
-  "@opentelemetry/exporter-metrics-otlp-http": "src/telemetry/",
-  "@opentelemetry/exporter-metrics-otlp-proto": "src/telemetry/",
-  "@opentelemetry/exporter-trace-otlp-http": "src/telemetry/",
-  "@opentelemetry/exporter-trace-otlp-proto": "src/telemetry/",
-  "@opentelemetry/resources": "src/telemetry/",
-  "@opentelemetry/sdk-metrics": "src/telemetry/",
-  "@opentelemetry/sdk-trace": "src/telemetry/",
+  "@opentelemetry/api": "src/analytics/telemetry/",
+  "@opentelemetry/core": "src/analytics/telemetry/",
+  "@opentelemetry/exporter-metrics-otlp-http": "src/analytics/telemetry/",
+  "@opentelemetry/exporter-metrics-otlp-proto": "src/analytics/telemetry/",
+  "@opentelemetry/exporter-trace-otlp-http": "src/analytics/telemetry/",
+  "@opentelemetry/exporter-trace-otlp-proto": "src/analytics/telemetry/",
+  "@opentelemetry/resources": "src/analytics/telemetry/",
+  "@opentelemetry/sdk-metrics": "src/analytics/telemetry/",
+  "@opentelemetry/sdk-trace": "src/analytics/telemetry/",
 };
 
 const OPERATIONS = /^src\/([a-z-]+\/)+([a-z-]+-)?operations\.ts$/;

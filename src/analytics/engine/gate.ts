@@ -1,0 +1,27 @@
+/** Bounds how many statements run at once, and how many wait. */
+import { EngineError } from "../statements/engine-error.ts";
+
+/** A semaphore with a bounded queue, first in first out. */
+export class Gate {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+  readonly #maxWaiting: number;
+
+  constructor(places: number, maxWaiting: number) {
+    this.#free = places;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /** @returns a function that releases the place. @throws EngineError 202 if too many wait */
+  async enter(): Promise<() => void> {
+    if (this.#free > 0) this.#free--;
+    else if (this.#waiting.length >= this.#maxWaiting) {
+      throw new EngineError(202, "Code: 202. DB::Exception: Too many simultaneous queries.");
+    } else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return () => {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    };
+  }
+}

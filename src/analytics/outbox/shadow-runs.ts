@@ -1,0 +1,138 @@
+/**
+ * Shadow runs in analytics: the exchange puts them into a queue on disk, from which they are inserted into ClickHouse;
+ * reports show them by policy. Neither a call nor its copy waits for the insertion.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Store } from "../../store/store.ts";
+import type { ClickHouse } from "../clickhouse/client.ts";
+import { BatchQueue } from "./batch-queue.ts";
+import { encodeRow, type ShadowRow } from "./shadow-rows.ts";
+import { startShadowSpool } from "./shadow-spool.ts";
+import type { SpoolLog } from "./spool.ts";
+
+/** `Shadow` of the service's API: the copies of one policy's calls at one endpoint, compared with the calls at another. */
+interface ShadowSummary {
+  readonly shadow_endpoint: string;
+  readonly primary_endpoint: string;
+  readonly policy_version: number;
+  readonly bill: "platform" | "org";
+  /** Copies that were not cancelled. */
+  readonly runs: number;
+  /** Runs whose copy failed. */
+  readonly errors: number;
+  /** Runs in which both call and copy were answered in full; the members below cover only these. */
+  readonly compared: number;
+  readonly stop_mismatch: number;
+  readonly primary_cost_micro: number;
+  readonly shadow_cost_micro: number;
+  /** Shadow minus primary. */
+  readonly cost_delta_micro: number;
+  /** Means over streams; 0 if nothing was measured. */
+  readonly primary_ttft_ms: number;
+  readonly shadow_ttft_ms: number;
+}
+
+export interface ShadowRunsDeps {
+  readonly store: Store;
+  readonly clickhouse: Pick<ClickHouse, "insert" | "rows" | "ended" | "synced">;
+  readonly clock: Clock;
+  readonly log: SpoolLog;
+  /** A row waits at most this long for others of its batch. Default: 1 s. */
+  readonly ageMs?: number | undefined;
+  /** Pending rows; beyond this number the oldest are dropped. Default: 100,000. */
+  readonly maxWaiting?: number | undefined;
+}
+
+interface ShadowRunsMetrics {
+  readonly pending: number;
+  readonly inserted: number;
+  readonly dropped: number;
+  readonly insertFailures: number;
+}
+
+export interface ShadowRuns {
+  /** Encodes the row. @returns a function that puts it into the queue; call it only inside an act */
+  prepare(row: ShadowRow): () => void;
+  /**
+   * One entry for each pair of endpoints, version and payer, newest version first, over all runs kept (400 days).
+   * @throws WeirError `analytics_unavailable`
+   */
+  shadows(orgId: string, policy: string): Promise<ShadowSummary[]>;
+  /** Resolves true once every row put before this call is in ClickHouse; false if that takes longer than `withinMs`. */
+  flush(withinMs: number): Promise<boolean>;
+  /** See `Spool`. */
+  hold(withinMs: number): Promise<() => void>;
+  metrics(): ShadowRunsMetrics;
+  /**
+   * Inserts pending rows for at most `withinMs` if ClickHouse is reachable, then stops. Rows that are left wait for the
+   * next start.
+   */
+  stop(withinMs: number): Promise<void>;
+}
+
+const MAX_WAITING = 100_000;
+/** A report waits this long for rows that were put just before it. */
+const CATCH_UP_MS = 1000;
+/** Combinations of version and pair of endpoints in one report. */
+const MAX_SUMMARIES = 1000;
+
+export function openShadowRuns(deps: ShadowRunsDeps): ShadowRuns {
+  const { store, clickhouse, clock, log, ageMs, maxWaiting = MAX_WAITING } = deps;
+  const queue = new BatchQueue({ store, name: "shadow_runs", maxWaiting });
+  const spool = startShadowSpool({ queue, clickhouse, clock, log, ageMs });
+  return {
+    prepare(row) {
+      const bytes = encodeRow(row);
+      return () => void queue.put(bytes);
+    },
+    async shadows(orgId, policy) {
+      // If not all rows are inserted in time, the report covers those that are.
+      await spool.flush(CATCH_UP_MS);
+      return clickhouse.rows<ShadowSummary>(SUMMARY, { org: orgId, policy, limit: MAX_SUMMARIES });
+    },
+    flush: (withinMs) => spool.flush(withinMs),
+    hold: (withinMs) => spool.hold(withinMs),
+    metrics() {
+      const { rows, failures } = spool.counts();
+      return {
+        pending: queue.pending(),
+        dropped: queue.dropped(),
+        inserted: rows,
+        insertFailures: failures,
+      };
+    },
+    async stop(withinMs) {
+      await spool.flush(withinMs, { ifReachable: true });
+      await spool.stop(withinMs);
+    },
+  };
+}
+
+/**
+ * Costs and times cover only runs in which both were answered: a copy that failed cost little and would make its endpoint
+ * look cheap. Runs in which a fallback led the call itself to the shadow's endpoint are left out: they compare nothing.
+ */
+const SUMMARY = `
+  SELECT
+    shadow_endpoint, primary_endpoint, policy_version, bill,
+    count() AS runs,
+    countIf(shadow_status = 'error') AS errors,
+    countIf(both) AS compared,
+    countIf(shadow_runs.stop_mismatch) AS stop_mismatch,
+    sumIf(shadow_runs.primary_cost_micro, both) AS primary_cost_micro,
+    sumIf(shadow_runs.shadow_cost_micro, both) AS shadow_cost_micro,
+    sumIf(shadow_runs.shadow_cost_micro - shadow_runs.primary_cost_micro, both) AS cost_delta_micro,
+    ifNotFinite(round(avgIf(shadow_runs.primary_ttft_ms, both AND stream AND shadow_runs.primary_ttft_ms > 0), 1), 0)
+      AS primary_ttft_ms,
+    ifNotFinite(round(avgIf(shadow_runs.shadow_ttft_ms, both AND stream AND shadow_runs.shadow_ttft_ms > 0), 1), 0)
+      AS shadow_ttft_ms
+  FROM
+  (
+    SELECT *, primary_status = 'ok' AND shadow_status = 'ok' AS both
+    FROM shadow_runs
+    WHERE org_id = {org:String} AND policy = {policy:String}
+      AND shadow_status != 'cancelled' AND primary_status != 'cancelled' AND shadow_endpoint != primary_endpoint
+  ) AS shadow_runs
+  GROUP BY shadow_endpoint, primary_endpoint, policy_version, bill
+  ORDER BY policy_version DESC, runs DESC, shadow_endpoint, primary_endpoint, bill
+  LIMIT {limit:UInt32}`;

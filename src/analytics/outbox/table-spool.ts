@@ -1,0 +1,102 @@
+/**
+ * Inserts the rows of a queue into one table of ClickHouse, in a spool of their own: a failure of that table does not hold up the
+ * rows of others. Rows are decoded and encoded in slices, between which the event loop may run.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { ClickHouse, Target } from "../clickhouse/client.ts";
+import type { Batch, BatchBounds, Batches, BatchRows } from "./batch-queue.ts";
+import { type Destination, deliver } from "./delivery.ts";
+import { Spool, type SpoolLog } from "./spool.ts";
+
+export interface TableSpoolDeps {
+  readonly queue: Batches;
+  /** The methods that a delivery needs. */
+  readonly clickhouse: Pick<ClickHouse, "insert" | "rows" | "ended" | "synced">;
+  readonly clock: Clock;
+  readonly log: SpoolLog;
+  /** A row waits at most this long for others of its batch. */
+  readonly ageMs?: number | undefined;
+}
+
+/** Where the rows go, and how they are read. */
+export interface SpooledTable<Row> {
+  readonly table: string;
+  /** In the order of {@link SpooledTable.encoded}. */
+  readonly columns: readonly string[];
+  /** What the rows are, for the operator's log. */
+  readonly what: string;
+  /** Prefix of each batch's token. */
+  readonly tokenPrefix: string;
+  readonly bounds: BatchBounds;
+  /** @returns undefined for a row that cannot be read: it is left out, as it must not hold up those behind it */
+  decoded(bytes: Uint8Array): Row | undefined;
+  /** The rows as `INSERT INTO … FORMAT RowBinary` takes them. */
+  encoded(rows: readonly Row[]): Uint8Array;
+  /** Those of the rows that the table does not contain, as far as that can be known. */
+  missing(rows: readonly Row[]): Promise<readonly Row[]>;
+  /** Told of the rows that are left out, before the others are inserted; perhaps again when the batch is tried again. */
+  leftOut?(batch: Batch, rows: readonly Uint8Array[]): Promise<void>;
+}
+
+const SLICE = 500;
+
+/** A spool that is not started yet. */
+export function tableSpool<Row>(deps: TableSpoolDeps, into: SpooledTable<Row>): Spool {
+  const { queue, clock, log, ageMs } = deps;
+  const { bounds, tokenPrefix, what } = into;
+  return new Spool({
+    ...{ queue, clock, log, ageMs, bounds, tokenPrefix, what },
+    insertBatch: (batch) => insertBatch(deps, into, batch),
+  });
+}
+
+async function insertBatch<Row>(
+  { clickhouse, log }: TableSpoolDeps,
+  into: SpooledTable<Row>,
+  { batch, rows: queued, isNew }: BatchRows,
+): Promise<number> {
+  const rows: Row[] = [];
+  const damaged: Uint8Array[] = [];
+  for (const [position, bytes] of queued.entries()) {
+    const row = into.decoded(bytes);
+    if (row === undefined) damaged.push(bytes);
+    else rows.push(row);
+    if (position % SLICE === SLICE - 1) await nextTurn();
+  }
+  if (damaged.length > 0) {
+    await into.leftOut?.(batch, damaged);
+    log.warn({ rows: damaged.length }, `rows of ${into.what} cannot be read; left out`);
+  }
+  const destinations = [destination(clickhouse, into, rows)];
+  await deliver(clickhouse, { token: batch.token, isDoubtful: !isNew, destinations });
+  return rows.length;
+}
+
+function destination<Row>(
+  clickhouse: TableSpoolDeps["clickhouse"],
+  into: SpooledTable<Row>,
+  rows: readonly Row[],
+): Destination {
+  const { table, columns } = into;
+  const insert = async (these: readonly Row[], target: Target) => {
+    // All rows of a batch may be damaged, or dropped while they waited.
+    if (these.length === 0) return false;
+    const parts: Uint8Array[] = [];
+    for (let at = 0; at < these.length; at += SLICE) {
+      parts.push(into.encoded(these.slice(at, at + SLICE)));
+      await nextTurn();
+    }
+    await clickhouse.insert(table, columns, parts, target);
+    return true;
+  };
+  return {
+    table,
+    insert: async (target) => void (await insert(rows, target)),
+    async missing() {
+      const missing = await into.missing(rows);
+      return missing.length === 0 ? undefined : (target) => insert(missing, target);
+    },
+  };
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

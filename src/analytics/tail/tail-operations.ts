@@ -1,0 +1,164 @@
+/**
+ * `GET /v1/requests/tail`: calls as they are settled, as server-sent events. A client that connects again with the id of the
+ * last call it saw gets what it missed first, from ClickHouse, then what is settled: each call once, in the order of settling.
+ */
+import pLimit, { type LimitFunction } from "p-limit";
+import { z } from "zod";
+import type { Clock, Timers } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
+import { REQUEST_ID } from "../../base/ids.ts";
+import { type EventSink, streamOperation } from "../../base/operation/event-stream.ts";
+import type { Caller } from "../../base/operation/operation.ts";
+import { maySeeRecord } from "../requests/record-access.ts";
+import { FILTERS, type RequestFilters, testOf } from "../requests/request-filters.ts";
+import { requestSchema } from "../requests/wire.ts";
+import { TailFeed, type TailRow } from "./tail-feed.ts";
+import { positionOf, rowsAfter, type TailHistoryDeps, type TailPosition } from "./tail-history.ts";
+import { TailListener } from "./tail-listener.ts";
+import { TailRelay } from "./tail-relay.ts";
+
+export interface TailDeps extends TailHistoryDeps {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Resolves true once the records made so far are in ClickHouse; false if that takes longer. */
+  readonly flush: (withinMs: number) => Promise<boolean>;
+}
+
+/** Streams of one org; the edge bounds connections as such. */
+const MOST_OF_ORG = 1000;
+const FLUSH_MS = 10_000;
+const MOST_NOTED = 20_000;
+/** Calls of other cells arrive later than those of this one: all wait so long, and are sent in the order of settling. */
+const SETTLE_MS = 300;
+/** Reads of what clients missed, at once: all of them come back together after a restart. */
+const MOST_READS = 4;
+
+const query = z.object({
+  ...FILTERS,
+  after: z
+    .string()
+    .regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32")
+    .optional()
+    .describe(
+      "Begin with what was settled after this call. The header `Last-Event-ID` says the same and goes before.",
+    ),
+  interval_ms: z.coerce
+    .number()
+    .int()
+    .min(500)
+    .max(30_000)
+    .default(2000)
+    .describe("Events are sent together, at most once in this time unless very many wait."),
+});
+
+export function tailOperations(deps: TailDeps) {
+  const { outbox, clock, timers, others } = deps;
+  const feed = new TailFeed(outbox, timers);
+  if (others !== undefined) feed.connect(new TailRelay({ signals: others.signals, clock, timers }, feed));
+  const limit = pLimit(MOST_READS);
+  const tailRequests = streamOperation({
+    name: "tailRequests",
+    summary: "The requests of the org as they end",
+    description:
+      "Event `request`: its `id` is the request's, its `data` the record as in the list. Event `gap`: `data` is " +
+      "`{missed, first, last}`, how many calls the client was too slow for, and the ids of the first and the last of them; " +
+      "`missed` is null where the call to begin after is not known. Event `error`: the stream ends.",
+    query,
+    event: requestSchema,
+    errors: ["analytics_unavailable", "concurrency"],
+    async open({ query: { after, interval_ms: intervalMs, ...filters } }, caller, head, events) {
+      const { orgId } = caller;
+      if (feed.watchersOf(orgId) >= MOST_OF_ORG)
+        throw fail(
+          "concurrency",
+          `At most ${MOST_OF_ORG} streams of requests may be open in an organisation.`,
+        );
+      const isMatch = testOf(filters);
+      const accepts = (row: TailRow) => maySeeRecord(caller, row) && isMatch(row.item);
+      const settleMs = others === undefined ? 0 : SETTLE_MS;
+      const listener = new TailListener({ events, accepts, intervalMs, settleMs, clock, timers });
+      const watch = () => {
+        listener.onOver(feed.watch(orgId, listener));
+        return feed.reachOthers(orgId);
+      };
+      const seen = head.header("last-event-id") || after;
+      if (seen === undefined) {
+        await watch();
+        listener.begin();
+      } else await new Resumption(deps, limit, { caller, filters, events, listener, watch }).run(seen);
+    },
+  });
+  return { tailRequests };
+}
+
+interface Resumed {
+  readonly caller: Caller;
+  readonly filters: RequestFilters;
+  readonly events: EventSink;
+  readonly listener: TailListener;
+  readonly watch: () => Promise<void>;
+}
+
+/** Sends what was settled since a call, then lets the listener begin where that ends. */
+class Resumption {
+  readonly #deps: TailDeps;
+  readonly #limit: LimitFunction;
+  readonly #resumed: Resumed;
+
+  constructor(deps: TailDeps, limit: LimitFunction, resumed: Resumed) {
+    this.#deps = deps;
+    this.#limit = limit;
+    this.#resumed = resumed;
+  }
+
+  async run(seen: string): Promise<void> {
+    const { caller, events, listener, watch } = this.#resumed;
+    const start = REQUEST_ID.test(seen)
+      ? await this.#limit(() => positionOf(this.#deps, caller, seen))
+      : undefined;
+    if (start === undefined) {
+      await watch();
+      events.send({ missed: null, first: "", last: "" }, { event: "gap" });
+      return listener.begin();
+    }
+    listener.startAfter(start);
+    const sent = new Set<string>();
+    // Most of it before calls begin to wait for the listener: it may be a day's.
+    const near = await this.#sendAfter(start, sent);
+    if (listener.isOver) return;
+    await watch();
+    if (!(await this.#deps.flush(FLUSH_MS)))
+      throw fail("analytics_unavailable", "What was missed cannot be read now; connect again.", {
+        retryAfterMs: FLUSH_MS,
+      });
+    await this.#sendAfter(near, sent);
+    listener.begin(sent);
+  }
+
+  /** @param sent is given the ids of what was sent last. @returns where it ended */
+  async #sendAfter(start: TailPosition, sent: Set<string>): Promise<TailPosition> {
+    const { caller, filters, events, listener } = this.#resumed;
+    let position = start;
+    while (!listener.isOver) {
+      const { rows, isLast } = await this.#limit(() => rowsAfter(this.#deps, caller, filters, position));
+      const last = rows.at(-1);
+      if (last !== undefined) {
+        position = { settledAtUs: last.settledAtUs, requestId: last.item.request_id };
+        events.sendText(rows.map(({ text }) => text).join(""));
+        note(sent, rows);
+        await new Promise<void>((ready) => listener.onReady(ready));
+      }
+      if (isLast) break;
+    }
+    return position;
+  }
+}
+
+/** Notes ids of calls that were sent. Only the newest are kept: the tail hands on no older call. */
+function note(sent: Set<string>, rows: readonly TailRow[]): void {
+  for (const { item } of rows) sent.add(item.request_id);
+  for (const id of sent) {
+    if (sent.size <= MOST_NOTED) return;
+    sent.delete(id);
+  }
+}

@@ -1,0 +1,178 @@
+/** `GET /v1/usage`: sums over a range, as totals, a series and groups; exact, and fast at any volume. */
+import { z } from "zod";
+import { type Clock, isoTime } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../../base/incomplete-since.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
+import type { QueryBudget } from "../clickhouse/query-budget.ts";
+import { environmentCondition } from "../requests/record-access.ts";
+import { flag, word } from "../requests/request-filters.ts";
+import {
+  BUCKETS,
+  type Condition,
+  DAY_MS,
+  GROUPS,
+  HOUR_MS,
+  type Key,
+  ONE_SUM,
+  type Period,
+  pairOf,
+  sumsSql,
+} from "./usage-sums.ts";
+import {
+  added,
+  periodOf,
+  RANGE_FIELDS,
+  type Totals,
+  totalsOf,
+  totalsSchema,
+  ZERO_TOTALS,
+} from "./usage-wire.ts";
+
+export interface UsageDeps {
+  readonly budget: QueryBudget;
+  readonly clock: Clock;
+  readonly waitForInserts: WaitForInserts;
+}
+
+const query = z.object({
+  ...RANGE_FIELDS,
+  granularity: z.enum(["hour", "day"]).optional(),
+  group_by: z.enum(["project", "key", "model", "provider", "byok", "app", "tag"]).optional(),
+  tag: word.min(1).optional().describe("Key of the tag, with group_by=tag."),
+  compare: flag.optional().describe("Adds the totals of the period before, of the same length."),
+  project_id: word.optional(),
+  key_id: word.optional(),
+  model: word.optional(),
+  provider: word.optional(),
+});
+
+type Query = z.output<typeof query>;
+
+/** The parameters of usage, also of its export. */
+export const USAGE_QUERY = query;
+
+const usageSchema = z.object({
+  object: z.literal("usage"),
+  range: z.object({ from: z.string(), to: z.string(), granularity: z.enum(["hour", "day"]) }),
+  group_by: z.string().describe("Empty when not grouped."),
+  totals: totalsSchema,
+  series: z.array(totalsSchema.extend({ bucket: z.string() })),
+  groups: z.array(totalsSchema.extend({ key: z.string() })),
+  ...INCOMPLETE_SINCE,
+  compare: z
+    .object({ range: z.object({ from: z.string(), to: z.string() }), totals: totalsSchema })
+    .optional(),
+});
+
+export function usageOperations({ budget, clock, waitForInserts }: UsageDeps) {
+  async function sumsBy(caller: Caller, q: Query, period: Period, key: Key) {
+    const { where, params: named } = selection(q, caller);
+    const { sql, params } = sumsSql(key, where, period);
+    return await budget.of(caller.orgId).rows<Totals & { k: string }>(sql, { ...named, ...params });
+  }
+
+  async function totals(caller: Caller, q: Query, period: Period): Promise<Totals> {
+    const [row] = await sumsBy(caller, q, period, ONE_SUM);
+    return row === undefined ? ZERO_TOTALS : totalsOf(row);
+  }
+
+  const getUsage = operation({
+    name: "getUsage",
+    summary: "Requests, tokens and cost over a range",
+    query,
+    output: usageSchema,
+    errors: ["query_too_large", "concurrency", "analytics_unavailable"],
+    async run({ query: q }, caller) {
+      const period = periodOf(q, clock.now());
+      const granularity = granularityOf(q, period);
+      if (q.group_by === "tag" && q.tag === undefined) {
+        throw fail("invalid_value", "group_by=tag needs the tag's key in `tag`.", { param: "/tag" });
+      }
+      const missingSinceMs = await waitForInserts();
+      const before = { fromMs: 2 * period.fromMs - period.toMs, toMs: period.fromMs };
+      const [series, groups, compared] = await Promise.all([
+        sumsBy(caller, q, period, BUCKETS[granularity]),
+        q.group_by === undefined ? [] : sumsBy(caller, q, period, GROUPS[q.group_by]),
+        q.compare === true ? totals(caller, q, before) : undefined,
+      ]);
+      return {
+        object: "usage" as const,
+        range: { from: isoTime(period.fromMs), to: isoTime(period.toMs), granularity },
+        group_by: q.group_by ?? "",
+        totals: added(series),
+        series: filledSeries(series, period, granularity),
+        groups: groups.map((row) => ({ key: row.k, ...totalsOf(row) })),
+        ...incompleteSince(missingSinceMs),
+        ...(compared !== undefined && {
+          compare: { range: { from: isoTime(before.fromMs), to: isoTime(before.toMs) }, totals: compared },
+        }),
+      };
+    },
+  });
+
+  return { getUsage };
+}
+
+export interface UsageExport {
+  /** Columns `bucket`, `group` and the sums. */
+  readonly sql: string;
+  readonly params: Record<string, unknown>;
+}
+
+/** The sums by bucket and group, without a limit. @throws WeirError 400 for a range that is not one */
+export function usageExport(q: Query, caller: Caller, nowMs: number): UsageExport {
+  const period = periodOf(q, nowMs);
+  if (q.group_by === "tag" && q.tag === undefined) {
+    throw fail("invalid_value", "group_by=tag needs the tag's key in `tag`.", { param: "/tag" });
+  }
+  const group = q.group_by === undefined ? ONE_SUM : GROUPS[q.group_by];
+  const { where, params: named } = selection(q, caller);
+  const { sql, params } = sumsSql(pairOf(BUCKETS[granularityOf(q, period)], group), where, period);
+  return {
+    sql: `SELECT toString(toDateTime(toUInt32(k.1), 'UTC')) AS bucket, k.2 AS group, * EXCEPT (k) FROM (${sql})`,
+    params: { ...named, ...params },
+  };
+}
+
+/** Condition over `requests` or a roll-up, and its parameters. */
+function selection(q: Query, caller: Caller): { where: Condition; params: Record<string, unknown> } {
+  const filters = (["project_id", "key_id", "model", "provider"] as const).filter(
+    (name) => q[name] !== undefined,
+  );
+  const named = filters.map((name) => ` AND ${name} = {${name}:String}`).join("");
+  return {
+    where: {
+      where: `org_id = {org:String}${environmentCondition(caller)}${named}`,
+      isFiltered: filters.length > 0,
+    },
+    params: {
+      ...Object.fromEntries(filters.map((name) => [name, q[name]])),
+      ...{ org: caller.orgId, tag: q.tag ?? "" },
+    },
+  };
+}
+
+/** Every bucket of the range, including empty ones, so that a chart has no holes. */
+function filledSeries(
+  rows: readonly (Totals & { k: string })[],
+  { fromMs, toMs }: Period,
+  granularity: "hour" | "day",
+) {
+  const stepMs = granularity === "hour" ? HOUR_MS : DAY_MS;
+  const found = new Map(rows.map((row) => [Number(row.k) * 1000, row]));
+  const series: (Totals & { bucket: string })[] = [];
+  for (let at = Math.floor(fromMs / stepMs) * stepMs; at < toMs; at += stepMs) {
+    const row = found.get(at);
+    series.push({ bucket: isoTime(at), ...(row === undefined ? ZERO_TOTALS : totalsOf(row)) });
+  }
+  return series;
+}
+
+/** Specification: above 30 days `day` unless requested otherwise, above 90 days always `day`. */
+function granularityOf(q: Query, { fromMs, toMs }: Period): "hour" | "day" {
+  const lengthMs = toMs - fromMs;
+  if (lengthMs > 90 * DAY_MS) return "day";
+  return q.granularity ?? (lengthMs > 30 * DAY_MS ? "day" : "hour");
+}

@@ -1,0 +1,69 @@
+/** What questions about usage have in common: the range that they ask for, and the sums that answers give. */
+import { z } from "zod";
+import { fail } from "../../base/errors.ts";
+import { instant } from "../requests/request-filters.ts";
+import { DAY_MS, type Period, SUMS } from "./usage-sums.ts";
+
+const RANGES = { "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS, "90d": 90 * DAY_MS } as const;
+const MAX_RANGE_MS = 400 * DAY_MS;
+
+/** Query parameters of a range. */
+export const RANGE_FIELDS = {
+  range: z
+    .enum(["24h", "7d", "30d", "90d", "custom"])
+    .default("24h")
+    .describe("How far back from now; with `custom`, from `from` on."),
+  from: instant.optional().describe("With range=custom: first instant."),
+  to: instant.optional().describe("With range=custom: first instant after it; now unless given."),
+};
+
+const rangeQuery = z.object(RANGE_FIELDS);
+export type RangeQuery = z.output<typeof rangeQuery>;
+
+/** @throws WeirError 400 for a range that is not one */
+export function periodOf(q: RangeQuery, nowMs: number): Period {
+  if (q.range !== "custom") {
+    for (const name of ["from", "to"] as const) {
+      if (q[name] !== undefined) {
+        throw fail("invalid_value", `\`${name}\` goes with range=custom.`, { param: `/${name}` });
+      }
+    }
+    return { fromMs: nowMs - RANGES[q.range], toMs: nowMs };
+  }
+  if (q.from === undefined) throw fail("invalid_value", "range=custom needs `from`.", { param: "/from" });
+  const fromMs = Date.parse(q.from);
+  const toMs = q.to === undefined ? nowMs : Date.parse(q.to);
+  if (fromMs >= toMs) throw fail("invalid_value", "`from` must be before `to`.", { param: "/from" });
+  if (toMs - fromMs > MAX_RANGE_MS) {
+    throw fail("invalid_value", "A range has at most 400 days.", { param: "/from" });
+  }
+  return { fromMs, toMs };
+}
+
+/** One field for each of {@link SUMS}. */
+export const SUM_FIELDS = {
+  requests: z.int(),
+  ok: z.int(),
+  errors: z.int().describe("`error` and `rejected`; `cancelled` counts as neither."),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cache_read_tokens: z.int(),
+  cache_write_tokens: z.int(),
+  reasoning_tokens: z.int(),
+  cost_micro: z.int().describe("What was charged: calls with test keys cost nothing."),
+};
+
+export const totalsSchema = z.object(SUM_FIELDS);
+export type Totals = z.output<typeof totalsSchema>;
+
+/** The sums of a row, without its other columns. */
+export const totalsOf = (row: Totals): Totals =>
+  Object.fromEntries(SUMS.map((name) => [name, row[name]])) as unknown as Totals;
+
+/** The sums of rows that have no call in common. */
+export const added = (rows: readonly Totals[]): Totals =>
+  Object.fromEntries(
+    SUMS.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)]),
+  ) as unknown as Totals;
+
+export const ZERO_TOTALS = Object.freeze(added([]));
