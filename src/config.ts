@@ -5,13 +5,13 @@
 import type { KeyObject } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { LOOPBACK_HOST, type Mailbox, type SmtpServer } from "./account/mail/settings.ts";
 import { checkForEngine } from "./analytics/settings.ts";
 import { type TelemetrySettings, telemetrySettingsOf } from "./analytics/telemetry/settings.ts";
 import { problemText, readDocument } from "./base/document/document.ts";
 import { readText } from "./base/file-errors.ts";
 import { isFree, LOCAL_PLAN, type Plan, planFaults, plansFile } from "./base/plan.ts";
 import { type Environment, environment } from "./environment.ts";
-import { LOOPBACK_HOST, type Mailbox, type SmtpServer } from "./mail-settings.ts";
 import { type MetricsSettings, metricsSettingsOf } from "./metrics-settings.ts";
 import { type PaymentSettings, paymentSettingsOf } from "./payment-settings.ts";
 import { fileSchema, type ServiceSettings } from "./weir-file.ts";

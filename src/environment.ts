@@ -2,8 +2,8 @@
  * The variables of the environment that the gateway reads. Errors name the variable and never repeat its value, which may be a secret.
  */
 import { z } from "zod";
+import { mailboxOf, smtpServerOf } from "./account/mail/settings.ts";
 import { telemetryVariables } from "./analytics/telemetry/settings.ts";
-import { mailboxOf, smtpServerOf } from "./mail-settings.ts";
 import { metricsVariables } from "./metrics-settings.ts";
 import { paymentVariables } from "./payment-settings.ts";
 import { redisAddress } from "./redis-address.ts";

@@ -2,13 +2,13 @@
  * The keys of `weir.yaml` with their defaults: what an operator sets that is no secret and no address. Units are the ends of the names.
  */
 import { z } from "zod";
+import { dpaField } from "./account/orgs/dpa-settings.ts";
 import { analyticsField } from "./analytics/settings.ts";
 import { cidrListField } from "./base/cidr-list.ts";
 import { quotasField } from "./base/quota.ts";
 import { cellsField } from "./cells-settings.ts";
 import { keptFields } from "./credits/kept/settings.ts";
 import { requestLimitsField } from "./credits/limits/request-limit-settings.ts";
-import { dpaField } from "./dpa-settings.ts";
 import { paymentsField } from "./payment-settings.ts";
 
 const count = z.int().nonnegative();

@@ -5,7 +5,7 @@ import { closingShape } from "./closing.ts";
 import { limitsShape } from "./key.ts";
 import { orgShape } from "./org-wire.ts";
 import { memberShape } from "./person.ts";
-import { ticketShape } from "./ticket.ts";
+import { ticketShape } from "./tickets/ticket.ts";
 
 export const orgUpdated = eventType("org.updated", orgShape);
 export const orgClosed = eventType(

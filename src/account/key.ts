@@ -6,7 +6,7 @@ import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
 import { HOLD_MODES, type HoldMode } from "../base/hold-mode.ts";
 import { newId } from "../base/ids.ts";
-import { amountShape, budgetWire, hardShape } from "./budget-fields.ts";
+import { amountShape, budgetWire, hardShape } from "./fields/budget-fields.ts";
 import { SCOPES, type Scope } from "./scopes.ts";
 import { type Environment, hashSecret, secretHint } from "./secret.ts";
 import type { SvcVersion } from "./versions.ts";

@@ -11,7 +11,7 @@ import { fail, type WeirError } from "../base/errors.ts";
 import type { HoldMode } from "../base/hold-mode.ts";
 import type { Caller, Origin } from "../base/operation/operation.ts";
 import { type KeyLimits, type KeyRow, keyStatus } from "./key.ts";
-import type { LastUsed } from "./last-used.ts";
+import type { LastUsed } from "./keys/last-used.ts";
 import type { OrgDataPolicy, OrgRow } from "./org.ts";
 import type { PlanPort } from "./plan.ts";
 import type { ProjectRow } from "./project.ts";

@@ -1,14 +1,14 @@
 /**
  * All operations of this room, for the route table.
  */
-import { type KeyOperationDeps, keyOperations } from "./key-operations.ts";
-import { type KeyReportDeps, keyReportOperations } from "./key-report-operations.ts";
-import { type MemberOperationDeps, memberOperations } from "./member-operations.ts";
-import { type OrgEndingDeps, orgEndingOperations } from "./org-ending-operations.ts";
-import { orgOperations } from "./org-operations.ts";
-import { type ProjectOperationDeps, projectOperations } from "./project-operations.ts";
-import { type RedactionOperationDeps, redactionOperations } from "./redaction-operations.ts";
-import { type TicketOperationDeps, ticketOperations } from "./ticket-operations.ts";
+import { type KeyOperationDeps, keyOperations } from "./keys/key-operations.ts";
+import { type KeyReportDeps, keyReportOperations } from "./keys/key-report-operations.ts";
+import { type OrgEndingDeps, orgEndingOperations } from "./orgs/org-ending-operations.ts";
+import { orgOperations } from "./orgs/org-operations.ts";
+import { type MemberOperationDeps, memberOperations } from "./people/member-operations.ts";
+import { type ProjectOperationDeps, projectOperations } from "./projects/project-operations.ts";
+import { type RedactionOperationDeps, redactionOperations } from "./projects/redaction-operations.ts";
+import { type TicketOperationDeps, ticketOperations } from "./tickets/ticket-operations.ts";
 
 export type AccountOperationDeps = KeyOperationDeps &
   KeyReportDeps &

@@ -6,9 +6,9 @@ import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
 import { HOLD_MODES } from "../base/hold-mode.ts";
 import { PRESET_NAMES } from "../base/redaction.ts";
-import { amountShape, budgetWire, hardShape } from "./budget-fields.ts";
+import { amountShape, budgetWire, hardShape } from "./fields/budget-fields.ts";
 import { LOGGING_MODES, ORG_KINDS, type OrgRow, TAX_STATUSES } from "./org.ts";
-import { ORG_MEANINGS } from "./org-meanings.ts";
+import { ORG_MEANINGS } from "./orgs/org-meanings.ts";
 import { ROLES, type Role } from "./roles.ts";
 
 export const orgShape = z.object({

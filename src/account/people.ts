@@ -4,7 +4,7 @@
 
 import type { Store, Table } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
-import { emailNormalForm } from "./email.ts";
+import { emailNormalForm } from "./fields/email.ts";
 import type { MemberRow, UserRow } from "./person.ts";
 import type { Role } from "./roles.ts";
 

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
 import { HOLD_MODES, type HoldMode } from "../base/hold-mode.ts";
 import { newId } from "../base/ids.ts";
-import { amountShape, budgetWire, hardShape } from "./budget-fields.ts";
+import { amountShape, budgetWire, hardShape } from "./fields/budget-fields.ts";
 import type { Environment } from "./secret.ts";
 
 export interface ProjectRow {

@@ -9,7 +9,7 @@ import { type KeyRow, keyWorks } from "./key.ts";
 import type { OrgRow } from "./org.ts";
 import { People } from "./people.ts";
 import type { ProjectRow } from "./project.ts";
-import type { ProviderKeyRow } from "./provider-key.ts";
+import type { ProviderKeyRow } from "./provider-keys/provider-key.ts";
 
 /** A slug that nobody chose, from the last characters of an id. */
 export const nameless = (id: string): string => `erased-${id.slice(-12).toLowerCase()}`;

@@ -1,7 +1,7 @@
 /** The registry: an org's apps, which its people and keys list, add, change and delete. */
 import { z } from "zod";
+import { orgSlugField } from "../account/fields/slug.ts";
 import { assertMayChange } from "../account/scopes.ts";
-import { orgSlugField } from "../account/slug.ts";
 import type { AccountTables } from "../account/tables.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";

@@ -1,6 +1,6 @@
 /** An app that an org has registered: its row, its fields, and how the API shows it. */
 import { z } from "zod";
-import { plainText } from "../account/text-field.ts";
+import { plainText } from "../account/fields/text-field.ts";
 import { isoTime } from "../base/clock.ts";
 
 /** What an app is for; rankings can be restricted to one. */

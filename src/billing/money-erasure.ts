@@ -3,7 +3,7 @@
  * wrote, and what could be debited. Mandates end at the payment gateway first, as long as it answers within an hour; after that their
  * registration's id, which is kept, is enough to end them, and the job goes on.
  */
-import type { ErasureStep, Position } from "../account/erasure-steps.ts";
+import type { ErasureStep, Position } from "../account/erasure/erasure-steps.ts";
 import type { AccountTables } from "../account/tables.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";

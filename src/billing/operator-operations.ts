@@ -3,8 +3,8 @@
  * or cheque. Each act on an org is a row of its audit.
  */
 import { z } from "zod";
+import { plainText } from "../account/fields/text-field.ts";
 import type { AccountTables } from "../account/tables.ts";
-import { plainText } from "../account/text-field.ts";
 import { fail } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { Cursors } from "../base/operation/cursor.ts";

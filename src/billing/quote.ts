@@ -1,7 +1,7 @@
 /** What an amount costs and buys: tax on top, credit at the day's rate. Kept with its top-up, which binds it. */
 import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
-import { billingProfileGaps } from "../account/tax-profile.ts";
+import { billingProfileGaps } from "../account/orgs/tax-profile.ts";
 import type { Currency } from "../base/currency.ts";
 import { fail } from "../base/errors.ts";
 import { percentText, spreadOf } from "../invoices/amount.ts";

@@ -1,7 +1,7 @@
 /** Operations on refunds. */
 import { z } from "zod";
+import { plainText } from "../account/fields/text-field.ts";
 import { assertMayChange } from "../account/scopes.ts";
-import { plainText } from "../account/text-field.ts";
 import { fail } from "../base/errors.ts";
 import type { Cursors } from "../base/operation/cursor.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";

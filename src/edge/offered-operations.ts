@@ -2,9 +2,16 @@
  * What a route may run: the operations that rooms offer, by the names that they have there. Only types come from the rooms;
  * `gateway` fills them.
  */
-import type { documentOperations } from "../account/document-operations.ts";
+
+import type { exportOperations } from "../account/exports/export-operations.ts";
+import type { identityOperations } from "../account/identity/operations.ts";
+import type { mailOperations } from "../account/mail/operations.ts";
 import type { accountOperations } from "../account/operations.ts";
-import type { providerKeyOperations } from "../account/provider-key-operations.ts";
+import type { operatorOperations } from "../account/operator/operations.ts";
+import type { documentOperations } from "../account/orgs/document-operations.ts";
+import type { providerKeyOperations } from "../account/provider-keys/provider-key-operations.ts";
+import type { scimOperations } from "../account/scim/operations.ts";
+import type { webhookOperations } from "../account/webhooks/operations.ts";
 import type { analystOperations } from "../analytics/analysts/analyst-operations.ts";
 import type { lookupOperations } from "../analytics/requests/lookup-operations.ts";
 import type { requestsOperations } from "../analytics/requests/request-operations.ts";
@@ -32,17 +39,11 @@ import type { statsOperations } from "../catalog/stats-operations.ts";
 import type { creditOperations } from "../credits/ledger/operations.ts";
 import type { limitsOperations } from "../credits/limits/operations.ts";
 import type { responseOperations } from "../exchange/response-operations.ts";
-import type { exportOperations } from "../exports/export-operations.ts";
-import type { identityOperations } from "../identity/operations.ts";
 import type { invoiceOperations } from "../invoices/invoice-operations.ts";
 import type { operatorInvoiceOperations } from "../invoices/operator-invoice-operations.ts";
-import type { mailOperations } from "../mail/operations.ts";
-import type { operatorOperations } from "../operator/operations.ts";
 import type { receiptOperations } from "../receipts/operations.ts";
 import type { policiesOperations } from "../routing/policies/operations.ts";
-import type { scimOperations } from "../scim/operations.ts";
 import type { eventOperations } from "../store/events/operations.ts";
-import type { webhookOperations } from "../webhooks/operations.ts";
 
 /** One for each function of a room that makes operations. */
 type Maker =

@@ -1,12 +1,13 @@
 /**
  * The route table: method, path, required access, and what each route runs. `/openapi.json` is generated from it.
  */
+
+import { SCIM_MEDIA_TYPE, scimErrorText } from "../account/scim/error.ts";
 import type { WeirError } from "../base/errors.ts";
 import type { StreamOperation } from "../base/operation/event-stream.ts";
 import type { Hook } from "../base/operation/hook.ts";
 import type { AnyOperation } from "../base/operation/operation.ts";
 import type { CallName } from "../exchange/formats.ts";
-import { SCIM_MEDIA_TYPE, scimErrorText } from "../scim/error.ts";
 import type { Access } from "./access.ts";
 import type { Operations } from "./offered-operations.ts";
 import type { ErrorSchemaName } from "./openapi-types.ts";

@@ -1,18 +1,18 @@
 /** Opens the room of accounts: orgs, people, keys, and who is an operator. */
 import type { Logger } from "pino";
-import { emailNormalForm } from "../account/email.ts";
-import { FirstOwner } from "../account/first-owner.ts";
+import { emailNormalForm } from "../account/fields/email.ts";
 import { firstStart } from "../account/first-start.ts";
 import { Keyring } from "../account/keyring.ts";
-import { LastUsed } from "../account/last-used.ts";
-import { openInvitationCounts } from "../account/member-operations.ts";
-import { openOrgsMade } from "../account/ownership.ts";
+import { LastUsed } from "../account/keys/last-used.ts";
+import { openOrgsMade } from "../account/orgs/ownership.ts";
+import { FirstOwner } from "../account/people/first-owner.ts";
+import { openInvitationCounts } from "../account/people/member-operations.ts";
 import type { UserRow } from "../account/person.ts";
 import type { Plan, PlanFeaturesPort, PlanList, PlanPort } from "../account/plan.ts";
-import { ProviderKeys } from "../account/provider-keys.ts";
+import { ProviderKeys } from "../account/provider-keys/provider-keys.ts";
+import { openVault } from "../account/provider-keys/vault.ts";
 import { AccountTables } from "../account/tables.ts";
-import { Tickets } from "../account/tickets.ts";
-import { openVault } from "../account/vault.ts";
+import { Tickets } from "../account/tickets/tickets.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Config, isLocalOnly } from "../config.ts";
 import type { Book } from "../credits/ledger/book.ts";

@@ -1,5 +1,6 @@
 /** Opens the room of billing: what is sold and on which terms, and what payment gateways tell of it. */
 import type { Logger } from "pino";
+import { knownAddress } from "../account/identity/addresses.ts";
 import type { AccountTables } from "../account/tables.ts";
 import { type Clock, systemTimers, type Timers } from "../base/clock.ts";
 import type { Currency } from "../base/currency.ts";
@@ -23,7 +24,6 @@ import { type Config, ConfigError } from "../config.ts";
 import type { Book } from "../credits/ledger/book.ts";
 import type { CreditLots } from "../credits/ledger/lots.ts";
 import type { Purse } from "../credits/ledger/purse.ts";
-import { knownAddress } from "../identity/addresses.ts";
 import type { SupplierFile } from "../invoices/supplier.ts";
 import type { Events } from "../store/events/events.ts";
 import type { Trail } from "../store/events/trail.ts";

@@ -1,17 +1,17 @@
 /** Opens orgs' directories (SCIM): their tables, tokens and log, and what other rooms need of them. */
 import type { Logger } from "pino";
+import { groupRoleHandler, settleGroupRoles } from "../account/scim/groups/group-role-job.ts";
+import { ScimLog } from "../account/scim/log.ts";
+import type { MembershipDeps } from "../account/scim/membership.ts";
+import { SignInLinks } from "../account/scim/sign-in-links.ts";
+import { ScimTables } from "../account/scim/tables.ts";
+import { ScimTokens } from "../account/scim/token.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail, type WeirError } from "../base/errors.ts";
 import type { Caller } from "../base/operation/operation.ts";
 import type { Config } from "../config.ts";
 import type { CredentialPorts } from "../edge/authorize.ts";
 import type { Route } from "../edge/routes.ts";
-import { groupRoleHandler, settleGroupRoles } from "../scim/group-role-job.ts";
-import { ScimLog } from "../scim/log.ts";
-import type { MembershipDeps } from "../scim/membership.ts";
-import { SignInLinks } from "../scim/sign-in-links.ts";
-import { ScimTables } from "../scim/tables.ts";
-import { ScimTokens } from "../scim/token.ts";
 import type { Trail } from "../store/events/trail.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";

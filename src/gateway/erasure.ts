@@ -1,13 +1,13 @@
 /** What is removed of an org that is erased: each room's part, in order. A room that keeps personal data adds its step here. */
 
 import type { Logger } from "pino";
-import { accountErasure, peopleOnlyOf } from "../account/account-erasure.ts";
-import { eraseOrg, erasureHandler } from "../account/erasure.ts";
-import type { ErasureStep, Position } from "../account/erasure-steps.ts";
+import { accountErasure, peopleOnlyOf } from "../account/erasure/account-erasure.ts";
+import { eraseOrg, erasureHandler } from "../account/erasure/erasure.ts";
+import type { ErasureStep, Position } from "../account/erasure/erasure-steps.ts";
+import { removeFilesOf } from "../account/exports/export-jobs.ts";
 import { endingOfMandates, moneyErasure } from "../billing/money-erasure.ts";
 import { creditLeft } from "../billing/refunding.ts";
 import type { Config } from "../config.ts";
-import { removeFilesOf } from "../exports/export-jobs.ts";
 import { exportDeps } from "./exports.ts";
 import type { Rooms } from "./rooms.ts";
 

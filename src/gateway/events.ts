@@ -12,7 +12,8 @@ import {
   orgUpdated,
   ticketDecided,
 } from "../account/account-events.ts";
-import { keyCreated, keyRevoked, keyRotated } from "../account/key-events.ts";
+import { keyCreated, keyRevoked, keyRotated } from "../account/keys/key-events.ts";
+import { webhookDisabled, webhookTest } from "../account/webhooks/webhook-events.ts";
 import {
   autoTopupCharged,
   autoTopupFailed,
@@ -39,7 +40,6 @@ import { creditsLow, creditsNegative } from "../credits/ledger/credit-events.ts"
 import { invoiceIssued } from "../invoices/invoice-wire.ts";
 import { canaryRed, policyActivated } from "../routing/policies/policy-events.ts";
 import { EVENT_NAMES, EVENT_TYPES, type EventType } from "../store/events/types.ts";
-import { webhookDisabled, webhookTest } from "../webhooks/webhook-events.ts";
 import { endpointDown } from "./endpoint-down.ts";
 
 const EMITTED: readonly EventType[] = [

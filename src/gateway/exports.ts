@@ -1,17 +1,7 @@
 /** What an org's export holds: each room's rows, as the API shows them, one file a kind. */
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { type KeyRow, keyWire } from "../account/key.ts";
-import { orgWire } from "../account/org-wire.ts";
-import { memberWire } from "../account/person.ts";
-import { projectWire } from "../account/project.ts";
-import { ticketWire } from "../account/ticket.ts";
-import { appWire } from "../apps/app.ts";
-import { isoTime } from "../base/clock.ts";
-import type { Config } from "../config.ts";
-import { entryWire } from "../credits/ledger/operations.ts";
-import { pageEnd } from "../credits/ledger/shown-list.ts";
-import type { ExportPart } from "../exports/archive.ts";
+import type { ExportPart } from "../account/exports/archive.ts";
 import {
   type ExportJobDeps,
   exportRemover,
@@ -21,8 +11,18 @@ import {
   removeUnfinished,
   removeWhatEnds,
   writeExport,
-} from "../exports/export-jobs.ts";
-import { type OtherFolders, partOf } from "../exports/other-folders.ts";
+} from "../account/exports/export-jobs.ts";
+import { type OtherFolders, partOf } from "../account/exports/other-folders.ts";
+import { type KeyRow, keyWire } from "../account/key.ts";
+import { orgWire } from "../account/org-wire.ts";
+import { memberWire } from "../account/person.ts";
+import { projectWire } from "../account/project.ts";
+import { ticketWire } from "../account/tickets/ticket.ts";
+import { appWire } from "../apps/app.ts";
+import { isoTime } from "../base/clock.ts";
+import type { Config } from "../config.ts";
+import { entryWire } from "../credits/ledger/operations.ts";
+import { pageEnd } from "../credits/ledger/shown-list.ts";
 import { invoiceWire } from "../invoices/invoice-wire.ts";
 import { eventWire } from "../store/events/events.ts";
 import { auditWire } from "../store/events/operations.ts";

@@ -3,6 +3,13 @@
  * started when somebody first signs in, and only where nobody but this machine can reach the gateway.
  */
 import type { Logger } from "pino";
+import { consoleCookies } from "../account/identity/cookies.ts";
+import { LoginStates } from "../account/identity/login-state.ts";
+import { logoutNotices } from "../account/identity/logout-notice.ts";
+import { identityOperations } from "../account/identity/operations.ts";
+import { locksOf, personOf } from "../account/identity/person-access.ts";
+import { type ProviderSettings, RelyingParty } from "../account/identity/relying-party.ts";
+import { Sessions } from "../account/identity/sessions.ts";
 import type { SecuritySettings } from "../account/org.ts";
 import type { UserRow } from "../account/person.ts";
 import type { Clock } from "../base/clock.ts";
@@ -10,13 +17,6 @@ import { fail } from "../base/errors.ts";
 import type { HttpHead } from "../base/operation/http-head.ts";
 import { type Config, isLocalOnly } from "../config.ts";
 import type { CredentialPorts } from "../edge/authorize.ts";
-import { consoleCookies } from "../identity/cookies.ts";
-import { LoginStates } from "../identity/login-state.ts";
-import { logoutNotices } from "../identity/logout-notice.ts";
-import { identityOperations } from "../identity/operations.ts";
-import { locksOf, personOf } from "../identity/person-access.ts";
-import { type ProviderSettings, RelyingParty } from "../identity/relying-party.ts";
-import { Sessions } from "../identity/sessions.ts";
 import type { Trail } from "../store/events/trail.ts";
 import type { Installation } from "../store/installation/installation.ts";
 import type { Store } from "../store/store.ts";

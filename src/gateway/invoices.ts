@@ -1,7 +1,9 @@
 /** Opens the room of invoices: reads the supplier, draws documents in a thread, and says where documents are registered. */
 import type { Logger } from "pino";
+import { creditNote } from "../account/mail/templates/credit-note.ts";
+import { invoice } from "../account/mail/templates/invoice.ts";
 import type { AccountTables } from "../account/tables.ts";
-import type { Tickets } from "../account/tickets.ts";
+import type { Tickets } from "../account/tickets/tickets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Cursors } from "../base/operation/cursor.ts";
 import { type Config, ConfigError, isLocalOnly } from "../config.ts";
@@ -12,8 +14,6 @@ import { pageTitle } from "../invoices/page-title.ts";
 import type { EInvoicePortal } from "../invoices/portal.ts";
 import { httpPortal } from "../invoices/portal-http.ts";
 import { readSupplier, SupplierError, type SupplierFile, supplierWarnings } from "../invoices/supplier.ts";
-import { creditNote } from "../mail/templates/credit-note.ts";
-import { invoice } from "../mail/templates/invoice.ts";
 import type { Trail } from "../store/events/trail.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";

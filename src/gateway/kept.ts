@@ -1,5 +1,6 @@
 /** Answers that outlive their calls: for repeated Idempotency-Keys, and stored responses, within the orgs' quotas. Cells share them. */
 import type { Logger } from "pino";
+import { Exports } from "../account/exports/export.ts";
 import type { AccountTables } from "../account/tables.ts";
 import { type Clock, systemTimers } from "../base/clock.ts";
 import type { SharedKept } from "../cells/answers/shared-kept.ts";
@@ -8,7 +9,6 @@ import type { Config } from "../config.ts";
 import { KeptBytes, type KeptBytesDeps } from "../credits/kept/kept-bytes.ts";
 import { IdempotentAnswers } from "../exchange/idempotency.ts";
 import { StoredResponses } from "../exchange/stored-responses.ts";
-import { Exports } from "../exports/export.ts";
 import type { Store } from "../store/store.ts";
 import { quotaOver } from "./kept-sharing.ts";
 

@@ -1,4 +1,6 @@
 /** Where a gateway listens: on one port, or on two where metrics have their own; and where a supervisor tells those of its cells. */
+
+import { LOOPBACK_HOST } from "../account/mail/settings.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Listeners } from "../base/listeners.ts";
 import { listenFault } from "../base/process/listening.ts";
@@ -7,7 +9,6 @@ import { clientAddress } from "../edge/client-address.ts";
 import { type MetricsPageOptions, metricsPage } from "../edge/metrics-page.ts";
 import { securityHeaders } from "../edge/security-headers.ts";
 import { openPages, openServer, type Server, type ServerDeps } from "../edge/server.ts";
-import { LOOPBACK_HOST } from "../mail-settings.ts";
 import { type MetricsAddress, metricsAddressOfCells } from "../metrics-settings.ts";
 import type { CellsMetrics } from "../supervisor/cells-metrics.ts";
 import type { MetricsListener } from "../supervisor/supervisor.ts";

@@ -1,9 +1,9 @@
 /** Opens the room of mail, and tells it where people reach the gateway. */
 import type { Logger } from "pino";
+import { type MailOptions, openMail } from "../account/mail/mail.ts";
 import type { AccountTables } from "../account/tables.ts";
 import { type Clock, systemTimers } from "../base/clock.ts";
 import type { Config } from "../config.ts";
-import { type MailOptions, openMail } from "../mail/mail.ts";
 import type { Events } from "../store/events/events.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";

@@ -1,7 +1,13 @@
 /** What each route runs: every operation by its name, from the room that has it. */
-import { documentOperations } from "../account/document-operations.ts";
+
+import { exportOperations } from "../account/exports/export-operations.ts";
+import { mailOperations } from "../account/mail/operations.ts";
 import { accountOperations } from "../account/operations.ts";
-import { providerKeyOperations } from "../account/provider-key-operations.ts";
+import { operatorOperations } from "../account/operator/operations.ts";
+import { documentOperations } from "../account/orgs/document-operations.ts";
+import { providerKeyOperations } from "../account/provider-keys/provider-key-operations.ts";
+import { scimOperations } from "../account/scim/operations.ts";
+import { webhookOperations } from "../account/webhooks/operations.ts";
 import { analystOperations } from "../analytics/analysts/analyst-operations.ts";
 import { catalogFigures } from "../analytics/usage/catalog-figures.ts";
 import { backupOperations } from "../backup/operations.ts";
@@ -21,15 +27,10 @@ import { limitsOperations } from "../credits/limits/operations.ts";
 import type { Operations } from "../edge/offered-operations.ts";
 import { scopeOf } from "../exchange/holds.ts";
 import { responseOperations } from "../exchange/response-operations.ts";
-import { exportOperations } from "../exports/export-operations.ts";
-import { mailOperations } from "../mail/operations.ts";
-import { operatorOperations } from "../operator/operations.ts";
 import { receiptOperations } from "../receipts/operations.ts";
 import { dataPolicyWarnings } from "../routing/policies/data-policy-warnings.ts";
 import { policiesOperations } from "../routing/policies/operations.ts";
-import { scimOperations } from "../scim/operations.ts";
 import { eventOperations } from "../store/events/operations.ts";
-import { webhookOperations } from "../webhooks/operations.ts";
 import { exportFolder, otherFolders } from "./exports.ts";
 import type { Rooms } from "./rooms.ts";
 import { VERSION } from "./version.ts";

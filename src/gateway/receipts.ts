@@ -1,6 +1,6 @@
 /** Receipts over the open rooms: the record of the call, the org's ledger, and keys under the installation's master key. */
 import type { Logger } from "pino";
-import { openVault } from "../account/vault.ts";
+import { openVault } from "../account/provider-keys/vault.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config.ts";
 import { ReceiptKeys } from "../receipts/keys.ts";

@@ -3,8 +3,8 @@
  */
 import type { Logger } from "pino";
 import { startSimulator } from "../../simulator/simulator.ts";
-import type { LastUsed } from "../account/last-used.ts";
-import type { OwnKeys } from "../account/provider-keys.ts";
+import type { LastUsed } from "../account/keys/last-used.ts";
+import type { OwnKeys } from "../account/provider-keys/provider-keys.ts";
 import { type Analytics, openAnalytics } from "../analytics/analytics.ts";
 import { byTwo, InsertedUntil } from "../analytics/clickhouse/inserted-until.ts";
 import { openOutbox } from "../analytics/outbox/outbox.ts";

@@ -1,7 +1,7 @@
 /** Opens what money from people passes through: invoices, payment gateways, billing, plans, and the books that must balance. */
 import type { Logger } from "pino";
 import type { AccountTables } from "../account/tables.ts";
-import type { Tickets } from "../account/tickets.ts";
+import type { Tickets } from "../account/tickets/tickets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Cursors } from "../base/operation/cursor.ts";
 import { followNow } from "../billing/reconciliation-job.ts";

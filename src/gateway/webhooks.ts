@@ -1,7 +1,9 @@
 /** Opens the room of webhooks, and the guard of what calls to tenants' URLs may reach. */
 import type { Logger } from "pino";
+import { openVault } from "../account/provider-keys/vault.ts";
 import type { AccountTables } from "../account/tables.ts";
-import { openVault } from "../account/vault.ts";
+import { SLOTS } from "../account/webhooks/standing.ts";
+import { openWebhooks } from "../account/webhooks/webhooks.ts";
 import { type Clock, systemRandom, systemTimers } from "../base/clock.ts";
 import { WeirError } from "../base/errors.ts";
 import type { Listeners } from "../base/listeners.ts";
@@ -17,8 +19,6 @@ import type { Trail } from "../store/events/trail.ts";
 import type { Installation } from "../store/installation/installation.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
-import { SLOTS } from "../webhooks/standing.ts";
-import { openWebhooks } from "../webhooks/webhooks.ts";
 import { CellAddresses } from "./cell-addresses.ts";
 import { supplierOf } from "./invoices.ts";
 import {

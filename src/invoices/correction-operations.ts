@@ -3,14 +3,14 @@
  * credit note over what is left of the invoice and a new invoice over the same amount, in one act.
  */
 import { z } from "zod";
-import { stateLabel } from "../account/gst-states.ts";
-import { gstinField } from "../account/gstin.ts";
+import { stateLabel } from "../account/fields/gst-states.ts";
+import { gstinField } from "../account/fields/gstin.ts";
+import { plainText } from "../account/fields/text-field.ts";
 import type { BillingAddress } from "../account/org.ts";
 import { assertMayChange } from "../account/scopes.ts";
 import type { AccountTables } from "../account/tables.ts";
-import { plainText } from "../account/text-field.ts";
-import { newTicket, type TicketRow, ticketShape, ticketWire } from "../account/ticket.ts";
-import { emailOf, type Tickets } from "../account/tickets.ts";
+import { newTicket, type TicketRow, ticketShape, ticketWire } from "../account/tickets/ticket.ts";
+import { emailOf, type Tickets } from "../account/tickets/tickets.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import { type Caller, operation } from "../base/operation/operation.ts";

@@ -2,7 +2,7 @@
  * A document as the invoice registration portal takes it: form INV-01, schema 1.1 (CGST rule 48 (4)). All amounts are rupees with
  * two digits; a foreign currency is named beside them. Texts are cut to the lengths of the schema.
  */
-import { ABROAD, stateName } from "../account/gst-states.ts";
+import { ABROAD, stateName } from "../account/fields/gst-states.ts";
 import { indianDate } from "./financial-year.ts";
 import { inrValue, splitBy } from "./inr-value.ts";
 import type { InvoiceLine, InvoiceRow } from "./invoice.ts";

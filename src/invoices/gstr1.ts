@@ -2,7 +2,7 @@
  * Documents of a month in the shape of the GSTR-1 return (JSON of the GST portal's offline tool). Amounts are rupees. A credit note
  * over a sale to unregistered people within the small bounds lessens its row of table 7 (`b2cs`), as the return asks.
  */
-import { ABROAD } from "../account/gst-states.ts";
+import { ABROAD } from "../account/fields/gst-states.ts";
 import { indianDate } from "./financial-year.ts";
 import { inrValue } from "./inr-value.ts";
 import type { InvoiceRow } from "./invoice.ts";

@@ -3,8 +3,8 @@
  * thread that draws, the registration portal.
  */
 import type { AccountTables } from "../account/tables.ts";
-import type { TicketRow } from "../account/ticket.ts";
-import type { Tickets } from "../account/tickets.ts";
+import type { TicketRow } from "../account/tickets/ticket.ts";
+import type { Tickets } from "../account/tickets/tickets.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import type { Cursors } from "../base/operation/cursor.ts";

@@ -2,7 +2,7 @@
  * Issues documents: invoices of payments, statements of what credit paid for, credit notes. All of a document happens in the
  * caller's act: number, row, event, the original's status, and the jobs of registration and mail.
  */
-import { ABROAD } from "../account/gst-states.ts";
+import { ABROAD } from "../account/fields/gst-states.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";

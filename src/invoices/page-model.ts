@@ -2,8 +2,8 @@
  * What a document says, as one model: HTML and PDF are drawn from it, so both show the same texts in the same order. What must
  * be there: CGST rule 46 (invoices), 53 (credit notes), 96A (exports). Depends on the row alone.
  */
-import { countryName } from "../account/countries.ts";
-import { ABROAD, stateLabel } from "../account/gst-states.ts";
+import { countryName } from "../account/fields/countries.ts";
+import { ABROAD, stateLabel } from "../account/fields/gst-states.ts";
 import { moneyText, percentText, spreadOf } from "./amount.ts";
 import { indianDate } from "./financial-year.ts";
 import { inrValue } from "./inr-value.ts";

@@ -5,10 +5,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { countryField } from "../account/countries.ts";
-import { isIndianState, stateLabel } from "../account/gst-states.ts";
-import { gstinField } from "../account/gstin.ts";
-import { plainText } from "../account/text-field.ts";
+import { countryField } from "../account/fields/countries.ts";
+import { isIndianState, stateLabel } from "../account/fields/gst-states.ts";
+import { gstinField } from "../account/fields/gstin.ts";
+import { plainText } from "../account/fields/text-field.ts";
 import { type Problem, problemText, readDocument } from "../base/document/document.ts";
 import { readText } from "../base/file-errors.ts";
 import type { SupplierIdentity } from "./invoice.ts";

@@ -2,7 +2,7 @@
  * Indian goods and services tax on an amount: which heads, at which rate, and what a credit note takes back. Amounts are
  * integers in minor units; each head is rounded once, half up (CGST Act, section 170, to the paisa instead of the rupee).
  */
-import { ABROAD, isIndianState } from "../account/gst-states.ts";
+import { ABROAD, isIndianState } from "../account/fields/gst-states.ts";
 import type { Recipient, TaxedAmount, TaxHeads, TaxTreatment } from "./invoice.ts";
 
 /** 18 %: SAC 9983, Notification 11/2017-Central Tax (Rate), entry 21. */

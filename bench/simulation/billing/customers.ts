@@ -1,5 +1,5 @@
 /** The orgs of the simulation, and how each is taxed: written down here once more, independently of the product. */
-import { gstinCheckCharacter } from "../../../src/account/gstin.ts";
+import { gstinCheckCharacter } from "../../../src/account/fields/gstin.ts";
 import { newOrg, type OrgRow } from "../../../src/account/org.ts";
 import type { Dice } from "./dice.ts";
 

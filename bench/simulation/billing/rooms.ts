@@ -1,7 +1,7 @@
 /** The rooms of the gateway that money passes through, wired as src/gateway does. */
 import type { Logger } from "pino";
 import { AccountTables } from "../../../src/account/tables.ts";
-import type { Tickets } from "../../../src/account/tickets.ts";
+import type { Tickets } from "../../../src/account/tickets/tickets.ts";
 import type { Timers } from "../../../src/base/clock.ts";
 import { cursors } from "../../../src/base/operation/cursor.ts";
 import type { HttpHead } from "../../../src/base/operation/http-head.ts";

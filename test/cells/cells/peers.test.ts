@@ -3,10 +3,10 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ExportRow, Exports, newExport } from "../../../src/account/exports/export.ts";
+import { exportPath, removeWhatEnds } from "../../../src/account/exports/export-jobs.ts";
+import { type OtherFolders, partOf, streamOf } from "../../../src/account/exports/other-folders.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { type ExportRow, Exports, newExport } from "../../../src/exports/export.ts";
-import { exportPath, removeWhatEnds } from "../../../src/exports/export-jobs.ts";
-import { type OtherFolders, partOf, streamOf } from "../../../src/exports/other-folders.ts";
 import { equals, until } from "../../support/wait.ts";
 import { type Bench, openBench, type TestCell } from "./fixtures.ts";
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { readEml } from "../../../src/mail/eml.ts";
+import { readEml } from "../../../src/account/mail/eml.ts";
 import type { Answer } from "../../support/gateway.ts";
 import { until } from "../../support/wait.ts";
 import type { Org, Person, World } from "../account/world.ts";

@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { Sessions } from "../../../src/account/identity/sessions.ts";
 import { type KeyOrder, newKey } from "../../../src/account/key.ts";
 import { newOrg, type OrgRow, type SecuritySettings } from "../../../src/account/org.ts";
 import { invitedUser, type UserRow } from "../../../src/account/person.ts";
@@ -16,7 +17,6 @@ import { NEWEST_SVC_VERSION } from "../../../src/account/versions.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { newId } from "../../../src/base/ids.ts";
 import { openCredits } from "../../../src/credits/ledger/credits.ts";
-import { Sessions } from "../../../src/identity/sessions.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { seededFolder } from "../../support/gateway.ts";
 

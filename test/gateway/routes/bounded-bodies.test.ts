@@ -23,7 +23,7 @@ interface Operation {
 
 const gateway = sharedGateway();
 
-/** Model calls, whose texts are the point; what operators send; SCIM, whose values `src/scim/attribute.ts` bounds as it reads them. */
+/** Model calls, whose texts are the point; what operators send; SCIM, whose values `src/account/scim/attribute.ts` bounds as it reads them. */
 const ELSEWHERE = ["Inference", "Native inference", "Operator", "Directory"];
 /** Policies are refused above 64 KB by what reads them, whose answer names the line; `validate` answers 200 whatever it gets. */
 const POLICIES = /^post \/v1\/policies\S* \/yaml$/;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { firstStart } from "../../../src/account/first-start.ts";
 import { Keyring } from "../../../src/account/keyring.ts";
-import { LastUsed } from "../../../src/account/last-used.ts";
+import { LastUsed } from "../../../src/account/keys/last-used.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/store.ts";

@@ -60,8 +60,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "docs/scim.md 2": "a row of the log; scim.test.ts reads one",
   "docs/tracing.md 1": "starts a gateway; analytics/telemetry/collector.test.ts starts one so",
   "docs/webhooks.md 2": "an example of an event",
-  "docs/webhooks.md 3": "test/process/webhooks/docs.test.ts runs it",
-  "docs/webhooks.md 4": "test/process/webhooks/docs.test.ts runs it",
+  "docs/webhooks.md 3": "test/process/account/webhooks/docs.test.ts runs it",
+  "docs/webhooks.md 4": "test/process/account/webhooks/docs.test.ts runs it",
   "bench/README.md 1": "takes minutes; bench.test.ts and simulation.test.ts run small ones",
 };
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openVault } from "../../../src/account/vault.ts";
+import { openVault } from "../../../src/account/provider-keys/vault.ts";
 import { requestId } from "../../../src/base/ids.ts";
 import { verifyReceiptFile } from "../../../src/commands/verify-receipt.ts";
 import { openCredits } from "../../../src/credits/ledger/credits.ts";

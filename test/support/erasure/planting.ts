@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect } from "vitest";
-import { gstinCheckCharacter } from "../../../src/account/gstin.ts";
+import { gstinCheckCharacter } from "../../../src/account/fields/gstin.ts";
 import type { SignedInPerson } from "../console.fixtures.ts";
 import type { TestGateway } from "../gateway.ts";
 import { CORE_GROUP, CORE_USER, type Directory } from "../scim/scim.fixtures.ts";

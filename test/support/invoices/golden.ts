@@ -3,7 +3,7 @@
  * currency is USD. Columns: what it is; supplier's State or country and the recipient; the letter of undertaking; then title,
  * place of supply, taxable value, CGST, SGST or UTGST, IGST, total.
  */
-import { gstinCheckCharacter } from "../../../src/account/gstin.ts";
+import { gstinCheckCharacter } from "../../../src/account/fields/gstin.ts";
 import type { InvoiceRow, Recipient } from "../../../src/invoices/invoice.ts";
 import { NO_AMOUNT, NO_HEADS, plus, shareOf, totalOf } from "../../../src/invoices/tax.ts";
 import { ABROAD, AT_MS, INTER, INTRA, rowOf, SEZ, supplierOf, UNREGISTERED } from "./rows.ts";

@@ -1,13 +1,13 @@
 /** The erasure of an org with very many rows keeps nobody's call waiting. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eraseOrg } from "../../../src/account/erasure.ts";
+import { eraseOrg } from "../../../src/account/erasure/erasure.ts";
 import type { KeyRow } from "../../../src/account/key.ts";
 import { newOrg, type OrgRow } from "../../../src/account/org.ts";
 import { invitedUser } from "../../../src/account/person.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
-import { newTicket } from "../../../src/account/ticket.ts";
-import { Tickets } from "../../../src/account/tickets.ts";
+import { newTicket } from "../../../src/account/tickets/ticket.ts";
+import { Tickets } from "../../../src/account/tickets/tickets.ts";
 import { systemClock, systemRandom, systemTimers } from "../../../src/base/clock.ts";
 import { newId } from "../../../src/base/ids.ts";
 import { Audit } from "../../../src/store/events/audit.ts";

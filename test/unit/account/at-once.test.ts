@@ -1,6 +1,6 @@
 /** What 200 do at the same time: each act has the outcome that it would have alone, and a row of the audit for each effect. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { eraseOrg } from "../../../src/account/erasure.ts";
+import { eraseOrg } from "../../../src/account/erasure/erasure.ts";
 import { invitedUser, type UserRow } from "../../../src/account/person.ts";
 import { type Role, scopesOf } from "../../../src/account/roles.ts";
 import type { AnyOperation, Caller } from "../../../src/base/operation/operation.ts";

@@ -1,6 +1,6 @@
 /** Reports of secrets: what they revoke, what they tell nobody, and how many there may be. */
 import { describe, expect, test, vi } from "vitest";
-import { reportLimit } from "../../../src/account/report-limit.ts";
+import { reportLimit } from "../../../src/account/keys/report-limit.ts";
 import { newSecret } from "../../../src/account/secret.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";
 import { ManualClock } from "../../support/credits/fixtures.ts";

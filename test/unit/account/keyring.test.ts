@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { KeyRow } from "../../../src/account/key.ts";
 import type { Keyring } from "../../../src/account/keyring.ts";
-import { LastUsed } from "../../../src/account/last-used.ts";
+import { LastUsed } from "../../../src/account/keys/last-used.ts";
 import { newSecret } from "../../../src/account/secret.ts";
 import type { ErrorName } from "../../../src/base/errors.ts";
 import { WeirError } from "../../../src/base/errors.ts";

@@ -1,7 +1,7 @@
 /** Members: who may invite, change and remove whom, and what follows. */
 
 import { describe, expect, test } from "vitest";
-import { invitationId } from "../../../src/account/invitations.ts";
+import { invitationId } from "../../../src/account/people/invitations.ts";
 import type { MemberRow } from "../../../src/account/person.ts";
 import type { Role } from "../../../src/account/roles.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";

@@ -1,7 +1,7 @@
 /** The model as an org reaches it with keys of its own: what they open, what they shut, what stays the catalog's. */
 import { beforeEach, expect, test } from "vitest";
-import { ProviderKeys } from "../../../src/account/provider-keys.ts";
-import { openVault } from "../../../src/account/vault.ts";
+import { ProviderKeys } from "../../../src/account/provider-keys/provider-keys.ts";
+import { openVault } from "../../../src/account/provider-keys/vault.ts";
 import type { Endpoint, Model, Provider, ProviderKey } from "../../../src/base/endpoint.ts";
 import { platformKey } from "../../../src/base/provider-key.ts";
 import { openInstallation } from "../../../src/store/installation/installation.ts";

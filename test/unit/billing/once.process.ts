@@ -5,7 +5,7 @@
  */
 
 import { AccountTables } from "../../../src/account/tables.ts";
-import type { Tickets } from "../../../src/account/tickets.ts";
+import type { Tickets } from "../../../src/account/tickets/tickets.ts";
 import { cursors } from "../../../src/base/operation/cursor.ts";
 import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
 import { DisputeTable } from "../../../src/billing/dispute.ts";

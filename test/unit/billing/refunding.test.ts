@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AccountTables } from "../../../src/account/tables.ts";
-import { newTicket } from "../../../src/account/ticket.ts";
+import { newTicket } from "../../../src/account/tickets/ticket.ts";
 import { followListed, followRefund } from "../../../src/billing/foreign-refunds.ts";
 import {
   askRefund,

@@ -2,7 +2,7 @@
 
 import { newOrg } from "../../../src/account/org.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
-import { Tickets } from "../../../src/account/tickets.ts";
+import { Tickets } from "../../../src/account/tickets/tickets.ts";
 import { systemRandom, systemTimers } from "../../../src/base/clock.ts";
 import { cursors } from "../../../src/base/operation/cursor.ts";
 import { USUAL_QUOTAS } from "../../../src/base/quota.ts";

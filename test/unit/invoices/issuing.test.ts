@@ -1,7 +1,7 @@
 /** Documents as they are issued: numbers, rows, events, credit notes, corrections. */
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { newTicket } from "../../../src/account/ticket.ts";
+import { newTicket } from "../../../src/account/tickets/ticket.ts";
 import { financialYear, indianDate, indianMonth } from "../../../src/invoices/financial-year.ts";
 import { numberText, Series } from "../../../src/invoices/series.ts";
 import { ABROAD, INTER, INTRA, orderOf, SEZ, UNREGISTERED } from "../../support/invoices/rows.ts";

@@ -59,7 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   supervisor: ["base", "base/process", "cells"],
   "store/jobs": ["base", "store"],
   "store/events": ["base", "store"],
-  webhooks: ["base", "store", "store/events", "store/jobs", "account", "outbound"],
+  "account/webhooks": ["base", "store", "store/events", "store/jobs", "account", "outbound"],
   // It takes only the shape of a ledger entry from credits.
   analytics: ["base", "record", "store", "store/events", "src/credits/ledger/entry.ts"],
   "credits/ledger": ["base", "store", "store/events"],
@@ -79,7 +79,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store/jobs",
   ],
   // What an org takes along; the rooms' own rows come by ports.
-  exports: ["base", "store", "store/events", "store/jobs"],
+  "account/exports": ["base", "store", "store/events", "store/jobs"],
   // Copies of an installation: how one is made beside a running gateway, and how it is proven before it is used.
   backup: [
     "base",
@@ -89,9 +89,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store/installation",
     "src/analytics/outbox/batch-queue.ts",
   ],
-  operator: ["base", "store", "account", "credits/ledger", "store/events", "store/jobs"],
-  identity: ["base", "store", "account", "store/events"],
-  mail: ["base", "store", "store/events", "store/jobs", "account"],
+  "account/operator": ["base", "store", "account", "credits/ledger", "store/events", "store/jobs"],
+  "account/identity": ["base", "store", "account", "store/events"],
+  "account/mail": ["base", "store", "store/events", "store/jobs", "account"],
   // What a payment gateway is asked and says; no money of ours moves here.
   payments: ["base", "store", "store/jobs"],
   invoices: ["base", "base/document", "store", "store/events", "store/jobs", "account"],
@@ -106,7 +106,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   receipts: ["base", "store", "store/installation", "record"],
   "routing/policies": ["base", "base/document", "record", "store", "routing", "store/events"],
   // Directories of organisations: what an identity provider says of users and groups.
-  scim: ["base", "store", "account", "store/events", "store/jobs"],
+  "account/scim": ["base", "store", "account", "store/events", "store/jobs"],
   upstream: ["base", "wire"],
   // Calls to URLs that tenants give; whoever makes such a call does it through this room.
   outbound: ["base"],
@@ -121,7 +121,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     // Who may ask how often.
     ...["src/credits/limits/limits.ts", "src/credits/limits/request-limits.ts"],
     // The shape of errors for identity providers.
-    "src/scim/error.ts",
+    "src/account/scim/error.ts",
   ],
 };
 
@@ -134,7 +134,7 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   chdb: "src/analytics/",
   "@clickhouse/client": "src/analytics/",
   yaml: "src/base/document/",
-  yazl: "src/exports/",
+  yazl: "src/account/exports/",
   stripe: "src/payments/stripe/",
   razorpay: "src/payments/razorpay/",
   pdfkit: "src/invoices/",

@@ -1,0 +1,97 @@
+/** `POST /v1/orgs/{org}/export` and what reads it: an org's owner takes the org's data along, from a closed org too. */
+import { z } from "zod";
+import type { Clock } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
+import { download, file } from "../../base/operation/answer.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import type { JobQueue } from "../../store/jobs/jobs.ts";
+import type { Store } from "../../store/store.ts";
+import { type ExportRow, type Exports, exportShape, exportWire, newExport } from "./export.ts";
+import { exportPath, writeExport } from "./export-jobs.ts";
+import { type OtherFolders, streamOf } from "./other-folders.ts";
+
+export interface ExportOperationDeps {
+  readonly store: Pick<Store, "act">;
+  readonly exports: Exports;
+  readonly clock: Clock;
+  readonly jobs: Pick<JobQueue, "enqueue">;
+  readonly trail: Trail;
+  readonly folder: string;
+  /** Files of other cells; undefined where there is one gateway alone. */
+  readonly others?: OtherFolders | undefined;
+}
+
+const orgPath = z.object({ org: z.string().describe("Id or slug") });
+const exportPathShape = orgPath.extend({ id: z.string().max(100) });
+const DAY_MS = 86_400_000;
+
+export const exportOperations = (deps: ExportOperationDeps) => ({
+  exportOrg: operation({
+    name: "exportOrg",
+    summary: "Have all of the org's data written to a zip of JSON lines, at most once a day",
+    path: orgPath,
+    output: exportShape,
+    status: 202,
+    errors: ["not_found", "state"],
+    run: (_input, caller) => askForExport(deps, caller),
+  }),
+  listExports: operation({
+    name: "listExports",
+    summary: "Exports of the org, newest first. Not paged",
+    path: orgPath,
+    output: z.object({ object: z.literal("list"), data: z.array(exportShape) }),
+    errors: ["not_found"],
+    run: (_input, { orgId }) => ({ object: "list" as const, data: deps.exports.of(orgId).map(exportWire) }),
+  }),
+  getExport: operation({
+    name: "getExport",
+    summary: "One export: whether it is ready, and where",
+    path: exportPathShape,
+    output: exportShape,
+    errors: ["not_found"],
+    run: ({ path }, caller) => exportWire(found(deps, caller, path.id)),
+  }),
+  downloadExport: operation({
+    name: "downloadExport",
+    summary: "The zip of an export, for seven days",
+    path: exportPathShape,
+    output: z.undefined(),
+    otherTypes: ["application/zip"],
+    errors: ["not_found", "state", "gateway_unavailable"],
+    async run({ path }, caller) {
+      const { id, status, cell, bytes } = found(deps, caller, path.id);
+      if (status !== "ready") throw fail("state", `The export is ${status}.`);
+      const { others } = deps;
+      if (others !== undefined && cell !== undefined && cell !== others.cell) {
+        const stream = await streamOf(others, { cell, name: `${id}.zip`, bytes });
+        return download({ type: "application/zip", ...stream }, { name: `${id}.zip` });
+      }
+      return file("application/zip", exportPath(deps.folder, id), { name: `${id}.zip` });
+    },
+  }),
+});
+
+function found({ exports }: ExportOperationDeps, { orgId }: Caller, id: string): ExportRow {
+  const row = exports.get(orgId, id);
+  if (row === undefined) throw fail("not_found", "There is no such export.");
+  return row;
+}
+
+/** Asked again while one is being written: that one. */
+async function askForExport({ store, exports, clock, jobs, trail }: ExportOperationDeps, caller: Caller) {
+  const { orgId } = caller;
+  return await store.act(() => {
+    const nowMs = clock.now();
+    const [newest] = exports.of(orgId);
+    if (newest?.status === "pending") return exportWire(newest);
+    if (newest !== undefined && newest.status !== "failed" && nowMs - newest.createdAtMs < DAY_MS) {
+      throw fail("state", "There is an export of the last 24 hours; download that one, or ask again later.");
+    }
+    const row = newExport(orgId, nowMs);
+    exports.put(row);
+    jobs.enqueue(writeExport, { key: row.id, orgId, payload: { orgId, id: row.id } });
+    trail.audit.note(caller, { act: "org.export", target: row.id });
+    return exportWire(row);
+  });
+}

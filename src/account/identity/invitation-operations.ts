@@ -1,0 +1,202 @@
+/**
+ * What an invited person does with an invitation: list, read the page of one, accept, decline. Only a session whose person has the
+ * invited address, vouched for by the identity provider, sees it. An org that is joined so changes nothing of the session:
+ * neither how long it lasts nor which org it is about.
+ */
+import { z } from "zod";
+import { type Clock, isoTime } from "../../base/clock.ts";
+import { fail, type WeirError } from "../../base/errors.ts";
+import { raw } from "../../base/operation/answer.ts";
+import type { HttpHead } from "../../base/operation/http-head.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { memberJoined, memberRemoved } from "../account-events.ts";
+import type { OrgRow } from "../org.ts";
+import { assertMayOwn } from "../orgs/ownership.ts";
+import { invitationId, invitationsFor, isOver, mayStillBeGiven } from "../people/invitations.ts";
+import { type MemberRow, memberWire, type UserRow } from "../person.ts";
+import { ROLES } from "../roles.ts";
+import type { AccountTables } from "../tables.ts";
+import type { ConsoleCookies } from "./cookies.ts";
+import { type InvitationView, invitationPage, PAGE_HEADERS, signInPage } from "./invitation-page.ts";
+import { type JoiningDeps, join } from "./joining.ts";
+import { checkSecurity, signedIn } from "./person-access.ts";
+import type { Sessions } from "./sessions.ts";
+
+export interface InvitationOperationDeps extends JoiningDeps {
+  readonly accounts: AccountTables;
+  readonly clock: Clock;
+  readonly sessions: Sessions;
+  readonly cookies: ConsoleCookies;
+  /** Orgs that one person may own. */
+  readonly maxOrgsOfPerson: number;
+}
+
+const byId = z.object({ id: z.string().max(100).describe("The invitation's id, `ivt_…`") });
+
+const invitationShape = z.object({
+  id: z.string().describe("The invitation's id, `ivt_…`"),
+  org_id: z.string(),
+  org_slug: z.string().describe("The org's slug"),
+  org_name: z.string().describe("The org's name, as its people wrote it"),
+  role: z.enum(ROLES).describe("What the person will be in the org"),
+  email: z.string().describe("The address that was invited"),
+  invited_by: z.string().describe("E-mail address of who invited; empty where a key did, or nobody knows"),
+  created_at: z.string(),
+  expires_at: z.string().nullable().describe("Until when it can be accepted; null: without end"),
+});
+
+const joinedShape = z.object({
+  org_id: z.string(),
+  user_id: z.string().describe("The person's id, `usr_…`"),
+  role: z.enum(ROLES).describe("What the person is in the org now"),
+});
+
+export function invitationOperations(deps: InvitationOperationDeps) {
+  const { sessions, cookies } = deps;
+  const current = (head: HttpHead) => signedIn(deps, head.cookie(cookies.sessionName) ?? "");
+  return {
+    listInvitations: operation({
+      name: "listInvitations",
+      summary: "Invitations that wait for the signed-in person's verified address; not paged",
+      output: z.object({ object: z.literal("list"), data: z.array(invitationShape) }),
+      run(_input, _caller, head) {
+        const { user } = current(head);
+        const nowMs = deps.clock.now();
+        const open = invitationsFor(deps.accounts, user).filter((row) => !isOver(row, nowMs));
+        return { object: "list" as const, data: open.map((row) => invitationWire(deps, row)) };
+      },
+    }),
+    acceptInvitation: operation({
+      name: "acceptInvitation",
+      summary: "Become a member of the org that invites; accepting again changes nothing",
+      path: byId,
+      output: joinedShape,
+      errors: [
+        ...(["not_found", "state", "plan_limit", "org_closed", "org_suspended"] as const),
+        ...(["ip_not_allowed", "two_factor_required"] as const),
+      ],
+      run: ({ path }, caller, head) => accept(deps, caller, path.id, head),
+    }),
+    declineInvitation: operation({
+      name: "declineInvitation",
+      summary: "Refuse an invitation: it is gone, and the org sees that",
+      path: byId,
+      output: z.undefined(),
+      status: 204,
+      errors: ["not_found"],
+      run: ({ path }, caller, head) => decline(deps, caller, path.id, current(head).user),
+    }),
+    invitationPage: operation({
+      name: "invitationPage",
+      summary: "The page where an invited person accepts or declines; others are asked to sign in",
+      path: byId,
+      output: z.string(),
+      otherTypes: ["text/html"],
+      run({ path }, _caller, head) {
+        const session = sessions.find(head.cookie(cookies.sessionName) ?? "");
+        const user = session && deps.accounts.people.user(session.row.userId);
+        const back = { return_to: `/auth/invitations/${encodeURIComponent(path.id)}` };
+        const page =
+          session === undefined || user?.status !== "active"
+            ? signInPage(`/auth/login?${new URLSearchParams(back)}`)
+            : invitationPage({
+                ...{ view: viewOf(deps, user, path.id), email: user.email, csrf: sessions.csrfOf(session) },
+                switchTo: `/auth/login?${new URLSearchParams({ prompt: "select_account", ...back })}`,
+              });
+        return raw("text/html; charset=utf-8", page, { headers: PAGE_HEADERS });
+      },
+    }),
+  };
+}
+
+function invitationWire({ accounts }: InvitationOperationDeps, row: MemberRow) {
+  const { people } = accounts;
+  const org = accounts.org(row.orgId);
+  const { by, endsAtMs } = row.invitation ?? {};
+  return {
+    id: invitationId(row),
+    ...{ org_id: row.orgId, org_slug: org?.slug ?? "", org_name: org?.name ?? "", role: row.role },
+    email: people.user(row.userId)?.email ?? "",
+    invited_by: by?.kind === "person" ? (people.user(by.id)?.email ?? "") : "",
+    created_at: isoTime(row.addedAtMs),
+    expires_at: endsAtMs === undefined ? null : isoTime(endsAtMs),
+  };
+}
+
+function viewOf(deps: InvitationOperationDeps, user: UserRow, id: string): InvitationView {
+  const { accounts, clock } = deps;
+  const joined = joinedBy(accounts, user, id);
+  if (joined !== undefined)
+    return { is: "joined", orgId: joined.orgId, orgName: accounts.org(joined.orgId)?.name ?? "" };
+  const row = invitationsFor(accounts, user).find((one) => invitationId(one) === id);
+  if (row === undefined) return { is: user.isEmailVerified ? "none" : "unverified" };
+  const { org_id: orgId, org_name: orgName, role, invited_by: invitedBy } = invitationWire(deps, row);
+  const nowMs = clock.now();
+  const isOpen = !isOver(row, nowMs) && mayStillBeGiven(accounts, row, nowMs);
+  return isOpen ? { is: "open", orgId, orgName, role, invitedBy } : { is: "over", orgName };
+}
+
+const joinedBy = ({ people }: AccountTables, user: UserRow, id: string): MemberRow | undefined =>
+  people.membershipsOf(user.id).find(({ acceptedId }) => acceptedId === id);
+
+/** @throws WeirError `not_found`, also for what waits for another address */
+function invitationNamed(accounts: AccountTables, user: UserRow, id: string): MemberRow {
+  const row = invitationsFor(accounts, user).find((one) => invitationId(one) === id);
+  if (row !== undefined) return row;
+  throw fail(
+    "not_found",
+    user.isEmailVerified
+      ? "There is no such invitation to your e-mail address."
+      : "There is no such invitation: your identity provider does not vouch for your e-mail address.",
+  );
+}
+
+/** One act, so that of many at once one joins, and the others find that it is done. */
+async function accept(deps: InvitationOperationDeps, caller: Caller, id: string, head: HttpHead) {
+  const { accounts, clock, cookies, trail } = deps;
+  return await accounts.act(() => {
+    const { session, user } = signedIn(deps, head.cookie(cookies.sessionName) ?? "");
+    const before = joinedBy(accounts, user, id);
+    if (before !== undefined) return joinedWire(before);
+    const nowMs = clock.now();
+    const row = invitationNamed(accounts, user, id);
+    const org = accounts.org(row.orgId) as OrgRow;
+    if (org.status !== "active") throw notActive(org);
+    if (isOver(row, nowMs) || !mayStillBeGiven(accounts, row, nowMs)) throw over();
+    checkSecurity(deps, org, session, head.address);
+    if (row.role === "owner") assertMayOwn(accounts.people, user.id, deps.maxOrgsOfPerson);
+    // The time of the invitation is its sender's choice; the time of joining is the person's.
+    const { member, isNew } = join(deps, caller, row, user, { acceptedId: id, addedAtMs: nowMs });
+    if (isNew) trail.events.emit(memberJoined, org.id, memberWire(member, user));
+    return joinedWire(member);
+  });
+}
+
+const joinedWire = ({ orgId, userId, role }: MemberRow) => ({ org_id: orgId, user_id: userId, role });
+
+const notActive = ({ status }: OrgRow): WeirError =>
+  status === "closed"
+    ? fail("org_closed", "The organisation is closed.")
+    : fail("org_suspended", "The operator has suspended the organisation; nobody can join it now.");
+
+const over = (): WeirError =>
+  fail("state", "The invitation is not valid any more. Ask the organisation to invite you again.");
+
+async function decline(
+  { accounts, trail }: InvitationOperationDeps,
+  caller: Caller,
+  id: string,
+  user: UserRow,
+): Promise<undefined> {
+  const { people } = accounts;
+  await accounts.act(() => {
+    const row = invitationNamed(accounts, user, id);
+    const invited = people.user(row.userId) as UserRow;
+    const wire = memberWire(row, invited);
+    people.removeMember(row);
+    if (people.membershipsOf(invited.id).length === 0) people.removeUser(invited);
+    trail.audit.note(caller, { act: "member.decline", target: invited.id, before: wire, orgId: row.orgId });
+    trail.events.emit(memberRemoved, row.orgId, wire);
+  });
+  return undefined;
+}

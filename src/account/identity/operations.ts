@@ -1,0 +1,230 @@
+/** Sign-in, sign-out, and the sessions of a person. service.md, "Account" and "Authentication"; decisions.md, section 2. */
+import { z } from "zod";
+import { fail } from "../../base/errors.ts";
+import { answer, redirect } from "../../base/operation/answer.ts";
+import type { HttpHead } from "../../base/operation/http-head.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { listedOrgShape, listedOrgWire } from "../org-wire.ts";
+import { userShape, userWire } from "../person.ts";
+import { ROLES } from "../roles.ts";
+import type { AccountTables } from "../tables.ts";
+import { knownAddress, localPath, ownAddress } from "./addresses.ts";
+import type { ConsoleCookies } from "./cookies.ts";
+import { type InvitationOperationDeps, invitationOperations } from "./invitation-operations.ts";
+import type { LoginStates } from "./login-state.ts";
+import { activeMembership, locksOf, signedIn } from "./person-access.ts";
+import type { RelyingParty } from "./relying-party.ts";
+import { sessionShape, sessionWire } from "./session.ts";
+import type { Sessions } from "./sessions.ts";
+import { type SignInDeps, signIn } from "./sign-in.ts";
+
+export interface IdentityOperationDeps extends SignInDeps, InvitationOperationDeps {
+  readonly accounts: AccountTables;
+  readonly sessions: Sessions;
+  readonly provider: RelyingParty;
+  readonly states: LoginStates;
+  readonly cookies: ConsoleCookies;
+  /** Without a slash at the end; undefined: the address that the browser used, if that is this machine's. */
+  readonly publicUrl: string | undefined;
+}
+
+/** Where a browser goes that asked for no place. */
+const HOME = "/auth/me";
+/** Addresses of a sign-in hold secrets; that no answer is kept, `edge` says of each. */
+const NO_REFERRER = { "referrer-policy": "no-referrer" };
+
+const loginQuery = z.object({
+  return_to: z.string().optional().describe("A path of this gateway; anything else is ignored"),
+  first_owner: z.string().max(100).default("").describe("The secret in `first-owner` of the data folder"),
+  login_hint: z.string().max(254).optional(),
+  prompt: z.enum(["login", "none", "select_account"]).optional(),
+});
+
+/** Providers add parameters of their own. */
+const callbackQuery = z.looseObject({
+  state: z.string().optional(),
+  code: z.string().optional(),
+  error: z.string().optional(),
+});
+
+const meShape = z.object({
+  user: userShape,
+  orgs: z.array(listedOrgShape),
+  active_org: z.string().nullable(),
+  role: z.enum(ROLES).nullable(),
+  csrf_token: z.string().describe("For the header `x-svc-csrf` of requests that change something"),
+  session: sessionShape,
+});
+
+export function identityOperations(deps: IdentityOperationDeps) {
+  return { ...signInOperations(deps), ...sessionOperations(deps), ...invitationOperations(deps) };
+}
+
+function signInOperations(deps: IdentityOperationDeps) {
+  return {
+    beginLogin: operation({
+      name: "beginLogin",
+      summary: "Sign in: sends the browser to the identity provider",
+      query: loginQuery,
+      output: z.undefined(),
+      status: 303,
+      errors: ["identity_unavailable"],
+      run: ({ query }, _caller, head) => beginLogin(deps, query, head),
+    }),
+    finishLogin: operation({
+      name: "finishLogin",
+      summary: "The way back from the identity provider: opens the session",
+      query: callbackQuery,
+      output: z.undefined(),
+      status: 303,
+      errors: ["identity_unavailable", "role"],
+      run: ({ query }, caller, head) => finishLogin(deps, query, caller, head),
+    }),
+    logout: operation({
+      name: "logout",
+      summary: "Sign out here; `logout_url` ends the session at the identity provider",
+      output: z.object({ logout_url: z.string() }),
+      errors: ["csrf"],
+      run: (_input, _caller, head) => logout(deps, head),
+    }),
+  };
+}
+
+async function beginLogin(deps: IdentityOperationDeps, query: z.output<typeof loginQuery>, head: HttpHead) {
+  const { provider, states, cookies } = deps;
+  const redirectUri = `${ownAddress(deps.publicUrl, head.header("host"))}/auth/callback`;
+  const hints = {
+    ...(query.login_hint !== undefined && { login_hint: query.login_hint }),
+    ...(query.prompt !== undefined && { prompt: query.prompt }),
+  };
+  const { url, attempt } = await provider.begin(redirectUri, hints);
+  const sealed = await states.seal({
+    ...{ ...attempt, redirectUri, firstOwner: query.first_owner },
+    returnTo: localPath(query.return_to, HOME),
+  });
+  return redirect(url, { headers: NO_REFERRER, cookies: [cookies.login(sealed, states.maxAgeMs)] });
+}
+
+async function finishLogin(
+  deps: IdentityOperationDeps,
+  query: Readonly<Record<string, unknown>>,
+  { requestId, origin }: Caller,
+  head: HttpHead,
+) {
+  const { provider, states, cookies } = deps;
+  const login = await states.open(head.cookie(cookies.loginName) ?? "");
+  if (login === undefined) {
+    throw fail(
+      "invalid_value",
+      "This sign-in began in another browser, or too long ago. Begin again at /auth/login.",
+    );
+  }
+  const callback = new URL(login.redirectUri);
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of [value].flat()) callback.searchParams.append(name, String(one));
+  }
+  const claims = await provider.finish(callback, login);
+  const { token, maxAgeMs } = await signIn(deps, {
+    ...{ claims, firstOwner: login.firstOwner, requestId, origin },
+    before: head.cookie(cookies.sessionName) ?? "",
+  });
+  const set = [cookies.session(token, maxAgeMs), cookies.endLogin];
+  return redirect(login.returnTo, { headers: NO_REFERRER, cookies: set });
+}
+
+/** Also without a live session: whoever clicks "sign out" twice is signed out. */
+async function logout(deps: IdentityOperationDeps, head: HttpHead) {
+  const { accounts, sessions, provider, cookies } = deps;
+  const session = sessions.find(head.cookie(cookies.sessionName) ?? "");
+  if (session !== undefined) {
+    if (!sessions.isCsrf(session, head.header("x-svc-csrf"))) {
+      throw fail("csrf", "Send the header x-svc-csrf with the csrf_token of GET /auth/me.");
+    }
+    await accounts.act(() => sessions.end(session));
+  }
+  // The session has ended: where the browser goes next must not fail.
+  const own = knownAddress(deps.publicUrl, head.header("host"));
+  const again = `${own ?? ""}/auth/login`;
+  const there = own === undefined ? undefined : await provider.logoutUrl(session?.row.idToken ?? "", again);
+  const logoutUrl = there ?? again;
+  return answer({ logout_url: logoutUrl }, { headers: NO_REFERRER, cookies: [cookies.endSession] });
+}
+
+function sessionOperations(deps: IdentityOperationDeps) {
+  const { accounts, sessions, cookies } = deps;
+  const current = (head: HttpHead) => signedIn(deps, head.cookie(cookies.sessionName) ?? "");
+  return {
+    getMe: operation({
+      name: "getMe",
+      summary: "Who is signed in, their orgs, and the org that requests are about",
+      output: meShape,
+      run: (_input, _caller, head) => answer(me(deps, current(head), head), { headers: NO_REFERRER }),
+    }),
+    setActiveOrg: operation({
+      name: "setActiveOrg",
+      summary: "Choose the org that this session's requests are about",
+      body: z.strictObject({ org: z.string().min(1).max(100).describe("Id or slug") }),
+      output: z.object({ active_org: z.string(), role: z.enum(ROLES) }),
+      errors: ["not_found"],
+      async run({ body }, _caller, head) {
+        const { session, user } = current(head);
+        const org = accounts.orgByIdOrSlug(body.org);
+        const member = org && accounts.people.member(org.id, user.id);
+        if (member === undefined)
+          throw fail("not_found", "There is no such organisation.", { param: "/org" });
+        await sessions.setActiveOrg(session, member.orgId);
+        return { active_org: member.orgId, role: member.role };
+      },
+    }),
+    listSessions: operation({
+      name: "listSessions",
+      summary: "The person's sessions, oldest first; not paged",
+      output: z.object({ object: z.literal("list"), data: z.array(sessionShape) }),
+      run(_input, caller, head) {
+        const { session } = current(head);
+        const data = sessions.of(caller.actor.id).map(({ row }) => sessionWire(row, session.row.id));
+        return { object: "list" as const, data };
+      },
+    }),
+    endSession: operation({
+      name: "endSession",
+      summary: "End one of the person's sessions",
+      path: z.object({ id: z.string() }),
+      output: z.undefined(),
+      status: 204,
+      errors: ["not_found"],
+      async run({ path }, caller) {
+        await accounts.act(() => {
+          const session = sessions.of(caller.actor.id).find(({ row }) => row.id === path.id);
+          if (session === undefined) throw fail("not_found", "There is no such session.");
+          sessions.end(session);
+        });
+        return undefined;
+      },
+    }),
+  };
+}
+
+function me(
+  deps: IdentityOperationDeps,
+  { session, user }: ReturnType<typeof signedIn>,
+  { address }: HttpHead,
+) {
+  const { accounts, clock, sessions } = deps;
+  const nowMs = clock.now();
+  const active = activeMembership(deps, session, user.id);
+  const orgs = accounts.people.membershipsOf(user.id).flatMap(({ orgId, role }) => {
+    const org = accounts.org(orgId);
+    if (org === undefined) return [];
+    const [lock] = locksOf(org.security, session.row, address, nowMs);
+    return [listedOrgWire(org, role, lock)];
+  });
+  return {
+    user: userWire(user),
+    orgs,
+    active_org: active?.orgId ?? null,
+    role: active?.role ?? null,
+    csrf_token: sessions.csrfOf(session),
+    session: sessionWire(session.row, session.row.id),
+  };
+}

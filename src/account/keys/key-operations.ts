@@ -1,0 +1,388 @@
+/**
+ * Operations on keys: create, list, read, change, revoke, rotate. Each act checks and writes in one transaction, and
+ * the cached context is dropped once it is committed, before the answer.
+ */
+import { z } from "zod";
+import type { Clock, Random } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
+import { HOLD_MODES } from "../../base/hold-mode.ts";
+import type { Cursors } from "../../base/operation/cursor.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { assertWithin, type Quotas } from "../../base/quota.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import { keyBudgetField } from "../fields/budget-fields.ts";
+import { changedHoldField, withHold } from "../fields/hold-field.ts";
+import { personBehind } from "../granting.ts";
+import {
+  createdKeyShape,
+  KEY_STATUSES,
+  type KeyOrder,
+  type KeyRow,
+  keyShape,
+  keyStatus,
+  keyWire,
+  keyWorks,
+  newKey,
+  revokedKey,
+  rotatedKeyShape,
+} from "../key.ts";
+import { assertKeyMakerStays } from "../last-key-maker.ts";
+import type { OrgRow } from "../org.ts";
+import type { PlanPort } from "../plan.ts";
+import {
+  assertMayActOn,
+  assertMayChange,
+  assertMayGrant,
+  DEFAULT_SCOPES,
+  orderedScopes,
+  SCOPES,
+} from "../scopes.ts";
+import { newSecret } from "../secret.ts";
+import type { AccountTables } from "../tables.ts";
+import { NEWEST_SVC_VERSION, svcVersion } from "../versions.ts";
+import { keyCreated, keyRevoked, keyRotated } from "./key-events.ts";
+import { lifetimeField, lifetimeMs, limitsField, limitsOf, mergeBudget, withNamed } from "./key-fields.ts";
+import type { LastUsed } from "./last-used.ts";
+
+export interface KeyOperationDeps {
+  readonly accounts: AccountTables;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly lastUsed: LastUsed;
+  readonly plan: PlanPort;
+  readonly trail: Trail;
+  readonly quotas: Quotas;
+  /** Source of secrets; the CSPRNG except in reproducible runs. */
+  readonly random?: Random;
+}
+
+const DAY_MS = 86_400_000;
+/** How long a rotated key goes on working by default: long enough to deploy its successor. */
+const DEFAULT_GRACE_SECONDS = 86_400;
+const MAX_GRACE_SECONDS = 30 * 86_400;
+
+const byId = z.object({ id: z.string() });
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .meta({ examples: ["Batch jobs"] });
+const scopes = z.array(z.enum(SCOPES)).min(1).max(50);
+const onDisconnect = z.enum(["cancel", "drain"]);
+
+const createBody = z.strictObject({
+  project_id: z.string().max(100).optional().describe("Default: the project of the key that asks"),
+  name,
+  scopes: scopes.optional().describe(`Default: ${DEFAULT_SCOPES.join(", ")}`),
+  environment: z.enum(["live", "test"]).optional().describe("Default: the project's"),
+  limits: limitsField.optional(),
+  budget: keyBudgetField.optional(),
+  expires_in: lifetimeField.optional().describe("Hours, such as `720h`. Default: the org's, else never"),
+  on_disconnect: onDisconnect.optional().describe("Default: cancel"),
+  hold: z.enum(HOLD_MODES).optional().describe("Default: as the project's"),
+  svc_version: z.string().max(100).optional().describe("Default: the newest"),
+});
+
+const patchBody = z.strictObject({
+  name: name.optional(),
+  scopes: scopes.optional(),
+  limits: limitsField.optional(),
+  budget: keyBudgetField.optional(),
+  expires_in: lifetimeField.nullable().optional().describe("Hours from now; null: never"),
+  on_disconnect: onDisconnect.optional(),
+  hold: changedHoldField.optional(),
+  svc_version: z.string().max(100).optional(),
+});
+
+const listQuery = z.object({
+  status: z.enum(KEY_STATUSES).optional(),
+  created_by: z.string().max(100).optional().describe("Id of the person or key that made them"),
+  ...pageQuery(100, 200),
+});
+
+const rotateBody = z
+  .strictObject({
+    grace_seconds: z.int().min(0).max(MAX_GRACE_SECONDS).default(DEFAULT_GRACE_SECONDS),
+  })
+  .default({ grace_seconds: DEFAULT_GRACE_SECONDS });
+
+export function keyOperations(deps: KeyOperationDeps) {
+  return {
+    createKey: operation({
+      name: "createKey",
+      summary: "Create an API key; the answer is the only one that carries its secret",
+      body: createBody,
+      output: createdKeyShape,
+      status: 201,
+      errors: ["scope", "role", "plan_limit", "org_closed", "unsupported_version"],
+      run: ({ body }, caller) => createKey(deps, caller, body),
+    }),
+    listKeys: operation({
+      name: "listKeys",
+      summary: "List the org's API keys, newest first",
+      query: listQuery,
+      output: pageOf(keyShape),
+      run: ({ query }, caller) => listKeys(deps, caller, query),
+    }),
+    getKey: operation({
+      name: "getKey",
+      summary: "Read an API key",
+      path: byId,
+      output: keyShape,
+      errors: ["not_found"],
+      run: ({ path }, caller) => show(deps, ownKey(deps, caller, path.id)),
+    }),
+    updateKey: operation({
+      name: "updateKey",
+      summary: "Change an API key; what is left out stays, null clears a limit or budget",
+      path: byId,
+      body: patchBody,
+      output: keyShape,
+      errors: ["not_found", "scope", "role", "state", "unsupported_version"],
+      run: ({ path, body }, caller) => updateKey(deps, caller, path.id, body),
+    }),
+    revokeKey: operation({
+      name: "revokeKey",
+      summary: "Revoke an API key for good, from the next request on",
+      path: byId,
+      output: keyShape,
+      errors: ["not_found", "scope", "role", "state"],
+      run: ({ path }, caller) => revokeKey(deps, caller, path.id),
+    }),
+    rotateKey: operation({
+      name: "rotateKey",
+      summary: "Replace an API key by a new one; the old one works until its grace ends",
+      path: byId,
+      body: rotateBody,
+      output: rotatedKeyShape,
+      status: 201,
+      errors: ["not_found", "scope", "role", "state"],
+      run: ({ path, body }, caller) => rotateKey(deps, caller, path.id, body.grace_seconds),
+    }),
+  };
+}
+
+function show({ accounts, lastUsed, clock }: KeyOperationDeps, row: KeyRow, nowMs = clock.now()) {
+  const facts = { lastUsedAtMs: lastUsed.at(row.id), lineageId: accounts.lineageOf(row) };
+  return keyWire(row, facts, nowMs);
+}
+
+/** Keys of other orgs count as not found. */
+function ownKey({ accounts }: KeyOperationDeps, caller: Caller, id: string): KeyRow {
+  const row = accounts.key(id);
+  if (row === undefined || row.orgId !== caller.orgId) throw fail("not_found", "There is no such key.");
+  return row;
+}
+
+function openOrg({ accounts }: KeyOperationDeps, caller: Caller): OrgRow {
+  const org = accounts.org(caller.orgId);
+  if (org === undefined) throw fail("not_found", "There is no such organisation.");
+  if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+  return org;
+}
+
+async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
+  const { accounts, clock, trail } = deps;
+  const { wire, secret } = await accounts.act(() => {
+    const nowMs = clock.now();
+    const org = openOrg(deps, caller);
+    const projectId = body.project_id ?? caller.projectId;
+    // A person belongs to no project.
+    if (projectId === "") throw fail("invalid_value", "Name the key's project.", { param: "/project_id" });
+    const project = accounts.project(projectId);
+    if (project === undefined || project.orgId !== org.id || project.status !== "active") {
+      throw fail("invalid_value", "There is no such project.", { param: "/project_id" });
+    }
+    const environment = body.environment ?? project.environment;
+    if (environment === "live" && project.environment === "test") {
+      throw fail("invalid_value", "A test project holds test keys only.", { param: "/environment" });
+    }
+    assertMayChange(caller, environment);
+    const granted = orderedScopes(body.scopes ?? DEFAULT_SCOPES);
+    assertMayGrant(caller, granted, "/scopes");
+    const plan = deps.plan(org.planId);
+    if (plan.keys !== 0 && accounts.workingKeys(org.id, nowMs).length >= plan.keys) {
+      throw fail("plan_limit", `The plan allows ${plan.keys} keys at a time. Revoke one first.`);
+    }
+    const defaultMs = org.security.keyDefaultExpiryDays * DAY_MS;
+    const order: KeyOrder = {
+      orgId: org.id,
+      projectId: project.id,
+      name: body.name,
+      environment,
+      scopes: granted,
+      limits: limitsOf({}, body.limits, plan),
+      budget: mergeBudget({ dailyMicroUsd: null, hard: true }, body.budget),
+      onDisconnect: body.on_disconnect ?? "cancel",
+      ...(body.hold !== undefined && { hold: body.hold }),
+      svcVersion:
+        body.svc_version === undefined ? NEWEST_SVC_VERSION : svcVersion(body.svc_version, "/svc_version"),
+      lifetimeMs: body.expires_in === undefined ? defaultMs || null : lifetimeMs(body.expires_in),
+      rotatedFrom: null,
+      ...makerOf(deps, caller),
+    };
+    const { row, secret } = addKey(deps, order, nowMs);
+    const wire = show(deps, row);
+    trail.audit.note(caller, { act: "key.create", target: row.id, after: wire });
+    trail.events.emit(keyCreated, org.id, wire);
+    return { wire, secret };
+  });
+  return { ...wire, secret };
+}
+
+function makerOf({ accounts }: KeyOperationDeps, caller: Caller): Pick<KeyRow, "createdBy" | "personId"> {
+  const personId = personBehind(accounts, caller);
+  return { createdBy: caller.actor.id, ...(personId !== undefined && { personId }) };
+}
+
+function addKey(deps: KeyOperationDeps, order: KeyOrder, nowMs: number): { row: KeyRow; secret: string } {
+  const ever = deps.accounts.keysEver(order.orgId);
+  const what = "keys in an organisation, revoked and expired ones included";
+  assertWithin(deps.quotas, "keys_ever", ever, what, "Change the keys that there are.");
+  const secret = newSecret(order.environment, deps.random);
+  const row = newKey(order, secret, nowMs);
+  deps.accounts.pruneWorkingKeys(order.orgId, nowMs);
+  deps.accounts.addKey(row);
+  return { row, secret };
+}
+
+function listKeys(deps: KeyOperationDeps, caller: Caller, query: z.output<typeof listQuery>) {
+  const nowMs = deps.clock.now();
+  const { data, next_cursor } = readPage({
+    ...{ cursors: deps.cursors, limit: query.limit, cursor: query.cursor },
+    list: `keys:${caller.orgId}`,
+    rows: (after) => deps.accounts.keysByAge(caller.orgId, after && positionOf(after)),
+    positionOf: ({ createdAtMs, id }) => [createdAtMs, id],
+    matches: (row) =>
+      (query.status === undefined || keyStatus(row, nowMs) === query.status) &&
+      (query.created_by === undefined || row.createdBy === query.created_by),
+  });
+  const wires = data.map((row) => show(deps, row, nowMs));
+  return { object: "list" as const, data: wires, next_cursor };
+}
+
+const positionOf = ([createdAtMs, id]: (string | number)[]) => ({
+  createdAtMs: createdAtMs as number,
+  id: id as string,
+});
+
+async function updateKey(
+  deps: KeyOperationDeps,
+  caller: Caller,
+  id: string,
+  body: z.output<typeof patchBody>,
+) {
+  const { accounts, clock } = deps;
+  return await accounts.act(() => {
+    const nowMs = clock.now();
+    const org = openOrg(deps, caller);
+    const old = ownKey(deps, caller, id);
+    assertMayActOn(caller, old);
+    if (!keyWorks(old, nowMs))
+      throw fail("state", `A key that is ${keyStatus(old, nowMs)} cannot be changed.`);
+    const wanted = body.scopes === undefined ? old.scopes : orderedScopes(body.scopes);
+    assertMayGrant(
+      caller,
+      wanted.filter((scope) => !old.scopes.includes(scope)),
+      "/scopes",
+    );
+    const lifetime = typeof body.expires_in === "string" ? lifetimeMs(body.expires_in) : null;
+    const changed: KeyRow = {
+      ...withHold(old, body.hold),
+      name: body.name ?? old.name,
+      scopes: wanted,
+      limits: limitsOf(old.limits, body.limits, deps.plan(org.planId)),
+      budget: mergeBudget(old.budget, body.budget),
+      onDisconnect: body.on_disconnect ?? old.onDisconnect,
+      svcVersion:
+        body.svc_version === undefined ? old.svcVersion : svcVersion(body.svc_version, "/svc_version"),
+      ...(body.expires_in === undefined
+        ? {}
+        : { lifetimeMs: lifetime, expiresAtMs: lifetime === null ? null : nowMs + lifetime }),
+    };
+    assertKeyMakerStays(accounts, org.id, [changed], nowMs);
+    replaceKey(deps, caller, old, changed);
+    if (body.limits !== undefined || body.budget !== undefined)
+      changeRelatives(deps, caller, changed, { body, nowMs });
+    return show(deps, changed, nowMs);
+  });
+}
+
+function replaceKey(deps: KeyOperationDeps, caller: Caller, old: KeyRow, changed: KeyRow): void {
+  deps.accounts.replaceKey(changed);
+  const [before, after] = [show(deps, old), show(deps, changed)];
+  deps.trail.audit.note(caller, { act: "key.update", target: old.id, before, after });
+}
+
+/** Limits and budget are the lineage's: the other key of a rotation gets what the request named of them, too. */
+function changeRelatives(
+  deps: KeyOperationDeps,
+  caller: Caller,
+  changed: KeyRow,
+  { body, nowMs }: { readonly body: z.output<typeof patchBody>; readonly nowMs: number },
+): void {
+  for (const relative of deps.accounts.relativesOf(changed, nowMs)) {
+    assertMayActOn(caller, relative);
+    replaceKey(deps, caller, relative, withNamed(relative, changed, body));
+  }
+}
+
+/** Idempotent: `revoked_at` stays that of the first request. */
+async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
+  const { accounts, clock, trail } = deps;
+  return await accounts.act(() => {
+    const nowMs = clock.now();
+    const old = ownKey(deps, caller, id);
+    assertMayActOn(caller, old);
+    const before = show(deps, old);
+    if (before.status === "revoked") return before;
+    const revoked = revokedKey(old, nowMs);
+    assertKeyMakerStays(accounts, old.orgId, [revoked], nowMs);
+    accounts.replaceKey(revoked);
+    const wire = show(deps, revoked);
+    trail.audit.note(caller, { act: "key.revoke", target: id, before, after: wire });
+    trail.events.emit(keyRevoked, old.orgId, wire);
+    return wire;
+  });
+}
+
+/**
+ * The successor is of the same lineage, whose spend and limits it goes on with: else each rotation would open another budget. It
+ * copies name, scopes, limits, budget and settings, and gets the same lifetime again. It does not count
+ * against the plan's number of keys, or a full org could not rotate. To keep that limit effective, a key cannot be
+ * rotated again while its predecessor works.
+ */
+async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, graceSeconds: number) {
+  const { accounts, clock, trail } = deps;
+  const { wire, secret } = await accounts.act(() => {
+    const nowMs = clock.now();
+    openOrg(deps, caller);
+    const old = ownKey(deps, caller, id);
+    // The answer contains the new secret: without this check, write:keys alone would expose every key of the org.
+    assertMayActOn(caller, old);
+    const status = keyStatus(old, nowMs);
+    if (status !== "active") throw fail("state", `Only an active key can be rotated; this one is ${status}.`);
+    const before = old.rotatedFrom === null ? undefined : accounts.key(old.rotatedFrom);
+    if (before !== undefined && keyWorks(before, nowMs)) {
+      throw fail(
+        "state",
+        `${before.id}, which this key replaced, still works. Revoke it before rotating again.`,
+      );
+    }
+    const replaced: KeyRow =
+      graceSeconds === 0 ? revokedKey(old, nowMs) : { ...old, revokedAtMs: nowMs + graceSeconds * 1000 };
+    const { personId: _, ...kept } = old;
+    const lineageId = accounts.lineageOf(old);
+    const order = { ...kept, rotatedFrom: old.id, lineageId, ...makerOf(deps, caller) };
+    const { row, secret } = addKey(deps, order, nowMs);
+    assertKeyMakerStays(accounts, old.orgId, [replaced, row], nowMs);
+    accounts.replaceKey(replaced);
+    const wire = { ...show(deps, row), rotated_from: old.id };
+    trail.audit.note(caller, { act: "key.rotate", target: old.id, after: wire });
+    trail.events.emit(keyRotated, old.orgId, wire);
+    return { wire, secret };
+  });
+  return { ...wire, secret };
+}

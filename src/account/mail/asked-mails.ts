@@ -1,0 +1,76 @@
+/**
+ * How many mails a tenant may have sent to people of its choice: invitations, documents sent again. Counted for the org, for the
+ * person who asks (in all their orgs) and for the address, so that the gateway floods no stranger's mailbox. What an org is told of
+ * itself is not counted here: no flood of anybody keeps a receipt or a warning from its reader.
+ */
+import { createHash } from "node:crypto";
+import { type Clock, localDay } from "../../base/clock.ts";
+import { assertWithin, type QuotaName, type Quotas } from "../../base/quota.ts";
+import type { Store } from "../../store/store.ts";
+import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
+import { emailNormalForm } from "../fields/email.ts";
+
+export interface AskedMail {
+  readonly orgId: string;
+  /** The id of the person who asks for the mail. Where a key asks, of the person who made the key; empty if that is not known. */
+  readonly personId: string;
+  readonly to: string;
+}
+
+const DAY_MS = 86_400_000;
+
+export class AskedMails {
+  readonly #clock: Clock;
+  readonly #quotas: Quotas;
+  /** [kind, whose, day]. Addresses by a digest: they may be strangers'. */
+  readonly #counts: ExpiringTable<number>;
+
+  constructor(options: {
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly quotas: Quotas;
+    readonly onFailure: (error: unknown) => void;
+  }) {
+    const { store, clock, quotas, onFailure } = options;
+    this.#clock = clock;
+    this.#quotas = quotas;
+    this.#counts = openExpiringTable({
+      ...{ store, clock, onFailure },
+      ...{ rows: "mail.asked", periods: "mail.asked_days", periodMs: DAY_MS },
+    });
+  }
+
+  /** Only in the act that puts the mail. @throws WeirError 403 `plan_limit` */
+  count({ orgId, personId, to }: AskedMail): void {
+    const address = createHash("sha256").update(emailNormalForm(to)).digest("base64url");
+    const later = "Wait until tomorrow.";
+    this.#add(
+      "mails_per_day",
+      ["org", orgId],
+      "mails of an organisation to addresses of its choice a day",
+      later,
+    );
+    if (personId !== "")
+      this.#add(
+        "person_mails_per_day",
+        ["person", personId],
+        "such mails asked for by a person a day",
+        later,
+      );
+    const own = ["org_address", orgId, address];
+    this.#add("org_address_mails_per_day", own, "such mails of an organisation to one address a day", later);
+    this.#add("address_mails_per_day", ["address", address], "such mails to one address a day", later);
+  }
+
+  #add(quota: QuotaName, whose: readonly string[], what: string, cure: string): void {
+    const nowMs = this.#clock.now();
+    const key = [...whose, localDay(nowMs, "UTC")];
+    const sent = this.#counts.get(key) ?? 0;
+    assertWithin(this.#quotas, quota, sent, what, cure);
+    this.#counts.put(key, sent + 1, nowMs);
+  }
+
+  close(): void {
+    this.#counts.close();
+  }
+}

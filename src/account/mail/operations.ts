@@ -1,0 +1,128 @@
+/**
+ * `/dev/mail`: the mails that were written to the data folder instead of being sent. They hold what concerns orgs alone,
+ * so they are shown only where nobody but this machine reaches the gateway, and only to requests that come from it directly.
+ */
+import { z } from "zod";
+import { fail } from "../../base/errors.ts";
+import { type Html, html } from "../../base/html.ts";
+import { raw } from "../../base/operation/answer.ts";
+import type { HttpHead } from "../../base/operation/http-head.ts";
+import { operation } from "../../base/operation/operation.ts";
+import { readEml } from "./eml.ts";
+import type { Mail } from "./mail.ts";
+
+export interface MailOperationDeps {
+  readonly folder: Mail["folder"];
+  /** Nobody but this machine reaches the gateway. */
+  readonly isLocalOnly: boolean;
+}
+
+/** On the page that lists them. */
+const LISTED = 100;
+
+/**
+ * Styles of mails are attributes; nothing is loaded and no script runs, in the page and in the mail within it, which inherits
+ * this.
+ */
+const HEADERS = {
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+};
+const HTML_TYPE = "text/html";
+
+export const mailOperations = (deps: MailOperationDeps) => ({
+  listDevMail: operation({
+    name: "listDevMail",
+    summary: `The newest ${LISTED} mails that were written instead of sent, as a page; on this machine only`,
+    output: z.undefined(),
+    otherTypes: [HTML_TYPE],
+    errors: ["not_found"],
+    async run(_input, _caller, head) {
+      const folder = folderFor(deps, head);
+      const names = (await folder.names()).slice(0, LISTED);
+      const rows: Html[] = [];
+      for (const name of names) {
+        const bytes = await folder.read(name);
+        if (bytes !== undefined) rows.push(listed(name, bytes));
+      }
+      return shown(
+        "Mail",
+        rows.length === 0 ? html`<p>No mail was written yet.</p>` : html`<ul>${rows}</ul>`,
+      );
+    },
+  }),
+  getDevMail: operation({
+    name: "getDevMail",
+    summary: "One of these mails, as a page",
+    path: z.object({ id: z.string().max(100) }),
+    output: z.undefined(),
+    otherTypes: [HTML_TYPE],
+    errors: ["not_found"],
+    async run({ path }, _caller, head) {
+      const bytes = await folderFor(deps, head).read(`${path.id}.eml`);
+      if (bytes === undefined) throw fail("not_found", "There is no such mail.");
+      return mailPage(bytes);
+    },
+  }),
+});
+
+/** @throws WeirError `not_found` */
+function folderFor({ folder, isLocalOnly }: MailOperationDeps, head: HttpHead): NonNullable<Mail["folder"]> {
+  if (folder === undefined || !isLocalOnly || head.isFromThisMachine !== true) {
+    throw fail(
+      "not_found",
+      "Mails are shown only on the machine of a gateway that writes them to its folder, without a proxy between.",
+    );
+  }
+  return folder;
+}
+
+function listed(name: string, bytes: Buffer): Html {
+  const { subject, to, date } = readEml(bytes);
+  const id = name.slice(0, -".eml".length);
+  return html`<li><a href="/dev/mail/${id}"><bdi>${subject}</bdi></a><br><small>to ${to}, ${date}</small></li>
+`;
+}
+
+function mailPage(bytes: Buffer) {
+  const mail = readEml(bytes);
+  return shown(
+    mail.subject,
+    html`<p><a href="/dev/mail">All mails</a></p>
+<table>
+<tr><th align="left">To</th><td>${mail.to}</td></tr>
+<tr><th align="left">Date</th><td>${mail.date}</td></tr>
+<tr><th align="left">Message-ID</th><td>${mail.messageId}</td></tr>
+</table>
+<h2>HTML</h2>
+<iframe title="The mail" sandbox="allow-top-navigation-by-user-activation" srcdoc="${`<base target="_top">${mail.html}`}" style="width:100%;height:28em;border:1px solid #888;background:#fff"></iframe>
+<h2>Text</h2>
+<pre style="white-space:pre-wrap;overflow-wrap:anywhere">${withLinks(mail.text)}</pre>`,
+  );
+}
+
+/** Addresses can be clicked; a line of a mail is one as a whole. */
+const withLinks = (text: string): Html =>
+  html`${text.split("\n").map((line) =>
+    /^https?:\/\/[^\s<>"]+$/.test(line.trim())
+      ? html`<a href="${line.trim()}">${line}</a>
+`
+      : html`${line}
+`,
+  )}`;
+
+const shown = (title: string, content: Html) =>
+  raw(
+    `${HTML_TYPE}; charset=utf-8`,
+    html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title></head>
+<body style="max-width:48em;margin:2em auto;padding:0 1em;font:16px/1.5 sans-serif">
+<h1>${title}</h1>
+${content}
+</body>
+</html>
+`.text,
+    { headers: HEADERS },
+  );

@@ -1,0 +1,36 @@
+/** Amounts and times as an org's people read them: grouped as in the org's country, in the org's time zone. */
+
+import type { Currency } from "../../base/currency.ts";
+import { usdString } from "../../base/money.ts";
+import type { OrgRow } from "../org.ts";
+
+export interface OrgFormat {
+  usd(microUsd: number): string;
+  time(time: string | number): string;
+}
+
+/** @param org undefined: not known any more */
+export function orgFormat(org: Pick<OrgRow, "billingCountry" | "timeZone"> | undefined): OrgFormat {
+  const locale = org?.billingCountry === "IN" ? "en-IN" : "en-US";
+  const timeZone = org?.timeZone ?? "UTC";
+  return {
+    usd: (microUsd) =>
+      // From digits: an amount is never a float.
+      new Intl.NumberFormat(locale, {
+        ...{ style: "currency", currency: "USD", currencyDisplay: "narrowSymbol" },
+        ...{ minimumFractionDigits: 2, maximumFractionDigits: 6 },
+      }).format(usdString(microUsd) as `${number}`),
+    time: (time) =>
+      new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone })
+        .format(new Date(time))
+        .concat(` (${timeZone})`),
+  };
+}
+
+/** An amount of a payment: `₹1,23,456.00`, `$1,234.56`. From digits, like the others. */
+export function minorText(minor: number, currency: Currency): string {
+  const digits = String(Math.abs(minor)).padStart(3, "0");
+  const decimal = `${minor < 0 ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+  const locale = currency === "INR" ? "en-IN" : "en-US";
+  return new Intl.NumberFormat(locale, { style: "currency", currency }).format(decimal as `${number}`);
+}

@@ -1,0 +1,100 @@
+/** The cells of the installation: an operator sees them, and retires one that will not come back. */
+import { z } from "zod";
+import { fail } from "../../base/errors.ts";
+import { operation } from "../../base/operation/operation.ts";
+
+interface CellFacts {
+  readonly cell: string;
+  readonly life: number;
+  readonly status: "alive" | "silent" | "left" | "retired";
+  readonly version: number | undefined;
+  readonly silentMs: number | undefined;
+  readonly isAwaited: boolean;
+  readonly leasedOrgs: number;
+  readonly leasedMicroUsd: number | undefined;
+}
+
+/** Port: what the cells share. */
+export interface CellsPort {
+  listed(): Promise<{ readonly version: number; readonly cells: readonly CellFacts[] }>;
+  /** @returns false where there is no such cell; "alive" where it was not silent for long enough */
+  retire(cell: string): Promise<boolean | "alive">;
+}
+
+export interface OperatorCellDeps {
+  /** Undefined: the gateway is alone. */
+  readonly cells: CellsPort | undefined;
+}
+
+const cellShape = z.object({
+  cell: z.string().describe("Its name, `CELL`"),
+  status: z
+    .enum(["alive", "silent", "left", "retired"])
+    .describe("`silent`: it ended without a word, or hangs, or is cut off; `left`: it stopped in good order"),
+  life: z.int().describe("Number of its newest process, which grows with each start"),
+  version: z.int().nullable().describe("Version of the shared rows that it has applied; null once it left"),
+  silent_ms: z.int().nullable().describe("Since it last said so"),
+  awaited: z
+    .boolean()
+    .describe("Redis was restarted, and this cell has not said yet what it knows: no lease grows"),
+  leased_orgs: z.int().describe("Organisations of whose credit it has a lease"),
+  leased_micro_usd: z.int().nullable().describe("Sum of those leases; null where there are more than 1000"),
+});
+
+export function operatorCellOperations({ cells }: OperatorCellDeps) {
+  return {
+    operatorListCells: operation({
+      name: "operatorListCells",
+      summary: "Cells of the installation; none where the gateway is alone",
+      output: z.object({
+        object: z.literal("list"),
+        version: z.int().nullable().describe("Version of the shared rows, now"),
+        data: z.array(cellShape),
+      }),
+      errors: ["storage_unavailable"],
+      run: async () => {
+        const listed = cells === undefined ? undefined : await reached(cells.listed());
+        const data = (listed?.cells ?? []).map(cellWire);
+        return { object: "list" as const, version: listed?.version ?? null, data };
+      },
+    }),
+    operatorRetireCell: operation({
+      name: "operatorRetireCell",
+      summary: "End a cell for ever and give its leases back; it must have been silent for 35 s",
+      path: z.object({ cell: z.string().max(100) }),
+      output: z.object({
+        cell: z.string(),
+        status: z.literal("retired").describe("For ever: no process of it so far is accepted again"),
+      }),
+      errors: ["not_found", "state", "storage_unavailable"],
+      run: async ({ path: { cell } }) => {
+        const outcome = cells === undefined ? false : await reached(cells.retire(cell));
+        if (outcome === false) throw fail("not_found", "There is no such cell.");
+        if (outcome === "alive")
+          throw fail("state", "The cell is alive, or was until less than 35 s ago. Stop it first.");
+        return { cell, status: "retired" as const };
+      },
+    }),
+  };
+}
+
+/** @throws WeirError `storage_unavailable` where Redis cannot be asked */
+async function reached<T>(asked: Promise<T>): Promise<T> {
+  return await asked.catch((cause: unknown) => {
+    throw fail("storage_unavailable", "What the cells share could not be reached.", {
+      retryAfterMs: 1000,
+      cause,
+    });
+  });
+}
+
+const cellWire = (row: CellFacts): z.input<typeof cellShape> => ({
+  cell: row.cell,
+  status: row.status,
+  life: row.life,
+  version: row.version ?? null,
+  silent_ms: row.silentMs ?? null,
+  awaited: row.isAwaited,
+  leased_orgs: row.leasedOrgs,
+  leased_micro_usd: row.leasedMicroUsd ?? null,
+});

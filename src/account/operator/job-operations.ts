@@ -1,0 +1,100 @@
+/** Jobs that were given up after their tries: an operator sees them, tries them again, or drops them. */
+import { z } from "zod";
+import { isoTime } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
+import type { Cursors } from "../../base/operation/cursor.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import type { JobRow } from "../../store/jobs/job.ts";
+import type { Jobs } from "../../store/jobs/jobs.ts";
+import type { Store } from "../../store/store.ts";
+
+export interface OperatorJobDeps {
+  readonly store: Pick<Store, "act">;
+  readonly jobs: Jobs;
+  readonly cursors: Cursors;
+  readonly trail: Trail;
+}
+
+const jobShape = z.object({
+  kind: z.string(),
+  key: z.string(),
+  org_id: z.string().describe("Empty for work of the installation"),
+  tries: z.int(),
+  error: z.string().describe("Why the last try failed"),
+  created_at: z.string(),
+  given_up_at: z.string(),
+});
+
+const jobPath = z.object({ kind: z.string().max(100), key: z.string().max(300) });
+
+export function operatorJobOperations(deps: OperatorJobDeps) {
+  const { jobs, cursors } = deps;
+  return {
+    operatorListJobs: operation({
+      name: "operatorListJobs",
+      summary: "Jobs that were given up, newest first",
+      query: z.object({ kind: z.string().max(100).optional(), ...pageQuery(50, 200) }),
+      output: pageOf(jobShape),
+      run({ query: { kind, limit, cursor } }) {
+        const { data, next_cursor } = readPage({
+          ...{ cursors, limit, cursor },
+          list: "operator:jobs",
+          rows: (after) => jobs.givenUp(after as [number, string, string] | undefined),
+          positionOf: (row) => [row.dueMs, row.kind, row.key],
+          matches: (row) => kind === undefined || row.kind === kind,
+        });
+        return { object: "list" as const, data: data.map(jobWire), next_cursor };
+      },
+    }),
+    operatorRetryJob: operation({
+      name: "operatorRetryJob",
+      summary: "Try a given-up job again, with all its tries",
+      path: jobPath,
+      output: z.object({ kind: z.string(), key: z.string(), status: z.literal("waiting") }),
+      errors: ["not_found"],
+      run: async ({ path }, caller) => {
+        await change(deps, caller, path, "job.retry", () => jobs.retry(path.kind, path.key));
+        return { ...path, status: "waiting" as const };
+      },
+    }),
+    operatorDropJob: operation({
+      name: "operatorDropJob",
+      summary: "Forget a given-up job",
+      path: jobPath,
+      output: z.undefined(),
+      status: 204,
+      errors: ["not_found"],
+      run: async ({ path }, caller) => {
+        await change(deps, caller, path, "job.drop", () => jobs.drop(path.kind, path.key));
+        return undefined;
+      },
+    }),
+  };
+}
+
+/** The org whose job it is sees the act in its audit. */
+async function change(
+  { store, jobs, trail }: OperatorJobDeps,
+  caller: Caller,
+  { kind, key }: z.output<typeof jobPath>,
+  act: string,
+  apply: () => boolean,
+): Promise<void> {
+  await store.act(() => {
+    const row = jobs.row(kind, key);
+    if (row?.state !== "given_up" || !apply()) throw fail("not_found", "There is no such given-up job.");
+    if (row.orgId !== "") trail.audit.note(caller, { act, target: `${kind} ${key}`, orgId: row.orgId });
+  });
+}
+
+const jobWire = (row: JobRow): z.input<typeof jobShape> => ({
+  kind: row.kind,
+  key: row.key,
+  org_id: row.orgId,
+  tries: row.tries,
+  error: row.error,
+  created_at: isoTime(row.createdAtMs),
+  given_up_at: isoTime(row.dueMs),
+});

@@ -1,0 +1,110 @@
+/** Tickets as operators see and decide them. What an approval grants is done in the same act. */
+import { z } from "zod";
+import type { Clock } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
+import type { Cursors } from "../../base/operation/cursor.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import { ticketDecided } from "../account-events.ts";
+import { plainText } from "../fields/text-field.ts";
+import { keyWorks } from "../key.ts";
+import type { AccountTables } from "../tables.ts";
+import { TICKET_KINDS, TICKET_STATUSES, type TicketRow, ticketShape, ticketWire } from "../tickets/ticket.ts";
+import { decided, raiseRpm } from "../tickets/ticket-operations.ts";
+import type { Tickets } from "../tickets/tickets.ts";
+
+export interface OperatorTicketDeps {
+  readonly accounts: AccountTables;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly tickets: Tickets;
+  readonly trail: Trail;
+  /** Port, in the act of the approval: writes what the ticket asks for. @throws WeirError `state` where that cannot be any more */
+  readonly approveCorrection: (ticket: TicketRow) => void;
+}
+
+const answerField = plainText(2000).default("").describe("Shown to the org");
+
+export function operatorTicketOperations(deps: OperatorTicketDeps) {
+  const { tickets, cursors } = deps;
+  return {
+    operatorListTickets: operation({
+      name: "operatorListTickets",
+      summary: "Open tickets of all orgs, oldest first",
+      query: z.object({ kind: z.enum(TICKET_KINDS).optional(), ...pageQuery(50, 200) }),
+      output: pageOf(ticketShape),
+      run({ query: { kind, limit, cursor } }) {
+        const { data, next_cursor } = readPage({
+          ...{ cursors, limit, cursor },
+          list: "operator:tickets",
+          rows: (after) => tickets.open(after?.[0] as string | undefined),
+          positionOf: ({ id }) => [id],
+          matches: (row) => kind === undefined || row.kind === kind,
+        });
+        return { object: "list" as const, data: data.map(ticketWire), next_cursor };
+      },
+    }),
+    operatorDecideTicket: operation({
+      name: "operatorDecideTicket",
+      summary:
+        "Approve, reject or close a ticket; approving a limit request sets the limit, a correction writes its documents",
+      path: z.object({ id: z.string().max(100) }),
+      body: z.strictObject({
+        status: z.enum(["approved", "rejected", "closed"]),
+        answer: answerField,
+        rpm: z.int().min(1).max(1_000_000_000).optional().describe("Grants this instead of what was asked"),
+      }),
+      output: ticketShape.extend({ status: z.enum(TICKET_STATUSES) }),
+      errors: ["not_found", "state"],
+      run: ({ path, body }, caller) => decide(deps, caller, path.id, body),
+    }),
+  };
+}
+
+interface Decision {
+  readonly status: "approved" | "rejected" | "closed";
+  readonly answer: string;
+  readonly rpm?: number | undefined;
+}
+
+/** The same decision again changes nothing; another one is refused. */
+async function decide(
+  deps: OperatorTicketDeps,
+  caller: Caller,
+  id: string,
+  { status, answer, rpm }: Decision,
+) {
+  const { accounts, clock, tickets, trail } = deps;
+  return await accounts.act(() => {
+    const old = tickets.find(id);
+    if (old === undefined) throw fail("not_found", "There is no such ticket.");
+    if (old.status === status) return ticketWire(old);
+    if (old.status !== "open") throw fail("state", `The ticket is ${old.status} already.`);
+    const row = decided(old, status, answer, clock.now());
+    tickets.put(row);
+    if (status === "approved" && old.kind === "limit_increase") grantLimit(deps, caller, old, rpm);
+    if (status === "approved" && old.kind === "invoice_correction") deps.approveCorrection(old);
+    const wire = ticketWire(row);
+    trail.audit.note(caller, {
+      ...{ act: "ticket.decide", target: id, orgId: old.orgId, reason: answer },
+      before: { status: old.status },
+      after: { status },
+    });
+    trail.events.emit(ticketDecided, old.orgId, wire);
+    return wire;
+  });
+}
+
+function grantLimit(
+  deps: OperatorTicketDeps,
+  caller: Caller,
+  ticket: TicketRow,
+  granted: number | undefined,
+): void {
+  const key = deps.accounts.key(String(ticket.body.key_id));
+  if (key === undefined || !keyWorks(key, deps.clock.now())) {
+    throw fail("state", "The key does not work any more; reject or close the ticket.");
+  }
+  raiseRpm(deps, caller, key, granted ?? Number(ticket.body.rpm), ticket.id);
+}

@@ -1,0 +1,275 @@
+/**
+ * Operations on an org's members: list, invite, change a role, remove. An org always has an owner; nobody grants or takes a role
+ * above their own.
+ */
+import { z } from "zod";
+import { type Clock, localDay } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { assertWithin, type Quotas } from "../../base/quota.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import type { Store } from "../../store/store.ts";
+import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
+import { memberAdded, memberRemoved } from "../account-events.ts";
+import { emailField, sameEmail } from "../fields/email.ts";
+import { assertMayGrantRole, assertMayRemove, personBehind } from "../granting.ts";
+import { revokedKey } from "../key.ts";
+import { assertKeyMakerStays } from "../last-key-maker.ts";
+import { ownOrg } from "../orgs/org-operations.ts";
+import { assertMayOwn } from "../orgs/ownership.ts";
+import { invitedUser, type MemberRow, memberShape, memberWire, type UserRow } from "../person.ts";
+import { ROLES, type Role } from "../roles.ts";
+import { assertMayActOn, assertMayChange } from "../scopes.ts";
+import type { AccountTables } from "../tables.ts";
+import { invitationTerms, isOver, mayStillBeGiven } from "./invitations.ts";
+
+/** What a mail of invitation says. The secret of its link is made when the mail is sent, so that it waits nowhere. */
+export interface InvitationMail {
+  readonly orgId: string;
+  readonly orgName: string;
+  readonly userId: string;
+  readonly email: string;
+  readonly role: Role;
+  /** E-mail of who invites; empty for a key. */
+  readonly invitedBy: string;
+  /** Id of the person who invites, or of the maker of the inviting key; empty for a key without a known maker. */
+  readonly inviterId: string;
+}
+
+export interface MemberOperationDeps {
+  readonly accounts: AccountTables;
+  readonly clock: Clock;
+  readonly trail: Trail;
+  readonly quotas: Quotas;
+  readonly invitationCounts: ExpiringTable<number>;
+  /** Port, called in the act: puts the mail. @throws WeirError 403 `plan_limit` for too many */
+  readonly sendInvitation: (mail: InvitationMail) => void;
+  /** Orgs that one person may own. */
+  readonly maxOrgsOfPerson: number;
+  /** Port: the org has a directory (SCIM), which decides about the members that it added. */
+  readonly hasDirectory: (orgId: string) => boolean;
+}
+
+const DAY_MS = 86_400_000;
+
+const orgPath = z.object({ org: z.string().describe("Id or slug") });
+const memberPath = z.object({ org: z.string().describe("Id or slug"), user: z.string() });
+const role = z.enum(ROLES);
+
+/** [org id, day] → invitations of that day. */
+export const openInvitationCounts = (
+  store: Store,
+  clock: Clock,
+  onFailure: (error: unknown) => void,
+): ExpiringTable<number> =>
+  openExpiringTable({
+    ...{ store, clock, onFailure },
+    ...{ rows: "account.invitation_counts", periods: "account.invitation_count_days", periodMs: DAY_MS },
+  });
+
+export function memberOperations(deps: MemberOperationDeps) {
+  const { people } = deps.accounts;
+  return {
+    listMembers: operation({
+      name: "listMembers",
+      summary: "The org's members and invited people; not paged",
+      path: orgPath,
+      output: z.object({ object: z.literal("list"), data: z.array(memberShape) }),
+      run: (_input, { orgId }) => ({
+        object: "list" as const,
+        data: people.membersOf(orgId).map((row) => memberWire(row, userOf(deps, row))),
+      }),
+    }),
+    addMember: operation({
+      name: "addMember",
+      summary: "Invite a person by e-mail; they are a member once they accept",
+      path: orgPath,
+      body: z.strictObject({ email: emailField.describe("Who is invited"), role: role.default("member") }),
+      output: memberShape,
+      status: 201,
+      errors: ["not_found", "role", "scope", "plan_limit", "state", "org_closed"],
+      run: ({ body }, caller) => addMember(deps, caller, body.email, body.role),
+    }),
+    updateMember: operation({
+      name: "updateMember",
+      summary: "Change a member's role",
+      path: memberPath,
+      body: z.strictObject({ role }),
+      output: z.object({ org_id: z.string(), user_id: z.string(), role }),
+      errors: ["not_found", "role", "scope", "last_owner", "state", "plan_limit"],
+      run: ({ path, body }, caller) => updateMember(deps, caller, path.user, body.role),
+    }),
+    removeMember: operation({
+      name: "removeMember",
+      summary: "Remove a member, or leave. Keys that they made keep working unless they are revoked here",
+      path: memberPath,
+      query: z.object({ revoke_keys: z.stringbool().default(false) }),
+      output: z.undefined(),
+      status: 204,
+      errors: ["not_found", "role", "scope", "last_owner", "state"],
+      run: ({ path, query }, caller) => removeMember(deps, caller, path.user, query.revoke_keys),
+    }),
+  };
+}
+
+const userOf = ({ accounts }: MemberOperationDeps, { userId }: MemberRow): UserRow => {
+  const user = accounts.people.user(userId);
+  if (user === undefined) throw fail("internal", `${userId} is a member and no person`);
+  return user;
+};
+
+async function addMember(deps: MemberOperationDeps, caller: Caller, email: string, granted: Role) {
+  const { accounts, clock, trail } = deps;
+  const { people } = accounts;
+  return await accounts.act(() => {
+    const org = ownOrg(deps, caller);
+    if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    assertMayChange(caller, "live");
+    assertMayGrantRole(accounts, caller, granted);
+    const members = people.membersOf(org.id);
+    const nowMs = clock.now();
+    const known = members.find((row) => sameEmail(userOf(deps, row).email, email));
+    // An invitation that cannot be accepted any more may be sent again.
+    if (known !== undefined && !isOver(known, nowMs) && mayStillBeGiven(accounts, known, nowMs)) {
+      throw fail("state", "This person is a member already, or invited.", { param: "/email" });
+    }
+    if (known === undefined) {
+      assertWithin(deps.quotas, "members", members.length, "members in an organisation", "Remove one first.");
+    }
+    countInvitation(deps, org.id, nowMs);
+    // The same whether the address is known here or not: who has an account is nobody's business.
+    const user = people.invitedByEmail(email) ?? invitedUser(email, nowMs);
+    people.putUser(user);
+    const row: MemberRow = {
+      ...{ orgId: org.id, userId: user.id, role: granted, addedAtMs: nowMs, source: "invitation" },
+      invitation: invitationTerms(caller.actor, nowMs),
+    };
+    people.putMember(row);
+    const wire = memberWire(row, user);
+    const invitedBy = people.user(caller.actor.id)?.email ?? "";
+    const inviterId = personBehind(accounts, caller) ?? "";
+    const [orgId, userId] = [org.id, user.id];
+    deps.sendInvitation({ orgId, orgName: org.name, userId, email, role: granted, invitedBy, inviterId });
+    trail.audit.note(caller, { act: "member.add", target: user.id, after: wire });
+    trail.events.emit(memberAdded, org.id, wire);
+    return wire;
+  });
+}
+
+function countInvitation(
+  { invitationCounts, quotas }: MemberOperationDeps,
+  orgId: string,
+  nowMs: number,
+): void {
+  const key = [orgId, localDay(nowMs, "UTC")];
+  const count = invitationCounts.get(key) ?? 0;
+  assertWithin(quotas, "invitations_per_day", count, "invitations of an organisation a day", "Ask tomorrow.");
+  invitationCounts.put(key, count + 1, nowMs);
+}
+
+function memberNamed({ accounts }: MemberOperationDeps, { orgId }: Caller, userId: string): MemberRow {
+  const row = accounts.people.member(orgId, userId);
+  if (row === undefined) throw fail("not_found", "There is no such member.");
+  return row;
+}
+
+/** @throws WeirError `state` for a member whom the org's directory manages */
+function assertByHand({ hasDirectory }: MemberOperationDeps, { orgId, source }: MemberRow): void {
+  if (source !== "directory" || !hasDirectory(orgId)) return;
+  throw fail(
+    "state",
+    "The organisation's directory (SCIM) manages this member: change them there, or revoke its token first.",
+    { details: { managed_by: "directory" } },
+  );
+}
+
+/** Call in the act, before the write: of two owners who leave at once, one stays. @throws WeirError `last_owner` */
+function assertOwnerStays({ accounts }: MemberOperationDeps, { orgId, userId, role }: MemberRow): void {
+  if (role !== "owner") return;
+  const { people } = accounts;
+  for (const other of people.withRole(orgId, "owner"))
+    if (other.userId !== userId && people.user(other.userId)?.status === "active") return;
+  throw fail("last_owner", "An organisation needs an owner who has signed in. Make somebody else one first.");
+}
+
+async function updateMember(deps: MemberOperationDeps, caller: Caller, userId: string, role: Role) {
+  const { accounts, trail } = deps;
+  return await accounts.act(() => {
+    const old = memberNamed(deps, caller, userId);
+    assertMayChange(caller, "live");
+    assertByHand(deps, old);
+    assertMayGrantRole(accounts, caller, old.role);
+    assertMayGrantRole(accounts, caller, role);
+    if (role !== "owner") assertOwnerStays(deps, old);
+    // An invited person is asked when they accept: an org does not learn from a refusal what others sent to the address.
+    else if (old.role !== "owner" && userOf(deps, old).status !== "invited")
+      assertMayOwn(accounts.people, userId, deps.maxOrgsOfPerson);
+    if (role !== old.role) {
+      accounts.people.putMember(withRole(deps, caller, old, role));
+      trail.audit.note(caller, {
+        act: "member.update",
+        target: userId,
+        before: { role: old.role },
+        after: { role },
+      });
+    }
+    return { org_id: old.orgId, user_id: userId, role };
+  });
+}
+
+/**
+ * Whoever gives an invited person another role answers for the invitation from now on. A directory never has a say over owners: the
+ * membership is no longer its own, and one that waits is an invitation.
+ */
+function withRole(deps: MemberOperationDeps, { actor }: Caller, old: MemberRow, role: Role): MemberRow {
+  const { invitation } = old;
+  if (role !== "owner" || old.source !== "directory")
+    return { ...old, role, ...(invitation && { invitation: { ...invitation, by: actor } }) };
+  const isWaiting = userOf(deps, old).status === "invited";
+  const terms = isWaiting ? { invitation: invitationTerms(actor, deps.clock.now()) } : {};
+  return { ...old, role, source: "invitation", ...terms };
+}
+
+async function removeMember(deps: MemberOperationDeps, caller: Caller, userId: string, revokesKeys: boolean) {
+  const { accounts, trail } = deps;
+  const { people } = accounts;
+  return await accounts.act(() => {
+    const row = memberNamed(deps, caller, userId);
+    assertMayChange(caller, "live");
+    assertByHand(deps, row);
+    const isLeaving = caller.actor.kind === "person" && caller.actor.id === userId;
+    // The route is open to every member, because each may leave.
+    if (!isLeaving) assertMayRemove(accounts, caller, row.role);
+    assertOwnerStays(deps, row);
+    const wire = memberWire(row, userOf(deps, row));
+    people.removeMember(row);
+    const revoked = revokesKeys ? revokeKeysOf(deps, caller, row) : [];
+    const user = userOf(deps, row);
+    // An address that nobody has invited any more is not kept.
+    if (user.status === "invited" && people.membershipsOf(userId).length === 0) people.removeUser(user);
+    const after = { keys_revoked: revoked };
+    trail.audit.note(caller, { act: "member.remove", target: userId, before: wire, after });
+    trail.events.emit(memberRemoved, row.orgId, wire);
+    return undefined;
+  });
+}
+
+/**
+ * Keys that the person made, and those that keys of theirs made: else a key made by a key would outlive its maker.
+ * @throws WeirError `role` or `scope`, where the caller could not revoke one of them: leaving without them is always possible
+ */
+function revokeKeysOf(
+  { accounts, clock }: MemberOperationDeps,
+  caller: Caller,
+  { orgId, userId }: MemberRow,
+): string[] {
+  const nowMs = clock.now();
+  const working = accounts
+    .workingKeys(orgId, nowMs)
+    .filter(({ createdBy, personId }) => createdBy === userId || personId === userId);
+  for (const key of working) assertMayActOn(caller, key);
+  const revoked = working.map((key) => revokedKey(key, nowMs));
+  assertKeyMakerStays(accounts, orgId, revoked, nowMs);
+  for (const key of revoked) accounts.replaceKey(key);
+  return revoked.map(({ id }) => id);
+}

@@ -1,0 +1,200 @@
+/**
+ * Operations on projects: list, read, create, change, delete. Checks and writes share one transaction.
+ */
+import { z } from "zod";
+import type { Clock } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
+import { HOLD_MODES } from "../../base/hold-mode.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { assertWithin, type Quotas } from "../../base/quota.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import { budgetAfter, projectBudgetField } from "../fields/budget-fields.ts";
+import { changedHoldField, withHold } from "../fields/hold-field.ts";
+import { slugField } from "../fields/slug.ts";
+import { revokedKey } from "../key.ts";
+import { assertKeyMakerStays } from "../last-key-maker.ts";
+import type { PlanPort, ProjectSpendPort } from "../plan.ts";
+import { newProject, type ProjectRow, projectShape, projectWire } from "../project.ts";
+import { assertMayActOn, assertMayChange } from "../scopes.ts";
+import type { AccountTables } from "../tables.ts";
+
+export interface ProjectOperationDeps {
+  readonly accounts: AccountTables;
+  readonly clock: Clock;
+  readonly plan: PlanPort;
+  readonly spend: ProjectSpendPort;
+  readonly trail: Trail;
+  readonly quotas: Quotas;
+}
+
+const byId = z.object({ id: z.string() });
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .meta({ examples: ["Research"] });
+
+const createBody = z.strictObject({
+  slug: slugField.meta({ examples: ["research"] }),
+  name,
+  environment: z
+    .enum(["live", "test"])
+    .optional()
+    .describe("Default: live. A test project holds test keys only"),
+  hold: z.enum(HOLD_MODES).optional().describe("Default: as the org's"),
+});
+
+const patchBody = z.strictObject({
+  name: name.optional(),
+  budget: projectBudgetField.optional(),
+  hold: changedHoldField.optional(),
+});
+
+export function projectOperations(deps: ProjectOperationDeps) {
+  return {
+    listProjects: operation({
+      name: "listProjects",
+      summary: "List the org's projects, newest first; not paged",
+      output: z.object({ object: z.literal("list"), data: z.array(projectShape) }),
+      run: async (_input, caller) => ({
+        object: "list" as const,
+        data: await Promise.all(deps.accounts.projectsOf(caller.orgId).map((row) => show(deps, row))),
+      }),
+    }),
+    getProject: operation({
+      name: "getProject",
+      summary: "Read a project",
+      path: byId,
+      output: projectShape,
+      errors: ["not_found"],
+      run: ({ path }, caller) => show(deps, ownProject(deps, caller, path.id)),
+    }),
+    createProject: operation({
+      name: "createProject",
+      summary: "Create a project",
+      body: createBody,
+      output: projectShape,
+      status: 201,
+      errors: ["scope", "slug_taken", "plan_limit", "org_closed"],
+      run: ({ body }, caller) => createProject(deps, caller, body),
+    }),
+    updateProject: operation({
+      name: "updateProject",
+      summary: "Change a project; what is left out stays",
+      path: byId,
+      body: patchBody,
+      output: projectShape,
+      errors: ["not_found", "scope"],
+      run: ({ path, body }, caller) => updateProject(deps, caller, path.id, body),
+    }),
+    deleteProject: operation({
+      name: "deleteProject",
+      summary: "Delete a project and revoke its keys",
+      path: byId,
+      output: z.undefined(),
+      status: 204,
+      errors: ["not_found", "scope", "state"],
+      run: ({ path }, caller) => deleteProject(deps, caller, path.id),
+    }),
+  };
+}
+
+const show = async (deps: ProjectOperationDeps, row: ProjectRow) =>
+  projectWire(row, await deps.spend(row.id));
+
+const NOTHING_SPENT = { todayMicroUsd: 0, monthMicroUsd: 0 };
+
+/** Projects of other orgs and deleted ones count as not found. */
+function ownProject({ accounts }: ProjectOperationDeps, caller: Caller, id: string): ProjectRow {
+  const row = accounts.project(id);
+  if (row === undefined || row.orgId !== caller.orgId || row.status === "deleted") {
+    throw fail("not_found", "There is no such project.");
+  }
+  return row;
+}
+
+async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
+  const { accounts, clock } = deps;
+  return await accounts.act(() => {
+    const org = accounts.org(caller.orgId);
+    if (org === undefined) throw fail("not_found", "There is no such organisation.");
+    if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    const environment = body.environment ?? "live";
+    assertMayChange(caller, environment);
+    if (accounts.projectIdBySlug(org.id, body.slug) !== undefined) {
+      throw fail("slug_taken", `The org has a project "${body.slug}" already.`, { param: "/slug" });
+    }
+    const plan = deps.plan(org.planId);
+    if (plan.projects !== 0 && accounts.projectsOf(org.id).length >= plan.projects) {
+      throw fail("plan_limit", `The plan allows ${plan.projects} projects. Delete one first.`);
+    }
+    const what = "projects in an organisation, deleted ones included";
+    assertWithin(deps.quotas, "projects_ever", accounts.projectsEver(org.id), what, "Rename one of them.");
+    const { slug, name, hold } = body;
+    const given = { orgId: org.id, slug, name, environment, ...(hold !== undefined && { hold }) };
+    const made = newProject(given, clock.now());
+    accounts.addProject(made);
+    const wire = projectWire(made, NOTHING_SPENT);
+    deps.trail.audit.note(caller, { act: "project.create", target: made.id, after: wire });
+    return wire;
+  });
+}
+
+async function updateProject(
+  deps: ProjectOperationDeps,
+  caller: Caller,
+  id: string,
+  body: z.output<typeof patchBody>,
+) {
+  const { accounts } = deps;
+  const spend = await deps.spend(ownProject(deps, caller, id).id);
+  return await accounts.act(() => {
+    const old = ownProject(deps, caller, id);
+    assertMayChange(caller, old.environment);
+    const budget = budgetAfter(
+      { microUsd: old.budget.monthlyMicroUsd, hard: old.budget.hard },
+      { amount: body.budget?.monthly_micro, hard: body.budget?.hard },
+      "/budget/monthly_micro",
+    );
+    const changed: ProjectRow = {
+      ...withHold(old, body.hold),
+      name: body.name ?? old.name,
+      budget: { monthlyMicroUsd: budget.microUsd, hard: budget.hard },
+    };
+    accounts.replaceProject(changed);
+    const wire = projectWire(changed, spend);
+    deps.trail.audit.note(caller, {
+      act: "project.update",
+      target: id,
+      before: projectWire(old, spend),
+      after: wire,
+    });
+    return wire;
+  });
+}
+
+/**
+ * Revokes the project's working keys, all of which the caller must be able to revoke; the caller's own project cannot be deleted, so that nobody locks themselves out.
+ */
+async function deleteProject(deps: ProjectOperationDeps, caller: Caller, id: string): Promise<undefined> {
+  const { accounts, clock } = deps;
+  const spend = await deps.spend(ownProject(deps, caller, id).id);
+  await accounts.act(() => {
+    const project = ownProject(deps, caller, id);
+    assertMayChange(caller, project.environment);
+    if (project.id === caller.projectId) {
+      throw fail("state", "This key belongs to the project. Delete it with a key of another project.");
+    }
+    const nowMs = clock.now();
+    const working = accounts.workingKeys(project.orgId, nowMs).filter((key) => key.projectId === project.id);
+    const revoked = working.map((key) => revokedKey(key, nowMs));
+    assertKeyMakerStays(accounts, project.orgId, revoked, nowMs);
+    for (const key of working) assertMayActOn(caller, key);
+    for (const key of revoked) accounts.replaceKey(key);
+    accounts.retireProject(project);
+    const before = { ...projectWire(project, spend), keys_revoked: 0 };
+    const after = { ...before, status: "deleted", keys_revoked: revoked.length };
+    deps.trail.audit.note(caller, { act: "project.delete", target: id, before, after });
+  });
+}

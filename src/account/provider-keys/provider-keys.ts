@@ -1,0 +1,177 @@
+/**
+ * Every org's own provider keys in memory, decrypted; a call looks up its org's once and keeps them to its end. Loaded
+ * at the start; an org's keys are reloaded when one of its rows changes, before that change is answered, so the next
+ * call sees it.
+ */
+import type { Credential, Endpoint, Model, Provider, ProviderKey } from "../../base/endpoint.ts";
+import { ownKey } from "../../base/provider-key.ts";
+import type { AccountTables } from "../tables.ts";
+import {
+  credentialFrom,
+  credentialText,
+  type ProviderKeyRow,
+  type ProviderKeyStatus,
+} from "./provider-key.ts";
+import type { Vault, VaultOwner } from "./vault.ts";
+
+/** The keys of one org; immutable, replaced on change. */
+export interface OwnKeys {
+  /** The org's pool for a provider; empty without a readable key. */
+  of(providerId: string): readonly ProviderKey[];
+  /** False where one of its keys for the provider, readable or not, forbids the platform's credential. */
+  platformFallback(providerId: string): boolean;
+  /**
+   * The model with the endpoints the org can reach: also those that lack a platform credential, and without those where
+   * neither its own keys nor the platform's may be used. Computed once per model of a catalog snapshot.
+   * @param unreachable the catalog's list for the model.
+   */
+  modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
+}
+
+export interface ProviderKeysOptions {
+  readonly accounts: AccountTables;
+  readonly vault: Vault;
+  /** Called at the start for every key that cannot be decrypted. Calls go on without it. */
+  readonly onUnreadable?: (row: Pick<ProviderKeyRow, "id" | "orgId" | "providerId">) => void;
+}
+
+export class ProviderKeys {
+  readonly #vault: Vault;
+  readonly #orgs = new Map<string, OrgKeys>();
+  /** Ids of rows that cannot be decrypted. */
+  readonly #unreadable = new Set<string>();
+
+  constructor({ accounts, vault, onUnreadable }: ProviderKeysOptions) {
+    this.#vault = vault;
+    accounts.watch({ providerKey: (orgId) => this.#read(orgId, accounts.providerKeysOf(orgId)) });
+    for (const [orgId, rows] of Map.groupBy(accounts.allProviderKeys(), (row) => row.orgId)) {
+      this.#read(orgId, rows);
+      if (onUnreadable !== undefined) {
+        for (const row of rows) if (this.#unreadable.has(row.id)) onUnreadable(row);
+      }
+    }
+  }
+
+  /** Undefined where the org has no keys: one look-up. */
+  of(orgId: string): OwnKeys | undefined {
+    return this.#orgs.get(orgId);
+  }
+
+  /** Encrypts a credential for a row of this owner. */
+  seal(credential: Credential, owner: VaultOwner): Uint8Array {
+    return this.#vault.seal(credentialText(credential), owner);
+  }
+
+  statusOf(row: ProviderKeyRow): ProviderKeyStatus {
+    return this.#unreadable.has(row.id) ? "unreadable" : "active";
+  }
+
+  #read(orgId: string, rows: readonly ProviderKeyRow[]): void {
+    if (rows.length === 0) {
+      this.#orgs.delete(orgId);
+      return;
+    }
+    const before = this.#orgs.get(orgId);
+    const pools = new Map<string, Pool>();
+    // Oldest first, so that a key keeps its position in the pool.
+    for (const row of rows.toReversed()) {
+      let pool = pools.get(row.providerId);
+      if (pool === undefined) {
+        pool = { keys: [], platformFallback: true };
+        pools.set(row.providerId, pool);
+      }
+      if (!row.platformFallback) pool.platformFallback = false;
+      // Rows never change, so the key object is reused: upstream connections and health refer to it.
+      const key = before?.keyOf(row.providerId, row.id) ?? this.#decrypted(row);
+      if (key !== undefined) pool.keys.push(key);
+    }
+    this.#orgs.set(orgId, new OrgKeys(pools));
+  }
+
+  #decrypted(row: ProviderKeyRow): ProviderKey | undefined {
+    const text = this.#vault.open(row.sealed, row);
+    const credential = text === undefined ? undefined : credentialFrom(text);
+    if (credential === undefined) {
+      this.#unreadable.add(row.id);
+      return undefined;
+    }
+    return ownKey(row.id, row.providerId, credential);
+  }
+}
+
+interface Pool {
+  readonly keys: ProviderKey[];
+  platformFallback: boolean;
+}
+
+const NO_KEYS: readonly ProviderKey[] = Object.freeze([]);
+
+class OrgKeys implements OwnKeys {
+  readonly #pools: ReadonlyMap<string, Pool>;
+  /** By the catalog's model; entries go with their snapshot. */
+  readonly #models = new WeakMap<Model, Model>();
+
+  constructor(pools: ReadonlyMap<string, Pool>) {
+    this.#pools = pools;
+  }
+
+  of(providerId: string): readonly ProviderKey[] {
+    return this.#pools.get(providerId)?.keys ?? NO_KEYS;
+  }
+
+  keyOf(providerId: string, id: string): ProviderKey | undefined {
+    return this.of(providerId).find((key) => key.id === id);
+  }
+
+  platformFallback(providerId: string): boolean {
+    return this.#pools.get(providerId)?.platformFallback ?? true;
+  }
+
+  modelFor(model: Model, unreachable: readonly Endpoint[]): Model {
+    let own = this.#models.get(model);
+    if (own === undefined) {
+      own = this.#modelFor(model, unreachable);
+      this.#models.set(model, own);
+    }
+    return own;
+  }
+
+  #modelFor(model: Model, unreachable: readonly Endpoint[]): Model {
+    const kept = model.endpoints.filter(
+      ({ provider: { id } }) => this.#reaches(id) || this.platformFallback(id),
+    );
+    const added = unreachable
+      .filter(({ provider }) => this.#reaches(provider.id) && lacksOnlyKey(provider))
+      .map(opened);
+    if (added.length === 0 && kept.length === model.endpoints.length) return model;
+    const endpoints = Object.freeze([...kept, ...added]);
+    if (endpoints.length === 0) return Object.freeze({ ...model, endpoints });
+    return Object.freeze({
+      ...model,
+      contextLength: Math.max(...endpoints.map((e) => e.contextLength)),
+      maxOutput: Math.max(...endpoints.map((e) => e.maxOutput)),
+      endpoints,
+    });
+  }
+
+  #reaches(providerId: string): boolean {
+    return this.of(providerId).length > 0;
+  }
+}
+
+/** The provider has an address, and was not disabled despite having a credential. */
+const lacksOnlyKey = ({ baseUrl, keys, isSwitchedOff }: Provider): boolean =>
+  baseUrl !== "" && keys.length === 0 && isSwitchedOff !== true;
+
+/** Endpoints activated by own keys: one object for all orgs, so that per-endpoint caches are shared. */
+const openedOnce = new WeakMap<Endpoint, Endpoint>();
+
+function opened(endpoint: Endpoint): Endpoint {
+  let copy = openedOnce.get(endpoint);
+  if (copy === undefined) {
+    const provider: Provider = Object.freeze({ ...endpoint.provider, status: "active", keys: NO_KEYS });
+    copy = Object.freeze({ ...endpoint, provider });
+    openedOnce.set(endpoint, copy);
+  }
+  return copy;
+}

@@ -1,0 +1,50 @@
+/**
+ * The job that gives the members of a group their roles after its name changed. It is put in the act that changes the name, so
+ * that it ends although the process dies.
+ */
+import { setImmediate } from "node:timers/promises";
+import { z } from "zod";
+import { newId } from "../../../base/ids.ts";
+import type { Caller } from "../../../base/operation/operation.ts";
+import { type JobHandler, jobKind } from "../../../store/jobs/job.ts";
+import { type MembershipDeps, settleRole } from "../membership.ts";
+
+const MEMBERS_AT_ONCE = 32;
+
+const payload = z.object({ orgId: z.string(), groupId: z.string() });
+
+export const settleGroupRoles = jobKind({
+  name: "scim.settle_group_roles",
+  payload,
+  tries: 20,
+  backoff: { firstMs: 1000, mostMs: 3_600_000 },
+  atOnce: 2,
+  atOncePerLane: 1,
+  leaseMs: 60_000,
+});
+
+export function groupRoleHandler(deps: MembershipDeps): JobHandler<z.output<typeof payload>> {
+  const { accounts, tables, clock } = deps;
+  return {
+    async run({ orgId, groupId }) {
+      const caller: Caller = {
+        ...{ orgId, projectId: "", environment: "live", scopes: new Set<string>() },
+        requestId: newId("job", clock.now()),
+        actor: { kind: "system", id: "" },
+        origin: { ipPrefix: "", userAgent: "" },
+      };
+      for (let last: string | undefined; ; ) {
+        const ids = tables.membersAfter(orgId, groupId, MEMBERS_AT_ONCE, last);
+        await accounts.act(() => {
+          for (const id of ids) {
+            const user = tables.user(orgId, id);
+            if (user !== undefined) settleRole(deps, caller, user);
+          }
+        });
+        if (ids.length < MEMBERS_AT_ONCE) return undefined;
+        last = ids.at(-1);
+        await setImmediate();
+      }
+    },
+  };
+}

@@ -1,0 +1,221 @@
+/** Operations on tickets, and requests for higher limits, which are tickets that may be approved at once. */
+import { z } from "zod";
+import type { Clock } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
+import type { Cursors } from "../../base/operation/cursor.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import { limitsChanged, ticketDecided } from "../account-events.ts";
+import { plainText } from "../fields/text-field.ts";
+import { type KeyLimits, type KeyRow, keyWorks, limitsShape } from "../key.ts";
+import { mostOf, type PlanPort } from "../plan.ts";
+import { assertMayActOn } from "../scopes.ts";
+import type { AccountTables } from "../tables.ts";
+import {
+  newTicket,
+  TICKET_KINDS,
+  TICKET_STATUSES,
+  type TicketRow,
+  ticketShape,
+  ticketWire,
+} from "./ticket.ts";
+import { emailOf, type Tickets } from "./tickets.ts";
+
+export interface TicketOperationDeps {
+  readonly accounts: AccountTables;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly plan: PlanPort;
+  readonly tickets: Tickets;
+  readonly trail: Trail;
+}
+
+const reason = plainText(2000);
+/** Above this a limit is a mistake. */
+const MAX_RPM = 1_000_000_000;
+
+export function ticketOperations(deps: TicketOperationDeps) {
+  return {
+    listTickets: operation({
+      name: "listTickets",
+      summary: "The org's tickets, newest first",
+      query: z.object({ kind: z.enum(TICKET_KINDS).optional(), ...pageQuery(50, 200) }),
+      output: pageOf(ticketShape),
+      run: ({ query }, caller) => listTickets(deps, caller, query),
+    }),
+    createTicket: operation({
+      name: "createTicket",
+      summary: "Ask the operator for something",
+      body: z.strictObject({
+        kind: z.enum(["refund", "other"]).default("other").describe("Other kinds have routes of their own"),
+        subject: plainText(200).min(1),
+        message: plainText(10_000).default(""),
+      }),
+      output: ticketShape,
+      status: 201,
+      errors: ["plan_limit"],
+      run: ({ body }, caller) => createTicket(deps, caller, body),
+    }),
+    getTicket: operation({
+      name: "getTicket",
+      summary: "Read a ticket",
+      path: z.object({ id: z.string() }),
+      output: ticketShape,
+      errors: ["not_found"],
+      run({ path }, caller) {
+        const row = deps.tickets.get(caller.orgId, path.id);
+        if (row === undefined) throw fail("not_found", "There is no such ticket.");
+        return ticketWire(row);
+      },
+    }),
+    listLimitRequests: operation({
+      name: "listLimitRequests",
+      summary: "The org's requests for higher limits, newest first",
+      query: z.object(pageQuery(50, 200)),
+      output: pageOf(ticketShape),
+      run: ({ query }, caller) => listTickets(deps, caller, { ...query, kind: "limit_increase" }),
+    }),
+    requestLimits: operation({
+      name: "requestLimits",
+      summary:
+        "Ask for more requests a minute than the plan gives a key; up to a multiple of the plan at once",
+      body: z.strictObject({
+        key_id: z.string().min(1).max(100),
+        rpm: z.int().min(1).max(MAX_RPM).describe("Requests a minute for the key: more than it has now"),
+        reason: reason.default(""),
+      }),
+      output: z.object({
+        status: z.enum(TICKET_STATUSES).describe("The ticket's"),
+        applied: limitsShape.required().describe("The key's limits in force now"),
+        ticket: ticketShape,
+      }),
+      status: 201,
+      errors: ["scope", "role", "state", "plan_limit"],
+      run: ({ body }, caller) => requestLimits(deps, caller, body),
+    }),
+  };
+}
+
+interface ListQuery {
+  readonly kind?: TicketRow["kind"] | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+function listTickets(
+  { tickets, cursors }: TicketOperationDeps,
+  { orgId }: Caller,
+  { kind, limit, cursor }: ListQuery,
+) {
+  const { data, next_cursor } = readPage({
+    ...{ cursors, limit, cursor },
+    list: `tickets:${orgId}`,
+    rows: (after) => tickets.of(orgId, after?.[0] as string | undefined),
+    positionOf: ({ id }) => [id],
+    matches: (row) => kind === undefined || row.kind === kind,
+  });
+  return { object: "list" as const, data: data.map(ticketWire), next_cursor };
+}
+
+async function createTicket(
+  deps: TicketOperationDeps,
+  caller: Caller,
+  { kind, subject, message }: { kind: "refund" | "other"; subject: string; message: string },
+) {
+  const { accounts, clock, tickets, trail } = deps;
+  return await accounts.act(() => {
+    const createdBy = emailOf(accounts, caller);
+    const row = newTicket({ orgId: caller.orgId, kind, subject, body: { message }, createdBy }, clock.now());
+    tickets.add(caller, row);
+    const wire = ticketWire(row);
+    trail.audit.note(caller, { act: "ticket.create", target: row.id, after: wire });
+    return wire;
+  });
+}
+
+async function requestLimits(
+  deps: TicketOperationDeps,
+  caller: Caller,
+  { key_id: keyId, rpm, reason }: { key_id: string; rpm: number; reason: string },
+) {
+  const { accounts, clock, tickets, trail } = deps;
+  return await accounts.act(() => {
+    const nowMs = clock.now();
+    const key = accounts.key(keyId);
+    if (key === undefined || key.orgId !== caller.orgId) {
+      throw fail("invalid_value", "There is no such key.", { param: "/key_id" });
+    }
+    for (const one of [key, ...accounts.relativesOf(key, nowMs)]) assertMayActOn(caller, one);
+    if (!keyWorks(key, nowMs)) throw fail("state", "The key does not work any more.", { param: "/key_id" });
+    const limits = limitsInForce(deps, key);
+    if (rpm <= mostOf(limits.rpm)) {
+      const has =
+        limits.rpm === 0 ? "as many requests a minute as it likes" : `${limits.rpm} requests a minute`;
+      throw fail("invalid_value", `The key has ${has} already.`, { param: "/rpm" });
+    }
+    const asked = newTicket(
+      {
+        ...{
+          orgId: caller.orgId,
+          kind: "limit_increase",
+          subject: `${rpm} requests a minute for ${key.name}`,
+        },
+        body: { key_id: keyId, rpm, reason },
+        createdBy: emailOf(accounts, caller),
+      },
+      nowMs,
+    );
+    const isWithin = rpm <= mostRpm(deps, caller.orgId);
+    tickets.add(
+      caller,
+      isWithin ? decided(asked, "approved", "Within what the plan approves at once.", nowMs) : asked,
+    );
+    trail.audit.note(caller, { act: "ticket.create", target: asked.id, after: ticketWire(asked) });
+    if (isWithin) raiseRpm(deps, caller, key, rpm, asked.id);
+    const ticket = tickets.get(caller.orgId, asked.id) as TicketRow;
+    if (isWithin) trail.events.emit(ticketDecided, caller.orgId, ticketWire(ticket));
+    const applied = isWithin ? { ...limits, rpm } : limits;
+    return { status: ticket.status, applied, ticket: ticketWire(ticket) };
+  });
+}
+
+export const decided = (
+  row: TicketRow,
+  status: "approved" | "rejected" | "closed",
+  answer: string,
+  nowMs: number,
+): TicketRow => ({ ...row, status, answer, decidedAtMs: nowMs });
+
+const limitsInForce = ({ accounts, plan }: TicketOperationDeps, key: KeyRow): KeyLimits => {
+  const { rpm, tpm, concurrency } = plan(accounts.org(key.orgId)?.planId ?? "");
+  return { rpm, tpm, concurrency, ...key.limits };
+};
+
+function mostRpm({ accounts, plan }: TicketOperationDeps, orgId: string): number {
+  const { rpm, autoApprove } = plan(accounts.org(orgId)?.planId ?? "");
+  return Math.floor(mostOf(rpm) * autoApprove);
+}
+
+/** In an act: sets a limit that a ticket has granted, for the key's lineage. Only requests a minute are granted this way. */
+export function raiseRpm(
+  { accounts, clock, trail }: Pick<TicketOperationDeps, "accounts" | "clock" | "trail">,
+  caller: Caller,
+  key: KeyRow,
+  rpm: number,
+  ticketId: string,
+): void {
+  for (const one of [key, ...accounts.relativesOf(key, clock.now())]) {
+    const limits = { ...one.limits, rpm };
+    accounts.replaceKey({ ...one, limits });
+    trail.audit.note(caller, {
+      act: "key.raise_limit",
+      target: one.id,
+      reason: ticketId,
+      orgId: one.orgId,
+      before: { limits: one.limits },
+      after: { limits },
+    });
+    trail.events.emit(limitsChanged, one.orgId, { key_id: one.id, limits });
+  }
+}

@@ -1,0 +1,69 @@
+/** Tickets: what an org asks the operator for. A ticket is decided once. */
+import { z } from "zod";
+import { isoTime } from "../../base/clock.ts";
+import { newId } from "../../base/ids.ts";
+
+export const TICKET_KINDS = ["limit_increase", "invoice_correction", "refund", "close_org", "other"] as const;
+export type TicketKind = (typeof TICKET_KINDS)[number];
+export const TICKET_STATUSES = ["open", "approved", "rejected", "closed"] as const;
+export type TicketStatus = (typeof TICKET_STATUSES)[number];
+
+export interface TicketRow {
+  readonly id: string;
+  readonly orgId: string;
+  readonly kind: TicketKind;
+  readonly status: TicketStatus;
+  readonly subject: string;
+  /** What is asked for; its fields depend on the kind. */
+  readonly body: Readonly<Record<string, string | number | boolean>>;
+  /** E-mail of who asked; of a ticket made with a key, of who made the key. Empty where nobody is known. */
+  readonly createdBy: string;
+  readonly createdAtMs: number;
+  /** What the operator answered; empty while it is open. */
+  readonly answer: string;
+  readonly decidedAtMs: number | null;
+}
+
+export const newTicket = (
+  given: Pick<TicketRow, "orgId" | "kind" | "subject" | "body" | "createdBy">,
+  nowMs: number,
+): TicketRow => ({
+  ...given,
+  id: newId("tkt", nowMs),
+  status: "open",
+  createdAtMs: nowMs,
+  answer: "",
+  decidedAtMs: null,
+});
+
+export const ticketShape = z.object({
+  id: z.string(),
+  org_id: z.string(),
+  kind: z.enum(TICKET_KINDS).describe("What is asked for"),
+  status: z.enum(TICKET_STATUSES).describe("`open` until it is decided, which happens once"),
+  subject: z.string(),
+  body: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .describe(
+      "The details. `limit_increase`: `key_id`, `rpm`, `reason`; `invoice_correction`: `invoice_id`, `gstin`, `reason`; `close_org`: `refund_requested`, `refundable_micro` (micro-USD); made by `POST /v1/tickets`: `message`",
+    ),
+  created_by: z
+    .string()
+    .describe("E-mail of who asked; of a ticket made with a key, of who made the key; empty where not known"),
+  created_at: z.string(),
+  answer: z.string().optional(),
+  decided_at: z.string().optional(),
+});
+
+export const ticketWire = (row: TicketRow): z.input<typeof ticketShape> => ({
+  id: row.id,
+  org_id: row.orgId,
+  kind: row.kind,
+  status: row.status,
+  subject: row.subject,
+  body: { ...row.body },
+  created_by: row.createdBy,
+  created_at: isoTime(row.createdAtMs),
+  ...(row.answer !== "" && { answer: row.answer }),
+  ...(row.decidedAtMs !== null && { decided_at: isoTime(row.decidedAtMs) }),
+});

@@ -1,0 +1,106 @@
+/** Operations on deliveries: what was sent to an endpoint, and sending it again. */
+import { z } from "zod";
+import type { Clock } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
+import type { Cursors } from "../../base/operation/cursor.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import type { Quotas } from "../../base/quota.ts";
+import type { RulesOf } from "../../outbound/rules.ts";
+import type { Events } from "../../store/events/events.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import { EVENT_NAMES } from "../../store/events/types.ts";
+import type { Store } from "../../store/store.ts";
+import type { Vault } from "../provider-keys/vault.ts";
+import { assertMayChange } from "../scopes.ts";
+import { DELIVERY_STATUSES, type DeliveryRow, deliveryShape } from "./delivery.ts";
+import type { DeliveryQueue } from "./delivery-queue.ts";
+import type { Disabling } from "./disabling.ts";
+import { ownEndpoint, shownDelivery } from "./shown.ts";
+import type { Standings } from "./standing.ts";
+import type { WebhookTables } from "./webhook-tables.ts";
+
+export interface WebhookOperationDeps {
+  readonly store: Pick<Store, "act">;
+  readonly tables: WebhookTables;
+  readonly queue: DeliveryQueue;
+  readonly disabling: Disabling;
+  readonly standings: Standings;
+  readonly events: Pick<Events, "get">;
+  readonly trail: Trail;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly vault: Vault;
+  readonly rulesOf: RulesOf;
+  readonly quotas: Quotas;
+}
+
+const query = z.object({
+  status: z.enum(DELIVERY_STATUSES).optional(),
+  type: z.enum(EVENT_NAMES).optional(),
+  ...pageQuery(50, 200),
+});
+
+export const deliveryOperations = (deps: WebhookOperationDeps) => ({
+  listDeliveries: operation({
+    name: "listDeliveries",
+    summary: "What was sent to a webhook in the last 30 days and what waits, newest first",
+    path: z.object({ id: z.string().max(100) }),
+    query,
+    output: pageOf(deliveryShape),
+    errors: ["not_found"],
+    run: ({ path, query }, caller) => listDeliveries(deps, caller, path.id, query),
+  }),
+  redeliver: operation({
+    name: "redeliver",
+    summary: "Send a delivery's event again: as a new delivery, or at once where it still waits",
+    path: z.object({ id: z.string().max(100), delivery: z.string().max(100) }),
+    output: deliveryShape,
+    errors: ["not_found", "scope", "state"],
+    run: ({ path }, caller) => redeliver(deps, caller, path.id, path.delivery),
+  }),
+});
+
+function listDeliveries(
+  deps: WebhookOperationDeps,
+  caller: Caller,
+  id: string,
+  { status, type, limit, cursor }: z.output<typeof query>,
+) {
+  const { tables, cursors } = deps;
+  ownEndpoint(tables, caller, id);
+  const { data, next_cursor } = readPage({
+    ...{ cursors, limit, cursor },
+    list: `deliveries:${id}`,
+    rows: (after) => tables.deliveriesOf(id, after?.[0] as string | undefined),
+    positionOf: (row) => [row.id],
+    matches: (row) =>
+      (status === undefined || row.status === status) && (type === undefined || row.type === type),
+  });
+  return { object: "list" as const, data: data.map((row) => shownDelivery(deps, row)), next_cursor };
+}
+
+async function redeliver(deps: WebhookOperationDeps, caller: Caller, id: string, deliveryId: string) {
+  const { store, tables, queue, events, clock, trail } = deps;
+  assertMayChange(caller, "live");
+  const row = await store.act(() => {
+    const endpoint = ownEndpoint(tables, caller, id);
+    const old = tables.delivery(id, deliveryId);
+    if (old === undefined) throw fail("not_found", "There is no such delivery.");
+    if (endpoint.status !== "active") throw fail("state", "The webhook is disabled. Enable it first.");
+    const event = events.get(caller.orgId, old.eventId);
+    if (event === undefined) throw fail("state", "The event is no longer kept.");
+    trail.audit.note(caller, { act: "webhook.redeliver", target: id, after: { delivery: deliveryId } });
+    return old.status === "pending" ? sendNow(deps, old, clock.now()) : queue.add(endpoint, event, true);
+  });
+  return shownDelivery(deps, row);
+}
+
+/** In an act: brings a delivery that waits forward. One that is being made just now stays as it is. */
+function sendNow({ tables, queue }: WebhookOperationDeps, row: DeliveryRow, nowMs: number): DeliveryRow {
+  if (!queue.drop(row.id)) return row;
+  const now = { ...row, isAsked: true, nextAtMs: nowMs };
+  tables.putDelivery(now);
+  queue.enqueue(now, nowMs);
+  return now;
+}

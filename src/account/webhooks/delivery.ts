@@ -1,0 +1,171 @@
+/**
+ * Deliveries: one event for one endpoint, with its tries. `pending` becomes `delivered` or `failed`, once; what is sent again
+ * later is a delivery of its own. The row holds what happened; what was sent is the event, which its own row holds.
+ */
+import { z } from "zod";
+import { isoTime } from "../../base/clock.ts";
+import { newId } from "../../base/ids.ts";
+import { EVENT_NAMES, type EventName } from "../../store/events/types.ts";
+import { TRIED_MS } from "./schedule.ts";
+
+export const DELIVERY_STATUSES = ["pending", "delivered", "failed"] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly orgId: string;
+  readonly eventId: string;
+  readonly type: EventName;
+  readonly status: DeliveryStatus;
+  /** Tries that were made. */
+  readonly attempt: number;
+  /** Waits so far: after tries, and while the endpoint was left alone. */
+  readonly waits: number;
+  /** Somebody asked for it: its next try is made whatever became of other deliveries. */
+  readonly isAsked: boolean;
+  readonly createdAtMs: number;
+  /** When it is due; of one that ended, 0. */
+  readonly nextAtMs: number;
+  /** When the last try was made; 0: none was. */
+  readonly triedAtMs: number;
+  /** Status and duration of the last try; the status is 0 without an answer. */
+  readonly httpStatus: number;
+  readonly durationMs: number;
+  /** The first 2 KB of the last try's answer, as text; empty where it came from an address that is not public. */
+  readonly response: string;
+  /** Why there is no good answer; empty if there is one. */
+  readonly error: string;
+}
+
+export const newDelivery = (
+  given: Pick<DeliveryRow, "endpointId" | "orgId" | "eventId" | "type" | "isAsked">,
+  nowMs: number,
+): DeliveryRow => ({
+  ...given,
+  id: newId("dlv", nowMs),
+  status: "pending",
+  attempt: 0,
+  waits: 0,
+  createdAtMs: nowMs,
+  nextAtMs: nowMs,
+  triedAtMs: 0,
+  httpStatus: 0,
+  durationMs: 0,
+  response: "",
+  error: "",
+});
+
+/** What a try found. */
+export interface Attempt {
+  readonly atMs: number;
+  readonly httpStatus: number;
+  readonly durationMs: number;
+  readonly response: string;
+  readonly error: string;
+}
+
+// -- The moves of a pending delivery; each returns the row that is put. --
+
+const tried = (row: DeliveryRow, { atMs, ...attempt }: Attempt): DeliveryRow => ({
+  ...row,
+  ...attempt,
+  attempt: row.attempt + 1,
+  isAsked: false,
+  triedAtMs: atMs,
+});
+
+export const delivered = (row: DeliveryRow, attempt: Attempt): DeliveryRow => ({
+  ...tried(row, attempt),
+  status: "delivered",
+  nextAtMs: 0,
+});
+
+export const failedFor = (row: DeliveryRow, attempt: Attempt): DeliveryRow => ({
+  ...tried(row, attempt),
+  status: "failed",
+  nextAtMs: 0,
+});
+
+export const triedAgainAt = (row: DeliveryRow, attempt: Attempt, nextAtMs: number): DeliveryRow => ({
+  ...tried(row, attempt),
+  waits: row.waits + 1,
+  nextAtMs,
+});
+
+/** No try was made. */
+export const postponed = (row: DeliveryRow, nextAtMs: number): DeliveryRow => ({
+  ...row,
+  waits: row.waits + 1,
+  nextAtMs,
+});
+
+/** Ends it without another try. */
+export const givenUp = (row: DeliveryRow, why: string): DeliveryRow => ({
+  ...row,
+  status: "failed",
+  nextAtMs: 0,
+  error: row.error === "" ? why : `${why} The last try: ${row.error}`,
+});
+
+/** Whether there is a try after one that failed. A test is tried once: whoever asked for it is looking. */
+export const isTriedAgain = ({ createdAtMs, type }: DeliveryRow, nowMs: number): boolean =>
+  type !== "webhook.test" && nowMs < deadlineMs({ createdAtMs });
+
+export const deadlineMs = ({ createdAtMs }: Pick<DeliveryRow, "createdAtMs">): number =>
+  createdAtMs + TRIED_MS;
+
+/** Bytes of a request and of an answer that are shown. */
+const SHOWN_BYTES = 2048;
+
+/** The first 2 KB as text; a character that the end cuts in two is left out. */
+export const shownText = (bytes: Uint8Array): string =>
+  new TextDecoder().decode(bytes.subarray(0, SHOWN_BYTES), { stream: bytes.length > SHOWN_BYTES });
+
+export const deliveryShape = z.object({
+  id: z.string(),
+  event_id: z.string(),
+  type: z.enum(EVENT_NAMES),
+  attempt: z.int(),
+  status: z.enum(DELIVERY_STATUSES),
+  http_status: z.int(),
+  duration_ms: z.int(),
+  response: z.string(),
+  error: z.string(),
+  request: z.string().optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  created_at: z.string(),
+  attempted_at: z.string().optional(),
+  next_at: z.string().optional(),
+});
+
+/** @param request the body as it is sent; undefined where the event is no longer kept */
+export const deliveryWire = (
+  row: DeliveryRow,
+  request: Uint8Array | undefined,
+): z.input<typeof deliveryShape> => ({
+  id: row.id,
+  event_id: row.eventId,
+  type: row.type,
+  attempt: row.attempt,
+  status: row.status,
+  http_status: row.httpStatus,
+  duration_ms: row.durationMs,
+  response: row.response,
+  error: row.error,
+  ...(request !== undefined && { request: shownText(request) }),
+  ...(row.triedAtMs > 0 && { headers: deliveryHeaders(row.eventId, row.triedAtMs) }),
+  created_at: isoTime(row.createdAtMs),
+  ...(row.triedAtMs > 0 && { attempted_at: isoTime(row.triedAtMs) }),
+  ...(row.nextAtMs > 0 && { next_at: isoTime(row.nextAtMs) }),
+});
+
+/** Unix seconds of the header `webhook-timestamp`. */
+export const timestampOf = (atMs: number): number => Math.floor(atMs / 1000);
+
+/** Headers of a try, without those that say who sends and that it may be trusted. */
+export const deliveryHeaders = (eventId: string, atMs: number) => ({
+  "content-type": "application/json",
+  "webhook-id": eventId,
+  "webhook-timestamp": String(timestampOf(atMs)),
+});

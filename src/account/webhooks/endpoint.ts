@@ -1,0 +1,75 @@
+/**
+ * Endpoints: URLs that an org wants its events sent to. The stored row holds the secrets that sign sealed by the vault; the
+ * wire shape has none.
+ */
+import { z } from "zod";
+import { isoTime } from "../../base/clock.ts";
+import { EVENT_NAMES, type EventName } from "../../store/events/types.ts";
+
+/**
+ * `manual`: somebody of the org did it. `gone`: the receiver answered 410. `failing`: nothing but failures for five days.
+ */
+const DISABLED_REASONS = ["manual", "gone", "failing"] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+export interface SealedSecret {
+  /** The text `whsec_…`, sealed for the endpoint's org and id. */
+  readonly sealed: Uint8Array;
+  /** It signs until then; null: the newest one, which signs until it is rotated. */
+  readonly untilMs: number | null;
+}
+
+export interface EndpointRow {
+  readonly id: string;
+  readonly orgId: string;
+  readonly url: string;
+  /** Empty: all types. */
+  readonly events: readonly EventName[];
+  readonly description: string;
+  readonly status: "active" | "disabled";
+  /** Null while it is active. */
+  readonly disabledReason: DisabledReason | null;
+  /** The newest first; two at most. */
+  readonly secrets: readonly SealedSecret[];
+  readonly createdAtMs: number;
+}
+
+/** Types that an endpoint may choose; a test is sent to any endpoint that is tested. */
+export const chosenTypes = z
+  .array(z.enum(EVENT_NAMES).exclude(["webhook.test"]))
+  .max(EVENT_NAMES.length)
+  .transform((types) => [...new Set(types)]);
+
+export const endpointShape = z.object({
+  id: z.string(),
+  org_id: z.string(),
+  url: z.string(),
+  events: z.array(z.enum(EVENT_NAMES)),
+  description: z.string(),
+  status: z.enum(["active", "disabled"]),
+  disabled_reason: z.enum(DISABLED_REASONS).optional(),
+  previous_secret_until: z.string().optional(),
+  created_at: z.string(),
+});
+
+/** The answer to creation and rotation alone shows the secret. */
+export const endpointWithSecretShape = endpointShape.extend({ secret: z.string() });
+
+export function endpointWire(row: EndpointRow, nowMs: number): z.input<typeof endpointShape> {
+  const untilMs = row.secrets[1]?.untilMs ?? 0;
+  return {
+    id: row.id,
+    org_id: row.orgId,
+    url: row.url,
+    events: [...row.events],
+    description: row.description,
+    status: row.status,
+    ...(row.disabledReason !== null && { disabled_reason: row.disabledReason }),
+    ...(untilMs > nowMs && { previous_secret_until: isoTime(untilMs) }),
+    created_at: isoTime(row.createdAtMs),
+  };
+}
+
+/** Whether an event of this type is sent to the endpoint. */
+export const wantsType = ({ status, events }: EndpointRow, type: EventName): boolean =>
+  status === "active" && (events.length === 0 || events.includes(type));

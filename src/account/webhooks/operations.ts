@@ -1,0 +1,241 @@
+/** Operations on an org's endpoints. The secret that signs is shown by creation and rotation alone, and never in the audit. */
+import { z } from "zod";
+import { fail } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { assertWithin } from "../../base/quota.ts";
+import { parseTarget } from "../../outbound/target.ts";
+import { plainText } from "../fields/text-field.ts";
+import { assertMayChange } from "../scopes.ts";
+import { deliveryShape } from "./delivery.ts";
+import { deliveryOperations, type WebhookOperationDeps } from "./delivery-operations.ts";
+import {
+  chosenTypes,
+  type EndpointRow,
+  endpointShape,
+  endpointWire,
+  endpointWithSecretShape,
+} from "./endpoint.ts";
+import { ownEndpoint, shownDelivery } from "./shown.ts";
+import { newWebhookSecret } from "./signature.ts";
+import { webhookTest } from "./webhook-events.ts";
+
+/** The secret before goes on signing for so long. */
+const ROTATION_MS = 86_400_000;
+
+const byId = z.object({ id: z.string().max(100) });
+const url = z
+  .string()
+  .max(2048)
+  .describe("Where events are posted to: https, on a public address")
+  .meta({ examples: ["https://example.com/webhooks/weir"] });
+const types = chosenTypes.describe("Types of events that are sent; none: all");
+const description = plainText(500);
+
+const createBody = z.strictObject({
+  url,
+  events: types.default([]),
+  description: description.default(""),
+});
+
+const patchBody = z.strictObject({
+  url: url.optional(),
+  events: types.optional(),
+  description: description.optional(),
+  status: z
+    .enum(["active", "disabled"])
+    .optional()
+    .describe("`active` enables it again; `disabled`: what waits for it fails"),
+});
+
+export function webhookOperations(deps: WebhookOperationDeps) {
+  const { tables, clock } = deps;
+  const show = (row: EndpointRow) => endpointWire(row, clock.now());
+  return {
+    listWebhooks: operation({
+      name: "listWebhooks",
+      summary: "List the org's webhooks, oldest first; not paged",
+      output: z.object({ object: z.literal("list"), data: z.array(endpointShape) }),
+      run: (_input, { orgId }) => ({
+        object: "list" as const,
+        data: tables.endpointsOf(orgId).map(show),
+      }),
+    }),
+    createWebhook: operation({
+      name: "createWebhook",
+      summary: "Have events posted to a URL; the answer carries the secret that signs them",
+      body: createBody,
+      output: endpointWithSecretShape,
+      status: 201,
+      errors: ["scope", "plan_limit"],
+      run: ({ body }, caller) => createWebhook(deps, caller, body),
+    }),
+    getWebhook: operation({
+      name: "getWebhook",
+      summary: "Read a webhook",
+      path: byId,
+      output: endpointShape,
+      errors: ["not_found"],
+      run: ({ path }, caller) => show(ownEndpoint(tables, caller, path.id)),
+    }),
+    updateWebhook: operation({
+      name: "updateWebhook",
+      summary: "Change a webhook; what is left out stays",
+      path: byId,
+      body: patchBody,
+      output: endpointShape,
+      errors: ["not_found", "scope"],
+      run: ({ path, body }, caller) => updateWebhook(deps, caller, path.id, body),
+    }),
+    deleteWebhook: operation({
+      name: "deleteWebhook",
+      summary: "Delete a webhook with its deliveries; what waits for it is not sent",
+      path: byId,
+      output: z.undefined(),
+      status: 204,
+      errors: ["not_found", "scope"],
+      run: ({ path }, caller) => deleteWebhook(deps, caller, path.id),
+    }),
+    rotateWebhook: operation({
+      name: "rotateWebhook",
+      summary: "Replace a webhook's secret by a new one; for 24 hours both sign",
+      path: byId,
+      output: endpointWithSecretShape,
+      errors: ["not_found", "scope"],
+      run: ({ path }, caller) => rotateWebhook(deps, caller, path.id),
+    }),
+    testWebhook: operation({
+      name: "testWebhook",
+      summary: "Send an event of the type `webhook.test` to this webhook, once",
+      path: byId,
+      output: deliveryShape,
+      errors: ["not_found", "scope", "state"],
+      run: ({ path }, caller) => testWebhook(deps, caller, path.id),
+    }),
+    ...deliveryOperations(deps),
+  };
+}
+
+async function createWebhook(
+  { store, tables, clock, rulesOf, vault, trail, quotas }: WebhookOperationDeps,
+  caller: Caller,
+  body: z.output<typeof createBody>,
+) {
+  assertMayChange(caller, "live");
+  const nowMs = clock.now();
+  const owner = { orgId: caller.orgId, id: newId("whk", nowMs) };
+  const secret = newWebhookSecret();
+  const row: EndpointRow = {
+    ...owner,
+    url: parseTarget(body.url, rulesOf(caller.orgId)),
+    events: body.events,
+    description: body.description,
+    status: "active",
+    disabledReason: null,
+    secrets: [{ sealed: vault.seal(secret, owner), untilMs: null }],
+    createdAtMs: nowMs,
+  };
+  const wire = endpointWire(row, nowMs);
+  await store.act(() => {
+    const has = tables.endpointsOf(row.orgId).length;
+    assertWithin(quotas, "webhooks", has, "webhooks in an organisation", "Delete one first.");
+    tables.putEndpoint(row);
+    trail.audit.note(caller, { act: "webhook.create", target: row.id, after: wire });
+  });
+  return { ...wire, secret };
+}
+
+async function updateWebhook(
+  { store, tables, clock, rulesOf, standings, disabling, trail }: WebhookOperationDeps,
+  caller: Caller,
+  id: string,
+  body: z.output<typeof patchBody>,
+) {
+  assertMayChange(caller, "live");
+  const url = body.url === undefined ? undefined : parseTarget(body.url, rulesOf(caller.orgId));
+  const wire = await store.act(() => {
+    const before = ownEndpoint(tables, caller, id);
+    let row: EndpointRow = {
+      ...before,
+      url: url ?? before.url,
+      events: body.events ?? before.events,
+      description: body.description ?? before.description,
+    };
+    if (body.status === "active") row = { ...row, status: "active", disabledReason: null };
+    tables.putEndpoint(row);
+    if (body.status === "disabled" && before.status === "active") row = disabling.disable(row, "manual");
+    if (isAnew(before, row)) tables.putHealthy(id);
+    const nowMs = clock.now();
+    const after = endpointWire(row, nowMs);
+    trail.audit.note(caller, {
+      act: "webhook.update",
+      target: id,
+      before: endpointWire(before, nowMs),
+      after,
+    });
+    return after;
+  });
+  if (body.status === "active" || url !== undefined) standings.forget(id);
+  return wire;
+}
+
+/** Whether its failures so far say nothing of it any more. */
+const isAnew = (before: EndpointRow, after: EndpointRow): boolean =>
+  before.url !== after.url || (before.status === "disabled" && after.status === "active");
+
+async function deleteWebhook(
+  { store, tables, clock, disabling, trail }: WebhookOperationDeps,
+  caller: Caller,
+  id: string,
+): Promise<undefined> {
+  assertMayChange(caller, "live");
+  await store.act(() => {
+    const row = ownEndpoint(tables, caller, id);
+    disabling.remove(row);
+    const before = endpointWire(row, clock.now());
+    trail.audit.note(caller, { act: "webhook.delete", target: id, before });
+  });
+}
+
+/** Two secrets sign at most: rotated again, the one before the last signs no more. */
+async function rotateWebhook(
+  { store, tables, clock, vault, trail }: WebhookOperationDeps,
+  caller: Caller,
+  id: string,
+) {
+  assertMayChange(caller, "live");
+  const secret = newWebhookSecret();
+  const newest = { sealed: vault.seal(secret, { orgId: caller.orgId, id }), untilMs: null };
+  const wire = await store.act(() => {
+    const before = ownEndpoint(tables, caller, id);
+    const nowMs = clock.now();
+    const old = before.secrets.slice(0, 1).map(({ sealed }) => ({ sealed, untilMs: nowMs + ROTATION_MS }));
+    const row: EndpointRow = { ...before, secrets: [newest, ...old] };
+    tables.putEndpoint(row);
+    const after = endpointWire(row, nowMs);
+    trail.audit.note(caller, {
+      act: "webhook.rotate",
+      target: id,
+      before: endpointWire(before, nowMs),
+      after,
+    });
+    return after;
+  });
+  return { ...wire, secret };
+}
+
+async function testWebhook(deps: WebhookOperationDeps, caller: Caller, id: string) {
+  const { store, tables, clock, trail } = deps;
+  assertMayChange(caller, "live");
+  const row = await store.act(() => {
+    const endpoint = ownEndpoint(tables, caller, id);
+    if (endpoint.status !== "active") throw fail("state", "The webhook is disabled. Enable it first.");
+    trail.audit.note(caller, { act: "webhook.test", target: id });
+    trail.events.emit(webhookTest, caller.orgId, endpointWire(endpoint, clock.now()));
+    // The one that the event has just put.
+    const [newest] = tables.deliveriesOf(id);
+    return newest;
+  });
+  if (row?.type !== "webhook.test") throw fail("internal", "The test was not sent.");
+  return shownDelivery(deps, row);
+}

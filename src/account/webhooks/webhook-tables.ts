@@ -1,0 +1,168 @@
+/**
+ * Tables of endpoints and deliveries. Methods that write must be called in an act. Deliveries that wait have a table of their
+ * own, so that what a dead endpoint piles up is found without reading the rest, and a delivery costs few rows.
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import type { Store, Table } from "../../store/store.ts";
+import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
+import { PAST_IDS } from "../../store/tables/key-order.ts";
+import type { DeliveryRow } from "./delivery.ts";
+import type { EndpointRow } from "./endpoint.ts";
+
+const DAY_MS = 86_400_000;
+/** As long as events. */
+const KEPT_DAYS = 30;
+
+/** What changes with deliveries, beside the endpoint, whose row changes by requests. */
+export interface EndpointState {
+  /** Deliveries that wait. */
+  readonly waiting: number;
+  /** Times of the endpoint's first and newest failure since its last success. 0: it does not fail. */
+  readonly failingSinceMs: number;
+  readonly failedAtMs: number;
+}
+
+const FRESH: EndpointState = { waiting: 0, failingSinceMs: 0, failedAtMs: 0 };
+
+export interface WebhookTablesOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Told when old deliveries could not be removed. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class WebhookTables {
+  /** [org id, endpoint id]. */
+  readonly #endpoints: Table<EndpointRow>;
+  /** [endpoint id, delivery id], of deliveries that wait: they move to the log when they end. */
+  readonly #pending: Table<DeliveryRow>;
+  /** [endpoint id, delivery id], of deliveries that have ended. */
+  readonly #log: ExpiringTable<DeliveryRow>;
+  /** [endpoint id]. */
+  readonly #states: Table<EndpointState>;
+
+  constructor({ store, clock, onFailure }: WebhookTablesOptions) {
+    this.#endpoints = store.table("webhooks.endpoints");
+    this.#pending = store.table("webhooks.pending");
+    this.#states = store.table("webhooks.states");
+    this.#log = openExpiringTable({
+      ...{ store, clock, onFailure },
+      ...{ rows: "webhooks.deliveries", periods: "webhooks.delivery_days" },
+      ...{ periodMs: DAY_MS, keepPeriods: KEPT_DAYS },
+    });
+  }
+
+  // -- Endpoints --
+
+  endpoint(orgId: string, id: string): EndpointRow | undefined {
+    return this.#endpoints.get([orgId, id]);
+  }
+
+  /** Oldest first. */
+  endpointsOf(orgId: string): EndpointRow[] {
+    const range = { start: [orgId], end: [orgId, PAST_IDS] };
+    return Array.from(this.#endpoints.range(range), ({ value }) => value);
+  }
+
+  putEndpoint(row: EndpointRow): void {
+    this.#endpoints.put([row.orgId, row.id], row);
+  }
+
+  /** Its deliveries stay until `forget`. */
+  removeEndpoint({ orgId, id }: EndpointRow): void {
+    this.#endpoints.remove([orgId, id]);
+  }
+
+  // -- Deliveries --
+
+  delivery(endpointId: string, id: string): DeliveryRow | undefined {
+    return this.#pending.get([endpointId, id]) ?? this.#log.get([endpointId, id]);
+  }
+
+  /** Newest first, strictly older than `before`. Read lazily. */
+  deliveriesOf(endpointId: string, before = PAST_IDS): Iterable<DeliveryRow> {
+    return merged(this.#pendingOf(endpointId, before), this.#log.members([endpointId], before));
+  }
+
+  *#pendingOf(endpointId: string, before: string): Generator<DeliveryRow> {
+    const range = { start: [endpointId, before], end: [endpointId], reverse: true };
+    for (const { value } of this.#pending.range(range)) if (value.id !== before) yield value;
+  }
+
+  /** A new delivery. */
+  addDelivery(row: DeliveryRow): void {
+    this.#pending.put([row.endpointId, row.id], row);
+    this.#count(row.endpointId, 1);
+  }
+
+  /** Replaces a pending delivery, by one that is pending still or has ended. */
+  putDelivery(row: DeliveryRow): void {
+    const key = [row.endpointId, row.id];
+    if (row.status === "pending") {
+      this.#pending.put(key, row);
+      return;
+    }
+    this.#pending.remove(key);
+    this.#count(row.endpointId, -1);
+    this.#log.put(key, row, row.createdAtMs);
+  }
+
+  #count(endpointId: string, change: number): void {
+    const state = this.state(endpointId);
+    this.putState(endpointId, { ...state, waiting: Math.max(0, state.waiting + change) });
+  }
+
+  /** Pending deliveries, oldest first, strictly younger than `after`. */
+  waitingOf(endpointId: string, limit: number, after = ""): DeliveryRow[] {
+    const range = { start: [endpointId, after], end: [endpointId, PAST_IDS], limit: limit + 1 };
+    return Array.from(this.#pending.range(range), ({ value }) => value)
+      .filter(({ id }) => id !== after)
+      .slice(0, limit);
+  }
+
+  // -- States --
+
+  state(endpointId: string): EndpointState {
+    return this.#states.get([endpointId]) ?? FRESH;
+  }
+
+  putState(endpointId: string, state: EndpointState): void {
+    this.#states.put([endpointId], state);
+  }
+
+  /** The endpoint fails no more. */
+  putHealthy(endpointId: string): void {
+    const state = this.state(endpointId);
+    if (state.failingSinceMs > 0) this.putState(endpointId, { ...state, failingSinceMs: 0, failedAtMs: 0 });
+  }
+
+  /** Removes what is left of an endpoint that is gone. @returns whether more is left */
+  forget(endpointId: string, most: number): boolean {
+    for (const { id } of this.waitingOf(endpointId, most)) this.#pending.remove([endpointId, id]);
+    const isMore = this.waitingOf(endpointId, 1).length > 0;
+    if (this.#log.removeMembers([endpointId], most) || isMore) return true;
+    this.#states.remove([endpointId]);
+    return false;
+  }
+
+  /** Forgets old deliveries now, not when the time comes. */
+  sweep(): Promise<void> {
+    return this.#log.sweep();
+  }
+
+  close(): void {
+    this.#log.close();
+  }
+}
+
+/** Two lists of descending ids as one. */
+function* merged(a: Iterable<DeliveryRow>, b: Iterable<DeliveryRow>): Generator<DeliveryRow> {
+  const others = b[Symbol.iterator]();
+  let other = others.next();
+  for (const row of a) {
+    for (; !other.done && other.value.id > row.id; other = others.next()) yield other.value;
+    yield row;
+  }
+  for (; !other.done; other = others.next()) yield other.value;
+}
