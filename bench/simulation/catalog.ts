@@ -2,7 +2,7 @@
 
 import type { Endpoint, Model, Provider } from "../../src/base/endpoint.ts";
 import { platformKey } from "../../src/base/provider-key.ts";
-import type { CatalogSnapshot } from "../../src/catalog/catalog.ts";
+import type { CatalogSnapshot } from "../../src/catalog/models/catalog.ts";
 import type { Behaviour } from "./upstream.ts";
 
 export interface SimulatedEndpoint extends Behaviour {

@@ -5,10 +5,10 @@ import { isoTime } from "../base/clock.ts";
 import type { Provider } from "../base/endpoint.ts";
 import { folderHolder } from "../base/process/folder-holder.ts";
 import { listenFault } from "../base/process/listening.ts";
-import { CatalogError, type CatalogSnapshot, loadCatalog } from "../catalog/catalog.ts";
-import type { PriceVersions } from "../catalog/price-versions.ts";
-import { priceChange } from "../catalog/price-words.ts";
-import { unconfigured } from "../catalog/unconfigured.ts";
+import { CatalogError, type CatalogSnapshot, loadCatalog } from "../catalog/models/catalog.ts";
+import type { PriceVersions } from "../catalog/models/price-versions.ts";
+import { priceChange } from "../catalog/models/price-words.ts";
+import { unconfigured } from "../catalog/models/unconfigured.ts";
 import { type Config, ConfigError, readConfig } from "../config.ts";
 import { supplierOf } from "../gateway/invoices.ts";
 import {

@@ -5,7 +5,7 @@
 
 import { asWeirError, fail, type WeirError } from "../base/errors.ts";
 import type { ByokFee } from "../base/usage.ts";
-import type { CatalogSnapshot } from "../catalog/catalog.ts";
+import type { CatalogSnapshot } from "../catalog/models/catalog.ts";
 import { type Limits, refusalError } from "../credits/limits/limits.ts";
 import { estimatePromptTokens } from "../wire/estimate.ts";
 import type { ClientFormat } from "../wire/format.ts";

@@ -4,7 +4,7 @@ import type { Random } from "../base/clock.ts";
 import type { Model } from "../base/endpoint.ts";
 import { fail } from "../base/errors.ts";
 import type { MaybePromise } from "../base/maybe-promise.ts";
-import type { CatalogSnapshot } from "../catalog/catalog.ts";
+import type { CatalogSnapshot } from "../catalog/models/catalog.ts";
 import type { Health } from "../routing/health/health.ts";
 import { decideAlone } from "../routing/language/policy.ts";
 import type { Decision } from "../routing/planner/decision.ts";

@@ -1,12 +1,12 @@
 /** Opens the apps: the registry, and what everybody may see of apps and models. */
 import type { AccountTables } from "../account/tables.ts";
 import type { Analytics } from "../analytics/analytics.ts";
-import { appOperations } from "../apps/app-operations.ts";
-import { AppTables } from "../apps/app-tables.ts";
-import { PublicApps } from "../apps/public-operations.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Quotas } from "../base/quota.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import { appOperations } from "../catalog/apps/app-operations.ts";
+import { AppTables } from "../catalog/apps/app-tables.ts";
+import { PublicApps } from "../catalog/apps/public-operations.ts";
+import type { Catalog } from "../catalog/models/catalog.ts";
 import { type Config, isLocalOnly } from "../config.ts";
 import type { Trail } from "../store/events/trail.ts";
 import type { Store } from "../store/store.ts";

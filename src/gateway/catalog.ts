@@ -8,11 +8,11 @@ import {
   type Followed,
   openCatalog,
   type ReloadResult,
-} from "../catalog/catalog.ts";
-import { storedChangelog } from "../catalog/changelog.ts";
-import { storedPriceVersions } from "../catalog/price-versions.ts";
-import { storedReadings } from "../catalog/readings.ts";
-import { unconfigured, unconfiguredText } from "../catalog/unconfigured.ts";
+} from "../catalog/models/catalog.ts";
+import { storedChangelog } from "../catalog/models/changelog.ts";
+import { storedPriceVersions } from "../catalog/models/price-versions.ts";
+import { storedReadings } from "../catalog/models/readings.ts";
+import { unconfigured, unconfiguredText } from "../catalog/models/unconfigured.ts";
 import type { Config } from "../config.ts";
 import type { Store } from "../store/store.ts";
 

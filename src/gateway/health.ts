@@ -1,7 +1,7 @@
 /** Opens health and restores its saved state before the first call. */
 import type { Logger } from "pino";
 import type { Clock } from "../base/clock.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { Catalog } from "../catalog/models/catalog.ts";
 import { Health } from "../routing/health/health.ts";
 import { HealthMemory, type SavedHealth } from "../routing/health/health-memory.ts";
 import type { Store } from "../store/store.ts";

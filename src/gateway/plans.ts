@@ -6,7 +6,7 @@ import { type PlanOperationDeps, planOperations } from "../billing/plan-operatio
 import { pricingOperations } from "../billing/pricing-operations.ts";
 import { closingListener, renewalHandler, renewSubscription } from "../billing/renewing.ts";
 import { SubscriptionTables } from "../billing/subscription-tables.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { Catalog } from "../catalog/models/catalog.ts";
 import type { Config } from "../config.ts";
 import type { SupplierFile } from "../invoices/supplier.ts";
 import type { Events } from "../store/events/events.ts";

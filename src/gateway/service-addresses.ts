@@ -4,7 +4,7 @@
  */
 import { lookup } from "node:dns/promises";
 import type { Timers } from "../base/clock.ts";
-import type { CatalogSnapshot } from "../catalog/catalog.ts";
+import type { CatalogSnapshot } from "../catalog/models/catalog.ts";
 import type { Config } from "../config.ts";
 import { type Address, readAddress } from "../outbound/address.ts";
 import { codeOf } from "../outbound/failure.ts";

@@ -8,7 +8,7 @@ import { type Clock, systemRandom, systemTimers } from "../base/clock.ts";
 import { WeirError } from "../base/errors.ts";
 import type { Listeners } from "../base/listeners.ts";
 import type { Cursors } from "../base/operation/cursor.ts";
-import type { Catalog, CatalogSnapshot } from "../catalog/catalog.ts";
+import type { Catalog, CatalogSnapshot } from "../catalog/models/catalog.ts";
 import { type Config, ConfigError, isLocalOnly } from "../config.ts";
 import { type Address, addressClass } from "../outbound/address.ts";
 import { type Cidr, type OutboundRules, ownAddresses, type RulesOf, readAllow } from "../outbound/rules.ts";

@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Problem, readDocument } from "../../base/document/document.ts";
-import { buildDraft } from "../build.ts";
-import { CatalogError } from "../catalog.ts";
-import { type CatalogFiles, readCatalogFiles } from "../files.ts";
-import type { Environment } from "../providers.ts";
-import { modelsFile } from "../schema.ts";
+import { buildDraft } from "../models/build.ts";
+import { CatalogError } from "../models/catalog.ts";
+import { type CatalogFiles, readCatalogFiles } from "../models/files.ts";
+import type { Environment } from "../models/providers.ts";
+import { modelsFile } from "../models/schema.ts";
 import type { ImportProvider } from "./offer.ts";
 import type { ChangedFile, ModelFileText } from "./plan.ts";
 

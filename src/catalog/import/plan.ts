@@ -3,8 +3,8 @@
  * reads and writes. An offer that would break a file's rules is left out with its reason.
  */
 import { type Addition, type Edit, EditError, editDocument } from "../../base/document/edit.ts";
-import { TASKS_OF } from "../build.ts";
-import type { ModelsFile } from "../schema.ts";
+import { TASKS_OF } from "../models/build.ts";
+import type { ModelsFile } from "../models/schema.ts";
 import { modelIdOf, sameModel } from "./names.ts";
 import { type ImportProvider, type LeftOut, NotTaken, type Offer } from "./offer.ts";
 import { endpointLines, modelLines, type NewEndpoint } from "./text.ts";

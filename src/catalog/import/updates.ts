@@ -1,6 +1,6 @@
 /** What an offer changes of an endpoint that the files have. The other endpoints of its model keep what they have. */
 import type { Edit } from "../../base/document/edit.ts";
-import type { EndpointEntry, ModelEntry } from "../schema.ts";
+import type { EndpointEntry, ModelEntry } from "../models/schema.ts";
 import { CAPABILITIES, type Offer, PRICE_KEYS } from "./offer.ts";
 import { flowList } from "./text.ts";
 

@@ -5,9 +5,9 @@
  */
 import { join } from "node:path";
 import { systemClock, systemTimers } from "../../../src/base/clock.ts";
-import { openCatalog } from "../../../src/catalog/catalog.ts";
-import { storedChangelog } from "../../../src/catalog/changelog.ts";
-import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
+import { openCatalog } from "../../../src/catalog/models/catalog.ts";
+import { storedChangelog } from "../../../src/catalog/models/changelog.ts";
+import { storedPriceVersions } from "../../../src/catalog/models/price-versions.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { again } from "../../support/pace.ts";
 

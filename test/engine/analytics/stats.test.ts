@@ -7,10 +7,10 @@ import { type ModelStatsReader, modelStats } from "../../../src/analytics/usage/
 import type { Timers } from "../../../src/base/clock.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { fail } from "../../../src/base/errors.ts";
-import { type Catalog, openCatalog } from "../../../src/catalog/catalog.ts";
-import { catalogOperations } from "../../../src/catalog/operations.ts";
-import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
-import { simulatedModels } from "../../../src/catalog/stats-operations.ts";
+import { type Catalog, openCatalog } from "../../../src/catalog/models/catalog.ts";
+import { catalogOperations } from "../../../src/catalog/models/operations.ts";
+import { storedPriceVersions } from "../../../src/catalog/models/price-versions.ts";
+import { simulatedModels } from "../../../src/catalog/models/stats-operations.ts";
 import type { AttemptRecord, CallRecord } from "../../../src/record/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { attempt, caller, DAY_MS, record } from "../../support/analytics/records.ts";

@@ -7,7 +7,7 @@ import { zodFunction, zodResponseFormat } from "openai/helpers/zod";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { REQUEST_ID } from "../../../src/base/ids.ts";
-import type { ModelRecord } from "../../../src/catalog/records.ts";
+import type { ModelRecord } from "../../../src/catalog/models/records.ts";
 import type { writeChatUsage } from "../../../src/wire/chat/usage.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest } from "../../support/observations.ts";

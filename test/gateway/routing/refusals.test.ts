@@ -1,7 +1,7 @@
 /** What callers are told whom no endpoint may serve: what the model cannot do and where the request asks for it, or who is left out and why. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadCatalog } from "../../../src/catalog/catalog.ts";
-import { unconfigured } from "../../../src/catalog/unconfigured.ts";
+import { loadCatalog } from "../../../src/catalog/models/catalog.ts";
+import { unconfigured } from "../../../src/catalog/models/unconfigured.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { neededAt } from "../../../src/wire/needed-at.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Catalog, openCatalog } from "../../../src/catalog/catalog.ts";
-import { type Changelog, storedChangelog } from "../../../src/catalog/changelog.ts";
-import { type PriceVersions, storedPriceVersions } from "../../../src/catalog/price-versions.ts";
+import { type Catalog, openCatalog } from "../../../src/catalog/models/catalog.ts";
+import { type Changelog, storedChangelog } from "../../../src/catalog/models/changelog.ts";
+import { type PriceVersions, storedPriceVersions } from "../../../src/catalog/models/price-versions.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { ManualTime, START } from "../jobs/fixtures.ts";
 

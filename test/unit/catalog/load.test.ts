@@ -6,8 +6,8 @@ import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
 import { problemText } from "../../../src/base/document/document.ts";
-import { CatalogError, loadCatalog, openCatalog } from "../../../src/catalog/catalog.ts";
-import { type PriceVersions, storedPriceVersions } from "../../../src/catalog/price-versions.ts";
+import { CatalogError, loadCatalog, openCatalog } from "../../../src/catalog/models/catalog.ts";
+import { type PriceVersions, storedPriceVersions } from "../../../src/catalog/models/price-versions.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 
 const SHIPPED = join(import.meta.dirname, "../../../config");

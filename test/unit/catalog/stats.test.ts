@@ -3,15 +3,15 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Catalog, openCatalog } from "../../../src/catalog/catalog.ts";
-import { type Changelog, storedChangelog } from "../../../src/catalog/changelog.ts";
-import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
-import { priceChange } from "../../../src/catalog/price-words.ts";
+import { type Catalog, openCatalog } from "../../../src/catalog/models/catalog.ts";
+import { type Changelog, storedChangelog } from "../../../src/catalog/models/changelog.ts";
+import { storedPriceVersions } from "../../../src/catalog/models/price-versions.ts";
+import { priceChange } from "../../../src/catalog/models/price-words.ts";
 import {
   type MeasuredModel,
   simulatedModels,
   statsOperations,
-} from "../../../src/catalog/stats-operations.ts";
+} from "../../../src/catalog/models/stats-operations.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { caller } from "../../support/analytics/records.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";

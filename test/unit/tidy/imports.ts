@@ -66,7 +66,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "credits/limits": ["base", "store", "credits/ledger", "store/events"],
   catalog: ["base", "base/document", "store"],
   // An org's apps and the public pages; figures come by ports.
-  apps: ["base", "store", "store/events", "account"],
+  "catalog/apps": ["base", "store", "store/events", "account"],
   // What all processes of an installation share; a process keeps it in files.
   "store/installation": ["base", "base/process"],
   account: [
@@ -138,7 +138,7 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   stripe: "src/payments/stripe/",
   razorpay: "src/payments/razorpay/",
   pdfkit: "src/invoices/",
-  "badge-maker": "src/apps/",
+  "badge-maker": "src/catalog/apps/",
   "@opentelemetry/api": "src/analytics/telemetry/",
   "@opentelemetry/core": "src/analytics/telemetry/",
   "@opentelemetry/exporter-metrics-otlp-http": "src/analytics/telemetry/",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { cursors } from "../../../../src/base/operation/cursor.ts";
-import { storedPriceVersions } from "../../../../src/catalog/price-versions.ts";
+import { storedPriceVersions } from "../../../../src/catalog/models/price-versions.ts";
 import { openInstallation } from "../../../../src/store/installation/installation.ts";
 import { ManualClock, tempStore } from "../../../support/credits/fixtures.ts";
 

@@ -1,0 +1,140 @@
+/**
+ * `GET /v1/models/{vendor}/{model}/stats`: how a model's endpoints performed, who uses it, and its changelog.
+ * Measurements come through a port and may be missing; the changelog is stored here and is always there.
+ */
+import { z } from "zod";
+import { isoTime } from "../../base/clock.ts";
+import { didYouMean, nearest } from "../../base/document/nearest.ts";
+import type { Model } from "../../base/endpoint.ts";
+import { fail } from "../../base/errors.ts";
+import { usdPerMillionFromNano } from "../../base/money.ts";
+import { operation } from "../../base/operation/operation.ts";
+import type { CatalogSnapshot } from "./catalog.ts";
+import type { Changelog, ChangelogEntry } from "./changelog.ts";
+import { CHANGE_KINDS } from "./changes.ts";
+
+const seriesItem = z.object({
+  endpoint_id: z.string(),
+  day: z.string().describe("YYYY-MM-DD, UTC."),
+  attempts: z.int(),
+  ok: z.int(),
+  ttft_p50_ms: z.int().describe("0: nothing was measured."),
+  ttft_p95_ms: z.int(),
+  tpot_p50_ms: z.int().describe("An output token, after the first."),
+});
+
+const appItem = z.object({
+  app_id: z.string().describe("Slug of an app that its org has published."),
+  requests_7d: z.int(),
+  tokens_7d: z.int(),
+});
+
+const changelogItem = z.object({
+  id: z.int().describe("Stays the same, and grows with time."),
+  kind: z.enum(CHANGE_KINDS),
+  summary: z.string(),
+  endpoint_id: z.string().describe("Empty where it concerns the model as a whole."),
+  effective_at: z.string().describe("In the future where it is announced for later."),
+  created_at: z.string().describe("When it became known here."),
+});
+
+const scheduledPrice = z.object({
+  endpoint_id: z.string(),
+  effective_at: z.string().describe("When the price comes into force."),
+  price: z.object({ input: z.number(), output: z.number(), cache_read: z.number() }),
+  price_version: z.string().describe("The version that the price will have, as charges name it."),
+});
+
+const modelStatsSchema = z.object({
+  model: z.string(),
+  series: z.array(seriesItem).describe("Days of the last 30 with an attempt."),
+  apps: z.array(appItem).describe("The 20 public apps with most tokens; none where `min_orgs` is above 1."),
+  scheduled_prices: z.array(scheduledPrice).describe("Prices that are not in force yet, the earliest first."),
+  changelog: z.array(changelogItem).describe("Newest first, at most 100."),
+  analytics: z.boolean().describe("False: figures could not be read; what is empty may have some."),
+});
+
+type ChangelogItem = z.output<typeof changelogItem>;
+
+/** Measured figures of a model; analytics fills this port. */
+export interface MeasuredModel {
+  readonly series: readonly z.output<typeof seriesItem>[];
+  /** Undefined: they could not be read in time. */
+  readonly apps: readonly z.output<typeof appItem>[] | undefined;
+}
+
+export interface StatsOperationsDeps {
+  readonly catalog: { current(): CatalogSnapshot };
+  readonly changelog: Pick<Changelog, "of">;
+  /** Resolves within a second; undefined while analytics is unreachable. */
+  readonly measured: (modelId: string) => Promise<MeasuredModel | undefined>;
+}
+
+export function statsOperations({ catalog, changelog, measured }: StatsOperationsDeps) {
+  return {
+    getModelStats: operation({
+      name: "getModelStats",
+      summary: "How a model's endpoints did in the last 30 days, which apps use it, and what changed",
+      path: z.object({ vendor: z.string(), model: z.string() }),
+      output: modelStatsSchema,
+      errors: ["model_not_found"],
+      async run({ path }) {
+        const snapshot = catalog.current();
+        const model = modelNamed(snapshot, `${path.vendor}/${path.model}`);
+        const figures = await measured(model.id);
+        return {
+          model: model.id,
+          series: [...(figures?.series ?? [])],
+          apps: [...(figures?.apps ?? [])],
+          scheduled_prices: scheduledOf(model, snapshot),
+          changelog: changelog.of(model.id).map(itemOf),
+          analytics: figures?.apps !== undefined,
+        };
+      },
+    }),
+  };
+}
+
+/** Models that only the simulator serves: test keys can call them, and test calls count as their use. */
+export const simulatedModels = (snapshot: CatalogSnapshot): string[] =>
+  [...snapshot.models.values()]
+    .filter(({ endpoints }) => endpoints.length > 0 && endpoints.every((e) => e.provider.simulated))
+    .map(({ id }) => id);
+
+/** @throws WeirError `model_not_found`, naming the nearest. */
+export function modelNamed(snapshot: CatalogSnapshot, id: string): Model {
+  const model = snapshot.models.get(id);
+  if (model !== undefined) return model;
+  const near = nearest(id, [...snapshot.models.keys()]);
+  throw fail("model_not_found", `No model ${id.slice(0, 200)}${didYouMean(near)}`);
+}
+
+/** Scheduled prices of all endpoints of the model that the files have. */
+const scheduledOf = (model: Model, snapshot: CatalogSnapshot): z.output<typeof scheduledPrice>[] =>
+  [...model.endpoints, ...snapshot.unreachable(model.id)]
+    .flatMap(({ id }) => snapshot.scheduledPrices(id))
+    .sort((a, b) => a.fromMs - b.fromMs)
+    .map(({ endpointId, fromMs, listPrices, version }) => ({
+      endpoint_id: endpointId,
+      effective_at: isoTime(fromMs),
+      price: {
+        input: usdPerMillionFromNano(listPrices.input),
+        output: usdPerMillionFromNano(listPrices.output),
+        cache_read: usdPerMillionFromNano(listPrices.cacheRead ?? listPrices.input),
+      },
+      price_version: version,
+    }));
+
+const itemOf = ({
+  id,
+  kind,
+  summary,
+  endpointId,
+  effectiveMs,
+  createdMs,
+}: ChangelogEntry): ChangelogItem => ({
+  ...{ id, kind, summary },
+  endpoint_id: endpointId,
+  effective_at: isoTime(effectiveMs),
+  created_at: isoTime(createdMs),
+});
