@@ -4,10 +4,10 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { MANDATE_MOVES } from "../src/billing/mandate.ts";
-import { REFUND_MOVES } from "../src/billing/refund.ts";
-import { TOPUP_MOVES } from "../src/billing/topup.ts";
-import type { Moves } from "../src/state-moves.ts";
+import { MANDATE_MOVES } from "../src/billing/mandates/mandate.ts";
+import { REFUND_MOVES } from "../src/billing/refunds/refund.ts";
+import type { Moves } from "../src/billing/state-moves.ts";
+import { TOPUP_MOVES } from "../src/billing/topups/topup.ts";
 
 const BILLING_DOC = join(import.meta.dirname, "../docs/billing.md");
 const TABLES: Readonly<Record<string, Moves<string>>> = {

@@ -6,10 +6,10 @@ import { dpaField } from "./account/orgs/dpa-settings.ts";
 import { analyticsField } from "./analytics/settings.ts";
 import { cidrListField } from "./base/cidr-list.ts";
 import { quotasField } from "./base/quota.ts";
+import { paymentsField } from "./billing/payments/settings.ts";
 import { cellsField } from "./cells-settings.ts";
 import { keptFields } from "./credits/kept/settings.ts";
 import { requestLimitsField } from "./credits/limits/request-limit-settings.ts";
-import { paymentsField } from "./payment-settings.ts";
 
 const count = z.int().nonnegative();
 const positive = z.int().positive();

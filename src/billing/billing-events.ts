@@ -1,8 +1,8 @@
 /** Events of this room. Their data is the resource as the API shows it. */
 import { z } from "zod";
 import { eventType } from "../store/events/types.ts";
-import { refundShape } from "./refund.ts";
-import { topupShape } from "./topup.ts";
+import { refundShape } from "./refunds/refund.ts";
+import { topupShape } from "./topups/topup.ts";
 
 export const topupPaid = eventType("topup.paid", topupShape);
 export const topupFailed = eventType("topup.failed", topupShape);

@@ -1,8 +1,9 @@
 /** All operations of this room, for the route table. */
-import { type OperatorPaymentDeps, operatorPaymentOperations } from "./operator-operations.ts";
-import { type RefundOperationDeps, refundOperations } from "./refund-operations.ts";
-import { returnPageOperations } from "./return-page.ts";
-import { type TopupOperationDeps, topupOperations } from "./topup-operations.ts";
+
+import { type RefundOperationDeps, refundOperations } from "./refunds/refund-operations.ts";
+import { type OperatorPaymentDeps, operatorPaymentOperations } from "./topups/operator-operations.ts";
+import { returnPageOperations } from "./topups/return-page.ts";
+import { type TopupOperationDeps, topupOperations } from "./topups/topup-operations.ts";
 
 export type BillingDeps = TopupOperationDeps & RefundOperationDeps & OperatorPaymentDeps;
 

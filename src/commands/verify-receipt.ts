@@ -1,9 +1,9 @@
 /** `weir verify-receipt`: checks the signature of a receipt by published keys, and says what the receipt states. */
 import { createReadStream } from "node:fs";
 import type { JSONWebKeySet } from "jose";
+import type { Receipt } from "../billing/receipts/receipt.ts";
+import { MOST_RECEIPT_BYTES, NotVerified, verifyReceipt } from "../billing/receipts/verify.ts";
 import { readConfig } from "../config.ts";
-import type { Receipt } from "../receipts/receipt.ts";
-import { MOST_RECEIPT_BYTES, NotVerified, verifyReceipt } from "../receipts/verify.ts";
 import type { Given, Shell } from "./command.ts";
 import { addressOf, printable } from "./operate.ts";
 

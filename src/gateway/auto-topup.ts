@@ -4,22 +4,25 @@
  */
 import type { AccountTables } from "../account/tables.ts";
 import type { Timers } from "../base/clock.ts";
-import { type AutoToppingDeps, autoTopper } from "../billing/auto-topping.ts";
-import { AutoTopupTables, DEBIT_RULES } from "../billing/auto-topup.ts";
-import { concludeParked, creditListener } from "../billing/auto-topup-ending.ts";
-import { autoTopup, endMandate, sweepAutoTopups, watchMandate } from "../billing/auto-topup-jobs.ts";
-import { type AutoTopupOperationDeps, autoTopupOperations } from "../billing/auto-topup-operations.ts";
+import { AutoTopupTables, DEBIT_RULES } from "../billing/mandates/auto-topup.ts";
+import { concludeParked, creditListener } from "../billing/mandates/auto-topup-ending.ts";
+import { autoTopup, endMandate, sweepAutoTopups, watchMandate } from "../billing/mandates/auto-topup-jobs.ts";
+import {
+  type AutoTopupOperationDeps,
+  autoTopupOperations,
+} from "../billing/mandates/auto-topup-operations.ts";
+import { type AutoToppingDeps, autoTopper } from "../billing/mandates/auto-topup-run.ts";
 import {
   AutoTopupWatch,
   type AutoTopupWatchDeps,
   autoTopupSweeper,
   watchedBelow,
-} from "../billing/auto-topup-watch.ts";
-import { type MandateOperationDeps, mandateOperations } from "../billing/mandate-operations.ts";
-import { MandateTables } from "../billing/mandate-tables.ts";
-import { mandateEnder, mandateWatcher, onMandate } from "../billing/mandate-watching.ts";
-import { pauseMandate } from "../billing/mandates.ts";
-import type { NoticeDeps } from "../billing/notices.ts";
+} from "../billing/mandates/auto-topup-watch.ts";
+import { type MandateOperationDeps, mandateOperations } from "../billing/mandates/mandate-operations.ts";
+import { MandateTables } from "../billing/mandates/mandate-tables.ts";
+import { mandateEnder, mandateWatcher, onMandate } from "../billing/mandates/mandate-watch.ts";
+import { pauseMandate } from "../billing/mandates/mandates.ts";
+import type { NoticeDeps } from "../billing/notices/notices.ts";
 import type { CreditFall } from "../credits/ledger/credit-events.ts";
 import type { Events } from "../store/events/events.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";

@@ -15,6 +15,14 @@ import {
 import { keyCreated, keyRevoked, keyRotated } from "../account/keys/key-events.ts";
 import { webhookDisabled, webhookTest } from "../account/webhooks/webhook-events.ts";
 import {
+  refundFailed,
+  refundSettled,
+  topupDisputed,
+  topupFailed,
+  topupPaid,
+} from "../billing/billing-events.ts";
+import { invoiceIssued } from "../billing/invoices/invoice-wire.ts";
+import {
   autoTopupCharged,
   autoTopupFailed,
   autoTopupNotified,
@@ -22,22 +30,14 @@ import {
   mandateCancelled,
   mandateFailed,
   mandatePaused,
-} from "../billing/auto-topup-events.ts";
-import {
-  refundFailed,
-  refundSettled,
-  topupDisputed,
-  topupFailed,
-  topupPaid,
-} from "../billing/billing-events.ts";
+} from "../billing/mandates/auto-topup-events.ts";
 import {
   subscriptionChanged,
   subscriptionPastDue,
   subscriptionRenewed,
-} from "../billing/subscription-events.ts";
+} from "../billing/subscriptions/subscription-events.ts";
 import { budgetExceeded, spendSpike } from "../credits/budgets/budget-events.ts";
 import { creditsLow, creditsNegative } from "../credits/ledger/credit-events.ts";
-import { invoiceIssued } from "../invoices/invoice-wire.ts";
 import { canaryRed, policyActivated } from "../routing/policies/policy-events.ts";
 import { EVENT_NAMES, EVENT_TYPES, type EventType } from "../store/events/types.ts";
 import { endpointDown } from "./endpoint-down.ts";

@@ -6,14 +6,19 @@ import type { AccountTables } from "../account/tables.ts";
 import type { Tickets } from "../account/tickets/tickets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Cursors } from "../base/operation/cursor.ts";
+import { moneyText } from "../billing/invoices/amount.ts";
+import type { InvoiceRow } from "../billing/invoices/invoice.ts";
+import { openInvoices } from "../billing/invoices/invoices.ts";
+import { pageTitle } from "../billing/invoices/pages/page-title.ts";
+import type { EInvoicePortal } from "../billing/invoices/portal/portal.ts";
+import { httpPortal } from "../billing/invoices/portal/portal-http.ts";
+import {
+  readSupplier,
+  SupplierError,
+  type SupplierFile,
+  supplierWarnings,
+} from "../billing/invoices/supplier.ts";
 import { type Config, ConfigError, isLocalOnly } from "../config.ts";
-import { moneyText } from "../invoices/amount.ts";
-import type { InvoiceRow } from "../invoices/invoice.ts";
-import { openInvoices } from "../invoices/invoices.ts";
-import { pageTitle } from "../invoices/page-title.ts";
-import type { EInvoicePortal } from "../invoices/portal.ts";
-import { httpPortal } from "../invoices/portal-http.ts";
-import { readSupplier, SupplierError, type SupplierFile, supplierWarnings } from "../invoices/supplier.ts";
 import type { Trail } from "../store/events/trail.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
@@ -46,7 +51,7 @@ export function openInvoiceRoom(config: Config, log: Logger, ground: InvoiceGrou
   const { mail, services } = ground;
   const supplier = supplierOf(config);
   for (const line of supplier === undefined ? [] : supplierWarnings(supplier)) log.warn(line);
-  const thread = openThread(new URL("../invoices/drawing-thread.ts", import.meta.url));
+  const thread = openThread(new URL("../billing/invoices/pages/drawing-thread.ts", import.meta.url));
   const templateOf = ({ kind }: InvoiceRow) => (kind === "credit_note" ? creditNote : invoice);
   const invoices = openInvoices({
     ...ground,

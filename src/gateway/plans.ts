@@ -1,14 +1,14 @@
 /** Opens plans and subscriptions: what is offered, who owns an org, and what runs their jobs. */
 import type { AccountTables } from "../account/tables.ts";
-import { expireIncluded, expiryHandler } from "../billing/included-credit.ts";
-import { PlanList } from "../billing/plan-list.ts";
-import { type PlanOperationDeps, planOperations } from "../billing/plan-operations.ts";
-import { pricingOperations } from "../billing/pricing-operations.ts";
-import { closingListener, renewalHandler, renewSubscription } from "../billing/renewing.ts";
-import { SubscriptionTables } from "../billing/subscription-tables.ts";
+import type { SupplierFile } from "../billing/invoices/supplier.ts";
+import { expireIncluded, expiryHandler } from "../billing/subscriptions/included-credit.ts";
+import { PlanList } from "../billing/subscriptions/plan-list.ts";
+import { type PlanOperationDeps, planOperations } from "../billing/subscriptions/plan-operations.ts";
+import { pricingOperations } from "../billing/subscriptions/pricing-operations.ts";
+import { closingListener, renewalHandler, renewSubscription } from "../billing/subscriptions/renewal.ts";
+import { SubscriptionTables } from "../billing/subscriptions/subscription-tables.ts";
 import type { Catalog } from "../catalog/models/catalog.ts";
 import type { Config } from "../config.ts";
-import type { SupplierFile } from "../invoices/supplier.ts";
 import type { Events } from "../store/events/events.ts";
 import type { Trail } from "../store/events/trail.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";

@@ -2,8 +2,8 @@
 import type { Logger } from "pino";
 import { openVault } from "../account/provider-keys/vault.ts";
 import type { Clock } from "../base/clock.ts";
+import { ReceiptKeys } from "../billing/receipts/keys.ts";
 import type { Config } from "../config.ts";
-import { ReceiptKeys } from "../receipts/keys.ts";
 import type { Installation } from "../store/installation/installation.ts";
 import type { Store } from "../store/store.ts";
 

@@ -5,15 +5,15 @@
 import type { Logger } from "pino";
 import type { AccountTables } from "../account/tables.ts";
 import type { Clock } from "../base/clock.ts";
-import { DisputeTable } from "../billing/dispute.ts";
+import { DisputeTable } from "../billing/disputes/dispute.ts";
+import { InvoiceTables } from "../billing/invoices/invoice-tables.ts";
 import { ParkedPayments } from "../billing/parked.ts";
-import { Reconciliation, type ReconciliationDeps } from "../billing/reconciliation.ts";
-import { openFaults } from "../billing/reconciliation-finding.ts";
-import { reconcile, reconcileOrder, reconciler } from "../billing/reconciliation-job.ts";
-import { RefundTables } from "../billing/refund-tables.ts";
-import { TopupTables } from "../billing/topup-tables.ts";
+import { Reconciliation, type ReconciliationDeps } from "../billing/reconciliation/reconciliation.ts";
+import { openFaults } from "../billing/reconciliation/reconciliation-finding.ts";
+import { reconcile, reconcileOrder, reconciler } from "../billing/reconciliation/reconciliation-job.ts";
+import { RefundTables } from "../billing/refunds/refund-tables.ts";
+import { TopupTables } from "../billing/topups/topup-tables.ts";
 import type { Book } from "../credits/ledger/book.ts";
-import { InvoiceTables } from "../invoices/invoice-tables.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
 

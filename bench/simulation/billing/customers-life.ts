@@ -1,9 +1,9 @@
 /** A day of all orgs: top-ups, calls that spend credit, gifts that expire, refunds that they ask for. */
 
 import { newId } from "../../../src/base/ids.ts";
-import type { RefundRow, refundWire } from "../../../src/billing/refund.ts";
-import { refundableOf } from "../../../src/billing/refunding.ts";
-import { isPaid } from "../../../src/billing/topup.ts";
+import type { RefundRow, refundWire } from "../../../src/billing/refunds/refund.ts";
+import { refundableOf } from "../../../src/billing/refunds/refund-acts.ts";
+import { isPaid } from "../../../src/billing/topups/topup.ts";
 import type { Lot } from "../../../src/credits/ledger/lots.ts";
 import type { Customer } from "./customers.ts";
 import { Deviation } from "./figures.ts";

@@ -3,9 +3,9 @@
  * more: announced where it must be, within mandate and ceilings, at an hour of its method, alone, and of a mandate that nothing stops.
  */
 import type { SimPayment } from "../../../simulator/payments/state.ts";
-import type { AutoTopupRow } from "../../../src/billing/auto-topup.ts";
-import type { DisputeRow } from "../../../src/billing/dispute.ts";
-import type { MandateRow } from "../../../src/billing/mandate.ts";
+import type { DisputeRow } from "../../../src/billing/disputes/dispute.ts";
+import type { AutoTopupRow } from "../../../src/billing/mandates/auto-topup.ts";
+import type { MandateRow } from "../../../src/billing/mandates/mandate.ts";
 import { UPI_OPEN_MS } from "./bank-debits.ts";
 import { must } from "./figures.ts";
 import { CAP_MINOR } from "./mandate-life.ts";

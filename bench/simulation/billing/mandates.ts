@@ -1,8 +1,8 @@
 /** Mandates and automatic top-ups: what orgs, payers and banks do about them, and what every night must hold of them. */
 import type { SimMandate, SimPayment } from "../../../simulator/payments/state.ts";
-import type { AutoTopupRow } from "../../../src/billing/auto-topup.ts";
-import type { MandateRow } from "../../../src/billing/mandate.ts";
-import { isPaid } from "../../../src/billing/topup.ts";
+import type { AutoTopupRow } from "../../../src/billing/mandates/auto-topup.ts";
+import type { MandateRow } from "../../../src/billing/mandates/mandate.ts";
+import { isPaid } from "../../../src/billing/topups/topup.ts";
 import { finishDebits } from "./bank-debits.ts";
 import type { Customer } from "./customers.ts";
 import { DebitWatch } from "./debit-watch.ts";

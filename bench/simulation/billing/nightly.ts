@@ -4,12 +4,12 @@
  */
 
 import type { SimDispute, SimPayment, SimRefund } from "../../../simulator/payments/state.ts";
-import type { DisputeRow } from "../../../src/billing/dispute.ts";
-import type { DayRate } from "../../../src/billing/fx-table.ts";
+import type { DisputeRow } from "../../../src/billing/disputes/dispute.ts";
+import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
 import type { ParkedRow } from "../../../src/billing/parked.ts";
-import type { RefundRow } from "../../../src/billing/refund.ts";
-import type { TopupRow } from "../../../src/billing/topup.ts";
-import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
+import type { DayRate } from "../../../src/billing/rates/fx-table.ts";
+import type { RefundRow } from "../../../src/billing/refunds/refund.ts";
+import type { TopupRow } from "../../../src/billing/topups/topup.ts";
 import type { Customer } from "./customers.ts";
 import { must } from "./figures.ts";
 import { LedgerWatch } from "./ledger-watch.ts";

@@ -1,7 +1,7 @@
 /** People who buy credit, and what they do on the payment service's page. */
 
 import { newId } from "../../../src/base/ids.ts";
-import type { topupWire } from "../../../src/billing/topup.ts";
+import type { topupWire } from "../../../src/billing/topups/topup.ts";
 import type { Customer } from "./customers.ts";
 import { Deviation } from "./figures.ts";
 import { isStale } from "./rates-check.ts";

@@ -2,12 +2,13 @@
  * Faults planted in our own books for a night: each breaks one thing as a bug or a damaged file would, says what reconciliation must
  * find of it, and is taken back before the books are used for anything else.
  */
-import type { FindingKind } from "../../../src/billing/reconciliation-finding.ts";
-import type { RefundRow } from "../../../src/billing/refund.ts";
-import type { TopupRow } from "../../../src/billing/topup.ts";
+
+import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
+import type { FindingKind } from "../../../src/billing/reconciliation/reconciliation-finding.ts";
+import type { RefundRow } from "../../../src/billing/refunds/refund.ts";
+import type { TopupRow } from "../../../src/billing/topups/topup.ts";
 import type { StoredEntry } from "../../../src/credits/ledger/entry.ts";
 import { openLedger } from "../../../src/credits/ledger/ledger.ts";
-import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import type { GatewayProcess } from "./process.ts";
 import { HOUR_MS } from "./service.ts";
 import type { World } from "./world.ts";

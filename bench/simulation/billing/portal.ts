@@ -1,7 +1,11 @@
 /** The registration portal of e-invoices, in this process: it fails now and then, and registers each number once. */
 import { hash } from "node:crypto";
-import type { EInvoicePayload } from "../../../src/invoices/e-invoice.ts";
-import { type EInvoicePortal, PortalError, type Registration } from "../../../src/invoices/portal.ts";
+import type { EInvoicePayload } from "../../../src/billing/invoices/portal/e-invoice.ts";
+import {
+  type EInvoicePortal,
+  PortalError,
+  type Registration,
+} from "../../../src/billing/invoices/portal/portal.ts";
 import type { VirtualTime } from "../virtual-time.ts";
 import type { Dice } from "./dice.ts";
 

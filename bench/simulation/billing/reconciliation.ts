@@ -3,11 +3,11 @@
  * nothing else. Operators close what is parked, some days later.
  */
 import type { ParkedRow } from "../../../src/billing/parked.ts";
-import type { ReconciliationReport } from "../../../src/billing/reconciliation-finding.ts";
-import { followNow } from "../../../src/billing/reconciliation-job.ts";
+import type { PaymentGateway } from "../../../src/billing/payments/gateway.ts";
+import type { ReconciliationReport } from "../../../src/billing/reconciliation/reconciliation-finding.ts";
+import { followNow } from "../../../src/billing/reconciliation/reconciliation-job.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
 import { openReconciliation } from "../../../src/gateway/reconciliation.ts";
-import type { PaymentGateway } from "../../../src/payments/gateway.ts";
 import type { Jobs } from "../../../src/store/jobs/jobs.ts";
 import { must } from "./figures.ts";
 import type { SimulationModule } from "./module.ts";

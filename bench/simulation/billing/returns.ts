@@ -1,6 +1,6 @@
 /** Documents of each month as an accountant gets them: the return's tables, the CSV and the JSON add up to what was issued. */
-import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
-import { monthAnswer } from "../../../src/invoices/month-export.ts";
+import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
+import { monthAnswer } from "../../../src/billing/invoices/month-export.ts";
 import { must } from "./figures.ts";
 import type { SimulationModule } from "./module.ts";
 import type { GatewayProcess } from "./process.ts";

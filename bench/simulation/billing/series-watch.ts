@@ -1,5 +1,5 @@
 /** Numbers of documents: consecutive in each series and financial year; one invoice for a payment, one note for a refund. */
-import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
+import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { must } from "./figures.ts";
 import { PLANTED } from "./planted-faults.ts";

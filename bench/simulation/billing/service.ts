@@ -7,7 +7,7 @@ import { Api, type ApiRequest, type Fault, type Front } from "../../../simulator
 import { type Change, Engine } from "../../../simulator/payments/engine.ts";
 import { timedSignature } from "../../../simulator/payments/notices.ts";
 import { simulatedEvents, simulatedFront } from "../../../simulator/payments/simulated-api.ts";
-import type { SimulatedService } from "../../../src/payments/simulated/client.ts";
+import type { SimulatedService } from "../../../src/billing/payments/simulated/client.ts";
 import type { VirtualTime } from "../virtual-time.ts";
 import { outcomeOf } from "./debit-outcomes.ts";
 import type { Dice } from "./dice.ts";

@@ -2,8 +2,9 @@
  * What subscriptions put into the ledger, against prices and rules that are written down here once more: each fee is that of its
  * month, has its statement and was charged once; included credit is at most the dearest plan's, and expires with its month.
  */
+
+import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
 import type { LedgerEntry, PostedEntry } from "../../../src/credits/ledger/entry.ts";
-import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import type { Customer } from "./customers.ts";
 import { must } from "./figures.ts";
 import { PLANS } from "./plans.ts";

@@ -1,7 +1,7 @@
 /** What orgs do about plans: subscribe, change, cancel, and pay by card when a fee could not be taken. */
 import { isDeepStrictEqual } from "node:util";
 import { newId } from "../../../src/base/ids.ts";
-import type { SubscriptionChange } from "../../../src/billing/plan-operations.ts";
+import type { SubscriptionChange } from "../../../src/billing/subscriptions/plan-operations.ts";
 import type { Customer } from "./customers.ts";
 import { Deviation } from "./figures.ts";
 import { buyFor } from "./payers.ts";

@@ -1,9 +1,10 @@
 /** Orgs on plans: their room, what they do, and what every night must hold of them. */
-import type { SubscriptionRow } from "../../../src/billing/subscription.ts";
+
+import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
+import type { SubscriptionRow } from "../../../src/billing/subscriptions/subscription.ts";
 import type { Config } from "../../../src/config.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
 import { openPlanRoom } from "../../../src/gateway/plans.ts";
-import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import { CreditWatch } from "./credit-watch.ts";
 import type { Customer } from "./customers.ts";
 import { must } from "./figures.ts";

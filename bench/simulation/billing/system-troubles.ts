@@ -1,5 +1,5 @@
 /** What happens to the machines: the payment service and the portal are away, the process dies, a day's rate is missing. */
-import { dayOf } from "../../../src/billing/fx-table.ts";
+import { dayOf } from "../../../src/billing/rates/fx-table.ts";
 import { DAY_MS, HOUR_MS } from "./service.ts";
 import type { World } from "./world.ts";
 

@@ -1,12 +1,12 @@
 /** One top-up: what the payment service has of it, against what the gateway made of it. */
 
 import type { SimDispute, SimPayment, SimRefund } from "../../../simulator/payments/state.ts";
-import type { DisputeRow } from "../../../src/billing/dispute.ts";
+import type { DisputeRow } from "../../../src/billing/disputes/dispute.ts";
+import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
 import type { ParkedReason } from "../../../src/billing/parked.ts";
-import type { RefundRow } from "../../../src/billing/refund.ts";
-import { isPaid, type TopupRow } from "../../../src/billing/topup.ts";
+import type { RefundRow } from "../../../src/billing/refunds/refund.ts";
+import { isPaid, type TopupRow } from "../../../src/billing/topups/topup.ts";
 import { openLedger } from "../../../src/credits/ledger/ledger.ts";
-import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type Customer, taxDue } from "./customers.ts";
 import { must } from "./figures.ts";

@@ -2,8 +2,8 @@
 
 import { SimRefusal } from "../../../simulator/payments/engine.ts";
 import type { WeirError } from "../../../src/base/errors.ts";
-import { PortalError } from "../../../src/invoices/portal.ts";
-import { GatewayError } from "../../../src/payments/gateway.ts";
+import { PortalError } from "../../../src/billing/invoices/portal/portal.ts";
+import { GatewayError } from "../../../src/billing/payments/gateway.ts";
 import type { VirtualTime } from "../virtual-time.ts";
 import type { Customer } from "./customers.ts";
 import type { Dice } from "./dice.ts";

@@ -12,8 +12,8 @@ import {
   startPaymentSimulator,
 } from "../../../simulator/payments/payment-simulator.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import type { TopupRow } from "../../../src/billing/topup.ts";
-import type { EventRow } from "../../../src/payments/event-log.ts";
+import type { EventRow } from "../../../src/billing/payments/event-log.ts";
+import type { TopupRow } from "../../../src/billing/topups/topup.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
 import { Markers, ok } from "../../support/erasure/planting.ts";

@@ -54,7 +54,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "docs/money.md 1": "an entry of the list; test/cells/gateway/lost-folder.test.ts reads such ones",
   "docs/plans.md 1": "a list of plans; test/unit/billing/plans-file.test.ts reads such files",
   "docs/receipts.md 1": "needs the id of a call; test/engine/money/books.test.ts gets and checks a receipt",
-  "docs/receipts.md 2": "test/process/receipts/receipts.test.ts checks one by OpenSSL",
+  "docs/receipts.md 2": "test/process/billing/receipts/receipts.test.ts checks one by OpenSSL",
   "docs/reconciliation.md 1": "test/engine/money/books.test.ts runs the command",
   "docs/scim.md 1": "needs an admin's session; scim.test.ts makes the call",
   "docs/scim.md 2": "a row of the log; scim.test.ts reads one",

@@ -13,18 +13,25 @@ import { AccountTables } from "../../../src/account/tables.ts";
 import { newId } from "../../../src/base/ids.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";
 import type { Plan } from "../../../src/base/plan.ts";
-import { FxTable } from "../../../src/billing/fx-table.ts";
-import { expireIncluded, expiryHandler } from "../../../src/billing/included-credit.ts";
-import { PlanList } from "../../../src/billing/plan-list.ts";
-import { planOperations, type SubscriptionChange } from "../../../src/billing/plan-operations.ts";
-import { closingListener, renewalHandler, renewSubscription } from "../../../src/billing/renewing.ts";
-import { SubscriptionTables } from "../../../src/billing/subscription-tables.ts";
+import { InvoiceTables } from "../../../src/billing/invoices/invoice-tables.ts";
+import { Issuer } from "../../../src/billing/invoices/issuer.ts";
+import { Series } from "../../../src/billing/invoices/series.ts";
+import { parseSupplier } from "../../../src/billing/invoices/supplier.ts";
+import { FxTable } from "../../../src/billing/rates/fx-table.ts";
+import { expireIncluded, expiryHandler } from "../../../src/billing/subscriptions/included-credit.ts";
+import { PlanList } from "../../../src/billing/subscriptions/plan-list.ts";
+import {
+  planOperations,
+  type SubscriptionChange,
+} from "../../../src/billing/subscriptions/plan-operations.ts";
+import {
+  closingListener,
+  renewalHandler,
+  renewSubscription,
+} from "../../../src/billing/subscriptions/renewal.ts";
+import { SubscriptionTables } from "../../../src/billing/subscriptions/subscription-tables.ts";
 import { openCredits } from "../../../src/credits/ledger/credits.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
-import { InvoiceTables } from "../../../src/invoices/invoice-tables.ts";
-import { Issuer } from "../../../src/invoices/issuer.ts";
-import { Series } from "../../../src/invoices/series.ts";
-import { parseSupplier } from "../../../src/invoices/supplier.ts";
 import type { JobEnding, JobHandler, JobRow, JobRun } from "../../../src/store/jobs/job.ts";
 import { JobTables } from "../../../src/store/jobs/job-tables.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";

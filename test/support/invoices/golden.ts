@@ -4,8 +4,8 @@
  * place of supply, taxable value, CGST, SGST or UTGST, IGST, total.
  */
 import { gstinCheckCharacter } from "../../../src/account/fields/gstin.ts";
-import type { InvoiceRow, Recipient } from "../../../src/invoices/invoice.ts";
-import { NO_AMOUNT, NO_HEADS, plus, shareOf, totalOf } from "../../../src/invoices/tax.ts";
+import type { InvoiceRow, Recipient } from "../../../src/billing/invoices/invoice.ts";
+import { NO_AMOUNT, NO_HEADS, plus, shareOf, totalOf } from "../../../src/billing/invoices/tax.ts";
 import { ABROAD, AT_MS, INTER, INTRA, rowOf, SEZ, supplierOf, UNREGISTERED } from "./rows.ts";
 
 /** In a State, without GSTIN. */

@@ -1,9 +1,9 @@
 /** Orders and rows of documents for tests: suppliers, recipients, and a row as the issuer would put it. */
 
-import { financialYear } from "../../../src/invoices/financial-year.ts";
-import type { InvoiceOrder, InvoiceRow, Recipient } from "../../../src/invoices/invoice.ts";
-import { identityOf, parseSupplier, type SupplierFile } from "../../../src/invoices/supplier.ts";
-import { headsOf, totalOf, treatmentFor } from "../../../src/invoices/tax.ts";
+import { financialYear } from "../../../src/billing/invoices/financial-year.ts";
+import type { InvoiceOrder, InvoiceRow, Recipient } from "../../../src/billing/invoices/invoice.ts";
+import { identityOf, parseSupplier, type SupplierFile } from "../../../src/billing/invoices/supplier.ts";
+import { headsOf, totalOf, treatmentFor } from "../../../src/billing/invoices/tax.ts";
 
 /** As YAML, with changes of single lines. */
 export const supplierYaml = (changes: Readonly<Record<string, string>> = {}): string => {

@@ -4,8 +4,8 @@
  */
 import { expect, test } from "vitest";
 import { WeirError } from "../../../src/base/errors.ts";
-import { MOST_BILL_BYTES } from "../../../src/billing/provider-bill-operations.ts";
-import { readCsv } from "../../../src/billing/provider-bill-reading.ts";
+import { MOST_BILL_BYTES } from "../../../src/billing/provider-bills/provider-bill-operations.ts";
+import { readCsv } from "../../../src/billing/provider-bills/provider-bill-reader.ts";
 import { longestTurnMs } from "../../support/processor-time.fixtures.ts";
 
 const TURN_MS = 50;

@@ -10,7 +10,7 @@ import type { Plant } from "../../../bench/simulation/billing/planted-faults.ts"
 import type { GatewayProcess } from "../../../bench/simulation/billing/process.ts";
 import { ReconciliationModule } from "../../../bench/simulation/billing/reconciliation.ts";
 import type { World } from "../../../bench/simulation/billing/world.ts";
-import { indianDay } from "../../../src/invoices/financial-year.ts";
+import { indianDay } from "../../../src/billing/invoices/financial-year.ts";
 
 /** Milliseconds of a test, on a machine that has other work. */
 const LONG_MS = 240_000;

@@ -1,9 +1,9 @@
 /** What is left of an org's rows of money when it is erased, and that its mandates end at the payment gateway before that. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ErasureStep, runStep } from "../../../src/account/erasure/erasure-steps.ts";
-import type { MandateRow } from "../../../src/billing/mandate.ts";
+import type { MandateRow } from "../../../src/billing/mandates/mandate.ts";
 import { endingOfMandates, moneyErasure } from "../../../src/billing/money-erasure.ts";
-import { SubscriptionTables } from "../../../src/billing/subscription-tables.ts";
+import { SubscriptionTables } from "../../../src/billing/subscriptions/subscription-tables.ts";
 import { AutoTopupWorld, HOUR } from "./auto-topup.fixtures.ts";
 import { someOrg } from "./fixtures.ts";
 

@@ -1,10 +1,10 @@
 /** What must hold once nothing is under way any more: everything happened as often as the payment service says, and no oftener. */
 import { expect } from "vitest";
 import type { SimPayment, SimRefund } from "../../../simulator/payments/state.ts";
-import type { RefundRow } from "../../../src/billing/refund.ts";
-import { isPaid, settledStatus, type TopupRow } from "../../../src/billing/topup.ts";
+import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
+import type { RefundRow } from "../../../src/billing/refunds/refund.ts";
+import { isPaid, settledStatus, type TopupRow } from "../../../src/billing/topups/topup.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
-import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import { audit, wholeLedger } from "../../support/credits/fixtures.ts";
 import { HOUSE, type PayWorld } from "./once.world.ts";
 

@@ -4,8 +4,8 @@
  */
 import { expect } from "vitest";
 import type { SimPayment } from "../../../simulator/payments/state.ts";
-import { DEBIT_RULES } from "../../../src/billing/auto-topup.ts";
-import { isPaid, type TopupRow } from "../../../src/billing/topup.ts";
+import { DEBIT_RULES } from "../../../src/billing/mandates/auto-topup.ts";
+import { isPaid, type TopupRow } from "../../../src/billing/topups/topup.ts";
 import { checkOrg } from "./once.checks.ts";
 import type { PayWorld } from "./once.world.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { CURRENCIES } from "../../../src/base/currency.ts";
 import { isFree, type Plan } from "../../../src/base/plan.ts";
-import { PlanList } from "../../../src/billing/plan-list.ts";
+import { PlanList } from "../../../src/billing/subscriptions/plan-list.ts";
 import { type Config, readConfig } from "../../../src/config.ts";
 import { planWarnings } from "../../../src/gateway/plan-warnings.ts";
 

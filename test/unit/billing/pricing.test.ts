@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { PlanList } from "../../../src/billing/plan-list.ts";
-import { pricingOperations } from "../../../src/billing/pricing-operations.ts";
+import { PlanList } from "../../../src/billing/subscriptions/plan-list.ts";
+import { pricingOperations } from "../../../src/billing/subscriptions/pricing-operations.ts";
 import { PLANS } from "../../support/billing/plans.fixtures.ts";
 import { ManualClock } from "../../support/credits/fixtures.ts";
 

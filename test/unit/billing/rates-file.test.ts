@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readFxRates } from "../../../src/billing/fx-config.ts";
+import { readFxRates } from "../../../src/billing/rates/fx-config.ts";
 import { check } from "../../../src/commands/check.ts";
 
 let folder: string;

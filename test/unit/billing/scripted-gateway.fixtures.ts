@@ -8,7 +8,7 @@ import {
   type MandateOrder,
   type Payment,
   type PaymentGateway,
-} from "../../../src/payments/gateway.ts";
+} from "../../../src/billing/payments/gateway.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

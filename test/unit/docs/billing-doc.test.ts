@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { movesTable, withBillingTables } from "../../../scripts/billing-tables.ts";
-import { moves } from "../../../src/state-moves.ts";
+import { moves } from "../../../src/billing/state-moves.ts";
 
 const docs = readFileSync(resolve(import.meta.dirname, "../../../docs/billing.md"), "utf8");
 

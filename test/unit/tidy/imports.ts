@@ -34,7 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "catalog",
     "store",
     "credits/ledger",
-    "receipts",
+    "billing/receipts",
     "backup",
     "supervisor",
     // What a Redis holds, without a gateway that runs.
@@ -93,17 +93,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "account/identity": ["base", "store", "account", "store/events"],
   "account/mail": ["base", "store", "store/events", "store/jobs", "account"],
   // What a payment gateway is asked and says; no money of ours moves here.
-  payments: ["base", "store", "store/jobs"],
-  invoices: ["base", "base/document", "store", "store/events", "store/jobs", "account"],
+  "billing/payments": ["base", "store", "store/jobs"],
+  "billing/invoices": ["base", "base/document", "store", "store/events", "store/jobs", "account"],
   // From a quote to credit: top-ups, refunds, mandates, plans, subscriptions.
   billing: [
     ...["base", "base/document", "store", "credits/ledger", "account", "catalog"],
-    ...["store/events", "store/jobs", "payments", "invoices"],
+    ...["store/events", "store/jobs", "billing/payments", "billing/invoices"],
   ],
   // OpenTelemetry: what the record of a call is as spans and metrics.
   "analytics/telemetry": ["base"],
   // Signed statements of what a call cost.
-  receipts: ["base", "store", "store/installation", "record"],
+  "billing/receipts": ["base", "store", "store/installation", "record"],
   "routing/policies": ["base", "base/document", "record", "store", "routing", "store/events"],
   // Directories of organisations: what an identity provider says of users and groups.
   "account/scim": ["base", "store", "account", "store/events", "store/jobs"],
@@ -135,9 +135,9 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   "@clickhouse/client": "src/analytics/",
   yaml: "src/base/document/",
   yazl: "src/account/exports/",
-  stripe: "src/payments/stripe/",
-  razorpay: "src/payments/razorpay/",
-  pdfkit: "src/invoices/",
+  stripe: "src/billing/payments/stripe/",
+  razorpay: "src/billing/payments/razorpay/",
+  pdfkit: "src/billing/invoices/",
   "badge-maker": "src/catalog/apps/",
   "@opentelemetry/api": "src/analytics/telemetry/",
   "@opentelemetry/core": "src/analytics/telemetry/",

@@ -5,7 +5,7 @@ import { newOrg, type OrgRow } from "../../../../src/account/org.ts";
 import { orgAfter } from "../../../../src/account/orgs/org-change.ts";
 import { patchOrgBody } from "../../../../src/account/orgs/org-fields.ts";
 import { checkProfile } from "../../../../src/account/orgs/tax-profile.ts";
-import { recipientOf } from "../../../../src/billing/quote.ts";
+import { recipientOf } from "../../../../src/billing/rates/quote.ts";
 
 test.each([
   ...[

@@ -1,0 +1,89 @@
+/** Operations on an org's documents: list, read, as PDF and as a page, sent again, corrected, exported by month. */
+import { z } from "zod";
+import type { Clock } from "../../base/clock.ts";
+import { raw } from "../../base/operation/answer.ts";
+import type { Cursors } from "../../base/operation/cursor.ts";
+import { operation } from "../../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { type CorrectionDeps, correctionOperation } from "./corrections/correction-operations.ts";
+import type { InvoiceRow } from "./invoice.ts";
+import type { InvoiceTables } from "./invoice-tables.ts";
+import { invoiceShape, invoiceWire } from "./invoice-wire.ts";
+import { MONTH_TYPES, monthAnswer, monthQuery } from "./month-export.ts";
+import { fileName, ownInvoice } from "./own-invoice.ts";
+import { type ResendDeps, resendOperation } from "./resend-operations.ts";
+
+export interface InvoiceOperationDeps extends CorrectionDeps, ResendDeps {
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly tables: InvoiceTables;
+  /** Both draw beside the event loop. @throws WeirError `gateway_unavailable` where too many wait */
+  readonly pdf: (row: InvoiceRow) => Promise<Uint8Array>;
+  readonly html: (row: InvoiceRow) => Promise<string>;
+}
+
+const byId = z.object({ id: z.string().max(100) });
+
+export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
+  listInvoices: operation({
+    name: "listInvoices",
+    summary: "The org's invoices, statements and credit notes, newest first",
+    query: z.object(pageQuery(50, 200)),
+    output: pageOf(invoiceShape),
+    run({ query: { limit, cursor } }, { orgId }) {
+      const { data, next_cursor } = readPage({
+        ...{ cursors: deps.cursors, limit, cursor },
+        list: `invoices:${orgId}`,
+        rows: (after) => deps.tables.of(orgId, after?.[0] as string | undefined),
+        positionOf: ({ id }) => [id],
+      });
+      return { object: "list" as const, data: data.map(invoiceWire), next_cursor };
+    },
+  }),
+  getInvoice: operation({
+    name: "getInvoice",
+    summary: "Read an invoice, a statement or a credit note",
+    path: byId,
+    output: invoiceShape,
+    errors: ["not_found"],
+    run: ({ path }, caller) => invoiceWire(ownInvoice(deps.tables, caller, path.id)),
+  }),
+  getInvoicePdf: operation({
+    name: "getInvoicePdf",
+    summary: "The document as PDF; the same bytes each time until it is registered as an e-invoice",
+    path: byId,
+    output: z.undefined(),
+    otherTypes: ["application/pdf"],
+    errors: ["not_found", "gateway_unavailable"],
+    async run({ path }, caller) {
+      const row = ownInvoice(deps.tables, caller, path.id);
+      return raw("application/pdf", await deps.pdf(row), {
+        headers: { "content-disposition": `inline; filename="${fileName(row)}"` },
+      });
+    },
+  }),
+  getInvoiceHtml: operation({
+    name: "getInvoiceHtml",
+    summary: "The document as a page; it shows the same texts as the PDF",
+    path: byId,
+    output: z.undefined(),
+    otherTypes: ["text/html"],
+    errors: ["not_found", "gateway_unavailable"],
+    async run({ path }, caller) {
+      const page = await deps.html(ownInvoice(deps.tables, caller, path.id));
+      return raw("text/html; charset=utf-8", page);
+    },
+  }),
+  exportInvoices: operation({
+    name: "exportInvoices",
+    summary:
+      "The org's documents of a month for an accountant: CSV, JSON, or in the shape of the GSTR-1 return",
+    query: monthQuery,
+    output: z.undefined(),
+    otherTypes: MONTH_TYPES,
+    errors: ["payload_too_large"],
+    run: ({ query }, { orgId }) => monthAnswer(deps.tables, query, deps.clock.now(), orgId),
+  }),
+  ...resendOperation(deps),
+  ...correctionOperation(deps),
+});

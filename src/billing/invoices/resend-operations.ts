@@ -1,0 +1,79 @@
+/** Sends a document again. To people outside the org only for a person who is signed in, so that a leaked key mails no stranger. */
+import { z } from "zod";
+import { emailField, sameEmail } from "../../account/fields/email.ts";
+import { personBehind } from "../../account/granting.ts";
+import { assertMayChange } from "../../account/scopes.ts";
+import type { AccountTables } from "../../account/tables.ts";
+import { type Clock, localDay } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { assertWithin, type Quotas } from "../../base/quota.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import type { Store } from "../../store/store.ts";
+import type { ExpiringTable } from "../../store/tables/expiring-table.ts";
+import type { InvoiceRow } from "./invoice.ts";
+import type { InvoiceTables } from "./invoice-tables.ts";
+import { ownInvoice } from "./own-invoice.ts";
+
+export interface ResendDeps {
+  readonly store: Pick<Store, "act">;
+  readonly clock: Clock;
+  readonly tables: InvoiceTables;
+  readonly accounts: AccountTables;
+  readonly trail: Trail;
+  readonly quotas: Quotas;
+  /** [org id, day]: how many were sent again. */
+  readonly resent: ExpiringTable<number>;
+  /** In an act: puts the mail with the document to one address. @param askedBy the person; empty where nobody is known @throws WeirError 403 `plan_limit` */
+  readonly putMailTo: (row: InvoiceRow, to: string, askedBy: string) => void;
+}
+
+export const resendOperation = (deps: ResendDeps) => ({
+  resendInvoice: operation({
+    name: "resendInvoice",
+    summary: "Mail a document to an address; some times a day (`invoices_resent_per_day` of the settings)",
+    path: z.object({ id: z.string().max(100) }),
+    body: z.strictObject({
+      to: emailField.describe("Where to; outside the org's members and billing address only from a session"),
+    }),
+    output: z.object({
+      queued: z.boolean().describe("It is on its way"),
+      to: z.string().describe("The address as it was understood"),
+    }),
+    errors: ["not_found", "state", "scope", "plan_limit"],
+    run: ({ path, body }, caller) => resend(deps, caller, path.id, body.to),
+  }),
+});
+
+async function resend(deps: ResendDeps, caller: Caller, id: string, to: string) {
+  const { store, clock, tables, trail, resent, putMailTo, quotas } = deps;
+  assertMayChange(caller, "live");
+  return await store.act(() => {
+    const row = ownInvoice(tables, caller, id);
+    if (row.irnStatus === "pending" || row.irnStatus === "failed")
+      throw fail("state", "It is not registered as an e-invoice yet; it is mailed once it is.");
+    if (caller.actor.kind !== "person" && !isOfOrg(deps, caller.orgId, to))
+      throw fail(
+        "scope",
+        "A key sends only to the org's members and its billing address. Sign in to send elsewhere.",
+        { param: "/to" },
+      );
+    const nowMs = clock.now();
+    const key = [caller.orgId, localDay(nowMs, "UTC")];
+    const count = resent.get(key) ?? 0;
+    assertWithin(quotas, "invoices_resent_per_day", count, "documents sent again a day", "Ask tomorrow.");
+    resent.put(key, count + 1, nowMs);
+    putMailTo(row, to, personBehind(deps.accounts, caller) ?? "");
+    trail.audit.note(caller, { act: "invoice.resend", target: row.id, after: { to } });
+    return { queued: true, to };
+  });
+}
+
+function isOfOrg({ accounts }: ResendDeps, orgId: string, to: string): boolean {
+  const billing = accounts.org(orgId)?.billingEmail ?? "";
+  if (billing !== "" && sameEmail(billing, to)) return true;
+  return accounts.people.membersOf(orgId).some(({ userId }) => {
+    const user = accounts.people.user(userId);
+    return user !== undefined && user.status === "active" && sameEmail(user.email, to);
+  });
+}

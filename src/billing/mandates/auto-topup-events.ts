@@ -1,0 +1,47 @@
+/** Events of mandates and automatic top-ups. */
+import { z } from "zod";
+import { eventType } from "../../store/events/types.ts";
+import { topupShape } from "../topups/topup.ts";
+import { mandateShape } from "./mandate.ts";
+
+export const mandateActive = eventType("mandate.active", mandateShape);
+export const mandateFailed = eventType("mandate.failed", mandateShape);
+export const mandateCancelled = eventType("mandate.cancelled", mandateShape);
+export const mandatePaused = eventType(
+  "mandate.paused",
+  mandateShape.extend({
+    reason: z
+      .string()
+      .describe(
+        "`failures`: three debits in a row; `declined`, `dispute`, `bank`, `mismatch`: one was enough",
+      ),
+  }),
+);
+
+const debit = z.object({
+  mandate_id: z.string(),
+  org_id: z.string(),
+  currency: z.string(),
+  amount_minor: z.int().describe("Before tax, in paise or cents"),
+  total_minor: z.int().describe("What is debited: amount and tax"),
+});
+
+export const autoTopupNotified = eventType(
+  "auto_topup.notified",
+  debit.extend({ due_at: z.string().describe("Not debited before this") }),
+);
+
+export const autoTopupCharged = eventType(
+  "auto_topup.charged",
+  topupShape.extend({ mandate_id: z.string() }),
+);
+
+export const autoTopupFailed = eventType(
+  "auto_topup.failed",
+  debit.extend({
+    topup_id: z.string().optional().describe("Absent where no debit was tried"),
+    failure: z.string().describe("Why, as the payment gateway says"),
+    consecutive_failures: z.int(),
+    retry_at: z.string().optional().describe("No other debit before this; absent where none will be tried"),
+  }),
+);

@@ -1,0 +1,154 @@
+/**
+ * What a webhook of a payment gateway sets off: the object that it names is read, and settled as after any other reading. So a
+ * webhook may come twice, late, or before the one that it follows.
+ */
+
+import { type DisputingDeps, followDispute } from "../disputes/dispute.ts";
+import { GatewayError, type GatewayId, type Notice, type PaymentGateway } from "../payments/gateway.ts";
+import type { NoticeEnding } from "../payments/inbound.ts";
+import { type ForeignRefundDeps, followListed, followRefund } from "../refunds/foreign-refunds.ts";
+import { settle } from "../topups/settlement.ts";
+import { lookAt, type WatchingDeps } from "../topups/topup-watch.ts";
+
+export type NoticeDeps = WatchingDeps &
+  ForeignRefundDeps &
+  DisputingDeps & {
+    /** Port: a mandate of ours changed. */
+    readonly onMandate: (
+      gateway: PaymentGateway,
+      ref: string,
+      signal: AbortSignal,
+    ) => Promise<NoticeEnding | undefined>;
+  };
+
+/** @throws GatewayError for another try */
+export async function onNotice(
+  deps: NoticeDeps,
+  gatewayId: GatewayId,
+  { subject }: Notice,
+  signal: AbortSignal,
+): Promise<NoticeEnding | undefined> {
+  const gateway = deps.gatewayOf(gatewayId);
+  if (gateway === undefined || subject.kind === "none") return undefined;
+  const { kind, ref, reference } = subject;
+  if (kind === "mandate") return await deps.onMandate(gateway, ref, signal);
+  if (kind === "checkout") return await onCheckout(deps, gatewayId, ref, reference, signal);
+  if (kind === "dispute") return await onDispute(deps, gateway, ref, signal);
+  if (kind === "refund") return await onRefund(deps, gateway, ref, signal);
+  return await onPayment(deps, gateway, ref, reference, signal);
+}
+
+async function onCheckout(
+  deps: NoticeDeps,
+  gatewayId: GatewayId,
+  ref: string,
+  reference: string,
+  signal: AbortSignal,
+): Promise<NoticeEnding | undefined> {
+  const row = deps.topups.ofCheckout(gatewayId, ref) ?? deps.topups.find(reference);
+  if (row?.gateway !== gatewayId) return undefined;
+  // The notice may come before the act that stores the checkout's id.
+  const look = await lookAt(deps, row.gatewayRef === "" ? { ...row, gatewayRef: ref } : row, signal);
+  return { act: () => look && settle(deps, row.id, look.checkout), orgId: () => row.orgId };
+}
+
+async function onPayment(
+  deps: NoticeDeps,
+  gateway: PaymentGateway,
+  ref: string,
+  reference: string,
+  signal: AbortSignal,
+): Promise<NoticeEnding | undefined> {
+  const known = deps.topups.ofPayment(gateway.id, ref) ?? deps.topups.find(reference);
+  const payment = await gateway.readPayment(ref, { signal });
+  const row = known ?? deps.topups.find(payment.reference);
+  if (row?.gateway !== gateway.id) {
+    return payment.state === "paid" ? { act: () => parkUnknown(deps, gateway.id, payment) } : undefined;
+  }
+  const refunds = payment.refundedMinor > 0 ? await gateway.refundsOf(ref, { signal }) : [];
+  const look = payment.state === "paid" ? undefined : await lookAt(deps, row, signal);
+  return {
+    act() {
+      settle(deps, row.id, look?.checkout ?? { ref: row.gatewayRef, state: "open", payments: [payment] });
+      const topup = deps.topups.ofPayment(gateway.id, ref);
+      if (topup !== undefined) followListed(deps, topup.id, refunds);
+    },
+    orgId: () => row.orgId,
+  };
+}
+
+async function onRefund(
+  deps: NoticeDeps,
+  gateway: PaymentGateway,
+  ref: string,
+  signal: AbortSignal,
+): Promise<NoticeEnding | undefined> {
+  const refund = await orMissing(gateway.readRefund(ref, { signal }));
+  if (refund === undefined) return undefined;
+  return await afterPayment(deps, gateway, refund.paymentRef, signal, (topupId) =>
+    followRefund(deps, topupId, refund),
+  );
+}
+
+async function onDispute(
+  deps: NoticeDeps,
+  gateway: PaymentGateway,
+  ref: string,
+  signal: AbortSignal,
+): Promise<NoticeEnding | undefined> {
+  const dispute = await orMissing(gateway.readDispute(ref, { signal }));
+  if (dispute === undefined) return undefined;
+  return await afterPayment(deps, gateway, dispute.paymentRef, signal, (topupId) =>
+    followDispute(deps, topupId, dispute),
+  );
+}
+
+/**
+ * Follows what became of a payment; one that is not credited yet is credited first, for webhooks come in any order. Refunds and
+ * disputes of a second payment of a top-up are no business of its credit.
+ */
+async function afterPayment(
+  deps: NoticeDeps,
+  gateway: PaymentGateway,
+  paymentRef: string,
+  signal: AbortSignal,
+  follow: (topupId: string) => void,
+): Promise<NoticeEnding> {
+  const isKnown = deps.topups.ofPayment(gateway.id, paymentRef) !== undefined;
+  const first = isKnown ? undefined : await onPayment(deps, gateway, paymentRef, "", signal);
+  return {
+    act() {
+      first?.act?.();
+      const topup = deps.topups.ofPayment(gateway.id, paymentRef);
+      if (topup !== undefined) follow(topup.id);
+    },
+    // The first reading knows the org of a top-up's second payment.
+    orgId: () => deps.topups.ofPayment(gateway.id, paymentRef)?.orgId ?? first?.orgId?.(),
+  };
+}
+
+/** @returns undefined for what is not there */
+async function orMissing<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof GatewayError && error.kind === "missing") return undefined;
+    throw error;
+  }
+}
+
+/** Only in an act. Money came that no top-up asked for. */
+function parkUnknown(
+  { parked, clock }: NoticeDeps,
+  gateway: GatewayId,
+  {
+    ref,
+    reference,
+    total,
+  }: { ref: string; reference: string; total: { currency: "INR" | "USD"; minor: number } },
+): void {
+  const detail =
+    reference === "" ? "A payment without our reference" : `A payment of the unknown ${reference}`;
+  const given = { gateway, ref, orgId: "", topupId: "", currency: total.currency, minor: total.minor };
+  parked.park({ ...given, detail: detail.slice(0, 500), reason: "unknown_payment" }, clock.now());
+}

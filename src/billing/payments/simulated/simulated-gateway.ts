@@ -1,0 +1,212 @@
+/** The `simulated` payment gateway: a service of the simulator on loopback, in both currencies. No money moves. */
+import type { z } from "zod";
+import { fail } from "../../../base/errors.ts";
+import { CALL_TIMEOUT_MS, declined } from "../failure.ts";
+import type {
+  Checkout,
+  CheckoutOrder,
+  Day,
+  DayLine,
+  DebitOrder,
+  Dispute,
+  GatewayCall,
+  GatewayMandate,
+  GatewayRefund,
+  HostedPage,
+  MandateOrder,
+  Method,
+  Notice,
+  Payment,
+  PaymentGateway,
+  RefundOrder,
+  Settlement,
+} from "../gateway.ts";
+import { checkTimedSignature, webhookJson } from "../timed-signature.ts";
+import { type Send, SimulatedClient, type SimulatedService } from "./client.ts";
+import * as answers from "./schema.ts";
+
+type Reading = Pick<GatewayCall, "signal">;
+
+export interface SimulatedGatewayOptions {
+  /** Starts it, if it does not run yet. */
+  readonly service: () => Promise<SimulatedService>;
+  readonly timeoutMs?: number;
+  /** For a service in the same process. */
+  readonly send?: Send;
+}
+
+export class SimulatedGateway implements PaymentGateway {
+  readonly id = "simulated";
+  readonly currencies = ["INR", "USD"] as const;
+  readonly mandateMethods: readonly Method[] = [
+    "upi",
+    "emandate",
+    "card_domestic",
+    "card",
+    "link",
+    "ach_debit",
+  ];
+  readonly #client: SimulatedClient;
+  readonly #service: () => Promise<SimulatedService>;
+  /** The webhook secret of the service that was reached last: webhooks come only from one that runs. */
+  #secret: string | undefined;
+
+  constructor({ service, timeoutMs = CALL_TIMEOUT_MS, send }: SimulatedGatewayOptions) {
+    this.#service = service;
+    this.#client = new SimulatedClient(() => this.#known(), timeoutMs, send);
+  }
+
+  async #known(): Promise<SimulatedService> {
+    const found = await this.#service();
+    this.#secret = found.webhookSecret;
+    return found;
+  }
+
+  /** Learns the secret of webhooks of a service that runs already. */
+  async reach(): Promise<void> {
+    await this.#known();
+  }
+
+  createCheckout(order: CheckoutOrder, call: GatewayCall): Promise<HostedPage> {
+    return this.#post("create a checkout", "/checkouts", order, answers.pageAnswer, call);
+  }
+
+  async readCheckout(ref: string, call: Reading): Promise<Checkout> {
+    const path = `/checkouts/${part(ref)}`;
+    const checkout = await this.#get("read a checkout", path, answers.checkoutAnswer, call);
+    return { ...checkout, payments: checkout.payments.map(paymentOf) };
+  }
+
+  async expireCheckout(ref: string, call: GatewayCall): Promise<void> {
+    const path = `/checkouts/${part(ref)}/expire`;
+    await this.#post("end a checkout", path, {}, answers.anyAnswer, call, true);
+  }
+
+  async readPayment(ref: string, call: Reading): Promise<Payment> {
+    const path = `/payments/${part(ref)}`;
+    return paymentOf(await this.#get("read a payment", path, answers.paymentAnswer, call));
+  }
+
+  async capture(ref: string, total: Payment["total"], call: GatewayCall): Promise<Payment> {
+    const path = `/payments/${part(ref)}/capture`;
+    try {
+      const body = { total };
+      return paymentOf(await this.#post("capture a payment", path, body, answers.paymentAnswer, call, true));
+    } catch (error) {
+      // It was captured before.
+      const payment = await this.readPayment(ref, call).catch(() => undefined);
+      if (payment?.state === "paid" && payment.total.minor === total.minor) return payment;
+      throw error;
+    }
+  }
+
+  refund(order: RefundOrder, call: GatewayCall): Promise<GatewayRefund> {
+    return this.#post("refund a payment", "/refunds", order, answers.refundAnswer, call, true);
+  }
+
+  async refundsOf(paymentRef: string, call: Reading): Promise<readonly GatewayRefund[]> {
+    const path = `/payments/${part(paymentRef)}/refunds`;
+    return (await this.#get("list refunds", path, answers.refundsAnswer, call)).data;
+  }
+
+  readRefund(ref: string, call: Reading): Promise<GatewayRefund> {
+    return this.#get("read a refund", `/refunds/${part(ref)}`, answers.refundAnswer, call);
+  }
+
+  readDispute(ref: string, call: Reading): Promise<Dispute> {
+    return this.#get("read a dispute", `/disputes/${part(ref)}`, answers.disputeAnswer, call);
+  }
+
+  registerMandate(order: MandateOrder, call: GatewayCall): Promise<HostedPage> {
+    return this.#post("register a mandate", "/mandates", order, answers.pageAnswer, call);
+  }
+
+  readMandate(ref: string, call: Reading): Promise<GatewayMandate> {
+    return this.#get("read a mandate", `/mandates/${part(ref)}`, answers.mandateAnswer, call);
+  }
+
+  async cancelMandate({ ref }: Pick<GatewayMandate, "ref" | "tokenRef">, call: GatewayCall): Promise<void> {
+    await this.#post("cancel a mandate", `/mandates/${part(ref)}/cancel`, {}, answers.anyAnswer, call);
+  }
+
+  async prepareDebit({ reference, mandate, total }: DebitOrder, call: GatewayCall): Promise<string> {
+    const body = { reference, tokenRef: mandate.tokenRef, total };
+    return (await this.#post("prepare a debit", "/debits", body, answers.refAnswer, call)).ref;
+  }
+
+  /** @throws GatewayError `declined` */
+  async confirmDebit(preparedRef: string, _order: DebitOrder, call: GatewayCall): Promise<Payment> {
+    const path = `/debits/${part(preparedRef)}/confirm`;
+    const payment = paymentOf(await this.#post("confirm a debit", path, {}, answers.paymentAnswer, call));
+    if (payment.failure !== null) throw declined("simulated: confirm a debit", payment.failure);
+    return payment;
+  }
+
+  async readDebit(preparedRef: string, call: Reading): Promise<Payment | undefined> {
+    const path = `/payments/${part(preparedRef)}`;
+    const payment = await this.#get("read a debit", path, answers.paymentAnswer, call);
+    return payment.state === "prepared" ? undefined : paymentOf(payment);
+  }
+
+  readWebhook(bytes: Buffer, header: (name: string) => string, nowMs: number): readonly Notice[] {
+    const secrets = this.#secret === undefined ? [] : [this.#secret];
+    checkTimedSignature(bytes, header("weir-payments-signature"), secrets, nowMs);
+    const body = answers.webhookBody.safeParse(webhookJson(bytes));
+    if (!body.success) throw fail("invalid_value", "The webhook's body is not valid.");
+    const { id, kind, ref, reference } = body.data;
+    return [{ eventId: id, subject: subjectOf(kind, ref, reference) }];
+  }
+
+  async *linesOf(day: Day, call: Reading): AsyncGenerator<DayLine> {
+    for (let skip: number | null = 0; skip !== null; ) {
+      const path: string = `/lines?${dayQuery(day)}&skip=${skip}`;
+      const page: z.output<typeof answers.linesAnswer> = await this.#get(
+        ...(["list a day's lines", path, answers.linesAnswer, call] as const),
+      );
+      yield* page.data;
+      skip = page.next;
+    }
+  }
+
+  async *settlementsOf(day: Day, call: Reading): AsyncGenerator<Settlement> {
+    for (let skip: number | null = 0; skip !== null; ) {
+      const path: string = `/settlements?${dayQuery(day)}&skip=${skip}`;
+      const page: z.output<typeof answers.settlementsAnswer> = await this.#get(
+        ...(["list settlements", path, answers.settlementsAnswer, call] as const),
+      );
+      yield* page.data;
+      skip = page.next;
+    }
+  }
+
+  #get<T>(what: string, path: string, answer: z.ZodType<T>, call: Reading): Promise<T> {
+    return this.#client.ask({ what, method: "GET", path, answer, call: { signal: call.signal } });
+  }
+
+  #post<T>(
+    ...[what, path, body, answer, call, mayDecline = false]: [
+      ...[what: string, path: string, body: unknown, answer: z.ZodType<T>],
+      ...[call: GatewayCall, mayDecline?: boolean],
+    ]
+  ): Promise<T> {
+    return this.#client.ask({ what, method: "POST", path, body, answer, call, mayDecline });
+  }
+}
+
+/** An id in a path. */
+const part = (ref: string): string => encodeURIComponent(ref);
+
+const dayQuery = ({ fromMs, toMs }: Day): string => `from_ms=${fromMs}&to_ms=${toMs}`;
+
+/** A debit that nobody confirmed is read by `readDebit`. */
+const paymentOf = (payment: z.output<typeof answers.paymentAnswer>): Payment => ({
+  ...payment,
+  state: payment.state === "prepared" ? "processing" : payment.state,
+});
+
+const KINDS = ["checkout", "payment", "refund", "dispute", "mandate"] as const;
+
+function subjectOf(word: string, ref: string, reference: string): Notice["subject"] {
+  const kind = KINDS.find((known) => known === word);
+  return kind === undefined || ref === "" ? { kind: "none" } : { kind, ref, reference };
+}

@@ -1,0 +1,106 @@
+/** Operations on refunds. */
+import { z } from "zod";
+import { plainText } from "../../account/fields/text-field.ts";
+import { assertMayChange } from "../../account/scopes.ts";
+import { fail } from "../../base/errors.ts";
+import type { Cursors } from "../../base/operation/cursor.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { pageQuery, readPage } from "../../base/operation/page.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import type { Store } from "../../store/store.ts";
+import { type RefundRow, refundShape, refundWire } from "./refund.ts";
+import { askRefund, type RefundingDeps } from "./refund-acts.ts";
+
+export interface RefundOperationDeps extends RefundingDeps {
+  readonly store: Pick<Store, "act">;
+  readonly cursors: Cursors;
+  readonly trail: Trail;
+  /** Port: resolves when the refund is not pending any more, or after the time. */
+  readonly settled: (refundId: string, withinMs: number) => Promise<void>;
+  /** Port: resolves when every cell reads what this one reads now. */
+  readonly seenEverywhere: () => Promise<void>;
+}
+
+/** Most payment gateways answer at once; a client waits for that. */
+const ANSWER_MS = 5_000;
+
+const oneRefund = z.object({ refund: refundShape.describe("The refund") });
+
+export function refundOperations(deps: RefundOperationDeps) {
+  return {
+    refundTopup: operation({
+      name: "refundTopup",
+      summary: "Refund unspent credit of a top-up to where it was paid from",
+      path: z.object({ id: z.string() }),
+      body: z.strictObject({
+        amount_minor: z
+          .int()
+          .min(1)
+          .max(Number.MAX_SAFE_INTEGER)
+          .describe("Before tax, in paise or cents; its tax goes back too"),
+        reason: plainText(500).default("").describe("For the org's own records"),
+        idempotency_key: z
+          .string()
+          .regex(/^[\x21-\x7e]{1,128}$/, { error: "1 to 128 printable characters without spaces" })
+          .describe("Asking again with it returns the first refund"),
+      }),
+      output: oneRefund,
+      errors: ["not_found", "not_refundable", "idempotency_mismatch"],
+      run: ({ path, body }, caller) => refundTopup(deps, caller, path.id, body),
+    }),
+    listRefunds: operation({
+      name: "listRefunds",
+      summary: "The org's refunds, newest first",
+      query: z.object(pageQuery(50, 200)),
+      output: z.object({ data: z.array(refundShape), next_cursor: z.string() }),
+      run({ query: { limit, cursor } }, { orgId }) {
+        const { data, next_cursor } = readPage({
+          ...{ cursors: deps.cursors, limit, cursor },
+          list: `refunds:${orgId}`,
+          rows: (after) => deps.refunds.of(orgId, after?.[0] as string | undefined),
+          positionOf: ({ id }) => [id],
+        });
+        return { data: data.map(refundWire), next_cursor };
+      },
+    }),
+    getRefund: operation({
+      name: "getRefund",
+      summary: "Read a refund",
+      path: z.object({ id: z.string() }),
+      output: oneRefund,
+      errors: ["not_found"],
+      run: ({ path }, { orgId }) => ({ refund: refundWire(mustGet(deps, orgId, path.id)) }),
+    }),
+  };
+}
+
+function mustGet({ refunds }: RefundOperationDeps, orgId: string, id: string): RefundRow {
+  const row = refunds.get(orgId, id);
+  if (row === undefined) throw fail("not_found", "There is no such refund.");
+  return row;
+}
+
+interface RefundBody {
+  readonly amount_minor: number;
+  readonly reason: string;
+  readonly idempotency_key: string;
+}
+
+async function refundTopup(deps: RefundOperationDeps, caller: Caller, topupId: string, body: RefundBody) {
+  const { amount_minor: amountMinor, reason, idempotency_key: idempotencyKey } = body;
+  const { orgId } = caller;
+  assertMayChange(caller, "live");
+  const asked = await deps.store.act(() => {
+    const { refund, replay } = askRefund(deps, orgId, topupId, { amountMinor, reason, idempotencyKey });
+    if (!replay) {
+      const after = refundWire(refund);
+      deps.trail.audit.note(caller, { act: "refund.create", target: refund.id, after });
+    }
+    return { id: refund.id, replay };
+  });
+  if (mustGet(deps, orgId, asked.id).status === "pending") await deps.settled(asked.id, ANSWER_MS);
+  // The job's act may be on its way to other cells, and what reads the invoice next may be one of them.
+  await deps.seenEverywhere();
+  const wire = refundWire(mustGet(deps, orgId, asked.id));
+  return { refund: asked.replay ? { ...wire, replay: true } : wire };
+}

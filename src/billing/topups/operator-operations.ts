@@ -1,0 +1,148 @@
+/**
+ * What operators do about payments: look at those that are parked, say what became of them, and record payments that came by wire
+ * or cheque. Each act on an org is a row of its audit.
+ */
+import { z } from "zod";
+import { plainText } from "../../account/fields/text-field.ts";
+import type { AccountTables } from "../../account/tables.ts";
+import { fail } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import type { Cursors } from "../../base/operation/cursor.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import type { Store } from "../../store/store.ts";
+import type { InvoiceIssuer } from "../invoices/invoice.ts";
+import { type ParkedPayments, parkedShape, parkedWire } from "../parked.ts";
+import { assertBillable, type QuoteDeps, quoteFor } from "../rates/quote.ts";
+import { MOST_MINOR } from "../rates/terms.ts";
+import { credit, type SettlingDeps } from "./settlement.ts";
+import { type TopupRow, topupShape, topupWire } from "./topup.ts";
+
+export interface OperatorPaymentDeps extends SettlingDeps, QuoteDeps {
+  readonly invoices: SettlingDeps["invoices"] & Pick<InvoiceIssuer, "treatmentOf">;
+  readonly store: Pick<Store, "act">;
+  readonly accounts: AccountTables;
+  readonly cursors: Cursors;
+  readonly trail: Trail;
+  readonly parked: ParkedPayments;
+}
+
+const reason = plainText(1000).min(1).describe("Shown to the org in its audit");
+
+export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
+  return {
+    operatorListPayments: operation({
+      name: "operatorListPayments",
+      summary: "Payments to look at, newest first: they did not match, and were not credited",
+      query: z.object({
+        status: z
+          .enum(["open", "closed"])
+          .default("open")
+          .describe("`closed`: an operator said what became of them"),
+        ...pageQuery(50, 200),
+      }),
+      output: pageOf(parkedShape),
+      run({ query: { status, limit, cursor } }) {
+        const { data, next_cursor } = readPage({
+          ...{ cursors: deps.cursors, limit, cursor },
+          list: "operator:payments",
+          rows: (after) => deps.parked.all(after?.[0] as string | undefined),
+          positionOf: ({ id }) => [id],
+          matches: (row) => (row.closedAtMs === null) === (status === "open"),
+        });
+        return { object: "list" as const, data: data.map(parkedWire), next_cursor };
+      },
+    }),
+    operatorClosePayment: operation({
+      name: "operatorClosePayment",
+      summary: "Say what became of a payment that was looked at",
+      path: z.object({ id: z.string().max(100) }),
+      body: z.strictObject({ outcome: reason }),
+      output: parkedShape,
+      errors: ["not_found", "state"],
+      run: ({ path, body }, caller) => deps.store.act(() => closeParked(deps, caller, path.id, body.outcome)),
+    }),
+    operatorRecordPayment: operation({
+      name: "operatorRecordPayment",
+      summary: "Record a payment that came by wire or cheque: credits it and issues the invoice",
+      path: z.object({ id: z.string().max(100).describe("Id or slug") }),
+      body: z.strictObject({
+        amount_minor: z.int().min(1).max(MOST_MINOR).describe("Before tax, in paise or cents"),
+        reference: plainText(100).min(1).describe("The bank's reference: to record it twice changes nothing"),
+        reason,
+      }),
+      output: topupShape,
+      status: 201,
+      errors: ["not_found", "billing_profile_incomplete", "fx_stale", "idempotency_mismatch"],
+      run: ({ path, body }, caller) => deps.store.act(() => recordPayment(deps, caller, path.id, body)),
+    }),
+  };
+}
+
+function closeParked(
+  { parked, clock, trail }: OperatorPaymentDeps,
+  caller: Caller,
+  id: string,
+  outcome: string,
+) {
+  const row = parked.get(id);
+  if (row === undefined) throw fail("not_found", "There is no such payment.");
+  if (row.closedAtMs !== null) throw fail("state", "It is closed already.");
+  const closed = parked.close(row, outcome, clock.now());
+  if (row.orgId !== "") {
+    trail.audit.note(caller, { act: "payment.close", target: row.ref, orgId: row.orgId, reason: outcome });
+  }
+  return parkedWire(closed);
+}
+
+interface Recorded {
+  readonly amount_minor: number;
+  readonly reference: string;
+  readonly reason: string;
+}
+
+const usedReference = (how: string) =>
+  fail("idempotency_mismatch", `This reference was recorded ${how}.`, { param: "/reference" });
+
+/** The bank's reference is the payment's id, so it is credited once. */
+function recordPayment(deps: OperatorPaymentDeps, caller: Caller, idOrSlug: string, given: Recorded) {
+  const { accounts, clock, topups, trail } = deps;
+  const org = accounts.org(idOrSlug) ?? accounts.orgBySlug(idOrSlug);
+  if (org === undefined) throw fail("not_found", "There is no such organisation.");
+  // No key of a client has a space.
+  const key = `offline ${given.reference}`;
+  const earlier = topups.ofKey(org.id, key);
+  if (earlier !== undefined) {
+    if (earlier.quote.amountMinor === given.amount_minor)
+      return topupWire(earlier, { id: earlier.invoiceId });
+    throw usedReference("with another amount");
+  }
+  // A transfer has one payer: two orgs with the same one would both be credited for it.
+  if (topups.ofPayment("offline", given.reference) !== undefined)
+    throw usedReference("for another organisation");
+  assertBillable(org);
+  const nowMs = clock.now();
+  const row: TopupRow = {
+    ...{ id: newId("tup", nowMs), orgId: org.id, status: "pending", source: "offline", gateway: "offline" },
+    ...{
+      gatewayRef: given.reference,
+      checkoutUrl: "",
+      paymentRef: "",
+      method: "",
+      feeMinor: 0,
+      invoiceId: "",
+    },
+    quote: quoteFor(deps, org, given.amount_minor, nowMs),
+    ...{ refundedMinor: 0, refundedMicroUsd: 0, openDisputes: [] },
+    ...{ createdAtMs: nowMs, expiresAtMs: nowMs, paidAtMs: null, idempotencyKey: key, failure: "" },
+  };
+  topups.put(row);
+  const paid = credit(deps, row, { ref: given.reference, method: "", feeMinor: 0, paidAtMs: nowMs });
+  const wire = topupWire(paid, { id: paid.invoiceId });
+  trail.audit.note(caller, {
+    ...{ act: "payment.record", target: paid.id, orgId: org.id, reason: given.reason },
+    after: wire,
+  });
+  return wire;
+}

@@ -1,0 +1,268 @@
+/** Operations on top-ups: a quote, a checkout, and what became of it. */
+import { hash } from "node:crypto";
+import { z } from "zod";
+import type { OrgRow } from "../../account/org.ts";
+import { assertMayChange } from "../../account/scopes.ts";
+import type { AccountTables } from "../../account/tables.ts";
+import { fail } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import type { Cursors } from "../../base/operation/cursor.ts";
+import { checkedIdempotencyKey, type HttpHead } from "../../base/operation/http-head.ts";
+import { type Caller, operation } from "../../base/operation/operation.ts";
+import { pageOf, pageQuery, readPageInTurns } from "../../base/operation/page.ts";
+import { assertWithin, type Quotas } from "../../base/quota.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import type { JobQueue } from "../../store/jobs/jobs.ts";
+import type { InvoiceIssuer } from "../invoices/invoice.ts";
+import {
+  type CheckoutOrder,
+  GatewayError,
+  type GatewayId,
+  type PaymentGateway,
+} from "../payments/gateway.ts";
+import {
+  assertBillable,
+  assertMinimum,
+  type QuoteDeps,
+  quoteFor,
+  quoteShape,
+  quoteWire,
+} from "../rates/quote.ts";
+import { isPaid, type TopupRow, topupShape, topupWire } from "./topup.ts";
+import { lookNow, type WatchingDeps, watchTopup } from "./topup-watch.ts";
+
+export interface TopupOperationDeps extends WatchingDeps, QuoteDeps {
+  readonly invoices: WatchingDeps["invoices"] & Pick<InvoiceIssuer, "treatmentOf" | "idOfTopup">;
+  readonly accounts: AccountTables;
+  readonly cursors: Cursors;
+  readonly jobs: Pick<JobQueue, "enqueue">;
+  readonly trail: Trail;
+  readonly quotas: Quotas;
+  /** Port: who takes payments in a currency. */
+  readonly gatewayFor: (currency: OrgRow["billingCurrency"]) => PaymentGateway | undefined;
+  /** Port: where the request's browser reaches the gateway, without a slash at the end. @throws WeirError where it is not known */
+  readonly ownAddress: (head: HttpHead) => string;
+}
+
+const MINUTE_MS = 60_000;
+/** A quote binds a checkout that is opened within this time; a payment that began then may end later. */
+const CHECKOUT_MS = 30 * MINUTE_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+/** A client waits for the payment gateway this long. */
+const OPENING_MS = 15_000;
+/** A reader of a pending top-up waits this long for the payment gateway. */
+const LOOK_MS = 3_000;
+
+const AMOUNT = "Before tax, in paise or cents";
+const amount = z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe(AMOUNT);
+
+export function topupOperations(deps: TopupOperationDeps) {
+  return {
+    quoteTopup: operation({
+      name: "quoteTopup",
+      summary: "What an amount costs with tax, and the credit that it buys",
+      query: z.object({ amount_minor: z.coerce.number().pipe(amount).describe(AMOUNT) }),
+      output: quoteShape,
+      errors: ["billing_profile_incomplete", "fx_stale", "gateway_unavailable"],
+      run: ({ query }, { orgId }) => {
+        const org = mustOrg(deps, orgId);
+        assertBillable(org);
+        const gateway = mustGateway(deps, org);
+        return quoteWire(quoteFor(deps, org, query.amount_minor, deps.clock.now()), gateway.id, deps.terms);
+      },
+    }),
+    createTopup: operation({
+      name: "createTopup",
+      summary: "Buy credit: opens a checkout on the payment gateway's page",
+      body: z.strictObject({ amount_minor: amount }),
+      output: z.object({
+        topup: topupShape.describe("The new top-up"),
+        checkout_url: z
+          .string()
+          .describe("Page of the payment gateway on which it is paid, within half an hour"),
+        quote: quoteShape.describe("What the payment is bound to"),
+      }),
+      status: 201,
+      errors: [
+        ...(["billing_profile_incomplete", "below_minimum", "fx_stale", "gateway_unavailable"] as const),
+        ...(["idempotency_key_invalid", "idempotency_mismatch", "plan_limit", "state"] as const),
+      ],
+      run: ({ body }, caller, head) => createTopup(deps, caller, body.amount_minor, head),
+    }),
+    listTopups: operation({
+      name: "listTopups",
+      summary: "The org's top-ups, newest first",
+      query: z.object(pageQuery(50, 200)),
+      output: pageOf(topupShape),
+      async run({ query: { limit, cursor } }, { orgId }) {
+        const pages = {
+          ...{ cursors: deps.cursors, limit, cursor },
+          list: `topups:${orgId}`,
+          rows: (after?: (string | number)[]) => deps.topups.of(orgId, after?.[0] as string | undefined),
+          positionOf: ({ id }: TopupRow) => [id],
+        };
+        return { object: "list" as const, ...(await readPageInTurns(pages, (row) => show(deps, row))) };
+      },
+    }),
+    getTopup: operation({
+      name: "getTopup",
+      summary: "Read a top-up; a pending one is asked after at the payment gateway first",
+      path: z.object({ id: z.string() }),
+      output: topupShape,
+      errors: ["not_found"],
+      async run({ path }, { orgId }) {
+        const row = deps.topups.mustGet(orgId, path.id);
+        if (row.status === "pending") await lookNow(deps, row, LOOK_MS);
+        return show(deps, deps.topups.mustGet(orgId, path.id));
+      },
+    }),
+  };
+}
+
+function show({ invoices }: TopupOperationDeps, row: TopupRow) {
+  const id = invoices.idOfTopup(row.orgId, row.id);
+  return topupWire(row, id === undefined ? undefined : { id });
+}
+
+async function createTopup(deps: TopupOperationDeps, caller: Caller, amountMinor: number, head: HttpHead) {
+  assertMayChange(caller, "live");
+  const key = checkedIdempotencyKey(head.header("idempotency-key"));
+  // Before anything is written: there may be none.
+  const ownAddress = deps.ownAddress(head);
+  const row = await deps.store.act(() => orderTopup(deps, caller, amountMinor, key));
+  const open = await openCheckout(deps, row, ownAddress);
+  return {
+    topup: { ...show(deps, open), checkout_url: open.checkoutUrl },
+    checkout_url: open.checkoutUrl,
+    quote: quoteWire(open.quote, open.gateway, deps.terms),
+  };
+}
+
+/**
+ * Only in an act: the row, before anybody is asked for money. Asked again with the same key, it is the first one, unless that never
+ * had a checkout and its time is over: nobody could have paid it, and its quote binds no more.
+ */
+function orderTopup(
+  deps: TopupOperationDeps,
+  caller: Caller,
+  amountMinor: number,
+  idempotencyKey: string,
+): TopupRow {
+  const { orgId } = caller;
+  const { topups, clock, jobs, trail } = deps;
+  const nowMs = clock.now();
+  const earlier = topups.ofKey(orgId, idempotencyKey);
+  if (earlier !== undefined) {
+    if (earlier.quote.amountMinor !== amountMinor)
+      throw fail("idempotency_mismatch", "This Idempotency-Key was used for a top-up of another amount.", {
+        param: "Idempotency-Key",
+      });
+    if (isPaid(earlier) || earlier.gatewayRef !== "" || nowMs <= earlier.expiresAtMs) return earlier;
+  }
+  const org = mustOrg(deps, orgId);
+  assertBillable(org);
+  assertMinimum(deps.terms, org.billingCurrency, amountMinor);
+  const gateway = mustGateway(deps, org);
+  assertFew(deps, orgId, nowMs);
+  const row: TopupRow = {
+    ...{ id: newId("tup", nowMs), orgId, status: "pending", source: "checkout", gateway: gateway.id },
+    ...{ gatewayRef: "", checkoutUrl: "", paymentRef: "", method: "", feeMinor: 0, invoiceId: "" },
+    quote: quoteFor(deps, org, amountMinor, nowMs),
+    ...{ refundedMinor: 0, refundedMicroUsd: 0, openDisputes: [] },
+    ...{ createdAtMs: nowMs, expiresAtMs: nowMs + CHECKOUT_MS, paidAtMs: null, idempotencyKey, failure: "" },
+  };
+  topups.put(row);
+  const payload = { topupId: row.id };
+  jobs.enqueue(watchTopup, { key: row.id, orgId, lane: gateway.id, dueMs: nowMs + MINUTE_MS, payload });
+  trail.audit.note(caller, { act: "topup.create", target: row.id, after: topupWire(row, undefined) });
+  return row;
+}
+
+/** @throws WeirError 403 `plan_limit` */
+function assertFew({ topups, quotas }: TopupOperationDeps, orgId: string, nowMs: number): void {
+  let open = 0;
+  for (const { createdAtMs } of topups.pendingOf(orgId)) {
+    if (createdAtMs < nowMs - HOUR_MS || open === quotas.topups_per_hour) break;
+    open += 1;
+  }
+  assertWithin(
+    quotas,
+    "topups_per_hour",
+    open,
+    "top-ups of an hour that are not paid",
+    "Pay one of them, or wait.",
+  );
+}
+
+/**
+ * Asks the payment gateway for the page. Those who ask at the same time in the same words get the same one, by the idempotency key. In
+ * other words, such as from another address or after the org was renamed, it needs another key; so it does after a failure, which a payment
+ * gateway repeats to the old key. A page that was made nevertheless, or whose answer was lost, is known to nobody, and ends unpaid.
+ */
+async function openCheckout(deps: TopupOperationDeps, row: TopupRow, ownAddress: string): Promise<TopupRow> {
+  if (row.gatewayRef !== "" || isPaid(row)) return row;
+  const gateway = deps.gatewayOf(row.gateway as GatewayId);
+  const org = mustOrg(deps, row.orgId);
+  if (gateway === undefined) throw unavailable();
+  const { currency, totalMinor: minor } = row.quote;
+  const order: CheckoutOrder = {
+    reference: row.id,
+    payer: { orgId: org.id, name: row.quote.recipient.legalName, email: org.billingEmail },
+    total: { currency, minor },
+    description: `Credit for ${org.name}`,
+    returnUrl: `${ownAddress}/billing/topups/${row.id}`,
+    expiresAtMs: row.expiresAtMs,
+    methods: [],
+  };
+  try {
+    const page = await gateway.createCheckout(order, {
+      idempotencyKey: keyOf(row, order),
+      signal: AbortSignal.timeout(OPENING_MS),
+    });
+    return await deps.store.act(() => {
+      const now = deps.topups.mustGet(row.orgId, row.id);
+      if (now.gatewayRef !== "") return now;
+      const open = { ...now, gatewayRef: page.ref, checkoutUrl: page.url };
+      deps.topups.put(open);
+      return open;
+    });
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const now = error.kind === "busy" ? undefined : await deps.store.act(() => notOpened(deps, row));
+    if (now !== undefined && now.gatewayRef !== "") return now;
+    throw unavailable(error.retryAfterMs ?? undefined);
+  }
+}
+
+/** The same for the same words, as long as none of them has failed. */
+const keyOf = ({ id, failedOpenings = 0 }: TopupRow, order: CheckoutOrder): string =>
+  `${id}_${hash("sha256", JSON.stringify(order)).slice(0, 16)}${failedOpenings === 0 ? "" : `_${failedOpenings}`}`;
+
+/** Only in an act: the next one asks with another key, unless somebody else opened the checkout meanwhile, or failed too. */
+function notOpened({ topups }: TopupOperationDeps, { orgId, id, failedOpenings = 0 }: TopupRow): TopupRow {
+  const now = topups.mustGet(orgId, id);
+  if (now.gatewayRef !== "" || (now.failedOpenings ?? 0) !== failedOpenings) return now;
+  const next = { ...now, failedOpenings: failedOpenings + 1 };
+  topups.put(next);
+  return next;
+}
+
+const unavailable = (retryAfterMs = 5000) =>
+  fail("gateway_unavailable", "The payment gateway does not answer. Nothing was charged; ask again.", {
+    retryAfterMs,
+  });
+
+function mustOrg({ accounts }: TopupOperationDeps, orgId: string): OrgRow {
+  const org = accounts.org(orgId);
+  if (org === undefined) throw fail("not_found", "There is no such organisation.");
+  return org;
+}
+
+/** @throws WeirError 503 where nobody takes payments in the org's currency */
+function mustGateway({ gatewayFor }: TopupOperationDeps, { billingCurrency }: OrgRow): PaymentGateway {
+  const gateway = gatewayFor(billingCurrency);
+  if (gateway !== undefined) return gateway;
+  throw fail("gateway_unavailable", `This installation takes no payments in ${billingCurrency}.`, {
+    retryable: false,
+  });
+}

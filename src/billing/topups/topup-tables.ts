@@ -1,0 +1,115 @@
+/** Tables of top-ups with their indexes. Methods that write must be called in an act. */
+import { fail } from "../../base/errors.ts";
+import type { Store, Table } from "../../store/store.ts";
+import { PAST_IDS } from "../../store/tables/key-order.ts";
+import { indianDay } from "../invoices/financial-year.ts";
+import type { GatewayId } from "../payments/gateway.ts";
+import { isPaid, type TopupRow } from "./topup.ts";
+
+export class TopupTables {
+  /** [org id, top-up id]. */
+  readonly #rows: Table<TopupRow>;
+  /** [top-up id] → org id. */
+  readonly #orgOf: Table<string>;
+  /** [payment gateway, its id of the checkout or debit] → top-up id. */
+  readonly #byCheckout: Table<string>;
+  /** [payment gateway, its id of the payment] → top-up id: a payment is credited once. */
+  readonly #byPayment: Table<string>;
+  /** [org id, Idempotency-Key] → top-up id. */
+  readonly #byKey: Table<string>;
+  /** [day in India on which it was paid, top-up id] → org id: reconciliation reads a day. */
+  readonly #paidOn: Table<string>;
+  /** [org id, top-up id] of those that are pending. */
+  readonly #pending: Table<true>;
+  /** [org id]: it has paid once. */
+  readonly #paidOnce: Table<true>;
+
+  constructor(store: Store) {
+    this.#rows = store.table("billing.topups");
+    this.#orgOf = store.table("billing.orgs_of_topups");
+    this.#byCheckout = store.table("billing.topups_by_checkout");
+    this.#byPayment = store.table("billing.topups_by_payment");
+    this.#byKey = store.table("billing.topups_by_key");
+    this.#paidOn = store.table("billing.topups_paid_on");
+    this.#pending = store.table("billing.topups_pending");
+    this.#paidOnce = store.table("billing.orgs_that_paid");
+  }
+
+  get(orgId: string, id: string): TopupRow | undefined {
+    return this.#rows.get([orgId, id]);
+  }
+
+  /** A top-up of any org. */
+  find(id: string): TopupRow | undefined {
+    const orgId = this.#orgOf.get([id]);
+    return orgId === undefined ? undefined : this.get(orgId, id);
+  }
+
+  ofCheckout(gateway: GatewayId, ref: string): TopupRow | undefined {
+    const id = this.#byCheckout.get([gateway, ref]);
+    return id === undefined ? undefined : this.find(id);
+  }
+
+  ofPayment(gateway: GatewayId | "offline", ref: string): TopupRow | undefined {
+    const id = this.#byPayment.get([gateway, ref]);
+    return id === undefined ? undefined : this.find(id);
+  }
+
+  ofKey(orgId: string, idempotencyKey: string): TopupRow | undefined {
+    const id = idempotencyKey === "" ? undefined : this.#byKey.get([orgId, idempotencyKey]);
+    return id === undefined ? undefined : this.get(orgId, id);
+  }
+
+  /** Newest first, strictly older than `before`. Read lazily. */
+  *of(orgId: string, before = PAST_IDS): Generator<TopupRow> {
+    for (const { value } of this.#rows.range({ start: [orgId, before], end: [orgId], reverse: true }))
+      if (value.id !== before) yield value;
+  }
+
+  /** Those paid on a day in India, strictly after an id, in the order of ids. Read lazily. @param day `YYYY-MM-DD` */
+  *paidOn(day: string, after = ""): Generator<TopupRow> {
+    for (const { key, value } of this.#paidOn.range({ start: [day, after], end: [day, PAST_IDS] })) {
+      const id = (key as [string, string])[1];
+      const row = id === after ? undefined : this.get(value, id);
+      if (row !== undefined) yield row;
+    }
+  }
+
+  /** Those that are pending, newest first. Read lazily. */
+  *pendingOf(orgId: string): Generator<TopupRow> {
+    for (const { key } of this.#pending.range({ start: [orgId, PAST_IDS], end: [orgId], reverse: true })) {
+      const row = this.get(orgId, (key as [string, string])[1]);
+      if (row !== undefined) yield row;
+    }
+  }
+
+  /** Whether the org ever paid: its currency is settled then. */
+  hasPaid(orgId: string): boolean {
+    return this.#paidOnce.get([orgId]) === true;
+  }
+
+  put(row: TopupRow): void {
+    const key = [row.orgId, row.id];
+    this.#rows.put(key, row);
+    if (row.status === "pending") this.#pending.put(key, true);
+    else if (this.#pending.get(key) === true) this.#pending.remove(key);
+    if (isPaid(row) && !this.hasPaid(row.orgId)) this.#paidOnce.put([row.orgId], true);
+    this.#orgOf.put([row.id], row.orgId);
+    if (row.gatewayRef !== "") this.#byCheckout.put([row.gateway, row.gatewayRef], row.id);
+    if (row.paymentRef !== "") this.#byPayment.put([row.gateway, row.paymentRef], row.id);
+    if (row.paidAtMs !== null) this.#paidOn.put([indianDay(row.paidAtMs), row.id], row.orgId);
+    if (row.idempotencyKey !== "") this.#byKey.put([row.orgId, row.idempotencyKey], row.id);
+  }
+
+  /** It is not found by its Idempotency-Key any more; the row has it until it is put without. */
+  forgetKey({ orgId, idempotencyKey }: TopupRow): void {
+    if (idempotencyKey !== "") this.#byKey.remove([orgId, idempotencyKey]);
+  }
+
+  /** @throws WeirError 404 */
+  mustGet(orgId: string, id: string): TopupRow {
+    const row = this.get(orgId, id);
+    if (row === undefined) throw fail("not_found", "There is no such top-up.");
+    return row;
+  }
+}
