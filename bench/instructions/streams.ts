@@ -11,7 +11,7 @@ export type CallKind = "json-1k" | "burst-64" | "stream-16" | "stream-272";
 export const SHORT_EVENTS = 16;
 export const LONG_EVENTS = 272;
 
-/** What a connection reads at once, at most: `src/upstream` has a buffer of that size. */
+/** What a connection reads at once, at most: `src/inference/upstream` has a buffer of that size. */
 const READ_BYTES = 32 * 1024;
 /** A chunk of the simulator's is an event, and ends the line of its own framing. */
 const CHUNK_END = /(?<=\n\n\r\n)/;

@@ -36,7 +36,7 @@ export class MemoryUpstream {
   }
 }
 
-/** Has what `src/upstream` calls of a socket. */
+/** Has what `src/inference/upstream` calls of a socket. */
 class MemoryConnection {
   destroyed = false;
   /** Nothing waits to be sent. */

@@ -3,8 +3,8 @@
  * and recover, and what they bill. They implement the same port as real upstreams.
  */
 import type { Random } from "../../src/base/clock.ts";
-import { failure } from "../../src/upstream/failure.ts";
-import type { UpstreamHandler, UpstreamRequest, Upstreams } from "../../src/upstream/upstreams.ts";
+import { failure } from "../../src/inference/upstream/failure.ts";
+import type { UpstreamHandler, UpstreamRequest, Upstreams } from "../../src/inference/upstream/upstreams.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 /** From and until: seconds of virtual time. */

@@ -1,7 +1,7 @@
 /** Sends answers and errors in the shape that the route's clients expect. */
 import { asWeirError, errorEnvelope, type WeirError } from "../base/errors.ts";
-import { CALLS } from "../exchange/formats.ts";
-import { identityHeaders, JSON_TYPE, retryHeaders } from "../exchange/headers.ts";
+import { CALLS } from "../inference/exchange/formats.ts";
+import { identityHeaders, JSON_TYPE, retryHeaders } from "../inference/exchange/headers.ts";
 import type { Answer } from "./perform.ts";
 import type { SocketReply } from "./reply.ts";
 import type { RequestHead } from "./request.ts";

@@ -7,7 +7,7 @@ import { after, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Caller } from "../base/operation/operation.ts";
 import type { RateState } from "../credits/limits/limits.ts";
 import type { RequestKind, RequestLimits } from "../credits/limits/request-limits.ts";
-import { rateLines } from "../exchange/headers.ts";
+import { rateLines } from "../inference/exchange/headers.ts";
 import type { SocketReply } from "./reply.ts";
 import { type Route, SIGN_IN } from "./routes.ts";
 

@@ -7,11 +7,11 @@ import { asWeirError, errorEnvelope, fail, type WeirError } from "../base/errors
 import { after, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Caller } from "../base/operation/operation.ts";
 import type { RequestLimits } from "../credits/limits/request-limits.ts";
-import type { Incoming } from "../exchange/call.ts";
-import type { Exchange } from "../exchange/exchange.ts";
-import { CALLS } from "../exchange/formats.ts";
-import { identityHeaders } from "../exchange/headers.ts";
-import type { Inquiry } from "../exchange/inquire.ts";
+import type { Incoming } from "../inference/exchange/call.ts";
+import type { Exchange } from "../inference/exchange/exchange.ts";
+import { CALLS } from "../inference/exchange/formats.ts";
+import { identityHeaders } from "../inference/exchange/headers.ts";
+import type { Inquiry } from "../inference/exchange/inquiry/inquire.ts";
 import {
   asksAnthropic,
   errorBodyOf,

@@ -1,7 +1,7 @@
 /** Server-sent events over a reply: https://html.spec.whatwg.org/multipage/server-sent-events.html */
 
 import { type EventNames, type EventSink, eventText } from "../base/operation/event-stream.ts";
-import type { ClientReply } from "../client-reply.ts";
+import type { ClientReply } from "../inference/client-reply.ts";
 
 const HEADERS = "content-type: text/event-stream\r\n";
 const KEEP_ALIVE = ": keep-alive\n\n";

@@ -41,7 +41,7 @@ import type { providerOperations } from "../catalog/models/provider-operations.t
 import type { statsOperations } from "../catalog/models/stats-operations.ts";
 import type { creditOperations } from "../credits/ledger/operations.ts";
 import type { limitsOperations } from "../credits/limits/operations.ts";
-import type { responseOperations } from "../exchange/response-operations.ts";
+import type { responseOperations } from "../inference/exchange/kept/response-operations.ts";
 import type { policiesOperations } from "../routing/policies/operations.ts";
 import type { eventOperations } from "../store/events/operations.ts";
 

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { AnyOperation } from "../base/operation/operation.ts";
-import { CALLS } from "../exchange/formats.ts";
+import { CALLS } from "../inference/exchange/formats.ts";
 import { accessText } from "./access.ts";
 import { requestKind } from "./counted.ts";
 import { exampleOf } from "./example.ts";

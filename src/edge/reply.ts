@@ -6,8 +6,8 @@
 
 import type { HttpResponse } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
-import type { ClientReply } from "../client-reply.ts";
-import { JSON_TYPE, STREAM_TYPE } from "../exchange/headers.ts";
+import type { ClientReply } from "../inference/client-reply.ts";
+import { JSON_TYPE, STREAM_TYPE } from "../inference/exchange/headers.ts";
 import type { Requests } from "./requests.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
 

@@ -4,7 +4,7 @@ import type { HttpRequest } from "uWebSockets.js";
 import { parseCookie } from "cookie";
 import { fail } from "../base/errors.ts";
 import { checkedIdempotencyKey, type HttpHead } from "../base/operation/http-head.ts";
-import type { CallKind } from "../exchange/formats.ts";
+import type { CallKind } from "../inference/exchange/formats.ts";
 import { isFromThisMachine } from "../local-request.ts";
 
 /**

@@ -7,7 +7,7 @@ import type { WeirError } from "../base/errors.ts";
 import type { StreamOperation } from "../base/operation/event-stream.ts";
 import type { Hook } from "../base/operation/hook.ts";
 import type { AnyOperation } from "../base/operation/operation.ts";
-import type { CallName } from "../exchange/formats.ts";
+import type { CallName } from "../inference/exchange/formats.ts";
 import type { Access } from "./access.ts";
 import type { Operations } from "./offered-operations.ts";
 import type { ErrorSchemaName } from "./openapi-types.ts";

@@ -2,7 +2,7 @@
 import { answerOperation, type Keeping, MOST_BYTES, responseOperation } from "../cells/answers/operations.ts";
 import { Blobs, type Operation } from "../cells/exchange.ts";
 import type { UploadStep } from "../cells/upload.ts";
-import { answersInFolder, responsesInFolder } from "../exchange/kept-in-folder.ts";
+import { answersInFolder, responsesInFolder } from "../inference/exchange/kept/kept-in-folder.ts";
 import type { DatasetPart, UploadedFolder } from "./dataset-part.ts";
 
 const ROWS_A_STEP = 200;

@@ -2,8 +2,8 @@
 import { risingMicros, systemRandom, systemTimers } from "../base/clock.ts";
 import type { ByokFee } from "../base/usage.ts";
 import type { Config } from "../config.ts";
-import { type Exchange, type ExchangeDeps, openExchange } from "../exchange/exchange.ts";
-import type { InquireDeps } from "../exchange/inquire.ts";
+import { type Exchange, type ExchangeDeps, openExchange } from "../inference/exchange/exchange.ts";
+import type { InquireDeps } from "../inference/exchange/inquiry/inquire.ts";
 import type { Rooms } from "./rooms.ts";
 
 const byokFeeOf = ({ settings: { byok } }: Config): ByokFee => ({

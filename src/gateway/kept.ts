@@ -7,8 +7,8 @@ import type { SharedKept } from "../cells/answers/shared-kept.ts";
 import type { Cell } from "../cells/cell.ts";
 import type { Config } from "../config.ts";
 import { KeptBytes, type KeptBytesDeps } from "../credits/kept/kept-bytes.ts";
-import { IdempotentAnswers } from "../exchange/idempotency.ts";
-import { StoredResponses } from "../exchange/stored-responses.ts";
+import { IdempotentAnswers } from "../inference/exchange/kept/idempotency.ts";
+import { StoredResponses } from "../inference/exchange/kept/stored-responses.ts";
 import type { Store } from "../store/store.ts";
 import { quotaOver } from "./kept-sharing.ts";
 

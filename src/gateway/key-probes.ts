@@ -1,7 +1,7 @@
 /** Asks providers about keys that calls make look refused, counts what is found, and tells the operator's log of refusals. */
 import type { Logger } from "pino";
 import type { Endpoint, ProviderKey } from "../base/endpoint.ts";
-import { type KeyProbeDeps, probeKey } from "../exchange/key-probe.ts";
+import { type KeyProbeDeps, probeKey } from "../inference/exchange/key-probe.ts";
 import type { Health } from "../routing/health/health.ts";
 
 export interface KeyProbesDeps extends KeyProbeDeps {

@@ -3,8 +3,8 @@
 import { BUCKETS_S, type Histogram } from "../base/histogram.ts";
 import type { Descriptors } from "../base/process/descriptors.ts";
 import type { MetricSources } from "../edge/metrics.ts";
-import type { Exchange } from "../exchange/exchange.ts";
-import type { Latencies, LatencySeries } from "../exchange/latencies.ts";
+import type { Exchange } from "../inference/exchange/exchange.ts";
+import type { Latencies, LatencySeries } from "../inference/exchange/figures/latencies.ts";
 import { cellCounters, cellGauges, cellHistograms, leaseGauges } from "./cell-metrics.ts";
 import { endpointsOut } from "./health.ts";
 import type { KeyProbeCounts } from "./key-probes.ts";

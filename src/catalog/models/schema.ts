@@ -121,7 +121,7 @@ const provider = z.strictObject({
   /** Base URLs of regions that `base_url` does not serve. */
   region_urls: z.record(slug, z.string().min(1)).default({}),
   dialects,
-  /** Overrides of the dialect's paths; see `src/upstream/paths.ts`. */
+  /** Overrides of the dialect's paths; see `src/inference/upstream/paths.ts`. */
   paths: z.partialRecord(dialect, paths).default({}),
   headers: headers.default({}),
   auth: auth.default("bearer"),

@@ -4,7 +4,7 @@
  */
 import { systemTimers, type Timers } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
-import type { Claimed, KeptAnswer } from "../../exchange/kept-rows.ts";
+import type { Claimed, KeptAnswer } from "../../inference/exchange/kept/kept-rows.ts";
 import type { Lane, Operation } from "../exchange.ts";
 import type { RedisValue } from "../redis.ts";
 

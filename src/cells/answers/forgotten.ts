@@ -3,7 +3,7 @@
  * each cell removes its own of it, also one that was away. Redis is told by each too: it takes no harm of it.
  */
 import type { Clock } from "../../base/clock.ts";
-import type { OwnRows } from "../../exchange/kept-rows.ts";
+import type { OwnRows } from "../../inference/exchange/kept/kept-rows.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import type { StoreKey } from "../../store/tables/table.ts";

@@ -7,7 +7,7 @@ import {
   LEAST_ANSWER_MS,
   type OwnRows,
   type SharedAnswer,
-} from "../../exchange/kept-rows.ts";
+} from "../../inference/exchange/kept/kept-rows.ts";
 import type { RowVersions, Store, Table } from "../../store/store.ts";
 import { Blobs, type Lane, type Operation } from "../exchange.ts";
 import type { SharedClock } from "../shared-clock.ts";

@@ -3,7 +3,12 @@
  * the others find them. What a client has in full is there in nearly all cases: its last bytes wait for Redis for a moment.
  */
 import type { Timers } from "../../base/clock.ts";
-import type { OwnRows, SharedAnswers, SharedResponses, StoredResponse } from "../../exchange/kept-rows.ts";
+import type {
+  OwnRows,
+  SharedAnswers,
+  SharedResponses,
+  StoredResponse,
+} from "../../inference/exchange/kept/kept-rows.ts";
 import type { Cell } from "../cell.ts";
 import { Claims, PATIENCE_MS, unavailable } from "./claims.ts";
 import { Forgotten } from "./forgotten.ts";

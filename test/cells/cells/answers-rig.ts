@@ -2,9 +2,12 @@
 
 import { systemTimers } from "../../../src/base/clock.ts";
 import { SharedKept, type SharedKeptOptions } from "../../../src/cells/answers/shared-kept.ts";
-import type { Call, IdempotencyLock } from "../../../src/exchange/call.ts";
-import { type Claim, IdempotentAnswers } from "../../../src/exchange/idempotency.ts";
-import { type ResponseOwner, StoredResponses } from "../../../src/exchange/stored-responses.ts";
+import type { Call, IdempotencyLock } from "../../../src/inference/exchange/call.ts";
+import { type Claim, IdempotentAnswers } from "../../../src/inference/exchange/kept/idempotency.ts";
+import {
+  type ResponseOwner,
+  StoredResponses,
+} from "../../../src/inference/exchange/kept/stored-responses.ts";
 import type { Bench, TestCell, TestCellOptions } from "./fixtures.ts";
 
 export interface KeptCell {

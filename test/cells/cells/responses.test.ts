@@ -1,6 +1,6 @@
 /** Stored responses over cells: each reads, deletes and erases what any of them stored. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { ResponseOwner } from "../../../src/exchange/stored-responses.ts";
+import type { ResponseOwner } from "../../../src/inference/exchange/kept/stored-responses.ts";
 import { startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import { until } from "../../support/wait.ts";
 import { type KeptCell, keptCell } from "./answers-rig.ts";

@@ -3,8 +3,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import type { Credential, Dialect, Endpoint, Provider, ProviderKey } from "../../../src/base/endpoint.ts";
 import { platformKey } from "../../../src/base/provider-key.ts";
-import type { UpstreamFailure } from "../../../src/upstream/failure.ts";
-import type { UpstreamCall, UpstreamHandler } from "../../../src/upstream/upstreams.ts";
+import type { UpstreamFailure } from "../../../src/inference/upstream/failure.ts";
+import type { UpstreamCall, UpstreamHandler } from "../../../src/inference/upstream/upstreams.ts";
 import { endpoint as anyEndpoint, provider as anyProvider } from "../routing/fixtures.ts";
 
 export interface Asked {

@@ -12,7 +12,7 @@ import {
   withMarkup,
 } from "../../../src/base/money.ts";
 import { costOf, NO_USAGE, type Usage } from "../../../src/base/usage.ts";
-import { meter } from "../../../src/exchange/meter.ts";
+import { meter } from "../../../src/inference/exchange/meter.ts";
 import type { ReplyFacts, RequestFacts } from "../../../src/wire/neutral/contract.ts";
 
 const amount = fc.oneof(fc.nat(2000), fc.nat(10_000_000), fc.maxSafeNat());

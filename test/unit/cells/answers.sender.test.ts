@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { Sender } from "../../../src/cells/answers/sender.ts";
 import type { Operation } from "../../../src/cells/exchange.ts";
 import { SharedClock } from "../../../src/cells/shared-clock.ts";
-import type { KeptAnswer, OwnRows } from "../../../src/exchange/kept-rows.ts";
+import type { KeptAnswer, OwnRows } from "../../../src/inference/exchange/kept/kept-rows.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";
 
 const temp = tempStore();

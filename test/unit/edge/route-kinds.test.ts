@@ -18,7 +18,7 @@ import { securityHeaders } from "../../../src/edge/security-headers.ts";
 import { openServer, type Server } from "../../../src/edge/server.ts";
 import { readStaticFiles } from "../../../src/edge/static-files.ts";
 import { Uploads } from "../../../src/edge/uploads.ts";
-import type { Exchange } from "../../../src/exchange/exchange.ts";
+import type { Exchange } from "../../../src/inference/exchange/exchange.ts";
 import { until } from "../../support/wait.ts";
 
 const SCIM = {

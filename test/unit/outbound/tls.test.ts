@@ -16,7 +16,10 @@ import {
   type Receiver,
   startReceiver,
 } from "../../support/outbound/fixtures.ts";
-import { CERTIFICATE as SELF_SIGNED, KEY as SELF_SIGNED_KEY } from "../upstream/http/certificate.ts";
+import {
+  CERTIFICATE as SELF_SIGNED,
+  KEY as SELF_SIGNED_KEY,
+} from "../inference/upstream/http/certificate.ts";
 
 let receiver: Receiver;
 let outbound: Outbound;

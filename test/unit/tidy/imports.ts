@@ -54,7 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   simulator: ["base"],
   store: ["base", "base/process"],
   // What several processes of one installation share, through Redis.
-  cells: ["base", "store", "credits/ledger", "credits/limits", "src/exchange/kept-rows.ts"],
+  cells: ["base", "store", "credits/ledger", "credits/limits", "src/inference/exchange/kept/kept-rows.ts"],
   // Several processes on one machine and one port; the analytics' engine comes by a port.
   supervisor: ["base", "base/process", "cells"],
   "store/jobs": ["base", "store"],
@@ -107,16 +107,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "routing/policies": ["base", "base/document", "record", "store", "routing", "store/events"],
   // Directories of organisations: what an identity provider says of users and groups.
   "account/scim": ["base", "store", "account", "store/events", "store/jobs"],
-  upstream: ["base", "wire"],
+  "inference/upstream": ["base", "wire"],
   // Calls to URLs that tenants give; whoever makes such a call does it through this room.
   outbound: ["base"],
-  exchange: [
+  "inference/exchange": [
     ...["base", "store", "credits/ledger", "credits/limits", "catalog", "account", "billing"],
-    ...["routing", "routing/policies", "upstream", "wire", "workers", "analytics"],
+    ...["routing", "routing/policies", "inference/upstream", "wire", "workers", "analytics"],
   ],
   // It takes from the account what authenticates a request and says which key may call a route.
   edge: [
-    ...["base", "base/document", "operations", "exchange"],
+    ...["base", "base/document", "operations", "inference/exchange"],
     ...["src/account/keyring.ts", "src/account/roles.ts", "src/account/scopes.ts", "src/account/versions.ts"],
     // Who may ask how often.
     ...["src/credits/limits/limits.ts", "src/credits/limits/request-limits.ts"],

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { KeyContext } from "../../../../src/account/keyring.ts";
 import { KeptBytes, type KeptOwner } from "../../../../src/credits/kept/kept-bytes.ts";
 import { KeptRoom } from "../../../../src/credits/kept/kept-pool.ts";
-import { answerBytes, IdempotentAnswers } from "../../../../src/exchange/idempotency.ts";
-import { responseBytes, StoredResponses } from "../../../../src/exchange/stored-responses.ts";
+import { answerBytes, IdempotentAnswers } from "../../../../src/inference/exchange/kept/idempotency.ts";
+import { responseBytes, StoredResponses } from "../../../../src/inference/exchange/kept/stored-responses.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import { ManualClock, tempStore } from "../../../support/credits/fixtures.ts";
 

@@ -1,0 +1,125 @@
+/**
+ * Reads and writes bodies of wire formats, on the event loop if they are small, in a worker thread if they are large (T54),
+ * and counts their tokens.
+ */
+import type { Dialect, Endpoint } from "../../../base/endpoint.ts";
+import { type Countable, countable, countQuestion } from "../../../wire/count.ts";
+import type { Billed } from "../../../wire/extras/sift.ts";
+import type { ClientFormat, ClientRequest, Outgoing } from "../../../wire/format.ts";
+import { LARGE_BODY_BYTES } from "../../../wire/neutral/contract.ts";
+import type { Passable } from "../../../wire/passages.ts";
+import { fromThread, type ReadTask, type ThreadResult, type WriteTask } from "../../../wire/thread.ts";
+import type { WorkerPool } from "../../../workers/pool.ts";
+import type { WorkerThread } from "../../../workers/thread.ts";
+import type { Encoding } from "../../../workers/tokenise.ts";
+
+/**
+ * Small bodies give a value, large ones a promise. Each method throws or rejects with a WeirError 400 if the body is at
+ * fault.
+ */
+export interface Bodies {
+  read(format: ClientFormat, body: Buffer): ClientRequest | Promise<ClientRequest>;
+  /**
+   * A splice that does not look at the body's bytes is written at once, whatever its size: it copies none.
+   * @param billed whose credential it will be sent with
+   */
+  write(
+    format: ClientFormat,
+    way: Passable,
+    request: ClientRequest,
+    endpoint: Endpoint,
+    billed: Billed,
+  ): Outgoing | Promise<Outgoing>;
+  /** The texts of a prompt that a tokenizer must count. */
+  countable(format: ClientFormat, request: ClientRequest): Countable | Promise<Countable>;
+  /** The request body for a provider's own count; undefined if it cannot be written. */
+  question(
+    format: ClientFormat,
+    dialect: Dialect,
+    request: ClientRequest,
+    endpoint: Endpoint,
+  ): Question | Promise<Question>;
+  /** Tokens of texts in a public encoding, off the event loop. Rejects if too many counts wait. */
+  countTexts(texts: Countable["texts"], encoding: Encoding): Promise<number>;
+  /** Tokens of a prompt by the default encoding: an upper bound of its text. */
+  countPrompt(format: ClientFormat, request: ClientRequest): Promise<number>;
+}
+
+export type Question = readonly Uint8Array[] | undefined;
+
+/** The encoding for models whose own tokenizer is not public. */
+export const DEFAULT_ENCODING: Encoding = "o200k_base";
+
+const isLarge = (bytes: Buffer): boolean => bytes.length > LARGE_BODY_BYTES;
+
+/** Bodies up to this size are read and written on the event loop, however many values they have. */
+const INLINE_BYTES = 16 * 1024;
+/** Validation and translation take about a microsecond per value each, and several if the value is wrong. */
+const INLINE_VALUES = 4000;
+/** They begin a value: a comma the next one, a bracket the first inside. */
+const COMMA = Buffer.from(",");
+const BRACKETS = Buffer.from("[{");
+
+/**
+ * Whether a body has too many values to be read on the event loop. Signs inside texts count too; brackets by themselves, or the code
+ * that agents send would count twice.
+ */
+const isDense = (bytes: Buffer): boolean =>
+  bytes.length > INLINE_BYTES && (hasMany(COMMA, bytes) || hasMany(BRACKETS, bytes));
+
+function hasMany(signs: Buffer, bytes: Buffer): boolean {
+  let values = 0;
+  for (const sign of signs) {
+    // The search is native: a loop in JavaScript over 100 KB took longer than reading the body.
+    for (let at = bytes.indexOf(sign); at >= 0; at = bytes.indexOf(sign, at + 1)) {
+      if (++values > INLINE_VALUES) return true;
+    }
+  }
+  return false;
+}
+
+/** Bodies that were read in the thread for their many values: they are written there, too. */
+const dense = new WeakSet<Buffer>();
+
+const belongsInThread = (bytes: Buffer): boolean =>
+  bytes.length > INLINE_BYTES && (isLarge(bytes) || dense.has(bytes));
+
+/** @param thread runs the functions of `wire/thread.ts` */
+export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
+  const inThread = async <T>(name: string, task: object): Promise<T> =>
+    fromThread((await thread.run(name, task)) as ThreadResult<T>);
+  const countTexts = async (texts: Countable["texts"], encoding: Encoding): Promise<number> => {
+    const counts = await pool.countTokens(texts, encoding);
+    return counts.reduce((sum, count) => sum + count, 0);
+  };
+  return {
+    read(format, bytes) {
+      if (!isLarge(bytes)) {
+        if (!isDense(bytes)) return format.read(bytes);
+        dense.add(bytes);
+      }
+      const task: ReadTask = { format: format.key, bytes };
+      return inThread<Omit<ClientRequest, "bytes">>("readInThread", task).then((read) => ({
+        bytes,
+        ...read,
+      }));
+    },
+    write(format, { passage, dialect, isSplice }, request, endpoint, billed) {
+      const isSought = request.extras.asks.length > 0 || passage.looksThrough?.(request) === true;
+      if ((isSplice && !isSought) || !belongsInThread(request.bytes))
+        return passage.write(request, endpoint, billed);
+      const task: WriteTask = { format: format.key, dialect, request, endpoint, billed };
+      return inThread<Outgoing>("writeInThread", task);
+    },
+    countable(format, request) {
+      if (!belongsInThread(request.bytes)) return countable(format, request);
+      return inThread<Countable>("countableInThread", { format: format.key, request });
+    },
+    question(format, dialect, request, endpoint) {
+      if (!belongsInThread(request.bytes)) return countQuestion(format, dialect, request, endpoint);
+      return inThread<Question>("questionInThread", { format: format.key, dialect, request, endpoint });
+    },
+    countTexts,
+    countPrompt: (format, request) => countTexts(format.promptTexts(request), DEFAULT_ENCODING),
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * What is sent in one attempt: body and headers, for each credential that it may be sent with. Which one is used is known only
+ * when a key is taken; on the platform's, what the endpoint has no price for is left out.
+ */
+import type { Endpoint } from "../../../base/endpoint.ts";
+import { fail, type WeirError } from "../../../base/errors.ts";
+import { after, type MaybePromise } from "../../../base/maybe-promise.ts";
+import { siftedFeatures } from "../../../wire/extras/features.ts";
+import { NOTHING_SENT } from "../../../wire/extras/sent.ts";
+import type { Billed } from "../../../wire/extras/sift.ts";
+import type { Outgoing } from "../../../wire/format.ts";
+import type { Passable } from "../../../wire/passages.ts";
+import type { Call, ReadCall } from "../call.ts";
+import { requestAt } from "../reservation/fit.ts";
+import type { Bodies } from "./bodies.ts";
+
+export interface Letter extends Outgoing {
+  /** The client's, which are meant for an upstream of its own dialect. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type Letters = Readonly<Record<Billed, Letter>>;
+
+export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+
+/** The bodies of an attempt: one for both credentials, unless what is sent depends on the credential. */
+export type Written = Outgoing | Readonly<Record<Billed, Outgoing>>;
+
+/** @throws WeirError 400 if the request cannot be written for the endpoint */
+export function writeBodies(
+  bodies: Pick<Bodies, "write">,
+  call: ReadCall,
+  passable: Passable,
+  endpoint: Endpoint,
+): MaybePromise<Written> {
+  const { incoming } = call;
+  const request = requestAt(call, endpoint);
+  const platform = bodies.write(incoming.format, passable, request, endpoint, "platform");
+  if (!mayDiffer(call, passable, endpoint)) return platform;
+  return after(platform, (one) =>
+    after(bodies.write(incoming.format, passable, request, endpoint, "org"), (other) => ({
+      platform: one,
+      org: other,
+    })),
+  );
+}
+
+/** The bodies with their headers. */
+export function lettersOf(written: Written, call: Call, passable: Passable, endpoint: Endpoint): Letters {
+  const letter = (billed: Billed, outgoing: Outgoing) =>
+    letterOf(outgoing, headersOf(call, passable, endpoint, billed));
+  if (!("parts" in written))
+    return { platform: letter("platform", written.platform), org: letter("org", written.org) };
+  const one = letter("platform", written);
+  return { platform: one, org: one };
+}
+
+/** Whether an own key may be used, and what is sent depends on that. */
+function mayDiffer(
+  { ownKeys, request, incoming }: ReadCall,
+  { isSplice }: Passable,
+  { provider }: Endpoint,
+): boolean {
+  if (ownKeys === undefined || ownKeys.of(provider.id).length === 0) return false;
+  const hasHeaders = isSplice && Object.keys(incoming.passing).length > 0;
+  const hasOptions = Object.hasOwn(request.svc.providerOptions, provider.id);
+  return request.extras.asks.length > 0 || hasOptions || hasHeaders;
+}
+
+interface Headers {
+  readonly headers: Letter["headers"];
+  /** Features that are left out for want of a price. */
+  readonly unpriced: readonly string[];
+  /** Name of the header that they were in. */
+  readonly name: string;
+}
+
+const NO_FEATURES: readonly string[] = Object.freeze([]);
+const WITHOUT_HEADERS: Headers = { headers: NO_HEADERS, unpriced: NO_FEATURES, name: "" };
+
+/** The client's headers as they are sent with a credential. */
+function headersOf(
+  { incoming }: Call,
+  { isSplice }: Pick<Passable, "isSplice">,
+  { prices }: Endpoint,
+  billed: Billed,
+): Headers {
+  const name = incoming.format.habits.featuresHeader;
+  const { passing } = incoming;
+  if (!isSplice) return WITHOUT_HEADERS;
+  const value = name === undefined ? undefined : passing[name];
+  if (name === undefined || value === undefined || billed === "org")
+    return { headers: passing, unpriced: NO_FEATURES, name: "" };
+  const { kept, unpriced } = siftedFeatures(name, value, prices);
+  if (unpriced.length === 0) return { headers: passing, unpriced, name };
+  const { [name]: _, ...others } = passing;
+  return { headers: kept === "" ? others : { ...others, [name]: kept }, unpriced, name };
+}
+
+function letterOf(outgoing: Outgoing, { headers, unpriced, name }: Headers): Letter {
+  const { parts, dropped, droppedMore, extras = NOTHING_SENT } = outgoing;
+  if (unpriced.length === 0) return { parts, dropped, droppedMore, extras, headers };
+  return {
+    parts,
+    droppedMore,
+    dropped: [...dropped, ...unpriced.map((feature) => `${name}: ${feature}`)],
+    extras: { ...extras, unpriced: [...extras.unpriced, ...unpriced] },
+    headers,
+  };
+}
+
+/** Why a letter must not be sent to the endpoint of a request that forbids leaving anything out; undefined if it may be. */
+export function strictFault(
+  { dropped, extras = NOTHING_SENT }: Outgoing,
+  endpoint: Endpoint,
+): WeirError | undefined {
+  const [first] = dropped;
+  if (first === undefined) return undefined;
+  const [unpriced] = extras.unpriced;
+  const why =
+    unpriced === undefined
+      ? `${first} cannot be told to ${endpoint.id}`
+      : `${first} (${unpriced}) has no price at ${endpoint.id}, so it is not sent with the gateway's credential`;
+  const message = `${why}, and svc.compat.strict is set.`;
+  return fail("capability_not_supported", message, {
+    param: first,
+    details: { dropped: dropped.slice(0, MOST_LISTED) },
+  });
+}
+
+/** As many as the warnings of an answer name. */
+const MOST_LISTED = 100;

@@ -1,0 +1,119 @@
+/**
+ * Completes a request that continues a stored conversation: inserts items that it names by id, and puts the earlier items
+ * before its own input. Only conversations of the key's project and environment are found.
+ */
+import { fail } from "../../base/errors.ts";
+import { after } from "../../base/maybe-promise.ts";
+import type { ClientRequest, History } from "../../wire/format.ts";
+import type { Bodies } from "./body/bodies.ts";
+import type { Call } from "./call.ts";
+import type { StoredResponse } from "./kept/kept-rows.ts";
+import type { StoredResponses } from "./kept/stored-responses.ts";
+
+export interface ContinueDeps {
+  readonly bodies: Bodies;
+  readonly responses: StoredResponses;
+  /** Maximum size of a request with the conversation that it continues. */
+  readonly maxBodyBytes: number;
+}
+
+/** @throws WeirError 404 if the conversation is not stored, 413 if the whole is too large */
+export function continued(
+  deps: ContinueDeps,
+  call: Call,
+  request: ClientRequest,
+): ClientRequest | Promise<ClientRequest> {
+  const { history } = call.incoming.format;
+  if (history === undefined) return request;
+  const whole = history.names(request) ? withNamed(deps, call, request, history) : request;
+  if (whole instanceof Promise) return whole.then((read) => withPrevious(deps, call, read, history));
+  return withPrevious(deps, call, whole, history);
+}
+
+function withNamed(
+  deps: ContinueDeps,
+  call: Call,
+  request: ClientRequest,
+  history: History,
+): ClientRequest | Promise<ClientRequest> {
+  const { responses, bodies, maxBodyBytes } = deps;
+  const { key } = call;
+  if (responses.isShared)
+    return itemsOfAll(deps, call, request, history).then((items) =>
+      bodies.read(
+        call.incoming.format,
+        history.named(request, (id) => items.get(id), maxBodyBytes),
+      ),
+    );
+  /** By response id: each response is parsed once, however many of its items are named. */
+  const known = new Map<string, ReadonlyMap<string, string>>();
+  const itemOf = (itemId: string): string | undefined => {
+    const id = responses.responseWith(key, itemId);
+    // Alone, what is not here is nowhere.
+    const stored = id === undefined || known.has(id) ? undefined : responses.get(key, id);
+    if (id !== undefined && stored !== undefined && !(stored instanceof Promise))
+      known.set(id, history.itemsOf(stored.response));
+    return id === undefined ? undefined : known.get(id)?.get(itemId);
+  };
+  return bodies.read(call.incoming.format, history.named(request, itemOf, maxBodyBytes));
+}
+
+/** The items that a request names, where other cells may have them: they are asked for before the body is written. */
+async function itemsOfAll(
+  { responses, maxBodyBytes }: ContinueDeps,
+  { key }: Call,
+  request: ClientRequest,
+  history: History,
+): Promise<ReadonlyMap<string, string>> {
+  const named = new Set<string>();
+  const note = (id: string) => {
+    named.add(id);
+    return "";
+  };
+  history.named(request, note, maxBodyBytes);
+  const items = new Map<string, string>();
+  let length = 0;
+  const ids = new Set((await responses.responsesWith(key, [...named])).values());
+  for (const id of ids) {
+    const stored = await responses.get(key, id);
+    if (stored === undefined) continue;
+    for (const [item, text] of history.itemsOf(stored.response)) {
+      if (!named.has(item)) continue;
+      items.set(item, text);
+      length += text.length;
+    }
+    // The body will be refused.
+    if (length > maxBodyBytes) break;
+  }
+  return items;
+}
+
+function withPrevious(
+  deps: ContinueDeps,
+  call: Call,
+  request: ClientRequest,
+  history: History,
+): ClientRequest | Promise<ClientRequest> {
+  const previous = history.previousOf(request);
+  if (previous === undefined) return request;
+  return after(deps.responses.previous(call.key, previous), (stored) =>
+    continuing(deps, { call, request, history }, stored),
+  );
+}
+
+function continuing(
+  { bodies, maxBodyBytes }: ContinueDeps,
+  { call, request, history }: { call: Call; request: ClientRequest; history: History },
+  { items, endpointId, keyId, provider }: StoredResponse,
+): ClientRequest | Promise<ClientRequest> {
+  // That endpoint can read the content that it sealed, and has the prompt in its cache (T49).
+  call.preferred = { endpointId, keyId };
+  const body = history.expand(request, items);
+  if (body.length > maxBodyBytes) {
+    const details = { max_bytes: maxBodyBytes };
+    throw fail("payload_too_large", "The conversation so far is too large to go on.", { details });
+  }
+  return after(bodies.read(call.incoming.format, body), (whole) =>
+    history.continuing(whole, request, provider),
+  );
+}

@@ -1,0 +1,115 @@
+/**
+ * The error for a call whose plan is empty: a missing capability, saturated endpoints and when to retry, or why each
+ * endpoint is excluded.
+ */
+import type { Endpoint, Model } from "../../base/endpoint.ts";
+import { fail, type WeirError } from "../../base/errors.ts";
+import {
+  type Exclusion,
+  missingCapability,
+  NEEDS,
+  type Need,
+  needWords,
+} from "../../routing/planner/eligibility.ts";
+import { type LeftOut, leftOut, leftOutText, type PlannedFor } from "../../routing/planner/left-out.ts";
+import type { Plan } from "../../routing/planner/planner.ts";
+import { neededAt } from "../../wire/needed-at.ts";
+import type { RequestFacts } from "../../wire/neutral/contract.ts";
+import type { ReadCall } from "./call.ts";
+
+/** The exclusions as clients receive them. */
+export const excludedWire = (excluded: readonly Exclusion[]) =>
+  excluded.map(({ endpointId, kind, reason }) => ({ endpoint_id: endpointId, kind, reason }));
+
+/** All endpoints of the called model in the catalog. */
+export interface ModelEndpoints {
+  /** The endpoints that the plan was made from, including those reached by the org's own keys. */
+  readonly reached: readonly Endpoint[];
+  readonly unreachable: readonly Endpoint[];
+}
+
+/** @returns an error `upstream_all_out`, `capability_not_supported`, `context_length_exceeded` or `no_endpoint` */
+export function emptyPlanError(
+  plan: Plan,
+  model: Model,
+  { reached, unreachable }: ModelEndpoints,
+  call: ReadCall,
+  asked: PlannedFor,
+): WeirError {
+  const { request } = call;
+  const unreachableExcluded = unreachable
+    .filter(({ id }) => !reached.some((endpoint) => endpoint.id === id))
+    .map(unreachableExclusion);
+  const excluded = excludedWire([...plan.excluded, ...unreachableExcluded]);
+  const details = { excluded };
+  if (plan.availability === "saturated") {
+    return fail("upstream_all_out", `Every endpoint of ${model.id} is saturated. Try again later.`, {
+      retryAfterMs: plan.retryAfterMs,
+      details,
+    });
+  }
+  if (plan.availability === "refused") {
+    const isOwn = reached.some(({ provider }) => (call.ownKeys?.of(provider.id).length ?? 0) > 0);
+    const message = refusedCredential(model.id, isOwn);
+    return fail("upstream_all_out", message, { retryAfterMs: plan.retryAfterMs, details, retryable: false });
+  }
+  const { format } = call.incoming;
+  const missing = missingEverywhere([...reached, ...unreachable], plan, request.facts);
+  if (missing !== undefined) {
+    const message = `${model.id} does not support ${needWords[missing]}.`;
+    return fail("capability_not_supported", message, { param: neededAt(format, request, missing), details });
+  }
+  const [first] = excluded;
+  if (first !== undefined && excluded.every((x) => x.kind === "context")) {
+    const message = `The prompt and its answer exceed the context of ${model.id}: ${first.reason}.`;
+    return fail("context_length_exceeded", message, { param: format.promptAt, details });
+  }
+  const isConfigured = excluded.some(({ kind }) => kind !== "not_configured");
+  if (!isConfigured)
+    return fail("no_endpoint", `No endpoint of ${model.id} is configured on this gateway.`, { details });
+  const found = leftOut(reached, asked);
+  const message = `No endpoint of ${model.id} satisfies this request. ${leftOutText(found, model.id)}`;
+  return fail("no_endpoint", message.trimEnd(), { details: { ...details, excluded_by: leftOutWire(found) } });
+}
+
+/** The requirements as clients receive them. */
+const leftOutWire = ({ by }: LeftOut) =>
+  by.map(({ filter, value, setBy, endpoints }) => ({ filter, value, set_by: setBy, endpoints }));
+
+/** @param isOwn an own key of the org is among those that were refused: the org must replace that one */
+export const refusedCredential = (modelId: string, isOwn: boolean): string =>
+  isOwn
+    ? `The provider behind ${modelId} refuses the credential that it is called with: check your organisation's own provider key.`
+    : `The provider behind ${modelId} refuses the gateway's credential or account. Its operator has to put that right.`;
+
+/**
+ * The exclusion of an endpoint that this gateway cannot use: clients learn that it exists, operators at the start what it
+ * lacks.
+ */
+const unreachableExclusion = ({ id, status, provider }: Endpoint): Exclusion =>
+  provider.isSwitchedOff || status !== "active"
+    ? { endpointId: id, kind: "status", reason: "it is switched off" }
+    : { endpointId: id, kind: "not_configured", reason: "its provider is not configured on this gateway" };
+
+/**
+ * A capability that the request needs and no endpoint of the model has; or, if all endpoints are excluded by capabilities
+ * and each has some of what is needed, one that the first lacks.
+ */
+function missingEverywhere(
+  endpoints: readonly Endpoint[],
+  { excluded }: Plan,
+  facts: RequestFacts,
+): Need | undefined {
+  const [first] = endpoints;
+  if (first === undefined) return undefined;
+  const needs = { ...facts, reasoning: false };
+  const together = { ...first.capabilities };
+  for (const { capabilities } of endpoints) {
+    for (const need of NEEDS) together[need] ||= capabilities[need];
+  }
+  const isOnlyByCapability = excluded.length > 0 && excluded.every(({ kind }) => kind === "capability");
+  return (
+    missingCapability(together, needs) ??
+    (isOnlyByCapability ? missingCapability(first.capabilities, needs) : undefined)
+  );
+}

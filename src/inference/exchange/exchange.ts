@@ -1,0 +1,365 @@
+/**
+ * One model call from its body to its record: (continue →) admit → plan → reserve (room to keep, credit) → attempt → relay → settle → record, in
+ * this order; each step takes the result of the one before. (`authenticate` comes before the body is read: `keyring`.)
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Endpoint } from "../../base/endpoint.ts";
+import { asWeirError, fail, type WeirError } from "../../base/errors.ts";
+import type { AttemptRecord } from "../../record/record.ts";
+import type { Store } from "../../store/store.ts";
+import { type AdmitDeps, admit } from "./admit.ts";
+import { type AttemptDeps, Attempts } from "./attempts.ts";
+import type { Bodies } from "./body/bodies.ts";
+import { Call, type Incoming, type ReadCall, type ReservedCall } from "./call.ts";
+import { type ContinueDeps, continued } from "./continue.ts";
+import { missedEndpoints } from "./figures/missed.ts";
+import { NameCounts } from "./figures/name-counts.ts";
+import { answerHeaders, identityHeaders, JSON_TYPE, retryHeaders } from "./headers.ts";
+import { type Claim, type IdempotentAnswers, replay } from "./kept/idempotency.ts";
+import { type KeepRoomDeps, takeKeptRoom } from "./kept/keep-room.ts";
+import { Live } from "./live.ts";
+import type { Outcome } from "./outcome.ts";
+import { type PlanDeps, planCall, reportCanaryResult } from "./plan.ts";
+import { ClientLeft, HoldQueue, type HoldQueueDeps } from "./reservation/hold-queue.ts";
+import { type ReserveDeps, reserve } from "./reserve.ts";
+import { releaseAll, type SettleDeps, settle } from "./settle.ts";
+import { openShadows, type ShadowCounts, type ShadowDeps, type Shadows } from "./shadow/shadow.ts";
+
+/** The dependencies of the steps, and those of the exchange itself. */
+export interface ExchangeDeps {
+  readonly clock: Clock;
+  readonly store: Pick<Store, "healthy">;
+  readonly bodies: Pick<Bodies, "read">;
+  readonly answers: IdempotentAnswers;
+  readonly continue: ContinueDeps;
+  readonly admit: AdmitDeps;
+  readonly plan: PlanDeps;
+  readonly keepRoom: KeepRoomDeps;
+  readonly reserve: Omit<ReserveDeps, "waits">;
+  readonly holdQueue: HoldQueueDeps;
+  readonly attempt: Omit<AttemptDeps, "beginDrain" | "endDrain">;
+  readonly shadow: Omit<ShadowDeps, "isAwaited">;
+  readonly settle: SettleDeps;
+  /** At most this many calls at a time are read to their end after their client left. */
+  readonly maxDrains: number;
+  /** An answer waits at most this long for the commit of its charge. */
+  readonly commitMs: number;
+  /** Whether file descriptors are left for one more call; `live`: current calls including that one. */
+  readonly hasRoomFor: (live: number) => boolean;
+  /** Reports a fault of the gateway to the operator's log; clients never see it. */
+  readonly onFault: (error: unknown, requestId: string) => void;
+  /** Reports a failed attempt to the operator's log, once its call has ended. */
+  readonly onUpstreamFailure: (requestId: string, attempt: AttemptRecord) => void;
+  /** An org's call failed at the endpoint, or was refused because the endpoint is out; once its call has ended. Never throws. */
+  readonly onEndpointMissed: (endpoint: Endpoint, orgId: string) => void;
+}
+
+interface ExchangeCounts {
+  readonly live: number;
+  readonly draining: number;
+  /** Number of calls that wait for what other calls hold. */
+  readonly waiting: number;
+  /** Number of calls by outcome since the start. */
+  readonly ended: Readonly<Record<Outcome["kind"], number>>;
+  /** Number of calls whose upstream reported more than was held for them. */
+  readonly reserveExceeded: number;
+  /** Number of tiers and tools that upstreams reported and their endpoints have no price for. */
+  readonly unpricedReports: number;
+  /** Number of members of bodies that the table of extras does not list, by name. */
+  readonly unlistedMembers: Readonly<Record<string, number>>;
+  readonly shadows: ShadowCounts;
+}
+
+export interface Exchange {
+  run(incoming: Incoming): void;
+  counts(): ExchangeCounts;
+  /** Refuses new calls; resolves when the running ones have ended. Ends them after `withinMs`. */
+  drain(withinMs: number): Promise<void>;
+}
+
+/** How often live calls are checked for silence and deadlines. */
+const TICK_MS = 1000;
+
+export function openExchange(deps: ExchangeDeps): Exchange {
+  return new LiveExchange(deps);
+}
+
+class LiveExchange implements Exchange {
+  readonly #deps: ExchangeDeps;
+  readonly #attemptDeps: AttemptDeps;
+  readonly #live = new Live<Attempts>();
+  /** Calls that wait for the commit of their charge. */
+  readonly #settling = new Live<Call>();
+  readonly #waits: HoldQueue;
+  readonly #reserveDeps: ReserveDeps;
+  readonly #shadows: Shadows;
+  readonly #ended: Record<Outcome["kind"], number> = {
+    whole: 0,
+    streamed: 0,
+    broken: 0,
+    exhausted: 0,
+    cancelled: 0,
+    failed: 0,
+    refused: 0,
+    faulted: 0,
+    shut_down: 0,
+  };
+  /** Number of calls between `run` and the end of their settlement. */
+  #openCalls = 0;
+  #draining = 0;
+  #reserveExceeded = 0;
+  #unpricedReports = 0;
+  readonly #unlisted = new NameCounts();
+  #closing = false;
+  /** `drain`'s time is over: calls that begin to attempt now are ended at once. */
+  #isShuttingDown = false;
+  #onIdle: (() => void)[] = [];
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(deps: ExchangeDeps) {
+    this.#deps = deps;
+    this.#attemptDeps = {
+      ...deps.attempt,
+      beginDrain: () => this.#beginDrain(),
+      endDrain: () => {
+        this.#draining--;
+      },
+    };
+    this.#waits = new HoldQueue(deps.holdQueue);
+    this.#reserveDeps = { ...deps.reserve, waits: this.#waits };
+    this.#shadows = openShadows({ ...deps.shadow, isAwaited: (orgId) => this.#waits.hasLine(orgId) });
+    this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
+  }
+
+  run(incoming: Incoming): void {
+    if (!this.#deps.hasRoomFor(this.#openCalls + 1)) {
+      this.#refuseUnrecorded(incoming);
+      return;
+    }
+    const call = new Call(incoming);
+    this.#openCalls++;
+    try {
+      if (this.#closing) throw fail("shutting_down", "The gateway is shutting down.", { retryAfterMs: 1000 });
+      if (!this.#deps.store.healthy()) {
+        throw fail("storage_unavailable", "The gateway cannot record calls now.", { retryAfterMs: 1000 });
+      }
+      if (incoming.idempotencyKey === "") this.#read(call);
+      else this.#next(call, this.#deps.answers.claim(call), (claim) => this.#claimed(call, claim));
+    } catch (error) {
+      this.#refuse(call, error);
+    }
+  }
+
+  /** Refuses a call without a record: while descriptors are short, many refusals must not cost a commit each. */
+  #refuseUnrecorded({ reply, format, requestId, release }: Incoming): void {
+    release();
+    const message = "The gateway has as many connections open as it may.";
+    const error = fail("gateway_unavailable", message, { retryAfterMs: 1000 });
+    this.#ended.refused++;
+    const headers = JSON_TYPE + identityHeaders(requestId) + retryHeaders(error);
+    reply.send(error.status, headers, format.errorBody(error, requestId));
+  }
+
+  #claimed(call: Call, claim: Claim): void {
+    if (claim.kind === "refused") throw claim.error;
+    if (claim.kind === "replay") {
+      replay(call.incoming.reply, claim.answer);
+      this.#callEnded(call);
+      return;
+    }
+    const { lock } = claim;
+    call.idempotencyLock = lock;
+    call.incoming = { ...call.incoming, reply: lock.recorder };
+    // A client that leaves a call with an idempotency key is expected to repeat it: the call continues, unless the request
+    // forbids that or the call is over.
+    lock.recorder.mayRunWithoutClient = () => {
+      call.runsWithoutClient =
+        !call.settled && call.request?.svc.onDisconnect !== "cancel" && this.#beginDrain();
+      return call.runsWithoutClient;
+    };
+    this.#read(call);
+  }
+
+  #read(call: Call): void {
+    const { format, body } = call.incoming;
+    this.#next(call, this.#deps.bodies.read(format, body), (read) => {
+      for (const name of read.extras.unlisted) this.#unlisted.count(name);
+      this.#next(call, continued(this.#deps.continue, call, read), (request) =>
+        this.#admit(call.withRequest(request)),
+      );
+    });
+  }
+
+  #admit(call: ReadCall): void {
+    const deps = this.#deps;
+    this.#next(call, admit(deps.admit, call), (admitted) => {
+      this.#next(call, planCall(deps.plan, admitted), (planned) => {
+        this.#next(call, takeKeptRoom(deps.keepRoom, planned), (roomy) => {
+          this.#next(call, reserve(this.#reserveDeps, roomy), (reserved) => this.#attempt(reserved));
+        });
+      });
+    });
+  }
+
+  /** Runs the next step, at once or when the promise resolves: most calls go through all steps without waiting. */
+  #next<T>(call: Call, value: T | Promise<T>, step: (value: T) => void): void {
+    if (value instanceof Promise) value.then(step).catch((error: unknown) => this.#refuse(call, error));
+    else step(value);
+  }
+
+  counts(): ExchangeCounts {
+    return {
+      live: this.#openCalls,
+      draining: this.#draining,
+      waiting: this.#waits.size,
+      ended: this.#ended,
+      reserveExceeded: this.#reserveExceeded,
+      unpricedReports: this.#unpricedReports,
+      unlistedMembers: this.#unlisted.all(),
+      shadows: this.#shadows.counts(),
+    };
+  }
+
+  async drain(withinMs: number): Promise<void> {
+    this.#closing = true;
+    const deadline = setTimeout(() => {
+      this.#isShuttingDown = true;
+      this.#waits.shutDown();
+      for (const attempts of this.#live.all()) attempts.shutDown();
+    }, withinMs);
+    if (this.#openCalls > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    clearTimeout(deadline);
+    // Shadow copies are compared with calls, and those are over now.
+    this.#shadows.stop();
+    clearInterval(this.#timer);
+  }
+
+  #attempt(call: ReservedCall): void {
+    const attempts = new Attempts(this.#attemptDeps, call, (outcome) => {
+      this.#live.remove(attempts);
+      this.#settle(call, outcome);
+    });
+    this.#live.add(attempts);
+    // The call may have waited for its reservation until after the shutdown.
+    if (this.#isShuttingDown) attempts.shutDown();
+    else attempts.run();
+    call.shadow = this.#shadows.start(call);
+  }
+
+  #refuse(call: Call, thrown: unknown): void {
+    if (thrown instanceof ClientLeft) {
+      this.#settle(call, { kind: "cancelled", stream: undefined });
+      return;
+    }
+    const error = asWeirError(thrown);
+    if (error.kind === "internal") this.#deps.onFault(thrown, call.requestId);
+    this.#settle(call, { kind: "refused", error });
+  }
+
+  #settle(call: Call, outcome: Outcome): void {
+    // A step may throw after the call has ended: the first outcome counts.
+    if (call.settled) return;
+    this.#ended[outcome.kind]++;
+    this.#reportCanaryResult(call);
+    for (const attempt of call.attempts) {
+      if (attempt.outcome !== "ok" && attempt.outcome !== "cancelled") {
+        this.#deps.onUpstreamFailure(call.requestId, attempt);
+      }
+    }
+    for (const endpoint of missedEndpoints(call)) this.#deps.onEndpointMissed(endpoint, call.key.orgId);
+    void this.#close(call, outcome);
+  }
+
+  /** An error here must not prevent the settlement. */
+  #reportCanaryResult(call: Call): void {
+    try {
+      reportCanaryResult(call);
+    } catch (error) {
+      this.#deps.onFault(error, call.requestId);
+    }
+  }
+
+  async #close(call: Call, outcome: Outcome): Promise<void> {
+    this.#settling.add(call);
+    try {
+      await settle(this.#deps.settle, call, outcome);
+    } catch (error) {
+      this.#deps.onFault(error, call.requestId);
+      releaseAll(this.#deps.settle, call);
+      this.#abort(call, asWeirError(error));
+    } finally {
+      this.#settling.remove(call);
+      if (call.reserveExceeded) this.#reserveExceeded++;
+      this.#unpricedReports += call.unpricedReports;
+      void call.idempotencyLock?.release();
+      // If settlement failed, the shadow run does not know yet that the call has ended.
+      call.shadow?.primaryEnded(undefined);
+      if (call.runsWithoutClient) this.#draining--;
+      this.#waits.freed(call.key.orgId);
+      this.#callEnded(call);
+    }
+  }
+
+  #callEnded(call: Call): void {
+    call.incoming.release();
+    this.#openCalls--;
+    if (this.#openCalls === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+  }
+
+  #tick(): void {
+    const nowMs = this.#deps.clock.monotonic();
+    this.#shadows.tick(nowMs);
+    for (const attempts of this.#live.all()) {
+      try {
+        attempts.tick(nowMs);
+      } catch (error) {
+        // The other calls must still be checked.
+        this.#deps.onFault(error, attempts.requestId);
+      }
+    }
+    for (const call of this.#settling.all()) {
+      if (nowMs - call.settledMs >= this.#deps.commitMs) this.#commitTimedOut(call);
+    }
+  }
+
+  /**
+   * The store did not commit the charge in time: the client gets an error. The commit goes on and may still charge, so a
+   * retry could be charged twice.
+   */
+  #commitTimedOut(call: Call): void {
+    this.#settling.remove(call);
+    const message = "The answer was not recorded in time and is not given in full. It may still be charged.";
+    const error = fail("storage_unavailable", message, { retryable: false });
+    const { reply, format } = call.incoming;
+    this.#deps.onFault(error, call.requestId);
+    try {
+      if (call.streaming) reply.end(Buffer.from(format.errorEvent(error, call.requestId)));
+      else this.#abort(call, error);
+    } catch (thrown) {
+      this.#deps.onFault(thrown, call.requestId);
+      reply.abort();
+    }
+  }
+
+  /** Ends the response so that an answer that was not settled is never taken for complete. */
+  #abort(call: Call, error: WeirError): void {
+    const { reply, format } = call.incoming;
+    try {
+      if (!call.streaming) {
+        const body = format.errorBody(error, call.requestId);
+        reply.send(error.status, answerHeaders(this.#deps.settle.limits, call) + retryHeaders(error), body);
+        return;
+      }
+    } catch (thrown) {
+      // No caller could handle it, and one call must not end the process.
+      this.#deps.onFault(thrown, call.requestId);
+    }
+    reply.abort();
+  }
+
+  #beginDrain(): boolean {
+    if (this.#draining >= this.#deps.maxDrains) return false;
+    this.#draining++;
+    return true;
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The error that the client gets if no attempt answered: one table from failure classes to errors. The upstream's message is
+ * passed on only if it concerns the client's request; its body never is.
+ */
+import { fail, type WeirError } from "../../base/errors.ts";
+import type { LaneLease } from "../../routing/health/health.ts";
+import { mayFallBack, mayPass, type UpstreamFailure } from "../upstream/failure.ts";
+import type { Call } from "./call.ts";
+import { refusedCredential } from "./empty-plan.ts";
+
+/** `Retry-After` if the provider gave none. */
+const DEFAULT_WAIT_MS = 1000;
+/** Statuses of a refused request that have the same meaning for the client. */
+const PASSED_STATUSES = new Set([400, 404, 409, 413, 422]);
+
+/** The one of a call's two failures that helps its client more: a refusal of the request itself, else a temporary one. */
+export function moreHelpful(known: UpstreamFailure | undefined, failed: UpstreamFailure): UpstreamFailure {
+  if (known === undefined) return failed;
+  if (!mayFallBack(known)) return known;
+  if (!mayFallBack(failed)) return failed;
+  if (mayPass(known) !== mayPass(failed)) return mayPass(known) ? known : failed;
+  // If both are saturated, the one with the shorter wait.
+  const areFull = known.errorClass === "capacity" && failed.errorClass === "capacity";
+  return areFull && waitOf(known) < waitOf(failed) ? known : failed;
+}
+
+const waitOf = ({ retryAfterMs }: UpstreamFailure): number => retryAfterMs ?? DEFAULT_WAIT_MS;
+
+/**
+ * @param failed undefined if no attempt could be made because every endpoint had just saturated
+ * @param call what was tried, and what was excluded
+ */
+export function callerError(
+  failed: UpstreamFailure | undefined,
+  { model, lane, plan }: Pick<Call, "model" | "plan"> & { readonly lane: Pick<LaneLease, "key"> | undefined },
+): WeirError {
+  const modelId = model?.id ?? "the model";
+  if (failed === undefined) {
+    return fail("upstream_all_out", `Every endpoint of ${modelId} is saturated. Try again later.`, {
+      retryAfterMs: DEFAULT_WAIT_MS,
+    });
+  }
+  // A saturated endpoint may serve the same call later; so may one whose failure is temporary.
+  const isCurable = mayPass(failed) || plan?.excluded.some(({ kind }) => kind === "saturated") === true;
+  if (failed.outcome === "rate_limited") return limited(failed, modelId, isCurable);
+  switch (failed.errorClass) {
+    case "client":
+      return rejected(failed);
+    case "capacity":
+      return fail("upstream_capacity", saturated(modelId), { retryAfterMs: waitOf(failed) });
+    case "timeout":
+      return fail("upstream_timeout", `The provider behind ${modelId} did not answer in time.`);
+    case "protocol":
+      return fail(
+        "upstream_invalid_response",
+        `The provider behind ${modelId} sent an answer that cannot be read.`,
+      );
+    case "auth":
+      // The provider's message may quote the credential.
+      return fail("upstream_error", refusedCredential(modelId, lane?.key.isByok === true), {
+        retryable: isCurable,
+      });
+    default:
+      return fail("upstream_error", `The provider behind ${modelId} failed.`);
+  }
+}
+
+const saturated = (modelId: string) => `The providers behind ${modelId} are saturated. Try again later.`;
+
+/** A rate limit. It is not retryable if the provider will never take this request, for example because it is too large. */
+function limited(failed: UpstreamFailure, modelId: string, retryable: boolean): WeirError {
+  const { upstream } = failed;
+  return fail("upstream_capacity", upstream.message || saturated(modelId), {
+    retryAfterMs: waitOf(failed),
+    retryable,
+    ...upstreamCode(upstream.code || upstream.type),
+  });
+}
+
+const upstreamCode = (code: string) => (code === "" ? {} : { details: { upstream_code: code } });
+
+function rejected({ httpStatus, upstream }: UpstreamFailure): WeirError {
+  const status = PASSED_STATUSES.has(httpStatus) ? httpStatus : 400;
+  const message = upstream.message === "" ? "The provider refused this request." : upstream.message;
+  if (upstream.code === "context_length_exceeded") return fail("context_length_exceeded", message);
+  return fail("upstream_rejected", message, { status, ...upstreamCode(upstream.code) });
+}

@@ -1,0 +1,147 @@
+/** The model calls of the gateway, by the names of the route table: format, operation, and documentation. */
+import { z } from "zod";
+import { chatReplySchema, chatRequestSchema } from "../../wire/chat/schema.ts";
+import { completionsReplySchema, completionsRequestSchema } from "../../wire/completions/schema.ts";
+import {
+  embeddingsReplySchema,
+  embeddingsRequestSchema,
+  embedReplySchema,
+  embedRequestSchema,
+} from "../../wire/embed/schema.ts";
+import type { ClientFormat } from "../../wire/format.ts";
+import { FORMATS } from "../../wire/formats.ts";
+import { generateReplySchema, generateRequestSchema } from "../../wire/generate/schema.ts";
+import { messagesCountFormat } from "../../wire/messages/format.ts";
+import {
+  messagesCountSchema,
+  messagesReplySchema,
+  messagesRequestSchema,
+} from "../../wire/messages/schema.ts";
+import { rerankReplySchema, rerankRequestSchema } from "../../wire/rerank/schema.ts";
+import { responsesReplySchema, responsesRequestSchema } from "../../wire/responses/schema.ts";
+import type { Inquiry } from "./inquiry/inquire.ts";
+
+export interface CallKind {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly format: ClientFormat;
+  /** Set if the route answers a question about a call and makes none. */
+  readonly inquiry?: Inquiry;
+  readonly request: z.ZodType;
+  readonly reply: z.ZodType;
+}
+
+export type CallName =
+  | "chat"
+  | "completions"
+  | "responses"
+  | "messages"
+  | "generate"
+  | "embeddings"
+  | "embed"
+  | "rerank"
+  | "messages_count"
+  | "count_tokens"
+  | "dry_run";
+
+export const CALLS: Readonly<Record<CallName, CallKind>> = {
+  chat: {
+    operationId: "createChatCompletion",
+    summary: "Chat completion, whole or streamed",
+    format: FORMATS.chat,
+    request: chatRequestSchema,
+    reply: chatReplySchema,
+  },
+  completions: {
+    operationId: "createCompletion",
+    summary: "Text completion, whole or streamed",
+    format: FORMATS.completions,
+    request: completionsRequestSchema,
+    reply: completionsReplySchema,
+  },
+  responses: {
+    operationId: "createResponse",
+    summary: "Response with typed items, whole or streamed",
+    format: FORMATS.responses,
+    request: responsesRequestSchema,
+    reply: responsesReplySchema,
+  },
+  messages: {
+    operationId: "createMessage",
+    summary: "Message, whole or streamed",
+    format: FORMATS.messages,
+    request: messagesRequestSchema,
+    reply: messagesReplySchema,
+  },
+  generate: {
+    operationId: "generate",
+    summary: "Generation in the native format, whole or streamed",
+    format: FORMATS.generate,
+    request: generateRequestSchema,
+    reply: generateReplySchema,
+  },
+  embeddings: {
+    operationId: "createEmbeddings",
+    summary: "Embeddings",
+    format: FORMATS.embeddings,
+    request: embeddingsRequestSchema,
+    reply: embeddingsReplySchema,
+  },
+  embed: {
+    operationId: "embed",
+    summary: "Embeddings in the native format",
+    format: FORMATS.embed,
+    request: embedRequestSchema,
+    reply: embedReplySchema,
+  },
+  rerank: {
+    operationId: "rerank",
+    summary: "Documents ranked by relevance to a query",
+    format: FORMATS.rerank,
+    request: rerankRequestSchema,
+    reply: rerankReplySchema,
+  },
+  messages_count: {
+    operationId: "countMessageTokens",
+    summary: "Tokens of a message's prompt",
+    format: messagesCountFormat,
+    inquiry: "count_tokens",
+    request: messagesCountSchema,
+    reply: z.looseObject({
+      input_tokens: z.int(),
+      source: z
+        .literal("estimated")
+        .optional()
+        .describe("Where no provider of the model counts: the number is an estimate."),
+    }),
+  },
+  count_tokens: {
+    operationId: "countTokens",
+    summary: "Tokens of a native prompt, and how they were counted",
+    format: FORMATS.generate,
+    inquiry: "count_tokens",
+    request: generateRequestSchema,
+    reply: z.object({
+      input_tokens: z.int(),
+      source: z.enum(["exact", "provider", "estimated"]),
+      tokenizer: z.string(),
+    }),
+  },
+  dry_run: {
+    operationId: "dryRun",
+    summary: "The plan and the reservation of a call that is not made",
+    format: FORMATS.generate,
+    inquiry: "dry_run",
+    request: generateRequestSchema,
+    reply: z.object({
+      plan: z.array(
+        z.object({ endpoint_id: z.string(), provider: z.string(), score: z.number(), reason: z.string() }),
+      ),
+      excluded: z.array(z.object({ endpoint_id: z.string(), kind: z.string(), reason: z.string() })),
+      trace: z.string(),
+      warnings: z.array(z.string()),
+      reserve_micro: z.int(),
+      price_version: z.string(),
+    }),
+  },
+};

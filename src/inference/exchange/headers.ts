@@ -1,0 +1,70 @@
+/**
+ * Headers of inference answers: the request id under the names that SDKs read, rate-limit state, retry advice, the trace. As
+ * text, because every call writes them: lines `name: value`, each with its line end. No name or value contains a line break.
+ */
+import type { WeirError } from "../../base/errors.ts";
+import type { Limits, RateState } from "../../credits/limits/limits.ts";
+import type { Call } from "./call.ts";
+
+/** The request id under the gateway's name and those that the official SDKs read. */
+export const identityHeaders = (requestId: string): string =>
+  `x-svc-request-id: ${requestId}\r\nx-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n`;
+
+/** `Retry-After` in whole seconds, rounded up, and in milliseconds; `x-should-retry: false` if no retry can help. */
+export function retryHeaders({ retryAfterMs, retryable }: WeirError): string {
+  const wait =
+    retryAfterMs === undefined
+      ? ""
+      : `retry-after: ${Math.ceil(retryAfterMs / 1000)}\r\nretry-after-ms: ${retryAfterMs}\r\n`;
+  return retryable ? wait : `${wait}x-should-retry: false\r\n`;
+}
+
+/** `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, as OpenAI names and writes them. */
+function rateHeaders(limits: Limits, call: Call): string {
+  const { requests, tokens } = limits.state(call.key);
+  const usual = rate("requests", requests) + rate("tokens", tokens);
+  const { format, tsMs } = call.incoming;
+  const { ratePrefix } = format.habits;
+  if (ratePrefix === undefined) return usual;
+  return (
+    usual +
+    timedRate(`${ratePrefix}-requests`, requests, tsMs) +
+    timedRate(`${ratePrefix}-tokens`, tokens, tsMs)
+  );
+}
+
+/** As Anthropic writes it: the reset as a time (RFC 3339). */
+const timedRate = (name: string, state: RateState | undefined, nowMs: number): string =>
+  state === undefined
+    ? ""
+    : `${name}-limit: ${state.limit}\r\n${name}-remaining: ${state.remaining}\r\n` +
+      `${name}-reset: ${new Date(nowMs + state.resetMs).toISOString()}\r\n`;
+
+const rate = (unit: string, state: RateState | undefined): string =>
+  state === undefined ? "" : rateLines(unit, state);
+
+/** `x-ratelimit-{limit,remaining,reset}-<unit>`. */
+export const rateLines = (unit: string, state: RateState): string =>
+  `x-ratelimit-limit-${unit}: ${state.limit}\r\nx-ratelimit-remaining-${unit}: ${state.remaining}\r\n` +
+  `x-ratelimit-reset-${unit}: ${state.resetMs}ms\r\n`;
+
+/** Only if the request has `x-svc-debug: 1`; printable ASCII, no longer than clients accept. */
+function traceHeaders(call: Call): string {
+  if (!call.incoming.debug || call.plan === undefined) return "";
+  const trace = call.plan.trace().replace(/[^\x20-\x7e]/g, "?");
+  return `x-svc-route-trace: ${trace.slice(0, 4000)}\r\n`;
+}
+
+export const JSON_TYPE = "content-type: application/json\r\n";
+
+/** The last header: proxies that buffer must not hold events back. */
+export const STREAM_TYPE = "content-type: text/event-stream; charset=utf-8\r\nx-accel-buffering: no\r\n";
+
+const callHeaders = (type: string, limits: Limits, call: Call): string =>
+  type + identityHeaders(call.requestId) + rateHeaders(limits, call) + traceHeaders(call);
+
+/** Headers of a JSON answer to a call, errors included. */
+export const answerHeaders = (limits: Limits, call: Call): string => callHeaders(JSON_TYPE, limits, call);
+
+/** Headers of an event stream. */
+export const streamHeaders = (limits: Limits, call: Call): string => callHeaders(STREAM_TYPE, limits, call);

@@ -1,0 +1,121 @@
+/**
+ * Answers questions about a call without making it: the number of tokens of its prompt, or its plan and cost. Nothing is
+ * charged and no record is stored; both count as requests against the key's limits.
+ */
+
+import { asWeirError, fail, type WeirError } from "../../../base/errors.ts";
+import type { ByokFee } from "../../../base/usage.ts";
+import type { CatalogSnapshot } from "../../../catalog/models/catalog.ts";
+import { type Limits, refusalError } from "../../../credits/limits/limits.ts";
+import { estimatePromptTokens } from "../../../wire/estimate.ts";
+import type { ClientFormat } from "../../../wire/format.ts";
+import { isEncoding } from "../../../workers/tokenise.ts";
+import { type Bodies, DEFAULT_ENCODING } from "../body/bodies.ts";
+import { Call, type Incoming, type PlannedCall } from "../call.ts";
+import { excludedWire } from "../empty-plan.ts";
+import { answerHeaders, retryHeaders } from "../headers.ts";
+import { type PlanDeps, planCall } from "../plan.ts";
+import { worstCaseOf } from "../reservation/cost-bound.ts";
+import { countByProvider, type ProviderCountDeps } from "./provider-count.ts";
+
+export type Inquiry = "count_tokens" | "dry_run";
+
+export interface InquireDeps extends PlanDeps, ProviderCountDeps {
+  readonly limits: Limits;
+  readonly bodies: Bodies;
+  readonly catalog: { current(): CatalogSnapshot };
+  readonly defaultMaxTokens: number;
+  readonly byokFee: ByokFee;
+  readonly onFault: (error: unknown, requestId: string) => void;
+}
+
+/** A count and how it was made. */
+interface Count {
+  readonly input_tokens: number;
+  readonly source: "exact" | "provider" | "estimated";
+  readonly tokenizer: string;
+}
+
+/** Answers one inquiry. Never throws. */
+export async function inquire(deps: InquireDeps, inquiry: Inquiry, incoming: Incoming): Promise<void> {
+  const call = new Call(incoming);
+  const { format, reply, body } = incoming;
+  let answer: string | Buffer;
+  try {
+    const request = await deps.bodies.read(format, body);
+    const admission = await deps.limits.admit(call.key, 0);
+    if (!admission.admitted) throw refusalError(admission);
+    try {
+      const planned = await planCall(deps, call.withRequest(request).withAdmission(admission));
+      answer = inquiry === "dry_run" ? JSON.stringify(dryRun(deps, planned)) : await counted(deps, planned);
+    } finally {
+      admission.release();
+    }
+  } catch (thrown) {
+    const error = asWeirError(thrown);
+    if (error.kind === "internal") deps.onFault(thrown, call.requestId);
+    refuse(deps, call, error);
+    return;
+  } finally {
+    incoming.release();
+  }
+  reply.send(200, answerHeaders(deps.limits, call), answer);
+}
+
+function refuse(deps: InquireDeps, call: Call, error: WeirError): void {
+  const { reply, format } = call.incoming;
+  const headers = answerHeaders(deps.limits, call) + retryHeaders(error);
+  reply.send(error.status, headers, format.errorBody(error, call.requestId));
+}
+
+/**
+ * Exact if the model's tokenizer is public and the prompt is text only; else by a provider that counts; else, if none can,
+ * an estimate that is marked as one. If a provider fails to count, the request fails: an estimate may be far too low and
+ * would be taken for the count.
+ */
+async function counted(deps: InquireDeps, call: PlannedCall): Promise<string | Buffer> {
+  const { request, model } = call;
+  const { format } = call.incoming;
+  const own = isEncoding(model.tokenizer) ? model.tokenizer : undefined;
+  const texts = own && (await deps.bodies.countable(format, request));
+  if (own === undefined || texts?.isAll !== true) {
+    const providerCount = await countByProvider(deps, call);
+    if (providerCount?.body !== undefined) return providerCount.body;
+    if (providerCount !== undefined) {
+      const tokenizer = `${providerCount.provider} count`;
+      return countJson(format, { input_tokens: providerCount.tokens, source: "provider", tokenizer });
+    }
+  }
+  const { texts: prompt, framingTokens, isAll } = texts ?? (await deps.bodies.countable(format, request));
+  const tokenizer = own ?? DEFAULT_ENCODING;
+  const media = estimatePromptTokens(0, request.facts.imageCount);
+  const tokens = (await deps.bodies.countTexts(prompt, tokenizer)) + framingTokens + media;
+  const source = isAll && own !== undefined ? "exact" : "estimated";
+  return countJson(format, { input_tokens: tokens, source, tokenizer });
+}
+
+/** Anthropic's clients read one member; the only other one marks an estimate. */
+function countJson({ habits }: ClientFormat, count: Count): string {
+  const { input_tokens, source } = count;
+  if (habits.readsBareCounts !== true) return JSON.stringify(count);
+  return JSON.stringify(source === "estimated" ? { input_tokens, source } : { input_tokens });
+}
+
+/** The endpoints that would be tried, in order, and the amount that would be held. */
+function dryRun(deps: InquireDeps, call: PlannedCall): object {
+  const { plan } = call;
+  const byId = new Map(plan.attempts.map((endpoint) => [endpoint.id, endpoint]));
+  const first = plan.attempts[0];
+  if (first === undefined) throw fail("no_endpoint", "No endpoint satisfies this request.");
+  return {
+    plan: plan.ranking().flatMap(({ endpointId, score, reason }) => {
+      const provider = byId.get(endpointId)?.provider.id;
+      return provider === undefined ? [] : [{ endpoint_id: endpointId, provider, score, reason }];
+    }),
+    excluded: excludedWire(plan.excluded),
+    trace: plan.trace(),
+    warnings: [],
+    reserve_micro: worstCaseOf(deps, call),
+    price_version: first.prices.version,
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * Stores an answer after its call: for repetitions of the request (`Idempotency-Key`), and for requests that read or
+ * continue it later (stored responses). Both are part of the commit that settles the call, so a crash leaves all of it or
+ * nothing.
+ */
+import type { WeirError } from "../../../base/errors.ts";
+import type { ClientRequest, History } from "../../../wire/format.ts";
+import type { Call } from "../call.ts";
+import type { Outcome } from "../outcome.ts";
+import { answerBytes } from "./idempotency.ts";
+import type { StoredResponse } from "./kept-rows.ts";
+import { mayKeep, responseBytes, type StoredResponses } from "./stored-responses.ts";
+
+/**
+ * Prepares the storage of an answer that was charged or complete, for repetitions of its request; after any other outcome a retry is a
+ * new call. @returns what stores it, inside the commit that charges
+ * @param bytes the bytes of the answer that are not sent yet
+ * @param gone the client left: of a stream that was read on for its bill, the rest was not recorded
+ */
+export function replayWriter(
+  call: Call,
+  { kind }: Outcome,
+  error: WeirError | undefined,
+  bytes: Buffer,
+  gone: boolean,
+): (() => void) | undefined {
+  const { idempotencyLock: lock, requestId } = call;
+  if (lock === undefined) return undefined;
+  const isStream = call.streaming || kind === "streamed";
+  const status = error === undefined || isStream ? 200 : error.status;
+  const isIncomplete = kind === "cancelled" || (isStream && gone);
+  const reason = isIncomplete ? "cut" : call.isZdr ? "private" : undefined;
+  const hasRoom = call.keptRoom?.use(reason === undefined ? lock.keptBytes(bytes) : answerBytes(0)) ?? true;
+  // The fact that there was an answer always has room: the call took it for more than that.
+  if (!hasRoom) call.keptRoom?.use(answerBytes(0));
+  const notKept = reason ?? (hasRoom ? undefined : "quota");
+  return () => lock.keep({ requestId, status, isStream }, bytes, notKept);
+}
+
+/** Warning of a call whose answer was not stored for want of room. */
+export const NOT_STORED = "response_not_stored: quota";
+
+/** How an answer is stored that later requests may read or continue. */
+interface ResponseWriter {
+  /** Inside the commit. */
+  put(): void;
+  /** Behind it. A promise where other cells get the answer; resolves once they have it, or soon, and never rejects. */
+  shared(): Promise<void> | undefined;
+}
+
+/**
+ * Prepares the storage of an answer that later requests may read or continue. @returns undefined if it is not stored. Called
+ * before the commit, because an error inside it would undo the charge.
+ */
+export function responseWriter(
+  responses: StoredResponses,
+  call: Call,
+  outcome: Outcome,
+  bytes: Buffer,
+): ResponseWriter | undefined {
+  const { history, idPrefix } = call.incoming.format;
+  const { request, key } = call;
+  if (history === undefined || request === undefined || !mayKeep(call, history, request)) return undefined;
+  if (call.isStoreLeftOut) return undefined;
+  // Checked first, because to make text of a body that is too large takes long (T54).
+  if (!responses.fits(request.bytes.length)) return undefined;
+  const answer =
+    outcome.kind === "whole"
+      ? bytes.toString()
+      : outcome.kind === "streamed"
+        ? outcome.stream.responseJson?.()
+        : undefined;
+  if (answer === undefined) return undefined;
+  const { id: endpointId = "", provider } = call.endpoint ?? {};
+  const kept = conversationOf(history, request, answer);
+  if (kept === undefined) return undefined;
+  const stored = {
+    ...kept,
+    response: answer,
+    endpointId,
+    provider: provider?.id ?? "",
+    keyId: call.lane?.key.id ?? "",
+  };
+  const id = idPrefix + call.requestId;
+  if (!responses.fits(Buffer.byteLength(stored.response) + Buffer.byteLength(stored.items))) return undefined;
+  if (call.keptRoom?.use(responseBytes(stored)) === false) {
+    // Larger than the room that the call took, and there is no more. The answer is written already: the record says so.
+    call.warnings.push(NOT_STORED);
+    return undefined;
+  }
+  return { put: () => responses.put(key, id, stored), shared: () => responses.shared(key, id) };
+}
+
+/** Undefined if a provider's answer cannot be parsed: it is delivered all the same. */
+function conversationOf(
+  history: History,
+  request: ClientRequest,
+  answer: string,
+): Pick<StoredResponse, "items" | "itemIds"> | undefined {
+  try {
+    const itemIds = [...history.itemsOf(answer).keys()].filter((id) => id.length <= MAX_ID_LENGTH);
+    return { items: history.itemsAfter(request, answer), itemIds };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Longest id of an item that requests can name. */
+const MAX_ID_LENGTH = 256;

@@ -1,0 +1,100 @@
+/**
+ * Answers that outlive their calls, and what the cells of one installation know of each other's: each has in its folder what it answered
+ * itself. A gateway alone shares nothing.
+ */
+import type { NotKeptReason } from "../call.ts";
+
+/** An answer as the client received it. */
+export interface KeptAnswer {
+  /** Absent in rows of release 0.1.0, which are gone after a day. */
+  readonly orgId?: string;
+  /** The call had a test key. Absent also in rows of releases that did not say so. */
+  readonly isTest?: boolean;
+  /** SHA-256 of the request's body. */
+  readonly fingerprint: string;
+  readonly requestId: string;
+  readonly status: number;
+  readonly isStream: boolean;
+  /** Why it cannot be replayed; undefined if it can. */
+  readonly lost?: LostReason;
+  readonly body: Uint8Array;
+}
+
+/**
+ * `large`: it exceeded the size limit. `evicted`: newer ones took its place. `retired`: a gateway that never came back had the key, and
+ * it is not known whether it answered.
+ */
+export type LostReason = NotKeptReason | "large" | "evicted" | "retired";
+
+/**
+ * An answer that other cells are told of is known to them for so long at least, however old it seems: it was charged, and a clock that
+ * was set must not free its key.
+ */
+export const LEAST_ANSWER_MS = 3_600_000;
+
+export interface StoredResponse {
+  /** Absent in rows of releases that knew the project only. */
+  readonly orgId?: string;
+  /** The response as delivered, JSON text. */
+  readonly response: string;
+  /** The endpoint that answered. */
+  readonly endpointId: string;
+  readonly provider: string;
+  /** Id of the provider key that it was made with: only with that key can its sealed content be read. */
+  readonly keyId: string;
+  /** Ids of the items of its output. */
+  readonly itemIds: readonly string[];
+  /** The conversation including this response: JSON text of items, without the brackets of the array. */
+  readonly items: string;
+  readonly expiresMs: number;
+}
+
+export type Claimed =
+  | { readonly kind: "first" }
+  | { readonly kind: "running"; readonly fingerprint: string }
+  | { readonly kind: "answered"; readonly answer: KeptAnswer };
+
+/** What is known of an answer that has no bytes any more. `orgId`: "" where it is not known. */
+export type SharedAnswer = Required<Pick<KeptAnswer, "orgId" | "fingerprint">>;
+
+/** Keys of `Idempotency-Key` over all cells. */
+export interface SharedAnswers {
+  /** @throws WeirError 503 (as a rejection) where it cannot be known in time: nobody has claimed the key then */
+  claim(id: string, fingerprint: string): Promise<Claimed>;
+  /** The call ended without an answer that is kept. Resolves once others know it, or soon; never rejects. */
+  unclaim(id: string): Promise<void>;
+  /** In the act that stores the answer here: others get it, whatever happens to this process. */
+  willShare(id: string, answer: SharedAnswer): void;
+  /** Behind that act. Resolves once others can have the answer, or soon; never rejects. */
+  shared(id: string): Promise<void>;
+  /** In an act: no cell has answers of the org any more. */
+  forget(orgId: string): void;
+}
+
+/** Stored responses over all cells. */
+export interface SharedResponses {
+  /** @throws WeirError 503 (as a rejection) where it cannot be known in time */
+  get(owner: string, id: string): Promise<StoredResponse | undefined>;
+  /** The responses that have these items, by item. @throws as `get` */
+  responsesWith(owner: string, itemIds: readonly string[]): Promise<Map<string, string>>;
+  willShare(owner: string, id: string): void;
+  shared(owner: string, id: string): Promise<void>;
+  /** Whether an act of any cell deleted it, or all of its owner's. */
+  isForgotten(owner: string, id: string): boolean;
+  /** In an act: no cell has the response any more. */
+  forget(owner: string, id: string): void;
+  /** In an act: no cell has responses of the owner any more. */
+  forgetAll(owner: string): void;
+}
+
+/** What a cell's folder has, for the part that shares it. */
+export interface OwnRows {
+  answer(id: string): KeptAnswer | undefined;
+  response(owner: string, id: string): StoredResponse | undefined;
+  /** In an act. @returns whether more of them are left */
+  eraseAnswers(orgId: string, most: number): boolean;
+  /** In an act. */
+  removeResponse(owner: string, id: string): void;
+  /** In an act. @returns whether more of them are left */
+  eraseResponses(owner: string, most: number): boolean;
+}

@@ -1,0 +1,37 @@
+/** `GET` and `DELETE /v1/responses/{id}`: stored responses of the key's project and environment. */
+import { z } from "zod";
+import { fail } from "../../../base/errors.ts";
+import { raw } from "../../../base/operation/answer.ts";
+import { operation } from "../../../base/operation/operation.ts";
+import { responsesReplySchema } from "../../../wire/responses/schema.ts";
+import type { StoredResponses } from "./stored-responses.ts";
+
+const path = z.object({ id: z.string().regex(/^resp_[0-9A-HJKMNP-TV-Z]{26}$/, "use the id of a response") });
+
+export const responseOperations = ({ responses }: { readonly responses: StoredResponses }) => ({
+  getResponse: operation({
+    name: "getResponse",
+    summary: "A stored response, as it was delivered",
+    path,
+    output: responsesReplySchema,
+    errors: ["not_found"],
+    run: async ({ path: { id } }, caller) => {
+      const found = await responses.get(caller, id);
+      if (found === undefined) throw notFound(id);
+      return raw("application/json", found.response);
+    },
+  }),
+  deleteResponse: operation({
+    name: "deleteResponse",
+    summary: "Forget a stored response",
+    path,
+    output: z.object({ id: z.string(), object: z.literal("response"), deleted: z.literal(true) }),
+    errors: ["not_found"],
+    run: async ({ path: { id } }, caller) => {
+      if (!(await responses.remove(caller, id))) throw notFound(id);
+      return { id, object: "response" as const, deleted: true as const };
+    },
+  }),
+});
+
+const notFound = (id: string) => fail("not_found", `There is no stored response "${id}".`, { param: "/id" });

@@ -1,0 +1,222 @@
+/**
+ * Responses that clients may read or continue (`store`, `previous_response_id`). A response is stored in the commit that
+ * settles its call, for its project and environment only, as long as the org keeps payloads, at most thirty days. Cells of one
+ * installation ask each other for those that they did not store themselves.
+ */
+import type { KeyContext } from "../../../account/keyring.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { fail } from "../../../base/errors.ts";
+import { after, type MaybePromise } from "../../../base/maybe-promise.ts";
+import type { KeptBytes, KeptOwner } from "../../../credits/kept/kept-bytes.ts";
+import type { KeptChange } from "../../../credits/kept/kept-counts.ts";
+import type { Store, Table } from "../../../store/store.ts";
+import { type ExpiringTable, openExpiringTable } from "../../../store/tables/expiring-table.ts";
+import type { ClientRequest, History } from "../../../wire/format.ts";
+import type { Call } from "../call.ts";
+import type { SharedResponses, StoredResponse } from "./kept-rows.ts";
+
+const DAY_MS = 86_400_000;
+const KEEP_DAYS = 30;
+/** The table of responses, and that of the days on which they expire. */
+export const RESPONSE_TABLES = { rows: "responses", periods: "response_days", periodMs: DAY_MS };
+
+/** The owner of responses: a key's project, and whether it is a test key. */
+export type ResponseOwner = Pick<KeyContext, "projectId" | "environment">;
+
+/** Test keys read, continue and delete only responses of test calls, live keys only those of live calls. */
+const ownerOf = ({ projectId, environment }: ResponseOwner): string =>
+  environment === "test" ? `${projectId}/test` : projectId;
+
+export interface StoredResponsesDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Maximum bytes of response and items together; larger ones are not stored. */
+  readonly maxBytes: number;
+  /** The quota that responses count in. */
+  readonly kept: Pick<KeptBytes, "count">;
+  /** Port: the org of a project, deleted ones included; for rows of earlier releases. */
+  readonly orgOf: (projectId: string) => string | undefined;
+  /** Those of other cells; undefined in a gateway alone. */
+  readonly shared?: SharedResponses | undefined;
+  /** Called with the error of a failed sweep. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class StoredResponses {
+  readonly #deps: StoredResponsesDeps;
+  /** `[owner, id]`. */
+  readonly #responses: ExpiringTable<StoredResponse>;
+  /** `[owner, item]`: the response that contains the item. */
+  readonly #items: Table<string>;
+
+  constructor(deps: StoredResponsesDeps) {
+    this.#deps = deps;
+    const { store, clock, onFailure } = deps;
+    this.#items = store.table("response_items");
+    this.#responses = openExpiringTable({
+      ...{ store, clock, onFailure, ...RESPONSE_TABLES },
+      onRemove: ([owner = ""], response) => {
+        for (const item of response.itemIds) this.#items.remove([owner, item]);
+        const whose = this.#orgOf(owner, response);
+        if (whose !== undefined) this.#deps.kept.count(whose, "responses", -responseBytes(response));
+      },
+    });
+  }
+
+  /** @throws WeirError 503 (as a rejection) where other cells may have it and cannot be asked */
+  get(owner: ResponseOwner, id: string): MaybePromise<StoredResponse | undefined> {
+    return this.#find(ownerOf(owner), id);
+  }
+
+  #find(owner: string, id: string): MaybePromise<StoredResponse | undefined> {
+    const { shared } = this.#deps;
+    if (shared === undefined) return this.#unexpired(this.own(owner, id));
+    if (shared.isForgotten(owner, id)) return undefined;
+    const own = this.own(owner, id);
+    if (own !== undefined) return this.#unexpired(own);
+    return shared.get(owner, id).then((found) => this.#unexpired(found));
+  }
+
+  #unexpired(found: StoredResponse | undefined): StoredResponse | undefined {
+    return found === undefined || found.expiresMs <= this.#deps.clock.now() ? undefined : found;
+  }
+
+  /** Stored by this process, and not forgotten yet. */
+  own(owner: string, id: string): StoredResponse | undefined {
+    return this.#responses.get([owner, id]);
+  }
+
+  /**
+   * The response that a request continues.
+   * @throws WeirError 404 if there is none, or it has expired; 503 as `get`
+   */
+  previous(owner: ResponseOwner, id: string): MaybePromise<StoredResponse> {
+    return after(this.get(owner, id), (found) => {
+      if (found !== undefined) return found;
+      throw fail("not_found", `There is no stored response "${id.slice(0, 100)}".`, {
+        param: "/previous_response_id",
+      });
+    });
+  }
+
+  /** Id of the response that has an item, if this process stored it. */
+  responseWith(owner: ResponseOwner, itemId: string): string | undefined {
+    return this.#items.get([ownerOf(owner), itemId]);
+  }
+
+  /** Other cells may have what this process did not store. */
+  get isShared(): boolean {
+    return this.#deps.shared !== undefined;
+  }
+
+  /** Ids of the responses that have these items, of all cells. @throws as `get` */
+  async responsesWith(owner: ResponseOwner, itemIds: readonly string[]): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    const others: string[] = [];
+    for (const item of itemIds) {
+      const id = this.responseWith(owner, item);
+      if (id === undefined) others.push(item);
+      else found.set(item, id);
+    }
+    const { shared } = this.#deps;
+    if (shared === undefined || others.length === 0) return found;
+    for (const [item, id] of await shared.responsesWith(ownerOf(owner), others)) found.set(item, id);
+    return found;
+  }
+
+  #orgOf(owner: string, { orgId }: Partial<StoredResponse>): KeptOwner | undefined {
+    const [projectId = "", isTest] = owner.split("/");
+    const org = orgId ?? this.#deps.orgOf(projectId);
+    return org === undefined ? undefined : { orgId: org, environment: isTest === "test" ? "test" : "live" };
+  }
+
+  /** What each response takes in its org's quota. Lazily. */
+  *kept(): Generator<KeptOwner & KeptChange> {
+    for (const { key, value } of this.#deps.store.table<StoredResponse>(RESPONSE_TABLES.rows).range()) {
+      const whose = this.#orgOf((key as string[])[0] ?? "", value);
+      if (whose !== undefined) yield { ...whose, kind: "responses", bytes: responseBytes(value) };
+    }
+  }
+
+  /** Whether a conversation of so many bytes may be stored. */
+  fits(bytes: number): boolean {
+    return bytes <= this.#deps.maxBytes;
+  }
+
+  /** Stores a response that `fits`; call it only inside a commit. */
+  put(key: KeyContext, id: string, stored: Omit<StoredResponse, "expiresMs" | "orgId">): void {
+    const { orgId, environment } = key;
+    const days = Math.min(KEEP_DAYS, key.dataPolicy.retentionDays);
+    const expiresMs = this.#deps.clock.now() + days * DAY_MS;
+    const owner = ownerOf(key);
+    // The same once more counts once.
+    if (this.own(owner, id) !== undefined) this.removeOwn(owner, id);
+    this.#responses.put([owner, id], { ...stored, orgId, expiresMs }, expiresMs);
+    this.#deps.kept.count({ orgId, environment }, "responses", responseBytes(stored));
+    for (const item of stored.itemIds) this.#items.put([owner, item], id);
+    this.#deps.shared?.willShare(owner, id);
+  }
+
+  /** Behind the commit of `put`. A promise where other cells get it: resolves once they can, or soon; never rejects. */
+  shared(key: KeyContext, id: string): Promise<void> | undefined {
+    return this.#deps.shared?.shared(ownerOf(key), id);
+  }
+
+  /** @returns whether there was one. @throws as `get` */
+  async remove(owner: ResponseOwner, id: string): Promise<boolean> {
+    if ((await this.get(owner, id)) === undefined) return false;
+    const { store, shared } = this.#deps;
+    // A cell's own rows and their sum are written by acts of that cell alone: those of all cells are stored later than they run.
+    await store.act(() => {
+      if (shared === undefined) this.removeOwn(ownerOf(owner), id);
+      else shared.forget(ownerOf(owner), id);
+    });
+    return true;
+  }
+
+  /** Only in an act: of what this process stored. */
+  removeOwn(owner: string, id: string): void {
+    this.#responses.remove([owner, id]);
+  }
+
+  /** Only in an act: removes all responses of a project. Every cell does by itself, this one too. @returns whether more are left */
+  erase(projectId: string, most: number): boolean {
+    const { shared } = this.#deps;
+    const owners = [projectId, `${projectId}/test`];
+    if (shared === undefined) return owners.some((owner) => this.eraseOwn(owner, most));
+    for (const owner of owners) shared.forgetAll(owner);
+    return false;
+  }
+
+  /** Only in an act: of what this process stored. @returns whether more are left */
+  eraseOwn(owner: string, most: number): boolean {
+    return this.#responses.removeMembers([owner], most);
+  }
+
+  /** Deletes expired responses. */
+  sweep(): Promise<void> {
+    return this.#responses.sweep();
+  }
+
+  close(): void {
+    this.#responses.close();
+  }
+}
+
+/** What a row takes beside its texts: keys, index, endpoint; and its index of each item. About. */
+const ROW_BYTES = 500;
+const ITEM_BYTES = 200;
+
+/** Bytes that a response counts in the org's quota. */
+export const responseBytes = ({
+  response = "",
+  items = "",
+  itemIds = [],
+}: Partial<Pick<StoredResponse, "response" | "items" | "itemIds">>): number =>
+  Buffer.byteLength(response) + Buffer.byteLength(items) + ROW_BYTES + itemIds.length * ITEM_BYTES;
+
+/** Whether an answer may be stored: both its client and its org must allow it. */
+export function mayKeep(call: Call, history: History, request: ClientRequest): boolean {
+  const { logging, retentionDays } = call.key.dataPolicy;
+  return !call.isZdr && logging === "on" && retentionDays > 0 && history.keeps(request);
+}

@@ -1,0 +1,59 @@
+/**
+ * The gateway's own question to a provider: whether it accepts a key at an endpoint. One short sentence of the gateway's, one token
+ * of answer; it is no tenant's call, so nothing is charged, held or recorded for anybody.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Endpoint, ProviderKey } from "../../base/endpoint.ts";
+import type { KeyResult } from "../../routing/health/refused-keys.ts";
+import { FORMATS } from "../../wire/formats.ts";
+import { readErrorBody } from "../../wire/neutral/upstream-error.ts";
+import { passageTo } from "../../wire/passages.ts";
+import { retryAfterOf, statusFailure } from "../upstream/failure.ts";
+import type { Upstreams } from "../upstream/upstreams.ts";
+import type { Bodies } from "./body/bodies.ts";
+
+export interface KeyProbeDeps {
+  readonly clock: Clock;
+  readonly bodies: Pick<Bodies, "read" | "write">;
+  readonly upstreams: Pick<Upstreams, "ask">;
+}
+
+/** A provider that refuses a key says so at once. */
+const TIMEOUT_MS = 5_000;
+const WORD = "Hi";
+
+/** By what the endpoint is asked to do. */
+const QUESTIONS = {
+  generate: [FORMATS.chat, { messages: [{ role: "user", content: WORD }], max_tokens: 1 }],
+  embed: [FORMATS.embeddings, { input: WORD }],
+  rerank: [FORMATS.rerank, { query: WORD, documents: [WORD] }],
+} as const;
+
+/**
+ * @returns undefined where nothing was found out: no answer, or a failure that has nothing to do with the key
+ * @throws errors in writing the question
+ */
+export async function probeKey(
+  { clock, bodies, upstreams }: KeyProbeDeps,
+  endpoint: Endpoint,
+  key: ProviderKey,
+): Promise<KeyResult | undefined> {
+  const [format, asked] = QUESTIONS[endpoint.task];
+  const passable = passageTo(format, endpoint);
+  if (passable === undefined) return undefined;
+  const body = Buffer.from(JSON.stringify({ model: endpoint.model, ...asked }));
+  const request = await bodies.read(format, body);
+  const { parts } = await bodies.write(format, passable, request, endpoint, "platform");
+  const act = endpoint.task === "generate" ? "call" : endpoint.task;
+  const question = { endpoint, key, dialect: passable.dialect, act, parts, headers: {} } as const;
+  const answer = await upstreams.ask({ ...question, timeoutMs: TIMEOUT_MS }).catch(() => undefined);
+  if (answer === undefined) return undefined;
+  const { status, headers } = answer;
+  if (status >= 200 && status < 300) return { outcome: "ok", errorClass: "", httpStatus: status };
+  const kind = headers["x-amzn-errortype"];
+  const upstream = readErrorBody(answer.body, typeof kind === "string" ? kind : "");
+  const failed = statusFailure(status, upstream, retryAfterOf(headers, clock.now()));
+  const { errorClass } = failed;
+  // A key that is told to wait, or whose request is at fault, was accepted.
+  return errorClass === "auth" || errorClass === "client" || errorClass === "capacity" ? failed : undefined;
+}

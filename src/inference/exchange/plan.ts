@@ -1,0 +1,176 @@
+/** Planning: finds the model and the ordered endpoints that may serve the call, or the error that says why none may. */
+
+import type { Random } from "../../base/clock.ts";
+import type { Model } from "../../base/endpoint.ts";
+import { fail } from "../../base/errors.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
+import type { CatalogSnapshot } from "../../catalog/models/catalog.ts";
+import type { Health } from "../../routing/health/health.ts";
+import { decideAlone } from "../../routing/language/policy.ts";
+import type { Decision } from "../../routing/planner/decision.ts";
+import type { RouteFacts } from "../../routing/planner/eligibility.ts";
+import { plan } from "../../routing/planner/planner.ts";
+import type { RequestFacts } from "../../wire/neutral/contract.ts";
+import { affinityKey } from "./affinity.ts";
+import type { Bodies } from "./body/bodies.ts";
+import type { ActivePolicy, AdmittedCall, Call, OwnKeys, PlannedCall, ReadCall } from "./call.ts";
+import { emptyPlanError } from "./empty-plan.ts";
+
+export interface PlanDeps {
+  readonly catalog: { current(): CatalogSnapshot };
+  readonly health: Pick<Health, "of" | "with">;
+  readonly random: Random;
+  readonly policies: PolicyPort;
+  readonly ownKeys: { of(orgId: string): OwnKeys | undefined };
+  /** A count may be refused: then the estimate is used. */
+  readonly bodies: Pick<Bodies, "countPrompt">;
+}
+
+/** Finds the policy in force for a key's project or org, in constant time. */
+interface PolicyPort {
+  of(key: { readonly orgId: string; readonly projectId: string }): ActivePolicy | undefined;
+}
+
+/** The model of a request. */
+interface ResolvedModel {
+  readonly model: Model;
+  /** The model including the endpoints that only the org's own keys reach. */
+  readonly reachable: Model;
+}
+
+/** The prompt is counted if the estimate is within this factor of an endpoint's limit, above or below. */
+const NEAR = 2;
+/** Share of a JSON text's count that is the prompt: keys and quotes must not make a prompt too long. */
+const TEXT_SHARE = 0.95;
+
+/**
+ * Returns a promise if the prompt is so near to a context's length that it must be counted first.
+ * @throws WeirError `model_not_found`, `capability_not_supported`, `denied_by_policy`, `no_endpoint`,
+ * `context_length_exceeded`, `upstream_all_out`
+ */
+export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<PlannedCall> {
+  const { request } = call;
+  const { facts } = request;
+  const model = deps.catalog.current().resolve(facts.model);
+  if (model === undefined) {
+    throw fail("model_not_found", `There is no model "${facts.model.slice(0, 200)}".`, { param: "/model" });
+  }
+  call.model = model;
+  const { task } = call.incoming.format;
+  if (model.task !== task) {
+    const message = `${model.id} is a model to ${model.task} with, and this route asks it to ${task}.`;
+    throw fail("capability_not_supported", message, { param: "/model" });
+  }
+  const found = { model, reachable: reachableModel(deps, call, model) };
+  if (task !== "generate" || request.hasOpaque || !isNear(found.reachable, facts))
+    return planned(deps, call, found, facts.promptTokens);
+  const counted = deps.bodies.countPrompt(call.incoming.format, request).then(
+    (tokens) => Math.floor(tokens * TEXT_SHARE),
+    () => facts.promptTokens,
+  );
+  return counted.then((promptTokens) => planned(deps, call, found, promptTokens));
+}
+
+/** The model with the endpoints of the org's own keys. Test keys reach the simulator only, which needs no provider key. */
+function reachableModel({ catalog, ownKeys }: PlanDeps, call: Call, model: Model): Model {
+  call.ownKeys = call.key.environment === "test" ? undefined : ownKeys.of(call.key.orgId);
+  return call.ownKeys?.modelFor(model, catalog.current().unreachable(model.id)) ?? model;
+}
+
+/** Whether the estimate is too near to some endpoint's limit to decide whether the prompt fits. */
+function isNear({ endpoints }: Model, { promptTokens, maxTokens }: RequestFacts): boolean {
+  for (const { contextLength } of endpoints) {
+    const room = contextLength - (maxTokens ?? 1);
+    if (promptTokens * NEAR > room && promptTokens < room * NEAR) return true;
+  }
+  return false;
+}
+
+function planned(
+  deps: PlanDeps,
+  call: ReadCall,
+  { model, reachable }: ResolvedModel,
+  promptTokens: number,
+): PlannedCall {
+  const { request } = call;
+  const { environment, dataPolicy } = call.key;
+  const { format } = call.incoming;
+  const { active, decision } = decided(deps, call, model, promptTokens);
+  const { names } = call;
+  call.affinityKey = affinityKey(decision.affinity, names, format, request);
+  const { canary, experiment } = decision;
+  const facts: RouteFacts = {
+    ...request.facts,
+    promptTokens,
+    environment,
+    orgPolicy: dataPolicy,
+    reasoning: false,
+    preferred: call.preferred?.endpointId,
+    affinityKey: call.affinityKey,
+    unit: experiment === undefined ? "" : names.user || names.session,
+    isCanaryRed: canary !== undefined && active?.canaryState(canary.endpoint) === "red",
+  };
+  const callPlan = plan(
+    facts,
+    reachable,
+    decision,
+    call.ownKeys === undefined ? deps.health : deps.health.with(call.ownKeys),
+    deps.random,
+  );
+  call.plan = callPlan;
+  if (callPlan.attempts.length === 0) {
+    const unreachable = deps.catalog.current().unreachable(model.id);
+    const asked = { facts, decision, route: request.svc.route };
+    throw emptyPlanError(callPlan, model, { reached: reachable.endpoints, unreachable }, call, asked);
+  }
+  return call.withPlan(model, decision, callPlan);
+}
+
+/** The policy's decision. @throws WeirError 403 if the policy denies this call */
+function decided(
+  { policies }: PlanDeps,
+  call: ReadCall,
+  model: Model,
+  inputTokens: number,
+): { readonly active: ActivePolicy | undefined; readonly decision: Decision } {
+  const { key } = call;
+  const { svc, facts } = call.request;
+  const active = policies.of(key);
+  call.policy = active;
+  const decision =
+    active === undefined
+      ? decideAlone(svc.route)
+      : active.compiled.decide(
+          {
+            modelId: model.id,
+            projectId: key.projectId,
+            projectSlug: key.projectSlug,
+            keyId: key.keyId,
+            app: call.app,
+            tags: svc.tags,
+            stream: facts.stream,
+            hasTools: facts.hasTools,
+            hasImages: facts.hasImages,
+            inputTokens,
+          },
+          svc.route,
+        );
+  call.decision = decision;
+  if (decision.deny !== undefined) throw fail("denied_by_policy", decision.deny);
+  return { active, decision };
+}
+
+/**
+ * Reports the result of a call in the canary's share to the policy. Calls that did not reach the canary do not count, nor do
+ * test calls: with a test key a client could cause any number of failures, and so move live calls. If several keys of a
+ * pool were tried, the last attempt counts.
+ */
+export function reportCanaryResult({ plan: callPlan, policy, attempts, key }: Call): void {
+  if (callPlan === undefined || policy === undefined || callPlan.canary === "" || key.environment === "test")
+    return;
+  const attempt = attempts.findLast(({ endpointId }) => endpointId === callPlan.canary);
+  if (attempt === undefined || attempt.outcome === "cancelled") return;
+  // A refused request is the client's fault, unless the endpoint does not know the model: then it would refuse every call.
+  if (attempt.errorClass === "client" && attempt.httpStatus !== 404) return;
+  policy.canaryResult(callPlan.canary, attempt.outcome !== "ok");
+}

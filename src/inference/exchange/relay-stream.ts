@@ -1,0 +1,362 @@
+/**
+ * Relays a stream. All events of one socket read are sent in one write, those of the last read together with the end. If the
+ * client reads slowly, the upstream is paused. Only whole events are written, so that a keep-alive line may be written between
+ * any two writes (T8).
+ */
+import type { Dialect, Endpoint } from "../../base/endpoint.ts";
+import { WeirError } from "../../base/errors.ts";
+import { after, type MaybePromise } from "../../base/maybe-promise.ts";
+import type { ByokFee } from "../../base/usage.ts";
+import { estimateOutputTokens } from "../../wire/estimate.ts";
+import type { AnswerStream } from "../../wire/format.ts";
+import { passingBytes } from "../../wire/json/latin1.ts";
+import type { TierNames } from "../../wire/neutral/asked-extras.ts";
+import { failure, reportedFailure, type UpstreamFailure } from "../upstream/failure.ts";
+import { streamType } from "../upstream/paths.ts";
+import type { UpstreamHeaders } from "../upstream/upstreams.ts";
+import type { Cover, ReservedCall } from "./call.ts";
+import { streamHeaders } from "./headers.ts";
+import type { Delivered } from "./outcome.ts";
+import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
+import { coverAt, limitAt, requestAt } from "./reservation/fit.ts";
+import { extend, extendUses } from "./reserve.ts";
+
+/** Share of its hold at which a stream extends it. */
+const EXTEND_AT = 0.9;
+/** Events that may carry no token: roles, finish reasons, empty deltas. */
+const EVENTS_WITHOUT_TOKEN = 16;
+/** No prose or code has more bytes per token over a longer text. */
+const LONGEST_TOKEN_BYTES = 16;
+/** Above this many bytes, data is written before the read is over, so that a pause takes effect in time (T10). */
+const WRITE_OVER_BYTES = 32 * 1024;
+
+/** The result of one read of the upstream. */
+interface Piece {
+  /** Events for the client. */
+  readonly out: string;
+  /** Whether the upstream ended with it. */
+  readonly isLast: boolean;
+  /** What was delivered before it. */
+  readonly before: Delivered;
+}
+
+export class StreamRelay extends Relay {
+  readonly stream: AnswerStream;
+  /** Content was sent to the client: no other endpoint may answer. */
+  delivered = false;
+  readonly #call: ReservedCall;
+  readonly #endpoint: Endpoint;
+  readonly #tiers: TierNames | undefined;
+  readonly #fee: ByokFee | undefined;
+  readonly #dialect: Dialect;
+  readonly #cover: Cover;
+  /** The upstream was told a limit. */
+  readonly #isBounded: boolean;
+  readonly #afterRead = () => this.#flush();
+  /** Data of the upstream that `stream` has not parsed yet, latin1: of the current read, and of reads while the relay waited. */
+  #received = "";
+  #errorBody = "";
+  #ended = false;
+  #clientGone = false;
+  /** The client reads more slowly than the upstream sends. */
+  #isClientSlow = false;
+  /** The last read is not covered by the hold yet: it is sent once the hold is extended. */
+  #isWaiting = false;
+  /** The failure of an upstream that broke while the relay waited. */
+  #broken: UpstreamFailure | undefined;
+  #lastWriteMs: number;
+  /**
+   * Cancels a connection that does not end by itself. Cleared when it does: the timer would keep the whole stream in memory.
+   */
+  #closeTimer: NodeJS.Timeout | undefined;
+
+  constructor(
+    deps: RelayDeps,
+    { call, endpoint, isByok, dialect, passage, tiers }: RelayInput,
+    host: RelayHost,
+  ) {
+    super(deps, host);
+    this.#call = call;
+    this.#endpoint = endpoint;
+    this.#tiers = tiers;
+    this.#fee = isByok ? deps.byokFee : undefined;
+    this.#dialect = dialect;
+    this.#lastWriteMs = call.incoming.startMs;
+    this.#cover = coverAt(call.reservation, endpoint);
+    this.#isBounded = (call.request.facts.maxTokens ?? limitAt(call, endpoint)) !== undefined;
+    this.stream = passage.stream(requestAt(call, endpoint), call.identity(deps.bounds));
+  }
+
+  clientGone(): void {
+    this.#clientGone = true;
+    this.#isClientSlow = false;
+    this.#resume();
+  }
+
+  /** Writes a comment line after a silence; before the first byte it also opens the stream (T7). */
+  keepAlive(nowMs: number, afterMs: number): void {
+    if (afterMs === 0 || this.paused || this.#clientGone || nowMs - this.#lastWriteMs < afterMs) return;
+    this.#send(Buffer.from(this.#call.incoming.format.keepAlive), nowMs);
+  }
+
+  override onHead(status: number, headers: UpstreamHeaders): void {
+    super.onHead(status, headers);
+    if (!this.answering) return;
+    const type = String(headers["content-type"] ?? "").toLowerCase();
+    if (!type.startsWith(streamType(this.#dialect))) {
+      this.upstream?.cancel();
+      this.fail(failure("invalid_response", "protocol", status, NOT_A_STREAM));
+    }
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.over) return;
+    if (!this.answering) {
+      this.lastDataMs = this.deps.clock.monotonic();
+      this.#errorBody += chunk.toString("latin1");
+      if (this.#errorBody.length > MAX_ERROR_BYTES) this.#endOfError();
+      return;
+    }
+    // The end may follow within the same read, synchronously: a microtask runs after both.
+    if (this.#received === "") {
+      this.lastDataMs = this.deps.clock.monotonic();
+      READ_OVER.then(this.#afterRead);
+    }
+    this.#received += chunk.toString("latin1");
+    if (this.#received.length > WRITE_OVER_BYTES) this.#flush();
+  }
+
+  onEnd(): void {
+    this.#ended = true;
+    clearTimeout(this.#closeTimer);
+    if (this.over) return;
+    if (!this.answering) {
+      this.#endOfError();
+      return;
+    }
+    this.#flush();
+  }
+
+  override onFailure(failure: UpstreamFailure): void {
+    clearTimeout(this.#closeTimer);
+    if (this.over) return;
+    if (this.#isWaiting) {
+      this.#broken ??= failure;
+      return;
+    }
+    this.#flush();
+    if (this.#isWaiting) this.#broken = failure;
+    else if (!this.over) this.fail(failure);
+  }
+
+  #flush(): void {
+    if (!this.over && !this.#isWaiting) this.#guarded(() => this.#pass());
+  }
+
+  #guarded(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      // No caller could catch it: this may run in a microtask.
+      this.#reportFault(error);
+      this.upstream?.cancel();
+      if (!this.over) this.fail(failure("invalid_response", "protocol", this.status));
+    }
+  }
+
+  #pass(): void {
+    const { stream } = this;
+    const { textBytes, nextSequence } = stream;
+    const before = { textBytes, nextSequence };
+    const isLast = this.#ended;
+    let out: string;
+    try {
+      const data = this.#received;
+      this.#received = "";
+      out = stream.push(data);
+      if (isLast) out += stream.end();
+    } catch (error) {
+      const isTooLarge = error instanceof WeirError;
+      if (!isTooLarge) this.#reportFault(error);
+      this.upstream?.cancel();
+      const reason = isTooLarge ? TOO_LARGE : undefined;
+      this.fail(failure("invalid_response", "protocol", this.status, reason));
+      return;
+    }
+    const isCovered = out === "" || this.#covered();
+    if (isCovered instanceof Promise) void this.#wait(isCovered, { out, isLast, before });
+    else this.#forward(isCovered, { out, isLast, before });
+  }
+
+  /**
+   * Waits until the hold is extended. The upstream is paused; data that it has sent already, its end and its failure are
+   * handled afterwards.
+   */
+  async #wait(promised: Promise<boolean>, piece: Piece): Promise<void> {
+    this.#isWaiting = true;
+    this.#pause();
+    let pass: () => void;
+    try {
+      const isCovered = await promised;
+      pass = () => this.#forward(isCovered, piece);
+    } catch (error) {
+      pass = () => {
+        // Anything else is a fault of the gateway.
+        if (!(error instanceof WeirError)) throw error;
+        this.#exhausted(piece.before, error);
+      };
+    }
+    this.#isWaiting = false;
+    if (this.over) return;
+    this.#guarded(pass);
+    if (this.#received !== "" || (this.#ended && !piece.isLast)) this.#flush();
+    // It may wait again, for data that came meanwhile.
+    if (this.#broken !== undefined && !this.#isWaiting && !this.over) this.fail(this.#broken);
+    this.#resume();
+  }
+
+  #forward(isCovered: boolean, { out, isLast, before }: Piece): void {
+    const { stream } = this;
+    if (!isCovered) {
+      this.#exhausted(before);
+      return;
+    }
+    const isComplete = stream.error === undefined && (stream.done || (isLast && stream.complete));
+    if (isComplete) {
+      this.#answered(out);
+      return;
+    }
+    if (out !== "") this.#deliver(out);
+    if (stream.error !== undefined) {
+      this.upstream?.cancel();
+      this.fail(reportedFailure(stream.error, this.status));
+    } else if (isLast) {
+      this.fail(failure("stream_error", "protocol", this.status, STREAM_CUT));
+    }
+  }
+
+  #deliver(out: string): void {
+    this.#begin();
+    if (this.#clientGone) return;
+    // The data was read just now, so the clock need not be read again.
+    if (!this.#send(passingBytes(out), this.lastDataMs)) this.#waitForClient();
+  }
+
+  /** Events are about to be delivered. */
+  #begin(): void {
+    if (this.delivered) return;
+    this.delivered = true;
+    this.host.relayBegins();
+  }
+
+  #send(bytes: Buffer, nowMs: number): boolean {
+    const call = this.#call;
+    const { reply } = call.incoming;
+    this.#lastWriteMs = nowMs;
+    if (this.delivered && call.firstSentMs === 0) call.firstSentMs = this.deps.clock.monotonic();
+    if (!call.streaming) {
+      call.streaming = true;
+      reply.openStream(streamHeaders(this.deps.limits, call), call.incoming.format.keepAlive);
+    }
+    call.bytesOut += bytes.length;
+    return reply.write(bytes);
+  }
+
+  #waitForClient(): void {
+    if (this.#isClientSlow) return;
+    this.#isClientSlow = true;
+    this.#pause();
+    this.#call.incoming.reply.onDrain(() => {
+      if (!this.#isClientSlow) return;
+      this.#isClientSlow = false;
+      this.#resume();
+    });
+  }
+
+  #pause(): void {
+    if (this.paused) return;
+    this.paused = true;
+    this.upstream?.pause();
+  }
+
+  #resume(): void {
+    if (!this.paused || this.over || this.#isClientSlow || this.#isWaiting) return;
+    this.paused = false;
+    // The gateway caused the silence: the stall timeout begins anew.
+    this.lastDataMs = this.deps.clock.monotonic();
+    this.upstream?.resume();
+  }
+
+  /** Whether the hold covers what is about to be delivered; extends it in advance while the credit allows it (T40). */
+  #covered(): MaybePromise<boolean> {
+    const { reservation } = this.#call;
+    const { toolUses = 0 } = this.stream;
+    const lacking = toolUses - (reservation.toolUses ?? Number.POSITIVE_INFINITY);
+    if (lacking <= 0) return this.#tokensCovered();
+    const isCovered = extendUses(this.deps, reservation, this.#endpoint, lacking, this.#fee);
+    return after(isCovered, (is) => is && this.#tokensCovered());
+  }
+
+  #tokensCovered(): MaybePromise<boolean> {
+    const { reservation, request } = this.#call;
+    const cover = this.#cover;
+    const { events, textBytes } = this.stream;
+    let tokens: number;
+    if (!this.#isBounded) {
+      tokens = Math.max(events, estimateOutputTokens(textBytes));
+      if (tokens < cover.outputTokens * EXTEND_AT) return true;
+    } else {
+      // The hold covers the limit, which upstreams keep exactly: only a stream that clearly exceeds it is cut
+      // off.
+      tokens = Math.max(
+        events - EVENTS_WITHOUT_TOKEN * request.facts.choices,
+        Math.ceil(textBytes / LONGEST_TOKEN_BYTES),
+      );
+      if (tokens <= cover.outputTokens) return true;
+    }
+    const { extendTokens } = this.deps.bounds;
+    const lacking = Math.max(0, tokens - cover.outputTokens);
+    const grows = (by: number) => extend(this.deps, reservation, this.#endpoint, by, this.#fee, this.#tiers);
+    return after(grows(lacking + extendTokens), (hasGrown) => hasGrown || lacking === 0 || grows(lacking));
+  }
+
+  /** @param error where it could not be known whether there is more credit */
+  #exhausted(delivered: Delivered, error?: WeirError): void {
+    this.upstream?.cancel();
+    this.finish({ kind: "exhausted", stream: this.stream, delivered, ...(error && { error }) });
+  }
+
+  #endOfError(): void {
+    this.upstream?.cancel();
+    this.refused(Buffer.from(this.#errorBody, "latin1"));
+  }
+
+  /** @param out the events of the last read: they are sent with those that end the stream, after the charge. */
+  #answered(out: string): void {
+    const unsent = this.#clientGone ? "" : out;
+    if (out !== "") this.#begin();
+    const call = this.#call;
+    if (unsent !== "" && call.firstSentMs === 0) call.firstSentMs = this.deps.clock.monotonic();
+    this.over = true;
+    // Data after [DONE] is ignored; most providers close the connection here anyway.
+    if (!this.#ended) this.#finishConnection();
+    this.finish({ kind: "streamed", stream: this.stream, unsent });
+  }
+
+  #reportFault(error: unknown): void {
+    this.deps.onFault(error, this.#call.requestId);
+  }
+
+  /** Lets the connection end by itself, so that it can be reused; cancels it if it does not end within a second. */
+  #finishConnection(): void {
+    this.#closeTimer = setTimeout(() => this.upstream?.cancel(), 1000).unref();
+    if (this.paused) this.upstream?.resume();
+  }
+}
+
+/** To run a function as a microtask; `queueMicrotask` takes a microsecond more, with a resource for `async_hooks`. */
+const READ_OVER = Promise.resolve();
+
+const NOT_A_STREAM = { code: "not_an_event_stream", type: "", message: "" };
+const TOO_LARGE = { code: "event_too_large", type: "", message: "" };
+const STREAM_CUT = { code: "stream_cut", type: "", message: "" };

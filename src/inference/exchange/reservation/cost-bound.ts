@@ -1,0 +1,141 @@
+/**
+ * What a call may cost at the most: its prompt and the longest answer that it asks for, at the dearest endpoint that may answer, with
+ * what is billed beside tokens. Holds are of this size.
+ */
+import type { Endpoint } from "../../../base/endpoint.ts";
+import { lineMicroUsd } from "../../../base/money.ts";
+import { type ByokFee, byokFeeMicroUsd } from "../../../base/usage.ts";
+import { IMAGE_TOKEN_BOUND, promptTokenBound } from "../../../wire/estimate.ts";
+import type { Billed } from "../../../wire/extras/sift.ts";
+import type { RequestFacts } from "../../../wire/neutral/contract.ts";
+import type { OwnKeys, PlannedCall } from "../call.ts";
+import { asksAt, type ExtraBound, extraBound } from "./extra-bounds.ts";
+
+export interface BoundDeps {
+  readonly defaultMaxTokens: number;
+  /** Charged instead of tokens if an org's own provider key answers. */
+  readonly byokFee: ByokFee;
+}
+
+/**
+ * The amount that would be held for a call with an estimated prompt, micro-USD.
+ * @param facts of its request, or of a request that differs from it
+ */
+export function worstCaseOf(
+  deps: BoundDeps,
+  call: PlannedCall,
+  facts: RequestFacts = call.request.facts,
+): number {
+  const { attempts } = call.plan;
+  const output = outputBound(attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
+  const bound = promptTokenBound(facts.promptTokens);
+  return worstCase(attempts, facts, bound, output, chargingOf(deps, call)).microUsd;
+}
+
+/** Decides whether an endpoint is charged by tokens or by a fee, and what it is asked for beside tokens. */
+export interface Charging {
+  /** The keys that the call was planned with. */
+  readonly own: OwnKeys | undefined;
+  readonly fee: ByokFee;
+  readonly call: PlannedCall;
+}
+
+export const chargingOf = ({ byokFee }: Pick<BoundDeps, "byokFee">, call: PlannedCall): Charging => ({
+  own: call.ownKeys,
+  fee: byokFee,
+  call,
+});
+
+export interface WorstCase {
+  readonly microUsd: number;
+  /** The most uses of tools that it covers at any endpoint. */
+  readonly toolUses: number;
+}
+
+/**
+ * Output tokens to hold. A stream's hold covers a usual answer and is extended; a whole answer cannot be stopped, so its
+ * hold covers the longest one.
+ */
+export function outputBound(
+  endpoints: readonly Endpoint[],
+  maxTokens: number | undefined,
+  stream: boolean,
+  defaultMaxTokens: number,
+): number {
+  if (maxTokens !== undefined) return maxTokens;
+  let bound = 0;
+  for (const { maxOutput } of endpoints) {
+    bound = Math.max(bound, stream ? Math.min(maxOutput, defaultMaxTokens) : maxOutput);
+  }
+  return bound;
+}
+
+/** The cost at the dearest endpoint of the plan, because any of them may answer. Micro-USD. */
+export function worstCase(
+  endpoints: readonly Endpoint[],
+  facts: RequestFacts,
+  textTokens: number,
+  outputTokens: number,
+  charging: Charging,
+): WorstCase {
+  let microUsd = 0;
+  let toolUses = 0;
+  for (const endpoint of endpoints) {
+    const asks = asksAt(charging.call, endpoint);
+    const boundOf = (billed: Billed) => {
+      const extra = extraBound(asks, endpoint.prices, billed);
+      if (extra.uses > toolUses) toolUses = extra.uses;
+      return costBound(endpoint, facts, textTokens, outputTokens, extra);
+    };
+    const micro = chargeBound(endpoint, boundOf, charging);
+    if (micro > microUsd) microUsd = micro;
+  }
+  return { microUsd, toolUses };
+}
+
+/**
+ * The fee if only an own key may be used; if a platform key may be used too, the larger of fee and tokens: a fee per request
+ * can exceed the tokens.
+ */
+function chargeBound(
+  { provider }: Endpoint,
+  boundOf: (billed: Billed) => number,
+  { own, fee }: Charging,
+): number {
+  if (own === undefined || own.of(provider.id).length === 0) return boundOf("platform");
+  const feeMicroUsd = byokFeeMicroUsd(boundOf("org"), fee);
+  const mayBePlatform = own.platformFallback(provider.id) && provider.keys.length > 0;
+  return mayBePlatform ? Math.max(boundOf("platform"), feeMicroUsd) : feeMicroUsd;
+}
+
+/** The highest cost of the call at an endpoint, micro-USD. */
+function costBound(
+  endpoint: Endpoint,
+  facts: RequestFacts,
+  textTokens: number,
+  outputTokens: number,
+  extra: ExtraBound,
+): number {
+  const { prices } = endpoint;
+  const promptTokens = promptBound(endpoint, facts, textTokens, extra.isRead);
+  // Each cost line may round up by half a micro: one more for each kind of line.
+  return (
+    lineMicroUsd(promptTokens, extra.input) +
+    lineMicroUsd(outputTokens, extra.output) +
+    lineMicroUsd(1, prices.request ?? 0) +
+    lineMicroUsd(facts.imageCount, prices.image ?? 0) +
+    lineMicroUsd(facts.searchUnits, prices.searchUnit ?? 0) +
+    extra.toolsMicroUsd +
+    4
+  );
+}
+
+/**
+ * The highest number of prompt tokens at an endpoint. Documents, sound and video cannot be counted here, nor what tools of the
+ * provider find; no prompt is longer than the context, so that is their bound.
+ */
+function promptBound(endpoint: Endpoint, facts: RequestFacts, textTokens: number, isRead: boolean): number {
+  if (facts.hasUncounted || isRead)
+    return Math.max(textTokens, endpoint.contextLength * (facts.separateInputs ?? 1));
+  return textTokens + facts.imageCount * Math.max(0, endpoint.imageTokens - IMAGE_TOKEN_BOUND);
+}

@@ -1,0 +1,134 @@
+/**
+ * The holds of a call on its org's credit and on all budgets: either all are taken or none. They are taken before an
+ * upstream is asked, extended while a stream runs, and closed once, by a charge or by a release. Nothing is awaited between
+ * a check and its hold (T24); a purse or budget that answers with a promise must ensure that itself.
+ */
+import type { KeyContext } from "../../../account/keyring.ts";
+import { after, type MaybePromise } from "../../../base/maybe-promise.ts";
+import type { BudgetRefusal, BudgetScope } from "../../../credits/budgets/budget.ts";
+import type { BudgetHold, Budgets } from "../../../credits/budgets/budgets.ts";
+import type { Charge } from "../../../credits/ledger/book.ts";
+import type { Hold, Purse } from "../../../credits/ledger/purse.ts";
+
+export interface HoldDeps {
+  readonly purse: Pick<Purse, "hold" | "extend" | "settle" | "release">;
+  readonly budgets: Pick<Budgets, "hold" | "extend" | "shrink" | "charging" | "release">;
+}
+
+export interface Holds {
+  readonly credit: Hold;
+  readonly budget: BudgetHold;
+}
+
+/** Why no hold was taken. */
+export type HoldRefusal =
+  | { readonly refusedBy: "budget"; readonly budget: BudgetRefusal }
+  | { readonly refusedBy: "credit" };
+
+/** @param isTrial a refusal is not the end of the call, so no budget is told of as exceeded */
+export function takeHolds(
+  { purse, budgets }: HoldDeps,
+  key: KeyContext,
+  microUsd: number,
+  isTrial = false,
+): MaybePromise<Holds | HoldRefusal> {
+  return after(budgets.hold(scopeOf(key), microUsd, isTrial), (budget) => {
+    if (!budget.admitted) return { refusedBy: "budget", budget };
+    const giveBack = () => budgets.release(budget);
+    return undoOnError(giveBack, () =>
+      after(purse.hold(key.orgId, microUsd), (credit) => {
+        if (credit !== undefined) return { credit, budget };
+        giveBack();
+        return { refusedBy: "credit" };
+      }),
+    );
+  });
+}
+
+/** Extends both holds or neither. @returns whether they were extended */
+export function growHolds(
+  { purse, budgets }: HoldDeps,
+  { credit, budget }: Holds,
+  moreMicroUsd: number,
+): MaybePromise<boolean> {
+  return after(budgets.extend(budget, moreMicroUsd), (hasBudget) => {
+    if (!hasBudget) return false;
+    const giveBack = () => budgets.shrink(budget, moreMicroUsd);
+    return undoOnError(giveBack, () =>
+      after(purse.extend(credit, moreMicroUsd), (hasCredit) => {
+        if (!hasCredit) giveBack();
+        return hasCredit;
+      }),
+    );
+  });
+}
+
+/**
+ * Returns the part of an act that closes both holds and charges the call, also above the hold. The act must run in the same
+ * turn of the event loop.
+ * @throws Error if the amount is not valid; the returned function throws, without any change, if a hold is closed already
+ */
+export function charging(
+  { purse, budgets }: HoldDeps,
+  { credit, budget }: Holds,
+  charge: Charge,
+): () => void {
+  const count = budgets.charging(budget, charge.amountMicroUsd);
+  return () => {
+    // The entry comes first: the org's spend remembers up to which one it has counted.
+    count(purse.settle(credit, charge, budget.spend).entry?.seq);
+  };
+}
+
+/** Releases the holds that are still open. */
+export function releaseHolds({ purse, budgets }: HoldDeps, { credit, budget }: Holds): void {
+  for (const release of [() => purse.release(credit), () => budgets.release(budget)]) {
+    try {
+      release();
+    } catch {
+      // Closed already.
+    }
+  }
+}
+
+/** One scope per key context: the keyring freezes and caches contexts. */
+const scopes = new WeakMap<KeyContext, BudgetScope>();
+
+/** The budgets that calls of a key count against. */
+export function scopeOf(key: KeyContext): BudgetScope {
+  let scope = scopes.get(key);
+  if (scope === undefined) {
+    const { keyBudget, projectBudget, orgBudget } = key;
+    scope = {
+      keyId: key.keyId,
+      lineageId: key.lineageId,
+      projectId: key.projectId,
+      orgId: key.orgId,
+      timeZone: key.timeZone,
+      keyDaily: keyBudget && { limitMicroUsd: keyBudget.dailyMicroUsd, hard: keyBudget.hard },
+      projectMonthly: projectBudget && {
+        limitMicroUsd: projectBudget.monthlyMicroUsd,
+        hard: projectBudget.hard,
+      },
+      orgMonthly: orgBudget && { limitMicroUsd: orgBudget.monthlyMicroUsd, hard: orgBudget.hard },
+      spikeAlertPct: key.spikeAlertPct,
+    };
+    scopes.set(key, scope);
+  }
+  return scope;
+}
+
+/** Runs `act`, and `undo` if it throws or rejects. */
+function undoOnError<T>(undo: () => void, act: () => MaybePromise<T>): MaybePromise<T> {
+  try {
+    const value = act();
+    if (!(value instanceof Promise)) return value;
+    return value.catch((error: unknown) => {
+      undo();
+      throw error;
+    });
+  } catch (error) {
+    undo();
+    throw error;
+  }
+}

@@ -1,0 +1,336 @@
+/**
+ * Settlement: the only way a call ends, and it happens once. The slot and the holds are released, the exact cost is charged,
+ * and the record is written, in one commit. The last bytes of an answer are sent after the commit, so an answer that a
+ * client has in full is in the ledger, even after kill -9.
+ */
+
+import type { Outbox } from "../../analytics/outbox/outbox.ts";
+import type { CallTrace } from "../../analytics/telemetry/call-trace.ts";
+import type { Clock } from "../../base/clock.ts";
+import { asWeirError, fail, type WeirError } from "../../base/errors.ts";
+import type { ByokFee } from "../../base/usage.ts";
+import type { KeptBytes } from "../../credits/kept/kept-bytes.ts";
+import type { KeptPool } from "../../credits/kept/kept-pool.ts";
+import type { Limits } from "../../credits/limits/limits.ts";
+import type { CallRecord } from "../../record/record.ts";
+import type { Store } from "../../store/store.ts";
+import { NOTHING_SENT } from "../../wire/extras/sent.ts";
+import type { AnswerStream } from "../../wire/format.ts";
+import type { ReplyFacts, SvcReply } from "../../wire/neutral/contract.ts";
+import type { Call } from "./call.ts";
+import { callerError } from "./failure.ts";
+import { type Latencies, modelClass } from "./figures/latencies.ts";
+import { answerHeaders, retryHeaders, streamHeaders } from "./headers.ts";
+import { NOT_STORED, replayWriter, responseWriter } from "./kept/keep.ts";
+import type { StoredResponses } from "./kept/stored-responses.ts";
+import { type Metered, meter } from "./meter.ts";
+import type { Outcome } from "./outcome.ts";
+import { type Ending, keepsText, type RecordDeps, recordOf } from "./record.ts";
+import { coveredAt, limitAt } from "./reservation/fit.ts";
+import { charging, type HoldDeps, releaseHolds } from "./reservation/holds.ts";
+
+export interface SettleDeps extends RecordDeps, HoldDeps {
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly limits: Limits;
+  readonly outbox: Outbox;
+  readonly responses: StoredResponses;
+  /** The quota that payloads count in. */
+  readonly kept: KeptBytes;
+  readonly latencies: Latencies;
+  /** Charged instead of tokens if an org's own provider key answered. */
+  readonly byokFee: ByokFee;
+  /** Reports a fault of the gateway to the operator's log; clients never see it. */
+  readonly onFault: (error: unknown, requestId: string) => void;
+  /** Told of every record, once its commit is on its way. Undefined where nobody traces or measures calls. Never throws. */
+  readonly onRecord: ((record: CallRecord, trace: CallTrace | undefined) => void) | undefined;
+}
+
+/** What is sent after the charge is committed. */
+interface Delivery {
+  readonly bytes: Buffer;
+  send(): void;
+}
+
+/** Resolves when everything is committed and handed to the socket. If it throws or rejects, call `releaseAll`. */
+export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<unknown> {
+  if (call.settled) throw new Error(`call ${call.requestId} was settled before`);
+  call.settled = true;
+  call.settledMs = deps.clock.monotonic();
+  let settlement: Settlement;
+  try {
+    settlement = settlementOf(deps, call, outcome);
+  } catch (thrown) {
+    // The delivered part is charged; an answer that was not delivered at all is not.
+    deps.onFault(thrown, call.requestId);
+    const stream = call.streaming ? streamOf(outcome) : undefined;
+    const unsent = call.streaming ? unsentOf(outcome) : "";
+    const faulted: Outcome = { kind: "faulted", stream, unsent, error: asWeirError(thrown) };
+    return close(deps, call, faulted, settlementOf(deps, call, faulted));
+  }
+  return close(deps, call, outcome, settlement);
+}
+
+/** The result of a call, before any of it is committed. */
+interface Settlement {
+  readonly error: WeirError | undefined;
+  readonly facts: ReplyFacts | undefined;
+  readonly metered: Metered;
+  readonly kept: Buffer | undefined;
+  readonly payloadPool: KeptPool | undefined;
+  readonly isPayloadLeftOut: boolean;
+  readonly delivery: Delivery;
+}
+
+function settlementOf(deps: SettleDeps, call: Call, outcome: Outcome): Settlement {
+  const error = errorOf(outcome, call);
+  const facts = factsOf(outcome);
+  const fee = call.lane?.key.isByok ? deps.byokFee : undefined;
+  const metered = meter(call.request?.facts, call.endpoint, facts, coveredAt(call), fee, call.sent);
+  const stream = streamOf(outcome);
+  const kept = stream?.kept();
+  warn(call, stream, metered);
+  if (stream !== undefined && kept === undefined) call.warnings.push("payload_truncated");
+  const payloadPool = payloadPoolOf(deps, call, outcome);
+  const isPayloadLeftOut = payloadPool !== undefined && !fitsPayload(deps, call, payloadPool, outcome, kept);
+  if (isPayloadLeftOut) call.warnings.push("payload_not_kept: quota");
+  const delivery = deliveryOf(deps, call, outcome, error, metered);
+  return { error, facts, metered, kept, payloadPool, isPayloadLeftOut, delivery };
+}
+
+/** The pool that the call's payload counts in; undefined where none is kept in any case. */
+function payloadPoolOf(
+  { kept, maxPayloadBytes }: SettleDeps,
+  call: Call,
+  { kind }: Outcome,
+): KeptPool | undefined {
+  const { body } = call.incoming;
+  if (kind === "refused" || body.length > maxPayloadBytes || !keepsText(call, call.isZdr)) return undefined;
+  return kept.pool(call.key);
+}
+
+/** Asked before the answer is written, which holds the warning: so a whole answer counts with its bound. */
+function fitsPayload(
+  { maxPayloadBytes }: SettleDeps,
+  call: Call,
+  pool: KeptPool,
+  outcome: Outcome,
+  captured: Buffer | undefined,
+): boolean {
+  const answerBytes = outcome.kind === "whole" ? maxPayloadBytes : (captured?.length ?? 0);
+  return pool.fitsUsual(call.incoming.body.length + answerBytes);
+}
+
+function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settlement): Promise<unknown> {
+  const { error, facts, metered, kept, payloadPool, isPayloadLeftOut, delivery } = settlement;
+  const stream = streamOf(outcome);
+  if (outcome.kind === "refused" && error?.kind === "storage_unavailable") {
+    // Refused because the store fails: its record would wait in memory, as would those of all calls after it. At a cell also because
+    // credit could not be looked up, when it had its slot already.
+    releaseAll(deps, call);
+    delivery.send();
+    return Promise.resolve();
+  }
+  const gone = call.incoming.reply.gone;
+  call.bytesOut += delivery.bytes.length;
+  const ending: Ending = {
+    status: statusOf(outcome, gone),
+    httpStatus: gone ? 499 : error !== undefined && !call.streaming ? error.status : 200,
+    error,
+    metered,
+    stopReason: facts?.stopReason ?? "",
+    toolCalls: facts?.toolCalls ?? 0,
+    response: outcome.kind === "whole" ? delivery.bytes : kept,
+    isPayloadLeftOut: isPayloadLeftOut || (stream !== undefined && kept === undefined),
+  };
+  call.shadow?.primaryEnded(ending);
+  const whole = error === undefined && outcome.kind !== "cancelled";
+  const answered = whole || metered.cost.total_micro_usd > 0;
+  // First, because its client asked for it.
+  const storeReplay = answered ? replayWriter(call, outcome, error, delivery.bytes, gone) : undefined;
+  const storeResponse =
+    error === undefined ? responseWriter(deps.responses, call, outcome, delivery.bytes) : undefined;
+  const record = recordOf(deps, call, ending, call.settledMs);
+  const prepared = deps.outbox.prepare(record);
+  deps.latencies.observe(
+    {
+      route: call.incoming.format.name,
+      modelClass: modelClass(call.model, call.endpoint),
+      outcome: outcome.kind,
+    },
+    record,
+    call.waitedMs,
+  );
+  call.admission?.release();
+  if (payloadPool !== undefined)
+    payloadPool.payloadBytes += (record.request?.length ?? 0) + (record.response?.length ?? 0);
+  const committed = charge(deps, call, metered, () => {
+    deps.outbox.put(prepared);
+    storeReplay?.();
+    storeResponse?.put();
+    if (payloadPool !== undefined) deps.kept.cover(payloadPool);
+  });
+  // What was stored counts by now.
+  call.keptRoom?.release();
+  deps.onRecord?.(record, call.incoming.trace);
+  const send = () => delivery.send();
+  if (metered.cost.total_micro_usd > 0 || error === undefined)
+    return committed.then(() =>
+      afterBoth(call.idempotencyLock?.release(), answered ? storeResponse?.shared() : undefined, send),
+    );
+  // Nothing was charged and no part of an answer waits: an error is sent without waiting for the disk.
+  const told = call.idempotencyLock?.release();
+  if (told === undefined) send();
+  else return Promise.all([committed, told.then(send)]);
+  return committed;
+}
+
+/** Nobody repeats or continues a call before its last bytes: other cells are told first. Alone there is nothing to wait for. */
+function afterBoth(
+  first: Promise<void> | undefined,
+  second: Promise<void> | undefined,
+  send: () => void,
+): Promise<void> | void {
+  if (first === undefined && second === undefined) return send();
+  return Promise.all([first, second]).then(send);
+}
+
+/** Closes the holds, charges, and writes the record in one act, at once and in the order of the calls. */
+function charge(deps: SettleDeps, call: Call, metered: Metered, record: () => void): Promise<unknown> {
+  const { holds } = call.reservation ?? {};
+  if (holds === undefined) return deps.store.act(record, { isOwed: true });
+  const { requestId } = call;
+  const amountMicroUsd = metered.cost.total_micro_usd;
+  const count = charging(deps, holds, { requestId, amountMicroUsd, atMs: deps.clock.now() });
+  const act = () => {
+    count();
+    record();
+  };
+  return deps.store.act(act, { isOwed: true });
+}
+
+/** Releases slot and holds after a fault in settlement, in every case (T26, T65). */
+export function releaseAll(deps: HoldDeps, call: Call): void {
+  const { holds } = call.reservation ?? {};
+  call.admission?.release();
+  call.keptRoom?.release();
+  if (holds !== undefined) releaseHolds(deps, holds);
+}
+
+function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): void {
+  // Each warning must be given once, also if the answer could not be written and is settled again as an error.
+  call.warnings.length = 0;
+  const held = call.reservation?.holds?.credit.amountMicroUsd;
+  if (held !== undefined && metered.cost.total_micro_usd > held) {
+    call.reserveExceeded = true;
+    call.warnings.push("reserve_exceeded");
+  }
+  const limit = limitAt(call, call.endpoint);
+  if (limit !== undefined) call.warnings.push(`hold_fitted: ${limit}`);
+  if (call.waitedMs > 0) call.warnings.push(`hold_waited: ${Math.ceil(call.waitedMs)}`);
+  if (call.isStoreLeftOut) call.warnings.push(NOT_STORED);
+  if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
+  for (const pointer of call.dropped.slice(0, MAX_DROPPED))
+    call.warnings.push(`dropped: ${shortened(pointer)}`);
+  const more = call.dropped.length - MAX_DROPPED + call.droppedMore;
+  if (more > 0) call.warnings.push(`dropped: ${more} more`);
+  if (call.sent !== NOTHING_SENT)
+    for (const said of call.sent.unpriced.slice(0, MAX_DROPPED)) call.warnings.push(`no_price: ${said}`);
+  const { unpriced } = metered;
+  if (unpriced !== undefined) for (const said of unpriced) call.warnings.push(`unpriced: ${said}`);
+  call.unpricedReports = unpriced?.length ?? 0;
+}
+
+/** Pointers that are listed one by one: a body of megabytes may have any number of members that a dialect cannot express. */
+const MAX_DROPPED = 100;
+/** Most characters of a pointer: its names are the caller's, and records are kept for long. */
+const MAX_POINTER = 128;
+
+const shortened = (pointer: string): string =>
+  pointer.length <= MAX_POINTER ? pointer : `${pointer.slice(0, MAX_POINTER)}…`;
+
+function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
+  switch (outcome.kind) {
+    case "refused":
+    case "faulted":
+      return outcome.error;
+    case "failed":
+    case "broken":
+      return callerError(outcome.failure, call);
+    case "exhausted":
+      return (
+        outcome.error ?? fail("insufficient_credits", "The credit ran out while the answer was streamed.")
+      );
+    case "shut_down":
+      return fail("shutting_down", "The gateway is shutting down.", { retryAfterMs: 1000 });
+    default:
+      return undefined;
+  }
+}
+
+const unsentOf = (outcome: Outcome): string => ("unsent" in outcome ? outcome.unsent : "");
+
+const streamOf = (outcome: Outcome): AnswerStream | undefined =>
+  "stream" in outcome ? outcome.stream : undefined;
+
+function factsOf(outcome: Outcome): ReplyFacts | undefined {
+  if (outcome.kind === "whole") return outcome.answer.facts;
+  const facts = streamOf(outcome)?.facts;
+  if (outcome.kind !== "exhausted" || facts === undefined) return facts;
+  // The upstream's report may count text that was not delivered.
+  const { textBytes } = outcome.delivered;
+  return { ...facts, usage: undefined, outputBytes: textBytes, unreportedBytes: textBytes };
+}
+
+function statusOf(outcome: Outcome, gone: boolean): Ending["status"] {
+  if (outcome.kind === "refused") return "rejected";
+  if (outcome.kind === "cancelled" || gone) return "cancelled";
+  return outcome.kind === "whole" || outcome.kind === "streamed" ? "ok" : "error";
+}
+
+function deliveryOf(
+  deps: SettleDeps,
+  call: Call,
+  outcome: Outcome,
+  error: WeirError | undefined,
+  metered: Metered,
+): Delivery {
+  const { reply, format } = call.incoming;
+  if (outcome.kind === "cancelled") return NO_DELIVERY;
+  if (outcome.kind === "whole") {
+    const bytes = outcome.answer.write(metered.usage, svcReply(call, metered));
+    return { bytes, send: () => reply.send(200, answerHeaders(deps.limits, call), bytes) };
+  }
+  if (outcome.kind === "streamed") {
+    const last = outcome.unsent + outcome.stream.close(metered.usage, svcReply(call, metered));
+    const bytes = Buffer.from(last, "latin1");
+    return {
+      bytes,
+      send() {
+        // An answer without content has nothing but these last events.
+        if (!call.streaming) reply.openStream(streamHeaders(deps.limits, call), format.keepAlive);
+        reply.end(bytes);
+      },
+    };
+  }
+  const failure = error ?? fail("internal", "The call ended without an answer.");
+  if (call.streaming) {
+    const { nextSequence } = outcome.kind === "exhausted" ? outcome.delivered : (streamOf(outcome) ?? {});
+    const event = format.errorEvent(failure, call.requestId, nextSequence ?? 0);
+    const bytes = Buffer.concat([Buffer.from(unsentOf(outcome), "latin1"), Buffer.from(event)]);
+    return { bytes, send: () => reply.end(bytes) };
+  }
+  const envelope = format.errorBody(failure, call.requestId);
+  const headers = answerHeaders(deps.limits, call) + retryHeaders(failure);
+  return { bytes: Buffer.from(envelope), send: () => reply.send(failure.status, headers, envelope) };
+}
+
+const NO_DELIVERY: Delivery = { bytes: Buffer.alloc(0), send: () => {} };
+
+const svcReply = (call: Call, metered: Metered): SvcReply => ({
+  request_id: call.requestId,
+  provider: call.endpoint?.provider.id ?? "",
+  endpoint_id: call.endpoint?.id ?? "",
+  cost: metered.cost,
+  warnings: call.warnings,
+});

@@ -1,0 +1,162 @@
+/**
+ * Why an attempt failed, in one vocabulary for all providers: what to record, whether another endpoint may succeed, and
+ * how long the provider asks to wait.
+ */
+import type { Credential } from "../../base/endpoint.ts";
+import type { AttemptOutcome, ErrorClass } from "../../record/record.ts";
+import type { UpstreamError } from "../../wire/neutral/contract.ts";
+import { type AccountRefusal, accountRefusal, withoutAccount } from "./account-refusals.ts";
+import { ConnectError, codeOf, ProtocolError } from "./http/errors.ts";
+import { secretsOf } from "./secrets.ts";
+
+export interface UpstreamFailure {
+  readonly outcome: AttemptOutcome;
+  readonly errorClass: ErrorClass;
+  /** 0 where no status line arrived. */
+  readonly httpStatus: number;
+  readonly upstream: UpstreamError;
+  readonly retryAfterMs: number | undefined;
+}
+
+const SILENT: UpstreamError = Object.freeze({ code: "", type: "", message: "" });
+
+export const failure = (
+  outcome: AttemptOutcome,
+  errorClass: ErrorClass,
+  httpStatus = 0,
+  upstream: UpstreamError = SILENT,
+  retryAfterMs?: number,
+): UpstreamFailure => ({ outcome, errorClass, httpStatus, upstream, retryAfterMs });
+
+/** Shorter credentials are ordinary words: removing them would garble messages and hide nothing. */
+const MIN_CREDENTIAL = 8;
+
+/**
+ * Removes the credential, and the ids of its account, from messages of providers, which quote both: neither may reach a
+ * client, record or log (T61).
+ */
+export function withoutCredential(
+  failed: UpstreamFailure,
+  credential: Credential | undefined,
+): UpstreamFailure {
+  const { upstream } = failed;
+  if (upstream === SILENT) return failed;
+  const secrets = secretsOf(credential).filter((secret) => secret.length >= MIN_CREDENTIAL);
+  // Messages about missing funds contain no credential.
+  const isRefused = failed.errorClass === "auth" && failed.outcome !== "rate_limited";
+  const clean = (text: string) =>
+    secrets.reduce((left, secret) => withoutStart(left.replaceAll(secret, "[credential]"), secret), text);
+  return {
+    ...failed,
+    upstream: {
+      code: clean(upstream.code),
+      type: clean(upstream.type),
+      // A message about a refused credential may also contain masked forms of it.
+      message: isRefused ? "" : withoutAccount(clean(upstream.message)),
+    },
+  };
+}
+
+/** A truncated message may end in the middle of the secret. */
+function withoutStart(text: string, secret: string): string {
+  for (let length = secret.length - 1; length >= MIN_CREDENTIAL; length--) {
+    if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}[credential]`;
+  }
+  return text;
+}
+
+/** Failure for a status other than 2xx. 529 is Anthropic's "overloaded"; 499 and 408 come from proxies that gave up. */
+export function statusFailure(
+  status: number,
+  upstream: UpstreamError,
+  retryAfterMs: number | undefined,
+): UpstreamFailure {
+  const refusal = accountRefusal(status, upstream);
+  const waitMs = retryAfterMs ?? upstream.retryAfterMs;
+  if (status === 429) {
+    return failure(
+      "rate_limited",
+      refusal === undefined ? "capacity" : CLASSES[refusal],
+      status,
+      upstream,
+      waitMs,
+    );
+  }
+  const isKeys = refusal === "account" || REFUSED_KEYS.has(upstream.code);
+  return failure("http_error", isKeys ? "auth" : classOf(status), status, upstream, waitMs);
+}
+
+/** Class by what is refused: only this request, or the credential as such. */
+const CLASSES: Readonly<Record<AccountRefusal, ErrorClass>> = { request: "client", account: "auth" };
+
+/** Google answers 400 to a bad credential. Source: google.api.ErrorReason */
+const REFUSED_KEYS: ReadonlySet<string> = new Set(["API_KEY_INVALID", "API_KEY_EXPIRED"]);
+
+function classOf(status: number): ErrorClass {
+  if (status === 503 || status === 529) return "capacity";
+  // 402: the gateway's account at the provider is out of funds; like a bad credential the operator must fix it.
+  if (status === 401 || status === 402 || status === 403) return "auth";
+  if (status === 408 || status === 504) return "timeout";
+  return status >= 400 && status < 500 ? "client" : "server";
+}
+
+/** An error event in a stream, or an error object with status 200, classified by its content. */
+export function reportedFailure(upstream: UpstreamError, httpStatus: number): UpstreamFailure {
+  // Classified like a 429: the status the provider would have sent before it began to answer.
+  const refusal = accountRefusal(429, upstream);
+  if (refusal !== undefined)
+    return failure("rate_limited", CLASSES[refusal], httpStatus, upstream, upstream.retryAfterMs);
+  const words = `${upstream.code} ${upstream.type}`.toLowerCase();
+  if (
+    /rate_limit|overloaded|capacity|too_many|throttl|resource_exhausted|\b429\b|\b503\b|\b529\b|unavailable/.test(
+      words,
+    )
+  ) {
+    return failure("rate_limited", "capacity", httpStatus, upstream, upstream.retryAfterMs);
+  }
+  if (/invalid_request|invalid_argument|context_length|bad_request|validation|\b400\b|\b422\b/.test(words)) {
+    return failure("http_error", "client", httpStatus, upstream);
+  }
+  return failure("stream_error", "server", httpStatus, upstream);
+}
+
+/** @param httpStatus the status that had arrived, or 0. */
+export function networkFailure(error: unknown, httpStatus: number): UpstreamFailure {
+  const upstream = { code: codeOf(error), type: "", message: "" };
+  if (error instanceof ConnectError) return failure("connect_error", "network", httpStatus, upstream);
+  if (error instanceof ProtocolError) return failure("invalid_response", "protocol", httpStatus, upstream);
+  return failure("stream_error", "network", httpStatus, upstream);
+}
+
+/**
+ * Whether another endpoint may be tried. Not if the request itself was refused (the next would refuse it too) and not
+ * after a cancel. An endpoint that does not know the model (404), or whose account's tier is too small for the request,
+ * says nothing about the others.
+ */
+export function mayFallBack(failed: UpstreamFailure): boolean {
+  const { errorClass, outcome, httpStatus } = failed;
+  if (outcome === "cancelled") return false;
+  return errorClass !== "client" || httpStatus === 404 || isTooLargeForTier(failed);
+}
+
+/** The request is too large for the account's tier: other accounts may succeed, waiting does not help. */
+const isTooLargeForTier = ({ errorClass, outcome, httpStatus, upstream }: UpstreamFailure): boolean =>
+  errorClass === "client" &&
+  (outcome === "rate_limited" || (httpStatus === 413 && accountRefusal(httpStatus, upstream) === "request"));
+
+/** Whether waiting may help: not if the account, its credential or the request's size is the cause. */
+export const mayPass = (failed: UpstreamFailure): boolean =>
+  failed.errorClass !== "auth" && !isTooLargeForTier(failed);
+
+/** `retry-after-ms`, else `Retry-After` in seconds or as a date; undefined where absent or past. */
+export function retryAfterOf(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  nowMs: number,
+): number | undefined {
+  const exact = Number(headers["retry-after-ms"] ?? Number.NaN);
+  if (exact > 0) return Math.ceil(exact);
+  const value = headers["retry-after"];
+  if (typeof value !== "string" || value === "") return undefined;
+  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
+  return ms > 0 ? Math.ceil(ms) : undefined;
+}
