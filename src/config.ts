@@ -12,8 +12,8 @@ import { problemText, readDocument } from "./base/document/document.ts";
 import { readText } from "./base/file-errors.ts";
 import { isFree, LOCAL_PLAN, type Plan, planFaults, plansFile } from "./base/plan.ts";
 import { type PaymentSettings, paymentSettingsOf } from "./billing/payments/settings.ts";
+import { type MetricsSettings, metricsSettingsOf } from "./edge/metrics-settings.ts";
 import { type Environment, environment } from "./environment.ts";
-import { type MetricsSettings, metricsSettingsOf } from "./metrics-settings.ts";
 import { fileSchema, type ServiceSettings } from "./weir-file.ts";
 
 export interface Config {

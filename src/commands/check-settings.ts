@@ -1,11 +1,11 @@
 /** What `weir check` says of settings: a text for each part of the gateway, without secrets. */
 import { join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
+import { type MetricsAddress, metricsAddressOfCells } from "../edge/metrics-settings.ts";
 import { analystsState } from "../gateway/analysts.ts";
 import { ratesOf } from "../gateway/billing.ts";
 import { planWarnings } from "../gateway/plan-warnings.ts";
 import { allowedRanges } from "../gateway/webhooks.ts";
-import { type MetricsAddress, metricsAddressOfCells } from "../metrics-settings.ts";
 
 /** Notes that a start would be refused, and returns the text. */
 export type Fault = (text: string) => string;

@@ -23,7 +23,8 @@ import {
   send,
 } from "./answers.ts";
 import { authorize, authorizeKey, type CredentialPorts, type Credentials } from "./authorize.ts";
-import type { BodyShare } from "./body-budget.ts";
+import type { BodyShare } from "./body/body-budget.ts";
+import type { Uploads } from "./body/uploads.ts";
 import { type CatchUp, outOfTouch, whoCalls, whoReads } from "./catch-up.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { countedCaller } from "./counted.ts";
@@ -44,7 +45,6 @@ import {
 import type { Route } from "./routes.ts";
 import { sendFile } from "./send-file.ts";
 import { sendStream } from "./send-stream.ts";
-import type { Uploads } from "./uploads.ts";
 
 export interface DispatchDeps extends FaultDeps {
   readonly credentials: CredentialPorts;

@@ -10,7 +10,7 @@ import type { AnyOperation } from "../base/operation/operation.ts";
 import type { CallName } from "../inference/exchange/formats.ts";
 import type { Access } from "./access.ts";
 import type { Operations } from "./offered-operations.ts";
-import type { ErrorSchemaName } from "./openapi-types.ts";
+import type { ErrorSchemaName } from "./openapi/openapi-types.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

@@ -7,9 +7,9 @@ import { listenFault } from "../base/process/listening.ts";
 import type { Config } from "../config.ts";
 import { clientAddress } from "../edge/client-address.ts";
 import { type MetricsPageOptions, metricsPage } from "../edge/metrics-page.ts";
+import { type MetricsAddress, metricsAddressOfCells } from "../edge/metrics-settings.ts";
 import { securityHeaders } from "../edge/security-headers.ts";
 import { openPages, openServer, type Server, type ServerDeps } from "../edge/server.ts";
-import { type MetricsAddress, metricsAddressOfCells } from "../metrics-settings.ts";
 import type { CellsMetrics } from "../supervisor/cells-metrics.ts";
 import type { MetricsListener } from "../supervisor/supervisor.ts";
 

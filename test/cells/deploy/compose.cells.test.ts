@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { assertSettings, datasetIn } from "../../../src/cells/dataset.ts";
 import { connectRedis } from "../../../src/cells/redis.ts";
 import { readConfig } from "../../../src/config.ts";
-import { PAGE_ITEMS } from "../../../src/edge/pages.ts";
+import { PAGE_ITEMS } from "../../../src/edge/openapi/pages.ts";
 import { missingCommand } from "../../support/debian.ts";
 import {
   CELL_NAMES,

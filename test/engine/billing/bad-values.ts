@@ -2,7 +2,7 @@
  * What a field of a route must refuse, made from its schema in the API description: a field that is added is tried without anybody
  * thinking of it. A kind of schema that is not known here is an error, so that somebody decides what is bad for it.
  */
-import type { Schema } from "../../../src/edge/openapi-types.ts";
+import type { Schema } from "../../../src/edge/openapi/openapi-types.ts";
 
 /** A string is long for any field but a file. */
 export const LONG = 100_000;

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { OpenApiDocument, OperationItem, Schema } from "../../../src/edge/openapi-types.ts";
+import type { OpenApiDocument, OperationItem, Schema } from "../../../src/edge/openapi/openapi-types.ts";
 import type { Route } from "../../../src/edge/routes.ts";
 import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
 import {

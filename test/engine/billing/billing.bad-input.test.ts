@@ -3,7 +3,7 @@
  * the route table and the API description, so that a new one is tried by itself.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Schema } from "../../../src/edge/openapi-types.ts";
+import type { Schema } from "../../../src/edge/openapi/openapi-types.ts";
 import { bodyOf, nameOf, pathOf } from "../../support/routes/calls.ts";
 import { BAD_BODIES, BAD_IDS, badMembers, badParameters, textOf } from "./bad-values.ts";
 import {

@@ -1,8 +1,8 @@
 /** Every field of the API description says what it means, and every word that is kept for it is used. */
 import { beforeAll, expect, test } from "vitest";
-import { DESCRIBED_FIELDS } from "../../../src/edge/field-descriptions.ts";
-import type { OpenApiDocument, OperationItem, Schema } from "../../../src/edge/openapi-types.ts";
-import { PAGE_ITEMS } from "../../../src/edge/pages.ts";
+import { DESCRIBED_FIELDS } from "../../../src/edge/openapi/field-descriptions.ts";
+import type { OpenApiDocument, OperationItem, Schema } from "../../../src/edge/openapi/openapi-types.ts";
+import { PAGE_ITEMS } from "../../../src/edge/openapi/pages.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
 interface Field {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ROLES, type Role } from "../../../src/account/roles.ts";
 import { REQUEST_ID } from "../../../src/base/ids.ts";
-import type { OpenApiDocument, OperationItem } from "../../../src/edge/openapi-types.ts";
+import type { OpenApiDocument, OperationItem } from "../../../src/edge/openapi/openapi-types.ts";
 import type { Route } from "../../../src/edge/routes.ts";
 import { joinAt, type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
 import {

@@ -1,7 +1,7 @@
 /** What a session learns of an org that it does not open: enough to pick it, and why it stays closed. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { OpenApiDocument } from "../../../src/edge/openapi-types.ts";
+import type { OpenApiDocument } from "../../../src/edge/openapi/openapi-types.ts";
 import { joinAt, type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
 import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
 

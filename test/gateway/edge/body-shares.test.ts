@@ -5,7 +5,7 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BodyBudget, BodyShare } from "../../../src/edge/body-budget.ts";
+import { BodyBudget, BodyShare } from "../../../src/edge/body/body-budget.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest, metric } from "../../support/observations.ts";
 import { until } from "../../support/wait.ts";

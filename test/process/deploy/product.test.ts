@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { ConfigError, readConfig } from "../../../src/config.ts";
-import { PAGE_ITEMS } from "../../../src/edge/pages.ts";
+import { PAGE_ITEMS } from "../../../src/edge/openapi/pages.ts";
 import { VARIABLES } from "../../../src/environment.ts";
 import {
   environmentFileNames,

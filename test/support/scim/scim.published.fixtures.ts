@@ -1,6 +1,6 @@
 /** Answers of the routes of SCIM, held against what `/openapi.json` of the same gateway says of them. */
 import { z } from "zod";
-import type { OpenApiDocument, OperationItem, Schema } from "../../../src/edge/openapi-types.ts";
+import type { OpenApiDocument, OperationItem, Schema } from "../../../src/edge/openapi/openapi-types.ts";
 import type { Answer } from "../gateway.ts";
 import { httpCall } from "../http-client.ts";
 

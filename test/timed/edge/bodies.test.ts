@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { BodyBudget, BodyShare } from "../../../src/edge/body-budget.ts";
+import { BodyBudget, BodyShare } from "../../../src/edge/body/body-budget.ts";
 import { longestTurn, WITNESSED } from "../../support/event-loop.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { HEALTH_MS, type HealthProbe, probeHealth, slowestMs } from "../../support/healthz.fixtures.ts";

@@ -12,12 +12,12 @@ import { type EventSink, streamOperation } from "../../../src/base/operation/eve
 import type { Hook } from "../../../src/base/operation/hook.ts";
 import { type Operation, operation } from "../../../src/base/operation/operation.ts";
 import type { CredentialPorts } from "../../../src/edge/authorize.ts";
-import { BodyBudget } from "../../../src/edge/body-budget.ts";
+import { BodyBudget } from "../../../src/edge/body/body-budget.ts";
+import { Uploads } from "../../../src/edge/body/uploads.ts";
 import type { Route } from "../../../src/edge/routes.ts";
 import { securityHeaders } from "../../../src/edge/security-headers.ts";
 import { openServer, type Server } from "../../../src/edge/server.ts";
 import { readStaticFiles } from "../../../src/edge/static-files.ts";
-import { Uploads } from "../../../src/edge/uploads.ts";
 import type { Exchange } from "../../../src/inference/exchange/exchange.ts";
 import { until } from "../../support/wait.ts";
 

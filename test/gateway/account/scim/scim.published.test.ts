@@ -3,7 +3,7 @@
  * `test/support/scim/scim.fixtures.ts`; here each operation is called as its example says, and the comparison itself is tried.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { OpenApiDocument, OperationItem } from "../../../../src/edge/openapi-types.ts";
+import type { OpenApiDocument, OperationItem } from "../../../../src/edge/openapi/openapi-types.ts";
 import { signInAt } from "../../../support/console.fixtures.ts";
 import { type Answer, type TestGateway, testGateway } from "../../../support/gateway.ts";
 import { type Directory, directoryOf } from "../../../support/scim/scim.fixtures.ts";

@@ -1,7 +1,7 @@
 /** Webhooks of a whole gateway: from a change to the receiver, and what the gateway says of them elsewhere. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { OpenApiDocument } from "../../../../src/edge/openapi-types.ts";
+import type { OpenApiDocument } from "../../../../src/edge/openapi/openapi-types.ts";
 import { EVENT_NAMES } from "../../../../src/store/events/types.ts";
 import { type TestGateway, testGateway } from "../../../support/gateway.ts";
 import { Browser } from "../../../support/simulator/identity.fixtures.ts";

@@ -10,7 +10,7 @@ import { WeirError } from "../../../../src/base/errors.ts";
 import { FullAnswer } from "../../../../src/base/operation/answer.ts";
 import type { HttpHead } from "../../../../src/base/operation/http-head.ts";
 import type { Caller } from "../../../../src/base/operation/operation.ts";
-import { isFromThisMachine } from "../../../../src/local-request.ts";
+import { isFromThisMachine } from "../../../../src/edge/local-request.ts";
 import { processorMs } from "../../../support/processor-time.fixtures.ts";
 import { FROM, mailRig, writtenMails } from "./fixtures.ts";
 

@@ -1,5 +1,5 @@
 /** Errors of the routes of SCIM in the OpenAPI document: their shape (RFC 7644 section 3.12), and what each status means there. */
-import { ERROR_SCHEMA, SCIM_TYPES, type ScimErrorBody } from "../account/scim/error.ts";
+import { ERROR_SCHEMA, SCIM_TYPES, type ScimErrorBody } from "../../account/scim/error.ts";
 import type { Schema } from "./openapi-types.ts";
 
 const exampleWith = (

@@ -1,9 +1,9 @@
 /** Who may call a route as OpenAPI says it: the credentials, what each must allow, and how a request without it is refused. */
-import type { ErrorName } from "../base/errors.ts";
-import { CALLS } from "../inference/exchange/formats.ts";
-import { type Access, needsOf } from "./access.ts";
+import type { ErrorName } from "../../base/errors.ts";
+import { CALLS } from "../../inference/exchange/formats.ts";
+import { type Access, needsOf } from "../access.ts";
+import type { Route } from "../routes.ts";
 import type { OpenApiDocument, SecurityRequirement } from "./openapi-types.ts";
-import type { Route } from "./routes.ts";
 
 const SECURITY_SCHEMES = {
   key: { type: "http", scheme: "bearer", description: "An API key: `svc-live-…` or `svc-test-…`" },

@@ -1,8 +1,8 @@
 /** Pages that need no key: the welcome page, health, readiness, the API reference and the schema of policies. */
 import { z } from "zod";
+import type { Page } from "../server.ts";
 import type { PageItem } from "./openapi-types.ts";
 import type { Reference } from "./reference.ts";
-import type { Page } from "./server.ts";
 
 interface Readiness {
   readonly ready: boolean;

@@ -1,7 +1,7 @@
 /** The API reference is made in steps, once, whoever asks how often; nothing of it is made twice or all at once. */
 import { expect, test } from "vitest";
-import type { OpenApiDocument } from "../../../src/edge/openapi-types.ts";
-import { openReference } from "../../../src/edge/reference.ts";
+import type { OpenApiDocument } from "../../../../src/edge/openapi/openapi-types.ts";
+import { openReference } from "../../../../src/edge/openapi/reference.ts";
 
 const ROUTES = 40;
 const DOCUMENT = {

@@ -1,7 +1,7 @@
 /** Decompresses bodies. The size limit applies to the decompressed bytes (T56). */
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, type ZlibOptions } from "node:zlib";
-import { asWeirError, fail, type WeirError } from "../base/errors.ts";
+import { asWeirError, fail, type WeirError } from "../../base/errors.ts";
 import type { BodyShare } from "./body-budget.ts";
 import { BodyBuffer, tooLarge } from "./body-buffer.ts";
 

@@ -3,7 +3,7 @@
  * waiting to be read, or kept for another attempt. Requests beyond it are refused at once, so that no client can
  * exhaust the machine's memory.
  */
-import { fail, type WeirError } from "../base/errors.ts";
+import { fail, type WeirError } from "../../base/errors.ts";
 
 /**
  * This much of each body counts as small and may use the whole budget, so that large bodies never keep out small ones.

@@ -2,8 +2,8 @@
  * Assembles a body from its chunks. Its memory grows with the bytes that have arrived; the request's `Content-Length`
  * only bounds it.
  */
-import { fail, type WeirError } from "../base/errors.ts";
-import { grownMemory, sharedMemory } from "../base/shared-memory.ts";
+import { fail, type WeirError } from "../../base/errors.ts";
+import { grownMemory, sharedMemory } from "../../base/shared-memory.ts";
 import type { BodyShare } from "./body-budget.ts";
 
 const EMPTY = Buffer.alloc(0);

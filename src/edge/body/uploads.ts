@@ -4,13 +4,13 @@
  * answer.
  */
 import type { HttpResponse } from "uWebSockets.js";
-import type { Clock } from "../base/clock.ts";
-import { asWeirError, fail, type WeirError } from "../base/errors.ts";
+import type { Clock } from "../../base/clock.ts";
+import { asWeirError, fail, type WeirError } from "../../base/errors.ts";
+import type { SocketReply } from "../reply.ts";
+import type { RequestHead } from "../request.ts";
 import { type BodyBudget, BodyShare } from "./body-budget.ts";
 import { BodyBuffer, tooLarge } from "./body-buffer.ts";
 import { decode } from "./decode.ts";
-import type { SocketReply } from "./reply.ts";
-import type { RequestHead } from "./request.ts";
 
 export interface UploadPace {
   /** Interval between progress checks of an upload, in milliseconds. */

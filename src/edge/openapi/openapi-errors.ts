@@ -1,5 +1,5 @@
 /** Errors in the OpenAPI document: the shapes of an error, and the codes of each route. */
-import { ERRORS, type ErrorName } from "../base/errors.ts";
+import { ERRORS, type ErrorName } from "../../base/errors.ts";
 import { SCIM_ERROR_SCHEMA, SCIM_MEANINGS } from "./openapi-scim.ts";
 import type { Answers, ErrorSchemaName, Schema } from "./openapi-types.ts";
 

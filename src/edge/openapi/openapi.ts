@@ -3,10 +3,11 @@
  * schemas, errors from the error table, scopes from the table's rows. It is made in steps, of an item each: `reference.ts`.
  */
 import { z } from "zod";
-import type { AnyOperation } from "../base/operation/operation.ts";
-import { CALLS } from "../inference/exchange/formats.ts";
-import { accessText } from "./access.ts";
-import { requestKind } from "./counted.ts";
+import type { AnyOperation } from "../../base/operation/operation.ts";
+import { CALLS } from "../../inference/exchange/formats.ts";
+import { accessText } from "../access.ts";
+import { requestKind } from "../counted.ts";
+import type { Route } from "../routes.ts";
 import { exampleOf } from "./example.ts";
 import { type FieldPosition, fieldDescription } from "./field-descriptions.ts";
 import { ERROR_SCHEMAS, failure, failures } from "./openapi-errors.ts";
@@ -22,7 +23,6 @@ import type {
   Parameter,
   Schema,
 } from "./openapi-types.ts";
-import type { Route } from "./routes.ts";
 
 export interface DocumentParts {
   readonly routes: readonly Route[];
