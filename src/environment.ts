@@ -5,8 +5,8 @@ import { z } from "zod";
 import { mailboxOf, smtpServerOf } from "./account/mail/settings.ts";
 import { telemetryVariables } from "./analytics/telemetry/settings.ts";
 import { paymentVariables } from "./billing/payments/settings.ts";
+import { redisAddress } from "./cluster/redis-address.ts";
 import { metricsVariables } from "./edge/metrics-settings.ts";
-import { redisAddress } from "./redis-address.ts";
 import { secretsKeyField } from "./secrets-key.ts";
 
 /** Read by a function that throws an Error with what is wrong. Errors never repeat the value, which may hold a password. */

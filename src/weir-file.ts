@@ -7,7 +7,7 @@ import { analyticsField } from "./analytics/settings.ts";
 import { cidrListField } from "./base/cidr-list.ts";
 import { quotasField } from "./base/quota.ts";
 import { paymentsField } from "./billing/payments/settings.ts";
-import { cellsField } from "./cells-settings.ts";
+import { cellsField } from "./cluster/cells/settings.ts";
 import { keptFields } from "./credits/kept/settings.ts";
 import { requestLimitsField } from "./credits/limits/request-limit-settings.ts";
 

@@ -1,8 +1,8 @@
 /**
  * The exchanges that cells make with Redis, one kind after the other: what each takes of Redis's processor, of its append-only file, and
- * of time. The operations are those of `src/cells/scripts/exchange/`, in the shape that a cell sends them.
+ * of time. The operations are those of `src/cluster/cells/scripts/exchange/`, in the shape that a cell sends them.
  */
-import { Blobs, type Lane, type Operation } from "../../src/cells/exchange.ts";
+import { Blobs, type Lane, type Operation } from "../../src/cluster/cells/exchange.ts";
 
 /** One kind of exchange. */
 export interface Kind {

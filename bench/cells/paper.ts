@@ -2,9 +2,9 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
-import { type Cell, openCell } from "../../src/cells/cell.ts";
-import { createDataset, datasetId } from "../../src/cells/dataset.ts";
-import type { RedisLink } from "../../src/cells/redis.ts";
+import { type Cell, openCell } from "../../src/cluster/cells/cell.ts";
+import { createDataset, datasetId } from "../../src/cluster/cells/dataset.ts";
+import type { RedisLink } from "../../src/cluster/cells/redis.ts";
 import { openStore } from "../../src/store/store.ts";
 import { cpuTime } from "../measure.ts";
 import { withProcesses } from "../processes.ts";
@@ -141,11 +141,11 @@ export interface Load {
   readonly bytesPerSecond: number;
 }
 
-/** A cell gathers charges for 50 ms: `CHARGES_GATHER_MS` of `src/cells/credit/credit-lane.ts`. */
+/** A cell gathers charges for 50 ms: `CHARGES_GATHER_MS` of `src/cluster/cells/credit/credit-lane.ts`. */
 const GATHER_S = 0.05;
-/** A key in use renews its batch twice a second at each cell: `BATCH_MS` of `src/cells/limits/key-state.ts`. */
+/** A key in use renews its batch twice a second at each cell: `BATCH_MS` of `src/cluster/cells/limits/key-state.ts`. */
 const RENEWALS = 2;
-/** Beats of a cell a second: `EVERY_MS` of `src/cells/beats.ts`; and one exchange of merged rows. */
+/** Beats of a cell a second: `EVERY_MS` of `src/cluster/cells/membership/beats.ts`; and one exchange of merged rows. */
 const STANDING = 5;
 
 /** The formula is in docs/performance.md. */

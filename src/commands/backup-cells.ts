@@ -9,12 +9,12 @@ import { backUpInstallation } from "../backup/installation.ts";
 import type { BegunCopy, Holder } from "../backup/make.ts";
 import type { Manifest } from "../backup/manifest.ts";
 import { engineEnded } from "../backup/records.ts";
+import { cellFolder, hasOwnRedis, otherCells, redisFolder } from "../cluster/supervisor/cell-folders.ts";
+import { askSupervisor } from "../cluster/supervisor/requests.ts";
+import { supervisorStatus } from "../cluster/supervisor/supervisor.ts";
 import type { Config } from "../config.ts";
 import { VERSION } from "../gateway/version.ts";
 import { lmdbPath } from "../store/recovery/inspection.ts";
-import { cellFolder, hasOwnRedis, otherCells, redisFolder } from "../supervisor/cell-folders.ts";
-import { askSupervisor } from "../supervisor/requests.ts";
-import { supervisorStatus } from "../supervisor/supervisor.ts";
 import { BEGIN_MS, FREEZE_MS, stoppedHolder } from "./backup-holder.ts";
 
 /** The supervisor answers somewhat later than the cell. */

@@ -1,14 +1,14 @@
 /** `weir cells`, `weir cells init`, `weir cells drain`, `weir cells start`, `weir retire`: what an operator does with several gateways. */
 import { pino } from "pino";
-import { datasetIn } from "../cells/dataset.ts";
-import { connectRedis, type RedisLink } from "../cells/redis.ts";
-import { type RegisteredCell, registeredCells, retire } from "../cells/registry.ts";
+import { datasetIn } from "../cluster/cells/dataset.ts";
+import { type RegisteredCell, registeredCells, retire } from "../cluster/cells/membership/registry.ts";
+import { connectRedis, type RedisLink } from "../cluster/cells/redis.ts";
+import { redisSocketIn } from "../cluster/supervisor/asked-redis.ts";
+import { hasOwnRedis, redisFolder } from "../cluster/supervisor/cell-folders.ts";
+import { askSupervisor } from "../cluster/supervisor/requests.ts";
+import { type SupervisorStatus, supervisorStatus } from "../cluster/supervisor/supervisor.ts";
 import { type Config, readConfig } from "../config.ts";
 import { initDataset } from "../gateway/init-dataset.ts";
-import { redisSocketIn } from "../supervisor/asked-redis.ts";
-import { hasOwnRedis, redisFolder } from "../supervisor/cell-folders.ts";
-import { askSupervisor } from "../supervisor/requests.ts";
-import { type SupervisorStatus, supervisorStatus } from "../supervisor/supervisor.ts";
 import type { Given, Shell } from "./command.ts";
 import { needed } from "./operate.ts";
 import { keyLine } from "./start-screen.ts";

@@ -1,8 +1,9 @@
 /** What `weir check` says of the place where balances and limits are: a folder, or a Redis that cells share. */
+
+import { hasOwnRedis, hasSupervisedCells } from "../cluster/supervisor/cell-folders.ts";
+import { findRedisServer } from "../cluster/supervisor/redis-server.ts";
 import type { Config } from "../config.ts";
 import { sharedInstallation } from "../gateway/cell-settings.ts";
-import { hasOwnRedis, hasSupervisedCells } from "../supervisor/cell-folders.ts";
-import { findRedisServer } from "../supervisor/redis-server.ts";
 import { type Fault, told } from "./check-settings.ts";
 
 /** As `weir start` decides it, without `--cells`. @param path where programs are looked for */

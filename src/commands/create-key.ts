@@ -13,7 +13,7 @@ import { systemClock, systemRandom } from "../base/clock.ts";
 import { didYouMean, nearest } from "../base/document/nearest.ts";
 import { keepPrivate } from "../base/process/private-folder.ts";
 import { saveSecret } from "../base/process/secret-file.ts";
-import { membershipOf } from "../cells/membership.ts";
+import { membershipOf } from "../cluster/cells/membership/membership.ts";
 import { readConfig } from "../config.ts";
 import { openStore, type Store } from "../store/store.ts";
 import type { Given, Shell } from "./command.ts";

@@ -8,15 +8,15 @@ import { systemClock } from "../base/clock.ts";
 import { Listeners } from "../base/listeners.ts";
 import { endProcess } from "../base/process/ending.ts";
 import { Output } from "../base/process/output.ts";
-import { datasetIn, noteRestored } from "../cells/dataset.ts";
-import { connectRedis, type RedisLink } from "../cells/redis.ts";
+import { datasetIn, noteRestored } from "../cluster/cells/dataset.ts";
+import { connectRedis, type RedisLink } from "../cluster/cells/redis.ts";
+import { redisFolder } from "../cluster/supervisor/cell-folders.ts";
+import { findRedisServer } from "../cluster/supervisor/redis-server.ts";
+import { type Supervisor, startSupervisor } from "../cluster/supervisor/supervisor.ts";
 import type { Config } from "../config.ts";
 import { initDataset, secretsKeyText } from "../gateway/init-dataset.ts";
 import { listeningForCells } from "../gateway/listening.ts";
 import { openServices } from "../gateway/services.ts";
-import { redisFolder } from "../supervisor/cell-folders.ts";
-import { findRedisServer } from "../supervisor/redis-server.ts";
-import { type Supervisor, startSupervisor } from "../supervisor/supervisor.ts";
 import { startScreen } from "./start-screen.ts";
 
 /** Time for unwritten lines when the process ends. */

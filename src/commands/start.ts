@@ -4,13 +4,13 @@ import { systemClock } from "../base/clock.ts";
 import { fileErrorText } from "../base/file-errors.ts";
 import { endProcess } from "../base/process/ending.ts";
 import { Output } from "../base/process/output.ts";
+import { isOnThisMachine, redisAddress } from "../cluster/redis-address.ts";
+import { hasOwnRedis, hasSupervisedCells } from "../cluster/supervisor/cell-folders.ts";
+import { type CellSide, cellNumber, cellSide } from "../cluster/supervisor/cell-side.ts";
 import { type Config, readConfig } from "../config.ts";
 import { type CellPorts, sharedInstallation } from "../gateway/cell-settings.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
-import { isOnThisMachine, redisAddress } from "../redis-address.ts";
 import { withPath } from "../store/tables/later-release.ts";
-import { hasOwnRedis, hasSupervisedCells } from "../supervisor/cell-folders.ts";
-import { type CellSide, cellNumber, cellSide } from "../supervisor/cell-side.ts";
 import type { Shell } from "./command.ts";
 import { startScreen } from "./start-screen.ts";
 

@@ -20,7 +20,7 @@ import { RefundTables } from "../billing/refunds/refund-tables.ts";
 import { refundWaiter } from "../billing/refunds/refund-waits.ts";
 import { TopupTables } from "../billing/topups/topup-tables.ts";
 import { topupWatcher, watchTopup } from "../billing/topups/topup-watch.ts";
-import type { Cell } from "../cells/cell.ts";
+import type { Cell } from "../cluster/cells/cell.ts";
 import { type Config, ConfigError } from "../config.ts";
 import type { Book } from "../credits/ledger/book.ts";
 import type { CreditLots } from "../credits/ledger/lots.ts";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Clock, systemRandom } from "../base/clock.ts";
 import { loadPieces } from "../base/process/modules.ts";
+import type { IdentityAddress } from "../cluster/supervisor/services.ts";
 import type { Config } from "../config.ts";
-import type { IdentityAddress } from "../supervisor/services.ts";
 
 interface StartedProvider {
   readonly address: IdentityAddress;

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { PaymentSimulator } from "../../simulator/payments/payment-simulator.ts";
 import type { Clock } from "../base/clock.ts";
+import type { PaymentsAddress } from "../cluster/supervisor/services.ts";
 import type { Config } from "../config.ts";
-import type { PaymentsAddress } from "../supervisor/services.ts";
 
 export class BuiltInPayments {
   readonly #file: string;

@@ -1,7 +1,7 @@
 /** What `/metrics` says of a cell among others: how it stands to Redis, and what it asks of it. A gateway alone has none of it. */
 
 import { BUCKETS_S } from "../base/histogram.ts";
-import type { Cell } from "../cells/cell.ts";
+import type { Cell } from "../cluster/cells/cell.ts";
 import type { MetricSources } from "../edge/metrics.ts";
 import type { Rooms } from "./rooms.ts";
 

@@ -1,8 +1,8 @@
 /** What a gateway needs to be a cell of an installation: how it is told to be one. */
 import type { SharedEngine } from "../analytics/analytics.ts";
+import type { KnownServices } from "../cluster/supervisor/services.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { DEFAULT_CELL } from "../environment.ts";
-import type { KnownServices } from "../supervisor/services.ts";
 
 /** What the cells of an installation share. */
 export interface SharedInstallation {

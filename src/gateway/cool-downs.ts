@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { Timers } from "../base/clock.ts";
 import type { Endpoint, ProviderKey } from "../base/endpoint.ts";
-import type { Cell } from "../cells/cell.ts";
+import type { Cell } from "../cluster/cells/cell.ts";
 import type { Health } from "../routing/health/health.ts";
 
 /** Refusals of many calls at once are told together. */

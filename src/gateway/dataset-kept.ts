@@ -1,7 +1,12 @@
 /** What goes up of a folder's kept answers: for repeated Idempotency-Keys, and stored responses. They stay in the folder too. */
-import { answerOperation, type Keeping, MOST_BYTES, responseOperation } from "../cells/answers/operations.ts";
-import { Blobs, type Operation } from "../cells/exchange.ts";
-import type { UploadStep } from "../cells/upload.ts";
+import {
+  answerOperation,
+  type Keeping,
+  MOST_BYTES,
+  responseOperation,
+} from "../cluster/cells/answers/operations.ts";
+import { Blobs, type Operation } from "../cluster/cells/exchange.ts";
+import type { UploadStep } from "../cluster/cells/replica/upload.ts";
 import { answersInFolder, responsesInFolder } from "../inference/exchange/kept/kept-in-folder.ts";
 import type { DatasetPart, UploadedFolder } from "./dataset-part.ts";
 

@@ -1,8 +1,8 @@
 /** A part of what goes up when the dataset of an installation is made from the folder of one gateway. */
 
 import type { Clock } from "../base/clock.ts";
-import type { DatasetRow } from "../cells/dataset.ts";
-import type { UploadStep } from "../cells/upload.ts";
+import type { DatasetRow } from "../cluster/cells/dataset.ts";
+import type { UploadStep } from "../cluster/cells/replica/upload.ts";
 import type { Store } from "../store/store.ts";
 
 /** The folder of a gateway that was stopped. */

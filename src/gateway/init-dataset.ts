@@ -3,10 +3,10 @@
 import { type FirstStart, firstStart } from "../account/first-start.ts";
 import { AccountTables } from "../account/tables.ts";
 import { systemClock } from "../base/clock.ts";
-import { assertReplicas, assertSettings, datasetIn } from "../cells/dataset.ts";
-import { membershipOf } from "../cells/membership.ts";
-import { connectRedis, type RedisLog } from "../cells/redis.ts";
-import { uploadFolder } from "../cells/upload.ts";
+import { assertReplicas, assertSettings, datasetIn } from "../cluster/cells/dataset.ts";
+import { membershipOf } from "../cluster/cells/membership/membership.ts";
+import { connectRedis, type RedisLog } from "../cluster/cells/redis.ts";
+import { uploadFolder } from "../cluster/cells/replica/upload.ts";
 import type { Config } from "../config.ts";
 import { MONEY_TABLES } from "../credits/ledger/audit.ts";
 import { openCredits } from "../credits/ledger/credits.ts";

@@ -18,11 +18,11 @@ import {
   type SupplierFile,
   supplierWarnings,
 } from "../billing/invoices/supplier.ts";
+import type { Services } from "../cluster/supervisor/services.ts";
 import { type Config, ConfigError, isLocalOnly } from "../config.ts";
 import type { Trail } from "../store/events/trail.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
-import type { Services } from "../supervisor/services.ts";
 import { openThread } from "../workers/thread.ts";
 import type { openMailRoom } from "./mail.ts";
 

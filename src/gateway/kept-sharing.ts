@@ -1,5 +1,5 @@
 /** Quotas of kept bytes over cells: each tells what it keeps, and those that were retired are looked up now and then. */
-import type { Cell } from "../cells/cell.ts";
+import type { Cell } from "../cluster/cells/cell.ts";
 import type { KeptBytes } from "../credits/kept/kept-bytes.ts";
 import type { CellsOfQuota } from "../credits/kept/kept-others.ts";
 

@@ -3,8 +3,8 @@ import type { Logger } from "pino";
 import { Exports } from "../account/exports/export.ts";
 import type { AccountTables } from "../account/tables.ts";
 import { type Clock, systemTimers } from "../base/clock.ts";
-import type { SharedKept } from "../cells/answers/shared-kept.ts";
-import type { Cell } from "../cells/cell.ts";
+import type { SharedKept } from "../cluster/cells/answers/shared-kept.ts";
+import type { Cell } from "../cluster/cells/cell.ts";
 import type { Config } from "../config.ts";
 import { KeptBytes, type KeptBytesDeps } from "../credits/kept/kept-bytes.ts";
 import { IdempotentAnswers } from "../inference/exchange/kept/idempotency.ts";
@@ -77,6 +77,6 @@ function quotasOf({ settings, plans }: Config, accounts: AccountTables): KeptByt
 
 /** A gateway alone loads nothing of cells. */
 async function openShared(cell: Cell, onFailure: (error: unknown) => void): Promise<SharedKept> {
-  const { SharedKept } = await import("../cells/answers/shared-kept.ts");
+  const { SharedKept } = await import("../cluster/cells/answers/shared-kept.ts");
   return new SharedKept({ cell, timers: systemTimers, onFailure });
 }

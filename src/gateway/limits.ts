@@ -4,7 +4,7 @@
 import type { Logger } from "pino";
 import type { TakePlace } from "../analytics/usage/export-operations.ts";
 import type { Clock } from "../base/clock.ts";
-import type { Cell } from "../cells/cell.ts";
+import type { Cell } from "../cluster/cells/cell.ts";
 import type { Config } from "../config.ts";
 import { type Limits, openLimits } from "../credits/limits/limits.ts";
 import { type RequestLimits, requestLimits } from "../credits/limits/request-limits.ts";
@@ -37,7 +37,7 @@ export async function openLimitsRoom(
     const limits = openLimits({ clock });
     return { limits, takePlace: placesOf(limits), closeLimits: async () => {}, leasedSlots: () => 0 };
   }
-  const { openSharedLimits } = await import("../cells/limits/shared-limits.ts");
+  const { openSharedLimits } = await import("../cluster/cells/limits/shared-limits.ts");
   const { clock: shared, staleMs } = cell;
   const limits = openSharedLimits({ lane: cell.lane("limits"), clock: shared.machine, staleMs });
   return {

@@ -4,14 +4,14 @@ import { LOOPBACK_HOST } from "../account/mail/settings.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Listeners } from "../base/listeners.ts";
 import { listenFault } from "../base/process/listening.ts";
+import type { CellsMetrics } from "../cluster/supervisor/cells-metrics.ts";
+import type { MetricsListener } from "../cluster/supervisor/supervisor.ts";
 import type { Config } from "../config.ts";
 import { clientAddress } from "../edge/client-address.ts";
 import { type MetricsPageOptions, metricsPage } from "../edge/metrics-page.ts";
 import { type MetricsAddress, metricsAddressOfCells } from "../edge/metrics-settings.ts";
 import { securityHeaders } from "../edge/security-headers.ts";
 import { openPages, openServer, type Server, type ServerDeps } from "../edge/server.ts";
-import type { CellsMetrics } from "../supervisor/cells-metrics.ts";
-import type { MetricsListener } from "../supervisor/supervisor.ts";
 
 type ListenDeps = Omit<ServerDeps, "onListening">;
 

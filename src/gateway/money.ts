@@ -1,7 +1,7 @@
 /** Opens credit and budgets: those of one gateway alone, or of a cell among others. */
 import type { Logger } from "pino";
 import { AccountTables } from "../account/tables.ts";
-import type { Cell } from "../cells/cell.ts";
+import type { Cell } from "../cluster/cells/cell.ts";
 import { budgetEvents } from "../credits/budgets/budget-events.ts";
 import { type Budgets, openBudgets } from "../credits/budgets/budgets.ts";
 import { creditEvents } from "../credits/ledger/credit-events.ts";

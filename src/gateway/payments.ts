@@ -8,10 +8,10 @@ import type { AccountTables } from "../account/tables.ts";
 import type { Clock } from "../base/clock.ts";
 import { openInbound } from "../billing/payments/inbound.ts";
 import { openPaymentGateways } from "../billing/payments/open.ts";
+import type { KnownServices } from "../cluster/supervisor/services.ts";
 import type { Config } from "../config.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
-import type { KnownServices } from "../supervisor/services.ts";
 
 interface PaymentGround {
   readonly store: Store;

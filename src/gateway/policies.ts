@@ -3,7 +3,7 @@
  */
 import type { Logger } from "pino";
 import type { Clock } from "../base/clock.ts";
-import type { Cell } from "../cells/cell.ts";
+import type { Cell } from "../cluster/cells/cell.ts";
 import type { PolicyReading } from "../routing/language/policy-reading.ts";
 import { openPolicies, type SharedPart } from "../routing/policies/policies.ts";
 import { canaryRed } from "../routing/policies/policy-events.ts";

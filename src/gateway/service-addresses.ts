@@ -5,11 +5,11 @@
 import { lookup } from "node:dns/promises";
 import type { Timers } from "../base/clock.ts";
 import type { CatalogSnapshot } from "../catalog/models/catalog.ts";
+import { redisAddress } from "../cluster/redis-address.ts";
 import type { Config } from "../config.ts";
 import { type Address, readAddress } from "../outbound/address.ts";
 import { codeOf } from "../outbound/failure.ts";
 import { isOwn, type OutboundRules } from "../outbound/rules.ts";
-import { redisAddress } from "../redis-address.ts";
 
 export interface Service {
   /** A name in lower case or an address, without brackets and without a dot at its end. */

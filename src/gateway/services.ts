@@ -1,14 +1,14 @@
 /**
  * Services that a gateway runs itself, for people who try it on their machine: identity provider, simulated payments and e-invoices.
- * Cells of one machine share those of their supervisor (`src/supervisor/services.ts`); a cell without one has none.
+ * Cells of one machine share those of their supervisor (`src/cluster/supervisor/services.ts`); a cell without one has none.
  */
 import type { Logger } from "pino";
 import { type InvoicePortal, startInvoicePortal } from "../../simulator/invoice-portal/invoice-portal.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import type { ListenerName, Listeners } from "../base/listeners.ts";
+import type { KnownServices, RunningServices, ServicesState } from "../cluster/supervisor/services.ts";
 import type { Config } from "../config.ts";
-import type { KnownServices, RunningServices, ServicesState } from "../supervisor/services.ts";
 import { BuiltInProvider } from "./built-in-identity.ts";
 import { BuiltInPayments } from "./built-in-payments.ts";
 

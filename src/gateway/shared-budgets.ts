@@ -2,12 +2,12 @@
 import type { Logger } from "pino";
 import type { AccountTables } from "../account/tables.ts";
 import type { Clock } from "../base/clock.ts";
-import { joinSpend } from "../cells/budgets/join-spend.ts";
-import { LeasedBudgets } from "../cells/budgets/leased-budgets.ts";
-import type { Crossed } from "../cells/budgets/scopes.ts";
-import { SharedSpend } from "../cells/budgets/shared-spend.ts";
-import type { Cell } from "../cells/cell.ts";
-import type { LeasedPurse } from "../cells/credit/leased-purse.ts";
+import { joinSpend } from "../cluster/cells/budgets/join-spend.ts";
+import { LeasedBudgets } from "../cluster/cells/budgets/leased-budgets.ts";
+import type { Crossed } from "../cluster/cells/budgets/scopes.ts";
+import { SharedSpend } from "../cluster/cells/budgets/shared-spend.ts";
+import type { Cell } from "../cluster/cells/cell.ts";
+import type { LeasedPurse } from "../cluster/cells/credit/leased-purse.ts";
 import type { BudgetScope } from "../credits/budgets/budget.ts";
 import type { Budgets } from "../credits/budgets/budgets.ts";
 import type { Store } from "../store/store.ts";

@@ -1,6 +1,6 @@
 /** Tells the other cells once a second which share of the calls to each endpoint failed: what users see is over all cells. */
 import { z } from "zod";
-import type { Cell } from "../cells/cell.ts";
+import type { Cell } from "../cluster/cells/cell.ts";
 import type { Health } from "../routing/health/health.ts";
 
 const EVERY_MS = 1000;

@@ -5,11 +5,11 @@
 import type { Logger } from "pino";
 import { z } from "zod";
 import { AccountTables } from "../account/tables.ts";
-import type { Cell } from "../cells/cell.ts";
-import type { NumberedCharge } from "../cells/credit/charges.ts";
-import { FormerLedger, isFormerOver } from "../cells/credit/former-ledger.ts";
-import { openSharedCredits, POSTED_LEDGER } from "../cells/credit/shared-credits.ts";
-import { Flushing } from "../cells/flushing.ts";
+import type { Cell } from "../cluster/cells/cell.ts";
+import type { NumberedCharge } from "../cluster/cells/credit/charges.ts";
+import { FormerLedger, isFormerOver } from "../cluster/cells/credit/former-ledger.ts";
+import { openSharedCredits, POSTED_LEDGER } from "../cluster/cells/credit/shared-credits.ts";
+import { Flushing } from "../cluster/cells/flushing.ts";
 import type { Budgets } from "../credits/budgets/budgets.ts";
 import type { LedgerEntry } from "../credits/ledger/entry.ts";
 import { openLedger } from "../credits/ledger/ledger.ts";

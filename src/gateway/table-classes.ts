@@ -4,7 +4,7 @@
  */
 
 /**
- * - `shared`: every cell has the same rows; an act that changes one is committed by the dataset (`src/cells`).
+ * - `shared`: every cell has the same rows; an act that changes one is committed by the dataset (`src/cluster/cells`).
  * - `money`: amounts that the dataset adds up; a cell spends what it leased, and reports in batches.
  * - `merged`: sums and maxima of what each cell counted for itself; no act depends on them.
  * - `fetched`: written once and rarely read: kept in the dataset, and asked for when somebody wants one.

@@ -1,10 +1,10 @@
 /** One cell of the simulation: a folder, and the process that runs the product's parts on it, which may end and be started again. */
-import { LeasedBudgets } from "../../../src/cells/budgets/leased-budgets.ts";
-import { SharedSpend } from "../../../src/cells/budgets/shared-spend.ts";
-import { type Cell, openCell } from "../../../src/cells/cell.ts";
-import type { NumberedCharge } from "../../../src/cells/credit/charges.ts";
-import { openSharedCredits } from "../../../src/cells/credit/shared-credits.ts";
-import { openSharedLimits, type SharedLimits } from "../../../src/cells/limits/shared-limits.ts";
+import { LeasedBudgets } from "../../../src/cluster/cells/budgets/leased-budgets.ts";
+import { SharedSpend } from "../../../src/cluster/cells/budgets/shared-spend.ts";
+import { type Cell, openCell } from "../../../src/cluster/cells/cell.ts";
+import type { NumberedCharge } from "../../../src/cluster/cells/credit/charges.ts";
+import { openSharedCredits } from "../../../src/cluster/cells/credit/shared-credits.ts";
+import { openSharedLimits, type SharedLimits } from "../../../src/cluster/cells/limits/shared-limits.ts";
 import type { UnchargedCall } from "../../../src/credits/ledger/uncharged.ts";
 import type { VirtualTime } from "../virtual-time.ts";
 import { Folder, MemoryStore } from "./memory-store.ts";

@@ -1,5 +1,5 @@
 /** What goes wrong in a schedule: processes, network, clocks, disks and Redis; and the end of it. */
-import { RETIRE_SILENCE_MS } from "../../../src/cells/registry.ts";
+import { RETIRE_SILENCE_MS } from "../../../src/cluster/cells/membership/registry.ts";
 import type { Dice } from "../billing/dice.ts";
 import type { VirtualTime } from "../virtual-time.ts";
 import type { DocumentsWatch } from "./documents-watch.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { copyFiles } from "../../../src/backup/files.ts";
 import { keepRedisFiles } from "../../../src/backup/redis-files.ts";
-import { connectRedis, Script } from "../../../src/cells/redis.ts";
+import { connectRedis, Script } from "../../../src/cluster/cells/redis.ts";
 import { missingRedis, startRedis } from "../../support/redis-server.ts";
 import { until } from "../../support/wait.ts";
 

@@ -20,7 +20,7 @@ test("a gateway without cells loads nothing of Redis", async () => {
 });
 
 test("what loads the part of cells is noticed", () => {
-  const module = join(import.meta.dirname, "../../../src/cells/cell.ts");
+  const module = join(import.meta.dirname, "../../../src/cluster/cells/cell.ts");
   const env = { ...process.env, ...environment("cell") };
   execFileSync(process.execPath, ["--input-type=module", "-e", `await import(${JSON.stringify(module)})`], {
     env,

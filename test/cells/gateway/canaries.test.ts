@@ -4,7 +4,7 @@ import type { CanaryRed } from "../../../src/routing/policies/canary/canary.ts";
 import { openPolicies } from "../../../src/routing/policies/policies.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { until } from "../../support/wait.ts";
-import { type Bench, openBench } from "../cells/fixtures.ts";
+import { type Bench, openBench } from "../cluster/cells/fixtures.ts";
 
 const missing = missingRedis();
 let bench: Bench;

@@ -7,7 +7,7 @@ import { shareErrors } from "../../../src/gateway/shared-errors.ts";
 import { Health } from "../../../src/routing/health/health.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { until } from "../../support/wait.ts";
-import { type Bench, openBench, type TestCell } from "../cells/fixtures.ts";
+import { type Bench, openBench, type TestCell } from "../cluster/cells/fixtures.ts";
 import { endpoint, key, outFor, refuse } from "./cool-downs-rig.ts";
 
 const missing = missingRedis();

@@ -1,13 +1,13 @@
 /**
  * Acts at random of all rooms, from all cells at once: keys, projects, policies, members, credit and webhooks. They equal the serial
  * order of the stream, each answered change is audited and told of once, and all cells end with the same rows.
- * `test/crash/cells/rooms.test.ts` does the same while cells are killed.
+ * `test/crash/cluster/cells/rooms.test.ts` does the same while cells are killed.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/base/clock.ts";
-import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
+import { connectRedis, type RedisLink } from "../../../src/cluster/cells/redis.ts";
 import { known } from "../../support/cells/known.ts";
 import { RoomsChecks, type Sent, stateOf } from "../../support/cells/rooms.checks.ts";
 import { auditedActs } from "../../support/cells/rooms.model.ts";

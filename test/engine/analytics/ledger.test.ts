@@ -8,7 +8,7 @@ import { LIMITS, queryBudget } from "../../../src/analytics/clickhouse/query-bud
 import { type AnalyticsLedger, openAnalyticsLedger } from "../../../src/analytics/outbox/ledger.ts";
 import { decodedEntry, encodeEntry, type OrgEntry } from "../../../src/analytics/outbox/ledger-rows.ts";
 import { seededRandom, systemClock } from "../../../src/base/clock.ts";
-import { SharedStore } from "../../../src/cells/shared-store.ts";
+import { SharedStore } from "../../../src/cluster/cells/replica/shared-store.ts";
 import { LEDGER_KINDS, type LedgerKind } from "../../../src/credits/ledger/entry.ts";
 import { isSharedTable } from "../../../src/gateway/cells.ts";
 import type { Store } from "../../../src/store/store.ts";

@@ -3,9 +3,9 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { Listeners } from "../../../src/base/listeners.ts";
+import { isOnThisMachine, redisAddress } from "../../../src/cluster/redis-address.ts";
 import { readConfig } from "../../../src/config.ts";
 import { servicesOf } from "../../../src/gateway/services.ts";
-import { isOnThisMachine, redisAddress } from "../../../src/redis-address.ts";
 
 function ofCell(env: Record<string, string>) {
   const lines: string[] = [];

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { onTestFinished } from "vitest";
-import type { SupervisorStatus } from "../../../src/supervisor/supervisor.ts";
-import { supervisorStatus } from "../../../src/supervisor/supervisor.ts";
+import type { SupervisorStatus } from "../../../src/cluster/supervisor/supervisor.ts";
+import { supervisorStatus } from "../../../src/cluster/supervisor/supervisor.ts";
 import { rest } from "../pace.ts";
 import { MAIN, type Placed, place, run } from "../process.fixtures.ts";
 import { missingRedis } from "../redis-server.ts";

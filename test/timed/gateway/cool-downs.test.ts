@@ -3,7 +3,7 @@ import { afterAll, beforeAll, test } from "vitest";
 import { systemTimers } from "../../../src/base/clock.ts";
 import { shareCoolDowns } from "../../../src/gateway/cool-downs.ts";
 import { Health } from "../../../src/routing/health/health.ts";
-import { type Bench, openBench } from "../../cells/cells/fixtures.ts";
+import { type Bench, openBench } from "../../cells/cluster/cells/fixtures.ts";
 import { endpoint, key, outFor, refuse } from "../../cells/gateway/cool-downs-rig.ts";
 import { missingRedis } from "../../support/redis-server.ts";
 import { until } from "../../support/wait.ts";

@@ -36,9 +36,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "credits/ledger",
     "billing/receipts",
     "backup",
-    "supervisor",
+    "cluster/supervisor",
     // What a Redis holds, without a gateway that runs.
-    "cells",
+    "cluster/cells",
     // The supervisor of cells is given it.
     "src/analytics/engine/engine.ts",
   ],
@@ -54,9 +54,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   simulator: ["base"],
   store: ["base", "base/process"],
   // What several processes of one installation share, through Redis.
-  cells: ["base", "store", "credits/ledger", "credits/limits", "src/inference/exchange/kept/kept-rows.ts"],
+  "cluster/cells": [
+    "base",
+    "store",
+    "credits/ledger",
+    "credits/limits",
+    "src/inference/exchange/kept/kept-rows.ts",
+  ],
   // Several processes on one machine and one port; the analytics' engine comes by a port.
-  supervisor: ["base", "base/process", "cells"],
+  "cluster/supervisor": ["base", "base/process", "cluster/cells"],
   "store/jobs": ["base", "store"],
   "store/events": ["base", "store"],
   "account/webhooks": ["base", "store", "store/events", "store/jobs", "account", "outbound"],
@@ -128,7 +134,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Library → the only place of `src` that imports it. */
 const EXCLUSIVE: Readonly<Record<string, string>> = {
   lmdb: "src/store/",
-  ioredis: "src/cells/",
+  ioredis: "src/cluster/cells/",
   piscina: "src/workers/",
   "uWebSockets.js": "src/edge/",
   chdb: "src/analytics/",

@@ -1,0 +1,43 @@
+/** What Redis is told of one kept answer or one stored response: see `scripts/exchange/70-answers.lua`. */
+import { Packr } from "msgpackr";
+import type { KeptAnswer, StoredResponse } from "../../../inference/exchange/kept/kept-rows.ts";
+import type { Blobs, Operation } from "../exchange.ts";
+import type { AnswerFacts } from "./claims.ts";
+import { ownerPart } from "./names.ts";
+
+/** Bytes in Redis of all answers, and of all responses, unless somebody says otherwise. */
+export const MOST_BYTES = 256 * 1024 * 1024;
+
+/** As long as answers can be replayed, with an hour more: see `exchange/idempotency.ts`. */
+export const ANSWER_MS = 25 * 3_600_000;
+
+const packr = new Packr({ useRecords: false });
+
+export const unpackResponse = (bytes: Buffer): StoredResponse => packr.unpack(bytes);
+
+/** Where the bytes go, and for how long. */
+export interface Keeping {
+  readonly blobs: Blobs;
+  readonly leftMs: number;
+  readonly mostBytes: number;
+}
+
+export function answerOperation(
+  id: string,
+  { orgId = "", fingerprint, requestId, status, isStream, lost, body }: KeptAnswer,
+  { blobs, leftMs, mostBytes }: Keeping,
+): Operation {
+  const facts: AnswerFacts = { requestId, status, isStream, ...(lost && { lost }) };
+  const blob = lost === undefined ? blobs.add(body) : 0;
+  return ["answer", id, orgId, fingerprint, JSON.stringify(facts), leftMs, blob, mostBytes];
+}
+
+export function responseOperation(
+  owner: string,
+  id: string,
+  response: StoredResponse,
+  { blobs, leftMs, mostBytes }: Keeping,
+): Operation {
+  const blob = blobs.add(packr.pack(response));
+  return ["response", ownerPart(owner), id, response.itemIds, leftMs, blob, mostBytes];
+}

@@ -1,0 +1,222 @@
+/**
+ * Sends what this cell answered to Redis, where other cells find it. A row says what is still to be sent, and is written in the act that
+ * stores the answer: so a process that was killed goes on after its start, and only then end the claims of its former lives.
+ */
+import {
+  type KeptAnswer,
+  LEAST_ANSWER_MS,
+  type OwnRows,
+  type SharedAnswer,
+} from "../../../inference/exchange/kept/kept-rows.ts";
+import type { RowVersions, Store, Table } from "../../../store/store.ts";
+import type { SharedClock } from "../clock/shared-clock.ts";
+import { Blobs, type Lane, type Operation } from "../exchange.ts";
+import { within } from "../within.ts";
+import type { Forgotten } from "./forgotten.ts";
+import { ANSWER_MS, answerOperation, responseOperation } from "./operations.ts";
+
+export interface SenderOptions {
+  readonly store: Store;
+  /** A lane that only this part uses. */
+  readonly lane: Pick<Lane, "send">;
+  readonly clock: Pick<SharedClock, "now" | "steady">;
+  readonly forgotten: Pick<Forgotten, "hasOrg" | "hasResponse">;
+  /** Bytes of all answers, and of all responses, that Redis keeps. */
+  readonly mostBytes: number;
+  readonly onFailure: (error: unknown) => void;
+  /** Redis has the answer, or nobody will have it. */
+  readonly onShared: (id: string) => void;
+}
+
+/** `["a", id]` or `["r", owner, id]`. */
+type Key = readonly [kind: "a", id: string] | readonly [kind: "r", owner: string, id: string];
+
+/** A row of an answer or a response that Redis lacks. The row of a response has no members: its key names the response. */
+interface Unsent {
+  readonly answer?: SharedAnswer;
+  /** When the answer was stored, see `SharedClock.steady`. */
+  readonly steadyMs?: number;
+}
+
+/** Version 1 was the wall time of then, of which nobody knows what steady time it was: those answers count as just stored. */
+const UNSENT: RowVersions<Unsent> = { version: 2, upgrade: () => ({}) };
+
+const NO_BYTES = Buffer.alloc(0);
+const ROWS_AT_ONCE = 50;
+/** Where Redis is away for long, what is more is sent in the order of the table. */
+const MOST_WAITED = 10_000;
+const RETRY_MS = 1000;
+const BYTES_AT_ONCE = 2 * 1024 * 1024;
+
+export class Sender {
+  readonly #options: SenderOptions;
+  readonly #unsent: Table<Unsent>;
+  #own: OwnRows | undefined;
+  /** By the key's text: what somebody waits for goes first. */
+  readonly #waited = new Map<string, { readonly key: Key; readonly done: (() => void)[] }>();
+  #running: Promise<void> | undefined;
+  #isRecovered = false;
+  #isStopped = false;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#unsent = options.store.table("cells.unshared", UNSENT);
+  }
+
+  /** Answers that wait, each with the fingerprint of its request. */
+  *waiting(own: OwnRows): Generator<[id: string, fingerprint: string]> {
+    for (const { key, value } of this.#unsent.range({ start: ["a"], end: ["b"] })) {
+      const id = String((key as string[])[1]);
+      const answer = value.answer ?? own.answer(id);
+      if (answer !== undefined) yield [id, answer.fingerprint];
+    }
+  }
+
+  /** Nothing is left to be sent. */
+  isEmpty(): boolean {
+    return this.#next().length === 0;
+  }
+
+  /** Sends what is left of former lives, and then ends their claims. */
+  start(own: OwnRows): void {
+    this.#own = own;
+    this.#work();
+  }
+
+  /** In the act that stores the answer. */
+  willShareAnswer(id: string, { orgId, fingerprint }: SharedAnswer): void {
+    const steadyMs = this.#options.clock.steady();
+    this.#unsent.put(["a", id], { answer: { orgId, fingerprint }, steadyMs });
+  }
+
+  /** In the act that stores the response. */
+  willShareResponse(owner: string, id: string): void {
+    this.#unsent.put(["r", owner, id], {});
+  }
+
+  /** Behind that act. Resolves once Redis has it, or where too many wait; never where this process may not go on. */
+  shared(key: Key): Promise<void> {
+    const text = key.join("/");
+    return new Promise((resolve) => {
+      const waited = this.#waited.get(text);
+      if (waited === undefined && this.#waited.size >= MOST_WAITED) resolve();
+      else if (waited === undefined) this.#waited.set(text, { key, done: [resolve] });
+      else waited.done.push(resolve);
+      this.#work();
+    });
+  }
+
+  /** Resolves once all is sent, or Redis is away. What is left is sent after the next start. */
+  async stop(withinMs: number): Promise<void> {
+    await within(withinMs, this.idle());
+    this.#isStopped = true;
+  }
+
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  #work(): void {
+    if (this.#own === undefined || this.#isStopped) return;
+    this.#running ??= this.#run(this.#own).finally(() => {
+      this.#running = undefined;
+      if (this.#waited.size > 0) this.#work();
+    });
+  }
+
+  async #run(own: OwnRows): Promise<void> {
+    while (!this.#isStopped) {
+      // What is answered in one turn of the event loop goes together.
+      await new Promise((resolve) => setImmediate(resolve));
+      try {
+        const keys = this.#next();
+        if (keys.length > 0) await this.#send(own, keys);
+        else if (this.#isRecovered) return;
+        else {
+          await this.#options.lane.send([["claims_over"]]);
+          this.#isRecovered = true;
+        }
+      } catch (error) {
+        if (this.#isStopped) return;
+        this.#options.onFailure(error);
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
+      }
+    }
+  }
+
+  #next(): Key[] {
+    const keys: Key[] = [];
+    for (const { key } of this.#waited.values()) if (keys.push(key) === ROWS_AT_ONCE) return keys;
+    if (keys.length > 0) return keys;
+    return Array.from(this.#unsent.range({ limit: ROWS_AT_ONCE }), ({ key }) => key as unknown as Key);
+  }
+
+  async #send(own: OwnRows, keys: readonly Key[]): Promise<void> {
+    const blobs = new Blobs();
+    const operations: Operation[] = [];
+    const sent: Key[] = [];
+    let bytes = 0;
+    for (const key of keys) {
+      const unsent = this.#unsent.get([...key]);
+      // Sent already, or never stored.
+      const made = unsent === undefined ? undefined : this.#operation(own, key, unsent, blobs);
+      if (made !== undefined) operations.push(made);
+      sent.push(key);
+      bytes = blobs.list.reduce((sum, { length }) => sum + length, 0);
+      if (bytes > BYTES_AT_ONCE) break;
+    }
+    const { lane, store, onShared } = this.#options;
+    if (operations.length > 0) await lane.send(operations, blobs);
+    const left = sent.filter((key) => this.#unsent.get([...key]) !== undefined);
+    for (const key of sent) {
+      if (key[0] === "a") onShared(key[1]);
+      const text = key.join("/");
+      for (const done of this.#waited.get(text)?.done ?? []) done();
+      this.#waited.delete(text);
+    }
+    if (left.length === 0) return;
+    await store.act(
+      () => {
+        for (const key of left) this.#unsent.remove([...key]);
+      },
+      { isOwed: true },
+    );
+  }
+
+  #operation(own: OwnRows, key: Key, unsent: Unsent, blobs: Blobs): Operation | undefined {
+    return key[0] === "a"
+      ? this.#answerOperation(own, key[1], unsent, blobs)
+      : this.#responseOperation(own, key, blobs);
+  }
+
+  #answerOperation(own: OwnRows, id: string, unsent: Unsent, blobs: Blobs): Operation {
+    const { clock, forgotten, mostBytes } = this.#options;
+    const answer = own.answer(id) ?? (unsent.answer && withoutBytes(unsent.answer));
+    if (answer === undefined || forgotten.hasOrg(answer.orgId ?? "")) return ["unclaim_any", id];
+    const nowMs = clock.steady();
+    // A dataset that was restored or made anew may count steady time otherwise: age frees no key.
+    const ageMs = Math.max(0, nowMs - (unsent.steadyMs ?? nowMs));
+    const leftMs = Math.max(LEAST_ANSWER_MS, ANSWER_MS - ageMs);
+    return answerOperation(id, answer, { blobs, leftMs, mostBytes });
+  }
+
+  #responseOperation(own: OwnRows, key: Key & { 0: "r" }, blobs: Blobs): Operation | undefined {
+    const { clock, forgotten, mostBytes } = this.#options;
+    const [, owner, id] = key;
+    const response = own.response(owner, id);
+    if (response === undefined || forgotten.hasResponse(owner, id)) return undefined;
+    const leftMs = Math.floor(response.expiresMs - clock.now());
+    if (leftMs <= 0) return undefined;
+    return responseOperation(owner, id, response, { blobs, leftMs, mostBytes });
+  }
+}
+
+/** What other cells get where the folder has already forgotten the answer, which it does by wall time: they refuse a repeated call. */
+const withoutBytes = (answer: SharedAnswer): KeptAnswer => ({
+  requestId: "",
+  status: 0,
+  isStream: false,
+  lost: "evicted",
+  body: NO_BYTES,
+  ...answer,
+});

@@ -1,0 +1,157 @@
+/**
+ * Answers to Idempotency-Keys and stored responses over all cells: each cell stores its own in its folder and sends them to Redis, where
+ * the others find them. What a client has in full is there in nearly all cases: its last bytes wait for Redis for a moment.
+ */
+import type { Timers } from "../../../base/clock.ts";
+import type {
+  OwnRows,
+  SharedAnswers,
+  SharedResponses,
+  StoredResponse,
+} from "../../../inference/exchange/kept/kept-rows.ts";
+import type { Cell } from "../cell.ts";
+import { Claims, PATIENCE_MS, unavailable } from "./claims.ts";
+import { Forgotten } from "./forgotten.ts";
+import { ownerPart } from "./names.ts";
+import { MOST_BYTES, unpackResponse } from "./operations.ts";
+import { Sender } from "./sender.ts";
+
+export interface SharedKeptOptions {
+  readonly cell: Pick<Cell, "store" | "clock" | "lane" | "look" | "restates">;
+  readonly timers: Timers;
+  readonly onFailure: (error: unknown) => void;
+  /** Bytes in Redis of all answers, and of all responses; default 256 MiB each. */
+  readonly mostBytes?: number;
+  /** Keys that are remembered, half a kilobyte of Redis each; default a million. */
+  readonly mostAnswers?: number;
+}
+
+/** The last bytes of an answer wait so long for Redis. */
+const LAST_BYTES_MS = 50;
+/** What another cell has answered a moment ago may be on its way. */
+const AGAIN_MS = 100;
+const NAMES_AT_ONCE = 500;
+const STOP_MS = 1000;
+const MOST_ANSWERS = 1_000_000;
+
+export class SharedKept {
+  readonly answers: SharedAnswers;
+  readonly responses: SharedResponses;
+  readonly #options: SharedKeptOptions;
+  readonly #claims: Claims;
+  readonly #sender: Sender;
+  readonly #forgotten: Forgotten;
+
+  constructor(options: SharedKeptOptions) {
+    this.#options = options;
+    const { cell, timers, onFailure } = options;
+    const { store, clock } = cell;
+    const { mostBytes = MOST_BYTES, mostAnswers = MOST_ANSWERS } = options;
+    this.#claims = new Claims({ lane: cell.lane("claims"), look: cell.look, timers, mostAnswers });
+    this.#forgotten = new Forgotten({
+      ...{ store, lane: cell.lane("forgotten"), clock, onFailure },
+      forgetRemoved: () => cell.store.forgetRemovedHere(),
+    });
+    this.#sender = new Sender({
+      ...{ store, lane: cell.lane("answers"), clock, forgotten: this.#forgotten, mostBytes, onFailure },
+      onShared: (id) => this.#claims.shared(id),
+    });
+    cell.restates({
+      operations: () => [this.#claims.restate()],
+      isSettled: () => this.#claims.held === 0 && this.#sender.isEmpty(),
+    });
+    this.answers = this.#answersPort();
+    this.responses = this.#responsesPort();
+  }
+
+  /** @param own the cell's own rows */
+  start(own: OwnRows): void {
+    for (const [id, fingerprint] of this.#sender.waiting(own)) this.#claims.hold(id, fingerprint);
+    this.#forgotten.start(own);
+    this.#sender.start(own);
+  }
+
+  /** Resolves once all that was forgotten so far is removed here and in Redis. */
+  forgotten(): Promise<void> {
+    return this.#forgotten.idle();
+  }
+
+  /** Resolves once all is sent that is stored. */
+  async idle(): Promise<void> {
+    await Promise.all([this.#sender.idle(), this.#claims.idle(), this.#forgotten.idle()]);
+  }
+
+  async stop(): Promise<void> {
+    this.#forgotten.close();
+    await this.#sender.stop(STOP_MS);
+  }
+
+  #answersPort(): SharedAnswers {
+    return {
+      claim: (id, fingerprint) => this.#claims.claim(id, fingerprint),
+      unclaim: (id) => this.#atMost(LAST_BYTES_MS, this.#claims.unclaim(id)),
+      willShare: (id, answer) => this.#sender.willShareAnswer(id, answer),
+      shared: (id) => this.#atMost(LAST_BYTES_MS, this.#sender.shared(["a", id])),
+      forget: (orgId) => this.#forgotten.add(["org", orgId]),
+    };
+  }
+
+  #responsesPort(): SharedResponses {
+    return {
+      get: (owner, id) => this.#response(owner, id),
+      responsesWith: (owner, itemIds) => this.#responsesWith(owner, itemIds),
+      willShare: (owner, id) => this.#sender.willShareResponse(owner, id),
+      shared: (owner, id) => this.#atMost(LAST_BYTES_MS, this.#sender.shared(["r", owner, id])),
+      isForgotten: (owner, id) => this.#forgotten.hasResponse(owner, id),
+      forget: (owner, id) => this.#forgotten.add(["response", owner, id]),
+      forgetAll: (owner) => this.#forgotten.add(["owner", owner]),
+    };
+  }
+
+  async #response(owner: string, id: string): Promise<StoredResponse | undefined> {
+    const name = `bytes:r/${ownerPart(owner)}/${id}`;
+    let [bytes] = await this.#look([name]);
+    if (bytes === null) {
+      await new Promise<void>((resolve) => void this.#options.timers.after(AGAIN_MS, resolve));
+      [bytes] = await this.#look([name]);
+    }
+    // Deleted meanwhile.
+    if (bytes === null || bytes === undefined || this.#forgotten.hasResponse(owner, id)) return undefined;
+    return unpackResponse(bytes);
+  }
+
+  async #responsesWith(owner: string, itemIds: readonly string[]): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    for (let at = 0; at < itemIds.length; at += NAMES_AT_ONCE) {
+      const ids = itemIds.slice(at, at + NAMES_AT_ONCE);
+      const values = await this.#look(ids.map((id) => `item:${ownerPart(owner)}/${id}`));
+      ids.forEach((id, i) => {
+        const value = values[i];
+        if (value) found.set(id, String(value));
+      });
+    }
+    return found;
+  }
+
+  async #look(names: readonly string[]): Promise<(Buffer | null)[]> {
+    let found: (Buffer | null)[] | undefined;
+    const looked = this.#options.cell.look(names).then((values) => {
+      found = values;
+    });
+    await this.#atMost(PATIENCE_MS, looked);
+    if (found === undefined) throw unavailable();
+    return found;
+  }
+
+  /** Resolves with the promise, or after this time; never rejects. */
+  #atMost(ms: number, promise: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#options.timers.after(ms, resolve);
+      const done = () => {
+        cancel();
+        resolve();
+      };
+      promise.then(done, done);
+    });
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * What a cell reads of another one's folder: the other sends it in parts, by messages of Redis, which neither stores them nor writes
+ * them to its append-only file. Cells need no address of each other. Where the other is away there is no answer.
+ */
+import { randomInt } from "node:crypto";
+import { Packr } from "msgpackr";
+import { KEY_PREFIX } from "../keys.ts";
+import type { RedisLink, RedisListener, RedisValue } from "../redis.ts";
+
+/** @returns bytes from `offset`, none behind the end; undefined where there is no such file */
+export type ReadPart = (name: string, offset: number) => Promise<Uint8Array | undefined>;
+
+export interface PeersOptions {
+  readonly cell: string;
+  readonly datasetId: string;
+  readonly link: Pick<RedisLink, "call">;
+  readonly subscribe: (channel: string, onMessage: (message: Buffer) => void) => Pick<RedisListener, "close">;
+}
+
+type Question = readonly [kind: "ask", id: number, from: string, name: string, offset: number];
+type Part = readonly [kind: "part", id: number, bytes: Uint8Array | null];
+
+/** A part that has not come after this will not come. */
+const PART_MS = 5000;
+/** Parts that a cell reads for others at a time. */
+const MOST_READS = 16;
+
+const packr = new Packr({ useRecords: false });
+
+export class Peers {
+  readonly #options: PeersOptions;
+  readonly #subscription: Pick<RedisListener, "close">;
+  readonly #asked = new Map<number, (part: Uint8Array | undefined) => void>();
+  /** An answer to a question of an earlier process of this cell must not pass for one of this. */
+  #questions = randomInt(2 ** 40);
+  #reads = 0;
+  #read: ReadPart | undefined;
+
+  constructor(options: PeersOptions) {
+    this.#options = options;
+    this.#subscription = options.subscribe(this.#channel(options.cell), (message) => this.#heard(message));
+  }
+
+  /** What other cells are given of this one's files. */
+  serve(read: ReadPart): void {
+    this.#read = read;
+  }
+
+  /** A part of another cell's file: empty behind its end, undefined where there is none or the cell is away. */
+  async part(cell: string, name: string, offset: number): Promise<Uint8Array | undefined> {
+    const id = ++this.#questions;
+    const question: Question = ["ask", id, this.#options.cell, name, offset];
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      return await new Promise((resolve) => {
+        timer = setTimeout(() => resolve(undefined), PART_MS);
+        this.#asked.set(id, resolve);
+        this.#send(cell, question).then(
+          (heardBy) => heardBy === 0 && resolve(undefined),
+          () => resolve(undefined),
+        );
+      });
+    } finally {
+      clearTimeout(timer);
+      this.#asked.delete(id);
+    }
+  }
+
+  close(): void {
+    this.#subscription.close();
+    for (const resolve of this.#asked.values()) resolve(undefined);
+  }
+
+  #channel(cell: string): string {
+    return `${KEY_PREFIX}peer:${this.#options.datasetId}:${cell}`;
+  }
+
+  #send(cell: string, message: Question | Part): Promise<RedisValue> {
+    return this.#options.link.call("PUBLISH", this.#channel(cell), packr.pack(message));
+  }
+
+  #heard(message: Buffer): void {
+    let heard: Question | Part;
+    try {
+      heard = packr.unpack(message);
+    } catch {
+      return;
+    }
+    // Whatever else comes is of another release, or of a stranger.
+    if (!Array.isArray(heard)) return;
+    if (heard[0] === "part") this.#asked.get(heard[1])?.(heard[2] ?? undefined);
+    else if (heard[0] === "ask") void this.#answer(heard).catch(() => {});
+  }
+
+  async #answer([, id, from, name, offset]: Question): Promise<void> {
+    let bytes: Uint8Array | undefined;
+    if (this.#reads < MOST_READS) {
+      this.#reads++;
+      bytes = await this.#read?.(name, offset).catch(() => undefined);
+      this.#reads--;
+    }
+    // Redis is away: whoever asked gives up by itself.
+    await this.#send(from, ["part", id, bytes ?? null]).catch(() => {});
+  }
+}

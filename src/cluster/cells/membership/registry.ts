@@ -1,0 +1,93 @@
+/** The cells of an installation, as its dataset knows them. */
+
+import type { Expected } from "../clock/shared-clock.ts";
+import { retireCell, StillAlive } from "../dataset.ts";
+import { DATASET_KEY } from "../keys.ts";
+import type { RedisLink } from "../redis.ts";
+import { SCRIPTS } from "../scripts.ts";
+import { LONGEST_STALE_MS } from "../settings.ts";
+import { SILENT_MS } from "./beats.ts";
+
+export interface RegisteredCell {
+  readonly cell: string;
+  /** Life of its newest process: Redis's time at that start, or one more than before. */
+  readonly life: number;
+  /** `alive`: it said something less than 2 s ago. `left`: it stopped in good order. `retired`: and did not start again since. */
+  readonly status: "alive" | "silent" | "left" | "retired";
+  /** Version of the shared rows that it has; undefined where it left. */
+  readonly version: number | undefined;
+  /** Since it said so. */
+  readonly silentMs: number | undefined;
+  /** It has not said yet what it knows, so no lease grows. */
+  readonly isAwaited: boolean;
+  readonly leasedOrgs: number;
+  /** Undefined: too many orgs to add up. */
+  readonly leasedMicroUsd: number | undefined;
+}
+
+export interface Registered {
+  /** Version of the shared rows now. */
+  readonly version: number;
+  readonly cells: readonly RegisteredCell[];
+}
+
+/** Some milliseconds of Redis. */
+const MOST_ORGS = 1000;
+const FIELDS = 8;
+/**
+ * Leases end at the cell by its own clock, counted from before the request, `cells.stale_ms` after it last heard of Redis. It is not
+ * known which setting a silent cell has, so the longest counts; the rest is for what the clocks differ.
+ */
+export const RETIRE_SILENCE_MS = LONGEST_STALE_MS + 5000;
+
+/** @throws Error of Redis */
+export async function registeredCells(link: RedisLink, id: string): Promise<Registered> {
+  const [version, fields] = (await link.run(SCRIPTS.cells, DATASET_KEY, id, MOST_ORGS)) as [
+    Buffer,
+    (Buffer | number)[],
+  ];
+  const cells: RegisteredCell[] = [];
+  for (let at = 0; at < fields.length; at += FIELDS) {
+    const [cell = "", ...texts] = fields.slice(at, at + FIELDS).map(String);
+    const [life, retired, applied, silentMs, awaited, orgs, leased] = texts.map(Number) as Numbers;
+    cells.push({
+      ...{ cell, life, status: statusOf(life, retired, silentMs), isAwaited: awaited === 1 },
+      ...{
+        version: known(applied),
+        silentMs: known(silentMs),
+        leasedOrgs: orgs,
+        leasedMicroUsd: known(leased),
+      },
+    });
+  }
+  return { version: Number(version), cells: cells.sort((a, b) => (a.cell < b.cell ? -1 : 1)) };
+}
+
+type Numbers = [number, number, number, number, number, number, number];
+
+function statusOf(life: number, retired: number, silentMs: number): RegisteredCell["status"] {
+  if (life <= retired) return "retired";
+  if (silentMs < 0) return "left";
+  return silentMs < SILENT_MS ? "alive" : "silent";
+}
+
+const known = (number: number): number | undefined => (number < 0 ? undefined : number);
+
+/**
+ * Ends a cell for ever, so that what it leased can be spent by others.
+ * @returns false where there is no such cell; "alive" where it was, less than `RETIRE_SILENCE_MS` ago. @throws Error of Redis
+ */
+export async function retire(
+  link: RedisLink,
+  id: string,
+  cell: string,
+  silentMs = RETIRE_SILENCE_MS,
+  expected?: Expected,
+): Promise<boolean | "alive"> {
+  try {
+    return await retireCell(link, id, cell, silentMs, expected);
+  } catch (error) {
+    if (error instanceof StillAlive) return "alive";
+    throw error;
+  }
+}

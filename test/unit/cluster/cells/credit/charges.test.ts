@@ -1,0 +1,62 @@
+/** Charges of a cell, as the next process of its folder reads them. */
+import { Packr } from "msgpackr";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { crossedIn } from "../../../../../src/cluster/cells/budgets/scopes.ts";
+import { Charges, type Row } from "../../../../../src/cluster/cells/credit/charges.ts";
+import type { ChargeSpend } from "../../../../../src/credits/ledger/purse.ts";
+import { tempStore } from "../../../../support/credits/fixtures.ts";
+
+let disk: ReturnType<typeof tempStore>;
+beforeEach(() => {
+  disk = tempStore();
+});
+afterEach(() => disk.dispose());
+
+const open = () => new Charges(disk.store, "1", { onNumbered() {}, onUncharged() {} });
+
+test("C9: a charge that a former process left is counted for the lineage of its key", async () => {
+  const written = open();
+  const add = async (requestId: string, spend: ChargeSpend) => {
+    const charge = { orgId: "org_1", requestId, atMs: 1, amountMicroUsd: 10 };
+    await disk.store.act(() => written.add(charge, spend));
+  };
+  const of = { projectId: "prj_1", day: "2026-03-14" };
+  await add("r1", { keyId: "key_1", ...of });
+  await add("r2", { keyId: "key_2", lineageId: "key_1", ...of });
+  await add("r3", { keyId: "key_3", lineageId: "key_3", ...of });
+  for (const charges of [written, open()]) {
+    await charges.secure();
+    const sums = charges.batchAfter(0)?.scopes.sums ?? [];
+    expect(Array.from(sums, ([scope, { sumMicroUsd }]) => [scope, sumMicroUsd])).toEqual([
+      ["k:key_1", 20],
+      ["p:prj_1", 30],
+      ["o:org_1", 30],
+      ["k:key_3", 10],
+    ]);
+  }
+});
+
+test("C9: a charge that the release before wrote, without a lineage, is counted for that of its key", async () => {
+  const rows = disk.store.log("cells.charges");
+  const packed = new Packr({ useRecords: false }).pack([
+    "1",
+    "org_1",
+    10,
+    "r1",
+    1,
+    "key_2",
+    "prj_1",
+    "2026-03-14",
+  ]);
+  await disk.store.act(() => rows.append(1, packed));
+  const ports = { onNumbered() {}, onUncharged() {}, lineageOf: (keyId: string) => `first of ${keyId}` };
+  const charges = new Charges(disk.store, "1", ports);
+  await charges.secure();
+  expect([...(charges.batchAfter(0)?.scopes.sums.keys() ?? [])]).toEqual([
+    "k:first of key_2",
+    "p:prj_1",
+    "o:org_1",
+  ]);
+  const crossed = ["k:key_2", 5, 10, -1, 0, 99, "2026-03-14"];
+  expect(crossedIn(crossed, [charges.row(1) as Row])).toMatchObject([{ keyId: "key_2", spentMicroUsd: 10 }]);
+});
