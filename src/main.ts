@@ -16,7 +16,7 @@ process.umask(0o077);
 const cache = fileURLToPath(new URL("../node_modules/.cache/weir", import.meta.url));
 enableCompileCache(cache);
 const hasLoaded = keepStripped(`${cache}/stripped.json`, new URL("..", import.meta.url).href);
-const { runCommandLine } = await import("./commands/command-line.ts");
+const { runCommandLine } = await import("./host/commands/command-line.ts");
 const shell = {
   env: process.env,
   isTerminal: isatty(1),

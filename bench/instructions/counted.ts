@@ -141,8 +141,8 @@ async function started(plan: CountPlan): Promise<Counting> {
   const kinds = await calledKinds(simulator, MODEL);
   await simulator.close();
   const { pino } = await import("pino");
-  const { readConfig } = await import("../../src/config.ts");
-  const { startGateway } = await import("../../src/gateway/gateway.ts");
+  const { readConfig } = await import("../../src/host/settings/config.ts");
+  const { startGateway } = await import("../../src/host/gateway/gateway.ts");
   const gateway = await startGateway(readConfig(env), pino({ level: "warn" }, process.stderr));
   while (!gateway.hasAnalytics()) await new Promise((resolve) => realTimeout(resolve, 10 * STEP_MS));
   clearReal(following);

@@ -19,7 +19,6 @@ import type { tailOperations } from "../analytics/tail/tail-operations.ts";
 import type { analyticsExportOperations } from "../analytics/usage/export-operations.ts";
 import type { operatorUsageOperations } from "../analytics/usage/operator-usage-operations.ts";
 import type { usageOperations } from "../analytics/usage/usage-operations.ts";
-import type { backupOperations } from "../backup/operations.ts";
 import type { StreamOperation } from "../base/operation/event-stream.ts";
 import type { Hook } from "../base/operation/hook.ts";
 import type { AnyOperation } from "../base/operation/operation.ts";
@@ -41,6 +40,7 @@ import type { providerOperations } from "../catalog/models/provider-operations.t
 import type { statsOperations } from "../catalog/models/stats-operations.ts";
 import type { creditOperations } from "../credits/ledger/operations.ts";
 import type { limitsOperations } from "../credits/limits/operations.ts";
+import type { backupOperations } from "../host/backup/operations.ts";
 import type { responseOperations } from "../inference/exchange/kept/response-operations.ts";
 import type { policiesOperations } from "../routing/policies/operations.ts";
 import type { eventOperations } from "../store/events/operations.ts";

@@ -16,10 +16,10 @@ import { type Engine, startEngine } from "../../src/analytics/engine/engine.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { Listeners } from "../../src/base/listeners.ts";
 import type { KnownServices } from "../../src/cluster/supervisor/services.ts";
-import { readConfig } from "../../src/config.ts";
-import { type Gateway, startGateway } from "../../src/gateway/gateway.ts";
-import { initDataset, secretsKeyText } from "../../src/gateway/init-dataset.ts";
-import { openServices } from "../../src/gateway/services.ts";
+import { type Gateway, startGateway } from "../../src/host/gateway/gateway.ts";
+import { initDataset, secretsKeyText } from "../../src/host/gateway/init-dataset.ts";
+import { openServices } from "../../src/host/gateway/services.ts";
+import { readConfig } from "../../src/host/settings/config.ts";
 import { missingRedis, startRedis, type TestRedis } from "./redis-server.ts";
 
 type Env = Readonly<Record<string, string>>;

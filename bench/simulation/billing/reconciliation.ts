@@ -7,7 +7,7 @@ import type { PaymentGateway } from "../../../src/billing/payments/gateway.ts";
 import type { ReconciliationReport } from "../../../src/billing/reconciliation/reconciliation-finding.ts";
 import { followNow } from "../../../src/billing/reconciliation/reconciliation-job.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
-import { openReconciliation } from "../../../src/gateway/reconciliation.ts";
+import { openReconciliation } from "../../../src/host/gateway/reconciliation.ts";
 import type { Jobs } from "../../../src/store/jobs/jobs.ts";
 import { must } from "./figures.ts";
 import type { SimulationModule } from "./module.ts";

@@ -1,4 +1,4 @@
-/** The rooms of the gateway that money passes through, wired as src/gateway does. */
+/** The rooms of the gateway that money passes through, wired as src/host/gateway does. */
 import type { Logger } from "pino";
 import { AccountTables } from "../../../src/account/tables.ts";
 import type { Tickets } from "../../../src/account/tickets/tickets.ts";
@@ -14,12 +14,12 @@ import type { Send } from "../../../src/billing/payments/simulated/client.ts";
 import { SimulatedGateway } from "../../../src/billing/payments/simulated/simulated-gateway.ts";
 import { refundOperations } from "../../../src/billing/refunds/refund-operations.ts";
 import { topupOperations } from "../../../src/billing/topups/topup-operations.ts";
-import type { Config } from "../../../src/config.ts";
 import { openCredits } from "../../../src/credits/ledger/credits.ts";
-import { autoTopupHook } from "../../../src/gateway/auto-topup.ts";
-import { openBillingRoom } from "../../../src/gateway/billing.ts";
-import type { openInvoiceRoom } from "../../../src/gateway/invoices.ts";
-import type { openPaymentRoom } from "../../../src/gateway/payments.ts";
+import { autoTopupHook } from "../../../src/host/gateway/auto-topup.ts";
+import { openBillingRoom } from "../../../src/host/gateway/billing.ts";
+import type { openInvoiceRoom } from "../../../src/host/gateway/invoices.ts";
+import type { openPaymentRoom } from "../../../src/host/gateway/payments.ts";
+import type { Config } from "../../../src/host/settings/config.ts";
 import type { EventListener, Events } from "../../../src/store/events/events.ts";
 import type { Trail } from "../../../src/store/events/trail.ts";
 import type { Jobs } from "../../../src/store/jobs/jobs.ts";

@@ -2,9 +2,9 @@
 
 import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
 import type { SubscriptionRow } from "../../../src/billing/subscriptions/subscription.ts";
-import type { Config } from "../../../src/config.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
-import { openPlanRoom } from "../../../src/gateway/plans.ts";
+import { openPlanRoom } from "../../../src/host/gateway/plans.ts";
+import type { Config } from "../../../src/host/settings/config.ts";
 import { CreditWatch } from "./credit-watch.ts";
 import type { Customer } from "./customers.ts";
 import { must } from "./figures.ts";

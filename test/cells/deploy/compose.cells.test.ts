@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { assertSettings, datasetIn } from "../../../src/cluster/cells/dataset.ts";
 import { connectRedis } from "../../../src/cluster/cells/redis.ts";
-import { readConfig } from "../../../src/config.ts";
 import { PAGE_ITEMS } from "../../../src/edge/openapi/pages.ts";
+import { readConfig } from "../../../src/host/settings/config.ts";
 import { missingCommand } from "../../support/debian.ts";
 import {
   CELL_NAMES,

@@ -15,7 +15,7 @@ import { crc32 } from "node:zlib";
 import { open } from "lmdb";
 import { pack } from "msgpackr";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { checkData } from "../../../src/commands/check-data.ts";
+import { checkData } from "../../../src/host/commands/check-data.ts";
 import { FrameWriter } from "../../../src/store/journal/frame.ts";
 import { endMark, HEAD_BYTES, readSegment, TAIL_BYTES } from "../../../src/store/journal/segment.ts";
 import { MOST_TABLES } from "../../../src/store/recovery/inspection.ts";

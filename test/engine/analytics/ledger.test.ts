@@ -10,7 +10,7 @@ import { decodedEntry, encodeEntry, type OrgEntry } from "../../../src/analytics
 import { seededRandom, systemClock } from "../../../src/base/clock.ts";
 import { SharedStore } from "../../../src/cluster/cells/replica/shared-store.ts";
 import { LEDGER_KINDS, type LedgerKind } from "../../../src/credits/ledger/entry.ts";
-import { isSharedTable } from "../../../src/gateway/cells.ts";
+import { isSharedTable } from "../../../src/host/gateway/cells.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { FakeEngine, put, settle, settles, shown, topUp } from "../../support/analytics/ledger.fixtures.ts";

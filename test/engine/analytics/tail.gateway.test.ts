@@ -118,7 +118,7 @@ test("a stop does not wait for readers", async () => {
   const answer = await fetch(`${stopping.url}/v1/requests/tail`, {
     headers: { authorization: `Bearer ${stopping.liveKey}` },
   });
-  // Neither leaves before the gateway cuts them off. Within what time: test/timed/gateway/stop.test.ts.
+  // Neither leaves before the gateway cuts them off. Within what time: test/timed/host/stop.test.ts.
   await stopping.stop();
   await expect(answer.text()).rejects.toThrow();
 });

@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifyReceipt } from "../../../src/billing/receipts/verify.ts";
-import type { Shell } from "../../../src/commands/command.ts";
-import { rotateReceiptKey } from "../../../src/commands/operate.ts";
-import { checkBill, reconcile } from "../../../src/commands/reconcile.ts";
-import { verifyReceiptFile } from "../../../src/commands/verify-receipt.ts";
+import type { Shell } from "../../../src/host/commands/command.ts";
+import { rotateReceiptKey } from "../../../src/host/commands/operate.ts";
+import { checkBill, reconcile } from "../../../src/host/commands/reconcile.ts";
+import { verifyReceiptFile } from "../../../src/host/commands/verify-receipt.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { recorded, requestIdOf } from "../../support/observations.ts";
 

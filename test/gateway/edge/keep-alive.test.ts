@@ -3,7 +3,7 @@
  * events; and what may still happen after one has opened the stream. Silence here is 0.6 s instead of 10.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/host/settings/config.ts";
 import { sseData, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest, attemptsOf, charges, recordOf, requestIdOf, start } from "../../support/observations.ts";
 

@@ -3,9 +3,9 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { ConfigError, readConfig } from "../../../src/config.ts";
 import { PAGE_ITEMS } from "../../../src/edge/openapi/pages.ts";
-import { VARIABLES } from "../../../src/environment.ts";
+import { ConfigError, readConfig } from "../../../src/host/settings/config.ts";
+import { VARIABLES } from "../../../src/host/settings/environment.ts";
 import {
   environmentFileNames,
   IMAGE_USER,

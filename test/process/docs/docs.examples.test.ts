@@ -12,8 +12,8 @@ import OpenAI from "openai";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Simulator, startSimulator } from "../../../simulator/simulator.ts";
-import { readConfig } from "../../../src/config.ts";
-import { type Gateway, startGateway } from "../../../src/gateway/gateway.ts";
+import { type Gateway, startGateway } from "../../../src/host/gateway/gateway.ts";
+import { readConfig } from "../../../src/host/settings/config.ts";
 import type { Answer } from "../../support/gateway.ts";
 import { until } from "../../support/wait.ts";
 
@@ -51,7 +51,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "docs/apps.md 1": "apps.test.ts makes the calls",
   "docs/apps.md 2": "apps.test.ts makes such a client",
   "docs/billing.md 1": "a drawing",
-  "docs/money.md 1": "an entry of the list; test/cells/gateway/lost-folder.test.ts reads such ones",
+  "docs/money.md 1": "an entry of the list; test/cells/host/lost-folder.test.ts reads such ones",
   "docs/plans.md 1": "a list of plans; test/unit/billing/plans-file.test.ts reads such files",
   "docs/receipts.md 1": "needs the id of a call; test/engine/money/books.test.ts gets and checks a receipt",
   "docs/receipts.md 2": "test/process/billing/receipts/receipts.test.ts checks one by OpenSSL",

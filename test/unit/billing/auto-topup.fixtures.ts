@@ -22,7 +22,7 @@ import { FxTable } from "../../../src/billing/rates/fx-table.ts";
 import { RefundTables } from "../../../src/billing/refunds/refund-tables.ts";
 import { TopupTables } from "../../../src/billing/topups/topup-tables.ts";
 import { openCredits } from "../../../src/credits/ledger/credits.ts";
-import { autoTopupHook, openAutoTopup } from "../../../src/gateway/auto-topup.ts";
+import { autoTopupHook, openAutoTopup } from "../../../src/host/gateway/auto-topup.ts";
 import { Audit } from "../../../src/store/events/audit.ts";
 import { Events } from "../../../src/store/events/events.ts";
 import type { JobRow } from "../../../src/store/jobs/job.ts";

@@ -25,8 +25,8 @@ import { topupOperations } from "../../../src/billing/topups/topup-operations.ts
 import { TopupTables } from "../../../src/billing/topups/topup-tables.ts";
 import { topupWatcher, watchTopup } from "../../../src/billing/topups/topup-watch.ts";
 import { openCredits } from "../../../src/credits/ledger/credits.ts";
-import { autoTopupHook, openAutoTopup } from "../../../src/gateway/auto-topup.ts";
-import { openPlanRoom } from "../../../src/gateway/plans.ts";
+import { autoTopupHook, openAutoTopup } from "../../../src/host/gateway/auto-topup.ts";
+import { openPlanRoom } from "../../../src/host/gateway/plans.ts";
 import { Audit } from "../../../src/store/events/audit.ts";
 import { Events } from "../../../src/store/events/events.ts";
 import { JobTables } from "../../../src/store/jobs/job-tables.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readFxRates } from "../../../src/billing/rates/fx-config.ts";
-import { check } from "../../../src/commands/check.ts";
+import { check } from "../../../src/host/commands/check.ts";
 
 let folder: string;
 beforeAll(() => {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { check } from "../../../src/commands/check.ts";
+import { check } from "../../../src/host/commands/check.ts";
 import { modelFile, PROVIDERS } from "../../support/catalog/world.fixtures.ts";
 
 test("dated prices are said in their order, and what is over is not", async () => {

@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { runCommandLine } from "../../../src/commands/command-line.ts";
-import { readPages } from "../../../src/commands/import-source.ts";
+import { runCommandLine } from "../../../src/host/commands/command-line.ts";
+import { readPages } from "../../../src/host/commands/import-source.ts";
 
 const PROVIDERS = `providers:
   - id: acme

@@ -1,6 +1,5 @@
 /** Where services listen that the installation uses: what settings name, and what DNS says of it. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readConfig } from "../../../src/config.ts";
 import {
   type LookUp,
   type Service,
@@ -8,7 +7,8 @@ import {
   serviceAt,
   servicesOfCatalog,
   servicesOfConfig,
-} from "../../../src/gateway/service-addresses.ts";
+} from "../../../src/host/gateway/service-addresses.ts";
+import { readConfig } from "../../../src/host/settings/config.ts";
 import { type Address, readAddress } from "../../../src/outbound/address.ts";
 import { ManualTime } from "../../support/jobs/fixtures.ts";
 

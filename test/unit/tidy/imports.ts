@@ -23,19 +23,19 @@ export interface Rule {
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   base: [],
-  main: ["commands", "base/process"],
+  main: ["host/commands", "base/process"],
   // Each opens what it needs of the rooms, and nothing opens a command.
-  commands: [
+  "host/commands": [
     "base",
     "base/document",
     "base/process",
-    "gateway",
+    "host/gateway",
     "account",
     "catalog",
     "store",
     "credits/ledger",
     "billing/receipts",
-    "backup",
+    "host/backup",
     "cluster/supervisor",
     // What a Redis holds, without a gateway that runs.
     "cluster/cells",
@@ -87,7 +87,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What an org takes along; the rooms' own rows come by ports.
   "account/exports": ["base", "store", "store/events", "store/jobs"],
   // Copies of an installation: how one is made beside a running gateway, and how it is proven before it is used.
-  backup: [
+  "host/backup": [
     "base",
     "base/process",
     "store",
@@ -183,7 +183,7 @@ const isAllowed = (entry: string, target: string): boolean =>
 
 const rooms: Rule = {
   name: "a room imports only what lies below it",
-  cure: "declare what you need as an interface in your own room, and let src/gateway pass it in; or move the code to the room that owns it",
+  cure: "declare what you need as an interface in your own room, and let src/host/gateway pass it in; or move the code to the room that owns it",
   find: (tree) => tree.sources.flatMap(forbiddenImports),
 };
 
@@ -205,7 +205,7 @@ function forbiddenImports(source: Source): Finding[] {
 
 const libraries: Rule = {
   name: "a library with an owner is imported by its owner only",
-  cure: "call the owner's functions, or have src/gateway pass them in",
+  cure: "call the owner's functions, or have src/host/gateway pass them in",
   find: (tree) =>
     tree.sources.filter(inSrc).flatMap(({ path, imports }) =>
       imports.flatMap(({ library = "", line }) => {

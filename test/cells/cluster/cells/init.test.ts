@@ -16,11 +16,11 @@ import {
 } from "../../../../src/cluster/cells/membership/membership.ts";
 import { connectRedis, type RedisLink } from "../../../../src/cluster/cells/redis.ts";
 import { type UploadStep, uploadFolder } from "../../../../src/cluster/cells/replica/upload.ts";
-import { type Config, readConfig } from "../../../../src/config.ts";
 import { type BudgetHold, openBudgets } from "../../../../src/credits/budgets/budgets.ts";
 import { openCredits } from "../../../../src/credits/ledger/credits.ts";
 import type { Hold } from "../../../../src/credits/ledger/purse.ts";
-import { initDataset, secretsKeyText } from "../../../../src/gateway/init-dataset.ts";
+import { initDataset, secretsKeyText } from "../../../../src/host/gateway/init-dataset.ts";
+import { type Config, readConfig } from "../../../../src/host/settings/config.ts";
 import { IdempotentAnswers } from "../../../../src/inference/exchange/kept/idempotency.ts";
 import { openStore, type Store } from "../../../../src/store/store.ts";
 import { removeFolder, seededFolder } from "../../../support/gateway.ts";

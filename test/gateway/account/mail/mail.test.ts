@@ -1,6 +1,6 @@
 /** A whole gateway that invites people: over SMTP, and into its folder, from where a click leads to the invitation. */
 import { afterEach, describe, expect, test } from "vitest";
-import { check } from "../../../../src/commands/check.ts";
+import { check } from "../../../../src/host/commands/check.ts";
 import { type GatewayOptions, type TestGateway, testGateway } from "../../../support/gateway.ts";
 import { headerOf, SmtpStandIn } from "../../../support/mail/smtp-server.ts";
 import { until } from "../../../support/wait.ts";

@@ -2,8 +2,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Shell } from "../../../../src/commands/command.ts";
-import { grant, jobs, listOrgs, plans, setSuspended, tickets } from "../../../../src/commands/operate.ts";
+import type { Shell } from "../../../../src/host/commands/command.ts";
+import {
+  grant,
+  jobs,
+  listOrgs,
+  plans,
+  setSuspended,
+  tickets,
+} from "../../../../src/host/commands/operate.ts";
 import { type SignedInPerson, signInAt } from "../../../support/console.fixtures.ts";
 import { type TestGateway, testGateway } from "../../../support/gateway.ts";
 

@@ -1,7 +1,7 @@
 /** Who may read `/metrics`, which tells of money. */
 import { networkInterfaces } from "node:os";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readConfig } from "../../../../src/config.ts";
+import { readConfig } from "../../../../src/host/settings/config.ts";
 import { FORWARDING } from "../../../support/forwarding-headers.ts";
 import { closedPort, type GatewayOptions, type TestGateway, testGateway } from "../../../support/gateway.ts";
 import { httpCall } from "../../../support/http-client.ts";

@@ -12,8 +12,8 @@ import { ReceiptKeys, ROTATE_AFTER_MS } from "../../../../src/billing/receipts/k
 import { entryOfCall, type ReadLedger } from "../../../../src/billing/receipts/ledger-entry.ts";
 import { receiptOf, signReceipt } from "../../../../src/billing/receipts/receipt.ts";
 import { NotVerified, verifyReceipt } from "../../../../src/billing/receipts/verify.ts";
-import { verifyReceiptFile } from "../../../../src/commands/verify-receipt.ts";
 import { openCredits } from "../../../../src/credits/ledger/credits.ts";
+import { verifyReceiptFile } from "../../../../src/host/commands/verify-receipt.ts";
 import { openInstallation } from "../../../../src/store/installation/installation.ts";
 import { ManualClock, tempStore } from "../../../support/credits/fixtures.ts";
 import { aRecord } from "./fixtures.ts";

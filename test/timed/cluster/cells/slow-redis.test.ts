@@ -1,6 +1,6 @@
 /** Calls do not wait for a Redis that takes long to reply. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { assertHonest, FaultyRedis } from "../../../cells/gateway/faulty-redis.ts";
+import { assertHonest, FaultyRedis } from "../../../cells/host/faulty-redis.ts";
 import { amount } from "../../../support/effort.ts";
 import { rest } from "../../../support/pace.ts";
 import { missingRedis } from "../../../support/redis-server.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { ConfigError, readConfig } from "../../../../src/config.ts";
+import { ConfigError, readConfig } from "../../../../src/host/settings/config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-settings-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -7,7 +7,7 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openVault } from "../../../../src/account/provider-keys/vault.ts";
-import { ConfigError, readConfig } from "../../../../src/config.ts";
+import { ConfigError, readConfig } from "../../../../src/host/settings/config.ts";
 import { openInstallation } from "../../../../src/store/installation/installation.ts";
 import { MASTER_KEY_FILE } from "../../../../src/store/installation/master-key.ts";
 

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import { RETIRE_SILENCE_MS } from "../../../../src/cluster/cells/membership/registry.ts";
 import { SCRIPTS } from "../../../../src/cluster/cells/scripts.ts";
 import { LONGEST_STALE_MS } from "../../../../src/cluster/cells/settings.ts";
-import { readConfig } from "../../../../src/config.ts";
+import { readConfig } from "../../../../src/host/settings/config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-cells-settings-"));
 afterAll(() => rmSync(folder, { recursive: true }));

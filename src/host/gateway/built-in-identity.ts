@@ -1,0 +1,94 @@
+/** The identity provider of the simulator, started when somebody first signs in. */
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { type Clock, systemRandom } from "../../base/clock.ts";
+import { loadPieces } from "../../base/process/modules.ts";
+import type { IdentityAddress } from "../../cluster/supervisor/services.ts";
+import type { Config } from "../settings/config.ts";
+
+interface StartedProvider {
+  readonly address: IdentityAddress;
+  forget(sub: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export class BuiltInProvider {
+  readonly #config: Pick<Config, "dataDir" | "publicUrl">;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #onListening: (port: number) => void;
+  #port = 0;
+  #started: Promise<StartedProvider> | undefined;
+
+  /** @param onListening told of the port that is asked for before it is opened, then of the one that was opened */
+  constructor(
+    config: Pick<Config, "dataDir" | "publicUrl">,
+    { clock, log, onListening }: { clock: Clock; log: Logger; onListening: (port: number) => void },
+  ) {
+    this.#config = config;
+    this.#clock = clock;
+    this.#log = log;
+    this.#onListening = onListening;
+  }
+
+  /** The gateway's port: the provider sends browsers back there. */
+  listensAt(port: number): void {
+    this.#port = port;
+  }
+
+  async address(): Promise<IdentityAddress> {
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = undefined;
+      throw error;
+    });
+    return (await this.#started).address;
+  }
+
+  /** Where nobody has signed in since the start, in its file. */
+  async forget(sub: string): Promise<void> {
+    const running = await this.#started;
+    if (running !== undefined) return await running.forget(sub);
+    const { openPeople } = await import("../../../simulator/identity/people.ts");
+    const people = await openPeople(join(this.#config.dataDir, "identity", "people.json"), systemRandom);
+    await people.remove(sub);
+  }
+
+  async #start(): Promise<StartedProvider> {
+    // Loaded here, since most processes never need it, and a module at a time: calls are served between them.
+    await loadPieces("oidc-provider", import.meta.filename);
+    const { startIdentityProvider } = await import("../../../simulator/identity/identity-provider.ts");
+    const { dataDir, publicUrl } = this.#config;
+    const folder = join(dataDir, "identity");
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const port = this.#port;
+    const own = [`http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`];
+    // That of a proxy on this machine.
+    const origins = [...new Set([...own, ...(publicUrl === undefined ? [] : [publicUrl])])];
+    const wanted = port === 0 || port === 65_535 ? 0 : port + 1;
+    this.#onListening(wanted);
+    const [clientId, clientSecret] = ["weir", randomBytes(32).toString("base64url")];
+    const provider = await startIdentityProvider({
+      port: wanted,
+      peopleFile: join(folder, "people.json"),
+      clients: [
+        {
+          ...{ id: clientId, secret: clientSecret },
+          redirectUris: origins.map((origin) => `${origin}/auth/callback`),
+          postLogoutRedirectUris: origins.map((origin) => `${origin}/auth/login`),
+          backchannelLogoutUri: `${origins[0]}/auth/backchannel-logout`,
+        },
+      ],
+      ...{ clock: this.#clock, random: systemRandom, onListening: this.#onListening },
+      report: (problem) => this.#log.warn({ problem }, "the built-in identity provider"),
+    });
+    this.#log.info({ issuer: provider.issuer }, "the built-in identity provider is up");
+    const address = { issuer: provider.issuer, clientId, clientSecret };
+    return { address, forget: (sub: string) => provider.forget(sub), close: () => provider.close() };
+  }
+
+  async close(): Promise<void> {
+    await (await this.#started?.catch(() => undefined))?.close();
+  }
+}

@@ -1,0 +1,73 @@
+/** The catalog of this gateway, and what its log says of files that are read. */
+import type { Logger } from "pino";
+import type { Clock } from "../../base/clock.ts";
+import { problemText } from "../../base/document/document.ts";
+import {
+  type Catalog,
+  type CatalogSnapshot,
+  type Followed,
+  openCatalog,
+  type ReloadResult,
+} from "../../catalog/models/catalog.ts";
+import { storedChangelog } from "../../catalog/models/changelog.ts";
+import { storedPriceVersions } from "../../catalog/models/price-versions.ts";
+import { storedReadings } from "../../catalog/models/readings.ts";
+import { unconfigured, unconfiguredText } from "../../catalog/models/unconfigured.ts";
+import type { Store } from "../../store/store.ts";
+import type { Config } from "../settings/config.ts";
+
+interface CatalogGround {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly simulatorUrl: string;
+  /** One of several, which tell each other that they have read their files. */
+  readonly isCell: boolean;
+}
+
+/** @throws CatalogError when the files have problems */
+export async function openCatalogRoom(
+  { configDir }: Config,
+  log: Logger,
+  { store, clock, simulatorUrl, isCell }: CatalogGround,
+) {
+  const priceVersions = storedPriceVersions(store, clock);
+  const changelog = storedChangelog(store, clock, priceVersions);
+  const catalog: Catalog = await openCatalog({
+    ...{ clock, changelog, configDir, env: process.env, simulatorUrl, priceVersions },
+    onFailure: (err) => log.error({ err }, "dated prices are due and not in force; it is tried again"),
+    ...(isCell && { readings: storedReadings(store) }),
+    onFollowing: (followed) =>
+      void followed.then(
+        (how) => tellFollowed(how, catalog, log),
+        (err: unknown) => log.error({ err }, "another cell read its catalog; this one could not"),
+      ),
+  });
+  return { catalog, changelog };
+}
+
+export async function reloadCatalog(catalog: Catalog, log: Logger): Promise<void> {
+  const result = await catalog.reload();
+  if (result.ok) tellRead(catalog, log);
+  else tellProblems(result, log);
+}
+
+function tellFollowed({ result, hasChanged, isSame }: Followed, catalog: Catalog, log: Logger): void {
+  if (hasChanged) tellRead(catalog, log);
+  if (!result.ok) tellProblems(result, log);
+  else if (!isSame) log.warn("another cell has other files of the catalog than this one");
+}
+
+function tellRead(catalog: Catalog, log: Logger): void {
+  log.info("the catalog was read again");
+  tellUnconfigured(catalog.current(), log);
+}
+
+function tellProblems({ problems }: Extract<ReloadResult, { ok: false }>, log: Logger): void {
+  for (const p of problems) log.error(`${problemText(p)}; the last good catalog stays in force`);
+}
+
+/** Logs which variables are missing. Clients only learn that a provider is not configured. */
+export function tellUnconfigured(snapshot: CatalogSnapshot, log: Logger): void {
+  const missing = unconfigured(snapshot);
+  if (missing.length > 0) log.info(`not configured, so they take no calls: ${unconfiguredText(missing)}`);
+}

@@ -1,0 +1,53 @@
+/** What goes up of a folder's kept answers: for repeated Idempotency-Keys, and stored responses. They stay in the folder too. */
+import {
+  answerOperation,
+  type Keeping,
+  MOST_BYTES,
+  responseOperation,
+} from "../../cluster/cells/answers/operations.ts";
+import { Blobs, type Operation } from "../../cluster/cells/exchange.ts";
+import type { UploadStep } from "../../cluster/cells/replica/upload.ts";
+import { answersInFolder, responsesInFolder } from "../../inference/exchange/kept/kept-in-folder.ts";
+import type { DatasetPart, UploadedFolder } from "./dataset-part.ts";
+
+const ROWS_A_STEP = 200;
+const BYTES_A_STEP = 2 * 1024 * 1024;
+
+const port = ({ store, clock }: UploadedFolder) => ({ store, nowMs: clock.now(), mostBytes: MOST_BYTES });
+
+/** A key whose call was under way when the gateway was killed is in no row: it is free, as at the gateway's next start. */
+const answers: DatasetPart = {
+  name: "answers",
+  *steps(folder) {
+    yield* stepsOf(answersInFolder(port(folder)), ({ key: [id = ""], row }, keeping) =>
+      answerOperation(id, row, keeping),
+    );
+  },
+};
+
+const responses: DatasetPart = {
+  name: "responses",
+  *steps(folder) {
+    yield* stepsOf(responsesInFolder(port(folder)), ({ key: [owner = "", id = ""], row }, keeping) =>
+      responseOperation(owner, id, row, keeping),
+    );
+  },
+};
+
+function* stepsOf<Row extends { readonly leftMs: number }>(
+  rows: Iterable<Row>,
+  operationOf: (row: Row, keeping: Keeping) => Operation,
+): Generator<UploadStep> {
+  let operations: Operation[] = [];
+  let blobs = new Blobs();
+  for (const row of rows) {
+    operations.push(operationOf(row, { blobs, leftMs: row.leftMs, mostBytes: MOST_BYTES }));
+    const bytes = blobs.list.reduce((sum, { length }) => sum + length, 0);
+    if (operations.length < ROWS_A_STEP && bytes < BYTES_A_STEP) continue;
+    yield { operations, blobs };
+    [operations, blobs] = [[], new Blobs()];
+  }
+  if (operations.length > 0) yield { operations, blobs };
+}
+
+export const KEPT_PARTS: readonly DatasetPart[] = [answers, responses];

@@ -1,0 +1,65 @@
+/**
+ * Opens the room of policies: its events go to the log, and long documents are parsed in a worker thread.
+ */
+import type { Logger } from "pino";
+import type { Clock } from "../../base/clock.ts";
+import type { Cell } from "../../cluster/cells/cell.ts";
+import type { PolicyReading } from "../../routing/language/policy-reading.ts";
+import { openPolicies, type SharedPart } from "../../routing/policies/policies.ts";
+import { canaryRed } from "../../routing/policies/policy-events.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import type { Store } from "../../store/store.ts";
+import { openThread } from "../../workers/thread.ts";
+
+export interface PolicyGround {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly cell: Cell | undefined;
+}
+
+export function openPolicyRoom({ store, clock, cell }: PolicyGround, log: Logger, events: Trail["events"]) {
+  const thread = openThread(new URL("../../routing/policies/reading-thread.ts", import.meta.url));
+  const policies = openPolicies({
+    store,
+    clock,
+    readInThread: (task) => thread.run("readInThread", task) as Promise<PolicyReading>,
+    onCanaryRed: (event) => log.warn({ event }, "a canary turned red and gets no share any more"),
+    putCanaryRed: ({ orgId, policy, version, endpointId, errorRate, samples }) =>
+      events.emit(canaryRed, orgId, {
+        ...{ policy, version, samples },
+        endpoint_id: endpointId,
+        error_rate: errorRate,
+      }),
+    onUnreadable: (version) =>
+      log.error({ version }, "a policy can be read no more; where it is in force, calls are refused"),
+    onFailure: (err) => log.error({ err }, "a canary's counts were not saved; its next result tries again"),
+    ...(cell && {
+      shareCanaries: (part: SharedPart) =>
+        cell.merged.add({
+          ...{ table: "policies.canaries", kind: "sum" },
+          take: (most) => part.take(most),
+          heard: (rows) => part.heard(rows),
+        }),
+      exchangeCanaries: () => Promise.race([cell.merged.flush(), after(EXCHANGE_MS)]),
+    }),
+  });
+  const warmed = policies
+    .warm()
+    .catch((err: unknown) => log.error({ err }, "policies were not all read ahead of calls"));
+  return {
+    policies,
+    /**
+     * Resolves once the active policies are parsed, or after the timeout: earlier calls parse their policy themselves.
+     */
+    policiesWarm: (withinMs: number) => Promise.race([warmed, after(withinMs)]),
+    async closePolicies() {
+      await policies.close();
+      await thread.close();
+    },
+  };
+}
+
+/** A report does not wait longer for what other cells counted. */
+const EXCHANGE_MS = 1000;
+
+const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

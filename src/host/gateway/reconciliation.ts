@@ -1,0 +1,59 @@
+/**
+ * Reconciliation over the books of billing, credits and invoices. Payment gateways, and what follows them, come from the room of
+ * payments; without any, our own books are compared with each other.
+ */
+import type { Logger } from "pino";
+import type { AccountTables } from "../../account/tables.ts";
+import type { Clock } from "../../base/clock.ts";
+import { DisputeTable } from "../../billing/disputes/dispute.ts";
+import { InvoiceTables } from "../../billing/invoices/invoice-tables.ts";
+import { ParkedPayments } from "../../billing/parked.ts";
+import { Reconciliation, type ReconciliationDeps } from "../../billing/reconciliation/reconciliation.ts";
+import { openFaults } from "../../billing/reconciliation/reconciliation-finding.ts";
+import { reconcile, reconcileOrder, reconciler } from "../../billing/reconciliation/reconciliation-job.ts";
+import { RefundTables } from "../../billing/refunds/refund-tables.ts";
+import { TopupTables } from "../../billing/topups/topup-tables.ts";
+import type { Book } from "../../credits/ledger/book.ts";
+import type { Jobs } from "../../store/jobs/jobs.ts";
+import type { Store } from "../../store/store.ts";
+
+interface Ground {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly jobs: Jobs;
+  readonly accounts: AccountTables;
+  readonly book: Book;
+}
+
+export function openReconciliation(
+  log: Logger,
+  { store, clock, jobs, accounts, book }: Ground,
+  payments: Pick<ReconciliationDeps, "gateways" | "follow">,
+) {
+  const reconciliation = new Reconciliation({
+    ...{ store, clock, ...payments, ledger: book, invoices: new InvoiceTables(store) },
+    ...{ topups: new TopupTables(store), refunds: new RefundTables(store) },
+    ...{ disputes: new DisputeTable(store), parked: new ParkedPayments(store) },
+    *orgIds(after) {
+      for (const { id } of accounts.orgsNewestFirst(after)) yield id;
+    },
+    onFaults: ({ day, counts }, faults) =>
+      log.error({ day, counts, faults: faults.length }, "the books of a day do not match: weir reconcile"),
+    onFailure: (err) => log.warn({ err }, "a finding of the reconciliation could not be healed"),
+  });
+  return {
+    reconciliation,
+    /** Before the jobs start. Puts the one job of the installation, if it is not there. */
+    async handleJobs(): Promise<void> {
+      jobs.handle(reconcile, reconciler({ reconciliation, clock }));
+      await store.act(() => jobs.enqueue(reconcile, reconcileOrder(clock.now())), { isOwed: true });
+    },
+    /** For metrics: faults of the newest report that nobody healed; and when it was made, Unix seconds, 0 before the first. */
+    figures(): { readonly faults: number; readonly ranAtS: number } {
+      const report = reconciliation.newest();
+      if (report === undefined) return { faults: 0, ranAtS: 0 };
+      return { faults: openFaults(report).length, ranAtS: Math.floor(report.ranAtMs / 1000) };
+    },
+    close: () => reconciliation.close(),
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * The credits of a cell among several, and the list of the ledger's entries in the analytics: charges get there once they have numbers,
+ * postings by a job, so that none is missing there.
+ */
+import type { Logger } from "pino";
+import { z } from "zod";
+import { AccountTables } from "../../account/tables.ts";
+import type { Cell } from "../../cluster/cells/cell.ts";
+import type { NumberedCharge } from "../../cluster/cells/credit/charges.ts";
+import { FormerLedger, isFormerOver } from "../../cluster/cells/credit/former-ledger.ts";
+import { openSharedCredits, POSTED_LEDGER } from "../../cluster/cells/credit/shared-credits.ts";
+import { Flushing } from "../../cluster/cells/flushing.ts";
+import type { Budgets } from "../../credits/budgets/budgets.ts";
+import type { LedgerEntry } from "../../credits/ledger/entry.ts";
+import { openLedger } from "../../credits/ledger/ledger.ts";
+import { UnchargedCalls } from "../../credits/ledger/uncharged.ts";
+import { jobKind } from "../../store/jobs/job.ts";
+import type { BudgetTellers, CreditPorts, Credits, ListedCharges, MoneyGround } from "./money-ports.ts";
+import { budgetsOfKey, crossedTeller, joinSpendOfLineages, openSharedBudgets } from "./shared-budgets.ts";
+
+const listPosting = jobKind({
+  name: "credits.list_posting",
+  payload: z.object({ orgId: z.string(), seq: z.int() }),
+  ...{ tries: 1000, backoff: { firstMs: 1000, mostMs: 600_000 } },
+  ...{ atOnce: 8, atOncePerLane: 2, leaseMs: 30_000 },
+  isKeptOnErasure: true,
+});
+
+interface SharedGround extends MoneyGround {
+  readonly cell: Cell;
+}
+
+/** @throws Error with a line for the operator */
+export async function openSharedMoney(
+  { cell, clock, jobs }: SharedGround,
+  ports: CreditPorts & { readonly exceeded: BudgetTellers },
+  log: Logger,
+): Promise<Credits & { readonly budgets: Budgets }> {
+  const { store } = cell;
+  const accounts = new AccountTables(store);
+  const listed = Promise.withResolvers<ListedCharges>();
+  const charging = new Flushing(cell.signals, "charges");
+  const uncharged = new UnchargedCalls(store);
+  await joinSpendOfLineages(cell, accounts);
+  const credits = await openSharedCredits({
+    ...{ cell, clock, ...ports },
+    async onNumbered(charges) {
+      const list = await listed.promise;
+      await store.act(() => list.put(charges.map(entryOf)), { isOwed: true });
+    },
+    async onUncharged(calls) {
+      log.error(
+        { calls: calls.length },
+        "calls of a life of this cell that was retired are charged to nobody",
+      );
+      for (let from = 0; from < calls.length; from += SLICE) {
+        const some = calls.slice(from, from + SLICE);
+        const act = () => {
+          for (const call of some) uncharged.put(call);
+        };
+        await store.act(act, { isOwed: true });
+      }
+    },
+    onPosted: (orgId, { seq }) => jobs.enqueue(listPosting, { orgId, payload: { orgId, seq } }),
+    charges: async (orgId, page) =>
+      await (await listed.promise).entriesOf(orgId, { ...page, kind: "settle" }),
+    holes: async (orgId, page) => await (await listed.promise).holesOf(orgId, page),
+    isFormerOver: () => isFormerOver(cell),
+    allCharged: async () => void (await Promise.all([charged(CHARGED_MS), charging.others(CHARGED_MS)])),
+    allListed: async () => await (await listed.promise).allListed(),
+    onCrossed: crossedTeller(store, ports.exceeded, log),
+    scopeOf: (keyId) => budgetsOfKey(accounts, keyId, clock.now()),
+    lineageOf: accounts.lineageOfId,
+    onEnd: (reason) => cell.end(reason),
+  });
+  let former: FormerLedger | undefined;
+  const charged = (withinMs: number) => credits.purse.passed(withinMs);
+  charging.onFlush(charged);
+  return {
+    ...credits,
+    budgets: openSharedBudgets({ cell, clock, purse: credits.purse }, ports.exceeded, log),
+    connect(list) {
+      const posted = openLedger(store, POSTED_LEDGER);
+      jobs.handle(listPosting, {
+        async run({ orgId, seq }) {
+          const [entry] = posted.page(orgId, { before: seq + 1, limit: 1 });
+          if (entry?.seq !== seq) throw new Error(`posting ${seq} of ${orgId} is not there`);
+          await store.act(() => list.put([{ ...entry, orgId }]), { isOwed: true });
+          return undefined;
+        },
+      });
+      former = copyFormer(cell, list, log);
+      listed.resolve(list);
+    },
+    flushCharges: charged,
+    charges: credits.purse.passing,
+    leased: () => credits.purse.leased(),
+    async closeCredits() {
+      await former?.stop();
+      await credits.purse.close();
+    },
+  };
+}
+
+/** Lists the former charges of a cell on the folder of a gateway that was alone. */
+function copyFormer({ name, store }: Cell, list: ListedCharges, log: Logger): FormerLedger {
+  const former = new FormerLedger({
+    name,
+    store,
+    list,
+    onFailure: (err) =>
+      log.error({ err }, "charges of before there were cells could not be listed; it is tried again"),
+    onDone: (entries) => log.info({ entries }, "all charges of before there were cells are listed"),
+  });
+  former.start();
+  return former;
+}
+
+/** A balance waits so long for the charges of all cells. */
+const CHARGED_MS = 1000;
+/** Rows of one act. */
+const SLICE = 1000;
+
+const entryOf = ({
+  orgId,
+  requestId,
+  seq,
+  balanceMicroUsd,
+  atMs: createdAtMs,
+  amountMicroUsd,
+}: NumberedCharge): LedgerEntry & { readonly orgId: string } => ({
+  ...{ orgId, kind: "settle", seq, amountMicroUsd: -amountMicroUsd, balanceMicroUsd, createdAtMs, requestId },
+});

@@ -1,0 +1,71 @@
+/**
+ * The variables of the environment that the gateway reads. Errors name the variable and never repeat its value, which may be a secret.
+ */
+import { z } from "zod";
+import { mailboxOf, smtpServerOf } from "../../account/mail/settings.ts";
+import { telemetryVariables } from "../../analytics/telemetry/settings.ts";
+import { paymentVariables } from "../../billing/payments/settings.ts";
+import { redisAddress } from "../../cluster/redis-address.ts";
+import { metricsVariables } from "../../edge/metrics-settings.ts";
+import { secretsKeyField } from "./secrets-key.ts";
+
+/** Read by a function that throws an Error with what is wrong. Errors never repeat the value, which may hold a password. */
+const setting = <T>(read: (text: string) => T) =>
+  z.string().transform((text, context) => {
+    try {
+      return read(text);
+    } catch (error) {
+      context.addIssue({ code: "custom", message: (error as Error).message, input: "" });
+      return z.NEVER;
+    }
+  });
+
+/** @throws Error with what is wrong */
+function checkedRedisUrl(text: string): string {
+  redisAddress(text);
+  return text;
+}
+
+/** `CELL` where it is not set. */
+export const DEFAULT_CELL = "local";
+
+/** The environment as the gateway reads it: one field a variable. */
+export const environment = z.object({
+  HOST: z.string().min(1).default("127.0.0.1"),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(8787),
+  DATA_DIR: z.string().min(1).default("./data"),
+  CONFIG_DIR: z.string().min(1).default("./config"),
+  CLICKHOUSE_URL: z.url().optional(),
+  /** Name of the cluster in the servers' `remote_servers`. */
+  CLICKHOUSE_CLUSTER: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/)
+    .optional(),
+  SIMULATOR_URL: z.url().optional(),
+  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
+  OIDC_CLIENT_ID: z.string().max(500).optional(),
+  OIDC_CLIENT_SECRET: z.string().max(2000).optional(),
+  SMTP_URL: setting(smtpServerOf).optional(),
+  MAIL_FROM: setting(mailboxOf).prefault("Weir <weir@localhost>"),
+  ...paymentVariables,
+  ...metricsVariables,
+  ...telemetryVariables,
+  /** Where the day's rate of exchange is read. */
+  FX_URL: z.url({ protocol: /^https?$/ }).optional(),
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  WEIR_SECRETS_KEY: secretsKeyField.optional(),
+  CELL: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/)
+    .default(DEFAULT_CELL),
+  CELLS: z.coerce.number().int().min(1).max(64).default(1),
+  /** Makes the gateway a cell of an installation. Undefined, with several cells: they start a server of their own. */
+  REDIS_URL: z.string().max(2000).pipe(setting(checkedRedisUrl)).optional(),
+  REDIS_REPLICAS: z.coerce.number().int().min(0).max(16).default(0),
+});
+
+export type Environment = z.output<typeof environment>;
+
+/** Names of all variables that are read. */
+export const VARIABLES: readonly string[] = Object.keys(environment.shape);

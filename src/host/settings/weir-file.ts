@@ -1,0 +1,115 @@
+/**
+ * The keys of `weir.yaml` with their defaults: what an operator sets that is no secret and no address. Units are the ends of the names.
+ */
+import { z } from "zod";
+import { dpaField } from "../../account/orgs/dpa-settings.ts";
+import { analyticsField } from "../../analytics/settings.ts";
+import { cidrListField } from "../../base/cidr-list.ts";
+import { quotasField } from "../../base/quota.ts";
+import { paymentsField } from "../../billing/payments/settings.ts";
+import { cellsField } from "../../cluster/cells/settings.ts";
+import { keptFields } from "../../credits/kept/settings.ts";
+import { requestLimitsField } from "../../credits/limits/request-limit-settings.ts";
+
+const count = z.int().nonnegative();
+const positive = z.int().positive();
+
+export const fileSchema = z.strictObject({
+  limits: z
+    .strictObject({
+      max_body_bytes: positive.default(32 * 1024 * 1024),
+      /** Limit for all bodies in flight together: arriving, waiting to be read, kept until their request is over. */
+      max_bodies_bytes: positive.default(512 * 1024 * 1024),
+      /** A body that arrives more slowly is refused with 408. */
+      min_upload_bytes_per_s: positive.default(1024),
+      /** Default for a request without `max_tokens`, if the endpoint allows as much. */
+      default_max_tokens: positive.default(4096),
+      /** `hold: fit` limits no answer to fewer tokens, above its thinking budget. */
+      min_fit_tokens: positive.default(1024),
+      /** Concurrent calls that wait for what other calls hold (`hold_wait_ms`), and those of one org. */
+      max_hold_waits: count.default(1000),
+      max_hold_waits_of_org: count.default(100),
+      /** A longer upstream event or line ends the stream. */
+      max_event_bytes: positive.default(8 * 1024 * 1024),
+      max_reply_bytes: positive.default(64 * 1024 * 1024),
+      /** Bytes stored of each request and each answer in the record. */
+      max_payload_bytes: count.default(64 * 1024),
+      ...keptFields,
+      /** Concurrent calls read to their end after the client disconnected (`on_disconnect: drain`). */
+      max_drains: count.default(256),
+      /** Concurrent copies of calls to shadow endpoints of routing policies. */
+      max_shadows: count.default(64),
+      /** Most bytes of an org's export; a larger one fails. */
+      max_export_bytes: positive.default(8 * 1024 * 1024 * 1024),
+      /** False: orgs pay for their copies, whatever their policies say. */
+      platform_shadows: z.boolean().default(true),
+    })
+    .prefault({}),
+  /** Limits of all routes but model calls, which have those of keys and plans. */
+  request_limits: requestLimitsField,
+  quotas: quotasField,
+  timeouts: z
+    .strictObject({
+      connect_ms: positive.default(5_000),
+      /** Interval between checks of an upload's pace. */
+      upload_ms: positive.default(30_000),
+      /** From the request to the first content of an attempt. */
+      first_byte_ms: positive.default(300_000),
+      /** Silence after the first content. */
+      stall_ms: positive.default(30_000),
+      /** All attempts of a call together. */
+      total_ms: positive.default(900_000),
+      /** Silence towards the client before a comment line is sent; 0 switches them off. */
+      keep_alive_ms: count.default(10_000),
+      drain_ms: positive.default(120_000),
+      /** Maximum wait of an answer for the commit of its charge while the disk does not accept writes. */
+      commit_ms: positive.default(30_000),
+      shutdown_ms: positive.default(30_000),
+    })
+    .prefault({}),
+  cells: cellsField,
+  /** Fee for a call answered with an org's own provider key: one line of cost for both parts. */
+  byok: z
+    .strictObject({
+      /** Share of what the call would have cost, in basis points. */
+      fee_bps: count.max(10_000).default(500),
+      /** Added to it for every call. */
+      fee_micro_per_request: count.max(1_000_000_000).default(0),
+    })
+    .prefault({}),
+  /** Addresses and CIDRs of proxies in front, whose `X-Forwarded-For` is believed. */
+  trusted_proxies: cidrListField.default([]),
+  /** E-mail addresses of operators, as the identity provider vouches for them. */
+  operators: z.array(z.string().min(3).max(254)).max(100).default([]),
+  /** Orgs that one person may own. */
+  max_orgs_per_person: positive.default(5),
+  /** Orgs behind a figure of the public pages; nothing of fewer is shown. Absent: 5, and 1 where nobody else reaches us. */
+  min_orgs: positive.max(10_000).optional(),
+  oidc: z
+    .strictObject({
+      /** The provider's addresses are trusted although it does not say that it verified them. */
+      trust_email: z.boolean().default(false),
+    })
+    .prefault({}),
+  /** The operator's side of the data processing agreement (`GET /v1/documents/dpa`); what is empty is left blank there. */
+  dpa: dpaField,
+  webhooks: z
+    .strictObject({
+      /** Ranges that all orgs' webhooks may reach beside public addresses. Absent: none; the first org reaches loopback where nobody else reaches us. */
+      allow: z
+        .array(z.union([z.cidrv4(), z.cidrv6()]))
+        .max(256)
+        .optional(),
+    })
+    .prefault({}),
+  analytics: analyticsField,
+  /** The payment gateway of each currency. */
+  payments: paymentsField,
+  grant_usd: z.number().nonnegative().default(25),
+  default_plan: z.string().default("local"),
+  /** Where they stood before `plans.yaml`. */
+  plans: z.unknown().optional(),
+});
+
+/** The settings of `weir.yaml`; plans have a file of their own. */
+export type ServiceSettings = Omit<z.output<typeof fileSchema>, "plans">;

@@ -1,0 +1,78 @@
+/** When a cell that stops has left its clients to the others. */
+import { describe, expect, test } from "vitest";
+import { Leaving } from "../../../../src/host/gateway/leaving.ts";
+import { LIMIT_MS, until } from "../../../support/wait.ts";
+
+const CONNECTED = { isEmpty: () => false, withinMs: LIMIT_MS };
+const never = new Promise<void>(() => {});
+
+/** A cell that stops, and whether it waits no longer. */
+function leaving(clients: Partial<Parameters<Leaving["wait"]>[0]> = {}) {
+  const cell = new Leaving();
+  cell.begin();
+  let isOver = false;
+  const over = cell.wait({ ...CONNECTED, hurry: undefined, ...clients }).then(() => {
+    isOver = true;
+  });
+  return { cell, over, isOver: () => isOver };
+}
+
+/** More looks than a wait takes that sees nothing. */
+async function looks(): Promise<void> {
+  for (let n = 0; n < 2; n++) await leaving().over;
+}
+
+describe.concurrent("a cell that stops", () => {
+  test("tells its clients to connect anew once it stops", () => {
+    const cell = new Leaving();
+    expect(cell.requestBegan()).toBe(false);
+    cell.begin();
+    expect([cell.hasBegun, cell.requestBegan()]).toEqual([true, true]);
+  });
+
+  test("waits until requests of before and from then on are answered, and no more come", async () => {
+    const cell = new Leaving();
+    cell.requestBegan();
+    cell.begin();
+    let isOver = false;
+    const over = cell.wait({ ...CONNECTED, hurry: undefined }).then(() => {
+      isOver = true;
+    });
+    await looks();
+    expect(isOver).toBe(false);
+    cell.requestBegan();
+    cell.requestEnded();
+    await looks();
+    expect(isOver).toBe(false);
+    cell.requestEnded();
+    await over;
+  });
+
+  test("waits no longer once no client is connected", async () => {
+    let clients = 1;
+    const { cell, over, isOver } = leaving({ isEmpty: () => clients === 0 });
+    cell.requestBegan();
+    await looks();
+    expect(isOver()).toBe(false);
+    clients = 0;
+    await over;
+  });
+
+  test("on a shared port it waits for its clients, also where they send nothing, or until no other cell is left", async () => {
+    const hurry = Promise.withResolvers<void>();
+    const { over, isOver } = leaving({ hurry: hurry.promise });
+    await looks();
+    expect(isOver()).toBe(false);
+    hurry.resolve();
+    await over;
+  });
+
+  test("does not wait for ever for requests that come again and again, or for one that does not end", async () => {
+    for (const hurry of [undefined, never]) {
+      const { cell, over, isOver } = leaving({ withinMs: 100, hurry });
+      cell.requestBegan();
+      await until("its time is over", isOver);
+      await over;
+    }
+  });
+});
