@@ -1,6 +1,6 @@
 /**
- * What the tests catch: puts small faults into copies of `src/inference/exchange`, `src/credits/ledger`, `src/credits/limits` and `src/wire`, one at a time,
- * and runs the tests that run the faulty line, cheapest first, up to the first failure. A fault that no test fails for survived.
+ * What the tests catch: puts small faults into copies of `src/inference/exchange`, `src/credits` and `src/wire`, one at a
+ * time, and runs the tests that run the faulty line, cheapest first, up to the first failure. A fault that no test fails for survived.
  *
  *     node scripts/mutants.ts --seed=1 --keep=FILE   makes mutants by this seed, and keeps them in a file
  *     node scripts/mutants.ts --replay=FILE          the same mutants again, in this state of the sources and tests

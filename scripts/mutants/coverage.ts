@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 
 /** Rooms of `src`. */
-export const MUTATED_ROOMS = ["exchange", "credits", "limits", "wire"] as const;
+export const MUTATED_ROOMS = ["inference/exchange", "credits", "wire"] as const;
 
 /** Names the folder to `coverage.setup.ts`. */
 export const COVERAGE_FOLDER = "WEIR_MUTANTS_COVERAGE";

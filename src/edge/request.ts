@@ -3,9 +3,9 @@
 import type { HttpRequest } from "uWebSockets.js";
 import { parseCookie } from "cookie";
 import { fail } from "../base/errors.ts";
+import { isFromThisMachine } from "../base/local-request.ts";
 import { checkedIdempotencyKey, type HttpHead } from "../base/operation/http-head.ts";
 import type { CallKind } from "../inference/exchange/formats.ts";
-import { isFromThisMachine } from "./local-request.ts";
 
 /**
  * A key that was sent and is empty, which no key may be. uWebSockets.js takes bytes above ASCII at a value's ends for spaces, so this

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
-import { INCOMPLETE_SINCE, incompleteSince } from "../../base/incomplete-since.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 

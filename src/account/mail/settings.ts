@@ -1,7 +1,6 @@
 /** `SMTP_URL` and `MAIL_FROM`: the server that takes mails, and who sends them. */
 
-/** Names of this machine, IPv6 in brackets as in a URL. */
-export const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+import { LOOPBACK_HOST } from "../../base/loopback-host.ts";
 
 export interface SmtpServer {
   readonly host: string;

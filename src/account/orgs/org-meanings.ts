@@ -1,6 +1,6 @@
 /**
  * What an org's fields mean whose names mean something else elsewhere in the API (`zdr` of a call, `slug` of a project): one
- * text for requests, answers and events. Names with one meaning are in `edge/account-field-descriptions.ts`.
+ * text for requests, answers and events. Names with one meaning are in `edge/openapi/account-field-descriptions.ts`.
  */
 export const ORG_MEANINGS = {
   slug: "Short name, unique in the installation; stands wherever the org's id may.",

@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
 import { REQUEST_ID } from "../../base/ids.ts";
-import { incompleteSince } from "../../base/incomplete-since.ts";
+import { incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import type { CallRecord } from "../../record/record.ts";
 import type { ClickHouse } from "../clickhouse/client.ts";

@@ -3,8 +3,8 @@
  * client that reads page by page gets every row once, even if rows are added meanwhile.
  */
 import { z } from "zod";
-import { INCOMPLETE_SINCE, incompleteSince } from "../../base/incomplete-since.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
 import { type FeedDeps, type FeedPosition, feedPages } from "./feed-pages.ts";

@@ -5,9 +5,9 @@
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
-import { incompleteHeader } from "../../base/incomplete-since.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { download } from "../../base/operation/answer.ts";
+import { incompleteHeader } from "../../base/operation/incomplete-since.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { type ClickHouse, STREAM_MS, type StreamAs } from "../clickhouse/client.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";

@@ -1,7 +1,7 @@
 /** `GET /v1/operator/usage`: what each org uses, and how much of the disk its calls take. */
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
-import { INCOMPLETE_SINCE, incompleteSince } from "../../base/incomplete-since.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { ClickHouse, QueryLimits } from "../clickhouse/client.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";

@@ -3,7 +3,7 @@
  * (intention to treat): a call that its arm's endpoint could not serve still counts for the arm.
  */
 import type { Clock } from "../../base/clock.ts";
-import type { MayLackCalls } from "../../base/incomplete-since.ts";
+import type { MayLackCalls } from "../../base/operation/incomplete-since.ts";
 import type { ClickHouse } from "../clickhouse/client.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
 import {

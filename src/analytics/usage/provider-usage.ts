@@ -1,5 +1,5 @@
 /** What a provider was asked for, day by day, over all orgs: what its bill should say. Calls by an org's own key are not in it. */
-import type { MayLackCalls } from "../../base/incomplete-since.ts";
+import type { MayLackCalls } from "../../base/operation/incomplete-since.ts";
 import type { ClickHouse } from "../clickhouse/client.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
 

@@ -2,7 +2,7 @@
  * Data for the replay of a policy: an org's requests of some hours as RowBinary, and statistics of endpoints in that time.
  * Rows are not decoded here: the thread that replays them does it.
  */
-import type { MayLackCalls } from "../../base/incomplete-since.ts";
+import type { MayLackCalls } from "../../base/operation/incomplete-since.ts";
 import type { ClickHouse } from "../clickhouse/client.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
-import { INCOMPLETE_SINCE, incompleteSince } from "../../base/incomplete-since.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
 import type { QueryBudget } from "../clickhouse/query-budget.ts";

@@ -3,8 +3,8 @@
  * currency, and how it is reached. Errors name what is missing and never repeat a value.
  */
 import { z } from "zod";
-import { LOOPBACK_HOST } from "../../account/mail/settings.ts";
 import type { Currency } from "../../base/currency.ts";
+import { LOOPBACK_HOST } from "../../base/loopback-host.ts";
 
 /** Key `payments` of weir.yaml. Absent: by the secrets that are set; on loopback without any, the simulated one. */
 export const paymentsField = z

@@ -1,7 +1,7 @@
 /** `POST /v1/operator/provider-bills`: a provider's bill against our records. Nothing of it is kept. */
 import { z } from "zod";
 import { fail, WeirError } from "../../base/errors.ts";
-import { INCOMPLETE_SINCE, incompleteSince } from "../../base/incomplete-since.ts";
+import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { operation } from "../../base/operation/operation.ts";
 import {
   BILL_KINDS,

@@ -4,7 +4,7 @@
  * is wrong; tokens should agree.
  */
 import { fail } from "../../base/errors.ts";
-import type { MayLackCalls } from "../../base/incomplete-since.ts";
+import type { MayLackCalls } from "../../base/operation/incomplete-since.ts";
 import type { BillLine } from "./provider-bill-formats.ts";
 
 /** Port: what was asked of a provider, by day (UTC), endpoint and model there; `until` is exclusive. */

@@ -5,8 +5,8 @@
  */
 
 import { fail } from "../../base/errors.ts";
-import type { MayLackCalls } from "../../base/incomplete-since.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
+import type { MayLackCalls } from "../../base/operation/incomplete-since.ts";
 
 /** An entry of an org's ledger, as far as it matters here. */
 export interface LedgerLine {

@@ -4,9 +4,13 @@
  */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
-import { INCOMPLETE_SINCE, incompleteHeader, incompleteSince } from "../../base/incomplete-since.ts";
 import { raw } from "../../base/operation/answer.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import {
+  INCOMPLETE_SINCE,
+  incompleteHeader,
+  incompleteSince,
+} from "../../base/operation/incomplete-since.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { Book } from "./book.ts";
 import { LEDGER_KINDS } from "./entry.ts";

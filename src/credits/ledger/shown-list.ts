@@ -2,7 +2,7 @@
  * An org's ledger as it is shown where its entries come from several places, of which one may be lost. A run of numbers whose entries are
  * gone is shown as one entry, which is never posted: what the balances on both sides of it differ by. So the list adds up to the balance.
  */
-import type { MayLackCalls } from "../../base/incomplete-since.ts";
+import type { MayLackCalls } from "../../base/operation/incomplete-since.ts";
 import type { LedgerEntry } from "./entry.ts";
 import type { LedgerPage } from "./ledger.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Makes a backup: weir.lmdb as of one frame (store/copy.ts), the frozen records, the master key, and at last the manifest. The
+ * Makes a backup: weir.lmdb as of one frame (store/copying/copy.ts), the frozen records, the master key, and at last the manifest. The
  * process that calls this does all the copying; the gateway only holds its files still at two moments (moment.ts). After the second one
  * the gateway may even die: nothing changes the files that are being copied any more.
  */

@@ -5,11 +5,12 @@
 import type { KeyObject } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { LOOPBACK_HOST, type Mailbox, type SmtpServer } from "../../account/mail/settings.ts";
+import type { Mailbox, SmtpServer } from "../../account/mail/settings.ts";
 import { checkForEngine } from "../../analytics/settings.ts";
 import { type TelemetrySettings, telemetrySettingsOf } from "../../analytics/telemetry/settings.ts";
 import { problemText, readDocument } from "../../base/document/document.ts";
 import { readText } from "../../base/file-errors.ts";
+import { LOOPBACK_HOST } from "../../base/loopback-host.ts";
 import { isFree, LOCAL_PLAN, type Plan, planFaults, plansFile } from "../../base/plan.ts";
 import { type PaymentSettings, paymentSettingsOf } from "../../billing/payments/settings.ts";
 import { type MetricsSettings, metricsSettingsOf } from "../../edge/metrics-settings.ts";

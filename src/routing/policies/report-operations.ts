@@ -3,7 +3,11 @@
  */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
-import { INCOMPLETE_SINCE, incompleteSince, type MayLackCalls } from "../../base/incomplete-since.ts";
+import {
+  INCOMPLETE_SINCE,
+  incompleteSince,
+  type MayLackCalls,
+} from "../../base/operation/incomplete-since.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { AccountView } from "./account-view.ts";
 import { canaryReason } from "./canary/canary.ts";

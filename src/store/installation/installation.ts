@@ -2,10 +2,10 @@
  * State of the installation, not of a data folder: it is the same in every process of an installation, whatever its
  * folder. All of it is defined here or derived from it:
  * - the master key, from the environment or a file of the data folder: it encrypts orgs' credentials
- *   (`account/vault.ts`);
+ *   (`account/provider-keys/vault.ts`);
  * - the secrets that authenticate cursors and protect console sessions, and a cell's operator key and secret of the first owner: derived
  *   from the master key;
- * - the ids of price versions: derived from their content (`catalog/price-versions.ts`), so that processes need not
+ * - the ids of price versions: derived from their content (`catalog/models/price-versions.ts`), so that processes need not
  *   coordinate;
  * - the first org: created once, at the first start on an empty store (`account/first-start.ts`), with all that belongs
  *   to it.

@@ -27,7 +27,7 @@ function treeOf(files: Readonly<Record<string, string>>): Tree {
   return readTree(folder);
 }
 
-const FILE = "src/limits/window.ts";
+const FILE = "src/credits/window.ts";
 
 /** Every fault in the body of a function, as `operator: body`, with the body in one line. */
 function faultsOf(body: string): string[] {
@@ -102,9 +102,9 @@ const many = (name: string): string =>
   ).join("\n");
 
 const files = (): Record<string, string> => ({
-  "src/limits/one.ts": many("one"),
-  "src/limits/two.ts": many("two"),
-  "src/limits/three.ts": many("three"),
+  "src/credits/one.ts": many("one"),
+  "src/credits/two.ts": many("two"),
+  "src/credits/three.ts": many("three"),
   "src/wire/four.ts": many("four"),
 });
 
@@ -112,7 +112,7 @@ const choose = (
   tree: Tree,
   seed: number,
   isRun: (file: string, offset: number) => boolean = () => true,
-): Mutant[] => chooseMutants(tree.sources, ["limits", "wire"], { seed, count: 5, isRun });
+): Mutant[] => chooseMutants(tree.sources, ["credits", "wire"], { seed, count: 5, isRun });
 
 describe("the choice", () => {
   test("is the same by an equal seed, and another by another", () => {
@@ -124,7 +124,7 @@ describe("the choice", () => {
   test("is of each room as many as asked for, two of a file and three of an operator at most", () => {
     const chosen = choose(treeOf(files()), 1);
     // The files of `wire` are one.
-    expect(chosen.map(({ room }) => room)).toEqual([...new Array(5).fill("limits"), "wire", "wire"]);
+    expect(chosen.map(({ room }) => room)).toEqual([...new Array(5).fill("credits"), "wire", "wire"]);
     for (const key of ["file", "operator"] as const) {
       for (const [value, of] of Map.groupBy(chosen, (mutant) => `${mutant.room} ${mutant[key]}`)) {
         expect(of.length, value).toBeLessThanOrEqual(key === "file" ? 2 : 3);
@@ -134,9 +134,9 @@ describe("the choice", () => {
 
   test("is of code that tests run", () => {
     const tree = treeOf(files());
-    const chosen = choose(tree, 1, (file, offset) => file === "src/limits/two.ts" && offset > 200);
-    const text = files()["src/limits/two.ts"] ?? "";
-    expect(chosen.map(({ file }) => file)).toEqual(["src/limits/two.ts", "src/limits/two.ts"]);
+    const chosen = choose(tree, 1, (file, offset) => file === "src/credits/two.ts" && offset > 200);
+    const text = files()["src/credits/two.ts"] ?? "";
+    expect(chosen.map(({ file }) => file)).toEqual(["src/credits/two.ts", "src/credits/two.ts"]);
     for (const mutant of chosen) expect(place(mutant, text).end).toBeGreaterThan(200);
   });
 
@@ -155,7 +155,7 @@ describe("the choice", () => {
 describe("a mutant that was kept", () => {
   const text = "a(1);\nif (b < c) {\n  a(1);\n}\n  a(1);\n";
   const kept = (line: number): Mutant => ({
-    room: "limits",
+    room: "credits",
     file: FILE,
     line,
     operator: "off by one",
@@ -186,22 +186,21 @@ describe("a mutant that was kept", () => {
 
 test("test files are those of the lanes that load a source of the rooms, by whatever way", () => {
   const tree = treeOf({
-    "src/limits/window.ts": "export const window = 1;\n",
-    "src/limits/types.ts": "export type Window = 1;\n",
+    "src/credits/window.ts": "export const window = 1;\n",
+    "src/credits/types.ts": "export type Window = 1;\n",
     "src/clock.ts": "export const clock = 1;\n",
-    "test/unit/limits/window.test.ts":
-      'import { window } from "../../../src/credits/limits/window.ts";\nwindow;\n',
-    "test/unit/limits/clock.test.ts": 'import { clock } from "../../../src/base/clock.ts";\nclock;\n',
-    "test/unit/limits/types.test.ts": 'import type { Window } from "../../../src/limits/types.ts";\n',
-    "test/timed/limits/window.test.ts": 'import "../../../src/credits/limits/window.ts";\n',
-    "test/engine/analytics/usage.test.ts": 'import "../../../src/credits/limits/window.ts";\n',
-    "test/support/gateway.ts": 'import "../../src/limits/window.ts";\n',
-    "test/gateway/limits/limits.test.ts": 'import "../../support/gateway.ts";\n',
+    "test/unit/credits/window.test.ts": 'import { window } from "../../../src/credits/window.ts";\nwindow;\n',
+    "test/unit/credits/clock.test.ts": 'import { clock } from "../../../src/clock.ts";\nclock;\n',
+    "test/unit/credits/types.test.ts": 'import type { Window } from "../../../src/credits/types.ts";\n',
+    "test/timed/credits/window.test.ts": 'import "../../../src/credits/window.ts";\n',
+    "test/engine/analytics/usage.test.ts": 'import "../../../src/credits/window.ts";\n',
+    "test/support/gateway.ts": 'import "../../src/credits/window.ts";\n',
+    "test/gateway/credits/limits.test.ts": 'import "../../support/gateway.ts";\n',
     "test/process/process/start.test.ts": 'import "../../support/gateway.ts";\n',
-    "test/crash/limits/limits.test.ts": 'import "../../support/gateway.ts";\n',
+    "test/crash/credits/limits.test.ts": 'import "../../support/gateway.ts";\n',
   });
-  expect(testFiles(tree, ["limits"])).toEqual([
-    "test/gateway/limits/limits.test.ts",
-    "test/unit/limits/window.test.ts",
+  expect(testFiles(tree, ["credits"])).toEqual([
+    "test/gateway/credits/limits.test.ts",
+    "test/unit/credits/window.test.ts",
   ]);
 });

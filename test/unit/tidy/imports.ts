@@ -2,6 +2,7 @@
  * Rules over imports: which room may know which, which folder alone knows a library, no cycles.
  * The two tables here are the architecture; a change to them is a decision, not a repair.
  */
+import { posix } from "node:path";
 import { inSrc, readText, type Source, type Tree } from "./tree.ts";
 
 export interface Finding {
@@ -17,118 +18,141 @@ export interface Rule {
   find(tree: Tree): Finding[];
 }
 
+/** The wings of `src`, from the ground up: an import never goes from one to a later one. */
+const WINGS = [
+  "base",
+  "record",
+  "wire",
+  "store",
+  "outbound",
+  "workers",
+  "credits",
+  "routing",
+  "analytics",
+  "account",
+  "catalog",
+  "billing",
+  "inference",
+  "edge",
+  "cluster",
+  "host",
+  "main.ts",
+];
+
 /**
- * Room → what it may import beside itself: rooms, single files, or `operations`, which means the files of any room that
- * describe control-plane acts (`operations.ts`, `key-operations.ts`). `gateway` is not here: it may import everything.
+ * Room → what it may import beside itself and `base`: rooms, single files, or `operations`, which means the files of any room that
+ * describe control-plane acts (`operations.ts`, `key-operations.ts`). A file belongs to the deepest room that it is in. `host/gateway`
+ * is not here: it may import everything.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   base: [],
-  main: ["host/commands", "base/process"],
-  // Each opens what it needs of the rooms, and nothing opens a command.
-  "host/commands": [
-    "base",
-    "base/document",
-    "base/process",
-    "host/gateway",
-    "account",
-    "catalog",
-    "store",
-    "credits/ledger",
-    "billing/receipts",
-    "host/backup",
-    "cluster/supervisor",
-    // What a Redis holds, without a gateway that runs.
-    "cluster/cells",
-    // The supervisor of cells is given it.
-    "src/analytics/engine/engine.ts",
-  ],
+  // What operations are made of: answers, pages, streams.
+  "base/operation": [],
   // Texts that people write: YAML with places, unknown words and their nearest kin.
-  "base/document": ["base"],
+  "base/document": [],
+  "base/process": [],
   // What is kept of a call, column by column.
-  record: ["base"],
-  "base/process": ["base"],
-  wire: ["base", "base/document"],
-  routing: ["base", "base/document"],
-  workers: ["base", "record"],
-  // No part of the product: it is what the product is held against.
-  simulator: ["base"],
-  store: ["base", "base/process"],
-  // What several processes of one installation share, through Redis.
-  "cluster/cells": [
-    "base",
-    "store",
-    "credits/ledger",
-    "credits/limits",
-    "src/inference/exchange/kept/kept-rows.ts",
-  ],
-  // Several processes on one machine and one port; the analytics' engine comes by a port.
-  "cluster/supervisor": ["base", "base/process", "cluster/cells"],
-  "store/jobs": ["base", "store"],
-  "store/events": ["base", "store"],
-  "account/webhooks": ["base", "store", "store/events", "store/jobs", "account", "outbound"],
-  // It takes only the shape of a ledger entry from credits.
-  analytics: ["base", "record", "store", "store/events", "src/credits/ledger/entry.ts"],
-  "credits/ledger": ["base", "store", "store/events"],
-  "credits/limits": ["base", "store", "credits/ledger", "store/events"],
-  catalog: ["base", "base/document", "store"],
-  // An org's apps and the public pages; figures come by ports.
-  "catalog/apps": ["base", "store", "store/events", "account"],
+  record: [],
+  wire: ["base/document"],
+  store: ["base/process"],
   // What all processes of an installation share; a process keeps it in files.
-  "store/installation": ["base", "base/process"],
+  "store/installation": ["base/process"],
+  "store/jobs": ["store"],
+  "store/events": ["base/operation", "store"],
+  // Calls to URLs that tenants give; whoever makes such a call does it through this room.
+  outbound: [],
+  workers: ["record"],
+  "credits/ledger": ["base/operation", "store", "store/events"],
+  "credits/budgets": ["store", "store/events", "credits/ledger"],
+  "credits/kept": ["store"],
+  "credits/limits": ["base/operation", "credits/budgets", "credits/kept"],
+  routing: [],
+  "routing/health": ["record", "routing"],
+  "routing/planner": ["routing", "routing/health"],
+  // What a policy says: its documents, read and matched.
+  "routing/language": ["base/document", "routing/planner"],
+  "routing/policies": [
+    ...["base/operation", "base/document", "record", "store", "store/events"],
+    ...["routing", "routing/health", "routing/planner", "routing/language"],
+  ],
+  // It takes only the shape of a ledger entry from credits.
+  analytics: ["base/operation", "record", "store", "store/events", "src/credits/ledger/entry.ts"],
+  // OpenTelemetry: what the record of a call is as spans and metrics.
+  "analytics/telemetry": ["record"],
   account: [
-    "base",
-    "base/document",
-    "store",
-    "store/installation",
-    "base/process",
-    "store/events",
-    "store/jobs",
+    ...["base/operation", "base/document", "base/process", "store", "store/installation"],
+    ...["store/events", "store/jobs"],
   ],
   // What an org takes along; the rooms' own rows come by ports.
-  "account/exports": ["base", "store", "store/events", "store/jobs"],
-  // Copies of an installation: how one is made beside a running gateway, and how it is proven before it is used.
-  "host/backup": [
-    "base",
-    "base/process",
-    "store",
-    "credits/ledger",
-    "store/installation",
-    "src/analytics/outbox/batch-queue.ts",
-  ],
-  "account/operator": ["base", "store", "account", "credits/ledger", "store/events", "store/jobs"],
-  "account/identity": ["base", "store", "account", "store/events"],
-  "account/mail": ["base", "store", "store/events", "store/jobs", "account"],
-  // What a payment gateway is asked and says; no money of ours moves here.
-  "billing/payments": ["base", "store", "store/jobs"],
-  "billing/invoices": ["base", "base/document", "store", "store/events", "store/jobs", "account"],
+  "account/exports": ["base/operation", "store", "store/events", "store/jobs"],
+  "account/identity": ["base/operation", "store", "store/events", "account"],
+  "account/mail": ["base/operation", "store", "store/events", "store/jobs", "account"],
+  "account/operator": ["base/operation", "store", "store/events", "store/jobs", "credits/ledger", "account"],
+  // Directories of organisations: what an identity provider says of users and groups.
+  "account/scim": ["base/operation", "store", "store/events", "store/jobs", "account"],
+  "account/webhooks": ["base/operation", "store", "store/events", "store/jobs", "outbound", "account"],
+  catalog: ["base/operation"],
+  "catalog/models": ["base/operation", "base/document", "store", "catalog"],
+  // Prices and models of other lists, for files of the catalog.
+  "catalog/import": ["base/document", "catalog/models"],
+  // An org's apps and the public pages; figures come by ports.
+  "catalog/apps": ["base/operation", "store", "store/events", "account", "catalog"],
   // From a quote to credit: top-ups, refunds, mandates, plans, subscriptions.
   billing: [
-    ...["base", "base/document", "store", "credits/ledger", "account", "catalog"],
-    ...["store/events", "store/jobs", "billing/payments", "billing/invoices"],
+    ...["base/operation", "base/document", "store", "store/events", "store/jobs", "credits/ledger"],
+    ...["account", "billing/payments", "billing/invoices"],
   ],
-  // OpenTelemetry: what the record of a call is as spans and metrics.
-  "analytics/telemetry": ["base"],
+  // What a payment gateway is asked and says; no money of ours moves here.
+  "billing/payments": ["base/operation", "store", "store/jobs"],
+  "billing/invoices": ["base/operation", "base/document", "store", "store/events", "store/jobs", "account"],
   // Signed statements of what a call cost.
-  "billing/receipts": ["base", "store", "store/installation", "record"],
-  "routing/policies": ["base", "base/document", "record", "store", "routing", "store/events"],
-  // Directories of organisations: what an identity provider says of users and groups.
-  "account/scim": ["base", "store", "account", "store/events", "store/jobs"],
-  "inference/upstream": ["base", "wire"],
-  // Calls to URLs that tenants give; whoever makes such a call does it through this room.
-  outbound: ["base"],
+  "billing/receipts": ["base/operation", "record", "store"],
+  inference: [],
+  "inference/upstream": ["record", "wire"],
   "inference/exchange": [
-    ...["base", "store", "credits/ledger", "credits/limits", "catalog", "account", "billing"],
-    ...["routing", "routing/policies", "inference/upstream", "wire", "workers", "analytics"],
+    ...["base/operation", "record", "wire", "store", "workers", "credits/ledger", "credits/budgets"],
+    ...["credits/kept", "credits/limits", "routing/health", "routing/planner", "routing/language"],
+    ...["analytics", "src/analytics/telemetry/call-trace.ts", "account", "catalog/models"],
+    ...["inference", "inference/upstream"],
   ],
   // It takes from the account what authenticates a request and says which key may call a route.
   edge: [
-    ...["base", "base/document", "operations", "inference/exchange"],
+    ...["base/operation", "base/document", "operations", "inference", "inference/exchange"],
     ...["src/account/keyring.ts", "src/account/roles.ts", "src/account/scopes.ts", "src/account/versions.ts"],
     // Who may ask how often.
     ...["src/credits/limits/limits.ts", "src/credits/limits/request-limits.ts"],
     // The shape of errors for identity providers.
     "src/account/scim/error.ts",
+    "src/analytics/telemetry/call-trace.ts",
   ],
+  cluster: [],
+  // What several processes of one installation share, through Redis.
+  "cluster/cells": [
+    ...["store", "credits/ledger", "credits/budgets", "credits/limits", "cluster"],
+    "src/inference/exchange/kept/kept-rows.ts",
+  ],
+  // Several processes on one machine and one port; the analytics' engine comes by a port.
+  "cluster/supervisor": ["base/process", "cluster/cells"],
+  // The configuration is put together of the settings of all wings.
+  "host/settings": ["base/document", "settings"],
+  // Copies of an installation: how one is made beside a running gateway, and how it is proven before it is used.
+  "host/backup": [
+    ...["base/operation", "base/process", "store", "store/installation", "credits/ledger"],
+    "src/analytics/outbox/batch-queue.ts",
+  ],
+  // Each opens what it needs of the rooms, and nothing opens a command.
+  "host/commands": [
+    ...["base/document", "base/process", "store", "credits/ledger", "account", "catalog/models"],
+    ...["catalog/import", "billing/receipts", "cluster/supervisor", "settings"],
+    ...["host/settings", "host/backup", "host/gateway"],
+    // What a Redis holds, without a gateway that runs.
+    "cluster/cells",
+    // The supervisor of cells is given it.
+    "src/analytics/engine/engine.ts",
+  ],
+  "main.ts": ["base/process", "host/commands"],
+  // No part of the product: it is what the product is held against.
+  simulator: ["base/operation"],
 };
 
 /** Library → the only place of `src` that imports it. */
@@ -156,30 +180,27 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   "@opentelemetry/sdk-trace": "src/analytics/telemetry/",
 };
 
-const OPERATIONS = /^src\/([a-z-]+\/)+([a-z-]+-)?operations\.ts$/;
+const KINDS: Readonly<Record<string, RegExp>> = {
+  operations: /^src\/([a-z-]+\/)+([a-z-]+-)?operations\.ts$/,
+  /** Each wing's part of the configuration, and how Redis is addressed. */
+  settings: /^src\/([a-z-]+\/)+(([a-z-]+-)?settings|redis-address)\.ts$/,
+};
 
-/**
- * A room is a folder of the table, such as `store/jobs`; a file belongs to the deepest one that it is in. `main` is a
- * file of `src` itself, and the simulator stands beside `src`.
- */
+/** `host/gateway` opens all rooms and fills their ports. */
+const GATEWAY = "host/gateway";
+
+const ROOMS = [...Object.keys(MAY_IMPORT), GATEWAY].sort((a, b) => b.length - a.length);
+
+/** The deepest room that a file is in, such as `store/jobs`; its folder, where the table lacks it. */
 function roomOf(path: string): string | undefined {
-  const [top, second = "", third] = path.split("/");
-  if (top === "simulator") return top;
-  if (top !== "src") return undefined;
-  if (third !== undefined) return deepestRoom(path.slice("src/".length)) ?? second;
-  if (second === "main.ts") return "main";
-  if (SETTINGS.includes(second)) return "gateway";
-  return "base";
+  if (path.startsWith("simulator/")) return "simulator";
+  if (!path.startsWith("src/")) return undefined;
+  const inside = path.slice("src/".length);
+  return ROOMS.find((room) => inside === room || inside.startsWith(`${room}/`)) ?? posix.dirname(inside);
 }
 
-const SETTINGS = ["config.ts", "environment.ts", "weir-file.ts"];
-
-const ROOMS = Object.keys(MAY_IMPORT).sort((a, b) => b.length - a.length);
-
-const deepestRoom = (path: string): string | undefined => ROOMS.find((room) => path.startsWith(`${room}/`));
-
 const isAllowed = (entry: string, target: string): boolean =>
-  entry === roomOf(target) || entry === target || (entry === "operations" && OPERATIONS.test(target));
+  entry === roomOf(target) || entry === target || KINDS[entry]?.test(target) === true;
 
 const rooms: Rule = {
   name: "a room imports only what lies below it",
@@ -189,19 +210,37 @@ const rooms: Rule = {
 
 function forbiddenImports(source: Source): Finding[] {
   const room = roomOf(source.path);
-  if (room === undefined || room === "gateway") return [];
+  if (room === undefined || room === GATEWAY) return [];
   const allowed = MAY_IMPORT[room];
   if (allowed === undefined) {
     const what = `the room "${room}" is not in the import table of test/unit/tidy/imports.ts`;
     return [{ file: source.path, line: 1, what }];
   }
   return source.imports.flatMap(({ file, line }) => {
-    if (file === undefined || roomOf(file) === room || allowed.some((entry) => isAllowed(entry, file)))
-      return [];
-    const what = `imports ${file}, but ${room} may import only ${allowed.join(", ") || "itself"}`;
+    if (file === undefined || roomOf(file) === room || roomOf(file) === "base") return [];
+    if (allowed.some((entry) => isAllowed(entry, file))) return [];
+    const what = `imports ${file}, but ${room} may import only ${["base", ...allowed].join(", ")}`;
     return [{ file: source.path, line, what }];
   });
 }
+
+const wings: Rule = {
+  name: "an import between wings never goes up",
+  cure: "declare what you need as an interface in your own wing, and let src/host/gateway pass it in; or move the code to the wing that owns it",
+  find: (tree) =>
+    tree.sources.flatMap(({ path, imports }) => {
+      const from = wingOf(path);
+      if (from === undefined) return [];
+      if (!WINGS.includes(from)) return [{ file: path, line: 1, what: `is in "${from}", which is no wing` }];
+      return imports.flatMap(({ file = "", line }) => {
+        const to = wingOf(file);
+        if (to === undefined || WINGS.indexOf(to) <= WINGS.indexOf(from)) return [];
+        return [{ file: path, line, what: `imports ${file}: ${to} is above ${from}` }];
+      });
+    }),
+};
+
+const wingOf = (path: string): string | undefined => /^src\/([^/]+)/.exec(path)?.[1];
 
 const libraries: Rule = {
   name: "a library with an owner is imported by its owner only",
@@ -266,4 +305,50 @@ function cycleFinding(cycle: readonly string[], byPath: ReadonlyMap<string, Sour
   return { file, line, what: `is in a cycle: ${[...turned, file].join(" → ")}` };
 }
 
-export const importRules: readonly Rule[] = [rooms, libraries, dependencies, cycles];
+const folderCycles: Rule = {
+  name: "no two folders side by side reach each other through imports",
+  cure: "move what both need to the folder above, or to one of its own below them; or turn one arrow round with an interface",
+  find: (tree) => {
+    const arrows = arrowsBetweenFolders(tree.sources.filter(({ path }) => path.startsWith("src/")));
+    return [...arrows].flatMap(([from, targets]) =>
+      [...targets]
+        .filter(([to]) => reaches(arrows, to, from))
+        .map(([to, finding]) => ({ ...finding, what: `${finding.what}, and ${to} reaches ${from}` })),
+    );
+  },
+};
+
+/** Folder → the folders beside it that its files import, with the first import of each. Files of the folder above are not in one. */
+function arrowsBetweenFolders(sources: readonly Source[]): Map<string, Map<string, Finding>> {
+  const arrows = new Map<string, Map<string, Finding>>();
+  for (const { path, imports } of sources) {
+    for (const { file, line } of imports) {
+      const [from, to] = file?.startsWith("src/") ? whereTheyPart(path, file) : [];
+      if (from === undefined || to === undefined) continue;
+      const targets = arrows.get(from) ?? new Map<string, Finding>();
+      if (!targets.has(to)) targets.set(to, { file: path, line, what: `imports ${file}` });
+      arrows.set(from, targets);
+    }
+  }
+  return arrows;
+}
+
+/** The two sibling folders that paths are in: `src/a/x` and `src/a/y` for `src/a/x/1.ts` and `src/a/y/z/2.ts`. */
+function whereTheyPart(one: string, other: string): [string, string] | [] {
+  const [a, b] = [one.split("/"), other.split("/")];
+  const at = a.findIndex((name, i) => name !== b[i]);
+  if (at >= a.length - 1 || at >= b.length - 1) return [];
+  return [a.slice(0, at + 1).join("/"), b.slice(0, at + 1).join("/")];
+}
+
+function reaches(
+  arrows: ReadonlyMap<string, ReadonlyMap<string, Finding>>,
+  from: string,
+  goal: string,
+): boolean {
+  const seen = new Set([from]);
+  for (const folder of seen) for (const next of arrows.get(folder)?.keys() ?? []) seen.add(next);
+  return seen.has(goal);
+}
+
+export const importRules: readonly Rule[] = [wings, rooms, libraries, dependencies, cycles, folderCycles];

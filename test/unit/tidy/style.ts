@@ -7,7 +7,16 @@ import { inSrc, lineAt, lineOf, readText, type Source, type Tree, textOf } from 
 
 const FILE_LINES = 400;
 const FUNCTION_LINES = 70;
+const FOLDER_FILES = 25;
 const README_LINES = 40;
+
+/** Folders that may hold more. */
+const WHOLE = new Set([
+  // Every format and dialect has the same slots, each a file of its folder.
+  ...["src/wire/chat", "src/wire/responses"],
+  // What opens the rooms goes to the rooms, one after the other.
+  "src/host/gateway",
+]);
 
 /** The traps of docs/traps.md that the call path must answer for. */
 const TRAPS = [[1, 11], [15, 29], [35], [40, 43], [54, 57], [61], [63, 66]].flatMap(([from = 0, to = from]) =>
@@ -128,6 +137,24 @@ const fileLengths: Rule = {
       const lines = linesIn(text);
       return lines > FILE_LINES ? [{ file: path, line: FILE_LINES + 1, what: `has ${lines} lines` }] : [];
     }),
+};
+
+const folderSizes: Rule = {
+  name: `a folder of src holds up to ${FOLDER_FILES} files`,
+  cure: "give what belongs together a folder named by its noun; the folder of a format or a dialect keeps its slots together",
+  find: (tree) => {
+    const files = Map.groupBy(
+      tree.paths.filter((path) => /^src\/.*\.ts$/.test(path) && !path.endsWith(".d.ts")),
+      (path) => path.slice(0, path.lastIndexOf("/")),
+    );
+    return [...files]
+      .filter(([folder, inside]) => inside.length > FOLDER_FILES && !WHOLE.has(folder))
+      .map(([folder, inside]) => ({
+        file: inside[0] as string,
+        line: 1,
+        what: `is in ${folder}, which holds ${inside.length} files`,
+      }));
+  },
 };
 
 const openings: Rule = {
@@ -344,6 +371,6 @@ function titlesOf(source: Source): string[] {
 }
 
 export const styleRules: readonly Rule[] = [
-  ...[clock, anyType, defaultExports, enums, functionLengths, barrels, fileLengths, openings],
+  ...[clock, anyType, defaultExports, enums, functionLengths, barrels, fileLengths, folderSizes, openings],
   ...[names, slots, readmes, markers, suppressions, subjects, namedTests, traps, explained],
 ];

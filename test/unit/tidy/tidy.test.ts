@@ -46,7 +46,8 @@ const SINS: Readonly<Record<string, string>> = {
   "tsconfig.json": '{"compilerOptions":{"noLib":true,"types":[]},"include":["src","test","bench"]}',
   "package.json": '{"dependencies":{"zod":"4"},"devDependencies":{"openai":"7"}}',
   "src/main.ts": '#!/usr/bin/env node\n// Wires.\nimport { serve } from "./edge/server.ts";\nserve();\n',
-  "src/money.ts": '/** Money. */\nimport { open } from "./store/store.ts";\nexport const half = open;\n',
+  "src/base/money.ts":
+    '/** Money. */\nimport { open } from "../store/store.ts";\nexport const half = open;\n',
   "src/store/store.ts":
     '/** Store. */\nimport lmdb from "lmdb";\nimport "yaml";\nexport const open = () => lmdb;\nexport const at = Date.now();\n',
   "src/edge/server.ts":
@@ -57,13 +58,24 @@ const SINS: Readonly<Record<string, string>> = {
     '// Rows.\nimport { type Key } from "./keyring.ts";\nexport const row = (key: Key) => key;\n',
   "src/account/key-operations.ts":
     "// Operations.\nconst late = () => import('zod');\nexport const ops: any = late;\nexport default ops;\n",
-  "src/credits/ledger.ts": `// Long.\nexport function post() {\n${"  void 0;\n".repeat(70)}}\nexport enum Kind { A }\n`,
-  "src/attic/old.ts": 'export { post } from "../credits/ledger.ts";\n',
+  "src/credits/ledger/ledger.ts": `// Long.\nexport function post() {\n${"  void 0;\n".repeat(70)}}\nexport enum Kind { A }\n`,
+  "src/attic/old.ts": 'export { post } from "../credits/ledger/ledger.ts";\n',
   "src/wire/dialects.ts":
     '// Dialects.\nimport { oldDialect } from "./old/dialect.ts";\nexport const all = oldDialect;\n',
   "src/wire/old/dialect.ts": "// Old.\nexport const oldDialect = 1;\nexport const readOldUsage = 2;\n",
   "src/wire/old/write-request.ts":
     "// Old.\nexport function writeOldRequest() {}\nexport class OldStreamReader {}\n",
+  "src/store/lanes/first.ts":
+    '// First.\nimport { second } from "../rows/second.ts";\nexport const first = second;\n',
+  "src/store/rows/second.ts":
+    '// Second.\nimport type { third } from "../lanes/deep/third.ts";\nexport const second = {} as typeof third;\n',
+  "src/store/lanes/deep/third.ts": "// Third.\nexport const third = 3;\n",
+  ...Object.fromEntries(
+    Array.from({ length: 26 }, (_, i) => [
+      `src/outbound/part-${i}.ts`,
+      `// Part.\nexport const part = ${i};\n`,
+    ]),
+  ),
   "src/credits/README.md": "line\n".repeat(41),
   "bench/string-utils.ts": `// Bench.\nimport "undici";\n\n// ${"TO"}DO later\n${"//\n".repeat(400)}`,
   "test/pay.test.ts": `// @ts-${"ignore"}\ntest("T24, T1: one admitted", () => "T25");\ntest.each([1])(\`T26, O8: \${1}\`, () => {});\n`,
@@ -106,18 +118,21 @@ describe("each rule finds what breaks it", () => {
   test.each([
     [
       "a room imports only",
-      ["src/attic/old.ts:1", "src/edge/server.ts:3", "src/main.ts:3", "src/money.ts:2"],
+      ["src/attic/old.ts:1", "src/base/money.ts:2", "src/edge/server.ts:3", "src/main.ts:3"],
     ],
+    ["an import between wings", ["src/attic/old.ts:1", "src/base/money.ts:2"]],
     ["a library with an owner", ["src/store/store.ts:3"]],
     ["src loads only packages", ["src/account/keyring.ts:4", "src/store/store.ts:2", "src/store/store.ts:3"]],
     ["no file reaches itself", ["src/account/keyring.ts:2"]],
+    ["no two folders side by side", ["src/store/lanes/first.ts:2", "src/store/rows/second.ts:2"]],
     ["time and randomness", ["src/edge/server.ts:5", "src/store/store.ts:5"]],
     ["no any", ["src/account/key-operations.ts:3"]],
     ["no default exports", ["src/account/key-operations.ts:4"]],
-    ["no enums", ["src/credits/ledger.ts:74"]],
-    ["functions to", ["src/credits/ledger.ts:2"]],
+    ["no enums", ["src/credits/ledger/ledger.ts:74"]],
+    ["functions to", ["src/credits/ledger/ledger.ts:2"]],
     ["no barrel files", ["src/attic/old.ts:1"]],
     ["files to", ["bench/string-utils.ts:401"]],
+    ["a folder of src holds", ["src/outbound/part-0.ts:1"]],
     ["a file of src opens", ["src/attic/old.ts:1"]],
     ["no file or folder is called", ["bench/string-utils.ts:1"]],
     [

@@ -8,7 +8,7 @@ import { ownerPart } from "./names.ts";
 /** Bytes in Redis of all answers, and of all responses, unless somebody says otherwise. */
 export const MOST_BYTES = 256 * 1024 * 1024;
 
-/** As long as answers can be replayed, with an hour more: see `exchange/idempotency.ts`. */
+/** As long as answers can be replayed, with an hour more: see `exchange/kept/idempotency.ts`. */
 export const ANSWER_MS = 25 * 3_600_000;
 
 const packr = new Packr({ useRecords: false });

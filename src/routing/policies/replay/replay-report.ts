@@ -3,7 +3,7 @@
  * micro-USD, times are milliseconds.
  */
 import { z } from "zod";
-import { INCOMPLETE_SINCE } from "../../../base/incomplete-since.ts";
+import { INCOMPLETE_SINCE } from "../../../base/operation/incomplete-since.ts";
 
 const MAX_REPLAY_HOURS = 720;
 

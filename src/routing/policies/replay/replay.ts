@@ -6,7 +6,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../../base/clock.ts";
 import type { Endpoint, Model } from "../../../base/endpoint.ts";
 import { fail } from "../../../base/errors.ts";
-import { incompleteSince, type MayLackCalls } from "../../../base/incomplete-since.ts";
+import { incompleteSince, type MayLackCalls } from "../../../base/operation/incomplete-since.ts";
 import type { PolicyDocument } from "../../language/policy-document.ts";
 import type { PolicyReading, ReadingOptions } from "../../language/policy-reading.ts";
 import type { RouteFacts } from "../../planner/eligibility.ts";

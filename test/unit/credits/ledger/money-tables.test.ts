@@ -5,12 +5,13 @@ import { expect, test } from "vitest";
 import { MONEY_TABLES } from "../../../../src/credits/ledger/audit.ts";
 
 const SRC = join(import.meta.dirname, "../../../../src");
-const ROOMS = ["billing", "credits", "invoices", "receipts"];
+const ROOMS = ["billing", "credits/ledger", "billing/invoices", "billing/receipts"];
 
 /** Names of the tables that a room's files open. */
 const tablesOf = (room: string): string[] =>
-  readdirSync(join(SRC, room))
-    .filter((file) => file.endsWith(".ts"))
+  readdirSync(join(SRC, room), { recursive: true, encoding: "utf8" })
+    // What payment gateways said is no book of ours.
+    .filter((file) => !file.startsWith("payments/") && file.endsWith(".ts"))
     .flatMap((file) => [
       ...readFileSync(join(SRC, room, file), "utf8").matchAll(/\.table(?:<[^(]*>)?\("([^"]+)"/g),
     ])

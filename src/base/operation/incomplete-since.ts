@@ -1,6 +1,6 @@
 /** What an answer that is made of records of calls says where some may be missing: from when on. */
 import { z } from "zod";
-import { isoTime } from "./clock.ts";
+import { isoTime } from "../clock.ts";
 
 /** Something that was made of records, of which the newest may not have been stored yet. */
 export interface MayLackCalls {
