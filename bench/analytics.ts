@@ -52,7 +52,8 @@ function readOptions(args: readonly string[]): Options {
     options: {
       "data-dir": { type: "string", default: process.env.DATA_DIR ?? "./data" },
       orgs: { type: "string", default: "300" },
-      ...{ times: { type: "string", default: "30" }, rate: { type: "string", default: "5000" } },
+      times: { type: "string", default: "30" },
+      rate: { type: "string", default: "5000" },
       runs: { type: "string", default: "1" },
     },
   });
@@ -62,7 +63,10 @@ function readOptions(args: readonly string[]): Options {
 
 const callerOf = (orgId: string): Caller => ({
   requestId: "01J00000000000000000000000",
-  ...{ orgId, projectId: "prj_bench", actor: { kind: "key", id: "key_bench" }, environment: "live" },
+  orgId,
+  projectId: "prj_bench",
+  actor: { kind: "key", id: "key_bench" },
+  environment: "live",
   origin: { ip: "127.0.0.1", userAgent: "bench", method: "GET", route: "/" } as never,
   scopes: new Set(["read:usage"]),
 });
@@ -128,15 +132,18 @@ function questions(analytics: Analytics, clickhouse: ClickHouse, random: Random)
     ...usage("30d", "month"),
     ...usage("90d", "quarter"),
     {
-      ...{ name: "feed, any filter, a page or two", goal: "feed" },
+      name: "feed, any filter, a page or two",
+      goal: "feed",
       make: async (org) => asked(listRequests, org, { query: filtersOf(random, systemClock.now()) }),
     },
     {
-      ...{ name: "request by id", goal: "request" },
+      name: "request by id",
+      goal: "request",
       make: async (org) => asked(getRequest, org, { path: { id: await idOf(org) } }),
     },
     {
-      ...{ name: "tail after a call", goal: "tail" },
+      name: "tail after a call",
+      goal: "tail",
       make: async (org) => {
         const settledAtUs = (systemClock.now() - random() * 30 * DAY_MS) * 1000;
         const filters = listRequests.query?.parse(filtersOf(random, systemClock.now())) as never;
@@ -189,8 +196,15 @@ export async function benchAnalytics(args: readonly string[]): Promise<void> {
   const clickhouseUrl = `${url.replace("://", `://${username}:${password}@`)}/weir`;
   const clickhouse = openClickHouse({ address: () => engine.address(5000), database: "weir" });
   const analytics = openAnalytics({
-    ...{ outbox, store, dataDir: options.dataDir, clickhouseUrl, clock: systemClock, pool, log },
-    ...{ cursors: cursors(randomBytes(32)), canonical: async () => undefined },
+    outbox,
+    store,
+    dataDir: options.dataDir,
+    clickhouseUrl,
+    clock: systemClock,
+    pool,
+    log,
+    cursors: cursors(randomBytes(32)),
+    canonical: async () => undefined,
   });
   const [size] = await clickhouse.rows<{ n: number }>("SELECT count() AS n FROM requests");
   const arrivals = startArrivals({ outbox, store, orgs: options.orgs, rate: options.rate });

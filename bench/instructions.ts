@@ -117,7 +117,10 @@ async function startCounted(
   const load = await LoadClient.start(processes, benchDir);
   const driver = await Driver.start(load, [benchCase], upstreamUrl);
   return {
-    ...{ name, pid: started.pid, outDir: scratchDir, host: PRODUCT_HOST },
+    name,
+    pid: started.pid,
+    outDir: scratchDir,
+    host: PRODUCT_HOST,
     async call(amount) {
       const job = driver.job(benchCase, target, { seconds: DEADLINE_S, amount });
       const timeoutMs = DEADLINE_S * 1_000;

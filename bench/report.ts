@@ -177,9 +177,14 @@ export function ratesTable(figures: readonly RateFigure[], markdown: boolean): s
   const title = "latency at a fixed rate, from the time at which a call was due (ms)";
   const head = ["case", "target", "of capacity", "offered/s", "answered/s", "p50", "p90", "p99", "p99.9"];
   const cells = figures.map(({ caseName, target, share, offered, answered, latencyMs, addedMs }) => [
-    ...[caseName, target, `${number(share * 100, 0)} %`, number(offered, 0), number(answered, 0)],
+    caseName,
+    target,
+    `${number(share * 100, 0)} %`,
+    number(offered, 0),
+    number(answered, 0),
     ...[latencyMs.p50, latencyMs.p90, latencyMs.p99, latencyMs.p999].map((ms) => number(ms, 2)),
-    ...[signed(addedMs?.p50), signed(addedMs?.p99)],
+    signed(addedMs?.p50),
+    signed(addedMs?.p99),
   ]);
   const rows = [[...head, "added p50", "added p99"], ...cells];
   return `${markdown ? `### ${title}\n` : title}\n${grid(rows, markdown)}`;

@@ -164,8 +164,11 @@ export function* slices({
     const size = Math.min(SLICE_ROWS, rows - first);
     const stepMs = (toMs - fromMs) / rows;
     const params = {
-      ...{ slice: slice + 1, first, rows: size },
-      ...{ from_ms: Math.floor(fromMs + first * stepMs), step_ms: stepMs },
+      slice: slice + 1,
+      first,
+      rows: size,
+      from_ms: Math.floor(fromMs + first * stepMs),
+      step_ms: stepMs,
     };
     yield { sql, rows: size, params };
   }

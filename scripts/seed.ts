@@ -29,7 +29,9 @@ function open(dataDir: string, url: string | undefined): Target {
     const engine = startEngine(dataDir, { warn: (fields, message) => console.error(message, fields) });
     const clickhouse = openClickHouse({
       address: () => engine.address(START_MS),
-      ...{ database: "weir", requestTimeoutMs: STATEMENT_MS, afterMigrations: PART_SETTINGS },
+      database: "weir",
+      requestTimeoutMs: STATEMENT_MS,
+      afterMigrations: PART_SETTINGS,
     });
     return { clickhouse, engine };
   }
@@ -38,7 +40,8 @@ function open(dataDir: string, url: string | undefined): Target {
   return {
     clickhouse: openClickHouse({
       address: async () => ({ ...address, password: decodeURIComponent(password) }),
-      ...{ database: pathname.slice(1) || "weir", requestTimeoutMs: STATEMENT_MS },
+      database: pathname.slice(1) || "weir",
+      requestTimeoutMs: STATEMENT_MS,
     }),
     engine: undefined,
   };
@@ -69,7 +72,8 @@ async function main(): Promise<void> {
       orgs: { type: "string", default: "300" },
       days: { type: "string", default: "400" },
       "data-dir": { type: "string", default: process.env.DATA_DIR ?? "./data" },
-      ...{ url: { type: "string" }, help: { type: "boolean", default: false } },
+      url: { type: "string" },
+      help: { type: "boolean", default: false },
     },
   });
   const [what, rows, orgs, days] = [

@@ -15,16 +15,19 @@ export interface ConverseRequest extends SimulatedRequest {
 }
 
 const FIELDS = [
-  ...[
-    "messages",
-    "system",
-    "inferenceConfig",
-    "toolConfig",
-    "guardrailConfig",
-    "additionalModelRequestFields",
-  ],
-  ...["promptVariables", "additionalModelResponseFieldPaths", "requestMetadata", "performanceConfig"],
-  ...["serviceTier", "outputConfig", "simulator"],
+  "messages",
+  "system",
+  "inferenceConfig",
+  "toolConfig",
+  "guardrailConfig",
+  "additionalModelRequestFields",
+  "promptVariables",
+  "additionalModelResponseFieldPaths",
+  "requestMetadata",
+  "performanceConfig",
+  "serviceTier",
+  "outputConfig",
+  "simulator",
 ];
 const INFERENCE_FIELDS = ["maxTokens", "temperature", "topP", "stopSequences"];
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;

@@ -115,7 +115,13 @@ export const embeddings: SimulatedRoute<EmbeddingsRequest> = {
 };
 
 const VOYAGE_FIELDS = new Set([
-  ...["input", "model", "input_type", "truncation", "encoding_format", "output_dimension", "output_dtype"],
+  "input",
+  "model",
+  "input_type",
+  "truncation",
+  "encoding_format",
+  "output_dimension",
+  "output_dtype",
 ]);
 
 /** Refuses unknown fields, including OpenAI's `dimensions` and `user`. */

@@ -28,12 +28,24 @@ interface GeminiEmbedRequest extends RouteRequest {
 }
 
 const FIELDS: ReadonlySet<string> = new Set([
-  ...["model", "content", "taskType", "title", "outputDimensionality", "autoTruncate"],
+  "model",
+  "content",
+  "taskType",
+  "title",
+  "outputDimensionality",
+  "autoTruncate",
 ]);
 const BATCH_FIELDS: ReadonlySet<string> = new Set(["requests"]);
 const TASK_TYPES: ReadonlySet<unknown> = new Set([
-  ...["RETRIEVAL_QUERY", "RETRIEVAL_DOCUMENT", "SEMANTIC_SIMILARITY", "CLASSIFICATION", "CLUSTERING"],
-  ...["QUESTION_ANSWERING", "FACT_VERIFICATION", "CODE_RETRIEVAL_QUERY", "TASK_TYPE_UNSPECIFIED"],
+  "RETRIEVAL_QUERY",
+  "RETRIEVAL_DOCUMENT",
+  "SEMANTIC_SIMILARITY",
+  "CLASSIFICATION",
+  "CLUSTERING",
+  "QUESTION_ANSWERING",
+  "FACT_VERIFICATION",
+  "CODE_RETRIEVAL_QUERY",
+  "TASK_TYPE_UNSPECIFIED",
 ]);
 const MAX_REQUESTS = 100;
 

@@ -17,17 +17,31 @@ const UNVALIDATED: ReadonlySet<unknown> = new Set([
 
 /** A part has exactly one of these members, except that an empty text may carry a signature alone. */
 const PART_DATA = [
-  ...["text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode"],
+  "text",
+  "inlineData",
+  "fileData",
+  "functionCall",
+  "functionResponse",
+  "executableCode",
   "codeExecutionResult",
 ];
 const PART_FIELDS: ReadonlySet<string> = new Set([
   ...PART_DATA,
-  ...["thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"],
+  "thought",
+  "thoughtSignature",
+  "videoMetadata",
+  "mediaResolution",
+  "partMetadata",
 ]);
 const CONTENT_FIELDS: ReadonlySet<string> = new Set(["role", "parts"]);
 const CALL_FIELDS: ReadonlySet<string> = new Set(["id", "name", "args"]);
 const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
-  ...["id", "name", "response", "parts", "willContinue", "scheduling"],
+  "id",
+  "name",
+  "response",
+  "parts",
+  "willContinue",
+  "scheduling",
 ]);
 
 export interface Content {

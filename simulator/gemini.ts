@@ -28,7 +28,12 @@ interface Sent {
 const FINISH = { stop: "STOP", tool_calls: "STOP", length: "MAX_TOKENS" } as const;
 /** Fields of a count request; all others belong in `generateContentRequest`, or on Vertex at the top level. */
 const COUNT_FIELDS: ReadonlySet<string> = new Set([
-  ...["contents", "generateContentRequest", "model", "systemInstruction", "tools", "generationConfig"],
+  "contents",
+  "generateContentRequest",
+  "model",
+  "systemInstruction",
+  "tools",
+  "generationConfig",
   "simulator",
 ]);
 /** Line ends of the provider's streams. */

@@ -19,7 +19,12 @@ export interface Spent {
 }
 
 export const NOTHING: Spent = {
-  ...{ gatewayUs: 0, mainUs: 0, redisUs: 0, engineUs: 0, exchanges: 0, redisBytes: 0 },
+  gatewayUs: 0,
+  mainUs: 0,
+  redisUs: 0,
+  engineUs: 0,
+  exchanges: 0,
+  redisBytes: 0,
 };
 
 const NAMES = Object.keys(NOTHING) as (keyof Spent)[];

@@ -36,8 +36,15 @@ const SILENT = { warn() {} };
 export async function startAlone(context: TargetContext): Promise<Group> {
   const { started, baseUrl, headers } = await startProduct(context, REFERENCE);
   return {
-    ...{ name: REFERENCE, cells: 1, baseUrl, headers, model: MODEL, pid: undefined, laterMs: LATER_MS },
-    ...{ gateways: [started.pid], engines: enginesOf(started.pid) },
+    name: REFERENCE,
+    cells: 1,
+    baseUrl,
+    headers,
+    model: MODEL,
+    pid: undefined,
+    laterMs: LATER_MS,
+    gateways: [started.pid],
+    engines: enginesOf(started.pid),
     close() {},
   };
 }
@@ -59,8 +66,15 @@ export async function startOneCell(context: TargetContext): Promise<Group> {
     throw error;
   });
   return {
-    ...{ name: "1 cell", cells: 1, baseUrl, headers, model: MODEL, pid: undefined, laterMs: LATER_MS },
-    ...{ gateways: [started.pid], engines: enginesOf(started.pid) },
+    name: "1 cell",
+    cells: 1,
+    baseUrl,
+    headers,
+    model: MODEL,
+    pid: undefined,
+    laterMs: LATER_MS,
+    gateways: [started.pid],
+    engines: enginesOf(started.pid),
     redis,
     close: () => redis.link.close(),
   };
@@ -76,7 +90,13 @@ export async function startCells(context: TargetContext, cells: number): Promise
   const link = connectRedis({ url: socket.path, log: SILENT });
   const enginePid = status.engine?.pid;
   return {
-    ...{ name: `${cells} cells`, cells, baseUrl, headers, model: MODEL, pid: undefined, laterMs: LATER_MS },
+    name: `${cells} cells`,
+    cells,
+    baseUrl,
+    headers,
+    model: MODEL,
+    pid: undefined,
+    laterMs: LATER_MS,
     gateways: [started.pid, ...status.cells.flatMap(({ pid }) => pid ?? [])],
     engines: enginePid === undefined ? [] : [enginePid],
     redis: { pid: status.redis?.pid ?? 0, link },

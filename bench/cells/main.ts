@@ -130,7 +130,13 @@ function readCellsOptions(args: readonly string[]): Given {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      ...{ pairs: text, rounds: text, seconds: text, "warm-up": text, cases: text, cells: text, json: text },
+      pairs: text,
+      rounds: text,
+      seconds: text,
+      "warm-up": text,
+      cases: text,
+      cells: text,
+      json: text,
       quick: { type: "boolean", default: false },
     },
   });

@@ -131,9 +131,18 @@ export function actKind(start: { version: number; origin: string }, life: string
       const row = blobs.add(Buffer.alloc(ROW_BYTES, 120));
       const id = number + 1;
       const writes = [
-        ...["keys", `["k${number % 200}"]`, "", row],
-        ...["key_names", `["p","${number % 200}"]`, `["p"]`, row],
-        ...["events", `["o",${number}]`, `["o"]`, row],
+        "keys",
+        `["k${number % 200}"]`,
+        "",
+        row,
+        "key_names",
+        `["p","${number % 200}"]`,
+        `["p"]`,
+        row,
+        "events",
+        `["o",${number}]`,
+        `["o"]`,
+        row,
       ];
       const act = [id, ["keys", `["k${number % 200}"]`], ["keys", "", "key_names", `["p"]`], writes, []];
       const answers = await lane.send([["acts", version, origin, [act]]], blobs);
@@ -162,8 +171,22 @@ function credit(number: number, orgs: number, count: number, first = 0): Operati
     if (count === 0) continue;
     for (const scope of [`k:key_${org}`, `p:project_${org}`, `o:${nameOf(org)}`])
       scopes?.push(
-        ...[scope, today, startsMs, monthStartsMs, sum, today, 0],
-        ...[0, 0, -1, 0, 0, startsMs + DAY_MS, -1, today, startsMs + DAY_MS],
+        scope,
+        today,
+        startsMs,
+        monthStartsMs,
+        sum,
+        today,
+        0,
+        0,
+        0,
+        -1,
+        0,
+        0,
+        startsMs + DAY_MS,
+        -1,
+        today,
+        startsMs + DAY_MS,
       );
   }
   const [after, last] = count === 0 ? [0, 0] : [number, number + 1];

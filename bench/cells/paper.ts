@@ -37,8 +37,13 @@ export async function measureExchanges(seconds: number, say: (line: string) => v
     const id = datasetId();
     await createDataset(redis.link, id, []);
     const cell = await openCell({
-      ...{ cell: "bench", datasetId: id, redisUrl: redis.url, local: openStore(join(folder, "cell")) },
-      ...{ isShared: () => true, clock: systemClock, log: { warn() {} } },
+      cell: "bench",
+      datasetId: id,
+      redisUrl: redis.url,
+      local: openStore(join(folder, "cell")),
+      isShared: () => true,
+      clock: systemClock,
+      log: { warn() {} },
       onEnd: (reason) => say(`the bench's cell may not go on: ${reason.message}`),
       onOutdated() {},
     });
@@ -93,7 +98,8 @@ async function measureKind(kind: Kind, from: number, { cell, redis, seconds }: G
   const ms = performance.now() - startMs;
   const [count, after, spent] = [next - first, await sizesOf(redis.link), cpuTime(redis.pid)];
   const cost: KindCost = {
-    ...{ name: kind.name, about: kind.about },
+    name: kind.name,
+    about: kind.about,
     redisUs: (spent.ownUs - cpu.ownUs) / count,
     ms: ms / count,
     fileBytes: (after.file - before.file) / count,

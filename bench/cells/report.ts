@@ -63,11 +63,13 @@ function rowOf(
   const intact = all.reduce((sum, sample) => sum + sample.intact, 0);
   const made = all.reduce((sum, sample) => sum + sample.calls + sample.failed, 0);
   return {
-    ...{ caseName, group },
+    caseName,
+    group,
     callsPerSecond: of((sample) => sample.callsPerSecond),
     spent: mediansOf(valid),
     othersUs: of((sample) => sample.othersUs),
-    ...{ ratio: median(ratios), spread: spread(ratios) },
+    ratio: median(ratios),
+    spread: spread(ratios),
     pairRatios: [...Map.groupBy(valid, ({ pair }) => pair).values()].map((ofPair) =>
       median(over(({ spent }) => spent.gatewayUs, divided, ofPair)),
     ),
@@ -93,8 +95,12 @@ const divided = (a: number, b: number): number => a / b;
 function mediansOf(samples: readonly CellsSample[]): Spent {
   const of = (name: keyof Spent) => median(samples.map(({ spent }) => spent[name])) ?? Number.NaN;
   return {
-    ...{ gatewayUs: of("gatewayUs"), mainUs: of("mainUs"), redisUs: of("redisUs"), engineUs: of("engineUs") },
-    ...{ exchanges: of("exchanges"), redisBytes: of("redisBytes") },
+    gatewayUs: of("gatewayUs"),
+    mainUs: of("mainUs"),
+    redisUs: of("redisUs"),
+    engineUs: of("engineUs"),
+    exchanges: of("exchanges"),
+    redisBytes: of("redisBytes"),
   };
 }
 

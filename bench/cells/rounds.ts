@@ -122,8 +122,15 @@ export class CellsRounds {
     const spent = plus(await spentBy(group), before, -1);
     const own = plus(spent, this.atRest.get(group) ?? NOTHING, -ms);
     this.samples.push({
-      ...{ pair: this.#pair, round, caseName: benchCase.name, group: group.name, cells: group.cells },
-      ...{ calls: result.calls, intact: result.intact, failed: result.failed, fault: result.fault },
+      pair: this.#pair,
+      round,
+      caseName: benchCase.name,
+      group: group.name,
+      cells: group.cells,
+      calls: result.calls,
+      intact: result.intact,
+      failed: result.failed,
+      fault: result.fault,
       callsPerSecond: result.calls / result.seconds,
       spent: plus(NOTHING, own, 1 / result.calls),
       othersUs: othersUs / result.calls,

@@ -22,7 +22,10 @@ export interface Counted {
 /** The program and its arguments that run a command under callgrind. */
 export const underCallgrind = (outDir: string): [string, ...string[]] => [
   "valgrind",
-  ...["-q", "--tool=callgrind", ...FLAGS, `--callgrind-out-file=${join(outDir, "callgrind.%p")}`],
+  "-q",
+  "--tool=callgrind",
+  ...FLAGS,
+  `--callgrind-out-file=${join(outDir, "callgrind.%p")}`,
 ];
 
 /** @returns valgrind's version. @throws Error that says how to get it */

@@ -115,7 +115,10 @@ function environment(scratchDir: string): Record<string, string> {
     `${readFileSync(settings, "utf8").replace(/^grant_usd:.*$/m, "")}\ngrant_usd: ${GRANT_USD}\n`,
   );
   return {
-    ...{ HOST: "127.0.0.1", PORT: "0", LOG_LEVEL: "warn", CONFIG_DIR: configDir },
+    HOST: "127.0.0.1",
+    PORT: "0",
+    LOG_LEVEL: "warn",
+    CONFIG_DIR: configDir,
     DATA_DIR: join(scratchDir, "counted-data"),
     SIMULATOR_URL: `http://127.0.0.1:${UPSTREAM_PORT}`,
   };
@@ -149,7 +152,9 @@ async function started(plan: CountPlan): Promise<Counting> {
   const secret = readFileSync(join(env.DATA_DIR ?? "", "first-key"), "utf8").trim();
   const { handlerOf } = await import("./socket-library.ts");
   return {
-    ...{ plan, timers, upstream },
+    plan,
+    timers,
+    upstream,
     clients: new Clients(handlerOf(`post ${PATH}`), AT_ONCE),
     requests: new Map(
       kinds.map((called) => [called.kind, { called, request: new ClientRequest(PATH, secret, called.body) }]),

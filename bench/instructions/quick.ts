@@ -37,10 +37,18 @@ export const QUICK_USAGE = `${REWRITE} [options]   instructions of a call of thi
  * would be 3 % of a burst. The old generation has room too, since a full collection is a tenth of a window.
  */
 const NODE_FLAGS = [
-  ...["--min-semi-space-size=128", "--max-semi-space-size=128", "--no-allocation-site-pretenuring"],
-  ...["--initial-old-space-size=3000", "--max-old-space-size=4000", "--no-memory-reducer"],
-  ...["--predictable", "--hash-seed=1", "--random-seed=1", "--expose-gc"],
-  ...["--invocation-count-for-turbofan=200", "--minimum-invocations-after-ic-update=50"],
+  "--min-semi-space-size=128",
+  "--max-semi-space-size=128",
+  "--no-allocation-site-pretenuring",
+  "--initial-old-space-size=3000",
+  "--max-old-space-size=4000",
+  "--no-memory-reducer",
+  "--predictable",
+  "--hash-seed=1",
+  "--random-seed=1",
+  "--expose-gc",
+  "--invocation-count-for-turbofan=200",
+  "--minimum-invocations-after-ic-update=50",
 ];
 
 const PLAN: Omit<CountPlan, "scratchDir" | "windows"> = {
@@ -105,7 +113,9 @@ export async function benchQuickly(args: readonly string[], { repoDir, say }: Co
   }
   const commit = await commitOf(repoDir);
   writeKept(file, {
-    ...{ rewrite: REWRITE, commit, date: new Date().toISOString().slice(0, 10) },
+    rewrite: REWRITE,
+    commit,
+    date: new Date().toISOString().slice(0, 10),
     ...countedOn(),
     figures: rounded(figures),
   });
@@ -162,8 +172,14 @@ async function countedWindows(
 
 /** Settings of whoever starts the bench are not for the gateway that is counted. */
 const UNSET = {
-  ...{ CLICKHOUSE_URL: "", REDIS_URL: "", CELL: "", CELLS: "", WEIR_SECRETS_KEY: "", NODE_OPTIONS: "" },
-  ...{ NODE_COMPILE_CACHE: "", TZ: "UTC" },
+  CLICKHOUSE_URL: "",
+  REDIS_URL: "",
+  CELL: "",
+  CELLS: "",
+  WEIR_SECRETS_KEY: "",
+  NODE_OPTIONS: "",
+  NODE_COMPILE_CACHE: "",
+  TZ: "UTC",
 };
 
 /** The cost of an event is what a long stream takes more than a short one. */

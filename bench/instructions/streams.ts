@@ -57,7 +57,9 @@ export async function calledKinds(simulator: Simulator, model: string): Promise<
           );
       const content = readContent(contentOf(answer), benchCase.stream, benchCase.format);
       return {
-        ...{ kind, content, body: requestBody(benchCase, model) },
+        kind,
+        content,
+        body: requestBody(benchCase, model),
         reads: reads.map((read) => Buffer.from(read, "latin1")),
       };
     }),

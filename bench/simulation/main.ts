@@ -65,7 +65,10 @@ async function billing(): Promise<void> {
   if (Number.isNaN(Date.parse(from))) usage();
   const startedMs = performance.now();
   const { figures, deviation } = await simulateBilling({
-    ...{ orgs, days, from, seed },
+    orgs,
+    days,
+    from,
+    seed,
     onDay: (day) => day % 10 === 9 && console.error(`day ${day + 1}, ${seconds(startedMs)} s`),
   });
   console.log(`${orgs} orgs, ${days} days from ${from}, seed ${seed}, ${seconds(startedMs)} s`);
@@ -79,7 +82,8 @@ async function cells(): Promise<void> {
   const schedules = count(values.schedules);
   const startedMs = performance.now();
   const { broken, counts } = await simulateCells({
-    ...{ seed, schedules },
+    seed,
+    schedules,
     ...(values.verbose && { onLine: (line: string) => console.log(line) }),
     onBroken: ({ seed: of, what }) =>
       console.log(`BROKEN: ${what}\nagain: npm run simulate -- cells --seed ${of} --schedules 1 --verbose`),

@@ -25,7 +25,11 @@ export interface Trouble
 }
 
 const steady = (id: string, price: number, ttftMs: number): SimulatedEndpoint => ({
-  ...{ id, price, ttftMs, spread: 0.35, tokensPerSecond: 80 },
+  id,
+  price,
+  ttftMs,
+  spread: 0.35,
+  tokensPerSecond: 80,
 });
 
 const OUTAGE = { fromS: 60, untilS: 120 };

@@ -131,13 +131,19 @@ function configuration({ issuer, clients, people, clock, closed }: OpenIdProvide
       },
     },
     ttl: {
-      ...{ AccessToken: HOUR_S, AuthorizationCode: 60, IdToken: HOUR_S },
-      ...{ Interaction: HOUR_S, Session: SESSION_S, Grant: SESSION_S },
+      AccessToken: HOUR_S,
+      AuthorizationCode: 60,
+      IdToken: HOUR_S,
+      Interaction: HOUR_S,
+      Session: SESSION_S,
+      Grant: SESSION_S,
     },
     routes: { end_session: END_SESSION_PATH },
     features: {
-      ...{ devInteractions: { enabled: false }, dPoP: { enabled: false } },
-      ...{ pushedAuthorizationRequests: { enabled: false }, resourceIndicators: { enabled: false } },
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      resourceIndicators: { enabled: false },
       backchannelLogout: { enabled: true },
       rpInitiatedLogout: {
         enabled: true,

@@ -147,14 +147,16 @@ class Portal {
     const AckDt = new Date(atMs + IST_MS).toISOString().replace("T", " ").slice(0, 19);
     const { SellerDtls, BuyerDtls, DocDtls, ValDtls, ItemList } = payload;
     const qr = {
-      ...{
-        SellerGstin: SellerDtls.Gstin,
-        BuyerGstin: BuyerDtls.Gstin,
-        DocNo: DocDtls.No,
-        DocTyp: DocDtls.Typ,
-      },
-      ...{ DocDt: DocDtls.Dt, TotInvVal: ValDtls.TotInvVal, ItemCnt: ItemList.length },
-      ...{ MainHsnCode: ItemList[0]?.HsnCd ?? "", Irn: irn, IrnDt: AckDt },
+      SellerGstin: SellerDtls.Gstin,
+      BuyerGstin: BuyerDtls.Gstin,
+      DocNo: DocDtls.No,
+      DocTyp: DocDtls.Typ,
+      DocDt: DocDtls.Dt,
+      TotInvVal: ValDtls.TotInvVal,
+      ItemCnt: ItemList.length,
+      MainHsnCode: ItemList[0]?.HsnCd ?? "",
+      Irn: irn,
+      IrnDt: AckDt,
     };
     const sign = (data: object) =>
       new SignJWT({ data: JSON.stringify(data) })
@@ -164,14 +166,14 @@ class Portal {
     const SignedQRCode = await sign(qr);
     const AckNo = 112_610_000_000_000 + this.#byIrn.size + 1;
     return {
-      ...{
-        Irn: irn,
-        AckNo,
-        AckDt,
-        SignedQRCode,
-        SignedInvoice: await sign({ AckNo, AckDt, Irn: irn, ...payload }),
-      },
-      ...{ number: DocDtls.No, atMs, Status: "ACT" },
+      Irn: irn,
+      AckNo,
+      AckDt,
+      SignedQRCode,
+      SignedInvoice: await sign({ AckNo, AckDt, Irn: irn, ...payload }),
+      number: DocDtls.No,
+      atMs,
+      Status: "ACT",
     };
   }
 

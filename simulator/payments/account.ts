@@ -19,8 +19,14 @@ export class Account {
   ): void {
     const { house, id, currency, reference } = payment;
     this.#state.put("lines", {
-      ...{ id: this.#state.newId(PREFIXES[house].line), house, createdAtMs: this.#clock.now() },
-      ...{ paymentId: id, currency, reference, settlementId: "", ...fields },
+      id: this.#state.newId(PREFIXES[house].line),
+      house,
+      createdAtMs: this.#clock.now(),
+      paymentId: id,
+      currency,
+      reference,
+      settlementId: "",
+      ...fields,
     });
   }
 
@@ -41,8 +47,12 @@ export class Account {
     const lines = open.filter((line) => line.currency === currency);
     const feeMinor = lines.reduce((sum, line) => sum + line.feeMinor, 0);
     const settlement: SimSettlement = {
-      ...{ id: this.#state.newId(PREFIXES[house].settlement), house, createdAtMs: this.#clock.now() },
-      ...{ amount: lines.reduce((sum, line) => sum + line.amount, -feeMinor), feeMinor, currency },
+      id: this.#state.newId(PREFIXES[house].settlement),
+      house,
+      createdAtMs: this.#clock.now(),
+      amount: lines.reduce((sum, line) => sum + line.amount, -feeMinor),
+      feeMinor,
+      currency,
     };
     this.#state.put("settlements", settlement);
     for (const line of lines) this.#state.put("lines", Object.assign(line, { settlementId: settlement.id }));

@@ -53,7 +53,13 @@ export class ApiError extends Error {
 }
 
 export const FAULTS = [
-  ...["error_before", "error_after", "timeout_after", "drop_after", "conflict", "rate_limit", "slow"],
+  "error_before",
+  "error_after",
+  "timeout_after",
+  "drop_after",
+  "conflict",
+  "rate_limit",
+  "slow",
 ] as const;
 
 export interface Fault {
@@ -125,13 +131,19 @@ export class Api {
     }
     if (before !== undefined)
       return {
-        ...{ status: before.status, body: JSON.parse(before.body) },
+        status: before.status,
+        body: JSON.parse(before.body),
         headers: { "idempotent-replayed": "true" },
       };
     const reply = run(front, request, fault);
     const { status, body } = reply;
     this.#state.put("replies", {
-      ...{ id, house: front.house, createdAtMs: 0, fingerprint, status, body: JSON.stringify(body) },
+      id,
+      house: front.house,
+      createdAtMs: 0,
+      fingerprint,
+      status,
+      body: JSON.stringify(body),
     });
     return reply;
   }

@@ -84,8 +84,12 @@ export class Engine {
     const { house } = fields;
     const checkout: SimCheckout = {
       ...fields,
-      ...{ id: this.state.newId(idPrefix ?? PREFIXES[house].checkout), createdAtMs: this.clock.now() },
-      ...{ state: "open", isCancelled: false, paymentIds: [], mandateId: "" },
+      id: this.state.newId(idPrefix ?? PREFIXES[house].checkout),
+      createdAtMs: this.clock.now(),
+      state: "open",
+      isCancelled: false,
+      paymentIds: [],
+      mandateId: "",
     };
     this.state.put("checkouts", checkout);
     return checkout;
@@ -141,9 +145,16 @@ export class Engine {
     const last = this.state.get("payments", checkout.paymentIds.at(-1) ?? "");
     if (house === "stripe" && last?.state === "failed") return Object.assign(last, { method: chosen });
     return this.#newPayment({
-      ...{ house, checkoutId: id, orderId: "", reference: checkout.reference, mandateId: "" },
-      ...{ amount: amount ?? checkout.amount, currency: currency ?? checkout.currency },
-      ...{ customerId: checkout.customerId, method: chosen, state: "processing" },
+      house,
+      checkoutId: id,
+      orderId: "",
+      reference: checkout.reference,
+      mandateId: "",
+      amount: amount ?? checkout.amount,
+      currency: currency ?? checkout.currency,
+      customerId: checkout.customerId,
+      method: chosen,
+      state: "processing",
     });
   }
 
@@ -152,8 +163,12 @@ export class Engine {
   ): SimPayment {
     const payment: SimPayment = {
       ...fields,
-      ...{ id: this.state.newId(PREFIXES[fields.house].payment), createdAtMs: this.clock.now() },
-      ...{ feeMinor: 0, paidAtMs: null, failure: null, refundedMinor: 0 },
+      id: this.state.newId(PREFIXES[fields.house].payment),
+      createdAtMs: this.clock.now(),
+      feeMinor: 0,
+      paidAtMs: null,
+      failure: null,
+      refundedMinor: 0,
     };
     this.state.put("payments", payment);
     return payment;
@@ -222,8 +237,15 @@ export class Engine {
     if (amount < 1 || payment.refundedMinor + amount > payment.amount)
       throw new SimRefusal("amount", "The refund is more than what is left of the payment.");
     const refund: SimRefund = {
-      ...{ id: this.state.newId(PREFIXES[house].refund), house, createdAtMs: this.clock.now() },
-      ...{ paymentId, reference, amount, currency: payment.currency, state: "pending", failure: null },
+      id: this.state.newId(PREFIXES[house].refund),
+      house,
+      createdAtMs: this.clock.now(),
+      paymentId,
+      reference,
+      amount,
+      currency: payment.currency,
+      state: "pending",
+      failure: null,
     };
     this.state.put("refunds", refund);
     this.#put("payments", payment, { refundedMinor: payment.refundedMinor + amount });
@@ -272,8 +294,13 @@ export class Engine {
     const payment = this.payment(house, paymentId);
     if (payment.state !== "paid") throw new SimRefusal("state", `The payment is ${payment.state}.`);
     const dispute: SimDispute = {
-      ...{ id: this.state.newId(PREFIXES[house].dispute), house, createdAtMs: this.clock.now() },
-      ...{ paymentId, amount: amount ?? payment.amount, currency: payment.currency, reason },
+      id: this.state.newId(PREFIXES[house].dispute),
+      house,
+      createdAtMs: this.clock.now(),
+      paymentId,
+      amount: amount ?? payment.amount,
+      currency: payment.currency,
+      reason,
       state: state === "warning" ? "warning" : "open",
     };
     this.state.put("disputes", dispute);
@@ -333,8 +360,15 @@ export class Engine {
   #mandate(checkout: SimCheckout, state: SimMandate["state"], method?: string): SimMandate {
     const { house, customerId, reference, cap, currency } = checkout;
     const mandate: SimMandate = {
-      ...{ id: this.state.newId(PREFIXES[house].mandate), house, createdAtMs: this.clock.now() },
-      ...{ checkoutId: checkout.id, customerId, reference, cap, currency, state },
+      id: this.state.newId(PREFIXES[house].mandate),
+      house,
+      createdAtMs: this.clock.now(),
+      checkoutId: checkout.id,
+      customerId,
+      reference,
+      cap,
+      currency,
+      state,
       method: method ?? (checkout.methods[0] as string),
     };
     this.state.put("mandates", mandate);
@@ -365,8 +399,16 @@ export class Engine {
     const { customerId, method, id } = this.mandate(house, order.mandateId);
     const { orderId = "", amount, currency, reference } = order;
     return this.#newPayment({
-      ...{ house, checkoutId: "", orderId, amount, currency, reference, mandateId: id },
-      ...{ customerId, method, state: "prepared" },
+      house,
+      checkoutId: "",
+      orderId,
+      amount,
+      currency,
+      reference,
+      mandateId: id,
+      customerId,
+      method,
+      state: "prepared",
     });
   }
 

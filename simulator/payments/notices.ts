@@ -144,7 +144,10 @@ export function timedSignature(body: string, secret: string, nowMs: number): str
 async function post(url: string, body: string, headers: Record<string, string>): Promise<number> {
   try {
     const reply = await fetch(url, {
-      ...{ method: "POST", body, redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) },
+      method: "POST",
+      body,
+      redirect: "manual",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
       headers: { "content-type": "application/json", ...headers },
     });
     await reply.arrayBuffer();

@@ -2,24 +2,35 @@
 import type { House, SimFailure } from "./state.ts";
 
 export const OUTCOMES = [
-  ...["paid", "authorized", "processing"],
-  ...["decline_hard", "decline_soft", "insufficient_funds", "opt_out"],
+  "paid",
+  "authorized",
+  "processing",
+  "decline_hard",
+  "decline_soft",
+  "insufficient_funds",
+  "opt_out",
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 /** In the words of each service. */
 const CODES: Readonly<Record<House, Readonly<Record<string, string>>>> = {
   stripe: {
-    ...{ decline_hard: "stolen_card", decline_soft: "processing_error" },
-    ...{ insufficient_funds: "insufficient_funds", opt_out: "stop_payment_order" },
+    decline_hard: "stolen_card",
+    decline_soft: "processing_error",
+    insufficient_funds: "insufficient_funds",
+    opt_out: "stop_payment_order",
   },
   razorpay: {
-    ...{ decline_hard: "card_stolen", decline_soft: "gateway_technical_error" },
-    ...{ insufficient_funds: "insufficient_funds", opt_out: "debit_opted_out" },
+    decline_hard: "card_stolen",
+    decline_soft: "gateway_technical_error",
+    insufficient_funds: "insufficient_funds",
+    opt_out: "debit_opted_out",
   },
   simulated: {
-    ...{ decline_hard: "declined", decline_soft: "try_again" },
-    ...{ insufficient_funds: "insufficient_funds", opt_out: "opted_out" },
+    decline_hard: "declined",
+    decline_soft: "try_again",
+    insufficient_funds: "insufficient_funds",
+    opt_out: "opted_out",
   },
 };
 
@@ -47,15 +58,36 @@ export function feeOf(house: House, amount: number): number {
 /** Ids begin as those of the real service do. */
 export const PREFIXES = {
   stripe: {
-    ...{ checkout: "cs_test", payment: "pi", refund: "re", mandate: "pm", dispute: "dp" },
-    ...{ customer: "cus", settlement: "po", line: "txn", order: "order" },
+    checkout: "cs_test",
+    payment: "pi",
+    refund: "re",
+    mandate: "pm",
+    dispute: "dp",
+    customer: "cus",
+    settlement: "po",
+    line: "txn",
+    order: "order",
   },
   razorpay: {
-    ...{ checkout: "plink", payment: "pay", refund: "rfnd", mandate: "token", dispute: "disp" },
-    ...{ customer: "cust", settlement: "setl", line: "line", order: "order" },
+    checkout: "plink",
+    payment: "pay",
+    refund: "rfnd",
+    mandate: "token",
+    dispute: "disp",
+    customer: "cust",
+    settlement: "setl",
+    line: "line",
+    order: "order",
   },
   simulated: {
-    ...{ checkout: "sco", payment: "spy", refund: "srf", mandate: "smd", dispute: "sdp" },
-    ...{ customer: "scu", settlement: "sst", line: "sln", order: "sor" },
+    checkout: "sco",
+    payment: "spy",
+    refund: "srf",
+    mandate: "smd",
+    dispute: "sdp",
+    customer: "scu",
+    settlement: "sst",
+    line: "sln",
+    order: "sor",
   },
 } as const satisfies Readonly<Record<House, Readonly<Record<string, string>>>>;

@@ -7,8 +7,14 @@ import { page } from "../identity/pages.ts";
 import type { SimCheckout } from "./state.ts";
 
 const METHOD_NAMES: Readonly<Record<string, string>> = {
-  ...{ upi: "UPI", netbanking: "Net banking", card_domestic: "Card from India", emandate: "e-Mandate" },
-  ...{ card_international: "Card from abroad", card: "Card", link: "Link", ach_debit: "Bank debit (ACH)" },
+  upi: "UPI",
+  netbanking: "Net banking",
+  card_domestic: "Card from India",
+  emandate: "e-Mandate",
+  card_international: "Card from abroad",
+  card: "Card",
+  link: "Link",
+  ach_debit: "Bank debit (ACH)",
 };
 
 const SERVICES = { stripe: "Stripe", razorpay: "Razorpay", simulated: "the payment service" } as const;

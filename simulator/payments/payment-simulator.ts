@@ -81,7 +81,8 @@ export async function startPaymentSimulator(options: PaymentSimulatorOptions): P
   put(state, "port", String(port));
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const keys: ServiceKeys = {
-    ...{ stripeKey: "sk_test_simulator", razorpayKeyId: "rzp_test_simulator" },
+    stripeKey: "sk_test_simulator",
+    razorpayKeyId: "rzp_test_simulator",
     razorpayKeySecret: "simulator_secret",
     simulatedKey: kept(state, "key", state.newId("smk") + state.newId("")),
     ...options.keys,
@@ -97,7 +98,12 @@ export async function startPaymentSimulator(options: PaymentSimulatorOptions): P
   const deps = { engine, api, notices, fronts, timers };
   server.on("request", (request, response) => listener(deps, request, response));
   return {
-    ...{ url, keys, webhookSecret, engine, notices, api },
+    url,
+    keys,
+    webhookSecret,
+    engine,
+    notices,
+    api,
     control: (act) => control(deps, act),
     hook: (house, target) => void notices.targets.set(house, target),
     async close() {

@@ -84,15 +84,20 @@ const linkRoutes = (engine: Engine, urlOf: UrlOf): ApiRoute[] => [
       if (isTaken) throw new SimRefusal("state", "payment link with given reference_id already exists");
       const customer = partOf(body.customer);
       const checkout = engine.openCheckout({
-        ...{ house: HOUSE, mode: "payment", reference, amount: numberOf(body.amount), currency: "INR" },
-        ...{
-          description: textOf(body.description),
-          payerName: textOf(customer.name),
-          customerId: "",
-          cap: 0,
-        },
-        ...{ email: textOf(customer.email), returnUrl: textOf(body.callback_url) },
-        ...{ expiresAtMs: numberOf(body.expire_by) * 1000, methods: offered(body) },
+        house: HOUSE,
+        mode: "payment",
+        reference,
+        amount: numberOf(body.amount),
+        currency: "INR",
+
+        description: textOf(body.description),
+        payerName: textOf(customer.name),
+        customerId: "",
+        cap: 0,
+        email: textOf(customer.email),
+        returnUrl: textOf(body.callback_url),
+        expiresAtMs: numberOf(body.expire_by) * 1000,
+        methods: offered(body),
       });
       return linkEntity(engine, checkout, urlOf(checkout.id));
     },
@@ -136,20 +141,19 @@ const registrationRoutes = (engine: Engine, urlOf: UrlOf): ApiRoute[] => [
       const { method, max_amount } = partOf(body.subscription_registration);
       const customer = partOf(body.customer);
       const checkout = engine.openCheckout({
-        ...{
-          house: HOUSE,
-          mode: "mandate",
-          idPrefix: "inv",
-          reference: textOf(body.receipt),
-          currency: "INR",
-        },
-        ...{
-          amount: numberOf(body.amount),
-          cap: numberOf(max_amount),
-          description: textOf(body.description),
-        },
-        ...{ payerName: textOf(customer.name), email: textOf(customer.email) },
-        ...{ customerId: engine.state.newId("cust"), returnUrl: textOf(body.callback_url) },
+        house: HOUSE,
+        mode: "mandate",
+        idPrefix: "inv",
+        reference: textOf(body.receipt),
+        currency: "INR",
+
+        amount: numberOf(body.amount),
+        cap: numberOf(max_amount),
+        description: textOf(body.description),
+        payerName: textOf(customer.name),
+        email: textOf(customer.email),
+        customerId: engine.state.newId("cust"),
+        returnUrl: textOf(body.callback_url),
         expiresAtMs: numberOf(body.expire_by) * 1000,
         methods: [method === "card" ? "card_domestic" : textOf(method)],
       });
@@ -204,7 +208,9 @@ const orderRoutes = (engine: Engine): ApiRoute[] => [
       const body = bodyOf(request);
       const order = {
         ...({ id: engine.state.newId("order"), house: HOUSE, createdAtMs: engine.clock.now() } as const),
-        ...{ amount: numberOf(body.amount), currency: textOf(body.currency), receipt: textOf(body.receipt) },
+        amount: numberOf(body.amount),
+        currency: textOf(body.currency),
+        receipt: textOf(body.receipt),
         notes: partOf(body.notes) as Readonly<Record<string, string>>,
       };
       engine.state.put("orders", order);
@@ -270,7 +276,9 @@ function paymentsOf(engine: Engine, orderId: string): SimPayment[] {
 const paymentError = ({ id, orderId, failure }: SimPayment): ApiError =>
   new ApiError(400, {
     error: {
-      ...{ code: "BAD_REQUEST_ERROR", description: failure?.message, reason: failure?.code },
+      code: "BAD_REQUEST_ERROR",
+      description: failure?.message,
+      reason: failure?.code,
       metadata: { payment_id: id, order_id: orderId },
     },
   });

@@ -17,8 +17,12 @@ export function razorpayEvents(engine: Engine, change: Change, urlOf: UrlOf): { 
   return eventsOf(engine, change, urlOf).map(([event, payload]) => {
     const entities = Object.entries(payload).map(([name, entity]) => [name, { entity }]);
     const body = {
-      ...{ entity: "event", account_id: "acc_simulator", event, contains: Object.keys(payload) },
-      ...{ payload: Object.fromEntries(entities), created_at: Math.floor(engine.clock.now() / 1000) },
+      entity: "event",
+      account_id: "acc_simulator",
+      event,
+      contains: Object.keys(payload),
+      payload: Object.fromEntries(entities),
+      created_at: Math.floor(engine.clock.now() / 1000),
     };
     return { id: engine.state.newId("rzpevent"), body: JSON.stringify(body) };
   });
@@ -26,11 +30,16 @@ export function razorpayEvents(engine: Engine, change: Change, urlOf: UrlOf): { 
 
 /** What Razorpay tells of; the beginning and the automatic return of a payment it does not. */
 const PAYMENT_EVENTS: Readonly<Partial<Record<SimPayment["state"], string>>> = {
-  ...{ authorized: "payment.authorized", paid: "payment.captured", failed: "payment.failed" },
+  authorized: "payment.authorized",
+  paid: "payment.captured",
+  failed: "payment.failed",
 };
 const DISPUTE_EVENTS: Readonly<Record<string, string>> = { reinstated: "won", won: "won", lost: "lost" };
 const TOKEN_EVENTS: Readonly<Record<string, string>> = {
-  ...{ active: "confirmed", failed: "rejected", paused: "paused", cancelled: "cancelled" },
+  active: "confirmed",
+  failed: "rejected",
+  paused: "paused",
+  cancelled: "cancelled",
 };
 
 function eventsOf(engine: Engine, change: Change, urlOf: UrlOf): [event: string, payload: Payload][] {

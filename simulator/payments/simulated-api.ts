@@ -19,8 +19,13 @@ const returnUrl = z.url({ protocol: /^https?$/ }).max(2000);
 const methods = z.array(text).max(20);
 
 const checkoutBody = z.object({
-  ...{ reference: text, payer, total: amount, description: text, returnUrl },
-  ...{ expiresAtMs: z.int().positive(), methods },
+  reference: text,
+  payer,
+  total: amount,
+  description: text,
+  returnUrl,
+  expiresAtMs: z.int().positive(),
+  methods,
 });
 const mandateBody = z.object({ reference: text, payer, method: text, cap: amount, returnUrl });
 const refundBody = z.object({ reference: text, paymentRef: text, total: amount });
@@ -59,9 +64,18 @@ const pageRoutes = (engine: Engine, urlOf: (id: string) => string): ApiRoute[] =
       const order = bodyOf(checkoutBody, request);
       const { total, payer, reference, description, returnUrl, expiresAtMs } = order;
       const { id } = engine.openCheckout({
-        ...{ house: HOUSE, mode: "payment", reference, amount: total.minor, currency: total.currency },
-        ...{ description, payerName: payer.name, email: payer.email, customerId: payer.orgId, cap: 0 },
-        ...{ returnUrl, expiresAtMs },
+        house: HOUSE,
+        mode: "payment",
+        reference,
+        amount: total.minor,
+        currency: total.currency,
+        description,
+        payerName: payer.name,
+        email: payer.email,
+        customerId: payer.orgId,
+        cap: 0,
+        returnUrl,
+        expiresAtMs,
         methods: order.methods.length > 0 ? order.methods : METHODS[total.currency],
       });
       return { ref: id, url: urlOf(id) };
@@ -87,9 +101,19 @@ const pageRoutes = (engine: Engine, urlOf: (id: string) => string): ApiRoute[] =
     (request) => {
       const { cap, payer, reference, method, returnUrl } = bodyOf(mandateBody, request);
       const { id } = engine.openCheckout({
-        ...{ house: HOUSE, mode: "mandate", reference, amount: 0, currency: cap.currency, cap: cap.minor },
-        ...{ description: "", payerName: payer.name, email: payer.email, customerId: payer.orgId },
-        ...{ returnUrl, expiresAtMs: engine.clock.now() + REGISTRATION_MS, methods: [method] },
+        house: HOUSE,
+        mode: "mandate",
+        reference,
+        amount: 0,
+        currency: cap.currency,
+        cap: cap.minor,
+        description: "",
+        payerName: payer.name,
+        email: payer.email,
+        customerId: payer.orgId,
+        returnUrl,
+        expiresAtMs: engine.clock.now() + REGISTRATION_MS,
+        methods: [method],
       });
       return { ref: id, url: urlOf(id) };
     },
@@ -158,8 +182,12 @@ const accountRoutes = (engine: Engine): ApiRoute[] => [
     ({ query }) =>
       pageOf(query, (fromMs, toMs) =>
         engine.account.linesOf(HOUSE, fromMs, toMs).map((line) => ({
-          ...{ kind: line.kind, ref: line.ref, paymentRef: line.paymentId, reference: line.reference },
-          ...{ amount: { currency: line.currency, minor: line.amount }, feeMinor: line.feeMinor },
+          kind: line.kind,
+          ref: line.ref,
+          paymentRef: line.paymentId,
+          reference: line.reference,
+          amount: { currency: line.currency, minor: line.amount },
+          feeMinor: line.feeMinor,
           atMs: line.createdAtMs,
         })),
       ),
@@ -170,7 +198,9 @@ const accountRoutes = (engine: Engine): ApiRoute[] => [
     ({ query }) =>
       pageOf(query, (fromMs, toMs) =>
         engine.account.settlementsOf(HOUSE, fromMs, toMs).map((settlement) => ({
-          ...{ ref: settlement.id, feeMinor: settlement.feeMinor, atMs: settlement.createdAtMs },
+          ref: settlement.id,
+          feeMinor: settlement.feeMinor,
+          atMs: settlement.createdAtMs,
           amount: { currency: settlement.currency, minor: settlement.amount },
         })),
       ),
@@ -185,20 +215,32 @@ function pageOf<T>(query: URLSearchParams, read: (fromMs: number, toMs: number) 
 }
 
 const paymentOf = (payment: SimPayment) => ({
-  ...{ ref: payment.id, reference: payment.reference, state: payment.state },
-  ...{ total: { currency: payment.currency, minor: payment.amount }, feeMinor: payment.feeMinor },
-  ...{ method: payment.method, paidAtMs: payment.paidAtMs, failure: payment.failure },
+  ref: payment.id,
+  reference: payment.reference,
+  state: payment.state,
+  total: { currency: payment.currency, minor: payment.amount },
+  feeMinor: payment.feeMinor,
+  method: payment.method,
+  paidAtMs: payment.paidAtMs,
+  failure: payment.failure,
   refundedMinor: payment.refundedMinor,
 });
 
 const refundOf = (refund: SimRefund) => ({
-  ...{ ref: refund.id, reference: refund.reference, paymentRef: refund.paymentId, state: refund.state },
-  ...{ total: { currency: refund.currency, minor: refund.amount }, failure: refund.failure },
+  ref: refund.id,
+  reference: refund.reference,
+  paymentRef: refund.paymentId,
+  state: refund.state,
+  total: { currency: refund.currency, minor: refund.amount },
+  failure: refund.failure,
   createdAtMs: refund.createdAtMs,
 });
 
 const disputeOf = (dispute: SimDispute) => ({
-  ...{ ref: dispute.id, paymentRef: dispute.paymentId, state: dispute.state, reason: dispute.reason },
+  ref: dispute.id,
+  paymentRef: dispute.paymentId,
+  state: dispute.state,
+  reason: dispute.reason,
   amount: { currency: dispute.currency, minor: dispute.amount },
 });
 
@@ -208,8 +250,12 @@ function mandateOf(engine: Engine, id: string) {
   const mandate: SimMandate | undefined = mandateId === "" ? undefined : engine.mandate(HOUSE, mandateId);
   const unregistered = state === "open" ? "pending" : "failed";
   return {
-    ...{ ref: id, tokenRef: mandateId, reference, cap: { currency, minor: cap } },
-    ...{ state: mandate?.state ?? unregistered, method: mandate?.method ?? methods[0] ?? "" },
+    ref: id,
+    tokenRef: mandateId,
+    reference,
+    cap: { currency, minor: cap },
+    state: mandate?.state ?? unregistered,
+    method: mandate?.method ?? methods[0] ?? "",
   };
 }
 

@@ -147,8 +147,17 @@ export interface Collections {
 }
 
 const NAMES = [
-  ...["checkouts", "payments", "refunds", "mandates", "disputes", "orders"],
-  ...["customers", "lines", "settlements", "replies", "meta"],
+  "checkouts",
+  "payments",
+  "refunds",
+  "mandates",
+  "disputes",
+  "orders",
+  "customers",
+  "lines",
+  "settlements",
+  "replies",
+  "meta",
 ] as (keyof Collections)[];
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

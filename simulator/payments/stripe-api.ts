@@ -76,14 +76,19 @@ function createSession(engine: Engine, form: Form) {
   const customer = engine.state.get("customers", form.text("customer"));
   const item = "line_items[0][price_data]";
   return engine.openCheckout({
-    ...{ house: HOUSE, mode: isSetup ? "mandate" : "payment", reference: metadata.reference ?? "" },
+    house: HOUSE,
+    mode: isSetup ? "mandate" : "payment",
+    reference: metadata.reference ?? "",
     amount: isSetup ? 0 : form.number(`${item}[unit_amount]`),
     currency: (isSetup ? form.text("currency") : form.text(`${item}[currency]`)).toUpperCase(),
     description: form.text(`${item}[product_data][name]`),
-    ...{ payerName: customer?.name ?? form.text("customer_email"), customerId: customer?.id ?? "" },
-    ...{ email: customer?.email ?? form.text("customer_email"), returnUrl: form.text("success_url") },
+    payerName: customer?.name ?? form.text("customer_email"),
+    customerId: customer?.id ?? "",
+    email: customer?.email ?? form.text("customer_email"),
+    returnUrl: form.text("success_url"),
     expiresAtMs: endOf(form, engine.clock.now()),
-    ...{ methods: methodsOf(form), cap: Number(metadata.cap_minor ?? 0) },
+    methods: methodsOf(form),
+    cap: Number(metadata.cap_minor ?? 0),
   });
 }
 
@@ -124,7 +129,8 @@ const sessionRoutes = (engine: Engine, urlOf: UrlOf): ApiRoute[] => [
       const form = filled(new Form(request));
       const customer = {
         ...({ id: engine.state.newId("cus"), house: HOUSE, createdAtMs: engine.clock.now() } as const),
-        ...{ name: form.text("name"), email: form.text("email") },
+        name: form.text("name"),
+        email: form.text("email"),
       };
       engine.state.put("customers", customer);
       const { id, name, email } = customer;
@@ -153,7 +159,9 @@ const intentRoutes = (engine: Engine): ApiRoute[] => [
       if (engine.mandate(HOUSE, mandateId).customerId !== form.text("customer"))
         throw new SimRefusal("state", "The payment method belongs to another customer.");
       const payment = engine.prepareDebit(HOUSE, {
-        ...{ mandateId, amount: form.number("amount"), currency: form.text("currency").toUpperCase() },
+        mandateId,
+        amount: form.number("amount"),
+        currency: form.text("currency").toUpperCase(),
         reference: form.record("metadata").reference ?? "",
       });
       return intentObject(engine, payment, false);
@@ -193,7 +201,10 @@ function cardError(engine: Engine, payment: SimPayment): ApiError {
   const { code, message } = payment.failure ?? { code: "", message: "" };
   return new ApiError(402, {
     error: {
-      ...{ type: "card_error", code: "card_declined", decline_code: code, message },
+      type: "card_error",
+      code: "card_declined",
+      decline_code: code,
+      message,
       payment_intent: intentObject(engine, payment, false),
     },
   });
@@ -286,12 +297,19 @@ export function stripeEvents(engine: Engine, change: Change, urlOf: UrlOf): { id
 }
 
 const PAYMENT_EVENTS: Readonly<Record<SimPayment["state"], string>> = {
-  ...{ prepared: "created", processing: "processing", authorized: "amount_capturable_updated" },
-  ...{ paid: "succeeded", failed: "payment_failed", returned: "canceled" },
+  prepared: "created",
+  processing: "processing",
+  authorized: "amount_capturable_updated",
+  paid: "succeeded",
+  failed: "payment_failed",
+  returned: "canceled",
 };
 
 const DISPUTE_EVENTS: Readonly<Record<string, string>> = {
-  ...{ withdrawn: "funds_withdrawn", reinstated: "funds_reinstated", lost: "closed", won: "closed" },
+  withdrawn: "funds_withdrawn",
+  reinstated: "funds_reinstated",
+  lost: "closed",
+  won: "closed",
 };
 
 function eventsOf(engine: Engine, change: Change, urlOf: UrlOf): [type: string, object: unknown][] {

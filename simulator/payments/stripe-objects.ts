@@ -20,7 +20,9 @@ export const setupIdOf = (checkoutId: string): string => `seti_${suffix(checkout
 
 /** Names of methods, ours and Stripe's. */
 export const STRIPE_TYPES: Readonly<Record<string, string>> = {
-  ...{ card: "card", link: "link", ach_debit: "us_bank_account" },
+  card: "card",
+  link: "link",
+  ach_debit: "us_bank_account",
 };
 
 /** As JSON. */
@@ -33,12 +35,21 @@ export function sessionObject(engine: Engine, checkout: SimCheckout, url: string
   const payment = engine.state.get("payments", checkout.paymentIds.at(-1) ?? "");
   const isPaid = payment?.state === "paid" || payment?.state === "authorized";
   return {
-    ...{ id, object: "checkout.session", mode: mode === "payment" ? "payment" : "setup", status: state },
-    ...{ url: state === "open" ? url : null, client_reference_id: reference, amount_total: amount },
+    id,
+    object: "checkout.session",
+    mode: mode === "payment" ? "payment" : "setup",
+    status: state,
+    url: state === "open" ? url : null,
+    client_reference_id: reference,
+    amount_total: amount,
     metadata: { ...metadataOf(reference), ...(mode === "mandate" && { cap_minor: String(cap) }) },
-    ...{ currency: currency.toLowerCase(), customer: customerId || null, livemode: false },
-    ...{ created: seconds(checkout.createdAtMs), expires_at: seconds(expiresAtMs) },
-    ...{ success_url: checkout.returnUrl, payment_status: isPaid ? "paid" : "unpaid" },
+    currency: currency.toLowerCase(),
+    customer: customerId || null,
+    livemode: false,
+    created: seconds(checkout.createdAtMs),
+    expires_at: seconds(expiresAtMs),
+    success_url: checkout.returnUrl,
+    payment_status: isPaid ? "paid" : "unpaid",
     payment_intent:
       payment === undefined ? null : isExpanded ? intentObject(engine, payment, true) : payment.id,
     setup_intent: mode === "payment" ? null : isExpanded ? setupObject(engine, checkout) : setupIdOf(id),
@@ -47,21 +58,37 @@ export function sessionObject(engine: Engine, checkout: SimCheckout, url: string
 
 /** A payment that the payer, and not the seller, began needs the payer for its next try. */
 const INTENT_STATES: Readonly<Record<SimPayment["state"], string>> = {
-  ...{ prepared: "requires_confirmation", processing: "processing", authorized: "requires_capture" },
-  ...{ paid: "succeeded", failed: "requires_payment_method", returned: "canceled" },
+  prepared: "requires_confirmation",
+  processing: "processing",
+  authorized: "requires_capture",
+  paid: "succeeded",
+  failed: "requires_payment_method",
+  returned: "canceled",
 };
 
 export function intentObject(engine: Engine, payment: SimPayment, isExpanded: boolean) {
   const { id, amount, currency, state, reference, mandateId, failure, createdAtMs } = payment;
   const hasCharge = state !== "prepared";
   const error = failure && {
-    ...{ type: "card_error", code: "card_declined", decline_code: failure.code, message: failure.message },
+    type: "card_error",
+    code: "card_declined",
+    decline_code: failure.code,
+    message: failure.message,
   };
   return {
-    ...{ id, object: "payment_intent", amount, amount_received: state === "paid" ? amount : 0 },
-    ...{ currency: currency.toLowerCase(), status: INTENT_STATES[state], metadata: metadataOf(reference) },
-    ...{ customer: payment.customerId || null, payment_method: mandateId || null, livemode: false },
-    ...{ last_payment_error: error, created: seconds(createdAtMs), capture_method: "automatic" },
+    id,
+    object: "payment_intent",
+    amount,
+    amount_received: state === "paid" ? amount : 0,
+    currency: currency.toLowerCase(),
+    status: INTENT_STATES[state],
+    metadata: metadataOf(reference),
+    customer: payment.customerId || null,
+    payment_method: mandateId || null,
+    livemode: false,
+    last_payment_error: error,
+    created: seconds(createdAtMs),
+    capture_method: "automatic",
     latest_charge: hasCharge ? (isExpanded ? chargeObject(engine, payment, true) : chargeIdOf(id)) : null,
   };
 }
@@ -70,19 +97,18 @@ export function chargeObject(engine: Engine, payment: SimPayment, isExpanded: bo
   const { id, amount, currency, state, reference, createdAtMs, refundedMinor } = payment;
   const line = [...engine.state.all("lines")].find((l) => l.kind === "payment" && l.ref === id);
   return {
-    ...{
-      id: chargeIdOf(id),
-      object: "charge",
-      amount,
-      amount_refunded: refundedMinor,
-      paid: state === "paid",
-    },
-    ...{ currency: currency.toLowerCase(), captured: state === "paid", created: seconds(createdAtMs) },
-    ...{
-      payment_intent: id,
-      metadata: metadataOf(reference),
-      status: state === "failed" ? "failed" : "succeeded",
-    },
+    id: chargeIdOf(id),
+    object: "charge",
+    amount,
+    amount_refunded: refundedMinor,
+    paid: state === "paid",
+    currency: currency.toLowerCase(),
+    captured: state === "paid",
+    created: seconds(createdAtMs),
+
+    payment_intent: id,
+    metadata: metadataOf(reference),
+    status: state === "failed" ? "failed" : "succeeded",
     payment_method_details: { type: STRIPE_TYPES[payment.method] ?? payment.method },
     balance_transaction:
       line === undefined ? null : isExpanded ? transactionObject(engine, line, false) : line.id,
@@ -95,7 +121,10 @@ function setupObject(engine: Engine, checkout: SimCheckout) {
   const mandate = mandateId === "" ? undefined : engine.mandate(HOUSE, mandateId);
   const isSet = mandate !== undefined && mandate.state !== "failed";
   return {
-    ...{ id: setupIdOf(id), object: "setup_intent", metadata: metadataOf(reference), customer: customerId },
+    id: setupIdOf(id),
+    object: "setup_intent",
+    metadata: metadataOf(reference),
+    customer: customerId,
     status: isSet ? "succeeded" : "requires_payment_method",
     payment_method: isSet ? methodObject(mandate) : null,
     last_setup_error: mandate?.state === "failed" ? { code: "setup_intent_authentication_failure" } : null,
@@ -103,31 +132,53 @@ function setupObject(engine: Engine, checkout: SimCheckout) {
 }
 
 export const methodObject = ({ id, method, customerId, state, createdAtMs }: SimMandate) => ({
-  ...{ id, object: "payment_method", type: STRIPE_TYPES[method] ?? method, livemode: false },
-  ...{ customer: state === "cancelled" ? null : customerId, created: seconds(createdAtMs) },
+  id,
+  object: "payment_method",
+  type: STRIPE_TYPES[method] ?? method,
+  livemode: false,
+  customer: state === "cancelled" ? null : customerId,
+  created: seconds(createdAtMs),
 });
 
 const REFUND_STATES = { pending: "pending", refunded: "succeeded", failed: "failed" } as const;
 
 export const refundObject = (refund: SimRefund) => ({
-  ...{ id: refund.id, object: "refund", amount: refund.amount, currency: refund.currency.toLowerCase() },
-  ...{ payment_intent: refund.paymentId, charge: chargeIdOf(refund.paymentId) },
-  ...{ status: REFUND_STATES[refund.state], metadata: metadataOf(refund.reference) },
-  ...{ created: seconds(refund.createdAtMs), ...(refund.failure && { failure_reason: refund.failure.code }) },
+  id: refund.id,
+  object: "refund",
+  amount: refund.amount,
+  currency: refund.currency.toLowerCase(),
+  payment_intent: refund.paymentId,
+  charge: chargeIdOf(refund.paymentId),
+  status: REFUND_STATES[refund.state],
+  metadata: metadataOf(refund.reference),
+  created: seconds(refund.createdAtMs),
+  ...(refund.failure && { failure_reason: refund.failure.code }),
 });
 
 const DISPUTE_STATES: Readonly<Record<SimDispute["state"], string>> = {
-  ...{ warning: "warning_needs_response", open: "needs_response", withdrawn: "needs_response" },
-  ...{ reinstated: "won", lost: "lost", won: "won" },
+  warning: "warning_needs_response",
+  open: "needs_response",
+  withdrawn: "needs_response",
+  reinstated: "won",
+  lost: "lost",
+  won: "won",
 };
 
 export function disputeObject(engine: Engine, dispute: SimDispute): StripeObject {
   const { id, amount, currency, paymentId, reason, state, createdAtMs } = dispute;
   const lines = [...engine.state.all("lines")].filter((line) => line.kind === "dispute" && line.ref === id);
   return {
-    ...{ id, object: "dispute", amount, currency: currency.toLowerCase(), reason },
-    ...{ charge: chargeIdOf(paymentId), payment_intent: paymentId, status: DISPUTE_STATES[state] },
-    ...{ is_charge_refundable: state === "warning", created: seconds(createdAtMs), metadata: {} },
+    id,
+    object: "dispute",
+    amount,
+    currency: currency.toLowerCase(),
+    reason,
+    charge: chargeIdOf(paymentId),
+    payment_intent: paymentId,
+    status: DISPUTE_STATES[state],
+    is_charge_refundable: state === "warning",
+    created: seconds(createdAtMs),
+    metadata: {},
     balance_transactions: lines.map((line) => transactionObject(engine, line, false)),
   };
 }
@@ -137,8 +188,15 @@ export function transactionObject(engine: Engine, line: SimLine, isExpanded: boo
   const [type, category] = typeOf(line);
   const source = line.kind === "payment" ? chargeIdOf(ref) : ref;
   return {
-    ...{ id, object: "balance_transaction", amount, fee: feeMinor, net: amount - feeMinor, type },
-    ...{ currency: currency.toLowerCase(), created: seconds(createdAtMs), reporting_category: category },
+    id,
+    object: "balance_transaction",
+    amount,
+    fee: feeMinor,
+    net: amount - feeMinor,
+    type,
+    currency: currency.toLowerCase(),
+    created: seconds(createdAtMs),
+    reporting_category: category,
     source: isExpanded ? sourceOf(engine, line) : source,
   };
 }
@@ -156,6 +214,12 @@ function sourceOf(engine: Engine, { kind, ref }: SimLine): StripeObject {
 }
 
 export const payoutObject = ({ id, amount, currency, createdAtMs }: SimSettlement) => ({
-  ...{ id, object: "payout", amount, currency: currency.toLowerCase(), automatic: true, status: "paid" },
-  ...{ created: seconds(createdAtMs), arrival_date: seconds(createdAtMs) },
+  id,
+  object: "payout",
+  amount,
+  currency: currency.toLowerCase(),
+  automatic: true,
+  status: "paid",
+  created: seconds(createdAtMs),
+  arrival_date: seconds(createdAtMs),
 });

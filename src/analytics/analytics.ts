@@ -179,7 +179,10 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
 
   const inserted = new InsertedUntil(outbox, clock);
   const waitForInserts = inserts({
-    ...{ spool, others, clickhouse, own: inserted },
+    spool,
+    others,
+    clickhouse,
+    own: inserted,
     waitMs: () => (hasAnswered ? CATCH_UP_MS : START_MS),
     answered: () => {
       hasAnswered ||= clickhouse.live();
@@ -197,7 +200,11 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     erasure: analyticsErasure({ clickhouse, clock, flush }),
     copy: analyticsCopy({ clickhouse, spools, isEmbedded: server === undefined }),
     recordsOf: (...asked) => recordsOf({ clickhouse, clock, retentionDays, waitForInserts }, ...asked),
-    ...{ analysts, analystAccess, shadowRuns, ledger, inserted },
+    analysts,
+    analystAccess,
+    shadowRuns,
+    ledger,
+    inserted,
     recordOf: async (...asked) => (await callRecord({ outbox, clickhouse, others }, ...asked)).record,
     flush: (withinMs = CATCH_UP_MS) => flush(withinMs),
     flushOwn: async (withinMs) => {

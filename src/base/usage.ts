@@ -98,7 +98,10 @@ function addToolLines(
     const price = Object.hasOwn(prices, tool) ? prices[tool] : undefined;
     if (price === undefined || units === 0) continue;
     lines.push({
-      ...{ kind: "server_tool", units, unit_price_nano: price, micro_usd: lineMicroUsd(units, price) },
+      kind: "server_tool",
+      units,
+      unit_price_nano: price,
+      micro_usd: lineMicroUsd(units, price),
       tool,
     });
   }

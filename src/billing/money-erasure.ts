@@ -109,12 +109,17 @@ function bareTopup(row: TopupRow, nowMs: number): TopupRow | undefined {
   const isNamed = recipient.legalName !== "" && !isPaid(row) && !mayCome;
   if (isBare(row, ["checkoutUrl", "idempotencyKey", "failure"]) && !isNamed) return undefined;
   const nobody = {
-    ...{ ...recipient, legalName: "", gstin: "", taxId: "" },
+    ...recipient,
+    legalName: "",
+    gstin: "",
+    taxId: "",
     address: { ...recipient.address, line1: "", city: "", postalCode: "" },
   };
   return {
     ...row,
-    ...{ checkoutUrl: "", idempotencyKey: "", failure: "" },
+    checkoutUrl: "",
+    idempotencyKey: "",
+    failure: "",
     ...(isNamed && { quote: { ...row.quote, recipient: nobody } }),
   };
 }

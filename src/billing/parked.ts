@@ -10,8 +10,14 @@ import type { Store, Table } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
 
 export const PARKED_REASONS = [
-  ...["amount_differs", "currency_differs", "paid_twice", "unknown_payment"],
-  ...["refund_does_not_fit", "refund_failed_late", "fraud_warning", "reconciliation"],
+  "amount_differs",
+  "currency_differs",
+  "paid_twice",
+  "unknown_payment",
+  "refund_does_not_fit",
+  "refund_failed_late",
+  "fraud_warning",
+  "reconciliation",
 ] as const;
 export type ParkedReason = (typeof PARKED_REASONS)[number];
 

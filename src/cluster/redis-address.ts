@@ -71,8 +71,11 @@ function sentinelsOf(text: string): RedisAddress {
       const { hostname, port } = new URL(`tcp://${text}`);
       return { host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? SENTINEL_PORT : Number(port) };
     }),
-    ...{ login: loginOf(login), sentinelLogin: loginOf(sentinelLogin) },
-    ...{ master, db: Number(db), isTls: text.startsWith("rediss") },
+    login: loginOf(login),
+    sentinelLogin: loginOf(sentinelLogin),
+    master,
+    db: Number(db),
+    isTls: text.startsWith("rediss"),
   };
 }
 

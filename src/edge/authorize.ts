@@ -96,7 +96,10 @@ function identified(
   const person = access === "operator" ? access : needs.person;
   if (token !== undefined && person !== undefined) {
     return ports.personOf({
-      ...{ requestId, origin, token, needs: person },
+      requestId,
+      origin,
+      token,
+      needs: person,
       csrf: seen.header("x-svc-csrf"),
       isSafe: route.method === "GET",
       org: params.org ?? seen.header("svc-org"),

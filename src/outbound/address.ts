@@ -21,9 +21,18 @@ export interface Address {
 /** Most are inside special ranges; here are those that an operator must name to allow (`isAllowed`). */
 const METADATA: ReadonlySet<string> = new Set([
   // AWS, Google, Azure, Oracle, DigitalOcean, Hetzner, OpenStack; then AWS alone: tasks, pods, over IPv6.
-  ...["169.254.169.254", "169.254.170.2", "169.254.170.23", "fd00:ec2::254", "fd00:ec2::23"],
+  "169.254.169.254",
+  "169.254.170.2",
+  "169.254.170.23",
+  "fd00:ec2::254",
+  "fd00:ec2::23",
   // Google over IPv6; Azure's agent, which has a public address; Oracle Classic; Alibaba; Scaleway.
-  ...["fd20:ce::254", "168.63.129.16", "192.0.0.192", "100.100.100.200", "169.254.42.42", "fd00:42::42"],
+  "fd20:ce::254",
+  "168.63.129.16",
+  "192.0.0.192",
+  "100.100.100.200",
+  "169.254.42.42",
+  "fd00:42::42",
 ]);
 
 /**

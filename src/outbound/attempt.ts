@@ -55,7 +55,11 @@ export async function attempt(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const args: DialArgs = {
-    ...{ dial, agent, method, path, headers },
+    dial,
+    agent,
+    method,
+    path,
+    headers,
     host: dial.address.text,
     port: dial.port,
     maxHeaderSize: MAX_HEAD_BYTES,

@@ -136,8 +136,16 @@ export function openOutbound(options: OutboundOptions): Outbound {
 
 /** What only this file writes: the framing, and what would ask for something that is not understood here. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
-  ...["accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "te", "trailer"],
-  ...["transfer-encoding", "upgrade"],
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
 ]);
 
 function attemptRequest(
@@ -198,7 +206,11 @@ async function dialled(
 ): Promise<Outcome> {
   const { origin, port, isTls, name } = target;
   const dial = (): Dial => ({
-    ...{ origin, address, port, connectMs, phase: "connecting" },
+    origin,
+    address,
+    port,
+    connectMs,
+    phase: "connecting",
     serverName: isTls ? name : undefined,
     isAllowed: () => isAllowed(address, port, rules),
   });

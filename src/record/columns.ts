@@ -140,7 +140,9 @@ export const REQUEST_COLUMNS: readonly string[] = COLUMNS.map(nameOf);
 
 export const PAYLOAD_COLUMNS: readonly string[] = [
   ...IDENTITY.columns.map(nameOf),
-  ...["expires_at", "request", "response"],
+  "expires_at",
+  "request",
+  "response",
 ];
 
 /** The layout of new rows: the layout of the newest column. */

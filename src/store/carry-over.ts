@@ -12,8 +12,14 @@ import { keyText } from "./tables/table.ts";
 
 /** Their rows have no checksum of the store's in any release. A log that is added later is never in a folder without checksums. */
 const WITHOUT = [
-  ...[PROGRESS, CLAIMS, TRIMS],
-  ...["outbox", "shadow_runs", "ledger_rows", "cells.charges", "cells.charges_numbered"],
+  PROGRESS,
+  CLAIMS,
+  TRIMS,
+  "outbox",
+  "shadow_runs",
+  "ledger_rows",
+  "cells.charges",
+  "cells.charges_numbered",
 ];
 /** Rows of one transaction: some ten milliseconds. */
 const SLICE_ROWS = 2000;

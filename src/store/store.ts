@@ -137,7 +137,14 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
     if (isRewritten && reached.applied === had) forgetAsked(dataDir);
     const rewrite = rewritingOf(dataDir, onNotice, !isRewritten);
     return new JournaledStore({
-      ...{ lmdb, journal, logs, reached, release, onFailure, actsTwice, rewrite },
+      lmdb,
+      journal,
+      logs,
+      reached,
+      release,
+      onFailure,
+      actsTwice,
+      rewrite,
     });
   } catch (error) {
     release();

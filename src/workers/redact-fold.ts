@@ -7,7 +7,7 @@ import { isAscii } from "node:buffer";
 
 /** First of ten digits: Arabic, Persian, full-width, and nine scripts of India from Devanagari to Malayalam. */
 const ZEROS = [
-  ...[0x0660, 0x06f0, 0xff10, 0x0966, 0x09e6, 0x0a66, 0x0ae6, 0x0b66, 0x0be6, 0x0c66, 0x0ce6, 0x0d66],
+  0x0660, 0x06f0, 0xff10, 0x0966, 0x09e6, 0x0a66, 0x0ae6, 0x0b66, 0x0be6, 0x0c66, 0x0ce6, 0x0d66,
 ];
 const DIGITS = ZEROS.map((zero) => `${String.fromCharCode(zero)}-${String.fromCharCode(zero + 9)}`).join("");
 const SPACES = "\\u00a0\\u2007\\u2009\\u202f";

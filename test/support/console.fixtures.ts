@@ -47,7 +47,10 @@ export async function signInAt(
   const cookie = browser.cookiesFor("/");
   const { user, csrf_token: csrf } = (await request(`${url}/auth/me`, "GET", undefined, { cookie })).json;
   return {
-    ...{ browser, csrf, cookie, id: user.id },
+    browser,
+    csrf,
+    cookie,
+    id: user.id,
     async call(method, path, { body, org, csrf: token = csrf, headers = {} } = {}) {
       return await request(`${url}${path}`, method, body, {
         cookie,

@@ -159,7 +159,9 @@ export async function seededFolder(
   const accounts = new AccountTables(store);
   const { book } = openCredits({ store, clock: systemClock });
   const first = await firstStart({
-    ...{ accounts, clock: systemClock, dataDir },
+    accounts,
+    clock: systemClock,
+    dataDir,
     planId: "local",
     also: ({ orgId }) =>
       book.post(orgId, { kind: "grant", amountMicroUsd: 25_000_000, refType: "first_start", refId: orgId }),
@@ -322,7 +324,10 @@ export function callsBy(
     };
   };
   return {
-    ...{ url, simulator, liveKey, testKey },
+    url,
+    simulator,
+    liveKey,
+    testKey,
     call,
     chat: (body = {}, options = {}) =>
       call("POST", "/v1/chat/completions", { body: { ...HELLO, ...body }, ...options }),

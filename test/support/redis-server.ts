@@ -57,7 +57,8 @@ export async function startRedis(more: readonly string[] = [], kept?: string): P
   };
   await start();
   return {
-    ...{ url, folder },
+    url,
+    folder,
     pid: () => child?.pid ?? 0,
     kill,
     start,

@@ -38,7 +38,9 @@ export function openSetClocks(folder: string, names: readonly string[], aheadMs 
   for (const name of names) files.set(name, openSync(join(clocks, name), "w"));
   set(names, aheadMs);
   return {
-    ...{ missing, env, set },
+    missing,
+    env,
+    set,
     wrapped(program, name) {
       const bin = join(folder, "bin");
       const wrapper = join(bin, basename(program));

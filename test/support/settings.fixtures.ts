@@ -9,12 +9,19 @@ const NONE = { reads: 0, changes: 0 };
 const MANY = 1_000_000;
 const UNLIMITED = {
   quotas: {
-    ...{ changes_per_day: MANY, changes_per_month: MANY, orgs_made_per_day: MANY },
-    ...{ mails_per_day: MANY, person_mails_per_day: MANY },
-    ...{ org_address_mails_per_day: MANY, address_mails_per_day: MANY },
+    changes_per_day: MANY,
+    changes_per_month: MANY,
+    orgs_made_per_day: MANY,
+    mails_per_day: MANY,
+    person_mails_per_day: MANY,
+    org_address_mails_per_day: MANY,
+    address_mails_per_day: MANY,
   },
   request_limits: {
-    ...{ key: NONE, keys_of_org: NONE, person: NONE, directory: NONE },
+    key: NONE,
+    keys_of_org: NONE,
+    person: NONE,
+    directory: NONE,
     address: { ...NONE, failures: 0 },
   },
 };

@@ -110,13 +110,18 @@ async function addOrgs(folder: string): Promise<Keys[]> {
     const addKey = (environment: Environment): string => {
       const secret = newSecret(environment, systemRandom);
       const row = {
-        ...{ orgId: org.id, projectId: project.id, name: environment, environment, limits: {} },
+        orgId: org.id,
+        projectId: project.id,
+        name: environment,
+        environment,
+        limits: {},
         ...({
           budget: { dailyMicroUsd: null, hard: true },
           onDisconnect: "cancel",
           lifetimeMs: null,
         } as const),
-        ...{ svcVersion: NEWEST_SVC_VERSION, rotatedFrom: null },
+        svcVersion: NEWEST_SVC_VERSION,
+        rotatedFrom: null,
         scopes: environment === "live" ? FIRST_KEY_SCOPES : DEFAULT_SCOPES,
       };
       accounts.addKey(newKey(row, secret, nowMs));

@@ -75,7 +75,10 @@ export async function startCells(
       const config = readConfig({ ...common, DATA_DIR: folder, CELL: `cell-${at}` });
       const cell = {
         engine: engine && { engine: lentTo(engine), dataDir, inbox: `inbox-${at}` },
-        ...{ services: shareOf(), machineDir: dataDir, hurry: Promise.resolve(), metricsUrl: undefined },
+        services: shareOf(),
+        machineDir: dataDir,
+        hurry: Promise.resolve(),
+        metricsUrl: undefined,
         portsOfMachine: () => services.state().ports,
       };
       const shared = { redisUrl: redisUrlOf(at), redisReplicas: 0 };
@@ -93,7 +96,9 @@ export async function startCells(
     services.listensAt(Number(new URL(proxy.url).port));
     return {
       ...(gateways[0] as Gateway),
-      ...{ url: proxy.url, cellUrls, redis },
+      url: proxy.url,
+      cellUrls,
+      redis,
       reload: async () => void (await Promise.all(gateways.map((gateway) => gateway.reload()))),
       reloadAt: async (cell) => await gateways[cell]?.reload(),
       stop,

@@ -31,11 +31,18 @@ export function trailOn(store: Store, clock: Clock, quotas?: Quotas): TestTrail 
   const events = new Events({ store, clock, onFailure });
   const audit = new Audit({ store, clock, onFailure, ...(quotas && { quotas }) });
   const jobs = new Jobs({
-    ...{ store, clock, timers: systemTimers, random: systemRandom },
-    ...{ holder: "tests", onFailure },
+    store,
+    clock,
+    timers: systemTimers,
+    random: systemRandom,
+    holder: "tests",
+    onFailure,
   });
   return {
-    ...{ trail: { events, audit }, events, audit, jobs },
+    trail: { events, audit },
+    events,
+    audit,
+    jobs,
     eventsOf: (orgId) => [...events.of(orgId)],
     auditOf: (orgId) => [...audit.of(orgId)],
     close() {

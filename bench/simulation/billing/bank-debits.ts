@@ -27,8 +27,13 @@ function endLater(world: World, { id, method }: SimPayment): void {
   const { dice, service } = world.parts;
   const mostMs = method === "ach_debit" || method === "emandate" ? 96 * HOUR_MS : 40 * HOUR_MS;
   const outcome = dice.weighted<Outcome>({
-    ...{ paid: 82, insufficient_funds: 12, decline_hard: 6 },
-    ...{ authorized: 0, processing: 0, decline_soft: 0, opt_out: 0 },
+    paid: 82,
+    insufficient_funds: 12,
+    decline_hard: 6,
+    authorized: 0,
+    processing: 0,
+    decline_soft: 0,
+    opt_out: 0,
   });
   world.laterAtService(dice.between(0.2 * HOUR_MS, mostMs), () => {
     if (service.engine.state.get("payments", id)?.state === "processing")

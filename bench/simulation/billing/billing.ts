@@ -71,7 +71,14 @@ export async function simulateBilling(options: BillingOptions): Promise<BillingR
   const customers = makeCustomers(orgs, dice, time.now());
   const check = new NightlyCheck(customers, modules);
   const world = new World({
-    ...{ time, dice, figures, service, customers, folder, actsTwice, portal: new Portal(time, dice) },
+    time,
+    dice,
+    figures,
+    service,
+    customers,
+    folder,
+    actsTwice,
+    portal: new Portal(time, dice),
     async onOpen(opened) {
       check.follow(opened);
       for (const module of modules) await module.open?.(opened, world);

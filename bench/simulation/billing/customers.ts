@@ -21,7 +21,12 @@ export const KINDS = ["intra", "inter", "union", "sez", "unregistered", "abroad"
 export type CustomerKind = (typeof KINDS)[number];
 
 const SHARES: Readonly<Record<CustomerKind, number>> = {
-  ...{ intra: 15, inter: 25, union: 5, sez: 5, unregistered: 20, abroad: 30 },
+  intra: 15,
+  inter: 25,
+  union: 5,
+  sez: 5,
+  unregistered: 20,
+  abroad: 30,
 };
 
 export interface Customer {
@@ -39,7 +44,8 @@ export function makeCustomers(count: number, dice: Dice, nowMs: number): Custome
     // The first ones: one of each kind.
     const kind = KINDS[i] ?? dice.weighted(SHARES);
     return {
-      ...{ org: orgOf(i, kind, dice, nowMs), kind },
+      org: orgOf(i, kind, dice, nowMs),
+      kind,
       topupsPerDay: dice.chance(0.1) ? 0.2 : dice.between(0.02, 0.07),
       appetite: dice.between(0.02, 0.25),
     };

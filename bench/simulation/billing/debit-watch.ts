@@ -68,7 +68,10 @@ export class DebitWatch {
       if (type !== "auto_topup.notified") return;
       const told = data as { mandate_id: string; total_minor: number; due_at: string };
       announced.put([orgId, String(time.now())], {
-        ...{ orgId, mandateId: told.mandate_id, totalMinor: told.total_minor, atMs: time.now() },
+        orgId,
+        mandateId: told.mandate_id,
+        totalMinor: told.total_minor,
+        atMs: time.now(),
         dueMs: Date.parse(told.due_at),
       });
     });

@@ -89,7 +89,12 @@ export class NightlyCheck {
     for (const reference of this.#dirty) {
       const payments = this.#payments.get(reference) ?? [];
       const outcome = checkTopup({
-        ...{ check: this, world, rooms: process.rooms, store: process.store, reference, payments },
+        check: this,
+        world,
+        rooms: process.rooms,
+        store: process.store,
+        reference,
+        payments,
         refundsOf: (id) => this.#refunds.get(id) ?? [],
         disputesOf: (id) => this.#disputes.get(id) ?? [],
         isDue: (sinceMs) => isLast || this.#isDue(sinceMs),

@@ -14,8 +14,17 @@ const MINUTE_MS = 60_000;
 const LATE_MS = 31 * MINUTE_MS;
 
 const FATES = {
-  ...{ paid: 62, failed_then_paid: 6, failed: 5, left: 9, paid_late: 4, paid_twice: 3 },
-  ...{ wrong_amount: 2, wrong_then_right: 1, wrong_currency: 0.5, slow: 5, authorized: 3 },
+  paid: 62,
+  failed_then_paid: 6,
+  failed: 5,
+  left: 9,
+  paid_late: 4,
+  paid_twice: 3,
+  wrong_amount: 2,
+  wrong_then_right: 1,
+  wrong_currency: 0.5,
+  slow: 5,
+  authorized: 3,
 } as const;
 type Fate = keyof typeof FATES;
 

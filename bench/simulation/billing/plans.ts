@@ -2,10 +2,15 @@
 import type { Plan } from "../../../src/base/plan.ts";
 
 const plan = (id: string, usd: number, includedMicroUsd: number): Plan => ({
-  ...{ id, name: id, description: "", public: true, sort: usd },
+  id,
+  name: id,
+  description: "",
+  public: true,
+  sort: usd,
   limits: { rpm: 60, tpm: 0, concurrency: 0, keys: 5, projects: 5, auto_approve: 2 },
   features: { sso: false, priority_support: false },
-  ...{ included_micro: includedMicroUsd, monthly_minor: { INR: usd * 90, USD: usd } },
+  included_micro: includedMicroUsd,
+  monthly_minor: { INR: usd * 90, USD: usd },
 });
 
 export const FREE_PLAN = "local";

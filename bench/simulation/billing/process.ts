@@ -79,7 +79,10 @@ export class GatewayProcess {
     this.#raw = raw;
     this.store = this.#guarded(raw);
     this.#jobs = new CountedJobs(this.work, {
-      ...{ store: this.store, clock: options.time, timers: this.#timers(), random: options.dice.random },
+      store: this.store,
+      clock: options.time,
+      timers: this.#timers(),
+      random: options.dice.random,
       holder: "cell",
       // Virtual time is never set: a look every five seconds would be nearly all that happens in a year.
       longestWaitMs: Number.POSITIVE_INFINITY,
@@ -95,9 +98,11 @@ export class GatewayProcess {
     const process = new GatewayProcess(options, raw);
     process.#rooms = await openRooms({
       ...options,
-      ...{ store: process.store, jobs: process.#jobs, timers: process.#timers() },
-      ...{ onFailure: (error: unknown) => process.#dead || options.onFailure(error) },
-      ...{ send: (url, init) => process.#send(url, init) },
+      store: process.store,
+      jobs: process.#jobs,
+      timers: process.#timers(),
+      onFailure: (error: unknown) => process.#dead || options.onFailure(error),
+      send: (url, init) => process.#send(url, init),
     });
     await options.onOpen(process);
     await process.rooms.topUps.start();

@@ -85,8 +85,10 @@ function inRupees({ currency, taxableMinor, heads, rate }: InvoiceRow): Omit<Sum
   const paise = (minor: number) =>
     currency === "INR" ? minor : Number((2n * BigInt(minor) * scaled + scale) / (2n * scale));
   return {
-    ...{ taxable: paise(taxableMinor), igst: paise(heads.igstMinor) },
-    ...{ cgst: paise(heads.cgstMinor), sgst: paise(heads.sgstMinor) },
+    taxable: paise(taxableMinor),
+    igst: paise(heads.igstMinor),
+    cgst: paise(heads.cgstMinor),
+    sgst: paise(heads.sgstMinor),
   };
 }
 

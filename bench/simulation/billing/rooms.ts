@@ -42,14 +42,25 @@ export async function openRooms(given: RoomsGround) {
   const trail = tallies.trail();
   const topUpHook = autoTopupHook(store);
   const { boundsChanged, ...credits } = openCredits({
-    ...{ store, clock, bounds: topUpHook, onFall: topUpHook.onFall },
+    store,
+    clock,
+    bounds: topUpHook,
+    onFall: topUpHook.onFall,
   });
   const accounts = new AccountTables(store);
   const supplier = parseSupplier(SUPPLIER, "supplier.yaml");
   const invoices = openInvoices({
-    ...{ store, clock, trail, jobs, accounts, tickets: {} as Tickets, onFailure },
+    store,
+    clock,
+    trail,
+    jobs,
+    accounts,
+    tickets: {} as Tickets,
+    onFailure,
     quotas: USUAL_QUOTAS,
-    ...{ cursors: CURSORS, supplier, draw: {} as InvoicesOptions["draw"] },
+    cursors: CURSORS,
+    supplier,
+    draw: {} as InvoicesOptions["draw"],
     mails: { put: ({ id }) => tallies.add("mail", id), putTo() {} },
     portal: async () => portal,
     onOverdue: () => figures.add("documents: tries at the portal after three days"),
@@ -61,7 +72,11 @@ export async function openRooms(given: RoomsGround) {
   const ground = { store, clock, jobs, trail, ...credits };
   const billing = await openBillingRoom(CONFIG, logOf(onFailure), {
     timers: given.timers,
-    ...{ ...ground, accounts, boundsChanged, topUpHook, events: trail.events },
+    ...ground,
+    accounts,
+    boundsChanged,
+    topUpHook,
+    events: trail.events,
     invoices: { ...invoices, supplier } as unknown as ReturnType<typeof openInvoiceRoom>,
     payments: {
       inbound,
@@ -69,21 +84,26 @@ export async function openRooms(given: RoomsGround) {
     } as unknown as PaymentRoom,
   });
   const offered = {
-    ...{ ...billing, invoices: invoices.issuer, store, accounts, trail, cursors: CURSORS },
-    ...{ gatewayFor: () => gateway, ownAddress: () => "http://gateway", settled: async () => {} },
+    ...billing,
+    invoices: invoices.issuer,
+    store,
+    accounts,
+    trail,
+    cursors: CURSORS,
+    gatewayFor: () => gateway,
+    ownAddress: () => "http://gateway",
+    settled: async () => {},
   };
   return {
-    ...{
-      ...billing,
-      ...ground,
-      topUps: { ...billing.topUps, ...topUpHook.tables },
-      accounts,
-      inbound,
-      tallies,
-      gateway,
-      supplier,
-      issuer: invoices.issuer,
-    },
+    ...billing,
+    ...ground,
+    topUps: { ...billing.topUps, ...topUpHook.tables },
+    accounts,
+    inbound,
+    tallies,
+    gateway,
+    supplier,
+    issuer: invoices.issuer,
     invoiceTables: invoices.tables,
     operations: { ...topupOperations(offered), ...refundOperations(offered) },
     close() {
@@ -152,8 +172,13 @@ export class Tallies {
 
 /** A person who owns the org. */
 export const callerOf = (orgId: string): Caller => ({
-  ...{ requestId: "", actor: { kind: "person", id: "usr" }, origin: { ipPrefix: "", userAgent: "" } },
-  ...{ orgId, projectId: "", environment: "live", scopes: new Set() },
+  requestId: "",
+  actor: { kind: "person", id: "usr" },
+  origin: { ipPrefix: "", userAgent: "" },
+  orgId,
+  projectId: "",
+  environment: "live",
+  scopes: new Set(),
 });
 
 export const headWith = (idempotencyKey: string): HttpHead => ({

@@ -131,7 +131,9 @@ export class PaymentService {
     const { pathname, searchParams } = new URL(url);
     const headers = new Headers(init.headers);
     const request: ApiRequest = {
-      ...{ method: init.method ?? "GET", path: pathname, query: searchParams },
+      method: init.method ?? "GET",
+      path: pathname,
+      query: searchParams,
       body: typeof init.body === "string" ? init.body : "",
       header: (name) => headers.get(name) ?? "",
     };

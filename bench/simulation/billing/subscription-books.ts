@@ -166,8 +166,10 @@ export class SubscriptionBooks {
     );
     must(statement.heads.igstMinor + statement.heads.cgstMinor === 0, () => `${what} bears tax`);
     checkConverted(world, what, -amountMicroUsd, {
-      ...{ minor: feeMinor, currency: org.billingCurrency },
-      ...{ fxDay: statement.rate.day, atMs: createdAtMs },
+      minor: feeMinor,
+      currency: org.billingCurrency,
+      fxDay: statement.rate.day,
+      atMs: createdAtMs,
     });
     const most = Math.max(month.includedMicroUsd, includedOf(planId));
     const bps = change === 0 ? 10_000 : bpsLeft(month, createdAtMs);

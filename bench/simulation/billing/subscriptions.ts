@@ -37,17 +37,20 @@ export class SubscriptionModule implements SimulationModule {
   async open({ rooms, store }: GatewayProcess, world: World): Promise<void> {
     const { accounts, trail, jobs, supplier } = rooms;
     this.room = openPlanRoom(CONFIG, {
-      ...{
-        store,
-        trail,
-        events: trail.events,
-        jobs,
-        accounts,
-        supplier,
-        catalog: { current: () => ({ models: new Map() }) as never },
-      },
-      ...{ clock: rooms.clock, book: rooms.book, purse: rooms.purse, lots: rooms.lots },
-      ...{ fx: rooms.fx, terms: rooms.terms, invoices: rooms.issuer },
+      store,
+      trail,
+      events: trail.events,
+      jobs,
+      accounts,
+      supplier,
+      catalog: { current: () => ({ models: new Map() }) as never },
+      clock: rooms.clock,
+      book: rooms.book,
+      purse: rooms.purse,
+      lots: rooms.lots,
+      fx: rooms.fx,
+      terms: rooms.terms,
+      invoices: rooms.issuer,
     });
     store.table<InvoiceRow>("invoices.rows").watch((_key, row) => row && this.#books.see(row));
     store.table<SubscriptionRow>("billing.subscriptions").watch((_key, row) => row && this.#move(world, row));
@@ -61,7 +64,11 @@ export class SubscriptionModule implements SimulationModule {
       for (const [orgId, owners] of this.#owners)
         for (const userId of owners)
           accounts.people.putMember({
-            ...{ orgId, userId, role: "owner", source: "creation", addedAtMs: rooms.clock.now() },
+            orgId,
+            userId,
+            role: "owner",
+            source: "creation",
+            addedAtMs: rooms.clock.now(),
           });
     });
   }
@@ -72,7 +79,9 @@ export class SubscriptionModule implements SimulationModule {
     // One that only says that the plan stays has no share of the month.
     if (changes > 0 && lastChange !== null && lastChange.proratedBps > 0 && lastChange.feeMicroUsd === 0)
       this.#books.freeChange(this.#customers.get(orgId) as Customer, {
-        ...{ refId: `${id}/${month}/${changes}`, planId: lastChange.planId, atMs: parts.time.now() },
+        refId: `${id}/${month}/${changes}`,
+        planId: lastChange.planId,
+        atMs: parts.time.now(),
       });
     const before = this.#statusOf.get(orgId) ?? "none";
     if (before === status) return;

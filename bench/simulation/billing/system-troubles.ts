@@ -51,9 +51,19 @@ export function putRate(world: World): void {
 function payUnknown(world: World): void {
   const { service, time, dice, figures } = world.parts;
   const { id } = service.engine.openCheckout({
-    ...{ house: "simulated", mode: "payment", reference: `other-${dice.integer(0, 1e9)}`, amount: 50_000 },
-    ...{ currency: "INR", description: "", payerName: "", email: "", customerId: "", cap: 0 },
-    ...{ returnUrl: "http://elsewhere", expiresAtMs: time.now() + HOUR_MS, methods: ["upi"] },
+    house: "simulated",
+    mode: "payment",
+    reference: `other-${dice.integer(0, 1e9)}`,
+    amount: 50_000,
+    currency: "INR",
+    description: "",
+    payerName: "",
+    email: "",
+    customerId: "",
+    cap: 0,
+    returnUrl: "http://elsewhere",
+    expiresAtMs: time.now() + HOUR_MS,
+    methods: ["upi"],
   });
   figures.add("payers: paid for something else");
   service.engine.pay(id);

@@ -71,7 +71,10 @@ export function checkTopup(facts: TopupFacts): TopupOutcome {
   const isSettled = waits.length === 0 && isRefundsDone && isDisputesDone;
   if (isSettled) checkKept(facts, row, payment, givenMicroUsd);
   return {
-    ...{ isDone: isSettled, orgId, givenMicroUsd, isPaid: true },
+    isDone: isSettled,
+    orgId,
+    givenMicroUsd,
+    isPaid: true,
     waitsFor: isRefundsDone ? (isDisputesDone ? textOf(waits) : "a dispute") : "a refund",
     refunded: refunds.filter(({ status }) => status === "refunded").map((refund) => refund.id),
   };
@@ -152,7 +155,10 @@ function checkCredited(facts: TopupFacts, row: TopupRow, payment: SimPayment): v
     () => `${id}: the ledger has ${entry?.amountMicroUsd}`,
   );
   checkConverted(facts.world, id, quote.creditsMicroUsd, {
-    ...{ minor: quote.amountMinor, currency: quote.currency, fxDay: quote.fxDay, atMs: createdAtMs },
+    minor: quote.amountMinor,
+    currency: quote.currency,
+    fxDay: quote.fxDay,
+    atMs: createdAtMs,
   });
   const customer = check.customers.get(orgId) as Customer;
   const invoice = rooms.invoiceTables.byReference(orgId, { type: "topup", id });

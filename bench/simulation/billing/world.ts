@@ -63,7 +63,13 @@ export class World {
   async open(): Promise<void> {
     const { folder, time, dice, figures, service, portal, actsTwice, onOpen } = this.parts;
     this.#process = await GatewayProcess.open({
-      ...{ folder, time, dice, figures, service, portal, actsTwice },
+      folder,
+      time,
+      dice,
+      figures,
+      service,
+      portal,
+      actsTwice,
       onDeath: () => this.#died(),
       onFailure: (error) => this.#failed(error),
       onOpen,

@@ -349,11 +349,17 @@ export class MoneyWatch {
   #entries(orgId: string): Entry[] {
     const charges = [...(this.#heard.get(orgId)?.values() ?? [])].map(
       ({ seq, amountMicroUsd, balanceMicroUsd, requestId }) => ({
-        ...{ seq, amount: -amountMicroUsd, balance: balanceMicroUsd, name: requestId },
+        seq,
+        amount: -amountMicroUsd,
+        balance: balanceMicroUsd,
+        name: requestId,
       }),
     );
     const postings = this.#postings(orgId).map(({ seq, amountMicroUsd, balanceMicroUsd, refId }) => ({
-      ...{ seq, amount: amountMicroUsd, balance: balanceMicroUsd, name: refId },
+      seq,
+      amount: amountMicroUsd,
+      balance: balanceMicroUsd,
+      name: refId,
     }));
     return [...charges, ...postings].sort((a, b) => a.seq - b.seq);
   }

@@ -70,7 +70,10 @@ export function planOf(dice: Dice): Plan {
   const beginMs =
     MIDNIGHT_MS + (isAtMidnight ? -dice.integer(500, 3000) : dice.integer(3_600_000, 20 * 3_600_000));
   return {
-    ...{ orgs, replicas, beginMs, isAtMidnight },
+    orgs,
+    replicas,
+    beginMs,
+    isAtMidnight,
     cells: ["a", "b", "c", "d"].slice(0, dice.integer(2, 3) + (dice.chance(0.2) ? 1 : 0)),
     keys: orgs.flatMap(({ orgId }) => [1, 2].map((at) => keyOf(dice, orgId, `key_${orgId}_${at}`))),
     crowded: { keyId: "key_crowded", limits: crowdedLimits(dice) },
@@ -95,14 +98,18 @@ function keyOf(dice: Dice, orgId: string, keyId: string): SimKey {
   const budget = (share: number, least: number, most: number) =>
     dice.chance(share) ? { limitMicroUsd: dice.integer(least, most), hard: dice.chance(0.8) } : undefined;
   return {
-    ...{ orgId, keyId },
+    orgId,
+    keyId,
     limits: {
       rpm: dice.chance(0.5) ? dice.integer(3, 60) : 0,
       tpm: dice.chance(0.3) ? dice.integer(1000, 20_000) : 0,
       concurrency: dice.chance(0.5) ? dice.integer(1, 5) : 0,
     },
     scope: {
-      ...{ keyId, orgId, projectId: `project_${orgId}`, timeZone: "UTC" },
+      keyId,
+      orgId,
+      projectId: `project_${orgId}`,
+      timeZone: "UTC",
       keyDaily: budget(0.4, 2000, 60_000),
       projectMonthly: PROJECTS.get(orgId),
       orgMonthly: undefined,

@@ -107,7 +107,10 @@ class Schedule {
     this.#time = time;
     const { pageRows, streamEntries } = plan;
     this.#server = new Server({
-      ...{ time, pageRows, streamEntries, hasReplica: plan.replicas > 0 },
+      time,
+      pageRows,
+      streamEntries,
+      hasReplica: plan.replicas > 0,
       replicaLagMs: () => dice.between(0.2, 8),
       onRun: (name, args, reply) => this.#ran(name, args, reply),
       onEntry: (version, fields) => this.#try(() => this.#documents.committed(version, fields)),
@@ -124,12 +127,26 @@ class Schedule {
       ...([this.#money, this.#limits, this.#documents, this.#cells, this.#network] as const),
     ];
     this.#clients = new Clients({
-      ...{ plan, dice, money, limits, documents, isActive: () => this.#isActive },
+      plan,
+      dice,
+      money,
+      limits,
+      documents,
+      isActive: () => this.#isActive,
       onBroken: ({ message }) => this.#break(message),
     });
     const say = (line: string) => this.#say(line);
     this.#troubles = new Troubles({
-      ...{ time, dice, plan, server, network, cells, limits, documents, money, say },
+      time,
+      dice,
+      plan,
+      server,
+      network,
+      cells,
+      limits,
+      documents,
+      money,
+      say,
     });
     for (const name of plan.cells) cells.push(this.#makeCell(name, say));
   }
@@ -165,7 +182,11 @@ class Schedule {
   #counts(): ScheduleCounts {
     const { calls, charges, postings, refusals } = this.#money.counts;
     return {
-      ...{ calls, charges, postings, refusals, commands: this.#commands },
+      calls,
+      charges,
+      postings,
+      refusals,
+      commands: this.#commands,
       acts: this.#documents.counts.committed,
       troubles: this.#troubles.made,
       starts: this.#cells.reduce((sum, { starts }) => sum + starts, 0),
@@ -176,7 +197,10 @@ class Schedule {
   #makeCell(name: string, say: (line: string) => void): SimCell {
     const [dice, plan, network, time] = [this.#dice, this.#plan, this.#network, this.#time];
     return new SimCell(name, {
-      ...{ time, network, plan, say },
+      time,
+      network,
+      plan,
+      say,
       isDiskFull: (cell) => this.#troubles.isDiskFull(cell),
       onNumbered: (_, charges) => this.#try(() => this.#money.numbered(charges)),
       onUncharged: (_, calls) => this.#money.uncharged(calls),
@@ -214,7 +238,8 @@ class Schedule {
   /** The dataset that cells join. */
   #fill(): void {
     const rows = Array.from({ length: this.#plan.accounts }, (_, at) => [
-      ...[ACCOUNTS, JSON.stringify(["all", at])],
+      ACCOUNTS,
+      JSON.stringify(["all", at]),
       Buffer.from(packContent(ACCOUNT_BEGINS_WITH)).toString("latin1"),
     ]);
     const answer = (reply: Reply | RedisError) => {

@@ -93,7 +93,12 @@ export class SimCell {
     const { name } = this;
     const onEnd = (reason: Error) => this.#ended(process, reason);
     const cell = await openCell({
-      ...{ cell: name, datasetId: DATASET_ID, redisUrl: "", isShared, clock: process, onEnd },
+      cell: name,
+      datasetId: DATASET_ID,
+      redisUrl: "",
+      isShared,
+      clock: process,
+      onEnd,
       onOutdated: onEnd,
       local: new MemoryStore(folder, () => isDiskFull(name)),
       redis: network.clientOf(process),
@@ -115,7 +120,9 @@ export class SimCell {
   async #openCredits(cell: Cell, onEnd: (reason: Error) => void) {
     const { plan, onNumbered, onUncharged } = this.#deps;
     return await openSharedCredits({
-      ...{ cell, clock: cell.clock, onEnd },
+      cell,
+      clock: cell.clock,
+      onEnd,
       bounds: { lowCredit: () => undefined, watchedBelow: () => undefined },
       onFall() {},
       onPosted() {},

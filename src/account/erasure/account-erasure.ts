@@ -100,7 +100,10 @@ function eraseTickets(
       const kept = Object.entries(row.body).filter(([, value]) => typeof value !== "string");
       tickets.put({
         ...row,
-        ...{ subject: "", createdBy: "", answer: "", body: Object.fromEntries(kept) },
+        subject: "",
+        createdBy: "",
+        answer: "",
+        body: Object.fromEntries(kept),
         status: row.status === "open" ? "closed" : row.status,
       });
     },
@@ -140,7 +143,12 @@ function eraseMember({ accounts: { people }, forgetSessions }: AccountErasureDep
 }
 
 const erasedUser = ({ id, createdAtMs }: UserRow): UserRow => ({
-  ...{ id, createdAtMs, iss: "", sub: "", email: "", name: "" },
+  id,
+  createdAtMs,
+  iss: "",
+  sub: "",
+  email: "",
+  name: "",
   isEmailVerified: false,
   status: "erased",
 });

@@ -113,7 +113,9 @@ function begin({ accounts, clock, trail, mails, creditLeft }: ErasureDeps, orgId
   if (org.erasureDueAtMs === null) return false;
   const nowMs = clock.now();
   const closed: OrgRow = {
-    ...{ ...org, erasureBegunAtMs: nowMs, erasureMails: mails.putBegun(orgId, org.name) },
+    ...org,
+    erasureBegunAtMs: nowMs,
+    erasureMails: mails.putBegun(orgId, org.name),
     ...(org.status !== "closed" && { status: "closed", closedAtMs: nowMs }),
   };
   accounts.replaceOrg(closed);

@@ -18,12 +18,22 @@ type Payload = z.output<typeof payload>;
 export const TRIES_FOR_WHOLE = 3;
 
 export const writeExport = jobKind({
-  ...{ name: "exports.write", payload, tries: 5, atOnce: 2, atOncePerLane: 1, leaseMs: 120_000 },
+  name: "exports.write",
+  payload,
+  tries: 5,
+  atOnce: 2,
+  atOncePerLane: 1,
+  leaseMs: 120_000,
   backoff: { firstMs: 10_000, mostMs: 600_000 },
 });
 
 export const removeExport = jobKind({
-  ...{ name: "exports.remove", payload, tries: 50, atOnce: 2, atOncePerLane: 1, leaseMs: 60_000 },
+  name: "exports.remove",
+  payload,
+  tries: 50,
+  atOnce: 2,
+  atOncePerLane: 1,
+  leaseMs: 60_000,
   backoff: { firstMs: 60_000, mostMs: 6 * 3_600_000 },
 });
 

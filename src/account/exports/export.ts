@@ -30,7 +30,12 @@ export const EXPORT_KEPT_MS = 7 * DAY_MS;
 const ROWS_KEPT_DAYS = 90;
 
 export const newExport = (orgId: string, nowMs: number): ExportRow => ({
-  ...{ id: newId("exp", nowMs), orgId, status: "pending", createdAtMs: nowMs, bytes: 0, expiresAtMs: null },
+  id: newId("exp", nowMs),
+  orgId,
+  status: "pending",
+  createdAtMs: nowMs,
+  bytes: 0,
+  expiresAtMs: null,
 });
 
 const ROWS = "exports.rows";
@@ -48,7 +53,10 @@ export class Exports {
     this.#store = options.store;
     this.#rows = openExpiringTable({
       ...options,
-      ...{ rows: ROWS, periods: "exports.days", periodMs: DAY_MS, keepPeriods: ROWS_KEPT_DAYS },
+      rows: ROWS,
+      periods: "exports.days",
+      periodMs: DAY_MS,
+      keepPeriods: ROWS_KEPT_DAYS,
     });
   }
 

@@ -21,12 +21,17 @@ export function consoleCookies(isHttps: boolean): ConsoleCookies {
   const loginName = `${prefix}svc_login`;
   const cookie = (name: string, value: string, maxAgeMs: number) =>
     stringifySetCookie({
-      ...{ name, value, path: "/", httpOnly: true, sameSite: "lax" },
+      name,
+      value,
+      path: "/",
+      httpOnly: true,
+      sameSite: "lax",
       maxAge: Math.floor(maxAgeMs / 1000),
       secure: isHttps,
     });
   return {
-    ...{ sessionName, loginName },
+    sessionName,
+    loginName,
     session: (token, maxAgeMs) => cookie(sessionName, token, maxAgeMs),
     login: (sealed, maxAgeMs) => cookie(loginName, sealed, maxAgeMs),
     endSession: cookie(sessionName, "", 0),

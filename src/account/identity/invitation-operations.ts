@@ -100,7 +100,9 @@ export function invitationOperations(deps: InvitationOperationDeps) {
           session === undefined || user?.status !== "active"
             ? signInPage(`/auth/login?${new URLSearchParams(back)}`)
             : invitationPage({
-                ...{ view: viewOf(deps, user, path.id), email: user.email, csrf: sessions.csrfOf(session) },
+                view: viewOf(deps, user, path.id),
+                email: user.email,
+                csrf: sessions.csrfOf(session),
                 switchTo: `/auth/login?${new URLSearchParams({ prompt: "select_account", ...back })}`,
               });
         return raw("text/html; charset=utf-8", page, { headers: PAGE_HEADERS });
@@ -115,7 +117,10 @@ function invitationWire({ accounts }: InvitationOperationDeps, row: MemberRow) {
   const { by, endsAtMs } = row.invitation ?? {};
   return {
     id: invitationId(row),
-    ...{ org_id: row.orgId, org_slug: org?.slug ?? "", org_name: org?.name ?? "", role: row.role },
+    org_id: row.orgId,
+    org_slug: org?.slug ?? "",
+    org_name: org?.name ?? "",
+    role: row.role,
     email: people.user(row.userId)?.email ?? "",
     invited_by: by?.kind === "person" ? (people.user(by.id)?.email ?? "") : "",
     created_at: isoTime(row.addedAtMs),

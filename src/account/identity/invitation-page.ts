@@ -67,8 +67,13 @@ const sourceOf = (text: string): string => `'sha256-${hash("sha256", text, "base
 
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": [
-    ...["default-src 'none'", `script-src ${sourceOf(SCRIPT)}`, `style-src ${sourceOf(STYLE)}`],
-    ...["connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+    "default-src 'none'",
+    `script-src ${sourceOf(SCRIPT)}`,
+    `style-src ${sourceOf(STYLE)}`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
   ].join("; "),
   "x-frame-options": "DENY",
   "x-content-type-options": "nosniff",

@@ -27,8 +27,12 @@ const HOUR_MS = 3_600_000;
 export function logoutNotices({ store, clock, accounts, sessions, provider, onFailure }: LogoutNoticeDeps) {
   /** [issuer, jti]. */
   const taken = openExpiringTable<true>({
-    ...{ store, clock, onFailure },
-    ...{ rows: "identity.logout_notices", periods: "identity.logout_notice_hours", periodMs: HOUR_MS },
+    store,
+    clock,
+    onFailure,
+    rows: "identity.logout_notices",
+    periods: "identity.logout_notice_hours",
+    periodMs: HOUR_MS,
   });
   const hook: Hook = {
     name: "takeLogoutNotice",

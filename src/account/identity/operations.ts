@@ -99,7 +99,9 @@ async function beginLogin(deps: IdentityOperationDeps, query: z.output<typeof lo
   };
   const { url, attempt } = await provider.begin(redirectUri, hints);
   const sealed = await states.seal({
-    ...{ ...attempt, redirectUri, firstOwner: query.first_owner },
+    ...attempt,
+    redirectUri,
+    firstOwner: query.first_owner,
     returnTo: localPath(query.return_to, HOME),
   });
   return redirect(url, { headers: NO_REFERRER, cookies: [cookies.login(sealed, states.maxAgeMs)] });
@@ -125,7 +127,10 @@ async function finishLogin(
   }
   const claims = await provider.finish(callback, login);
   const { token, maxAgeMs } = await signIn(deps, {
-    ...{ claims, firstOwner: login.firstOwner, requestId, origin },
+    claims,
+    firstOwner: login.firstOwner,
+    requestId,
+    origin,
     before: head.cookie(cookies.sessionName) ?? "",
   });
   const set = [cookies.session(token, maxAgeMs), cookies.endLogin];

@@ -156,7 +156,9 @@ export class RelyingParty {
     }
     return {
       iss: settings.storedIssuer ?? settings.issuer,
-      ...{ sub, sid, jti },
+      sub,
+      sid,
+      jti,
       expiresAtMs: ((payload.iat ?? 0) + 2 * NOTICE_AGE_S) * 1000,
     };
   }

@@ -62,7 +62,11 @@ const SECOND_FACTORS = new Set([
 const MULTI_FACTOR_CLASSES = new Set([
   "http://schemas.openid.net/pape/policies/2007/06/multi-factor",
   "https://refeds.org/profile/mfa",
-  ...["phr", "phrh", "aal2", "aal3", "urn:mace:incommon:iap:silver"],
+  "phr",
+  "phrh",
+  "aal2",
+  "aal3",
+  "urn:mace:incommon:iap:silver",
 ]);
 
 export const hasSecondFactor = ({ amr, acr }: Pick<SessionRow, "amr" | "acr">): boolean =>

@@ -47,8 +47,12 @@ export class Sessions {
     this.#byUser = store.table("identity.sessions_of_users");
     this.#bySid = store.table("identity.sessions_by_sid");
     this.#rows = openExpiringTable({
-      ...{ store, clock, onFailure },
-      ...{ rows: "identity.sessions", periods: "identity.session_days", periodMs: DAY_MS },
+      store,
+      clock,
+      onFailure,
+      rows: "identity.sessions",
+      periods: "identity.session_days",
+      periodMs: DAY_MS,
       onRemove: (_, row) => this.#unlist(row),
     });
   }

@@ -62,7 +62,11 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
     const token = sessions.add({
       id: newId("ses", nowMs),
       userId: user.id,
-      ...{ iss: claims.iss, sid: claims.sid, amr: claims.amr, acr: claims.acr, idToken: claims.idToken },
+      iss: claims.iss,
+      sid: claims.sid,
+      amr: claims.amr,
+      acr: claims.acr,
+      idToken: claims.idToken,
       activeOrgId: "",
       ipPrefix: origin.ipPrefix,
       userAgent: origin.userAgent.slice(0, 200),

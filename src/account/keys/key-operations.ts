@@ -251,7 +251,9 @@ function addKey(deps: KeyOperationDeps, order: KeyOrder, nowMs: number): { row: 
 function listKeys(deps: KeyOperationDeps, caller: Caller, query: z.output<typeof listQuery>) {
   const nowMs = deps.clock.now();
   const { data, next_cursor } = readPage({
-    ...{ cursors: deps.cursors, limit: query.limit, cursor: query.cursor },
+    cursors: deps.cursors,
+    limit: query.limit,
+    cursor: query.cursor,
     list: `keys:${caller.orgId}`,
     rows: (after) => deps.accounts.keysByAge(caller.orgId, after && positionOf(after)),
     positionOf: ({ createdAtMs, id }) => [createdAtMs, id],

@@ -35,8 +35,12 @@ export class AskedMails {
     this.#clock = clock;
     this.#quotas = quotas;
     this.#counts = openExpiringTable({
-      ...{ store, clock, onFailure },
-      ...{ rows: "mail.asked", periods: "mail.asked_days", periodMs: DAY_MS },
+      store,
+      clock,
+      onFailure,
+      rows: "mail.asked",
+      periods: "mail.asked_days",
+      periodMs: DAY_MS,
     });
   }
 

@@ -21,13 +21,12 @@ export function readEml(bytes: Buffer): ReadMail {
     return part === undefined ? "" : decodedBody(part).replaceAll("\r\n", "\n");
   };
   return {
-    ...{
-      subject: header("subject"),
-      to: header("to"),
-      date: header("date"),
-      messageId: header("message-id"),
-    },
-    ...{ text: textOf("text/plain"), html: textOf("text/html") },
+    subject: header("subject"),
+    to: header("to"),
+    date: header("date"),
+    messageId: header("message-id"),
+    text: textOf("text/plain"),
+    html: textOf("text/html"),
   };
 }
 

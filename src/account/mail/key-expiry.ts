@@ -72,7 +72,9 @@ function tell({ accounts, clock, mails }: KeyExpiryDeps, keys: readonly KeyRow[]
     if (key === undefined || !isToBeTold(key, nowMs)) continue;
     const expiresAtMs = key.expiresAtMs ?? nowMs;
     mails.putOnce(keyExpiring, {
-      ...{ orgId: key.orgId, data: { keyId: id }, to: makerOf(accounts, key) },
+      orgId: key.orgId,
+      data: { keyId: id },
+      to: makerOf(accounts, key),
       once: { name: `${id}_${expiresAtMs}`, untilMs: expiresAtMs },
     });
   }

@@ -93,7 +93,9 @@ export function openMail(options: MailOptions): Mail {
   };
   const toOrg = new OrgMails({ store, clock, accounts, put, onFailure });
   const asked = new AskedMails({
-    ...{ store, clock, quotas: options.quotas },
+    store,
+    clock,
+    quotas: options.quotas,
     onFailure: (error) => onFailure(error, "old counts of mails could not be forgotten; it is tried again"),
   });
   const putAsked: Mail["putAsked"] = (template, mail) => {
@@ -104,7 +106,13 @@ export function openMail(options: MailOptions): Mail {
   jobs.handle(
     sendMail,
     mailSender({
-      ...{ accounts, clock, transport, timers, onFailure, from: options.from, address: options.address },
+      accounts,
+      clock,
+      transport,
+      timers,
+      onFailure,
+      from: options.from,
+      address: options.address,
       invoiceFile: options.invoiceFile ?? (async () => undefined),
     }),
   );

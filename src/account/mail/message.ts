@@ -43,7 +43,9 @@ export const nodemailerOptions = (message: Message): SendMailOptions => ({
   text: message.text,
   html: message.html,
   attachments: (message.attachments ?? []).map(({ name, type, bytes }) => ({
-    ...{ filename: name, contentType: type, content: Buffer.from(bytes) },
+    filename: name,
+    contentType: type,
+    content: Buffer.from(bytes),
   })),
   date: new Date(message.createdAtMs),
   messageId: messageIdOf(message),

@@ -17,8 +17,11 @@ export function orgFormat(org: Pick<OrgRow, "billingCountry" | "timeZone"> | und
     usd: (microUsd) =>
       // From digits: an amount is never a float.
       new Intl.NumberFormat(locale, {
-        ...{ style: "currency", currency: "USD", currencyDisplay: "narrowSymbol" },
-        ...{ minimumFractionDigits: 2, maximumFractionDigits: 6 },
+        style: "currency",
+        currency: "USD",
+        currencyDisplay: "narrowSymbol",
+        minimumFractionDigits: 2,
+        maximumFractionDigits: 6,
       }).format(usdString(microUsd) as `${number}`),
     time: (time) =>
       new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone })

@@ -46,7 +46,11 @@ export class OrgMails {
     this.#deps = deps;
     const { store, clock, onFailure } = deps;
     this.#counts = openExpiringTable({
-      ...{ store, clock, rows: "mail.counts", periods: "mail.count_days", periodMs: DAY_MS },
+      store,
+      clock,
+      rows: "mail.counts",
+      periods: "mail.count_days",
+      periodMs: DAY_MS,
       onFailure: (error) => onFailure(error, "old counts of mails could not be forgotten; it is tried again"),
     });
   }

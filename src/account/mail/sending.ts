@@ -57,8 +57,14 @@ export function mailSender(deps: SendingDeps): JobHandler<Waiting> {
       try {
         await deps.transport.send(
           {
-            ...{ id: job.key, orgId: job.orgId, createdAtMs: job.createdAtMs, from: deps.from, to: mail.to },
-            ...{ subject: subjectOf(letter), text: textOf(letter), html: htmlOf(letter) },
+            id: job.key,
+            orgId: job.orgId,
+            createdAtMs: job.createdAtMs,
+            from: deps.from,
+            to: mail.to,
+            subject: subjectOf(letter),
+            text: textOf(letter),
+            html: htmlOf(letter),
             attachments: letter.attachments ?? [],
           },
           limit.signal,
@@ -86,7 +92,10 @@ function contextOf(deps: SendingDeps, { orgId }: JobRun): LetterContext {
   const { accounts, address, clock } = deps;
   const org = accounts.org(orgId);
   return {
-    ...{ orgId, orgName: org?.name || orgId, address: address(), accounts },
+    orgId,
+    orgName: org?.name || orgId,
+    address: address(),
+    accounts,
     ...orgFormat(org),
     invoiceFile: (id) => deps.invoiceFile(orgId, id),
     invitationId(userId) {

@@ -43,7 +43,8 @@ export function smtpServerOf(text: string): SmtpServer {
     port: port === "" ? PORTS[protocol as keyof typeof PORTS] : Number(port),
     isTls: protocol === "smtps:",
     isLoopback: LOOPBACK_HOST.test(host),
-    ...{ user: decoded(username), password: decoded(password) },
+    user: decoded(username),
+    password: decoded(password),
   };
 }
 

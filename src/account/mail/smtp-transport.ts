@@ -56,14 +56,19 @@ function open(
     maxConnections: MOST_CONNECTIONS,
     // A kept connection that the server had closed: the mail goes over another one. All other tries are the job's.
     maxRequeues: 1,
-    ...{ host, port, secure: isTls },
+    host,
+    port,
+    secure: isTls,
     requireTLS: !isLoopback && !isTls,
     // A certificate of a server on this machine is seldom one that anybody vouches for, and nobody listens in between.
     ignoreTLS: isLoopback && !isTls,
     tls: { minVersion: "TLSv1.2", rejectUnauthorized: !isLoopback },
     ...(user !== "" && { auth: { user, pass: password } }),
-    ...{ connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, dnsTimeout: CONNECT_MS },
-    ...{ socketTimeout: SILENCE_MS, idleTimeout: IDLE_MS },
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    dnsTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    idleTimeout: IDLE_MS,
   });
   // Without a listener an "error" event ends the process.
   transporter.on("error", onFailure);

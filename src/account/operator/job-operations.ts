@@ -39,7 +39,9 @@ export function operatorJobOperations(deps: OperatorJobDeps) {
       output: pageOf(jobShape),
       run({ query: { kind, limit, cursor } }) {
         const { data, next_cursor } = readPage({
-          ...{ cursors, limit, cursor },
+          cursors,
+          limit,
+          cursor,
           list: "operator:jobs",
           rows: (after) => jobs.givenUp(after as [number, string, string] | undefined),
           positionOf: (row) => [row.dueMs, row.kind, row.key],

@@ -75,7 +75,9 @@ function readOperations(deps: OperatorOrgDeps) {
       run({ query: { q, status, limit, cursor } }) {
         const wanted = q?.toLowerCase();
         const { data, next_cursor } = readPage({
-          ...{ cursors, limit, cursor },
+          cursors,
+          limit,
+          cursor,
           list: "operator:orgs",
           rows: (after) => accounts.orgsNewestFirst(after?.[0] as string | undefined),
           positionOf: ({ id }) => [id],
@@ -105,12 +107,14 @@ function writeOperations(deps: OperatorOrgDeps) {
     operatorSuspendOrg: statusOperation(deps, {
       name: "operatorSuspendOrg",
       summary: "Suspend an org: its keys stop with the next call, its people can only read",
-      ...{ status: "suspended", act: "org.suspend" },
+      status: "suspended",
+      act: "org.suspend",
     }),
     operatorResumeOrg: statusOperation(deps, {
       name: "operatorResumeOrg",
       summary: "End a suspension",
-      ...{ status: "active", act: "org.resume" },
+      status: "active",
+      act: "org.resume",
     }),
     operatorGrant: operation({
       name: "operatorGrant",
@@ -146,7 +150,8 @@ interface StatusChange {
 
 const statusOperation = (deps: OperatorOrgDeps, { name, summary, ...change }: StatusChange) =>
   operation({
-    ...{ name, summary },
+    name,
+    summary,
     path: orgPath,
     body: z.strictObject({ reason }),
     output: seenShape,
@@ -185,7 +190,10 @@ async function setStatus(
     if (old.status !== status) {
       accounts.replaceOrg({ ...old, status });
       trail.audit.note(caller, {
-        ...{ act, target: old.id, orgId: old.id, reason },
+        act,
+        target: old.id,
+        orgId: old.id,
+        reason,
         before: { status: old.status },
         after: { status },
       });

@@ -91,7 +91,9 @@ export function operatorPlanOperations(deps: OperatorPlanDeps) {
         const plan = plans.all.find(({ id }) => id === path.id);
         if (plan === undefined) throw fail("not_found", "There is no such plan.");
         const { data, next_cursor } = readPage({
-          ...{ cursors, limit, cursor },
+          cursors,
+          limit,
+          cursor,
           list: `operator:plan-orgs:${plan.id}`,
           rows: (after) => accounts.orgsNewestFirst(after?.[0] as string | undefined),
           positionOf: ({ id }) => [id],
@@ -110,8 +112,14 @@ export function operatorPlanOperations(deps: OperatorPlanDeps) {
 }
 
 const planWire = ({ features, isDefault, autoApprove, ...limits }: Plan, orgs: number) => ({
-  ...{ id: limits.id, default: isDefault, rpm: limits.rpm, tpm: limits.tpm, concurrency: limits.concurrency },
-  ...{ keys: limits.keys, projects: limits.projects, auto_approve: autoApprove },
+  id: limits.id,
+  default: isDefault,
+  rpm: limits.rpm,
+  tpm: limits.tpm,
+  concurrency: limits.concurrency,
+  keys: limits.keys,
+  projects: limits.projects,
+  auto_approve: autoApprove,
   features: { sso: features.sso, priority_support: features.prioritySupport },
   orgs,
 });

@@ -36,7 +36,9 @@ export function operatorTicketOperations(deps: OperatorTicketDeps) {
       output: pageOf(ticketShape),
       run({ query: { kind, limit, cursor } }) {
         const { data, next_cursor } = readPage({
-          ...{ cursors, limit, cursor },
+          cursors,
+          limit,
+          cursor,
           list: "operator:tickets",
           rows: (after) => tickets.open(after?.[0] as string | undefined),
           positionOf: ({ id }) => [id],
@@ -87,7 +89,10 @@ async function decide(
     if (status === "approved" && old.kind === "invoice_correction") deps.approveCorrection(old);
     const wire = ticketWire(row);
     trail.audit.note(caller, {
-      ...{ act: "ticket.decide", target: id, orgId: old.orgId, reason: answer },
+      act: "ticket.decide",
+      target: id,
+      orgId: old.orgId,
+      reason: answer,
       before: { status: old.status },
       after: { status },
     });

@@ -31,7 +31,9 @@ export function operatorUnchargedOperations({ store, cursors }: OperatorUncharge
       output: pageOf(callShape),
       run({ query: { limit, cursor } }) {
         const { data, next_cursor } = readPage({
-          ...{ cursors, limit, cursor },
+          cursors,
+          limit,
+          cursor,
           list: "operator:uncharged",
           rows: (after = []) => calls.after(after as [string?, string?]),
           positionOf: ({ orgId, requestId }) => [orgId, requestId],

@@ -87,7 +87,9 @@ async function closeOrg(deps: OrgEndingDeps, caller: Caller, confirm: string, re
     const credit = deps.creditLeft(old.id);
     const ticket = newTicket(
       {
-        ...{ orgId: old.id, kind: "close_org", subject: `Closure of ${old.name}` },
+        orgId: old.id,
+        kind: "close_org",
+        subject: `Closure of ${old.name}`,
         body: {
           refund_requested: refundRequested,
           refundable_micro: refundRequested ? credit.paidMicroUsd : 0,

@@ -129,7 +129,9 @@ async function createOrg(deps: OrgOperationDeps, caller: Caller, body: z.output<
     const project = { orgId: org.id, slug: "default", name: "Default", environment: "live" } as const;
     accounts.addProject(newProject(project, nowMs));
     people.putMember({
-      ...{ orgId: org.id, userId: caller.actor.id, addedAtMs: nowMs },
+      orgId: org.id,
+      userId: caller.actor.id,
+      addedAtMs: nowMs,
       role: "owner",
       source: "creation",
     });

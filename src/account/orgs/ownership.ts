@@ -29,8 +29,12 @@ export const openOrgsMade = (
   onFailure: (error: unknown) => void,
 ): ExpiringTable<number> =>
   openExpiringTable({
-    ...{ store, clock, onFailure },
-    ...{ rows: "account.orgs_made", periods: "account.orgs_made_days", periodMs: DAY_MS },
+    store,
+    clock,
+    onFailure,
+    rows: "account.orgs_made",
+    periods: "account.orgs_made_days",
+    periodMs: DAY_MS,
   });
 
 /** In the act that makes an org. @throws WeirError 403 `plan_limit` */

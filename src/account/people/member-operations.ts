@@ -63,8 +63,12 @@ export const openInvitationCounts = (
   onFailure: (error: unknown) => void,
 ): ExpiringTable<number> =>
   openExpiringTable({
-    ...{ store, clock, onFailure },
-    ...{ rows: "account.invitation_counts", periods: "account.invitation_count_days", periodMs: DAY_MS },
+    store,
+    clock,
+    onFailure,
+    rows: "account.invitation_counts",
+    periods: "account.invitation_count_days",
+    periodMs: DAY_MS,
   });
 
 export function memberOperations(deps: MemberOperationDeps) {
@@ -141,7 +145,11 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     const user = people.invitedByEmail(email) ?? invitedUser(email, nowMs);
     people.putUser(user);
     const row: MemberRow = {
-      ...{ orgId: org.id, userId: user.id, role: granted, addedAtMs: nowMs, source: "invitation" },
+      orgId: org.id,
+      userId: user.id,
+      role: granted,
+      addedAtMs: nowMs,
+      source: "invitation",
       invitation: invitationTerms(caller.actor, nowMs),
     };
     people.putMember(row);

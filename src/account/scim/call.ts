@@ -68,7 +68,10 @@ export function scimOperation<
         userName = name;
       };
       const entry = (status: number, error: string) => ({
-        ...{ method, path: pathOf(at, input), status, error },
+        method,
+        path: pathOf(at, input),
+        status,
+        error,
         userName,
       });
       try {

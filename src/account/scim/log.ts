@@ -59,12 +59,21 @@ export class ScimLog {
     this.#tokens = tokens;
     this.#onFailure = onFailure;
     this.#rows = openExpiringTable({
-      ...{ store, clock, onFailure },
-      ...{ rows: "scim.log", periods: "scim.log_days", periodMs: DAY_MS, keepPeriods: LOG_DAYS },
+      store,
+      clock,
+      onFailure,
+      rows: "scim.log",
+      periods: "scim.log_days",
+      periodMs: DAY_MS,
+      keepPeriods: LOG_DAYS,
     });
     this.#counts = openExpiringTable({
-      ...{ store, clock, onFailure },
-      ...{ rows: "scim.log_counts", periods: "scim.log_count_days", periodMs: DAY_MS },
+      store,
+      clock,
+      onFailure,
+      rows: "scim.log_counts",
+      periods: "scim.log_count_days",
+      periodMs: DAY_MS,
     });
   }
 

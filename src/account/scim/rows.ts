@@ -69,14 +69,18 @@ export function userWithoutMeta(
     type: "direct",
   }));
   return {
-    ...{ schemas: [USER.id], id: row.id, ...row.attributes },
+    schemas: [USER.id],
+    id: row.id,
+    ...row.attributes,
     ...(shown !== undefined && shown.length > 0 && { groups: shown }),
   };
 }
 
 /** Without its members, of which there may be many: {@link memberValue}. */
 export const groupResource = (row: ScimGroupRow, baseUrl: string): object => ({
-  ...{ schemas: [GROUP.id], id: row.id, ...row.attributes },
+  schemas: [GROUP.id],
+  id: row.id,
+  ...row.attributes,
   meta: metaOf(row, GROUP.name, groupLocation(baseUrl, row.id)),
 });
 

@@ -17,12 +17,16 @@ const exact = { caseExact: true } as const;
 /** RFC 7643 section 3.1. The service writes all but externalId. */
 export const COMMON_ATTRIBUTES = [
   attribute("schemas", "URNs of the schemas of the resource.", {
-    ...{ type: "reference", referenceTypes: ["uri"], multiValued: true, returned: "always" },
+    type: "reference",
+    referenceTypes: ["uri"],
+    multiValued: true,
+    returned: "always",
     ...readOnly,
     ...exact,
   }),
   attribute("id", "Identifier that the service chose.", {
-    ...{ returned: "always", uniqueness: "server" },
+    returned: "always",
+    uniqueness: "server",
     ...readOnly,
     ...exact,
   }),
@@ -35,7 +39,8 @@ export const COMMON_ATTRIBUTES = [
       attribute("created", "When it was made.", { type: "dateTime", ...readOnly }),
       attribute("lastModified", "When it last changed.", { type: "dateTime", ...readOnly }),
       attribute("location", "Its URL.", {
-        ...{ type: "reference", referenceTypes: ["uri"] },
+        type: "reference",
+        referenceTypes: ["uri"],
         ...readOnly,
         ...exact,
       }),

@@ -82,7 +82,9 @@ export const tokenOperations = (deps: TokenOperationDeps) => ({
     output: pageOf(logShape),
     run({ query: { limit, cursor } }, { orgId }) {
       const { data, next_cursor } = readPage({
-        ...{ cursors: deps.cursors, limit, cursor },
+        cursors: deps.cursors,
+        limit,
+        cursor,
         list: `scim-log:${orgId}`,
         rows: (after) => deps.log.of(orgId, after?.[0] as string | undefined),
         positionOf: ({ id }) => [id],

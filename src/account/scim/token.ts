@@ -68,8 +68,12 @@ export class ScimTokens {
     if (old?.previous != null) this.#orgByHash.remove(old.previous.hash);
     const secret = newSecret("scim");
     const row: TokenRow = {
-      ...{ id: newId("sct", nowMs), orgId, createdAtMs: nowMs, isRevoked: false },
-      ...{ hash: hashSecret(secret), hint: secretHint(secret) },
+      id: newId("sct", nowMs),
+      orgId,
+      createdAtMs: nowMs,
+      isRevoked: false,
+      hash: hashSecret(secret),
+      hint: secretHint(secret),
       previous:
         old === undefined || old.isRevoked
           ? null

@@ -50,14 +50,18 @@ export function userOperations(deps: UserOperationDeps) {
 
 const readingOperations = (deps: UserOperationDeps) => ({
   scimListUsers: scimOperation(deps, {
-    ...{ name: "scimListUsers", method: "GET", at: USER.endpoint },
+    name: "scimListUsers",
+    method: "GET",
+    at: USER.endpoint,
     summary: "Users of the directory, filtered and paged; no match is an empty list",
     query: listQuery,
     output: listShape(userShape),
     run: ({ query }, call) => list(listedUsers(deps, call), query),
   }),
   scimGetUser: scimOperation(deps, {
-    ...{ name: "scimGetUser", method: "GET", at: `${USER.endpoint}/{id}` },
+    name: "scimGetUser",
+    method: "GET",
+    at: `${USER.endpoint}/{id}`,
     summary: "Read a user, also one who is not active",
     path: idPath,
     query: z.object(projectionQuery),
@@ -70,7 +74,9 @@ const readingOperations = (deps: UserOperationDeps) => ({
 
 const changingOperations = (deps: UserOperationDeps) => ({
   scimCreateUser: scimOperation(deps, {
-    ...{ name: "scimCreateUser", method: "POST", at: USER.endpoint },
+    name: "scimCreateUser",
+    method: "POST",
+    at: USER.endpoint,
     summary: "Add a user, who becomes a member of the org",
     query: z.object(projectionQuery),
     body: userBody,
@@ -80,7 +86,9 @@ const changingOperations = (deps: UserOperationDeps) => ({
     run: ({ query, body }, call) => createUser(deps, call, query, body),
   }),
   scimReplaceUser: scimOperation(deps, {
-    ...{ name: "scimReplaceUser", method: "PUT", at: `${USER.endpoint}/{id}` },
+    name: "scimReplaceUser",
+    method: "PUT",
+    at: `${USER.endpoint}/{id}`,
     summary: "Replace a user; `active` that is left out stays",
     path: idPath,
     query: z.object(projectionQuery),
@@ -94,7 +102,9 @@ const changingOperations = (deps: UserOperationDeps) => ({
     },
   }),
   scimPatchUser: scimOperation(deps, {
-    ...{ name: "scimPatchUser", method: "PATCH", at: `${USER.endpoint}/{id}` },
+    name: "scimPatchUser",
+    method: "PATCH",
+    at: `${USER.endpoint}/{id}`,
     summary: "Change a user; `active: false` ends their membership at once",
     path: idPath,
     query: z.object(projectionQuery),
@@ -116,7 +126,9 @@ const changingOperations = (deps: UserOperationDeps) => ({
     },
   }),
   scimDeleteUser: scimOperation(deps, {
-    ...{ name: "scimDeleteUser", method: "DELETE", at: `${USER.endpoint}/{id}` },
+    name: "scimDeleteUser",
+    method: "DELETE",
+    at: `${USER.endpoint}/{id}`,
     summary: "Remove a user and their membership",
     path: idPath,
     output: z.undefined(),
@@ -201,8 +213,13 @@ async function createUser(deps: UserOperationDeps, call: ScimCall, query: Projec
     }
     const nowMs = clock.now();
     const made: ScimUserRow = {
-      ...{ id: newId("scu", nowMs), orgId: call.orgId, personId: "", groupIds: [], version: 1 },
-      ...{ createdAtMs: nowMs, changedAtMs: nowMs },
+      id: newId("scu", nowMs),
+      orgId: call.orgId,
+      personId: "",
+      groupIds: [],
+      version: 1,
+      createdAtMs: nowMs,
+      changedAtMs: nowMs,
       attributes: { ...sent, active },
     };
     return save(deps, call.caller, made, undefined);

@@ -82,12 +82,15 @@ const metaExample = (resourceType: string, location: string) => ({
 });
 
 export const userShape = resourceShape(USER, {
-  ...{ ...USER_EXAMPLE, id: USER_ID },
+  ...USER_EXAMPLE,
+  id: USER_ID,
   meta: metaExample(USER.name, `${USER.endpoint}/${USER_ID}`),
 });
 
 export const groupShape = resourceShape(GROUP, {
-  ...{ schemas: [GROUP.id], id: GROUP_ID, displayName: "weir-admin" },
+  schemas: [GROUP.id],
+  id: GROUP_ID,
+  displayName: "weir-admin",
   members: [{ value: USER_ID, type: USER.name }],
   meta: metaExample(GROUP.name, `${GROUP.endpoint}/${GROUP_ID}`),
 });
@@ -121,7 +124,10 @@ export const listShape = <S extends z.ZodType>(resource: S) =>
       title: "ListResponse",
       examples: [
         {
-          ...{ schemas: [LIST_SCHEMA], totalResults: 1, startIndex: 1, itemsPerPage: 1 },
+          schemas: [LIST_SCHEMA],
+          totalResults: 1,
+          startIndex: 1,
+          itemsPerPage: 1,
           Resources: resource.meta()?.examples ?? [],
         },
       ],
@@ -159,7 +165,9 @@ export const patchBody = (operations: readonly object[]) => {
     .looseObject({})
     .describe("A PatchOp of RFC 7644 section 3.5.2")
     .meta({
-      ...{ title: "PatchOp", properties, required },
+      title: "PatchOp",
+      properties,
+      required,
       examples: [{ schemas: [PATCH_SCHEMA], Operations: operations }],
     });
 };

@@ -109,7 +109,9 @@ function listTickets(
   { kind, limit, cursor }: ListQuery,
 ) {
   const { data, next_cursor } = readPage({
-    ...{ cursors, limit, cursor },
+    cursors,
+    limit,
+    cursor,
     list: `tickets:${orgId}`,
     rows: (after) => tickets.of(orgId, after?.[0] as string | undefined),
     positionOf: ({ id }) => [id],
@@ -156,11 +158,9 @@ async function requestLimits(
     }
     const asked = newTicket(
       {
-        ...{
-          orgId: caller.orgId,
-          kind: "limit_increase",
-          subject: `${rpm} requests a minute for ${key.name}`,
-        },
+        orgId: caller.orgId,
+        kind: "limit_increase",
+        subject: `${rpm} requests a minute for ${key.name}`,
         body: { key_id: keyId, rpm, reason },
         createdBy: emailOf(accounts, caller),
       },

@@ -159,7 +159,8 @@ export class Courier {
     const signature = signatures(secrets, { id: event.id, timestampS: timestampOf(atMs), body });
     const headers = {
       ...deliveryHeaders(event.id, atMs),
-      ...{ "webhook-signature": signature, "user-agent": userAgent },
+      "webhook-signature": signature,
+      "user-agent": userAgent,
     };
     try {
       const { orgId, url } = endpoint;

@@ -70,7 +70,9 @@ function listDeliveries(
   const { tables, cursors } = deps;
   ownEndpoint(tables, caller, id);
   const { data, next_cursor } = readPage({
-    ...{ cursors, limit, cursor },
+    cursors,
+    limit,
+    cursor,
     list: `deliveries:${id}`,
     rows: (after) => tables.deliveriesOf(id, after?.[0] as string | undefined),
     positionOf: (row) => [row.id],

@@ -26,12 +26,18 @@ const ofFaults = {
 
 /** The key of a job is its delivery's id, its lane the endpoint. */
 export const deliver = jobKind({
-  ...{ name: "webhooks.deliver", ...ofFaults, atOnce: SLOTS.well.inAll, atOncePerLane: 8 },
+  name: "webhooks.deliver",
+  ...ofFaults,
+  atOnce: SLOTS.well.inAll,
+  atOncePerLane: 8,
 });
 
 /** To endpoints that are slow or fail. */
 export const deliverToTroubled = jobKind({
-  ...{ name: "webhooks.deliver_to_troubled", ...ofFaults, atOnce: SLOTS.troubled.inAll, atOncePerLane: 4 },
+  name: "webhooks.deliver_to_troubled",
+  ...ofFaults,
+  atOnce: SLOTS.troubled.inAll,
+  atOncePerLane: 4,
 });
 
 /** Deliveries of one endpoint that wait; for one more the oldest fails. */

@@ -22,7 +22,9 @@ const clearEndpoint = jobKind({
   payload: z.object({ endpointId: z.string() }),
   tries: 50,
   backoff: { firstMs: 5_000, mostMs: 300_000 },
-  ...{ atOnce: 4, atOncePerLane: 1, leaseMs: 60_000 },
+  atOnce: 4,
+  atOncePerLane: 1,
+  leaseMs: 60_000,
 });
 
 /** Deliveries that one act ends. */

@@ -92,7 +92,11 @@ export class Standings {
   ): (tried: Tried | undefined, nowMs: number) => void {
     const place = `${pool} ${orgId}`;
     const standing = this.#standings.get(endpointId) ?? {
-      ...{ failures: 0, pauses: 0, pausedUntilMs: 0, meanMs: 0, running: 0 },
+      failures: 0,
+      pauses: 0,
+      pausedUntilMs: 0,
+      meanMs: 0,
+      running: 0,
     };
     this.#standings.set(endpointId, standing);
     standing.running++;

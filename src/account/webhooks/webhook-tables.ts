@@ -47,9 +47,13 @@ export class WebhookTables {
     this.#pending = store.table("webhooks.pending");
     this.#states = store.table("webhooks.states");
     this.#log = openExpiringTable({
-      ...{ store, clock, onFailure },
-      ...{ rows: "webhooks.deliveries", periods: "webhooks.delivery_days" },
-      ...{ periodMs: DAY_MS, keepPeriods: KEPT_DAYS },
+      store,
+      clock,
+      onFailure,
+      rows: "webhooks.deliveries",
+      periods: "webhooks.delivery_days",
+      periodMs: DAY_MS,
+      keepPeriods: KEPT_DAYS,
     });
   }
 

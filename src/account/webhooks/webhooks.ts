@@ -58,7 +58,10 @@ export function openWebhooks(options: WebhooksOptions) {
   const tables = new WebhookTables({ store, clock, onFailure });
   const standings = new Standings(random);
   const queue = new DeliveryQueue({
-    ...{ tables, jobs, clock, standings },
+    tables,
+    jobs,
+    clock,
+    standings,
     ...(mostWaiting !== undefined && { mostWaiting }),
     onEnded(outcome) {
       counts.ended[outcome]++;
@@ -67,7 +70,16 @@ export function openWebhooks(options: WebhooksOptions) {
   });
   const disabling = new Disabling({ store, tables, queue, jobs, clock, standings, trail });
   new Courier({
-    ...{ tables, queue, disabling, standings, events, jobs, outbound, rulesOf, clock, random },
+    tables,
+    queue,
+    disabling,
+    standings,
+    events,
+    jobs,
+    outbound,
+    rulesOf,
+    clock,
+    random,
     secretsOf: (endpoint, nowMs) => secretsOf(vault, endpoint, nowMs),
     userAgent: `Weir-Webhooks/${options.version}`,
     onTry: (outcome) => counts.tries[outcome]++,

@@ -66,8 +66,13 @@ const byId = z.object({ id: z.string().max(100) });
 const list = z.object({ object: z.literal("list"), data: z.array(shape) });
 
 const wire = (row: AnalystRow) => ({
-  ...{ id: row.id, object: "analytics_user" as const, name: row.name, org_id: row.orgId },
-  ...{ username: row.username, created_at: isoTime(row.createdAtMs), expires_at: isoTime(row.expiresAtMs) },
+  id: row.id,
+  object: "analytics_user" as const,
+  name: row.name,
+  org_id: row.orgId,
+  username: row.username,
+  created_at: isoTime(row.createdAtMs),
+  expires_at: isoTime(row.expiresAtMs),
 });
 
 export function analystOperations(deps: AnalystOperationDeps) {
@@ -80,7 +85,8 @@ export function analystOperations(deps: AnalystOperationDeps) {
     createAnalyticsUser: operation({
       name: "createAnalyticsUser",
       summary: "Make a read-only user of the analytics database for the org's rows",
-      ...{ body, ...made },
+      body,
+      ...made,
       run: ({ body: given }, caller) => make(deps, caller, ofOrg(caller), given),
     }),
     listAnalyticsUsers: operation({
@@ -98,7 +104,8 @@ export function analystOperations(deps: AnalystOperationDeps) {
     operatorCreateAnalyticsUser: operation({
       name: "operatorCreateAnalyticsUser",
       summary: "Make a read-only user of the analytics database for the rows of all orgs",
-      ...{ body, ...made },
+      body,
+      ...made,
       run: ({ body: given }, caller) => make(deps, caller, ofAll(), given),
     }),
     operatorListAnalyticsUsers: operation({
@@ -138,7 +145,11 @@ async function make(
   const id = newId("anu", nowMs);
   const password = randomBytes(32).toString("base64url");
   const row: AnalystRow = {
-    ...{ id, orgId, name: given.name, createdAtMs: nowMs, expiresAtMs: expiry(given, nowMs) },
+    id,
+    orgId,
+    name: given.name,
+    createdAtMs: nowMs,
+    expiresAtMs: expiry(given, nowMs),
     username: usernameOf(access.database, id),
     digest: createHash("sha256").update(password).digest("hex"),
   };
@@ -172,7 +183,8 @@ const unavailable = (cause: unknown) =>
     "analytics_unavailable",
     "The analytics database does not take users now, or lacks the right to make them.",
     {
-      ...{ cause, retryAfterMs: 1000 },
+      cause,
+      retryAfterMs: 1000,
     },
   );
 

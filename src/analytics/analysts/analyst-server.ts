@@ -39,7 +39,8 @@ export function makingOf(database: string, row: AnalystRow): string[] {
   const fixed = ANALYST_LIMITS.filter(([setting]) => /_overflow_mode$/.test(setting));
   const constants = fixed.map(([setting, value]) => `${setting} = ${quoted(value)} CONST`);
   const settings = [
-    ...[...bounded, ...constants],
+    ...bounded,
+    ...constants,
     `max_concurrent_queries_for_user = ${ANALYST_AT_ONCE} CONST, readonly = 2 CONST`,
   ].join(", ");
   const quota = "KEYED BY user_name FOR INTERVAL 1 hour MAX queries = 3600, execution_time = 3600";

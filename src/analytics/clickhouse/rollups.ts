@@ -41,9 +41,13 @@ const USAGE_KEYS = asNamed("project_id", "key_id", "model", "provider", "byok", 
 const USAGE: RollUp = {
   table: "usage_hourly",
   from: "requests",
-  ...{ keys: 9, time: "hour" },
+  keys: 9,
+  time: "hour",
   columns: [
-    ...[...asNamed("org_id"), ["hour", hourOf("ts")] as const, ...USAGE_KEYS, ...SUMS],
+    ...asNamed("org_id"),
+    ["hour", hourOf("ts")] as const,
+    ...USAGE_KEYS,
+    ...SUMS,
     ["ttft", "quantilesTDigestIfState(0.5, 0.95, 0.99)(ttft_ms, toUInt8(stream AND ttft_ms > 0))"],
     ["duration", "quantilesTDigestState(0.5, 0.95, 0.99)(duration_ms)"],
     BATCHES,
@@ -54,10 +58,14 @@ const USAGE: RollUp = {
 export const USAGE_TAGS: RollUp = {
   table: "usage_tags_daily",
   from: "requests ARRAY JOIN mapKeys(tags) AS tag, mapValues(tags) AS value",
-  ...{ keys: 5, time: "day" },
+  keys: 5,
+  time: "day",
   columns: [
-    ...[...asNamed("org_id", "tag"), ["day", dayOf("ts")] as const, ...asNamed("value", "environment")],
-    ...[...SUMS, BATCHES],
+    ...asNamed("org_id", "tag"),
+    ["day", dayOf("ts")] as const,
+    ...asNamed("value", "environment"),
+    ...SUMS,
+    BATCHES,
   ],
 };
 
@@ -69,7 +77,8 @@ const IS_SPEED_KNOWN =
 const ATTEMPTS: RollUp = {
   table: "attempts_hourly",
   from: "requests ARRAY JOIN attempt_rows AS try",
-  ...{ keys: 5, time: "hour" },
+  keys: 5,
+  time: "hour",
   columns: [
     ["endpoint_id", "try.endpoint_id"],
     ["hour", hourOf("try.ts")],

@@ -81,7 +81,10 @@ export async function launch({
     to: join(RECORDS, name),
   }));
   const { file, args } = await rootCommand({
-    ...{ namespaces, linked, scratch, mountPoint: root },
+    namespaces,
+    linked,
+    scratch,
+    mountPoint: root,
     visible: [...visible, ...records, ...(isOwn ? [] : [{ from: program, to: inRoot }])],
     execute: [`${PROGRAM}/node`, flags, inRoot, RECORDS],
   });

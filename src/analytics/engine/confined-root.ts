@@ -80,12 +80,20 @@ exec "$@"
 
 /** What a process keeps of rights: none, whatever it executes. */
 const RIGHTLESS = [
-  ...["--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"],
-  ...["--securebits=+noroot,+noroot_locked"],
+  "--no-new-privs",
+  "--bounding-set=-all",
+  "--inh-caps=-all",
+  "--ambient-caps=-all",
+  "--securebits=+noroot,+noroot_locked",
 ];
 
 const NAMESPACES = [
-  ...["--mount", "--net", "--ipc", "--uts", "--pid", "--fork"],
+  "--mount",
+  "--net",
+  "--ipc",
+  "--uts",
+  "--pid",
+  "--fork",
   // The process in the namespaces ends with `unshare`, however that ends.
   "--kill-child=KILL",
 ];
@@ -125,9 +133,20 @@ export async function rootCommand(options: RootOptions): Promise<Command> {
   return {
     file: tools.setpriv,
     args: [
-      ...["--pdeathsig=KILL", tools.unshare, ...kind, ...NAMESPACES],
-      ...[tools.sh, "-c", SCRIPT, "sh", options.mountPoint, ...binds, "--"],
-      ...[tools.setpriv, ...RIGHTLESS, ...options.execute],
+      "--pdeathsig=KILL",
+      tools.unshare,
+      ...kind,
+      ...NAMESPACES,
+      tools.sh,
+      "-c",
+      SCRIPT,
+      "sh",
+      options.mountPoint,
+      ...binds,
+      "--",
+      tools.setpriv,
+      ...RIGHTLESS,
+      ...options.execute,
     ],
   };
 }

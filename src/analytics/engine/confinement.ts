@@ -53,7 +53,12 @@ async function tryOnce(namespaces: Namespaces): Promise<void> {
   try {
     const execute = [`${PROGRAM}/node`, "--version"];
     const { file, args } = await rootCommand({
-      ...{ namespaces, mountPoint, scratch, visible: [], linked: [], execute },
+      namespaces,
+      mountPoint,
+      scratch,
+      visible: [],
+      linked: [],
+      execute,
     });
     await run(file, args, { env: rootEnvironment(namespaces), timeout: PROBE_MS, killSignal: "SIGKILL" });
   } finally {

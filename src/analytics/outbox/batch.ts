@@ -19,7 +19,9 @@ export interface BatchMark {
 /** Columns of a row of `requests` as inserted: the record's columns, then the mark. */
 export const MARKED_COLUMNS: readonly string[] = [
   ...REQUEST_COLUMNS,
-  ...["spool_run", "spool_batch", "spool_repaired"],
+  "spool_run",
+  "spool_batch",
+  "spool_repaired",
 ];
 
 export interface TableRows {

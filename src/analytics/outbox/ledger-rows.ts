@@ -11,7 +11,15 @@ export type OrgEntry = LedgerEntry & { readonly orgId: string };
 
 /** In the order of {@link insertable}. */
 export const LEDGER_COLUMNS: readonly string[] = [
-  ...["org_id", "seq", "kind", "amount_micro", "balance_micro", "ts", "request_id", "ref_type", "ref_id"],
+  "org_id",
+  "seq",
+  "kind",
+  "amount_micro",
+  "balance_micro",
+  "ts",
+  "request_id",
+  "ref_type",
+  "ref_id",
 ];
 
 /** @throws RangeError for a number that is no safe integer, or an entry without an org: it could not be read again */

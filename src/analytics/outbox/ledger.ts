@@ -109,7 +109,10 @@ export function openAnalyticsLedger(deps: AnalyticsLedgerDeps): AnalyticsLedger 
   const spool = tableSpool<OrgEntry>(
     { ...deps, queue },
     {
-      ...{ table: "ledger", columns: LEDGER_COLUMNS, what: "ledger entries", tokenPrefix: "weir-ledger" },
+      table: "ledger",
+      columns: LEDGER_COLUMNS,
+      what: "ledger entries",
+      tokenPrefix: "weir-ledger",
       bounds: { rows: 10_000, bytes: 8 * 1024 * 1024 },
       decoded: decodedEntry,
       encoded: insertable,

@@ -42,7 +42,13 @@ export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
   const { outbox, clock, log, ageMs } = deps;
   const inserter = new RecordInserter(deps);
   const spool = new Spool({
-    ...{ queue: outbox, clock, log, ageMs, bounds: BOUNDS, tokenPrefix: "weir", what: "records" },
+    queue: outbox,
+    clock,
+    log,
+    ageMs,
+    bounds: BOUNDS,
+    tokenPrefix: "weir",
+    what: "records",
     insertBatch: (batch) => inserter.insertBatch(batch),
   });
   spool.start();

@@ -41,11 +41,29 @@ export interface ShadowRow {
 
 /** In the order of {@link writeRow}. */
 export const SHADOW_COLUMNS: readonly string[] = [
-  ...["org_id", "ts", "request_id", "shadow_request_id", "policy", "policy_version"],
-  ...["primary_endpoint", "shadow_endpoint", "bill", "charged"],
-  ...["primary_status", "shadow_status", "shadow_error_class", "primary_cost_micro", "shadow_cost_micro"],
-  ...["primary_ttft_ms", "shadow_ttft_ms", "primary_stop_reason", "shadow_stop_reason", "stop_mismatch"],
-  ...["primary_output_tokens", "shadow_output_tokens", "stream"],
+  "org_id",
+  "ts",
+  "request_id",
+  "shadow_request_id",
+  "policy",
+  "policy_version",
+  "primary_endpoint",
+  "shadow_endpoint",
+  "bill",
+  "charged",
+  "primary_status",
+  "shadow_status",
+  "shadow_error_class",
+  "primary_cost_micro",
+  "shadow_cost_micro",
+  "primary_ttft_ms",
+  "shadow_ttft_ms",
+  "primary_stop_reason",
+  "shadow_stop_reason",
+  "stop_mismatch",
+  "primary_output_tokens",
+  "shadow_output_tokens",
+  "stream",
 ];
 
 export const encodeRow = (row: ShadowRow): Uint8Array => Buffer.from(JSON.stringify(row));

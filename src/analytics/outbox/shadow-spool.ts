@@ -11,7 +11,10 @@ import { type TableSpoolDeps, tableSpool } from "./table-spool.ts";
 export function startShadowSpool(deps: TableSpoolDeps): Spool {
   const { clickhouse, clock } = deps;
   const spool = tableSpool<IdentifiedRun>(deps, {
-    ...{ table: "shadow_runs", columns: SHADOW_COLUMNS, what: "shadow runs", tokenPrefix: "weir-shadows" },
+    table: "shadow_runs",
+    columns: SHADOW_COLUMNS,
+    what: "shadow runs",
+    tokenPrefix: "weir-shadows",
     bounds: { rows: 1000, bytes: 8 * 1024 * 1024 },
     decoded: identified,
     encoded: insertable,

@@ -45,7 +45,13 @@ export function tableSpool<Row>(deps: TableSpoolDeps, into: SpooledTable<Row>): 
   const { queue, clock, log, ageMs } = deps;
   const { bounds, tokenPrefix, what } = into;
   return new Spool({
-    ...{ queue, clock, log, ageMs, bounds, tokenPrefix, what },
+    queue,
+    clock,
+    log,
+    ageMs,
+    bounds,
+    tokenPrefix,
+    what,
     insertBatch: (batch) => insertBatch(deps, into, batch),
   });
 }

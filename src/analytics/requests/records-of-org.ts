@@ -45,12 +45,10 @@ export async function* recordsOf(
     const [first, last] = [rows[0], rows.at(-1)];
     if (first === undefined || last === undefined) return;
     const payloads = await clickhouse.rows<Payload>(PAYLOADS, {
-      ...{
-        org: orgId,
-        from: Math.max(first.ts_ms, clock.now() - keptMs),
-        until: last.ts_ms,
-        ids: rows.map((row) => row.request_id),
-      },
+      org: orgId,
+      from: Math.max(first.ts_ms, clock.now() - keptMs),
+      until: last.ts_ms,
+      ids: rows.map((row) => row.request_id),
       now: Math.floor(clock.now() / 1000),
     });
     const byId = new Map(payloads.map((payload) => [payload.request_id, payload]));

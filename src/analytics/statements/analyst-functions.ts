@@ -302,13 +302,24 @@ export const NAMES_AGGREGATE: ReadonlySet<string> = new Set(["arrayreduce", "arr
 
 /** Functions whose second argument may name a table. */
 export const TAKES_TABLE: ReadonlySet<string> = lowered([
-  ...["in", "notIn", "nullIn", "notNullIn"],
-  ...["globalIn", "globalNotIn", "globalNullIn", "globalNotNullIn"],
+  "in",
+  "notIn",
+  "nullIn",
+  "notNullIn",
+  "globalIn",
+  "globalNotIn",
+  "globalNullIn",
+  "globalNotNullIn",
 ]);
 
 /** Table functions that compute their rows from whole numbers. */
 export const ROW_SOURCES: ReadonlySet<string> = lowered([
-  ...["numbers", "numbers_mt", "zeros", "zeros_mt", "generateSeries", "generate_series"],
+  "numbers",
+  "numbers_mt",
+  "zeros",
+  "zeros_mt",
+  "generateSeries",
+  "generate_series",
 ]);
 
 /** Table functions whose arguments are rows, unless the first one is a text: it would be a structure, with expressions. */

@@ -20,9 +20,23 @@ export const COMMON_TABLES = ["attempts_hourly"] as const;
 
 /** Tables of `system` that tell of other sessions, or how much is stored. */
 const HIDDEN = [
-  ...["processes", "user_processes", "query_cache", "asynchronous_inserts", "stack_trace", "dns_cache"],
-  ...["parts", "parts_columns", "projection_parts", "projection_parts_columns", "detached_parts"],
-  ...["dropped_tables", "dropped_tables_parts", "merges", "moves", "mutations", "schema_inference_cache"],
+  "processes",
+  "user_processes",
+  "query_cache",
+  "asynchronous_inserts",
+  "stack_trace",
+  "dns_cache",
+  "parts",
+  "parts_columns",
+  "projection_parts",
+  "projection_parts_columns",
+  "detached_parts",
+  "dropped_tables",
+  "dropped_tables_parts",
+  "merges",
+  "moves",
+  "mutations",
+  "schema_inference_cache",
 ];
 
 const ORG_ROWS = `getSetting('log_comment') IN ('', '${ALL_ORGS}') OR org_id = getSetting('log_comment')`;

@@ -93,8 +93,12 @@ async function rowsWithin(
        AND (settled_at > fromUnixTimestamp64Micro({after_us:Int64}) OR request_id > {after_id:String})
      ORDER BY settled_at, request_id LIMIT {page:UInt32}`,
     {
-      ...{ ...params, org: caller.orgId, page: PAGE, after_id: requestId },
-      ...{ after_us: settledAtUs, from_us: settledAtUs - LONGEST_CALL_US },
+      ...params,
+      org: caller.orgId,
+      page: PAGE,
+      after_id: requestId,
+      after_us: settledAtUs,
+      from_us: settledAtUs - LONGEST_CALL_US,
       ...(isBounded && { until_us: settledAtUs + windowUs, to_us: settledAtUs + windowUs + LONGEST_CALL_US }),
     },
   );
@@ -103,7 +107,9 @@ async function rowsWithin(
 
 function rowOf(orgId: string, { settled_at, environment, ...item }: Values): TailRow {
   return new TailRow({
-    ...{ orgId, settledAtUs: settled_at as number, item: listItem(item) },
+    orgId,
+    settledAtUs: settled_at as number,
+    item: listItem(item),
     environment: environment as TailRow["environment"],
   });
 }

@@ -149,7 +149,9 @@ export class TailRelay {
     for (const { environment, settledAtUs, item } of rows)
       this.#receiver.receive(
         new TailRow({
-          ...{ orgId, settledAtUs, item: item as TailRow["item"] },
+          orgId,
+          settledAtUs,
+          item: item as TailRow["item"],
           environment: environment as TailRow["environment"],
         }),
       );

@@ -62,51 +62,55 @@ const shared = {
 
 /** Fields of the request record of the specification, with those of its detail that are plain values. */
 const TEXTS = [
-  ...[
-    "request_id",
-    "project_id",
-    "key_id",
-    "environment",
-    "model",
-    "provider",
-    "endpoint_id",
-    "region",
-    "status",
-  ],
-  ...[
-    "error_code",
-    "stop_reason",
-    "usage_source",
-    "app_id",
-    "user_hash",
-    "cell",
-    "dialect_in",
-    "upstream_model",
-  ],
-  ...["price_version_id", "user_agent", "client_ip_prefix", "route_trace", "payload_state"],
+  "request_id",
+  "project_id",
+  "key_id",
+  "environment",
+  "model",
+  "provider",
+  "endpoint_id",
+  "region",
+  "status",
+
+  "error_code",
+  "stop_reason",
+  "usage_source",
+  "app_id",
+  "user_hash",
+  "cell",
+  "dialect_in",
+  "upstream_model",
+  "price_version_id",
+  "user_agent",
+  "client_ip_prefix",
+  "route_trace",
+  "payload_state",
 ];
 const FIGURES = [
-  ...["http_status", "attempts", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"],
-  ...[
-    "reasoning_tokens",
-    "cost_micro",
-    "charged",
-    "ttft_ms",
-    "upstream_ttft_ms",
-    "duration_ms",
-    "gw_overhead_ms",
-  ],
-  ...[
-    "bytes_in",
-    "bytes_out",
-    "stream",
-    "byok",
-    "zdr",
-    "tool_calls",
-    "has_images",
-    "has_tools",
-    "has_schema",
-  ],
+  "http_status",
+  "attempts",
+  "input_tokens",
+  "output_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+
+  "reasoning_tokens",
+  "cost_micro",
+  "charged",
+  "ttft_ms",
+  "upstream_ttft_ms",
+  "duration_ms",
+  "gw_overhead_ms",
+
+  "bytes_in",
+  "bytes_out",
+  "stream",
+  "byok",
+  "zdr",
+  "tool_calls",
+  "has_images",
+  "has_tools",
+  "has_schema",
 ];
 
 /** Neutralised as OWASP advises ("CSV Injection"): a spreadsheet would run what begins so. */
@@ -156,7 +160,9 @@ export function analyticsExportOperations(deps: ExportDeps) {
       const exit = await enter(caller.orgId);
       try {
         yield* await clickhouse.stream(sql, params, {
-          ...{ format: written, signal: leaving.signal, limits: EXPORT_LIMITS },
+          format: written,
+          signal: leaving.signal,
+          limits: EXPORT_LIMITS,
         });
       } finally {
         exit();

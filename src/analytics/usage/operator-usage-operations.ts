@@ -136,7 +136,9 @@ export function operatorUsageOperations({ clickhouse, clock, waitForInserts }: O
           object: "operator_usage" as const,
           range: { from: isoTime(period.fromMs), to: isoTime(period.toMs) },
           ...incompleteSince(missingSinceMs),
-          ...{ totals: added(totals), tables, orgs: orgs.map(orgWire) },
+          totals: added(totals),
+          tables,
+          orgs: orgs.map(orgWire),
         };
       },
     }),
@@ -147,7 +149,9 @@ const orgWire = (row: OrgRow) => ({
   org_id: row.org_id,
   ...totalsOf(row),
   stored: {
-    ...{ records: row.records, record_bytes: row.record_bytes },
-    ...{ payloads: row.payloads, payload_bytes: row.payload_bytes },
+    records: row.records,
+    record_bytes: row.record_bytes,
+    payloads: row.payloads,
+    payload_bytes: row.payload_bytes,
   },
 });

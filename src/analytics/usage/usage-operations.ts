@@ -149,7 +149,8 @@ function selection(q: Query, caller: Caller): { where: Condition; params: Record
     },
     params: {
       ...Object.fromEntries(filters.map((name) => [name, q[name]])),
-      ...{ org: caller.orgId, tag: q.tag ?? "" },
+      org: caller.orgId,
+      tag: q.tag ?? "",
     },
   };
 }

@@ -41,7 +41,9 @@ export const ONE_SUM: Key = { of: () => "''", order: "k", limit: 1 };
 /** Start of the bucket, in seconds since 1970. */
 const bucketOf = (seconds: number): Key => ({
   of: (time) => `toString(intDiv(toUnixTimestamp(${time}), ${seconds}) * ${seconds})`,
-  ...{ isByHour: seconds < 86_400, order: "k", limit: MAX_BUCKETS },
+  isByHour: seconds < 86_400,
+  order: "k",
+  limit: MAX_BUCKETS,
 });
 export const BUCKETS = { hour: bucketOf(3600), day: bucketOf(86_400) } as const;
 

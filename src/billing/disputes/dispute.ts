@@ -75,8 +75,13 @@ export function followDispute(deps: DisputingDeps, topupId: string, dispute: Dis
   if (before === undefined) deps.onDispute(topup.orgId);
   if (dispute.state === "warning") parkWarning(deps, topup, dispute);
   const row: DisputeRow = before ?? {
-    ...{ ref: dispute.ref, topupId, state: dispute.state, minor: dispute.amount.minor },
-    ...{ takenMicroUsd: 0, moves: 0, updatedAtMs: 0 },
+    ref: dispute.ref,
+    topupId,
+    state: dispute.state,
+    minor: dispute.amount.minor,
+    takenMicroUsd: 0,
+    moves: 0,
+    updatedAtMs: 0,
   };
   const isAway = isWithdrawn(dispute.state);
   const moved = isAway === row.takenMicroUsd > 0 ? row : move(deps, topup, row, isAway);
@@ -156,7 +161,9 @@ function move(deps: DisputingDeps, topup: TopupRow, row: DisputeRow, isAway: boo
   if (isAway) return claim(deps, topup, row);
   const moves = row.moves + 1;
   deps.book.post(topup.orgId, {
-    ...{ kind: "dispute_reversal", refType: "dispute", refId: `${row.ref}:${moves}` },
+    kind: "dispute_reversal",
+    refType: "dispute",
+    refId: `${row.ref}:${moves}`,
     amountMicroUsd: row.takenMicroUsd,
   });
   return { ...row, moves, takenMicroUsd: 0 };

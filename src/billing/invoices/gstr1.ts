@@ -109,7 +109,9 @@ export class Gstr1 {
   #note(row: InvoiceRow, table: Table): void {
     const { recipient, treatment, number, issuedAtMs, irn } = row;
     const note = {
-      ...{ ntty: "C", nt_num: number, nt_dt: indianDate(issuedAtMs, "-") },
+      ntty: "C",
+      nt_num: number,
+      nt_dt: indianDate(issuedAtMs, "-"),
       val: rupees(inrValue(row).totalMinor),
       ...(irn !== "" && { irn }),
       itms: itemsOf(row),
@@ -130,7 +132,10 @@ export class Gstr1 {
       pos: treatment.placeOfSupply,
       isIntra: treatment.kind === "intra",
       rateBps: treatment.rateBps,
-      ...{ taxable: 0, igst: 0, cgst: 0, sgst: 0 },
+      taxable: 0,
+      igst: 0,
+      cgst: 0,
+      sgst: 0,
     };
     sum.taxable += sign * taxableMinor;
     sum.igst += sign * heads.igstMinor;
@@ -151,9 +156,17 @@ export class Gstr1 {
     return [...this.#hsn.values()]
       .filter((sum) => sum.isB2b === isB2b)
       .map((sum, at) => ({
-        ...{ num: at + 1, hsn_sc: sum.sac, desc: "Other information technology services", uqc: "NA", qty: 0 },
-        ...{ rt: sum.rateBps / 100, txval: rupees(sum.taxable) },
-        ...{ iamt: rupees(sum.igst), camt: rupees(sum.cgst), samt: rupees(sum.sgst), csamt: 0 },
+        num: at + 1,
+        hsn_sc: sum.sac,
+        desc: "Other information technology services",
+        uqc: "NA",
+        qty: 0,
+        rt: sum.rateBps / 100,
+        txval: rupees(sum.taxable),
+        iamt: rupees(sum.igst),
+        camt: rupees(sum.cgst),
+        samt: rupees(sum.sgst),
+        csamt: 0,
       }));
   }
 
@@ -163,7 +176,12 @@ export class Gstr1 {
       const docs = [...this.#documents.values()]
         .filter(({ isNote }) => isNote === (type === 5))
         .map(({ from, to, count }, at) => ({
-          ...{ num: at + 1, from, to, totnum: count, cancel: 0, net_issue: count },
+          num: at + 1,
+          from,
+          to,
+          totnum: count,
+          cancel: 0,
+          net_issue: count,
         }));
       const name = type === 1 ? "Invoices for outward supply" : "Credit Note";
       return docs.length === 0 ? [] : [{ doc_num: type, doc_typ: name, docs }];
@@ -175,7 +193,11 @@ const b2csKey = ({ treatment: { placeOfSupply, kind, rateBps } }: InvoiceRow): s
   `${placeOfSupply} ${kind} ${rateBps}`;
 
 const b2csWire = ({ pos, isIntra, rateBps, taxable, igst, cgst, sgst }: Sum) => ({
-  ...{ sply_ty: isIntra ? "INTRA" : "INTER", pos, typ: "OE", rt: rateBps / 100, txval: rupees(taxable) },
+  sply_ty: isIntra ? "INTRA" : "INTER",
+  pos,
+  typ: "OE",
+  rt: rateBps / 100,
+  txval: rupees(taxable),
   ...(isIntra ? { camt: rupees(cgst), samt: rupees(sgst) } : { iamt: rupees(igst) }),
   csamt: 0,
 });
@@ -187,7 +209,9 @@ function amountsOf(row: InvoiceRow) {
     txval: rupees(value.taxableMinor),
     rt: taxOf(row.heads) === 0 ? 0 : row.treatment.rateBps / 100,
     iamt: rupees(igstMinor),
-    ...{ camt: rupees(cgstMinor), samt: rupees(sgstMinor), csamt: 0 },
+    camt: rupees(cgstMinor),
+    samt: rupees(sgstMinor),
+    csamt: 0,
   };
 }
 

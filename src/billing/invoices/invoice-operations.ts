@@ -32,7 +32,9 @@ export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
     output: pageOf(invoiceShape),
     run({ query: { limit, cursor } }, { orgId }) {
       const { data, next_cursor } = readPage({
-        ...{ cursors: deps.cursors, limit, cursor },
+        cursors: deps.cursors,
+        limit,
+        cursor,
         list: `invoices:${orgId}`,
         rows: (after) => deps.tables.of(orgId, after?.[0] as string | undefined),
         positionOf: ({ id }) => [id],

@@ -75,11 +75,20 @@ export function openInvoices(options: InvoicesOptions) {
   const { store, clock, jobs, supplier, mails, trail, onFailure } = options;
   const tables = new InvoiceTables(store);
   const issuer = new Issuer({
-    ...{ clock, tables, jobs, supplier, series: new Series(store), events: trail.events },
+    clock,
+    tables,
+    jobs,
+    supplier,
+    series: new Series(store),
+    events: trail.events,
     putMail: mails.put,
   });
   const resent = openExpiringTable<number>({
-    ...{ store, clock, rows: "invoices.resent", periods: "invoices.resent_days", periodMs: DAY_MS },
+    store,
+    clock,
+    rows: "invoices.resent",
+    periods: "invoices.resent_days",
+    periodMs: DAY_MS,
     onFailure,
   });
   jobs.handle(registerInvoice, invoiceRegistrar({ ...options, tables, putMail: mails.put }));

@@ -149,7 +149,10 @@ export class Issuer implements InvoiceIssuer {
         original: { number: original.number, issuedAtMs: original.issuedAtMs },
       }),
       irnStatus: isRegistered ? "pending" : "not_required",
-      ...{ irn: "", signedQr: "", ackNumber: "", ackAtMs: null },
+      irn: "",
+      signedQr: "",
+      ackNumber: "",
+      ackAtMs: null,
       issuedAtMs: nowMs,
     };
   }

@@ -91,9 +91,32 @@ async function* rowsOf(
 }
 
 export const CSV_COLUMNS = [
-  ...["number", "kind", "issued_at", "status", "original_number", "recipient", "recipient_gstin", "country"],
-  ...["place_of_supply", "sac", "currency", "taxable", "cgst", "sgst", "igst", "total", "credited"],
-  ...["fx_rate", "taxable_inr", "igst_inr", "total_inr", "irn_status", "irn", "reference", "org_id", "id"],
+  "number",
+  "kind",
+  "issued_at",
+  "status",
+  "original_number",
+  "recipient",
+  "recipient_gstin",
+  "country",
+  "place_of_supply",
+  "sac",
+  "currency",
+  "taxable",
+  "cgst",
+  "sgst",
+  "igst",
+  "total",
+  "credited",
+  "fx_rate",
+  "taxable_inr",
+  "igst_inr",
+  "total_inr",
+  "irn_status",
+  "irn",
+  "reference",
+  "org_id",
+  "id",
 ];
 
 function cellsOf(row: InvoiceRow): string[] {
@@ -101,15 +124,32 @@ function cellsOf(row: InvoiceRow): string[] {
   const hasInr = row.currency === "INR" || row.supplier.gstin !== "";
   const inr = inrValue(row);
   return [
-    ...[row.number, row.kind, isoTime(row.issuedAtMs), row.status, row.original?.number ?? ""],
-    ...[recipient.legalName, recipient.gstin, recipient.address.country, treatment.placeOfSupply],
-    ...[sacOf(row), row.currency, decimalText(row.taxableMinor), decimalText(heads.cgstMinor)],
-    ...[decimalText(heads.sgstMinor), decimalText(heads.igstMinor), decimalText(row.totalMinor)],
-    ...[decimalText(row.creditedMinor), row.rate.usdInr],
+    row.number,
+    row.kind,
+    isoTime(row.issuedAtMs),
+    row.status,
+    row.original?.number ?? "",
+    recipient.legalName,
+    recipient.gstin,
+    recipient.address.country,
+    treatment.placeOfSupply,
+    sacOf(row),
+    row.currency,
+    decimalText(row.taxableMinor),
+    decimalText(heads.cgstMinor),
+    decimalText(heads.sgstMinor),
+    decimalText(heads.igstMinor),
+    decimalText(row.totalMinor),
+    decimalText(row.creditedMinor),
+    row.rate.usdInr,
     ...(hasInr
       ? [decimalText(inr.taxableMinor), decimalText(inr.heads.igstMinor), decimalText(inr.totalMinor)]
       : ["", "", ""]),
-    ...[row.irnStatus, row.irn, row.reference.id, row.orgId, row.id],
+    row.irnStatus,
+    row.irn,
+    row.reference.id,
+    row.orgId,
+    row.id,
   ];
 }
 

@@ -34,15 +34,21 @@ export const operatorInvoiceOperations = ({ clock, cursors, tables }: OperatorIn
     output: pageOf(unregisteredShape),
     run({ query: { limit, cursor } }) {
       const { data, next_cursor } = readPage({
-        ...{ cursors, limit, cursor },
+        cursors,
+        limit,
+        cursor,
         list: "operator:unregistered",
         rows: (after) => tables.unregistered(after as [number, string] | undefined),
         positionOf: ({ issuedAtMs, id }) => [issuedAtMs, id],
       });
       const nowMs = clock.now();
       const shown = data.map(({ id, orgId, issuedAtMs, irnStatus }) => ({
-        ...{ id, org_id: orgId, number: tables.get(orgId, id)?.number ?? "", irn_status: irnStatus },
-        ...{ issued_at: isoTime(issuedAtMs), overdue: nowMs - issuedAtMs > OVERDUE_MS },
+        id,
+        org_id: orgId,
+        number: tables.get(orgId, id)?.number ?? "",
+        irn_status: irnStatus,
+        issued_at: isoTime(issuedAtMs),
+        overdue: nowMs - issuedAtMs > OVERDUE_MS,
       }));
       return { object: "list" as const, data: shown, next_cursor };
     },

@@ -58,7 +58,8 @@ export function concludeFailed(deps: EndingDeps, topupId: string, failure: Failu
   drop(deps, topup.orgId, topupId, notBeforeMs);
   deps.events.emit(autoTopupFailed, topup.orgId, {
     ...debitOf(counted, topup),
-    ...{ failure: failure.message, consecutive_failures: consecutiveFailures },
+    failure: failure.message,
+    consecutive_failures: consecutiveFailures,
     ...(!isOver && counted.status === "active" && { retry_at: isoTime(notBeforeMs) }),
   });
   // A newer mandate is not paused for what this one did.

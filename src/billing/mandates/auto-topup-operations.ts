@@ -123,8 +123,10 @@ function setConfig(deps: AutoTopupOperationDeps, caller: Caller, config: z.outpu
   if (config.enabled) resume(deps, orgId);
   hastenLook(jobs, orgId);
   deps.trail.audit.note(caller, {
-    ...{ act: "auto_topup.set", target: orgId },
-    ...{ before: configWire(before), after: configWire(after) },
+    act: "auto_topup.set",
+    target: orgId,
+    before: configWire(before),
+    after: configWire(after),
   });
   return viewOf(deps, org);
 }

@@ -134,18 +134,28 @@ function order(deps: PlanDeps, row: AutoTopupRow, mandate: MandateRow, quote: Qu
   const { orgId } = row;
   const nowMs = deps.clock.now();
   const topup: TopupRow = {
-    ...{ id: newId("tup", nowMs), orgId, status: "pending", source: "auto_topup", gateway: mandate.gateway },
-    ...{
-      gatewayRef: "",
-      checkoutUrl: "",
-      paymentRef: "",
-      method: mandate.method,
-      feeMinor: 0,
-      invoiceId: "",
-    },
-    ...{ quote, refundedMinor: 0, refundedMicroUsd: 0, openDisputes: [], createdAtMs: nowMs },
+    id: newId("tup", nowMs),
+    orgId,
+    status: "pending",
+    source: "auto_topup",
+    gateway: mandate.gateway,
+
+    gatewayRef: "",
+    checkoutUrl: "",
+    paymentRef: "",
+    method: mandate.method,
+    feeMinor: 0,
+    invoiceId: "",
+    quote,
+    refundedMinor: 0,
+    refundedMicroUsd: 0,
+    openDisputes: [],
+    createdAtMs: nowMs,
     // It has no page that closes; it ends with its debit.
-    ...{ expiresAtMs: nowMs, paidAtMs: null, idempotencyKey: "", failure: "" },
+    expiresAtMs: nowMs,
+    paidAtMs: null,
+    idempotencyKey: "",
+    failure: "",
   };
   deps.topups.put(topup);
   deps.autoTopups.putMandateOf(topup.id, mandate.id);
@@ -176,7 +186,8 @@ function stop(deps: PlanDeps, row: AutoTopupRow, mandate: MandateRow, failure: s
   deps.autoTopups.put({ ...row, enabled: false, debit: null });
   deps.events.emit(autoTopupFailed, row.orgId, {
     ...debitData(mandate, row.amountMinor, row.debit?.totalMinor ?? row.amountMinor),
-    ...{ failure, consecutive_failures: mandate.consecutiveFailures },
+    failure,
+    consecutive_failures: mandate.consecutiveFailures,
   });
   return undefined;
 }

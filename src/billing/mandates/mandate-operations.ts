@@ -107,10 +107,23 @@ function orderMandate(
   const former = mandates.pending(orgId);
   if (former !== undefined) cancelMandate(deps, former);
   const row: MandateRow = {
-    ...{ id: newId("mnd", nowMs), orgId, status: "pending", gateway: gateway.id, method: taken },
-    ...{ ref: "", tokenRef: "", hostedUrl: "", currency: org.billingCurrency, capMinor, notifyHours },
-    ...{ consecutiveFailures: 0, pauseReason: "", createdAtMs: nowMs },
-    ...{ registeredAtMs: null, cancelledAtMs: null, idempotencyKey },
+    id: newId("mnd", nowMs),
+    orgId,
+    status: "pending",
+    gateway: gateway.id,
+    method: taken,
+    ref: "",
+    tokenRef: "",
+    hostedUrl: "",
+    currency: org.billingCurrency,
+    capMinor,
+    notifyHours,
+    consecutiveFailures: 0,
+    pauseReason: "",
+    createdAtMs: nowMs,
+    registeredAtMs: null,
+    cancelledAtMs: null,
+    idempotencyKey,
   };
   mandates.put(row);
   const payload = { mandateId: row.id };

@@ -71,7 +71,10 @@ function activate(deps: MandateDeps, row: MandateRow, { ref, tokenRef, method, c
   if (former !== undefined) cancelMandate(deps, former);
   const active: MandateRow = {
     ...row,
-    ...{ status: "active", ref, tokenRef, method: method === "" ? row.method : method },
+    status: "active",
+    ref,
+    tokenRef,
+    method: method === "" ? row.method : method,
     capMinor: Math.min(row.capMinor, cap.minor),
     registeredAtMs: deps.clock.now(),
   };

@@ -48,8 +48,13 @@ export function openEventLog({ store, clock, isErased, onFailure }: EventLogDeps
   /** [org id, payment gateway, event id] of those with a body. */
   const ofOrgs = store.table<true>("payments.events_of_orgs");
   const rows = openExpiringTable<EventRow>({
-    ...{ store, clock, onFailure, rows: "payments.events", periods: "payments.event_days" },
-    ...{ periodMs: DAY_MS, keepPeriods: KEPT_DAYS },
+    store,
+    clock,
+    onFailure,
+    rows: "payments.events",
+    periods: "payments.event_days",
+    periodMs: DAY_MS,
+    keepPeriods: KEPT_DAYS,
     onRemove: (key, { orgId }) => orgId !== undefined && ofOrgs.remove([orgId, ...key]),
   });
 

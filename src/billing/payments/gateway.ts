@@ -12,8 +12,14 @@ export type GatewayId = (typeof GATEWAY_IDS)[number];
 
 /** Methods of payment as the API names them. */
 export const METHODS = [
-  ...["upi", "netbanking", "card_domestic", "card_international", "emandate"],
-  ...["card", "link", "ach_debit"],
+  "upi",
+  "netbanking",
+  "card_domestic",
+  "card_international",
+  "emandate",
+  "card",
+  "link",
+  "ach_debit",
 ] as const;
 export type Method = (typeof METHODS)[number];
 

@@ -112,7 +112,9 @@ export function openInbound(deps: InboundDeps): Inbound {
       events.put({ gatewayId, eventId, receivedAtMs: nowMs, subject, body });
       const { kind, ref, reference } = subject;
       jobs.enqueue(readNotice, {
-        ...{ key: `${gatewayId}:${eventId}`, lane: `${gatewayId}:${ref}`, orgId: "" },
+        key: `${gatewayId}:${eventId}`,
+        lane: `${gatewayId}:${ref}`,
+        orgId: "",
         payload: { gatewayId, eventId, kind, ref, reference },
       });
     }

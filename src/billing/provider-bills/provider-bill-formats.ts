@@ -35,22 +35,38 @@ type Field =
 /** Names of columns. */
 const COLUMNS: Readonly<Record<BillFormat, Readonly<Record<string, Field>>>> = {
   plain: {
-    ...{ day: "day", endpoint: "endpoint", model: "model", requests: "requests" },
-    ...{ input_tokens: "inputWhole", output_tokens: "outputTokens" },
-    ...{ cache_read_tokens: "cacheReadTokens", cache_write_tokens: "cacheWriteTokens" },
-    ...{ cost_usd: "costMicroUsd", upstream_id: "ignored" },
+    day: "day",
+    endpoint: "endpoint",
+    model: "model",
+    requests: "requests",
+    input_tokens: "inputWhole",
+    output_tokens: "outputTokens",
+    cache_read_tokens: "cacheReadTokens",
+    cache_write_tokens: "cacheWriteTokens",
+    cost_usd: "costMicroUsd",
+    upstream_id: "ignored",
   },
   openai: {
-    ...{ start_time: "day", start_time_iso: "ignored", model: "model", line_item: "model" },
-    ...{ num_model_requests: "requests", input_tokens: "inputWhole", output_tokens: "outputTokens" },
-    ...{ input_cached_tokens: "cacheReadTokens", amount_value: "costMicroUsd" },
+    start_time: "day",
+    start_time_iso: "ignored",
+    model: "model",
+    line_item: "model",
+    num_model_requests: "requests",
+    input_tokens: "inputWhole",
+    output_tokens: "outputTokens",
+    input_cached_tokens: "cacheReadTokens",
+    amount_value: "costMicroUsd",
   },
   anthropic: {
-    ...{ usage_date_utc: "day", model: "model", model_version: "model", cost_usd: "costMicroUsd" },
-    ...{ usage_input_tokens_no_cache: "inputFresh", usage_output_tokens: "outputTokens" },
-    ...{ usage_input_tokens_cache_read: "cacheReadTokens" },
-    ...{ usage_input_tokens_cache_write_5m: "cacheWriteTokens" },
-    ...{ usage_input_tokens_cache_write_1h: "cacheWriteTokens" },
+    usage_date_utc: "day",
+    model: "model",
+    model_version: "model",
+    cost_usd: "costMicroUsd",
+    usage_input_tokens_no_cache: "inputFresh",
+    usage_output_tokens: "outputTokens",
+    usage_input_tokens_cache_read: "cacheReadTokens",
+    usage_input_tokens_cache_write_5m: "cacheWriteTokens",
+    usage_input_tokens_cache_write_1h: "cacheWriteTokens",
   },
 };
 
@@ -108,8 +124,15 @@ export function lineOf(columns: readonly Column[], cells: readonly unknown[], li
 }
 
 const EMPTY: BillLine = {
-  ...{ day: "", endpoint: "", model: "", requests: null, inputTokens: null, outputTokens: null },
-  ...{ cacheReadTokens: null, cacheWriteTokens: null, costMicroUsd: null },
+  day: "",
+  endpoint: "",
+  model: "",
+  requests: null,
+  inputTokens: null,
+  outputTokens: null,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  costMicroUsd: null,
 };
 
 const isUsd = (currency: unknown): boolean =>
@@ -156,7 +179,9 @@ const readPlain: Reading = (_, result) =>
   Object.entries(COLUMNS.plain).map(([name, field]) => [field, name, result[name]] as const);
 
 const READINGS: Readonly<Record<BillFormat, Reading>> = {
-  ...{ plain: readPlain, openai: readOpenAi, anthropic: readAnthropic },
+  plain: readPlain,
+  openai: readOpenAi,
+  anthropic: readAnthropic,
 };
 
 /** Results of a JSON export one by one: `{data: [{…, results: […]}]}`, or in our own shape a list of lines. @throws WeirError 400 */

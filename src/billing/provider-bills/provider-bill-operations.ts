@@ -121,7 +121,9 @@ function wireOf(provider: string, { rows, missingSinceMs }: ComparedBill): z.inp
     BILL_KINDS.map((kind) => [kind, rows.filter((row) => row.kind === kind).length]),
   ) as Record<(typeof BILL_KINDS)[number], number>;
   return {
-    ...{ object: "provider_bill", provider, counts },
+    object: "provider_bill",
+    provider,
+    counts,
     unpriced_requests: rows.reduce((sum, { unpriced }) => sum + unpriced, 0),
     totals: {
       billed: sumOf(rows, "billed"),
@@ -130,8 +132,11 @@ function wireOf(provider: string, { rows, missingSinceMs }: ComparedBill): z.inp
     },
     complete: rows.length <= MOST_LISTED,
     data: rows.slice(0, MOST_LISTED).map((row) => ({
-      ...{ day: row.day, model: row.model, kind: row.kind },
-      ...{ billed: figuresWire(row.billed), recorded: figuresWire(row.recorded) },
+      day: row.day,
+      model: row.model,
+      kind: row.kind,
+      billed: figuresWire(row.billed),
+      recorded: figuresWire(row.recorded),
       drift: figuresWire(row.drift),
       unpriced_requests: row.unpriced,
       estimated_requests: row.estimated,
@@ -155,8 +160,11 @@ function sumOf(rows: readonly BillRow[], side: "billed" | "recorded" | "drift"):
     return stated.length === 0 ? null : stated.reduce((a, b) => a + b, 0);
   };
   return figuresWire({
-    ...{ requests: sum("requests"), inputTokens: sum("inputTokens"), outputTokens: sum("outputTokens") },
-    ...{ cacheReadTokens: sum("cacheReadTokens"), cacheWriteTokens: sum("cacheWriteTokens") },
+    requests: sum("requests"),
+    inputTokens: sum("inputTokens"),
+    outputTokens: sum("outputTokens"),
+    cacheReadTokens: sum("cacheReadTokens"),
+    cacheWriteTokens: sum("cacheWriteTokens"),
     costMicroUsd: sum("costMicroUsd"),
   });
 }

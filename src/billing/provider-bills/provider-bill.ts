@@ -121,18 +121,20 @@ async function summed(lines: AsyncIterable<BillLine>) {
 }
 
 const NOTHING: Figures = {
-  ...{ requests: null, inputTokens: null, outputTokens: null, cacheReadTokens: null },
-  ...{ cacheWriteTokens: null, costMicroUsd: null },
+  requests: null,
+  inputTokens: null,
+  outputTokens: null,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  costMicroUsd: null,
 };
 const ZERO: Figures = {
-  ...{
-    requests: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-    costMicroUsd: 0,
-  },
+  requests: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  costMicroUsd: 0,
 };
 
 /** @throws WeirError 400 where a sum is not exact any more */

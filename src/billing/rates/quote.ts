@@ -54,7 +54,11 @@ export function quoteFor(
   const rate = rateWith(day, currency, terms.spreadBps);
   const fxRate = rate.charged ?? USD_RATE;
   return {
-    ...{ currency, amountMinor, heads, treatment, recipient },
+    currency,
+    amountMinor,
+    heads,
+    treatment,
+    recipient,
     totalMinor: amountMinor + taxOf(heads),
     creditsMicroUsd: creditsFor(amountMinor, unitsOf(fxRate)),
     fxRate,

@@ -84,8 +84,16 @@ const parkedFound = ({
   reason,
   detail,
 }: ParkedRow): Found => ({
-  ...{ kind: "parked_open", state: "parked", gateway, ref, orgId, topupId, subjectId: topupId },
-  ...{ currency, minor, detail: `${reason}: ${detail}` },
+  kind: "parked_open",
+  state: "parked",
+  gateway,
+  ref,
+  orgId,
+  topupId,
+  subjectId: topupId,
+  currency,
+  minor,
+  detail: `${reason}: ${detail}`,
 });
 
 function topupOfDay({ ledger, invoices }: OwnBooks, row: TopupRow, notes: Notes): void {
@@ -93,16 +101,14 @@ function topupOfDay({ ledger, invoices }: OwnBooks, row: TopupRow, notes: Notes)
   const total = { currency: quote.currency, minor: quote.totalMinor };
   notes.sum("topups", total, row.feeMinor);
   const of = (kind: Found["kind"], detail: string): Found => ({
-    ...{
-      kind,
-      gateway: row.gateway,
-      ref: row.paymentRef,
-      orgId,
-      topupId: id,
-      subjectId: id,
-      ...total,
-      detail,
-    },
+    kind,
+    gateway: row.gateway,
+    ref: row.paymentRef,
+    orgId,
+    topupId: id,
+    subjectId: id,
+    ...total,
+    detail,
   });
   const entry = ledger.byReference(orgId, "topup", id);
   if (quote.creditsMicroUsd > 0 && entry === undefined)
@@ -120,8 +126,15 @@ function refundOfDay({ ledger, invoices }: OwnBooks, row: RefundRow, notes: Note
   const { id, orgId, currency, totalMinor: minor, creditsMicroUsd } = row;
   notes.sum("refunds", { currency, minor });
   const of = (kind: Found["kind"], detail: string): Found => ({
-    ...{ kind, gateway: row.gateway, ref: row.gatewayRef || id, orgId, topupId: row.topupId, subjectId: id },
-    ...{ currency, minor, detail },
+    kind,
+    gateway: row.gateway,
+    ref: row.gatewayRef || id,
+    orgId,
+    topupId: row.topupId,
+    subjectId: id,
+    currency,
+    minor,
+    detail,
   });
   const entry = ledger.byReference(orgId, "refund", id);
   if (creditsMicroUsd > 0 && entry === undefined)
@@ -148,7 +161,15 @@ const ROUNDING_MINOR = 2;
 
 /** A finding about an org's own books; no payment gateway knows it. */
 const ownFound = (kind: Found["kind"], ref: string, orgId: string, detail: string): Found => ({
-  ...{ kind, gateway: "", ref, orgId, topupId: "", subjectId: "", currency: "", minor: 0, detail },
+  kind,
+  gateway: "",
+  ref,
+  orgId,
+  topupId: "",
+  subjectId: "",
+  currency: "",
+  minor: 0,
+  detail,
 });
 
 /**
@@ -268,7 +289,9 @@ function documentOf({ topups, refunds }: OwnBooks, row: InvoiceRow): Found | und
   const detail = `${number} documents ${reference.type} ${reference.id}`;
   return {
     ...ownFound("invoice_without_payment", row.id, orgId, detail),
-    ...{ subjectId: row.id, currency: row.currency, minor: row.totalMinor },
+    subjectId: row.id,
+    currency: row.currency,
+    minor: row.totalMinor,
   };
 }
 

@@ -71,8 +71,14 @@ export interface MoneyTotal {
 }
 
 export const TOTALS = [
-  ...["gateway_payments", "gateway_refunds", "gateway_disputes", "gateway_settlements"],
-  ...["topups", "refunds", "invoices", "credit_notes"],
+  "gateway_payments",
+  "gateway_refunds",
+  "gateway_disputes",
+  "gateway_settlements",
+  "topups",
+  "refunds",
+  "invoices",
+  "credit_notes",
 ] as const;
 export type TotalName = (typeof TOTALS)[number];
 
@@ -176,5 +182,8 @@ export const reportWire = (report: ReconciliationReport, stored: boolean): z.inp
 });
 
 const totalWire = ({ currency, count, minor, feeMinor }: MoneyTotal) => ({
-  ...{ currency, count, amount_minor: minor, fee_minor: feeMinor },
+  currency,
+  count,
+  amount_minor: minor,
+  fee_minor: feeMinor,
 });

@@ -148,8 +148,15 @@ const found = (
   detail: string,
   row?: Pick<TopupRow, "id" | "orgId">,
 ): Found => ({
-  ...{ kind, gateway, ref, detail, currency: amount.currency, minor: amount.minor },
-  ...{ orgId: row?.orgId ?? "", topupId: row?.id ?? "", subjectId: row?.id ?? "" },
+  kind,
+  gateway,
+  ref,
+  detail,
+  currency: amount.currency,
+  minor: amount.minor,
+  orgId: row?.orgId ?? "",
+  topupId: row?.id ?? "",
+  subjectId: row?.id ?? "",
 });
 
 const isSame = (row: TopupRow, { amount }: DayLine): boolean =>
@@ -289,8 +296,15 @@ async function isThere(
 ): Promise<Found | undefined> {
   const { currency, totalMinor: minor } = row.quote;
   const of = (kind: Found["kind"], detail: string): Found => ({
-    ...{ kind, gateway: gateway.id, ref: row.paymentRef, orgId: row.orgId, topupId: row.id },
-    ...{ subjectId: row.id, currency, minor, detail },
+    kind,
+    gateway: gateway.id,
+    ref: row.paymentRef,
+    orgId: row.orgId,
+    topupId: row.id,
+    subjectId: row.id,
+    currency,
+    minor,
+    detail,
   });
   try {
     const { state, total } = await gateway.readPayment(row.paymentRef, { signal });
@@ -314,8 +328,15 @@ async function isRefunded(
   });
   const one = made.find(({ ref }) => ref === row.gatewayRef);
   const of = (kind: Found["kind"], detail: string): Found => ({
-    ...{ kind, gateway: gateway.id, ref: row.gatewayRef || row.id, orgId: row.orgId, topupId: row.topupId },
-    ...{ subjectId: row.id, currency: row.currency, minor: row.totalMinor, detail },
+    kind,
+    gateway: gateway.id,
+    ref: row.gatewayRef || row.id,
+    orgId: row.orgId,
+    topupId: row.topupId,
+    subjectId: row.id,
+    currency: row.currency,
+    minor: row.totalMinor,
+    detail,
   });
   if (one?.state !== "refunded") {
     const state = one === undefined ? "does not know it" : `says that it is ${one.state}`;

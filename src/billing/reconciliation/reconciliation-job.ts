@@ -12,14 +12,20 @@ const AT_MS = 90 * 60_000;
 const MOST_MISSED = 7;
 
 export const reconcile = jobKind({
-  ...{ name: "billing.reconcile", payload: z.object({}), tries: 1000, atOnce: 1, atOncePerLane: 1 },
+  name: "billing.reconcile",
+  payload: z.object({}),
+  tries: 1000,
+  atOnce: 1,
+  atOncePerLane: 1,
   backoff: { firstMs: 60_000, mostMs: 3_600_000 },
   leaseMs: 120_000,
 });
 
 /** The order of the one job of the installation; put at each start. */
 export const reconcileOrder = (nowMs: number) => ({
-  ...{ key: "installation", orgId: "", payload: {} },
+  key: "installation",
+  orgId: "",
+  payload: {},
   dueMs: nextNight(nowMs),
 });
 

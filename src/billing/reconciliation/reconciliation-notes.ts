@@ -96,7 +96,8 @@ export class Notes {
   report(day: string, ranAtMs: number): ReconciliationReport {
     const findings = Array.from(this.#held.values(), ({ finding }) => finding);
     return {
-      ...{ day, ranAtMs },
+      day,
+      ranAtMs,
       isComplete: this.isComplete && findings.length <= MOST_LISTED,
       findings: findings.slice(0, MOST_LISTED),
       counts: Object.fromEntries([...this.#counts].filter(([, count]) => count > 0)),

@@ -44,9 +44,13 @@ export class Reconciliation {
   constructor(deps: ReconciliationDeps) {
     this.#deps = deps;
     this.#reports = openExpiringTable<ReconciliationReport>({
-      ...{ store: deps.store, clock: deps.clock, onFailure: deps.onFailure },
-      ...{ rows: "billing.reconciliations", periods: "billing.reconciliations_by_period" },
-      ...{ periodMs: DAY_MS, keepPeriods: KEPT_DAYS },
+      store: deps.store,
+      clock: deps.clock,
+      onFailure: deps.onFailure,
+      rows: "billing.reconciliations",
+      periods: "billing.reconciliations_by_period",
+      periodMs: DAY_MS,
+      keepPeriods: KEPT_DAYS,
     });
   }
 

@@ -52,7 +52,9 @@ function readAgain(
 ): void {
   const eventId = `listed:${ref}`;
   jobs.enqueue(readNotice, {
-    ...{ key: `${gatewayId}:${eventId}`, lane: `${gatewayId}:${ref}`, orgId: "" },
+    key: `${gatewayId}:${eventId}`,
+    lane: `${gatewayId}:${ref}`,
+    orgId: "",
     payload: { gatewayId, eventId, kind: "refund", ref, reference },
   });
 }

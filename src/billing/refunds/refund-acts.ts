@@ -196,16 +196,29 @@ export function newRefund(
   const isRest = refundedMinor + amountMinor === quote.amountMinor;
   const left = quote.creditsMicroUsd - refundedMicroUsd;
   return {
-    ...{ id: newId("rfd", nowMs), orgId: topup.orgId, topupId: topup.id, status: "pending" },
-    ...{ gateway: topup.gateway, paymentRef: topup.paymentRef, gatewayRef: "" },
-    ...{ currency: quote.currency, amountMinor, heads, fxRate: quote.fxRate },
+    id: newId("rfd", nowMs),
+    orgId: topup.orgId,
+    topupId: topup.id,
+    status: "pending",
+    gateway: topup.gateway,
+    paymentRef: topup.paymentRef,
+    gatewayRef: "",
+    currency: quote.currency,
+    amountMinor,
+    heads,
+    fxRate: quote.fxRate,
     totalMinor: amountMinor + taxOf(heads),
     // At the top-up's rate, rounded up; the last one takes what is left.
     creditsMicroUsd: isRest
       ? left
       : Math.min(left, shareUp(quote.creditsMicroUsd, amountMinor, quote.amountMinor)),
-    ...{ creditNoteId: "", reason, idempotencyKey, attempt: 1, failure: "" },
-    ...{ createdAtMs: nowMs, settledAtMs: null },
+    creditNoteId: "",
+    reason,
+    idempotencyKey,
+    attempt: 1,
+    failure: "",
+    createdAtMs: nowMs,
+    settledAtMs: null,
     ...known,
   };
 }
@@ -290,7 +303,9 @@ function noteOrder(
     ],
     taxableMinor: row.amountMinor,
     heads: isOther ? heads : row.heads,
-    ...{ treatment, recipient, rate: quote.rate },
+    treatment,
+    recipient,
+    rate: quote.rate,
     topupId: row.topupId,
     originalId,
   };

@@ -55,7 +55,9 @@ export function refundOperations(deps: RefundOperationDeps) {
       output: z.object({ data: z.array(refundShape), next_cursor: z.string() }),
       run({ query: { limit, cursor } }, { orgId }) {
         const { data, next_cursor } = readPage({
-          ...{ cursors: deps.cursors, limit, cursor },
+          cursors: deps.cursors,
+          limit,
+          cursor,
           list: `refunds:${orgId}`,
           rows: (after) => deps.refunds.of(orgId, after?.[0] as string | undefined),
           positionOf: ({ id }) => [id],

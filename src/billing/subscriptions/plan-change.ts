@@ -43,7 +43,12 @@ const MOST_CHANGES = 50;
 
 /** Nothing was charged. */
 const free = (planId: string, effective: Effective): ChangeRecord => ({
-  ...{ planId, effective, feeMicroUsd: 0, includedMicroUsd: 0, proratedBps: 0, invoiceId: "" },
+  planId,
+  effective,
+  feeMicroUsd: 0,
+  includedMicroUsd: 0,
+  proratedBps: 0,
+  invoiceId: "",
 });
 
 /**
@@ -112,10 +117,16 @@ function subscribe(
   if (charged.outcome !== "taken") throw missing(charged.microUsd, charged.availableMicroUsd);
   const { change } = charged;
   const row: SubscriptionRow = {
-    ...{ id, orgId: org.id, planId: plan.id, startedAtMs: nowMs },
+    id,
+    orgId: org.id,
+    planId: plan.id,
+    startedAtMs: nowMs,
     status: after(SUBSCRIPTION_MOVES.subscribe, before?.status ?? "cancelled", "subscription") ?? "active",
     ...monthOf(org, plan, period, change.includedMicroUsd > 0),
-    ...{ nextPlanId: "", missed: 0, missedAtMs: null, lastChange: change },
+    nextPlanId: "",
+    missed: 0,
+    missedAtMs: null,
+    lastChange: change,
   };
   putInForce(deps, row);
   tell(deps, row);
@@ -194,8 +205,12 @@ function changeNow(deps: RenewingDeps, org: OrgRow, row: SubscriptionRow, plan: 
   const status = after(move, row.status, "subscription") ?? row.status;
   const invoiceId = taken.invoice?.id ?? "";
   const change: ChangeRecord = {
-    ...{ planId: plan.id, effective: "now", proratedBps: bps, invoiceId },
-    ...{ feeMicroUsd: fee.microUsd, includedMicroUsd },
+    planId: plan.id,
+    effective: "now",
+    proratedBps: bps,
+    invoiceId,
+    feeMicroUsd: fee.microUsd,
+    includedMicroUsd,
   };
   const paid = { planId: plan.id, status, nextPlanId: "", paidMinor: newMinor, includedMicroUsd: included };
   const next = put(deps, row, paid, change);

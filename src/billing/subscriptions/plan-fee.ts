@@ -97,8 +97,11 @@ function statement(org: OrgRow, { refId, fee, lines, plan, period }: FeeOrder): 
 }
 
 const line = (kind: InvoiceLine["kind"], description: string, minor: number): InvoiceLine => ({
-  ...{ kind, description, quantity: 1 },
-  ...{ unitMinor: minor, amountMinor: minor },
+  kind,
+  description,
+  quantity: 1,
+  unitMinor: minor,
+  amountMinor: minor,
 });
 
 /** As the date and the period on the statement. */

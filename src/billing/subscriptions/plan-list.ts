@@ -67,12 +67,15 @@ export function planWire(plan: Plan, currency: Currency): z.input<typeof planSha
   const { id, name, included_micro, features, description, sort } = plan;
   const { rpm, tpm, concurrency, keys, projects } = plan.limits;
   return {
-    ...{ id, name },
+    id,
+    name,
     monthly_minor: monthlyMinor(plan, currency),
     currency: isFree(plan) ? "" : currency,
     included_micro,
     limits: { rpm, tpm, concurrency, keys, projects },
     features: { ...features },
-    ...{ description, public: plan.public, sort },
+    description,
+    public: plan.public,
+    sort,
   };
 }

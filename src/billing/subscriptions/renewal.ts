@@ -57,7 +57,10 @@ export function orderRenewal({ jobs }: Pick<RenewingDeps, "jobs">, row: Subscrip
   const { orgId, id, month, missed } = row;
   const payload = { orgId, id, month, missed };
   jobs.enqueue(renewSubscription, {
-    ...{ key: `${id}/${month}/${missed}`, orgId, dueMs: renewalDueMs(row), payload },
+    key: `${id}/${month}/${missed}`,
+    orgId,
+    dueMs: renewalDueMs(row),
+    payload,
   });
 }
 
@@ -138,12 +141,13 @@ export function beginMonth(deps: RenewingDeps, org: OrgRow, before: Subscription
   const { change } = charged;
   const row: SubscriptionRow = {
     ...before,
-    ...{
-      planId: plan.id,
-      status: after(SUBSCRIPTION_MOVES.renew, before.status, "subscription") ?? "active",
-    },
+
+    planId: plan.id,
+    status: after(SUBSCRIPTION_MOVES.renew, before.status, "subscription") ?? "active",
     ...monthOf(org, plan, period, change.includedMicroUsd > 0),
-    ...{ nextPlanId: "", missed: 0, missedAtMs: null },
+    nextPlanId: "",
+    missed: 0,
+    missedAtMs: null,
   };
   putInForce(deps, row);
   events.emit(subscriptionRenewed, org.id, subscriptionWire(row));
@@ -181,8 +185,12 @@ export function chargeMonth(
   if (taken.outcome !== "taken") return { ...taken, microUsd: fee.microUsd };
   grantIncluded(deps, org.id, { refId, amountMicroUsd: includedMicroUsd, expiresAtMs: period.endMs });
   const change: ChangeRecord = {
-    ...{ planId: plan.id, effective: "now", feeMicroUsd: fee.microUsd, includedMicroUsd },
-    ...{ proratedBps: 10_000, invoiceId: taken.invoice?.id ?? "" },
+    planId: plan.id,
+    effective: "now",
+    feeMicroUsd: fee.microUsd,
+    includedMicroUsd,
+    proratedBps: 10_000,
+    invoiceId: taken.invoice?.id ?? "",
   };
   return { outcome: "taken", change };
 }
@@ -195,7 +203,8 @@ function miss(deps: RenewingDeps, before: SubscriptionRow): SubscriptionRow {
   const row: SubscriptionRow = {
     ...before,
     status: after(SUBSCRIPTION_MOVES.miss, before.status, "subscription") ?? before.status,
-    ...{ missed: missed + 1, missedAtMs: missedAtMs ?? nowMs },
+    missed: missed + 1,
+    missedAtMs: missedAtMs ?? nowMs,
   };
   deps.subscriptions.put(row);
   if (missed === 0) deps.events.emit(subscriptionPastDue, row.orgId, subscriptionWire(row));

@@ -112,6 +112,8 @@ export function unpaidWire(
     org_id: org.id,
     plan_id: planId,
     status: org.status === "closed" ? "cancelled" : "active",
-    ...{ period_start: isoTime(startMs), period_end: isoTime(endMs), started_at: isoTime(org.createdAtMs) },
+    period_start: isoTime(startMs),
+    period_end: isoTime(endMs),
+    started_at: isoTime(org.createdAtMs),
   };
 }

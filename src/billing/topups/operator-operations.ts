@@ -45,7 +45,9 @@ export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
       output: pageOf(parkedShape),
       run({ query: { status, limit, cursor } }) {
         const { data, next_cursor } = readPage({
-          ...{ cursors: deps.cursors, limit, cursor },
+          cursors: deps.cursors,
+          limit,
+          cursor,
           list: "operator:payments",
           rows: (after) => deps.parked.all(after?.[0] as string | undefined),
           positionOf: ({ id }) => [id],
@@ -124,24 +126,36 @@ function recordPayment(deps: OperatorPaymentDeps, caller: Caller, idOrSlug: stri
   assertBillable(org);
   const nowMs = clock.now();
   const row: TopupRow = {
-    ...{ id: newId("tup", nowMs), orgId: org.id, status: "pending", source: "offline", gateway: "offline" },
-    ...{
-      gatewayRef: given.reference,
-      checkoutUrl: "",
-      paymentRef: "",
-      method: "",
-      feeMinor: 0,
-      invoiceId: "",
-    },
+    id: newId("tup", nowMs),
+    orgId: org.id,
+    status: "pending",
+    source: "offline",
+    gateway: "offline",
+
+    gatewayRef: given.reference,
+    checkoutUrl: "",
+    paymentRef: "",
+    method: "",
+    feeMinor: 0,
+    invoiceId: "",
     quote: quoteFor(deps, org, given.amount_minor, nowMs),
-    ...{ refundedMinor: 0, refundedMicroUsd: 0, openDisputes: [] },
-    ...{ createdAtMs: nowMs, expiresAtMs: nowMs, paidAtMs: null, idempotencyKey: key, failure: "" },
+    refundedMinor: 0,
+    refundedMicroUsd: 0,
+    openDisputes: [],
+    createdAtMs: nowMs,
+    expiresAtMs: nowMs,
+    paidAtMs: null,
+    idempotencyKey: key,
+    failure: "",
   };
   topups.put(row);
   const paid = credit(deps, row, { ref: given.reference, method: "", feeMinor: 0, paidAtMs: nowMs });
   const wire = topupWire(paid, { id: paid.invoiceId });
   trail.audit.note(caller, {
-    ...{ act: "payment.record", target: paid.id, orgId: org.id, reason: given.reason },
+    act: "payment.record",
+    target: paid.id,
+    orgId: org.id,
+    reason: given.reason,
     after: wire,
   });
   return wire;

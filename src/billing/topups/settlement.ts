@@ -108,7 +108,12 @@ function invoiceOrder({ id, orgId, quote }: TopupRow): InvoiceOrder {
   const { currency, amountMinor, heads, treatment, recipient, rate, creditsMicroUsd } = quote;
   const credit = amountText(Math.floor(creditsMicroUsd / 10_000), "USD");
   return {
-    ...{ orgId, currency, heads, treatment, recipient, rate },
+    orgId,
+    currency,
+    heads,
+    treatment,
+    recipient,
+    rate,
     reference: { type: "topup", id },
     kind: "payment",
     lines: [

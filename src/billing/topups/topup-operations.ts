@@ -96,7 +96,9 @@ export function topupOperations(deps: TopupOperationDeps) {
       output: pageOf(topupShape),
       async run({ query: { limit, cursor } }, { orgId }) {
         const pages = {
-          ...{ cursors: deps.cursors, limit, cursor },
+          cursors: deps.cursors,
+          limit,
+          cursor,
           list: `topups:${orgId}`,
           rows: (after?: (string | number)[]) => deps.topups.of(orgId, after?.[0] as string | undefined),
           positionOf: ({ id }: TopupRow) => [id],
@@ -165,11 +167,26 @@ function orderTopup(
   const gateway = mustGateway(deps, org);
   assertFew(deps, orgId, nowMs);
   const row: TopupRow = {
-    ...{ id: newId("tup", nowMs), orgId, status: "pending", source: "checkout", gateway: gateway.id },
-    ...{ gatewayRef: "", checkoutUrl: "", paymentRef: "", method: "", feeMinor: 0, invoiceId: "" },
+    id: newId("tup", nowMs),
+    orgId,
+    status: "pending",
+    source: "checkout",
+    gateway: gateway.id,
+    gatewayRef: "",
+    checkoutUrl: "",
+    paymentRef: "",
+    method: "",
+    feeMinor: 0,
+    invoiceId: "",
     quote: quoteFor(deps, org, amountMinor, nowMs),
-    ...{ refundedMinor: 0, refundedMicroUsd: 0, openDisputes: [] },
-    ...{ createdAtMs: nowMs, expiresAtMs: nowMs + CHECKOUT_MS, paidAtMs: null, idempotencyKey, failure: "" },
+    refundedMinor: 0,
+    refundedMicroUsd: 0,
+    openDisputes: [],
+    createdAtMs: nowMs,
+    expiresAtMs: nowMs + CHECKOUT_MS,
+    paidAtMs: null,
+    idempotencyKey,
+    failure: "",
   };
   topups.put(row);
   const payload = { topupId: row.id };

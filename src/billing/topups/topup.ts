@@ -8,8 +8,13 @@ import { type Quote, spreadFields, spreadWire } from "../rates/quote.ts";
 import { moves } from "../state-moves.ts";
 
 export const TOPUP_STATUSES = [
-  ...["pending", "paid", "failed", "expired"],
-  ...["partially_refunded", "refunded", "disputed"],
+  "pending",
+  "paid",
+  "failed",
+  "expired",
+  "partially_refunded",
+  "refunded",
+  "disputed",
 ] as const;
 export type TopupStatus = (typeof TOPUP_STATUSES)[number];
 

@@ -63,7 +63,9 @@ export function pageOf(
   const rows = reading?.value ?? [];
   const trend = reading === undefined ? [] : trendOf(rows, readAtMs);
   return {
-    ...{ slug, name, category },
+    slug,
+    name,
+    category,
     tokens_30d: trend.reduce((sum, { tokens }) => sum + tokens, 0),
     requests_30d: trend.reduce((sum, { requests }) => sum + requests, 0),
     models: modelsOf(rows),

@@ -5,8 +5,19 @@ import { isoTime } from "../../base/clock.ts";
 
 /** What an app is for; rankings can be restricted to one. */
 export const CATEGORIES = [
-  ...["agents", "assistant", "coding", "customer_support", "data_analysis", "education", "games"],
-  ...["image_video", "marketing", "productivity", "research", "writing", "other"],
+  "agents",
+  "assistant",
+  "coding",
+  "customer_support",
+  "data_analysis",
+  "education",
+  "games",
+  "image_video",
+  "marketing",
+  "productivity",
+  "research",
+  "writing",
+  "other",
 ] as const;
 
 export const categoryField = z.enum(CATEGORIES);

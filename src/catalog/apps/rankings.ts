@@ -167,13 +167,19 @@ const usedModels = ({ models }: BoardApp, days: number): number =>
   [...models.values()].filter(({ daysAgo }) => daysAgo < days).length;
 
 const emptyRankings = (days: number, nowMs: number) => ({
-  ...{ days, apps: [], models: [], analytics: false, generated_at: isoTime(nowMs) },
+  days,
+  apps: [],
+  models: [],
+  analytics: false,
+  generated_at: isoTime(nowMs),
 });
 
 type Ranked = Sums & { readonly id: string };
 
 const sumsOf = ({ id, requests, tokens }: Ranked, at: number) => ({
-  ...{ id, requests: requests[at] ?? 0, tokens: tokens[at] ?? 0 },
+  id,
+  requests: requests[at] ?? 0,
+  tokens: tokens[at] ?? 0,
 });
 
 /** With most tokens, those that were used at all. Only candidates are sorted as objects: there may be thousands. */

@@ -38,7 +38,11 @@ const entry = z.object({
   limit: z.object({ context: tokens, output: tokens.optional() }),
   cost: z
     .object({
-      ...{ input: price, output: price, reasoning: price, cache_read: price, cache_write: price },
+      input: price,
+      output: price,
+      reasoning: price,
+      cache_read: price,
+      cache_write: price,
       input_audio: price,
       context_over_200k: z.unknown().optional(),
       tiers: z.array(z.object({ tier: z.object({ size: tokens }) })).optional(),
@@ -101,7 +105,11 @@ function offerOf(read: z.ZodSafeParseResult<Entry>, ours: ImportProvider): Offer
   const input = modalities.input.filter((modality) => modality !== "audio" || !hasDearAudio);
   const context = Math.min(limit.context, bound);
   return {
-    ...{ provider: ours.id, upstream: id, name: (model.name ?? id).replace(/ \(latest\)$/, ""), task, notes },
+    provider: ours.id,
+    upstream: id,
+    name: (model.name ?? id).replace(/ \(latest\)$/, ""),
+    task,
+    notes,
     released: /^\d{4}-\d{2}-\d{2}$/.test(model.release_date ?? "") ? (model.release_date ?? "") : "",
     context,
     maxOutput: Math.min(limit.output || context, context),

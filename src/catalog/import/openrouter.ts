@@ -87,7 +87,11 @@ function offerOf(read: z.ZodSafeParseResult<Entry>, ours: ImportProvider): Offer
     ...(isPerToken && dear(Number(image ?? 0) * 1e6) ? ["image"] : []),
   ];
   return {
-    ...{ provider: ours.id, upstream: id, task, context, dialects: undefined },
+    provider: ours.id,
+    upstream: id,
+    task,
+    context,
+    dialects: undefined,
     name: read.data.name.replace(/^[^:]{1,40}: /, ""),
     released: read.data.created ? new Date(read.data.created * 1000).toISOString().slice(0, 10) : "",
     maxOutput: Math.min(top?.max_completion_tokens || context, context),

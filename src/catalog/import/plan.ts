@@ -216,7 +216,8 @@ function newFile(
       .join(""),
   );
   return {
-    ...{ name: `${vendor}.yaml`, isNew: true },
+    name: `${vendor}.yaml`,
+    isNew: true,
     text: `${head.map((line) => `# ${line}\n`).join("")}\nvendor: ${vendor}\n\nmodels:\n${items.join("\n")}`,
     said: models.flatMap(({ id, endpoints }) => saidOf(id, endpoints)),
   };

@@ -124,7 +124,9 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
   let read = await readDraft(options);
   let current: CatalogSnapshot;
   const schedule = new Schedule({
-    ...{ clock, timers, onFailure },
+    clock,
+    timers,
+    onFailure,
     reprice: () => inTurn(() => putInForce(read)),
   });
   const putInForce = async (next: Read, also = () => {}): Promise<void> => {

@@ -46,7 +46,8 @@ export interface KnownModel {
 
 /** The model once the files no longer have it. */
 export const leftModel = ({ name, isDeprecated }: KnownModel): KnownModel => ({
-  ...{ name, isDeprecated },
+  name,
+  isDeprecated,
   isListed: false,
   endpoints: {},
 });
@@ -83,7 +84,8 @@ export function changesOf(before: KnownModel, after: KnownModel, nowMs: number):
 }
 
 const addedEndpoint = (endpointId: string, { place }: KnownEndpoint, effectiveMs: number): Change => ({
-  ...{ endpointId, effectiveMs },
+  endpointId,
+  effectiveMs,
   kind: "endpoint_added",
   summary: `Served by ${place}`,
 });
@@ -147,7 +149,9 @@ export function pastOf(
     history(endpointId).map((version, at, all) => {
       const before = all[at + 1];
       return {
-        ...{ endpointId, effectiveMs: version.fromMs, serial: version.serial % 1024 },
+        endpointId,
+        effectiveMs: version.fromMs,
+        serial: version.serial % 1024,
         ...(before === undefined
           ? { kind: "endpoint_added" as const, summary: `Served by ${place}` }
           : { kind: "price_change" as const, summary: `${place}: ${priceChange(before, version)}` }),

@@ -16,10 +16,26 @@ export const TIER_NAMES = {
 
 /** Tools that a provider runs, and charges by the use. */
 export const SERVER_TOOL_NAMES: readonly string[] = [
-  ...["web_search", "web_search_preview", "web_search_options", "web_fetch", "live_search", "x_search"],
-  ...["browser_search", "google_search", "google_maps", "enterprise_web_search", "url_context"],
-  ...["code_execution", "code_interpreter", "shell", "file_search", "collections_search"],
-  ...["image_generation", "mcp", "advisor", "system_tool"],
+  "web_search",
+  "web_search_preview",
+  "web_search_options",
+  "web_fetch",
+  "live_search",
+  "x_search",
+  "browser_search",
+  "google_search",
+  "google_maps",
+  "enterprise_web_search",
+  "url_context",
+  "code_execution",
+  "code_interpreter",
+  "shell",
+  "file_search",
+  "collections_search",
+  "image_generation",
+  "mcp",
+  "advisor",
+  "system_tool",
 ];
 
 const ORDER: ReadonlyMap<string, number> = new Map(

@@ -17,7 +17,8 @@ function knownEndpoint(draft: EndpointDraft, nowMs: number): KnownEndpoint {
   const { provider, region, contextLength, maxOutput } = draft.endpoint;
   return {
     place: `${provider.name}, ${region}`,
-    ...{ contextLength, maxOutput },
+    contextLength,
+    maxOutput,
     priced: pricedAt(draft, nowMs),
     scheduled: futurePrices(draft, nowMs),
   };

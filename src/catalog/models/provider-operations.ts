@@ -89,7 +89,13 @@ function digestOf(providers: readonly object[], snapshot: CatalogSnapshot): stri
 }
 
 const contentOf = ({ id, name, status, released, task, modalitiesIn, modalitiesOut }: Model) => [
-  ...[id, name, status, released, task, modalitiesIn, modalitiesOut],
+  id,
+  name,
+  status,
+  released,
+  task,
+  modalitiesIn,
+  modalitiesOut,
 ];
 
 function endpointContentOf(endpoint: Endpoint) {
@@ -97,7 +103,16 @@ function endpointContentOf(endpoint: Endpoint) {
   const { id, provider, status, contextLength, maxOutput, quantization } = endpoint;
   const { capabilities, modalitiesIn, dataPolicy, markupBps } = endpoint;
   return [
-    ...[id, provider.status, status, contextLength, maxOutput, quantization],
-    ...[capabilities, modalitiesIn, dataPolicy, markupBps, prices],
+    id,
+    provider.status,
+    status,
+    contextLength,
+    maxOutput,
+    quantization,
+    capabilities,
+    modalitiesIn,
+    dataPolicy,
+    markupBps,
+    prices,
   ];
 }

@@ -64,13 +64,29 @@ const headerName = z.string().regex(/^[a-z0-9-]+$/, "use a header's name in lowe
 
 /** Headers that the gateway writes into each call itself: no line of the file may name them. */
 const WRITTEN_HEADERS: readonly string[] = [
-  ...["host", "content-length", "content-type", "content-encoding", "accept", "accept-encoding"],
-  ...["connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "expect"],
+  "host",
+  "content-length",
+  "content-type",
+  "content-encoding",
+  "accept",
+  "accept-encoding",
+  "connection",
+  "keep-alive",
+  "transfer-encoding",
+  "te",
+  "trailer",
+  "upgrade",
+  "expect",
 ];
 
 /** Headers that carry a secret: allowed as the name that a credential is sent under, and with no value in the file. */
 const SECRET_HEADERS: readonly string[] = [
-  ...["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"],
+  "authorization",
+  "x-api-key",
+  "api-key",
+  "x-goog-api-key",
+  "cookie",
+  "proxy-authorization",
 ];
 
 const headers = z

@@ -133,7 +133,9 @@ const itemOf = ({
   effectiveMs,
   createdMs,
 }: ChangelogEntry): ChangelogItem => ({
-  ...{ id, kind, summary },
+  id,
+  kind,
+  summary,
   endpoint_id: endpointId,
   effective_at: isoTime(effectiveMs),
   created_at: isoTime(createdMs),

@@ -173,14 +173,15 @@ export async function openCell(options: CellOptions): Promise<Cell> {
         parts.inserting = part;
       },
       standing: () => ({
-        ...{
-          isInTouch: made.isCurrent(),
-          isConnected: [link, reading].every((one) => one.isReady()) && signals.isListening(),
-        },
-        ...{ version: follower.version, beatAgeMs: beats.ageMs(), cellsAlive: beats.latest.alive },
+        isInTouch: made.isCurrent(),
+        isConnected: [link, reading].every((one) => one.isReady()) && signals.isListening(),
+        version: follower.version,
+        beatAgeMs: beats.ageMs(),
+        cellsAlive: beats.latest.alive,
         lag: Math.max(0, beats.latest.version - follower.version),
       }),
-      ...{ currentSoon: made.currentSoon, reads: made.reads },
+      currentSoon: made.currentSoon,
+      reads: made.reads,
       seenEverywhere: async () =>
         void (await beats.everyoneHas(replica.positionRead().version, EVERYWHERE_MS)),
       version: () => follower.version,
@@ -215,7 +216,9 @@ function connectionsOf({ redisUrl: url, cell, datasetId, clock, log, redis = SOC
   const reading = redis.connect({ url, log });
   const signals = new Signals({ cell, datasetId, url, link, clock, listen: redis.listen });
   const peers = new Peers({
-    ...{ cell, datasetId, link },
+    cell,
+    datasetId,
+    link,
     subscribe: (channel, heard) => redis.listen({ url, channels: [channel], heard, onListening() {} }),
   });
   const close = () => {
@@ -262,7 +265,8 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
     clock,
     staleMs: staleOf(options),
     time,
-    ...{ applied: () => follower.version, onStale: () => awake.missed() },
+    applied: () => follower.version,
+    onStale: () => awake.missed(),
     onVersion: (version) => lag.heard(version),
     insertedMs: () => parts.inserting.untilMs(),
   });
@@ -274,13 +278,21 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
     !session.hasEnded && !follower.hasEnded && awake.isCurrent() && beats.isFresh() && !follower.isLoading;
   const currentSoon = async () => (await awake.currentSoon()) && isCurrent();
   const store = new SharedStore({
-    ...{ local, isShared, isCurrent, currentSoon, format },
+    local,
+    isShared,
+    isCurrent,
+    currentSoon,
+    format,
     forget: () => forget({ link, session, replica, beats }),
     leave: () => leave({ session, beats, follower, awake, parts, close }),
   });
   const journal = new RunJournal(local, cell);
   const follower: Follower = new Follower({
-    ...{ link: reading, replica, log, formats, replicas: replicas ?? 0 },
+    link: reading,
+    replica,
+    log,
+    formats,
+    replicas: replicas ?? 0,
     ask: pagesOf(options, reading, session),
     also: (entry) => committer.also(entry),
     alsoUpTo: (lastRun) => journal.takeUpTo(lastRun),
@@ -299,7 +311,14 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
     heard: () => beats.latest.version,
   });
   const committer: Committer = new Committer({
-    ...{ lane: session.lane("documents"), beats, follower, journal, clock, isShared, cell, format },
+    lane: session.lane("documents"),
+    beats,
+    follower,
+    journal,
+    clock,
+    isShared,
+    cell,
+    format,
     onRows: (read) => store.onRows(() => read(replica.positionRead())),
     setRunning: (running) => store.setRunning(running),
     life: () => session.life,

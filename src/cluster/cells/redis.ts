@@ -133,12 +133,17 @@ export const SOCKETS: RedisClient = { connect: connectRedis, listen: listenToRed
 const COMMON = {
   // A script may have run although its reply was lost: only its sender knows whether it may be sent again.
   // With 0 retries what waits for a reply fails when the connection ends; with any other setting it would never settle.
-  ...{ autoResendUnfulfilledCommands: false, enableOfflineQueue: false, maxRetriesPerRequest: 0 },
+  autoResendUnfulfilledCommands: false,
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
   // A connection whose other end does not answer is given up at once.
   disconnectTimeout: DISCONNECT_MS,
   // Lists in place of maps, of every version of Redis.
   protocol: 2 as const,
-  ...{ autoResubscribe: false, connectTimeout: CONNECT_MS, enableReadyCheck: true, noDelay: true },
+  autoResubscribe: false,
+  connectTimeout: CONNECT_MS,
+  enableReadyCheck: true,
+  noDelay: true,
   retryStrategy: (tries: number) => Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 10), LONGEST_RETRY_MS),
 };
 
@@ -148,13 +153,17 @@ function redisAt(url: string): Redis {
   if (address.kind === "url") return new Redis(address.url, COMMON);
   const { sentinels, master: name, login, sentinelLogin, db, isTls } = address;
   return new Redis({
-    ...{ ...COMMON, sentinels: [...sentinels], name, db },
+    ...COMMON,
+    sentinels: [...sentinels],
+    name,
+    db,
     ...(login.username !== undefined && { username: login.username }),
     ...(login.password !== undefined && { password: login.password }),
     ...(sentinelLogin.username !== undefined && { sentinelUsername: sentinelLogin.username }),
     ...(sentinelLogin.password !== undefined && { sentinelPassword: sentinelLogin.password }),
     ...(isTls && { tls: {}, enableTLSForSentinelMode: true, sentinelTLS: {} }),
-    ...{ sentinelRetryStrategy: COMMON.retryStrategy, sentinelCommandTimeout: SENTINEL_MS },
+    sentinelRetryStrategy: COMMON.retryStrategy,
+    sentinelCommandTimeout: SENTINEL_MS,
   });
 }
 

@@ -292,7 +292,10 @@ class RunningCells {
     const { dataDir, env, launch, log, clock, shutdownMs } = this.#options;
     const { port, redis, metrics, scrapes } = this.#opened;
     return new CellProcess({
-      ...{ number, log, clock, patienceMs: shutdownMs + GRACE_MS },
+      number,
+      log,
+      clock,
+      patienceMs: shutdownMs + GRACE_MS,
       launch: () =>
         launch({
           ...env,

@@ -52,8 +52,13 @@ export const spendSpike = eventType(
 export function budgetEvents({ store, clock, events, onFailure }: BudgetEventDeps) {
   /** [budget or `org_spike`, first key of a lineage, project or org, end of the period]. */
   const told = openExpiringTable<true>({
-    ...{ store, clock, onFailure },
-    ...{ rows: "limits.told", periods: "limits.told_days", periodMs: DAY_MS, keepPeriods: 40 },
+    store,
+    clock,
+    onFailure,
+    rows: "limits.told",
+    periods: "limits.told_days",
+    periodMs: DAY_MS,
+    keepPeriods: 40,
   });
   /** Whether this is the first time in the period; notes it. */
   const isFirst = (period: string[]): boolean => {

@@ -86,7 +86,13 @@ const plus = (so: SpendSoFar, { dayMicroUsd, monthMicroUsd }: KeySpend): SpendSo
 });
 
 const sums = (of: SpendSoFar["of"], id: string): SpendSoFar => ({
-  ...{ of, id, day: "", dayMicroUsd: 0, monthMicroUsd: 0, usualMicroUsd: 0, pastDays: NO_DAYS },
+  of,
+  id,
+  day: "",
+  dayMicroUsd: 0,
+  monthMicroUsd: 0,
+  usualMicroUsd: 0,
+  pastDays: NO_DAYS,
 });
 
 /** @param built rows that were just made, and may not be committed yet */

@@ -6,8 +6,15 @@ import { LaterRelease } from "../../store/tables/later-release.ts";
 
 /** All kinds of entries (wire values). All but `settle` are posted with a reference of their own. */
 export const LEDGER_KINDS = [
-  ...["topup", "settle", "refund", "grant", "expiry", "adjustment"],
-  ...["subscription", "dispute", "dispute_reversal"],
+  "topup",
+  "settle",
+  "refund",
+  "grant",
+  "expiry",
+  "adjustment",
+  "subscription",
+  "dispute",
+  "dispute_reversal",
 ] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 export type PostedKind = Exclude<LedgerKind, "settle">;

@@ -155,7 +155,9 @@ class OpenLots {
 
   closed(): Lots {
     return {
-      ...{ seq: this.seq, balanceMicroUsd: this.#balanceMicroUsd, paidMicroUsd: this.#paidMicroUsd },
+      seq: this.seq,
+      balanceMicroUsd: this.#balanceMicroUsd,
+      paidMicroUsd: this.#paidMicroUsd,
       grants: this.#grants.slice(this.#first),
       grantedMicroUsd: this.#grantedMicroUsd,
     };

@@ -27,8 +27,13 @@ export type Posted =
   | { readonly outcome: "insufficient_credits"; readonly availableMicroUsd: number };
 
 const SIGN: Record<PostedKind, 1 | -1 | 0> = {
-  ...{ topup: 1, grant: 1, dispute_reversal: 1 },
-  ...{ refund: -1, expiry: -1, subscription: -1, dispute: -1 },
+  topup: 1,
+  grant: 1,
+  dispute_reversal: 1,
+  refund: -1,
+  expiry: -1,
+  subscription: -1,
+  dispute: -1,
   adjustment: 0,
 };
 

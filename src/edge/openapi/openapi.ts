@@ -162,7 +162,10 @@ function callItem(route: Extract<Route, { exchange: unknown }>): OperationItem {
         },
       },
       ...failures({
-        ...{ refusals: refusalsOf(route), hasBody: true, isCall: true, isCounted: false },
+        refusals: refusalsOf(route),
+        hasBody: true,
+        isCall: true,
+        isCounted: false,
         errorSchema: kind.format.errorSchema,
         errors: [],
       }),
@@ -186,7 +189,9 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Operation
     responses: {
       [status]: status === 204 || status >= 300 ? bodiless(status) : answerItem(operation, mediaType),
       ...failures({
-        ...{ refusals: refusalsOf(route), errorSchema, mediaType },
+        refusals: refusalsOf(route),
+        errorSchema,
+        mediaType,
         hasBody: operation.body !== undefined,
         isCall: false,
         isCounted: requestKind(route) !== undefined,
@@ -249,7 +254,10 @@ function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
       },
       ...failures({
         refusals: refusalsOf(route),
-        ...{ hasBody: false, isCall: false, isCounted: true, errorSchema: "Error" },
+        hasBody: false,
+        isCall: false,
+        isCounted: true,
+        errorSchema: "Error",
         errors: stream.errors ?? [],
       }),
     },
@@ -270,8 +278,12 @@ function hookItem(route: Extract<Route, { hook: unknown }>): OperationItem {
     responses: {
       "2XX": { description: "It was taken." },
       ...failures({
-        ...{ refusals: [], hasBody: true, isCall: false, isCounted: false },
-        ...{ errorSchema: "Error", errors: [] },
+        refusals: [],
+        hasBody: true,
+        isCall: false,
+        isCounted: false,
+        errorSchema: "Error",
+        errors: [],
       }),
     },
   };

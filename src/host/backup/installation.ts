@@ -61,7 +61,10 @@ async function made(options: InstallationOptions, folder: string): Promise<Manif
   for (const { path } of cells)
     stores.push({ path: join(path, "weir.lmdb"), ...(await hashFile(lmdbPath(join(folder, path)))) });
   const manifest = newManifest({
-    ...{ id: randomBytes(12).toString("hex"), release, made_at: isoTime(nowMs), records },
+    id: randomBytes(12).toString("hex"),
+    release,
+    made_at: isoTime(nowMs),
+    records,
     has_master_key: beside.some((file) => file.path === MASTER_KEY_FILE),
     cells: cells.map(({ path }) => path).filter((path) => path !== ""),
     ...(redis !== undefined && { redis }),

@@ -122,7 +122,10 @@ async function copied(options: BackupOptions, folder: string, at: At): Promise<M
   const [files] = await Promise.all([copying, lmdb.done]);
   const path = lmdbPath(folder);
   const manifest = newManifest({
-    ...{ id: begun.id, release: begun.release, made_at: isoTime(nowMs), records: begun.records },
+    id: begun.id,
+    release: begun.release,
+    made_at: isoTime(nowMs),
+    records: begun.records,
     has_master_key: files.some((file) => file.path === MASTER_KEY_FILE),
     // Proves the copied store, which nobody changes: the copy of a damaged store must not look like a backup.
     ledger: prove(folder, dataDir),

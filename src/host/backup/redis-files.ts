@@ -49,7 +49,9 @@ export function keepRedisFiles(dataDir: string, redis: string): RedisFiles {
     const kept = linkedOr(release, () => linked(join(folder, AOF), links));
     if (kept !== undefined) {
       const files = kept.map(({ name, bytes }) => ({
-        ...{ from: join(links, name), path: join(redis, AOF, name), bytes },
+        from: join(links, name),
+        path: join(redis, AOF, name),
+        bytes,
       }));
       return { files, bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0), release };
     }

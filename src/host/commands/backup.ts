@@ -25,7 +25,9 @@ export async function backup({ operand, options }: Given, shell: Shell): Promise
   assertWhole(config.dataDir);
   const withRecords = options["no-records"] !== true;
   const asked = {
-    ...{ dataDir: config.dataDir, to, nowMs: systemClock.now() },
+    dataDir: config.dataDir,
+    to,
+    nowMs: systemClock.now(),
     withMasterKey: options["no-master-key"] !== true,
   };
   const manifest = hasSupervisedCells(config.dataDir)
@@ -50,7 +52,10 @@ export async function restore({ operand }: Given, shell: Shell): Promise<number>
   const from = needed(operand, "FROM");
   const { dataDir, secretsKey } = readConfig(shell.env);
   const { manifest, copyId } = await restoreBackup({
-    ...{ from, dataDir, release: VERSION, nowMs: systemClock.now() },
+    from,
+    dataDir,
+    release: VERSION,
+    nowMs: systemClock.now(),
   });
   shell.out(
     `${dataDir}: restored as of ${manifest.made_at}, by release ${manifest.release}; copy ${copyId}\n`,

@@ -27,7 +27,9 @@ export async function importModels(
   const pages = await readPages(source);
   const { offers, leftOut } = offersOf(pages, options.from, folder.providers);
   const plan = planImport({
-    ...{ ...folder, offers, update: options.update === true },
+    ...folder,
+    offers,
+    update: options.update === true,
     head: [
       `Imported from ${nameOf(source)} on ${isoTime(clock.now()).slice(0, 10)}.`,
       "Prices: USD per million tokens, as listed there; check before relying on one.",

@@ -61,7 +61,9 @@ export async function startCells(
     // The program and flags of this process, so that a cell has the flags of measurements too. A session of its own: Ctrl-C is for the supervisor alone.
     launch: (cellEnv) =>
       fork(process.argv[1] ?? "", [], {
-        ...{ env: cellEnv, execArgv: process.execArgv, detached: true },
+        env: cellEnv,
+        execArgv: process.execArgv,
+        detached: true,
         stdio: ["ignore", "inherit", "inherit", "ipc"],
       }),
     startEngine:

@@ -49,7 +49,9 @@ export async function openAccount(config: Config, log: Logger, ground: AccountGr
   const lastUsed = new LastUsed(accounts);
   const keyring = new Keyring({ accounts, clock, plan, lastUsed });
   const first = await firstStart({
-    ...{ accounts, clock, dataDir },
+    accounts,
+    clock,
+    dataDir,
     planId: settings.default_plan,
     also: ({ orgId }) => grantFirst(book, orgId, settings.grant_usd),
   });
@@ -59,24 +61,27 @@ export async function openAccount(config: Config, log: Logger, ground: AccountGr
   const invitationCounts = openInvitationCounts(store, clock, onFailure);
   const isLoopback = isLocalOnly(config);
   const firstOwner = new FirstOwner({
-    ...{ accounts, clock, trail, dataDir, isLoopback, isOperator },
+    accounts,
+    clock,
+    trail,
+    dataDir,
+    isLoopback,
+    isOperator,
     shared: cell === undefined ? undefined : installation.secret("first-owner"),
   });
   const orgsMade = openOrgsMade(store, clock, onFailure);
   const tables = [invitationCounts, orgsMade];
   return {
-    ...{
-      plan,
-      accounts,
-      ownKeys,
-      lastUsed,
-      keyring,
-      first,
-      isOperator,
-      invitationCounts,
-      orgsMade,
-      firstOwner,
-    },
+    plan,
+    accounts,
+    ownKeys,
+    lastUsed,
+    keyring,
+    first,
+    isOperator,
+    invitationCounts,
+    orgsMade,
+    firstOwner,
     planFeatures: featuresPort(config),
     plans: planList(config),
     tickets: new Tickets(store, config.settings.quotas),

@@ -33,7 +33,10 @@ export function openAppRoom(
 ) {
   const tables = new AppTables(store);
   const shown = new PublicApps({
-    ...{ apps: tables, accounts, clock, figures: analytics.publicFigures },
+    apps: tables,
+    accounts,
+    clock,
+    figures: analytics.publicFigures,
     hasModel: (id) => catalog.current().models.has(id),
     minOrgs: minOrgsOf(config),
   });

@@ -59,9 +59,17 @@ export async function openBillingRoom(config: Config, log: Logger, ground: Billi
   const fx = new FxTable({ store, clock, ...ratesOf(config) });
   const { invoices, trail } = ground;
   const deps = {
-    ...{ store, clock, jobs, fx, trail, book: ground.book, purse: ground.purse, lots: ground.lots },
+    store,
+    clock,
+    jobs,
+    fx,
+    trail,
+    book: ground.book,
+    purse: ground.purse,
+    lots: ground.lots,
     quotas: config.settings.quotas,
-    ...{ invoices: invoices.issuer, terms: termsOf(invoices.supplier) },
+    invoices: invoices.issuer,
+    terms: termsOf(invoices.supplier),
     events: trail.events,
     topups: new TopupTables(store),
     refunds: new RefundTables(store),
@@ -75,7 +83,10 @@ export async function openBillingRoom(config: Config, log: Logger, ground: Billi
   };
   const topUps = openAutoTopup(
     {
-      ...{ ...ground, ...deps, events: ground.events, timers: ground.timers ?? systemTimers },
+      ...ground,
+      ...deps,
+      events: ground.events,
+      timers: ground.timers ?? systemTimers,
       onFailure: (err) => log.error({ err }, "an automatic top-up could not be begun; it is tried again"),
     },
     ground.topUpHook,

@@ -74,13 +74,16 @@ export class BuiltInProvider {
       peopleFile: join(folder, "people.json"),
       clients: [
         {
-          ...{ id: clientId, secret: clientSecret },
+          id: clientId,
+          secret: clientSecret,
           redirectUris: origins.map((origin) => `${origin}/auth/callback`),
           postLogoutRedirectUris: origins.map((origin) => `${origin}/auth/login`),
           backchannelLogoutUri: `${origins[0]}/auth/backchannel-logout`,
         },
       ],
-      ...{ clock: this.#clock, random: systemRandom, onListening: this.#onListening },
+      clock: this.#clock,
+      random: systemRandom,
+      onListening: this.#onListening,
       report: (problem) => this.#log.warn({ problem }, "the built-in identity provider"),
     });
     this.#log.info({ issuer: provider.issuer }, "the built-in identity provider is up");

@@ -65,7 +65,9 @@ export class BuiltInPayments {
     // Loaded here: most processes never need it.
     const { startPaymentSimulator } = await import("../../../simulator/payments/payment-simulator.ts");
     const simulator = await startPaymentSimulator({
-      ...{ clock: this.#clock, file: this.#file, onListening: this.#onListening },
+      clock: this.#clock,
+      file: this.#file,
+      onListening: this.#onListening,
     });
     this.#running = addressOf(simulator);
     this.#onUp();
@@ -82,5 +84,7 @@ export class BuiltInPayments {
 }
 
 const addressOf = ({ url, keys, webhookSecret }: PaymentSimulator): PaymentsAddress => ({
-  ...{ url, key: keys.simulatedKey, webhookSecret },
+  url,
+  key: keys.simulatedKey,
+  webhookSecret,
 });

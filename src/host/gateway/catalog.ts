@@ -33,7 +33,12 @@ export async function openCatalogRoom(
   const priceVersions = storedPriceVersions(store, clock);
   const changelog = storedChangelog(store, clock, priceVersions);
   const catalog: Catalog = await openCatalog({
-    ...{ clock, changelog, configDir, env: process.env, simulatorUrl, priceVersions },
+    clock,
+    changelog,
+    configDir,
+    env: process.env,
+    simulatorUrl,
+    priceVersions,
     onFailure: (err) => log.error({ err }, "dated prices are due and not in force; it is tried again"),
     ...(isCell && { readings: storedReadings(store) }),
     onFollowing: (followed) =>

@@ -44,7 +44,8 @@ export const cellCounters = (cell: Cell | undefined): MetricSources["counters"] 
           () => cell.counts().exchangeFailures,
         ),
         weir_cell_acts_total: {
-          ...{ help: "Runs of acts on shared rows; a refused one runs again.", label: "outcome" },
+          help: "Runs of acts on shared rows; a refused one runs again.",
+          label: "outcome",
           read: () => {
             const { actsCommitted: committed, actsRefused: refused } = cell.counts();
             return { committed, refused };
@@ -57,7 +58,8 @@ export const cellHistograms = (cell: Cell | undefined): MetricSources["histogram
     ? {}
     : {
         weir_cell_exchange_seconds: {
-          ...{ help: "Exchanges with Redis, from the first sending to the reply.", bounds: BUCKETS_S },
+          help: "Exchanges with Redis, from the first sending to the reply.",
+          bounds: BUCKETS_S,
           *read() {
             const { counts, sumS } = cell.counts().exchanges;
             yield { labels: {}, counts, sum: sumS };

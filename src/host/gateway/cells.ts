@@ -48,7 +48,14 @@ export async function joinCells(
     link.close();
   }
   const cell = await openCell({
-    ...{ cell: name, datasetId, redisUrl, replicas, local, isShared: isSharedTable, clock, log },
+    cell: name,
+    datasetId,
+    redisUrl,
+    replicas,
+    local,
+    isShared: isSharedTable,
+    clock,
+    log,
     staleMs: config.settings.cells.stale_ms,
     onEnd(reason) {
       log.fatal({ err: reason }, "this cell may not go on");

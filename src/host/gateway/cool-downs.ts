@@ -19,8 +19,12 @@ const durationMs = z.number().min(0);
 const text = z.string().max(500);
 const coolDowns = z.array(
   z.object({
-    ...{ endpointId: text, isByok: z.boolean(), keyId: text, hint: text },
-    ...{ streak: z.int().min(0), outForMs: durationMs },
+    endpointId: text,
+    isByok: z.boolean(),
+    keyId: text,
+    hint: text,
+    streak: z.int().min(0),
+    outForMs: durationMs,
     askedForMs: durationMs.optional(),
     refusedForMs: durationMs.optional(),
   }),

@@ -24,7 +24,9 @@ const postings: DatasetPart = {
   *rows({ store }) {
     const { entries, references, kinds } = POSTED_LEDGER;
     const row = (table: string, key: StoreKey, value: unknown): DatasetRow => ({
-      ...{ table, text: keyText(key), bytes: packContent(value) },
+      table,
+      text: keyText(key),
+      bytes: packContent(value),
     });
     const stored = store.table<StoredEntry>("ledger");
     for (const { key } of store.table<0>("ledger.kinds").range()) {
@@ -89,7 +91,11 @@ const spend: DatasetPart = {
     const accounts = new AccountTables(store);
     const timeZoneOf = (orgId: string) => accounts.org(orgId)?.timeZone;
     const all = spendSoFar({
-      ...{ store, clock, boot: bootName(), book: openCredits({ store, clock }).book, timeZoneOf },
+      store,
+      clock,
+      boot: bootName(),
+      book: openCredits({ store, clock }).book,
+      timeZoneOf,
       lineageOf: accounts.lineageOfId,
       orgOf(projectId) {
         const orgId = accounts.project(projectId)?.orgId;
@@ -99,7 +105,12 @@ const spend: DatasetPart = {
     });
     for (const scopes of sliced(all, ROWS_A_STEP)) {
       const begun = scopes.flatMap(({ of, id, day, dayMicroUsd, monthMicroUsd, usualMicroUsd, pastDays }) => [
-        ...[SCOPES[of](id), day, dayMicroUsd, monthMicroUsd, usualMicroUsd, [...pastDays].flat()],
+        SCOPES[of](id),
+        day,
+        dayMicroUsd,
+        monthMicroUsd,
+        usualMicroUsd,
+        [...pastDays].flat(),
       ]);
       yield { operations: [["spend_begin", begun]] };
     }

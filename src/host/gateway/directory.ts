@@ -40,12 +40,20 @@ export function openDirectory(config: Config, log: Logger, ground: DirectoryGrou
       throw fail("invalid_key", message, { isUnknown: true });
     }
     return {
-      ...{ requestId, origin, orgId: token.orgId, projectId: "", environment: "live", scopes: new Set() },
+      requestId,
+      origin,
+      orgId: token.orgId,
+      projectId: "",
+      environment: "live",
+      scopes: new Set(),
       actor: { kind: "directory", id: token.id },
     };
   };
   return {
-    ...{ tables, tokens, log: calls, callerOf },
+    tables,
+    tokens,
+    log: calls,
+    callerOf,
     links: new SignInLinks(tables, accounts),
     hasSso: (orgId: string) => planFeatures(accounts.org(orgId)?.planId ?? "").sso,
     publicUrl: config.publicUrl,

@@ -45,8 +45,13 @@ export function openEndpointDown({ store, clock, events, health, log }: Endpoint
   const outages = new Outages();
   /** [endpoint id, org id] → when it was told. */
   const told = openExpiringTable<number>({
-    ...{ store, clock, onFailure },
-    ...{ rows: "routing.down_told", periods: "routing.down_told_hours", periodMs: HOUR_MS, keepPeriods: 1 },
+    store,
+    clock,
+    onFailure,
+    rows: "routing.down_told",
+    periods: "routing.down_told_hours",
+    periodMs: HOUR_MS,
+    keepPeriods: 1,
   });
 
   /** In an act. */

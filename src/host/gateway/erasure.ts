@@ -17,7 +17,10 @@ export function handleErasure(rooms: Rooms, config: Config, log: Logger): void {
   jobs.handle(
     eraseOrg,
     erasureHandler({
-      ...{ accounts, clock, trail, steps: stepsOf(rooms, config) },
+      accounts,
+      clock,
+      trail,
+      steps: stepsOf(rooms, config),
       creditLeft: (orgId) => creditLeft({ ...rooms, ...rooms.billing }, orgId),
       mails: { putBegun: mail.putErasureBegun, isOut: mail.isOut },
       onErased: (org) => log.info({ org }, "the data of an organisation were erased"),
@@ -61,7 +64,9 @@ function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
       },
     },
     ...accountErasure({
-      ...{ accounts, tickets, now: () => clock.now() },
+      accounts,
+      tickets,
+      now: () => clock.now(),
       forgetSessions: (userId) => identity.sessions.forgetAllOf(userId),
     }),
     { name: "directory", erase: (orgId, most) => rooms.directory.erase(orgId, most) },

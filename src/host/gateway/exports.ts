@@ -31,7 +31,10 @@ import type { Rooms } from "./rooms.ts";
 export const exportFolder = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "exports");
 
 export const exportDeps = (rooms: Rooms, config: Config): ExportJobDeps => ({
-  ...{ exports: rooms.exports, clock: rooms.clock, jobs: rooms.jobs, folder: exportFolder(config) },
+  exports: rooms.exports,
+  clock: rooms.clock,
+  jobs: rooms.jobs,
+  folder: exportFolder(config),
   cell: rooms.cell?.name,
   mostBytes: config.settings.limits.max_export_bytes,
   partsOf: (orgId, missing) => partsOf(rooms, orgId, missing),

@@ -62,7 +62,11 @@ export function openIdentity(config: Config, log: Logger, ground: IdentityGround
     notices,
     operations: identityOperations({
       ...ground,
-      ...{ sessions, provider, states, cookies, publicUrl: config.publicUrl },
+      sessions,
+      provider,
+      states,
+      cookies,
+      publicUrl: config.publicUrl,
       trustsEmail: config.settings.oidc.trust_email,
       maxOrgsOfPerson: config.settings.max_orgs_per_person,
       directories: directory.links,

@@ -87,7 +87,9 @@ async function seeded({ dataDir, settings }: Config, store: Store): Promise<Firs
   if (membershipOf(store) !== undefined) return undefined;
   const { book } = openCredits({ store, clock: systemClock });
   return await firstStart({
-    ...{ accounts: new AccountTables(store), clock: systemClock, dataDir },
+    accounts: new AccountTables(store),
+    clock: systemClock,
+    dataDir,
     planId: settings.default_plan,
     also: ({ orgId }) => grantFirst(book, orgId, settings.grant_usd),
   });

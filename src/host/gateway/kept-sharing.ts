@@ -30,7 +30,8 @@ export function quotaOver(cell: Cell): SharedQuota {
     },
     share(kept) {
       cell.merged.add({
-        ...{ table: "kept.bytes", kind: "max" },
+        table: "kept.bytes",
+        kind: "max",
         take: (most) => kept.takeUntold(most),
         heard: (rows) => kept.heard(rows),
       });

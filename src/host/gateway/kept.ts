@@ -26,14 +26,19 @@ export async function openKept(config: Config, { accounts, store, clock, cell }:
   const maxBytes = config.settings.limits.max_stored_answer_bytes;
   const quota = cell && quotaOver(cell);
   const kept = new KeptBytes({
-    ...{ store, clock, onFailure, cells: quota?.cells, maxBytes: quotasOf(config, accounts) },
+    store,
+    clock,
+    onFailure,
+    cells: quota?.cells,
+    maxBytes: quotasOf(config, accounts),
     retentionDays: (orgId) => accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
   });
   accounts.watch({ org: (orgId) => kept.orgChanged(orgId) });
   const keeping = { store, clock, maxBytes, onFailure, kept };
   const answers = new IdempotentAnswers({ ...keeping, shared: shared?.answers });
   const responses = new StoredResponses({
-    ...{ ...keeping, shared: shared?.responses },
+    ...keeping,
+    shared: shared?.responses,
     orgOf: (projectId) => accounts.project(projectId)?.orgId,
   });
   await kept.countEarlier(function* () {
@@ -50,7 +55,10 @@ export async function openKept(config: Config, { accounts, store, clock, cell }:
     eraseResponses: (owner, most) => responses.eraseOwn(owner, most),
   });
   return {
-    ...{ answers, responses, exports, kept },
+    answers,
+    responses,
+    exports,
+    kept,
     /** Resolves once what was erased is gone here and at what the cells share. */
     forgotten: async () => await shared?.forgotten(),
     async closeKept() {

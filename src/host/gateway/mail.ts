@@ -24,7 +24,13 @@ export function openMailRoom(config: Config, log: Logger, ground: MailGround) {
   let port = 0;
   let invoiceFile: MailOptions["invoiceFile"] = async () => undefined;
   const mail = openMail({
-    ...{ store, clock, jobs, events, accounts, smtp, from },
+    store,
+    clock,
+    jobs,
+    events,
+    accounts,
+    smtp,
+    from,
     dataDir: ground.mailDir,
     timers: systemTimers,
     quotas: config.settings.quotas,

@@ -66,11 +66,10 @@ export function metricSources(
         "Lines of log and start screen that could not be written.",
         facts.droppedLogLines,
       ),
-      ...{
-        ...extraCounters(exchange),
-        ...shadowCounters(rooms, exchange),
-        ...keyProbeCounters(facts.keyProbes),
-      },
+
+      ...extraCounters(exchange),
+      ...shadowCounters(rooms, exchange),
+      ...keyProbeCounters(facts.keyProbes),
       weir_records_inserted_total: read(
         "Records inserted into ClickHouse.",
         () => analytics.metrics().insertedRows,
@@ -231,12 +230,14 @@ const webhookGauges = ({ outbound, webhooks: { standings } }: Rooms) => ({
 
 const webhookCounters = ({ webhooks: { counts } }: Rooms) => ({
   weir_webhooks_deliveries_total: {
-    ...{ help: "Deliveries to webhooks by how they ended.", label: "outcome" },
+    help: "Deliveries to webhooks by how they ended.",
+    label: "outcome",
     read: () => counts.ended,
   },
   weir_webhooks_tries_total: {
     help: "Tries of deliveries; `spared`: the webhook was left alone because it keeps failing.",
-    ...{ label: "outcome", read: () => counts.tries },
+    label: "outcome",
+    read: () => counts.tries,
   },
 });
 

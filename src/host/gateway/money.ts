@@ -15,7 +15,9 @@ export async function openMoney(ground: MoneyGround, topUpHook: AutoTopupHook, l
   const { store, clock, cell, events } = ground;
   const accounts = new AccountTables(store);
   const exceeded = budgetEvents({
-    ...{ store, clock, events },
+    store,
+    clock,
+    events,
     onFailure: (err) => log.error({ err }, "the event of a budget could not be stored"),
   });
   const ports = creditPorts(ground, accounts, topUpHook, log);
@@ -38,7 +40,10 @@ function openAlone(
 ): Money {
   const credits = openCredits({ store, clock, ...ports });
   const budgets = openBudgets({
-    ...{ store, clock, boot: bootName(), book: credits.book },
+    store,
+    clock,
+    boot: bootName(),
+    book: credits.book,
     orgOf(projectId) {
       const project = accounts.project(projectId);
       const timeZone = accounts.org(project?.orgId ?? "")?.timeZone ?? "UTC";

@@ -132,8 +132,17 @@ const billingOf = (rooms: Rooms) => ({
 function accountOf(rooms: Rooms, { settings }: Config) {
   const { accounts, budgets, identity, invitationCounts, jobs, lastUsed, orgsMade, plan, tickets } = rooms;
   return accountOperations({
-    ...{ accounts, invitationCounts, jobs, lastUsed, orgsMade, plan, tickets },
-    ...{ clock: rooms.clock, cursors: rooms.cursors, trail: rooms.trail, quotas: rooms.quotas },
+    accounts,
+    invitationCounts,
+    jobs,
+    lastUsed,
+    orgsMade,
+    plan,
+    tickets,
+    clock: rooms.clock,
+    cursors: rooms.cursors,
+    trail: rooms.trail,
+    quotas: rooms.quotas,
     freePlanId: settings.default_plan,
     maxOrgsOfPerson: settings.max_orgs_per_person,
     hasPaid: (orgId) => rooms.billing.topups.hasPaid(orgId),
@@ -150,26 +159,36 @@ function accountOf(rooms: Rooms, { settings }: Config) {
 }
 
 export const backupDeps = ({ backup: moment, analytics }: Pick<Rooms, "backup" | "analytics">) => ({
-  ...{ moment, version: VERSION, isEmbedded: analytics.copy.isEmbedded },
+  moment,
+  version: VERSION,
+  isEmbedded: analytics.copy.isEmbedded,
 });
 
 const receiptsOf = ({ receipts, clock, analytics, book }: Rooms) =>
   receiptOperations({
-    ...{ keys: receipts.keys, issuer: receipts.issuer, clock },
+    keys: receipts.keys,
+    issuer: receipts.issuer,
+    clock,
     recordOf: analytics.recordOf,
     ledger: (orgId, page) => book.list(orgId, page),
   });
 
 function scimOf({ accounts, clock, cursors, directory, identity, jobs, trail }: Rooms) {
   return scimOperations({
-    ...{ accounts, clock, cursors, jobs, trail, ...directory },
+    accounts,
+    clock,
+    cursors,
+    jobs,
+    trail,
+    ...directory,
     endSessions: (personId) => void identity.sessions.endAllOf(personId),
   });
 }
 
 const documentsOf = ({ accounts, catalog, clock }: Rooms, { settings: { dpa } }: Config) =>
   documentOperations({
-    ...{ accounts, clock },
+    accounts,
+    clock,
     supplier: {
       legalName: dpa.legal_name,
       address: dpa.address,
@@ -180,7 +199,10 @@ const documentsOf = ({ accounts, catalog, clock }: Rooms, { settings: { dpa } }:
       [...catalog.current().providers.values()]
         .filter(({ status, simulated }) => status === "active" && !simulated)
         .map(({ name, regions, dataPolicy }) => ({
-          ...{ name, regions, trains: dataPolicy.trains, retentionDays: dataPolicy.retentionDays },
+          name,
+          regions,
+          trains: dataPolicy.trains,
+          retentionDays: dataPolicy.retentionDays,
         })),
   });
 

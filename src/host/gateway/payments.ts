@@ -25,11 +25,15 @@ export async function openPaymentRoom(config: Config, log: Logger, ground: Payme
   const { store, clock, jobs, accounts, services } = ground;
   const { simulator } = config.payments;
   const gateways = await openPaymentGateways({
-    ...{ settings: config.payments, clock },
+    settings: config.payments,
+    clock,
     simulated: async () => simulator ?? (await services.payments()),
   });
   const inbound = openInbound({
-    ...{ store, clock, jobs, gatewayOf: gateways.byId },
+    store,
+    clock,
+    jobs,
+    gatewayOf: gateways.byId,
     isErased: (orgId) => isErased(accounts.org(orgId), clock.now()),
     onFailure: (err) => log.error({ err }, "what is old could not be forgotten; it is tried again"),
   });

@@ -33,7 +33,10 @@ export function openPlanRoom({ plans, settings }: Config, ground: PlanGround) {
   const list = new PlanList(plans, settings.default_plan);
   const deps: PlanOperationDeps = {
     ...ground,
-    ...{ subscriptions, plans: list, events: trail.events, audit: trail.audit },
+    subscriptions,
+    plans: list,
+    events: trail.events,
+    audit: trail.audit,
     ownersOf: (orgId) => ownersOf(accounts, orgId),
   };
   ground.events.listen(closingListener(deps));

@@ -26,7 +26,9 @@ export function openPolicyRoom({ store, clock, cell }: PolicyGround, log: Logger
     onCanaryRed: (event) => log.warn({ event }, "a canary turned red and gets no share any more"),
     putCanaryRed: ({ orgId, policy, version, endpointId, errorRate, samples }) =>
       events.emit(canaryRed, orgId, {
-        ...{ policy, version, samples },
+        policy,
+        version,
+        samples,
         endpoint_id: endpointId,
         error_rate: errorRate,
       }),
@@ -36,7 +38,8 @@ export function openPolicyRoom({ store, clock, cell }: PolicyGround, log: Logger
     ...(cell && {
       shareCanaries: (part: SharedPart) =>
         cell.merged.add({
-          ...{ table: "policies.canaries", kind: "sum" },
+          table: "policies.canaries",
+          kind: "sum",
           take: (most) => part.take(most),
           heard: (rows) => part.heard(rows),
         }),

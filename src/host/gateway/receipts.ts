@@ -20,7 +20,9 @@ export function openReceipts(
   { store, clock, installation }: ReceiptGround,
 ) {
   const keys = new ReceiptKeys({
-    ...{ store, clock, vault: openVault(installation) },
+    store,
+    clock,
+    vault: openVault(installation),
     onNotice: (line) => log.warn(line),
   });
   let port = 0;

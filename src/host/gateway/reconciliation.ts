@@ -31,9 +31,15 @@ export function openReconciliation(
   payments: Pick<ReconciliationDeps, "gateways" | "follow">,
 ) {
   const reconciliation = new Reconciliation({
-    ...{ store, clock, ...payments, ledger: book, invoices: new InvoiceTables(store) },
-    ...{ topups: new TopupTables(store), refunds: new RefundTables(store) },
-    ...{ disputes: new DisputeTable(store), parked: new ParkedPayments(store) },
+    store,
+    clock,
+    ...payments,
+    ledger: book,
+    invoices: new InvoiceTables(store),
+    topups: new TopupTables(store),
+    refunds: new RefundTables(store),
+    disputes: new DisputeTable(store),
+    parked: new ParkedPayments(store),
     *orgIds(after) {
       for (const { id } of accounts.orgsNewestFirst(after)) yield id;
     },

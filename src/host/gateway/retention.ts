@@ -7,7 +7,11 @@ import { jobKind } from "../../store/jobs/job.ts";
 import type { Rooms } from "./rooms.ts";
 
 const applyRetention = jobKind({
-  ...{ name: "analytics.retention", payload: z.object({}), tries: 1000, atOnce: 1, atOncePerLane: 1 },
+  name: "analytics.retention",
+  payload: z.object({}),
+  tries: 1000,
+  atOnce: 1,
+  atOncePerLane: 1,
   backoff: { firstMs: 60_000, mostMs: 3_600_000 },
   leaseMs: 120_000,
 });

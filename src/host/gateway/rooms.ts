@@ -78,7 +78,8 @@ const orgPorts = (accounts: Awaited<ReturnType<typeof openAccount>>["accounts"])
 
 /** The analytics database, and how analysts' statements run in the embedded one. The engine that this process starts adds its port. */
 const databaseOf = ({ clickhouseUrl, clickhouseCluster, settings }: Config, listeners: Listeners) => ({
-  ...{ clickhouseUrl, clickhouseCluster },
+  clickhouseUrl,
+  clickhouseCluster,
   confine: settings.analytics.analysts,
   onEngineListening: (port: number) => listeners.add("engine", port),
 });
@@ -105,7 +106,12 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
   directory.handleJobs(trail.jobs, (personId) => void identity.sessions.endAllOf(personId));
   const hooks = openWebhookRoom(config, log, { ...ground, ...trail, ...account });
   const sales = await openSales(config, log, {
-    ...{ ...ground, ...trail, ...account, ...money, mail, topUpHook },
+    ...ground,
+    ...trail,
+    ...account,
+    ...money,
+    mail,
+    topUpHook,
   });
   const outbox = openOutbox(store);
   const pool = openPool();
@@ -114,10 +120,20 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
   const canonical = openCanonical(thread);
   const telemetry = await openTelemetryRoom(config, log, { pool, canonical });
   const analytics = openAnalytics({
-    ...{ store, outbox, pool, clock, cursors, log, simulated, canonical },
-    ...{ dataDir: config.dataDir, shared: cell?.engine, others: othersOf(ground.cell) },
+    store,
+    outbox,
+    pool,
+    clock,
+    cursors,
+    log,
+    simulated,
+    canonical,
+    dataDir: config.dataDir,
+    shared: cell?.engine,
+    others: othersOf(ground.cell),
     ...databaseOf(config, ground.listeners),
-    ...{ ...orgPorts(account.accounts), takePlace: limitsRoom.takePlace },
+    ...orgPorts(account.accounts),
+    takePlace: limitsRoom.takePlace,
   });
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
   const kept = await openKept(config, { ...ground, accounts: account.accounts }, log);
@@ -128,10 +144,32 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
   const { bodyBudget, uploads } = openUploads(config, clock);
   const backup = new BackupMoment({ store, analytics: analytics.copy, bringOut: sharing.bringOut });
   return {
-    ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing, ...sales, ...apps },
-    ...{ directory, identity, mail, telemetry, receipts: openReceipts(config, log, ground) },
-    ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, backup, replays, upstreams },
-    ...{ bodies: openBodies(thread, pool), latencies: new Latencies(), ...limitsRoom },
+    ...ground,
+    ...trail,
+    ...account,
+    ...money,
+    ...hooks,
+    ...kept,
+    ...routing,
+    ...sales,
+    ...apps,
+    directory,
+    identity,
+    mail,
+    telemetry,
+    receipts: openReceipts(config, log, ground),
+    simulated,
+    outbox,
+    pool,
+    bodyBudget,
+    uploads,
+    analytics,
+    backup,
+    replays,
+    upstreams,
+    bodies: openBodies(thread, pool),
+    latencies: new Latencies(),
+    ...limitsRoom,
     /** Writes that would be lost if the process ended now, and rows that the next start inserts. */
     unsaved: () => ({ writes: ground.store.unsaved(), outboxRows: outbox.pending() }),
     /** In reverse order of opening: a room that writes is closed before the room it writes to. */
@@ -186,7 +224,8 @@ async function shareWith(
   shareCoolDowns({ signals, health, timers: systemTimers });
   lastUsed.share();
   merged.add({
-    ...{ table: "account.key_last_used", kind: "max" },
+    table: "account.key_last_used",
+    kind: "max",
     take: (most) => lastUsed.takeUntold(most),
     heard: (rows) => {
       for (const [keyId, atMs = 0] of rows) lastUsed.heardOf(keyId, atMs);
@@ -221,7 +260,8 @@ function closeFolder({ dataDir }: Config, log: Logger): void {
 
 function openReplayRoom({ analytics, clock, policies, catalog, ownKeys, accounts }: ReplayDeps) {
   return openReplays({
-    ...{ traffic: analytics.traffic, clock },
+    traffic: analytics.traffic,
+    clock,
     readPolicy: (text, options) => policies.readText(text, options),
     modelsOf: (orgId) => modelsOf(catalog.current(), ownKeys.of(orgId)),
     projectSlugs: (orgId) => accounts.projectsOf(orgId).map(({ id, slug }) => [id, slug] as const),
@@ -263,7 +303,14 @@ async function openGround(config: Config, log: Logger, { shared, cell: ports }: 
   const simulatorUrl = config.simulatorUrl ?? simulator?.url ?? "";
   const known = await openCatalogRoom(config, log, { store, clock, simulatorUrl, isCell });
   return {
-    ...{ clock, store, cell, installation, cursors, simulator, listeners, ...known },
+    clock,
+    store,
+    cell,
+    installation,
+    cursors,
+    simulator,
+    listeners,
+    ...known,
     portsOfMachine: ports?.portsOfMachine ?? (() => []),
     ...servicesOf(config, { clock, log, listeners }, { isCell, ofMachine: ports?.services }),
     quotas: config.settings.quotas,
@@ -308,14 +355,20 @@ function openTrail(
   const events = new Events({ store, clock, onFailure });
   const audit = new Audit({ store, clock, quotas, onFailure });
   const jobs = new Jobs({
-    ...{ store, clock, timers: systemTimers, random: systemRandom },
-    ...{ holder: cell === undefined ? "local" : `${cell.name}:${cell.entered.life}` },
+    store,
+    clock,
+    timers: systemTimers,
+    random: systemRandom,
+    holder: cell === undefined ? "local" : `${cell.name}:${cell.entered.life}`,
     isShared: cell !== undefined,
     onFailure: (err, what) => log.warn({ err }, what),
   });
   const trail: Trail = { events, audit };
   return {
-    ...{ events, audit, jobs, trail },
+    events,
+    audit,
+    jobs,
+    trail,
     closeTables() {
       events.close();
       audit.close();

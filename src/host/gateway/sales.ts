@@ -53,15 +53,22 @@ export async function openSales(config: Config, log: Logger, ground: SalesGround
   const billing = await openBillingRoom(config, log, { ...ground, invoices, payments });
   for (const line of planWarnings(config)) log.warn(line);
   const planRoom = openPlanRoom(config, {
-    ...{ ...ground, fx: billing.fx, terms: billing.terms },
-    ...{ invoices: invoices.issuer, supplier: invoices.supplier },
+    ...ground,
+    fx: billing.fx,
+    terms: billing.terms,
+    invoices: invoices.issuer,
+    supplier: invoices.supplier,
   });
   const books = openReconciliation(log, ground, {
     gateways: () => payments.gateways.all,
     follow: followNow(billing),
   });
   return {
-    ...{ billing, books, invoices, payments, planRoom },
+    billing,
+    books,
+    invoices,
+    payments,
+    planRoom,
     /** After the jobs have stopped. */
     async closeSales(stopping: Stopping): Promise<void> {
       billing.topUps.stop();

@@ -118,7 +118,10 @@ export class ServiceAddresses {
 }
 
 const PORTS: Readonly<Record<string, number>> = {
-  ...{ "http:": 80, "https:": 443, "redis:": 6379, "rediss:": 6379 },
+  "http:": 80,
+  "https:": 443,
+  "redis:": 6379,
+  "rediss:": 6379,
 };
 
 /** Undefined where the text names no host. */

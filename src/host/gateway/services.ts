@@ -53,7 +53,10 @@ class OwnServices implements RunningServices {
     listeners.onChange(changed);
     this.#identity = new BuiltInProvider(config, { clock, log, onListening: listensAs("identity") });
     this.#payments = new BuiltInPayments(config, {
-      ...{ clock, log, onUp: changed, onListening: listensAs("payments") },
+      clock,
+      log,
+      onUp: changed,
+      onListening: listensAs("payments"),
     });
     this.#portal = new BuiltInPortal(clock, log, listensAs("portal"));
     this.#hasPayments = isPaidHere(config);

@@ -77,7 +77,10 @@ export function openSharedBudgets(
 ): Budgets {
   const { lane: credit } = purse;
   return new LeasedBudgets({
-    ...{ store: cell.store, clock, credit, putExceeded: put },
+    store: cell.store,
+    clock,
+    credit,
+    putExceeded: put,
     spend: new SharedSpend({ lane: cell.lane("spend"), scopes: credit.scopes }),
     onBudgetExceeded: (event) => log.warn({ event }, USED_UP),
   });

@@ -21,8 +21,11 @@ import { budgetsOfKey, crossedTeller, joinSpendOfLineages, openSharedBudgets } f
 const listPosting = jobKind({
   name: "credits.list_posting",
   payload: z.object({ orgId: z.string(), seq: z.int() }),
-  ...{ tries: 1000, backoff: { firstMs: 1000, mostMs: 600_000 } },
-  ...{ atOnce: 8, atOncePerLane: 2, leaseMs: 30_000 },
+  tries: 1000,
+  backoff: { firstMs: 1000, mostMs: 600_000 },
+  atOnce: 8,
+  atOncePerLane: 2,
+  leaseMs: 30_000,
   isKeptOnErasure: true,
 });
 
@@ -43,7 +46,9 @@ export async function openSharedMoney(
   const uncharged = new UnchargedCalls(store);
   await joinSpendOfLineages(cell, accounts);
   const credits = await openSharedCredits({
-    ...{ cell, clock, ...ports },
+    cell,
+    clock,
+    ...ports,
     async onNumbered(charges) {
       const list = await listed.promise;
       await store.act(() => list.put(charges.map(entryOf)), { isOwed: true });
@@ -129,5 +134,11 @@ const entryOf = ({
   atMs: createdAtMs,
   amountMicroUsd,
 }: NumberedCharge): LedgerEntry & { readonly orgId: string } => ({
-  ...{ orgId, kind: "settle", seq, amountMicroUsd: -amountMicroUsd, balanceMicroUsd, createdAtMs, requestId },
+  orgId,
+  kind: "settle",
+  seq,
+  amountMicroUsd: -amountMicroUsd,
+  balanceMicroUsd,
+  createdAtMs,
+  requestId,
 });

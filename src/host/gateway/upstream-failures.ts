@@ -30,16 +30,14 @@ export function upstreamFailures(log: Logger, clock: Clock) {
     const { endpointId, provider, outcome, errorClass, httpStatus, attempt: number, durationMs } = attempt;
     log.info(
       {
-        ...{
-          requestId,
-          endpoint: endpointId,
-          provider,
-          outcome,
-          errorClass,
-          httpStatus,
-          attempt: number,
-          durationMs,
-        },
+        requestId,
+        endpoint: endpointId,
+        provider,
+        outcome,
+        errorClass,
+        httpStatus,
+        attempt: number,
+        durationMs,
         ...(unlogged > 0 && { unlogged }),
       },
       "an upstream failed",

@@ -64,7 +64,9 @@ export function openWebhookRoom(config: Config, log: Logger, ground: WebhookGrou
   const { clock, store, cell, installation, jobs, listeners } = ground;
   const addresses = ownAddresses(clock);
   const services = new ServiceAddresses({
-    ...{ services: servicesOf(config, ground.catalog), ownAddresses: addresses, timers: systemTimers },
+    services: servicesOf(config, ground.catalog),
+    ownAddresses: addresses,
+    timers: systemTimers,
   });
   const allOwnPorts = () => [
     ...new Set([...listeners.ports(), ...ground.portsOfMachine(), ...services.ports()]),
@@ -72,7 +74,10 @@ export function openWebhookRoom(config: Config, log: Logger, ground: WebhookGrou
   const ofCells =
     cell &&
     new CellAddresses({
-      ...{ store, clock, timers: systemTimers, cell: cell.name },
+      store,
+      clock,
+      timers: systemTimers,
+      cell: cell.name,
       own: () => ({ addresses: reachable(config, addresses()), ports: allOwnPorts() }),
       onFailure: (err) =>
         log.warn({ err }, "other cells were not told where this one listens; it is tried again"),
@@ -80,7 +85,8 @@ export function openWebhookRoom(config: Config, log: Logger, ground: WebhookGrou
   listeners.onChange(() => ofCells?.changed());
   const ranges = allowedRanges(config);
   const rulesOf = rulesOfOrgs(ranges, ground.accounts, {
-    ...{ ownPorts: allOwnPorts, ownAddresses: addresses },
+    ownPorts: allOwnPorts,
+    ownAddresses: addresses,
     isOfInstallation: (address: Address, port: number) =>
       services.has(address, port) || ofCells?.has(address, port) === true,
     isNameOfInstallation: nameOfInstallation(config, services),
@@ -88,7 +94,12 @@ export function openWebhookRoom(config: Config, log: Logger, ground: WebhookGrou
   const outbound = openOutbound({ rules: rulesOf.everybody, clock, maxCalls: MOST_CALLS });
   const vault = openVault(installation);
   const webhooks = openWebhooks({
-    ...{ ...ground, outbound, rulesOf: rulesOf.org, vault, random: systemRandom, version: VERSION },
+    ...ground,
+    outbound,
+    rulesOf: rulesOf.org,
+    vault,
+    random: systemRandom,
+    version: VERSION,
     onFailure: (err) => log.error({ err }, "what is old could not be forgotten; it is tried again"),
   });
   return {

@@ -25,16 +25,18 @@ export interface SigningRequest {
 
 /** Headers that may change on the way, besides those the library excludes itself. */
 const UNSIGNED: ReadonlySet<string> = new Set([
-  ...[
-    "cache-control",
-    "content-length",
-    "from",
-    "keep-alive",
-    "max-forwards",
-    "pragma",
-    "proxy-authorization",
-  ],
-  ...["referer", "te", "trailer", "transfer-encoding", "upgrade"],
+  "cache-control",
+  "content-length",
+  "from",
+  "keep-alive",
+  "max-forwards",
+  "pragma",
+  "proxy-authorization",
+  "referer",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
 ]);
 
 /**

@@ -62,8 +62,18 @@ export interface Upstreams {
 const TOKEN_TIMEOUT_MS = 10_000;
 /** Headers that only the gateway sets. */
 const OWN_HEADERS: readonly string[] = [
-  ...["authorization", "x-api-key", "api-key", "x-goog-api-key", "host", "content-length", "content-type"],
-  ...["accept", "accept-encoding", "user-agent", "connection", "transfer-encoding"],
+  "authorization",
+  "x-api-key",
+  "api-key",
+  "x-goog-api-key",
+  "host",
+  "content-length",
+  "content-type",
+  "accept",
+  "accept-encoding",
+  "user-agent",
+  "connection",
+  "transfer-encoding",
 ];
 
 export function openUpstreams({ connectTimeoutMs, clock = systemClock }: UpstreamOptions): Upstreams {

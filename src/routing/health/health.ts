@@ -93,8 +93,12 @@ const UNKNOWN_PATIENCE_MS = 60_000;
 const OVERTAKEN_PATIENCE = 3;
 
 const UNOBSERVED = {
-  ...{ errorRate: 0, failing: false, isBeingMeasured: false },
-  ...{ ttftMs: undefined, wholeMs: undefined, tokensPerSecond: undefined },
+  errorRate: 0,
+  failing: false,
+  isBeingMeasured: false,
+  ttftMs: undefined,
+  wholeMs: undefined,
+  tokensPerSecond: undefined,
 } as const;
 
 const NOT_OUT = { outForMs: 0, lastResortOutForMs: 0, isRefused: false } as const;

@@ -269,7 +269,9 @@ export class Lanes {
     const refusedForMs = refused === undefined ? 0 : refused.untilMs - nowMs;
     if (breaker === undefined && refusedForMs <= 0) return undefined;
     return {
-      ...{ keyId: key.id, hint: key.hint, streak: breaker?.streak ?? 0 },
+      keyId: key.id,
+      hint: key.hint,
+      streak: breaker?.streak ?? 0,
       outForMs: breaker === undefined ? 0 : breaker.untilMs - nowMs,
       ...(breaker && { askedForMs: Math.max(breaker.askedUntilMs - nowMs, 0) }),
       ...(refusedForMs > 0 && { refusedForMs }),

@@ -87,7 +87,12 @@ export class Policies {
     this.tables.watchActivations((orgId) => this.#forget(orgId));
     const shared = options.shareCanaries && this.#shared(options);
     this.canaries = new Canaries({
-      ...{ tables: this.tables, clock, onCanaryRed, putCanaryRed, onFailure, shared },
+      tables: this.tables,
+      clock,
+      onCanaryRed,
+      putCanaryRed,
+      onFailure,
+      shared,
     });
     if (shared !== undefined) options.shareCanaries?.(shared);
     this.#readInThread = options.readInThread;
@@ -96,7 +101,9 @@ export class Policies {
 
   #shared({ clock, putCanaryRed = () => {}, onFailure, exchangeCanaries }: PoliciesOptions): SharedCanaries {
     return new SharedCanaries({
-      ...{ tables: this.tables, now: () => clock.now(), onFailure },
+      tables: this.tables,
+      now: () => clock.now(),
+      onFailure,
       exchange: exchangeCanaries ?? (() => Promise.resolve()),
       turnedRed: ({ orgId, policy, version }, { endpointId, samples, failures }) =>
         putCanaryRed({ orgId, policy, version, endpointId, errorRate: failures / samples, samples }),

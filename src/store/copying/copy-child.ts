@@ -46,7 +46,7 @@ function progressOf({ tables, transaction }: Seen): Progress {
 
 function copy({ tables, transaction }: Seen, progress: Progress, to: string, isWanted: () => boolean): void {
   // Pages are cleared before they are written: memory of the process never gets into the gaps.
-  const target = open({ path: to, maxDbs: MOST_TABLES, ...{ noMemInit: false, overlappingSync: false } });
+  const target = open({ path: to, maxDbs: MOST_TABLES, noMemInit: false, overlappingSync: false });
   for (const [name, rows] of tables) {
     // Whoever opens the copy claims it anew.
     if (name === CLAIMS) continue;

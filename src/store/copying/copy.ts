@@ -50,7 +50,8 @@ export function copyLmdb(dataDir: string, to: string): RunningCopy {
   });
   for (const promise of [begun, done]) promise.catch(() => {});
   return {
-    ...{ begun, done },
+    begun,
+    done,
     async stop() {
       copying.kill("SIGKILL");
       await done.catch(() => {});

@@ -13,7 +13,7 @@ import { IN_USE, removeUnfinished } from "./rewrite-files.ts";
 
 function copy(source: RootDatabase, to: string, isWanted: () => boolean): void {
   // Pages are cleared before they are written: memory of the process never gets into the gaps.
-  const target = open({ path: to, maxDbs: MOST_TABLES, ...{ noMemInit: false, overlappingSync: false } });
+  const target = open({ path: to, maxDbs: MOST_TABLES, noMemInit: false, overlappingSync: false });
   const names = Array.from(source.getKeys(), (name: Key) => String(name));
   for (const name of names) {
     // Whoever opens the new file claims it anew.

@@ -120,8 +120,12 @@ function copyTo(next: string, dataDir: string): void {
     process.execPath,
     ["--disable-warning=ExperimentalWarning", child, lmdbPath(dataDir), next, String(process.pid)],
     {
-      ...{ timeout: MOST_MS, killSignal: "SIGKILL", maxBuffer: 1024 * 1024, env },
-      ...{ stdio: ["ignore", "ignore", "pipe"], encoding: "utf8" },
+      timeout: MOST_MS,
+      killSignal: "SIGKILL",
+      maxBuffer: 1024 * 1024,
+      env,
+      stdio: ["ignore", "ignore", "pipe"],
+      encoding: "utf8",
     },
   );
   if (status === 0) return;

@@ -70,8 +70,13 @@ export class Audit {
     this.#clock = clock;
     this.#changes = new ChangeCounts(options);
     this.#rows = openExpiringTable({
-      ...{ store, clock, onFailure: forgetting(onFailure) },
-      ...{ rows: "audit.rows", periods: "audit.days", periodMs: DAY_MS, keepPeriods: KEPT_DAYS },
+      store,
+      clock,
+      onFailure: forgetting(onFailure),
+      rows: "audit.rows",
+      periods: "audit.days",
+      periodMs: DAY_MS,
+      keepPeriods: KEPT_DAYS,
     });
   }
 

@@ -18,7 +18,14 @@ const OF_SIGN_IN: ReadonlySet<string> = new Set(["join", "decline", "first_owner
 
 /** They are as many as what was made before, and are what somebody does about a leak: no quota stops them. */
 const TAKES_AWAY: ReadonlySet<string> = new Set([
-  ...["delete", "remove", "revoke", "close", "disable", "deactivate", "cancel", "request_erasure"],
+  "delete",
+  "remove",
+  "revoke",
+  "close",
+  "disable",
+  "deactivate",
+  "cancel",
+  "request_erasure",
 ]);
 
 const QUOTAS: Readonly<
@@ -59,8 +66,12 @@ export class ChangeCounts {
   constructor({ store, clock, quotas = USUAL_QUOTAS, onFailure }: ChangeCountsOptions) {
     this.#quotas = quotas;
     this.#rows = openExpiringTable({
-      ...{ store, clock, rows: "audit.counts", periods: "audit.count_days", periodMs: DAY_MS },
-      ...{ keepPeriods: KEPT_DAYS },
+      store,
+      clock,
+      rows: "audit.counts",
+      periods: "audit.count_days",
+      periodMs: DAY_MS,
+      keepPeriods: KEPT_DAYS,
       onFailure: (error) =>
         onFailure(error, "old counts of changes could not be forgotten; it is tried again"),
     });

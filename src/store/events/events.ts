@@ -46,8 +46,13 @@ export class Events {
     this.#clock = clock;
     this.#onFailure = onFailure;
     this.#rows = openExpiringTable({
-      ...{ store, clock, onFailure: forgetting(onFailure) },
-      ...{ rows: "events.rows", periods: "events.days", periodMs: DAY_MS, keepPeriods: KEPT_DAYS },
+      store,
+      clock,
+      onFailure: forgetting(onFailure),
+      rows: "events.rows",
+      periods: "events.days",
+      periodMs: DAY_MS,
+      keepPeriods: KEPT_DAYS,
     });
   }
 

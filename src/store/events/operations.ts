@@ -51,7 +51,9 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
     output: pageOf(eventShape),
     run({ query: { type, limit, cursor } }, { orgId }) {
       const { data, next_cursor } = readPage({
-        ...{ cursors, limit, cursor },
+        cursors,
+        limit,
+        cursor,
         list: `events:${orgId}`,
         rows: (after) => events.of(orgId, after?.[0] as string | undefined),
         positionOf: ({ id }) => [id],
@@ -74,7 +76,9 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
     output: pageOf(auditShape),
     run({ query: { limit, cursor, ...filter } }, { orgId }) {
       const { data, next_cursor } = readPage({
-        ...{ cursors, limit, cursor },
+        cursors,
+        limit,
+        cursor,
         list: `audit:${orgId}`,
         rows: (after) => audit.of(orgId, after?.[0] as string | undefined),
         positionOf: ({ id }) => [id],

@@ -224,7 +224,12 @@ export class Jobs {
     const { store, clock, random, holder, onFailure } = this.#options;
     const onRoom = () => this.#look();
     return {
-      ...{ store, tables: this.#tables, clock, random, holder, onFailure },
+      store,
+      tables: this.#tables,
+      clock,
+      random,
+      holder,
+      onFailure,
       suspectSlot: this.#suspectSlot,
       turns: this.#turns,
       onRoom,

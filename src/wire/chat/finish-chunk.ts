@@ -17,8 +17,16 @@ export interface CutChunk {
 
 /** Members of a chunk that every chunk repeats: a chunk cut from another has no more than these. */
 const ENVELOPE: readonly string[] = [
-  ...["id", "object", "created", "model", "choices", "usage"],
-  ...["system_fingerprint", "service_tier", "provider", "obfuscation"],
+  "id",
+  "object",
+  "created",
+  "model",
+  "choices",
+  "usage",
+  "system_fingerprint",
+  "service_tier",
+  "provider",
+  "obfuscation",
 ];
 
 /** Members of a choice that belong to its text. */

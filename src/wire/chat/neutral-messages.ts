@@ -33,8 +33,17 @@ const ROLES: Readonly<Record<string, Role | "result">> = {
 };
 
 const ASSISTANT_KEYS = [
-  ...["role", "content", "refusal", "tool_calls", "function_call", "annotations", "extra_content"],
-  ...["reasoning", "reasoning_content", "reasoning_details", ...CACHE_KEYS],
+  "role",
+  "content",
+  "refusal",
+  "tool_calls",
+  "function_call",
+  "annotations",
+  "extra_content",
+  "reasoning",
+  "reasoning_content",
+  "reasoning_details",
+  ...CACHE_KEYS,
 ];
 /** Types of parts that have a member of the same name: a part without a type is recognised by it. */
 const PART_KINDS = ["text", "image_url", "file", "input_audio", "video_url", "refusal"];

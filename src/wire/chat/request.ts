@@ -15,7 +15,13 @@ import { type ChatRequestBody, chatRequestSchema, isUsualRequest } from "./schem
  * (`functions`, `documents`, `prediction`), and then bills them.
  */
 const NO_PROMPT: readonly string[] = [
-  ...["model", "svc", "stream", "stream_options", "metadata", "user", "logit_bias"],
+  "model",
+  "svc",
+  "stream",
+  "stream_options",
+  "metadata",
+  "user",
+  "logit_bias",
 ];
 
 export interface ChatRequest extends ClientRequest {
@@ -105,7 +111,13 @@ interface Media {
 
 /** Types of parts that have only the tokens of their text. */
 const TEXT_PARTS: ReadonlySet<unknown> = new Set([
-  ...["text", "input_text", "output_text", "refusal", "thinking", "reasoning", "reference"],
+  "text",
+  "input_text",
+  "output_text",
+  "refusal",
+  "thinking",
+  "reasoning",
+  "reference",
 ]);
 
 /** Found by type, or by the member of that name: providers accept parts without a type. */

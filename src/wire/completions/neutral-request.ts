@@ -6,8 +6,22 @@ import type { CompletionsBody } from "./schema.ts";
 
 /** Members that are carried, or concern only the gateway. All others are dropped and named. */
 const CARRIED: ReadonlySet<string> = new Set([
-  ...["model", "prompt", "stream", "stream_options", "max_tokens", "n", "temperature", "top_p", "stop"],
-  ...["seed", "frequency_penalty", "presence_penalty", "logit_bias", "logprobs", "user", "svc"],
+  "model",
+  "prompt",
+  "stream",
+  "stream_options",
+  "max_tokens",
+  "n",
+  "temperature",
+  "top_p",
+  "stop",
+  "seed",
+  "frequency_penalty",
+  "presence_penalty",
+  "logit_bias",
+  "logprobs",
+  "user",
+  "svc",
 ]);
 
 export function completionsNeutral(request: ClientRequest, source: Source): NeutralRequest {

@@ -19,12 +19,21 @@ import { factsOf, longStringsIn, refuseStream } from "./task.ts";
 
 /** Members that no model gets to read. All others count as prompt, those we do not know included. */
 export const NO_PROMPT: readonly string[] = [
-  ...["model", "dimensions", "encoding_format", "input_type", "stream", "user", "svc"],
+  "model",
+  "dimensions",
+  "encoding_format",
+  "input_type",
+  "stream",
+  "user",
+  "svc",
 ];
 
 /** The same of the native format. */
 const NATIVE_NO_PROMPT: readonly string[] = [
-  ...["model", "dimensions", "input_type", "stream"],
+  "model",
+  "dimensions",
+  "input_type",
+  "stream",
   ...NATIVE_OPTIONS,
 ];
 

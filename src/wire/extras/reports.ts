@@ -188,8 +188,13 @@ export function messagesTool({ type, name }: JsonObject): string {
 
 /** Items that are calls of the client's own tools, or no use of a tool that is charged. */
 const CLIENT_CALLS: ReadonlySet<unknown> = new Set([
-  ...["function_call", "custom_tool_call", "local_shell_call", "apply_patch_call", "computer_call"],
-  ...["tool_search_call", "shell_call"],
+  "function_call",
+  "custom_tool_call",
+  "local_shell_call",
+  "apply_patch_call",
+  "computer_call",
+  "tool_search_call",
+  "shell_call",
 ]);
 
 /** Looking at a page that a search found costs nothing: https://developers.openai.com/api/docs/guides/tools-web-search */

@@ -133,7 +133,10 @@ class Scan {
           return;
         }
         this.#ask({
-          ...{ kind: "tool", name: row.name, path, said: saidOf(String(path.at(-1))) },
+          kind: "tool",
+          name: row.name,
+          path,
+          said: saidOf(String(path.at(-1))),
           ...(row.isRead && { isRead: true }),
           ...(row.isPart && { uses: 0 }),
           ...(row.assumed !== undefined && { assumed: row.assumed }),
@@ -261,7 +264,11 @@ class Scan {
       const { type, name, server_label: label } = objectOf(tool);
       const called = [type, name, label].filter((word) => typeof word === "string");
       this.#ask({
-        ...{ kind: "tool", name: found.name, path: [...path, index], called, said: saidOf(saidTool(tool)) },
+        kind: "tool",
+        name: found.name,
+        path: [...path, index],
+        called,
+        said: saidOf(saidTool(tool)),
         ...this.#uses,
         ...usesOf(objectOf(tool).max_uses),
         ...(found.isRead && { isRead: true }),

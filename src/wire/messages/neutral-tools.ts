@@ -9,7 +9,12 @@ import { cacheOf } from "./neutral-messages.ts";
  * into pieces.
  */
 const TOOL_MEMBERS = new Set([
-  ...["type", "name", "description", "input_schema", "strict", "cache_control"],
+  "type",
+  "name",
+  "description",
+  "input_schema",
+  "strict",
+  "cache_control",
   "eager_input_streaming",
 ]);
 

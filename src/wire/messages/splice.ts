@@ -42,7 +42,14 @@ export const spliceMessagesRequest = (
 
 /** Members that are not part of the prompt: the provider refuses them in a count. */
 const OF_THE_ANSWER: readonly string[] = [
-  ...["max_tokens", "stream", "temperature", "top_p", "top_k", "stop_sequences", "metadata", "service_tier"],
+  "max_tokens",
+  "stream",
+  "temperature",
+  "top_p",
+  "top_k",
+  "stop_sequences",
+  "metadata",
+  "service_tier",
 ];
 
 /** The body of a count. Clients often send the body of the call that they are about to make. */

@@ -233,8 +233,15 @@ export class ResponsesStreamReader extends ReportedStream {
     if (!mayBegin(open)) return undefined;
     if (kind === "refusal") this.#hasRefusal = true;
     const begun: OpenText = {
-      ...{ kind, index, part: this.#parts++, isOpen: true, hasText: false },
-      ...{ isAnnounced: false, isWhole: false, isEnded: false, hasCitations: false },
+      kind,
+      index,
+      part: this.#parts++,
+      isOpen: true,
+      hasText: false,
+      isAnnounced: false,
+      isWhole: false,
+      isEnded: false,
+      hasCitations: false,
     };
     open.texts.push(begun);
     if (open.kind === "reasoning") {
@@ -243,7 +250,10 @@ export class ResponsesStreamReader extends ReportedStream {
     }
     const { part } = begun;
     this.emit({
-      ...{ type: "begin", choice: 0, part, kind: kind === "summary" ? "reasoning" : kind },
+      type: "begin",
+      choice: 0,
+      part,
+      kind: kind === "summary" ? "reasoning" : kind,
       ...(kind === "summary" && { isSummary: true }),
       ...(isRedacted && { isRedacted }),
     });

@@ -168,8 +168,17 @@ export class StreamItems {
     if (this.all.length === MAX_ITEMS) return undefined;
     const { id, index } = place;
     const item: OpenItem = {
-      ...{ kind, id, index, texts: [], call: undefined, early: "", name: "" },
-      ...{ isAnnounced: false, isDone: false, isSealed: false, last: undefined },
+      kind,
+      id,
+      index,
+      texts: [],
+      call: undefined,
+      early: "",
+      name: "",
+      isAnnounced: false,
+      isDone: false,
+      isSealed: false,
+      last: undefined,
     };
     this.all.push(item);
     return this.#name(item, place);

@@ -84,12 +84,18 @@ const address = (line1: string, city: string, state_code: string, postal_code: s
 
 const JOURNEYS: readonly Journey[] = [
   {
-    ...{ slug: "kaveri", name: "Kaveri Software LLP", country: "IN", method: "UPI" },
+    slug: "kaveri",
+    name: "Kaveri Software LLP",
+    country: "IN",
+    method: "UPI",
     profile: {
-      ...{ gstin: "29AABCT1332L1ZA", tax_status: "gst_registered" },
+      gstin: "29AABCT1332L1ZA",
+      tax_status: "gst_registered",
       ...address("4 MG Road", "Bengaluru", "29", "560001"),
     },
-    ...{ amount: 1_000_050, total: "₹11,800.60", credit: 110_784_313 },
+    amount: 1_000_050,
+    total: "₹11,800.60",
+    credit: 110_784_313,
     quote: { currency: "INR", tax_minor: 180_010, total_minor: 1_180_060 },
     invoice: { kind: "tax_invoice", cgst_minor: 90_005, sgst_minor: 90_005, igst_minor: 0 },
     prints: [
@@ -107,12 +113,18 @@ const JOURNEYS: readonly Journey[] = [
     ],
   },
   {
-    ...{ slug: "mumbai", name: "Mumbai Models Private Limited", country: "IN", method: "Card from India" },
+    slug: "mumbai",
+    name: "Mumbai Models Private Limited",
+    country: "IN",
+    method: "Card from India",
     profile: {
-      ...{ gstin: "27AAPFU0939F1ZV", tax_status: "gst_registered" },
+      gstin: "27AAPFU0939F1ZV",
+      tax_status: "gst_registered",
       ...address("8 Marine Drive", "Mumbai", "27", "400001"),
     },
-    ...{ amount: 1_000_000, total: "₹11,800.00", credit: 0 },
+    amount: 1_000_000,
+    total: "₹11,800.00",
+    credit: 0,
     quote: { currency: "INR", tax_minor: 180_000, total_minor: 1_180_000 },
     invoice: { kind: "tax_invoice", cgst_minor: 0, sgst_minor: 0, igst_minor: 180_000 },
     prints: [
@@ -130,9 +142,14 @@ const JOURNEYS: readonly Journey[] = [
     ],
   },
   {
-    ...{ slug: "austin", name: "Acme & <Sons> Inc.", country: "US", method: "Card" },
+    slug: "austin",
+    name: "Acme & <Sons> Inc.",
+    country: "US",
+    method: "Card",
     profile: address("500 Main Street", "Austin", "TX", "78701", "US"),
-    ...{ amount: 123_450, total: "$1,234.50", credit: 1_234_500_000 },
+    amount: 123_450,
+    total: "$1,234.50",
+    credit: 1_234_500_000,
     quote: { currency: "USD", tax_minor: 0, total_minor: 123_450 },
     invoice: { kind: "export_invoice", igst_minor: 0, total_minor: 123_450 },
     prints: [

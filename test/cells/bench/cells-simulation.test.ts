@@ -25,7 +25,8 @@ const NO_TROUBLES = Object.fromEntries(Object.keys(TROUBLES).map((name) => [name
 test("schedules of cells in trouble break no promise", async () => {
   const broken: unknown[] = [];
   const { counts } = await simulateCells({
-    ...{ seed: 5000, schedules: 25 },
+    seed: 5000,
+    schedules: 25,
     onBroken: (found) => void broken.push(found),
   });
   expect(broken).toEqual([]);

@@ -24,8 +24,11 @@ const RUN = "{weir}:test_run";
 const LEFT_OUT = new Set(["PUBLISH", "CONFIG"]);
 const PAGES = /redis\.call\("H?SCAN"/;
 const READS: Readonly<Record<string, readonly string[]>> = {
-  ...{ hash: ["HGETALL"], set: ["SMEMBERS"], string: ["GET"] },
-  ...{ list: ["LRANGE", "0", "-1"], zset: ["ZRANGE", "0", "-1", "WITHSCORES"] },
+  hash: ["HGETALL"],
+  set: ["SMEMBERS"],
+  string: ["GET"],
+  list: ["LRANGE", "0", "-1"],
+  zset: ["ZRANGE", "0", "-1", "WITHSCORES"],
 };
 
 /** The clock and the id of the process come from keys; what ends by the real clock does not end in the test. */

@@ -204,8 +204,11 @@ test("cells that run as the file says: `init` runs again beside them, and a cell
   const places = await Promise.all(
     addresses.map((HOST, i) =>
       place({
-        ...{ ...secrets, HOST, PORT: String(port), CELL: CELL_NAMES[i] as string },
-        ...{ CONFIG_DIR: configOfCells() },
+        ...secrets,
+        HOST,
+        PORT: String(port),
+        CELL: CELL_NAMES[i] as string,
+        CONFIG_DIR: configOfCells(),
       }),
     ),
   );

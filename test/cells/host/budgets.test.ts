@@ -58,7 +58,9 @@ describe.skipIf(missing !== undefined)(
       const refused = atOnce.filter(({ status }) => status !== 200);
       for (const { status, json } of refused)
         expect([status, json.error.code, json.error.details.budget]).toEqual([
-          ...[402, "budget_exceeded", "key_daily"],
+          402,
+          "budget_exceeded",
+          "key_daily",
         ]);
       expect(refused.length).toBeGreaterThanOrEqual(160);
       // Holds are above what calls cost: there is room until a call's worst case does not fit any more.

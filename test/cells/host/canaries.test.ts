@@ -20,7 +20,8 @@ async function openCells(names: readonly string[]) {
   const cells = await Promise.all(names.map((name) => bench.cell(name)));
   const rooms = cells.map(({ name, store, merged }) => {
     const policies = openPolicies({
-      ...{ store, clock: { now: () => 1_790_000_000_000, monotonic: () => 0 } },
+      store,
+      clock: { now: () => 1_790_000_000_000, monotonic: () => 0 },
       readInThread: () => Promise.reject(new Error("not here")),
       onCanaryRed: () => {},
       // In an act that may run several times: what it puts counts, not that it ran.
@@ -34,7 +35,8 @@ async function openCells(names: readonly string[]) {
       },
       shareCanaries: (part) =>
         merged.add({
-          ...{ table: "policies.canaries", kind: "sum" },
+          table: "policies.canaries",
+          kind: "sum",
           take: (most) => part.take(most),
           heard: (rows) => part.heard(rows),
         }),

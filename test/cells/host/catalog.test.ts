@@ -16,7 +16,9 @@ const log: string[] = [];
 beforeAll(async () => {
   if (missing !== undefined) return;
   gateway = await testGateway({
-    ...{ cells: CELLS.length, log, endpoints: [{ provider: "near", price: { input: 1, output: 2 } }] },
+    cells: CELLS.length,
+    log,
+    endpoints: [{ provider: "near", price: { input: 1, output: 2 } }],
     between: async ({ url }) => {
       proxies = await Promise.all(CELLS.map(() => startFaultProxy(url)));
       return proxies.map((proxy) => proxy.url);

@@ -3,7 +3,10 @@ import type { Endpoint, ProviderKey } from "../../../src/base/endpoint.ts";
 import type { Health } from "../../../src/routing/health/health.ts";
 
 export const key = (id: string, isByok = false): ProviderKey => ({
-  ...{ id, poolId: "pool_x", hint: "abcd", isByok },
+  id,
+  poolId: "pool_x",
+  hint: "abcd",
+  isByok,
   credential: { kind: "bearer", secret: "s" } as unknown as ProviderKey["credential"],
 });
 

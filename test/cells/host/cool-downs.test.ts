@@ -90,7 +90,9 @@ test.skipIf(missing)(
       health.onResult(
         health.begin(at, keys) as NonNullable<ReturnType<Health["begin"]>>,
         {
-          ...{ outcome: "ok", errorClass: "", httpStatus: 200 },
+          outcome: "ok",
+          errorClass: "",
+          httpStatus: 200,
           ...result,
         } as Parameters<Health["onResult"]>[1],
       );

@@ -28,7 +28,9 @@ async function ask(sql: string): Promise<string> {
   const file = join(gateway.folder, "data", "clickhouse.json");
   const { url, username, password } = JSON.parse(readFileSync(file, "utf8"));
   const answer = await fetch(`${url}/?database=weir`, {
-    ...{ method: "POST", headers: { authorization: `Basic ${btoa(`${username}:${password}`)}` }, body: sql },
+    method: "POST",
+    headers: { authorization: `Basic ${btoa(`${username}:${password}`)}` },
+    body: sql,
   });
   const text = await answer.text();
   expect(answer.status, text).toBe(200);

@@ -28,8 +28,11 @@ const ORGS = ["full", "fitted", "mixed"] as const;
 type Org = (typeof ORGS)[number];
 
 const BODY = {
-  ...{ model: "test/model", messages: [{ role: "user", content: "Go on." }] },
-  ...{ stream: true, max_tokens: 64_000, simulator: { tokens: 16, first_ms: 5 } },
+  model: "test/model",
+  messages: [{ role: "user", content: "Go on." }],
+  stream: true,
+  max_tokens: 64_000,
+  simulator: { tokens: 16, first_ms: 5 },
 };
 const PATIENT = { hold: "fit", hold_wait_ms: LONG_MS };
 const isAnswered = ({ text }: Answer): boolean => text.endsWith("data: [DONE]\n\n");
@@ -46,7 +49,8 @@ describe.skipIf(missing !== undefined)(
       const credit = { creditMicroUsd: DOLLAR };
       keys = await addOrgs<Org>(folder, { full: credit, fitted: credit, mixed: credit });
       gateway = await testGateway({
-        ...{ folder, cells: CELLS },
+        folder,
+        cells: CELLS,
         endpoints: [{ provider: "good", price: { input: 1, output: OUTPUT } }],
       });
       nextCell = inTurn(gateway);

@@ -136,14 +136,15 @@ async function started(more: Record<string, string>): Promise<Started> {
   const port = await quietPort();
   const { child, output } = run(process.execPath, [MAIN], {
     env: {
-      ...{ PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, HOME: folder },
-      ...{
-        DATA_DIR: dataDir,
-        CONFIG_DIR: join(REPO, "config"),
-        PORT: String(port),
-        LOG_LEVEL: "debug",
-        ...more,
-      },
+      PATH: process.env.PATH,
+      NODE_OPTIONS: process.env.NODE_OPTIONS,
+      HOME: folder,
+
+      DATA_DIR: dataDir,
+      CONFIG_DIR: join(REPO, "config"),
+      PORT: String(port),
+      LOG_LEVEL: "debug",
+      ...more,
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -156,7 +157,9 @@ async function started(more: Record<string, string>): Promise<Started> {
     return output().includes("ready at");
   });
   return {
-    ...{ pid, url: `http://127.0.0.1:${port}`, dataDir },
+    pid,
+    url: `http://127.0.0.1:${port}`,
+    dataDir,
     key: readFileSync(join(dataDir, "first-key"), "utf8").trim(),
     named: () =>
       new Map(

@@ -72,10 +72,15 @@ export class LostFolder {
     const { folder, simulator, redis } = this.gateway;
     const config = readConfig(environment({ engine: true }, folder, simulator.url));
     this.#lost = await spawnGateway({
-      ...{ folder: this.#folder, simulator, engine: true },
+      folder: this.#folder,
+      simulator,
+      engine: true,
       env: {
-        ...{ CELL: LOST, REDIS_URL: redis?.url ?? "", WEIR_SECRETS_KEY: secretsKeyText(config) },
-        ...{ CLICKHOUSE_URL: this.#clickhouse.url, PUBLIC_URL: this.gateway.url },
+        CELL: LOST,
+        REDIS_URL: redis?.url ?? "",
+        WEIR_SECRETS_KEY: secretsKeyText(config),
+        CLICKHOUSE_URL: this.#clickhouse.url,
+        PUBLIC_URL: this.gateway.url,
       },
     });
   }

@@ -68,7 +68,11 @@ test("an address counts with its own ports, until its cell has moved or was sile
   const cell = (name: string, addresses: string[], ports: number[]) => {
     const own = { addresses, ports };
     const opened = new CellAddresses({
-      ...{ store, clock: time, timers: time, cell: name, own: () => own },
+      store,
+      clock: time,
+      timers: time,
+      cell: name,
+      own: () => own,
       onFailure: (error) => failures.push(error),
     });
     onTestFinished(() => opened.close());

@@ -123,7 +123,8 @@ class Tail {
   static async open(cell: string, query = ""): Promise<Tail> {
     const tail = new Tail();
     const answer = await fetch(`${cell}/v1/requests/tail?interval_ms=500${query}`, {
-      ...{ headers: all.headers(), signal: tail.#cut.signal },
+      headers: all.headers(),
+      signal: tail.#cut.signal,
     });
     // The body of a tail never ends.
     if (answer.status !== 200) throw new Error(`${answer.status}: ${await answer.text()}`);

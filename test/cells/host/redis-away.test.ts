@@ -14,7 +14,9 @@ let redis: TestRedis;
 beforeAll(async () => {
   if (missing !== undefined) return;
   gateway = await testGateway({
-    ...{ cells: 2, engine: true, endpoints: [{ provider: "good", price: { input: 1, output: OUTPUT } }] },
+    cells: 2,
+    engine: true,
+    endpoints: [{ provider: "good", price: { input: 1, output: OUTPUT } }],
     plans: [{ id: "local", name: "Local", limits: UNLIMITED }],
     settings: { limits: { default_max_tokens: 20 } },
   });

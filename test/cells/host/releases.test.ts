@@ -102,7 +102,8 @@ describe.skipIf(missing)(`C5: what only a later release knows${why}`, () => {
         WEIR_SECRETS_KEY: secretsKeyText(readConfig(envOf(folder))),
       };
       expect(await typed(["cells", "init"], env)).toEqual({
-        ...{ code: 1, out: "" },
+        code: 1,
+        out: "",
         err: `${join(dataDir, "weir.lmdb")}: ${told} ${LATER}`,
       });
     },

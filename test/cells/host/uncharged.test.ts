@@ -26,8 +26,15 @@ beforeAll(async () => {
   const datasetId = String(await link.call("HGET", "{weir}:dataset", "id"));
   link.close();
   returned = await openCell({
-    ...{ cell: "returned", datasetId, redisUrl, local: openStore(folder), isShared: isSharedTable },
-    ...{ clock: systemClock, log: { warn() {} }, onEnd() {}, onOutdated() {} },
+    cell: "returned",
+    datasetId,
+    redisUrl,
+    local: openStore(folder),
+    isShared: isSharedTable,
+    clock: systemClock,
+    log: { warn() {} },
+    onEnd() {},
+    onOutdated() {},
   });
 });
 afterAll(async () => {

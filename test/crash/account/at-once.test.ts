@@ -33,8 +33,14 @@ const AGAIN = 12;
 const MOST_APPENDS = 12;
 
 const ACTS = [
-  ...[sameSlug, sameInvitation, sameMember, lastOwnersLeave, ticketDecided, keyCap],
-  ...[orgClosed, sessionsEnded],
+  sameSlug,
+  sameInvitation,
+  sameMember,
+  lastOwnersLeave,
+  ticketDecided,
+  keyCap,
+  orgClosed,
+  sessionsEnded,
 ];
 
 interface Kill {

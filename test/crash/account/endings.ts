@@ -10,7 +10,9 @@ export async function orgClosed(world: World, { ada }: People): Promise<Match> {
     body: { project_id: org.projectId, name: "works until then" },
   });
   return {
-    ...{ name: "an org closed", outcomes: 1, refusals: [] },
+    name: "an org closed",
+    outcomes: 1,
+    refusals: [],
     org: { org, reader: async () => ada },
     call: (n) =>
       world.call("POST", `/v1/orgs/${org.id}/close`, ada, {
@@ -40,7 +42,8 @@ export async function sessionsEnded(world: World): Promise<Match> {
   const sessions: Person[] = [];
   for (let n = 0; n < SESSIONS; n++) sessions.push(await world.signIn(name, {}, `${name} ${n}`));
   return {
-    ...{ name: "sessions ended", outcomes: SESSIONS },
+    name: "sessions ended",
+    outcomes: SESSIONS,
     refusals: ["not_found", "session_expired"],
     async call(n) {
       const which = n % SESSIONS;

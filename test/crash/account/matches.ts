@@ -85,7 +85,9 @@ export async function sameSlug(world: World, people: People): Promise<Match> {
     return found;
   };
   return {
-    ...{ name: "the same slug", outcomes: 1, refusals: ["slug_taken"] },
+    name: "the same slug",
+    outcomes: 1,
+    refusals: ["slug_taken"],
     call: (n) => world.call("POST", "/v1/orgs", person(people, n), { body }),
     told: ({ json }) => json.id,
     async state() {
@@ -117,7 +119,9 @@ export async function sameInvitation(world: World, { ada }: People): Promise<Mat
       (member) => member.role === "viewer" && member.user_id !== invited.user_id,
     );
   return {
-    ...{ name: "the same invitation", outcomes: 1, refusals: ["not_found"] },
+    name: "the same invitation",
+    outcomes: 1,
+    refusals: ["not_found"],
     org: { org, reader: async () => ada },
     call: (n) => world.call("POST", `/auth/invitations/${id}/accept`, guests[n % guests.length]),
     told: ({ json }) => json.user_id,
@@ -137,7 +141,9 @@ export async function sameMember(world: World, { ada }: People): Promise<Match> 
   const org = await world.org(ada);
   const email = `added-to-${org.slug}@example.com`;
   return {
-    ...{ name: "the same member", outcomes: 1, refusals: ["state"] },
+    name: "the same member",
+    outcomes: 1,
+    refusals: ["state"],
     org: { org, reader: async () => ada },
     call: (n) =>
       world.call("POST", `/v1/orgs/${org.id}/members`, ada, {
@@ -172,7 +178,9 @@ export async function lastOwnersLeave(world: World, { ada, ben }: People): Promi
     return status === 200 ? ada : ben;
   };
   return {
-    ...{ name: "the last two owners leaving", outcomes: 1, refusals: ["last_owner", "not_found"] },
+    name: "the last two owners leaving",
+    outcomes: 1,
+    refusals: ["last_owner", "not_found"],
     org: { org, reader },
     call: (n) => world.call("DELETE", `${members}/${owners[n % 2]?.id}`, owners[n % 2]),
     told: (_, n) => owners[n % 2]?.id,
@@ -205,12 +213,15 @@ export async function ticketDecided(world: World, { ada }: People): Promise<Matc
   });
   const decision = async () => await world.done("GET", `/v1/tickets/${ticket.id}`, ada, { org });
   return {
-    ...{ name: "a ticket decided", outcomes: 1, refusals: ["state"] },
+    name: "a ticket decided",
+    outcomes: 1,
+    refusals: ["state"],
     org: { org, reader: async () => ada },
     call: (n) =>
       world.call("POST", `/v1/operator/tickets/${ticket.id}/decide`, operator, {
         body: {
-          ...{ status: n % 3 === 0 ? "rejected" : "approved", answer: `by ${n}` },
+          status: n % 3 === 0 ? "rejected" : "approved",
+          answer: `by ${n}`,
           ...(n % 3 !== 0 && { rpm: RPM + n }),
         },
       }),
@@ -230,7 +241,8 @@ export async function ticketDecided(world: World, { ada }: People): Promise<Matc
         delete records[raised];
       }
       return {
-        ...{ changed: status === "open" ? [] : [ticket.id], records },
+        changed: status === "open" ? [] : [ticket.id],
+        records,
         mails: world.mails(`key-of-${org.slug}`).length,
       };
     },
@@ -246,7 +258,9 @@ export async function ticketDecided(world: World, { ada }: People): Promise<Matc
 export async function keyCap(world: World, { ada }: People): Promise<Match> {
   const org = await world.org(ada);
   return {
-    ...{ name: "keys up to the cap", outcomes: KEY_CAP, refusals: ["plan_limit"] },
+    name: "keys up to the cap",
+    outcomes: KEY_CAP,
+    refusals: ["plan_limit"],
     org: { org, reader: async () => ada },
     call: (n) =>
       world.call("POST", "/v1/keys", ada, { org, body: { project_id: org.projectId, name: `k${n}` } }),

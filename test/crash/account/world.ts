@@ -101,7 +101,11 @@ export class World {
   async start(moment?: Moment): Promise<void> {
     const isAtAppend = moment?.at === "append";
     this.#gateway = await spawnGateway({
-      ...{ folder: this.folder, simulator: this.#simulator, engine: false, settings: SETTINGS, plans: PLANS },
+      folder: this.folder,
+      simulator: this.#simulator,
+      engine: false,
+      settings: SETTINGS,
+      plans: PLANS,
       env: {
         ...this.provider.env,
         ...this.#env,
@@ -211,7 +215,9 @@ export class World {
     const begun = await begin(this.url, query);
     const code = new URLSearchParams(begun.callback.split("?")[1]).get("code") ?? "";
     this.provider.claimsOfCode.set(code, {
-      ...{ sub: name, email: email ?? `${name}@example.com`, email_verified: true },
+      sub: name,
+      email: email ?? `${name}@example.com`,
+      email_verified: true,
       ...(sid !== undefined && { sid }),
     });
     return begun;
@@ -234,7 +240,10 @@ export class World {
       csrf_token: csrf,
       session,
     } = await this.done("GET", "/auth/me", {
-      ...{ id: "", email: "", csrf: "", sessionId: "" },
+      id: "",
+      email: "",
+      csrf: "",
+      sessionId: "",
       cookie,
     });
     return { id: user.id, email: user.email, cookie, csrf, sessionId: session.id };

@@ -17,7 +17,8 @@ const PUTTER = fileURLToPath(new URL("./ledger.putter.ts", import.meta.url));
 /** @returns the last number that was committed and told */
 async function killed(dataDir: string, url: string, first: number, entries: number): Promise<number> {
   const cell = fork(PUTTER, [dataDir, url, ORG, String(first)], {
-    ...{ execArgv: [], stdio: ["ignore", "inherit", "inherit", "ipc"] },
+    execArgv: [],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   let told = 0;
   cell.on("message", (seq: number) => {

@@ -52,7 +52,10 @@ beforeAll(async () => {
   await service.control({ act: "webhooks", copies: COPIES });
   world = await World.open({ env: service.env });
   market = {
-    ...{ world, service, lost: 0, slowest: { looks: 0, json: undefined } },
+    world,
+    service,
+    lost: 0,
+    slowest: { looks: 0, json: undefined },
     open: () => opening.promise,
     answered,
   };
@@ -86,7 +89,9 @@ const habitOf = (n: number): Habit => ({
 
 const payerOf = (wave: number, n: number): Payer => ({
   ...(customers[(n + wave) % ORGS] as Customer),
-  ...{ name: `payer-${wave}-${n}`, amountMinor: 10_000 + 1000 * wave + 17 * n, habit: habitOf(n) },
+  name: `payer-${wave}-${n}`,
+  amountMinor: 10_000 + 1000 * wave + 17 * n,
+  habit: habitOf(n),
 });
 
 /** From now on payers are served, and the life ends at its moment. */

@@ -139,7 +139,8 @@ async function refund(market: Market, payer: Payer, topupId: string): Promise<st
   const { world, service } = market;
   const { owner, org, name, amountMinor, habit } = payer;
   const body = {
-    ...{ amount_minor: Math.floor(amountMinor * habit.refunds), reason: name },
+    amount_minor: Math.floor(amountMinor * habit.refunds),
+    reason: name,
     idempotency_key: `${name}-back`,
   };
   const ask = () => world.call("POST", `/v1/credits/topups/${topupId}/refund`, owner, { org, body });

@@ -67,6 +67,6 @@ test(`kill -9 while subscriptions are renewed, ${KILLS} times: the books are tho
   const expected = await booksOf(whole);
   expect(
     expected.books.map(({ entries }) => entries.filter((e) => e.startsWith("subscription")).length),
-  ).toEqual([...[5, 2, 6, 3]]);
+  ).toEqual([5, 2, 6, 3]);
   expect(await booksOf(killed)).toEqual(expected);
 });

@@ -13,8 +13,13 @@ const START = Date.parse("2026-01-31T10:00:00Z");
 const SLUGS = ["one", "two", "three", "four"];
 /** Which plan on which day; the second org's credit is too little for three months. */
 const CHOICES: Readonly<Record<string, string>> = {
-  ...{ "one 0": "team", "two 0": "team", "three 0": "starter", "four 0": "team" },
-  ...{ "three 40": "business", "three 50": "starter", "four 70": "local" },
+  "one 0": "team",
+  "two 0": "team",
+  "three 0": "starter",
+  "four 0": "team",
+  "three 40": "business",
+  "three 50": "starter",
+  "four 70": "local",
 };
 
 const { around } = killedAt(Number(step));

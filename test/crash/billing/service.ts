@@ -46,7 +46,8 @@ export async function startPaymentService(): Promise<PaymentService> {
   return {
     control,
     env: {
-      ...{ PAYMENTS_SIMULATOR_URL: url, PAYMENTS_SIMULATOR_KEY: keys.simulatedKey },
+      PAYMENTS_SIMULATOR_URL: url,
+      PAYMENTS_SIMULATOR_KEY: keys.simulatedKey,
       PAYMENTS_SIMULATOR_WEBHOOK_SECRET: webhookSecret,
     },
     async tell(gatewayUrl) {

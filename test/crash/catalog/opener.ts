@@ -19,7 +19,11 @@ function at(): void {
 }
 const versions = storedPriceVersions(store, systemClock);
 const catalog = await openCatalog({
-  ...{ configDir: folder, env: {}, simulatorUrl: undefined, clock: systemClock, timers: systemTimers },
+  configDir: folder,
+  env: {},
+  simulatorUrl: undefined,
+  clock: systemClock,
+  timers: systemTimers,
   changelog: storedChangelog(store, systemClock, versions),
   priceVersions: {
     history: versions.history,

@@ -29,7 +29,12 @@ const lmdbSays = (what: string) =>
   `cannot be written: ${what}. Free some space on its disk, or mend the disk, and start again${SAFE}`;
 const told = (what: string, errno: Errno, end = "") => `cannot be ${what}: ${WHY[errno]}${end}`;
 const [OPENED, READ, WRITTEN, SYNCED, NAMED, MADE] = [
-  ...["opened", "read", "written", "written to the disk", "given its name", "made"],
+  "opened",
+  "read",
+  "written",
+  "written to the disk",
+  "given its name",
+  "made",
 ] as [string, string, string, string, string, string];
 const FIRST_SEGMENT = "data/journal/000000000001.journal";
 const NEXT_SEGMENT = "data/journal/000000000002.journal";

@@ -89,7 +89,9 @@ async function callOnce(gateway: SpawnedGateway, stream: boolean): Promise<void>
     method: "POST",
     headers: { authorization: `Bearer ${gateway.liveKey}`, "content-type": "application/json" },
     body: JSON.stringify({
-      ...{ model: "test/model", max_tokens: 60, stream },
+      model: "test/model",
+      max_tokens: 60,
+      stream,
       messages: [{ role: "user", content: "Hold on." }],
     }),
   });

@@ -146,8 +146,9 @@ describe.skipIf(disk.missing !== "")("killed at each file operation of the rewri
     disk.set();
     expect(lines.map((line) => line.replace(/(rewritten): .*?\. Nothing/s, "$1: …. Nothing"))).toEqual([
       expect.stringMatching(/^notice weir.lmdb could not be rewritten: …. Nothing is lost/),
-      ...["opened", "added"],
-      ...["closed"],
+      "opened",
+      "added",
+      "closed",
     ]);
     expect([code, nextFiles(folder), isAskedIn(folder)]).toEqual([0, [], true]);
     await expectWhole(folder, ROWS, ["first"]);

@@ -38,7 +38,10 @@ async function make(body: object = {}): Promise<Made> {
 /** By ClickHouse's own client: the calls that the user sees, or the code of the refusal. */
 async function calls({ url, username, password, database }: Made): Promise<number | string> {
   const client = createClient({
-    ...{ url, username, password, database },
+    url,
+    username,
+    password,
+    database,
     log: { level: ClickHouseLogLevel.OFF },
   });
   try {

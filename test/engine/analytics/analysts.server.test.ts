@@ -25,8 +25,13 @@ afterAll(async () => {
 });
 
 const row = (id: string, orgId = "org_a"): AnalystRow => ({
-  ...{ id, orgId, name: "A dashboard", username: usernameOf("weir", id), digest: "ab".repeat(32) },
-  ...{ createdAtMs: 0, expiresAtMs: 3_600_000 },
+  id,
+  orgId,
+  name: "A dashboard",
+  username: usernameOf("weir", id),
+  digest: "ab".repeat(32),
+  createdAtMs: 0,
+  expiresAtMs: 3_600_000,
 });
 
 /** A server with users, and with policies of others on some tables; what it is told. */

@@ -21,7 +21,11 @@ beforeAll(() => {
 afterAll(() => bench.close());
 
 const row = (id: string, change: Partial<AnalystRow> = {}): AnalystRow => ({
-  ...{ id, orgId: "org_a", name: "A dashboard", username: usernameOf("weir", id), createdAtMs: nowMs },
+  id,
+  orgId: "org_a",
+  name: "A dashboard",
+  username: usernameOf("weir", id),
+  createdAtMs: nowMs,
   digest: createHash("sha256").update("a password").digest("hex"),
   expiresAtMs: nowMs + 3_600_000,
   ...change,

@@ -105,7 +105,8 @@ describe("a statement for a cluster", () => {
 
   it("is one that ClickHouse's parser takes, for each statement of the migrations and of an erasure", async () => {
     const more = [
-      ...["CREATE DATABASE IF NOT EXISTS `weir`", "SYSTEM START CLEANUP requests"],
+      "CREATE DATABASE IF NOT EXISTS `weir`",
+      "SYSTEM START CLEANUP requests",
       "ALTER TABLE requests UPDATE `tags` = map() WHERE org_id = 'a'",
       "ALTER TABLE payloads MODIFY SETTING old_parts_lifetime = 1",
     ];
@@ -182,8 +183,11 @@ it("an org's ledger is listed over both shards, an entry that is on both of them
     bytes: async () => [],
   };
   const ledger = openAnalyticsLedger({
-    ...{ store: temp.store, clickhouse: new FakeEngine(), budget: queryBudget(reader) },
-    ...{ clock: systemClock, log: { warn() {} } },
+    store: temp.store,
+    clickhouse: new FakeEngine(),
+    budget: queryBudget(reader),
+    clock: systemClock,
+    log: { warn() {} },
   });
   const seqs = (await ledger.entriesOf("org_a", { limit: 20, before: 50 })).map(({ seq }) => seq);
   expect(seqs).toEqual(Array.from({ length: 20 }, (_, at) => 49 - at));
@@ -237,7 +241,8 @@ it("the client of a cluster reads the common tables once they are up to date, an
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const client = openClickHouse({
     address: async () => ({ url, username: "default", password: "" }),
-    ...{ database: "weir", cluster: "two" },
+    database: "weir",
+    cluster: "two",
   });
   const target = { token: "t", queryId: "q" };
   await client.ready();

@@ -63,14 +63,27 @@ describe.skipIf(reason !== "")(`S1: the analysts' process ${reason}`, () => {
     const parent = `/proc/${process.pid}`;
     const read = [
       ...planted.paths,
-      ...[
-        join(bench.dataDir, "clickhouse.json"),
-        join(engineFolder, "engine.sock"),
-        join(engineFolder, "spill"),
-      ],
-      ...["/etc/passwd", "/etc/shadow", "/root", "/home", "/tmp", "/proc/1/environ", "/proc/self/environ"],
-      ...[`${parent}/environ`, `${parent}/root`, "/sys", "/old/etc", "/records/../../etc/passwd"],
-      ...["/proc/1/root", "/records/access/users.xml", "/records/spill", "/dev/vda", "/dev/mem"],
+
+      join(bench.dataDir, "clickhouse.json"),
+      join(engineFolder, "engine.sock"),
+      join(engineFolder, "spill"),
+      "/etc/passwd",
+      "/etc/shadow",
+      "/root",
+      "/home",
+      "/tmp",
+      "/proc/1/environ",
+      "/proc/self/environ",
+      `${parent}/environ`,
+      `${parent}/root`,
+      "/sys",
+      "/old/etc",
+      "/records/../../etc/passwd",
+      "/proc/1/root",
+      "/records/access/users.xml",
+      "/records/spill",
+      "/dev/vda",
+      "/dev/mem",
     ];
     const found = (await probed(engineFolder, { read })).read;
     expect(found).toEqual(Object.fromEntries(read.map((path) => [path, "ENOENT"])));
@@ -78,8 +91,19 @@ describe.skipIf(reason !== "")(`S1: the analysts' process ${reason}`, () => {
 
   it("S1: writes nowhere but in its own folder", async () => {
     const write = [
-      ...["/x", "/weir/x", "/weir/src/x", "/weir/src/main.ts", "/weir/node", "/old/x", "/proc/x", "/dev/x"],
-      ...["/records/x", "/records/metadata/x", "/records/metadata/weir.sql", "/records/store/x", "/tmp/x"],
+      "/x",
+      "/weir/x",
+      "/weir/src/x",
+      "/weir/src/main.ts",
+      "/weir/node",
+      "/old/x",
+      "/proc/x",
+      "/dev/x",
+      "/records/x",
+      "/records/metadata/x",
+      "/records/metadata/weir.sql",
+      "/records/store/x",
+      "/tmp/x",
     ];
     const before = readFileSync(join(engineFolder, "metadata/weir.sql"));
     const found = (await probed(engineFolder, { write: [...write, "/scratch/x"] })).write;
@@ -101,9 +125,7 @@ describe.skipIf(reason !== "")(`S1: the analysts' process ${reason}`, () => {
     for (const server of servers) server.close();
     const { "own.sock": own, ...others } = found.connect;
     expect(own).toBe("done");
-    expect(Object.values(others)).toEqual([
-      ...["ENETUNREACH", "ENETUNREACH", "ENOENT", "ENOENT", "ECONNREFUSED"],
-    ]);
+    expect(Object.values(others)).toEqual(["ENETUNREACH", "ENETUNREACH", "ENOENT", "ENOENT", "ECONNREFUSED"]);
     expect(found.interfaces).toEqual([]);
     expect(found.commands.filter((status) => status === 0)).toEqual([]);
   });

@@ -65,8 +65,14 @@ describe("docs/analytics.md", () => {
   });
 
   it.each([
-    ...["requests", "payloads", "attempts", "attempts_hourly", "shadow_runs"],
-    ...["usage_hourly", "usage_tags_daily", "ledger"],
+    "requests",
+    "payloads",
+    "attempts",
+    "attempts_hourly",
+    "shadow_runs",
+    "usage_hourly",
+    "usage_tags_daily",
+    "ledger",
   ])("names the columns of `%s`, all of them and no others, with their types", async (table) => {
     const documented = documentedColumns(sectionOf(table));
     const columns = await columnsOf(table);

@@ -51,8 +51,12 @@ beforeAll(async () => {
   await bench.store.act(() => {
     for (const user of users)
       bench.analytics.analysts.put({
-        ...{ ...user, id: user.username, name: "A dashboard", digest },
-        ...{ createdAtMs: nowMs, expiresAtMs: nowMs + HOUR_MS },
+        ...user,
+        id: user.username,
+        name: "A dashboard",
+        digest,
+        createdAtMs: nowMs,
+        expiresAtMs: nowMs + HOUR_MS,
       });
   });
   await bench.analytics.analystAccess.apply();

@@ -109,7 +109,9 @@ export function files(): { readable: string; written: string; isWritten: () => b
   const written = join(folder, "written");
   writeFileSync(readable, `${CANARY}\n`);
   return {
-    ...{ readable, written, isWritten: () => existsSync(written) },
+    readable,
+    written,
+    isWritten: () => existsSync(written),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -26,7 +26,12 @@ let ledger: AnalyticsLedger;
 
 const open = (store: Store, engine: ClickHouse | FakeEngine = clickhouse, ageMs = 5): AnalyticsLedger =>
   openAnalyticsLedger({
-    ...{ store, clickhouse: engine, budget: queryBudget(engine), clock: systemClock, log: silentLog, ageMs },
+    store,
+    clickhouse: engine,
+    budget: queryBudget(engine),
+    clock: systemClock,
+    log: silentLog,
+    ageMs,
   });
 
 /** Another cell with a folder of its own. */
@@ -58,20 +63,39 @@ afterAll(async () => {
 describe("the table", () => {
   it("holds every member of an entry in its own column, also below zero", async () => {
     const posted: OrgEntry = {
-      ...{ orgId: "org_d", seq: 2, kind: "dispute", amountMicroUsd: -3_000_000_000_000, createdAtMs: 1 },
-      ...{ balanceMicroUsd: Number.MIN_SAFE_INTEGER, refType: "t", refId: "i 'ä\\" },
+      orgId: "org_d",
+      seq: 2,
+      kind: "dispute",
+      amountMicroUsd: -3_000_000_000_000,
+      createdAtMs: 1,
+      balanceMicroUsd: Number.MIN_SAFE_INTEGER,
+      refType: "t",
+      refId: "i 'ä\\",
     };
     await put(ledger, bench.store, [settle("org_d", 1), posted]);
     expect(await ledger.flush(LIMIT_MS)).toBe(true);
     expect(await clickhouse.rows("SELECT * FROM ledger FINAL WHERE org_id = 'org_d' ORDER BY seq")).toEqual([
       {
-        ...{ org_id: "org_d", seq: 1, kind: "settle", amount_micro: -7, balance_micro: -7 },
-        ...{ ts: "2026-02-03 04:05:06.790", request_id: "request-org_d-1", ref_type: "", ref_id: "" },
+        org_id: "org_d",
+        seq: 1,
+        kind: "settle",
+        amount_micro: -7,
+        balance_micro: -7,
+        ts: "2026-02-03 04:05:06.790",
+        request_id: "request-org_d-1",
+        ref_type: "",
+        ref_id: "",
       },
       {
-        ...{ org_id: "org_d", seq: 2, kind: "dispute", amount_micro: -3_000_000_000_000 },
-        ...{ balance_micro: Number.MIN_SAFE_INTEGER, ts: "1970-01-01 00:00:00.001" },
-        ...{ request_id: "", ref_type: "t", ref_id: "i 'ä\\" },
+        org_id: "org_d",
+        seq: 2,
+        kind: "dispute",
+        amount_micro: -3_000_000_000_000,
+        balance_micro: Number.MIN_SAFE_INTEGER,
+        ts: "1970-01-01 00:00:00.001",
+        request_id: "",
+        ref_type: "t",
+        ref_id: "i 'ä\\",
       },
     ]);
     expect(await ledger.entriesOf("org_d", { limit: 5 })).toEqual([posted, settle("org_d", 1)].map(shown));
@@ -140,14 +164,23 @@ describe("the list of an org", () => {
     ];
     expect(await holes(1000)).toEqual(all);
     expect([await holes(1000, 1), await holes(9), await holes(7), await holes(4), await holes(1)]).toEqual([
-      ...[all.slice(0, 1), all.slice(1), all.slice(1), all.slice(2), []],
+      all.slice(0, 1),
+      all.slice(1),
+      all.slice(1),
+      all.slice(2),
+      [],
     ]);
     expect([await holes(1000, 10, 4), await holes(1000, 10, 6), await holes(1000, 10, 9)]).toEqual([
-      ...[all.slice(0, 2), all.slice(0, 1), []],
+      all.slice(0, 2),
+      all.slice(0, 1),
+      [],
     ]);
     const [newest] = await ledger.holesOf(org, { before: 1000, limit: 1 });
     const edge = ({ seq, amountMicroUsd, balanceMicroUsd, createdAtMs }: OrgEntry) => ({
-      ...{ seq, amountMicroUsd, balanceMicroUsd, createdAtMs },
+      seq,
+      amountMicroUsd,
+      balanceMicroUsd,
+      createdAtMs,
     });
     expect(newest).toEqual({ newer: edge(settle(org, 9)), older: edge(settle(org, 6)) });
     expect(await ledger.holesOf("org_nobody", { before: 10, limit: 5 })).toEqual([]);
@@ -242,7 +275,9 @@ describe("the list of an org", () => {
       }
       const headers = { authorization: `Basic ${btoa(`${username}:${password}`)}` };
       const answer = await fetch(`${url}/?${search}`, {
-        ...{ method: "POST", headers, body: `${sql} FORMAT JSON` },
+        method: "POST",
+        headers,
+        body: `${sql} FORMAT JSON`,
       });
       const { data, statistics } = (await answer.json()) as {
         data: T[];
@@ -253,8 +288,11 @@ describe("the list of an org", () => {
     };
     const temp = tempStore();
     const counting = openAnalyticsLedger({
-      ...{ store: temp.store, clickhouse, budget: queryBudget({ rows, bytes: async () => [] }) },
-      ...{ clock: systemClock, log: silentLog },
+      store: temp.store,
+      clickhouse,
+      budget: queryBudget({ rows, bytes: async () => [] }),
+      clock: systemClock,
+      log: silentLog,
     });
     const of = async (page: Parameters<AnalyticsLedger["entriesOf"]>[1]) => {
       read = 0;
@@ -352,14 +390,13 @@ describe("entries that wait", () => {
   test("are rows of a cell's folder: no other cell is asked for the act that puts them", async () => {
     const temp = tempStore();
     const cell = new SharedStore({
-      ...{
-        local: temp.store,
-        isShared: isSharedTable,
-        isCurrent: () => true,
-        forget: async () => {},
-        leave: async () => {},
-      },
-      ...{ currentSoon: async () => true, format: () => 1 },
+      local: temp.store,
+      isShared: isSharedTable,
+      isCurrent: () => true,
+      forget: async () => {},
+      leave: async () => {},
+      currentSoon: async () => true,
+      format: () => 1,
     });
     const engine = new FakeEngine();
     const own = open(cell, engine);

@@ -17,8 +17,11 @@ const others = manyRecords(100, nowMs - 20 * DAY_MS, nowMs - HOUR_MS, 4).map((re
 const kept = [ORG, PAYLOAD_ORG].flatMap((orgId, n) =>
   manyRecords(10, nowMs - 2 * DAY_MS, nowMs - HOUR_MS, 5 + n).map((record) => ({
     ...record,
-    ...{ orgId, payloadState: "available" as const, retentionDays: 30 },
-    ...{ bytesIn: 1000 * (1 + 2 * n), bytesOut: 0 },
+    orgId,
+    payloadState: "available" as const,
+    retentionDays: 30,
+    bytesIn: 1000 * (1 + 2 * n),
+    bytesOut: 0,
     request: Buffer.from('{"model":"a","messages":[]}'),
   })),
 );

@@ -75,8 +75,12 @@ test("test calls count for simulated models only, and calls that reached no endp
 test("names are of their org, and their last seven days are told apart", async () => {
   const name = "same";
   await added(
-    ...[call("n1", name), call("n1", name, ago(7 * 24 - 1)), call("n1", name, ago(7 * 24))],
-    ...[call("n2", name), call("n3", name), call("n1", "other")],
+    call("n1", name),
+    call("n1", name, ago(7 * 24 - 1)),
+    call("n1", name, ago(7 * 24)),
+    call("n2", name),
+    call("n3", name),
+    call("n1", "other"),
   );
   const { days, models } = await figures.names([
     { orgId: "n1", name },
@@ -103,17 +107,15 @@ test("names are of their org, and their last seven days are told apart", async (
 
 test("names are text, whatever they hold", async () => {
   const names = [
-    ...[
-      "it's",
-      "back\\slash",
-      "') OR 1=1 --",
-      "\\', 'x",
-      "{name:String}",
-      "日本語 👩‍💻",
-      "a\tb",
-      "%",
-      "/* */",
-    ],
+    "it's",
+    "back\\slash",
+    "') OR 1=1 --",
+    "\\', 'x",
+    "{name:String}",
+    "日本語 👩‍💻",
+    "a\tb",
+    "%",
+    "/* */",
   ];
   await added(...names.map((name) => call("hostile", name)), call("victim", "secret"));
   const { days } = await figures.names(names.map((name) => ({ orgId: "hostile", name })));

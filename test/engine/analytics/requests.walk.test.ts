@@ -78,7 +78,9 @@ async function page(query: Filters) {
 it("every call that was there at the first page is seen once, and none twice", async () => {
   await fc.assert(
     fc.asyncProperty(
-      ...[filters, fc.integer({ min: 1, max: 60 }), fc.array(writes, { minLength: 3, maxLength: 6 })],
+      filters,
+      fc.integer({ min: 1, max: 60 }),
+      fc.array(writes, { minLength: 3, maxLength: 6 }),
       async (query, limit, meanwhile) => {
         // A page shows what has arrived, and waits a second at most for what is on its way.
         expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);

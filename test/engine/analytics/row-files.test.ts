@@ -76,8 +76,13 @@ describe("insertion into the embedded engine", () => {
       table.create_table_query.includes("min_parts_to_merge_at_once = 20, merge_selector_base = 20"),
     );
     expect(merging.map(({ name }) => name)).toEqual([
-      ...["attempts_hourly", "ledger", "payloads", "requests", "shadow_runs", "usage_hourly"],
-      ...["usage_tags_daily"],
+      "attempts_hourly",
+      "ledger",
+      "payloads",
+      "requests",
+      "shadow_runs",
+      "usage_hourly",
+      "usage_tags_daily",
     ]);
   });
 });

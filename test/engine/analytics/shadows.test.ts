@@ -73,24 +73,56 @@ describe("the table", () => {
   it("holds every member of a row in its own column", async () => {
     const tsMs = Date.UTC(2026, 1, 3, 4, 5, 6, 789);
     const distinct: ShadowRow = {
-      ...{ orgId: "org_d", tsMs, requestId: "r", shadowRequestId: "s", policy: "p", policyVersion: 2 },
-      ...{ primaryEndpoint: "pe", shadowEndpoint: "se", bill: "org", charged: true },
-      ...{ primaryStatus: "ok", shadowStatus: "ok", shadowErrorClass: "server" },
-      ...{ primaryCostMicroUsd: 3, shadowCostMicroUsd: 4, primaryTtftMs: 5, shadowTtftMs: 6, stream: false },
-      ...{ primaryStopReason: "stop", shadowStopReason: "length" },
-      ...{ primaryOutputTokens: 7, shadowOutputTokens: 8 },
+      orgId: "org_d",
+      tsMs,
+      requestId: "r",
+      shadowRequestId: "s",
+      policy: "p",
+      policyVersion: 2,
+      primaryEndpoint: "pe",
+      shadowEndpoint: "se",
+      bill: "org",
+      charged: true,
+      primaryStatus: "ok",
+      shadowStatus: "ok",
+      shadowErrorClass: "server",
+      primaryCostMicroUsd: 3,
+      shadowCostMicroUsd: 4,
+      primaryTtftMs: 5,
+      shadowTtftMs: 6,
+      stream: false,
+      primaryStopReason: "stop",
+      shadowStopReason: "length",
+      primaryOutputTokens: 7,
+      shadowOutputTokens: 8,
     };
     await put(runs, bench.store, [distinct]);
     expect(await runs.flush(LIMIT_MS)).toBe(true);
     expect(await clickhouse.rows("SELECT * FROM shadow_runs WHERE org_id = 'org_d'")).toEqual([
       {
-        ...{ org_id: "org_d", ts: "2026-02-03 04:05:06.789", request_id: "r", shadow_request_id: "s" },
-        ...{ policy: "p", policy_version: 2, primary_endpoint: "pe", shadow_endpoint: "se" },
-        ...{ bill: "org", charged: true, primary_status: "ok", shadow_status: "ok" },
-        ...{ shadow_error_class: "server", primary_cost_micro: 3, shadow_cost_micro: 4 },
-        ...{ primary_ttft_ms: 5, shadow_ttft_ms: 6, primary_stop_reason: "stop" },
-        ...{ shadow_stop_reason: "length", stop_mismatch: true },
-        ...{ primary_output_tokens: 7, shadow_output_tokens: 8, stream: false },
+        org_id: "org_d",
+        ts: "2026-02-03 04:05:06.789",
+        request_id: "r",
+        shadow_request_id: "s",
+        policy: "p",
+        policy_version: 2,
+        primary_endpoint: "pe",
+        shadow_endpoint: "se",
+        bill: "org",
+        charged: true,
+        primary_status: "ok",
+        shadow_status: "ok",
+        shadow_error_class: "server",
+        primary_cost_micro: 3,
+        shadow_cost_micro: 4,
+        primary_ttft_ms: 5,
+        shadow_ttft_ms: 6,
+        primary_stop_reason: "stop",
+        shadow_stop_reason: "length",
+        stop_mismatch: true,
+        primary_output_tokens: 7,
+        shadow_output_tokens: 8,
+        stream: false,
       },
     ]);
   });
@@ -131,9 +163,19 @@ describe("the report", () => {
     expect(await runs.flush(LIMIT_MS)).toBe(true);
   };
   const summary = {
-    ...{ shadow_endpoint: "ep_b", primary_endpoint: "ep_a", policy_version: 1, bill: "platform" },
-    ...{ runs: 1, errors: 0, compared: 1, stop_mismatch: 0, primary_cost_micro: 100, shadow_cost_micro: 60 },
-    ...{ cost_delta_micro: -40, primary_ttft_ms: 200, shadow_ttft_ms: 300 },
+    shadow_endpoint: "ep_b",
+    primary_endpoint: "ep_a",
+    policy_version: 1,
+    bill: "platform",
+    runs: 1,
+    errors: 0,
+    compared: 1,
+    stop_mismatch: 0,
+    primary_cost_micro: 100,
+    shadow_cost_micro: 60,
+    cost_delta_micro: -40,
+    primary_ttft_ms: 200,
+    shadow_ttft_ms: 300,
   };
 
   it("has what was put just before: it waits until that is inserted", () =>
@@ -164,8 +206,14 @@ describe("the report", () => {
     expect(await runs.shadows(ORG, "sums")).toEqual([
       {
         ...summary,
-        ...{ runs: 5, errors: 1, compared: 3, stop_mismatch: 1 },
-        ...{ primary_cost_micro: 200, shadow_cost_micro: 320, cost_delta_micro: 120, shadow_ttft_ms: 350.5 },
+        runs: 5,
+        errors: 1,
+        compared: 3,
+        stop_mismatch: 1,
+        primary_cost_micro: 200,
+        shadow_cost_micro: 320,
+        cost_delta_micro: 120,
+        shadow_ttft_ms: 350.5,
       },
     ]);
   });

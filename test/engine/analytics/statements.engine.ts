@@ -41,7 +41,11 @@ for (const file of files) writeFileSync(file, SECRET);
 const runner = await EngineRunner.open(engineFolder);
 
 const full = (sql: string): Statement => ({
-  ...{ sql, database: undefined, format: "TabSeparatedRaw", settings: new Map(), data: undefined },
+  sql,
+  database: undefined,
+  format: "TabSeparatedRaw",
+  settings: new Map(),
+  data: undefined,
 });
 const PARAMETERS = [
   ["param_p", "a"],
@@ -49,7 +53,9 @@ const PARAMETERS = [
 ] as const;
 const analysts = (sql: string): Statement => ({
   ...full(sql),
-  ...{ database: "weir", rowsOf: "org_a", settings: new Map(PARAMETERS) },
+  database: "weir",
+  rowsOf: "org_a",
+  settings: new Map(PARAMETERS),
 });
 
 async function textOf(statement: Statement): Promise<string> {
@@ -129,8 +135,11 @@ const grammar = new Grammar(await vocabulary(), { paths, otherOrg: `org_${CANARY
 
 /** In the forms that functions give a text. */
 const MARKS = [SECRET, CANARY].flatMap((mark) => [
-  ...[mark, mark.toUpperCase(), [...mark].reverse().join("")],
-  ...[Buffer.from(mark).toString("hex").toUpperCase(), Buffer.from(mark).toString("base64").slice(0, 20)],
+  mark,
+  mark.toUpperCase(),
+  [...mark].reverse().join(""),
+  Buffer.from(mark).toString("hex").toUpperCase(),
+  Buffer.from(mark).toString("base64").slice(0, 20),
 ]);
 
 /** A file that was read has a later time of access: set back, so that the next reading shows, however often it is read. */

@@ -288,23 +288,24 @@ export class Grammar {
     const computed = this.#pick([this.#reading(), "3"]);
     return quoted(
       this.#pick([
-        ...[
-          "UInt8",
-          "String",
-          "Nullable(String)",
-          "Array(String)",
-          "Tuple(a String)",
-          "JSON",
-          "DateTime64(3, 'UTC')",
-        ],
-        ...[`FixedString(${computed})`, `Decimal(${computed}, 2)`, `Enum8('a' = ${computed})`],
-        ...[`AggregateFunction(topK(${computed}), UInt8)`, `SimpleAggregateFunction(sum, UInt64)`],
-        ...[
-          `DateTime64(${computed}, 'UTC')`,
-          `JSON(max_dynamic_paths = ${computed})`,
-          `Dynamic(max_types = ${computed})`,
-        ],
-        ...[`Tuple(a String DEFAULT ${computed})`, `Nested(a AggregateFunction(topK(${computed}), UInt8))`],
+        "UInt8",
+        "String",
+        "Nullable(String)",
+        "Array(String)",
+        "Tuple(a String)",
+        "JSON",
+        "DateTime64(3, 'UTC')",
+        `FixedString(${computed})`,
+        `Decimal(${computed}, 2)`,
+        `Enum8('a' = ${computed})`,
+        `AggregateFunction(topK(${computed}), UInt8)`,
+        `SimpleAggregateFunction(sum, UInt64)`,
+
+        `DateTime64(${computed}, 'UTC')`,
+        `JSON(max_dynamic_paths = ${computed})`,
+        `Dynamic(max_types = ${computed})`,
+        `Tuple(a String DEFAULT ${computed})`,
+        `Nested(a AggregateFunction(topK(${computed}), UInt8))`,
       ]),
     );
   }
@@ -313,8 +314,13 @@ export class Grammar {
     const reading = this.#reading();
     return quoted(
       this.#pick([
-        ...["sum", "quantile(0.5)", "sumIf", `topK(${reading})`, `topK(length(${reading}))`],
-        ...[`groupArray(length(${reading}))`, `${this.#combined()}(${this.#pick([reading, "3"])})`],
+        "sum",
+        "quantile(0.5)",
+        "sumIf",
+        `topK(${reading})`,
+        `topK(length(${reading}))`,
+        `groupArray(length(${reading}))`,
+        `${this.#combined()}(${this.#pick([reading, "3"])})`,
       ]),
     );
   }

@@ -62,16 +62,26 @@ export async function openMoneyWorld(): Promise<MoneyWorld> {
   const orgId = (await owner.call("GET", "/auth/me")).json.active_org;
   const requestId = (await gateway.chat()).headers.get("x-svc-request-id") ?? "";
   const world: CallWorld = {
-    ...{ orgId, requestId, invoiceId: invoice?.id ?? "", projectId: "" },
+    orgId,
+    requestId,
+    invoiceId: invoice?.id ?? "",
+    projectId: "",
     asOwner: (method, path, body) => owner.call(method, path, { ...(body && { body }) }),
     asKey: (method, path, body) => gateway.call(method, path, { ...(body && { body }) }),
-    ...{ newMember: never, mailId: never, invitationId: never, spareSession: never },
+    newMember: never,
+    mailId: never,
+    invitationId: never,
+    spareSession: never,
   };
   const itemOf = ({ path, method }: Route): OperationItem =>
     document.paths[path]?.[method.toLowerCase()] as OperationItem;
   const books = () => booksOf(gateway, operatorKey, owner);
   return {
-    ...{ gateway, operatorKey, world, itemOf, books },
+    gateway,
+    operatorKey,
+    world,
+    itemOf,
+    books,
     theirs: await otherOrg(gateway, owner),
     send(route, path, options = {}) {
       const ours = route.access === "operator" ? operatorKey : (options.key ?? gateway.liveKey);

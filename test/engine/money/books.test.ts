@@ -32,7 +32,8 @@ async function typed(run: (shell: Shell) => Promise<number>) {
     CONFIG_DIR: join(gateway.folder, "config"),
   };
   const shell: Shell = {
-    ...{ env, isTerminal: false },
+    env,
+    isTerminal: false,
     out: (text) => (out += text),
     err: (text) => (err += text),
   };

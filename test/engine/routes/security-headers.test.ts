@@ -37,7 +37,9 @@ beforeAll(async () => {
   folder = await seededFolder(() => {});
   const [invoice] = await seedInvoices(folder);
   gateway = await testGateway({
-    ...{ folder, engine: true, settings: { max_orgs_per_person: 100 } },
+    folder,
+    engine: true,
+    settings: { max_orgs_per_person: 100 },
     endpoints: [{ provider: "own", credentialEnv: "ROUTES_TEST_NEVER_SET" }],
   });
   const owner = await signInAt(gateway.url, { email: "owner@example.com" });

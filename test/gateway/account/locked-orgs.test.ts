@@ -20,7 +20,8 @@ beforeAll(async () => {
   const made = { slug: "acme", name: "Acme", billing_country: "IN" };
   await owner.call("POST", "/v1/orgs", { body: made });
   const profile = {
-    ...{ legal_name: "Acme Private Limited", billing_email: "bills@acme.example" },
+    legal_name: "Acme Private Limited",
+    billing_email: "bills@acme.example",
     billing_address: { line1: "12 Hidden Street", city: "Pune", state_code: "27", postal_code: "411001" },
   };
   expect((await owner.call("PATCH", "/v1/orgs/acme", { body: profile })).status).toBe(200);
@@ -36,7 +37,12 @@ const secure = async (security: object) => {
 };
 const open = { require_2fa: false, console_ip_allow: [] };
 const locked = (why: string, role = "owner") => ({
-  ...{ id: expect.stringMatching(/^org_/), slug: "acme", name: "Acme", kind: "team", status: "active", role },
+  id: expect.stringMatching(/^org_/),
+  slug: "acme",
+  name: "Acme",
+  kind: "team",
+  status: "active",
+  role,
   locked: why,
 });
 /** The org as both lists show it, which say the same. */

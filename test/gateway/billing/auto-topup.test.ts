@@ -87,8 +87,14 @@ test("without a mandate it cannot be switched on", async () => {
   const { status, json } = await switchOn(inUsd, 1_000_000, 2_000);
   expect([status, json.error.code]).toEqual([409, "no_mandate"]);
   expect(await settings(inUsd)).toMatchObject({
-    ...{ mandate: null, config: { enabled: false }, rail: "simulated", currency: "USD" },
-    ...{ cap_minor: 100_000, notify_hours: 0, min_amount_minor: 500, methods: ["card", "link", "ach_debit"] },
+    mandate: null,
+    config: { enabled: false },
+    rail: "simulated",
+    currency: "USD",
+    cap_minor: 100_000,
+    notify_hours: 0,
+    min_amount_minor: 500,
+    methods: ["card", "link", "ach_debit"],
   });
   expect((await inUsd("DELETE", "/v1/credits/mandates")).json.error.code).toBe("no_mandate");
 });

@@ -41,8 +41,14 @@ describe("a top-up in USD", () => {
   test("is quoted without tax, paid on the page, credited, and has an invoice", async () => {
     const quote = (await inUsd("GET", "/v1/credits/topups/quote?amount_minor=2500")).json;
     expect(quote).toMatchObject({
-      ...{ rail: "simulated", currency: "USD", amount_minor: 2500, tax_minor: 0, total_minor: 2500 },
-      ...{ credits_micro: 25_000_000, fx_rate: "1.00000000", min_amount_minor: 500 },
+      rail: "simulated",
+      currency: "USD",
+      amount_minor: 2500,
+      tax_minor: 0,
+      total_minor: 2500,
+      credits_micro: 25_000_000,
+      fx_rate: "1.00000000",
+      min_amount_minor: 500,
     });
     const before = (await inUsd("GET", "/v1/credits")).json.available_micro_usd;
     const topup = await paid(inUsd, 2500);
@@ -151,12 +157,12 @@ describe("a top-up in INR", () => {
     const { json: credits } = await inInr("GET", "/v1/credits");
     // C11: at the rate that was paid, spread included.
     expect(credits).toMatchObject({
-      ...{
-        currency: "INR",
-        available_micro_usd: 11_077_877,
-        display: { currency: "INR", amount: "1000.00" },
-      },
-      ...{ fx_rate: "90.27000000", mid_rate: "88.50000000", spread_bps: 200 },
+      currency: "INR",
+      available_micro_usd: 11_077_877,
+      display: { currency: "INR", amount: "1000.00" },
+      fx_rate: "90.27000000",
+      mid_rate: "88.50000000",
+      spread_bps: 200,
     });
     const { json: quote } = await inInr("GET", "/v1/credits/topups/quote?amount_minor=100000");
     expect([quote.fx_rate, quote.fx_day]).toEqual([credits.fx_rate, credits.fx_day]);

@@ -12,7 +12,10 @@ beforeAll(async () => {
     plans: [
       { id: "local", limits },
       {
-        ...{ id: "small", name: "Small", limits, included_micro: 3_000_000 },
+        id: "small",
+        name: "Small",
+        limits,
+        included_micro: 3_000_000,
         monthly_minor: { INR: 90_000, USD: 1_000 },
       },
     ],
@@ -63,8 +66,12 @@ test("C12: closing ends a paid plan in its act, and tells of paid and granted cr
       type: "org.closed",
       data: {
         closing: {
-          ...{ by: "owner", refund_requested: true, ticket_id: expect.stringMatching(/^tkt_/) },
-          ...{ paid_micro: 15_000_000, granted_micro: 3_000_000, refunds: [] },
+          by: "owner",
+          refund_requested: true,
+          ticket_id: expect.stringMatching(/^tkt_/),
+          paid_micro: 15_000_000,
+          granted_micro: 3_000_000,
+          refunds: [],
         },
       },
     },

@@ -9,8 +9,11 @@ beforeAll(async () => {
     plans: [
       { id: "local", limits, features: { sso: true } },
       {
-        ...{ id: "small", name: "Small", limits: { ...limits, rpm: 1, keys: 2 } },
-        ...{ monthly_minor: { INR: 90_000, USD: 1_000 }, included_micro: 3_000_000 },
+        id: "small",
+        name: "Small",
+        limits: { ...limits, rpm: 1, keys: 2 },
+        monthly_minor: { INR: 90_000, USD: 1_000 },
+        included_micro: 3_000_000,
       },
       { id: "hidden", limits, public: false },
     ],
@@ -24,14 +27,18 @@ const choose = (body: object, headers: object = {}) =>
 test("plans are listed in the org's currency, and the subscription is that of the default plan at first", async () => {
   const { json } = await gateway.call("GET", "/v1/plans");
   expect(json.data.map((plan: { id: string; currency: string }) => [plan.id, plan.currency])).toEqual([
-    ...[
-      ["local", ""],
-      ["small", "USD"],
-    ],
+    ["local", ""],
+    ["small", "USD"],
   ]);
   expect(json.data[1]).toEqual({
-    ...{ id: "small", name: "Small", description: "", public: true, sort: 0 },
-    ...{ monthly_minor: 1_000, currency: "USD", included_micro: 3_000_000 },
+    id: "small",
+    name: "Small",
+    description: "",
+    public: true,
+    sort: 0,
+    monthly_minor: 1_000,
+    currency: "USD",
+    included_micro: 3_000_000,
     limits: { rpm: 1, tpm: 0, concurrency: 0, keys: 2, projects: 9 },
     features: { sso: false, priority_support: false },
   });
@@ -82,7 +89,7 @@ test("limits of the chosen plan hold from the next call on; keys beyond its numb
   const { data } = (await gateway.call("GET", "/v1/events")).json;
   expect(
     data.map(({ type }: { type: string }) => type).filter((type: string) => !type.startsWith("key.")),
-  ).toEqual([...["subscription.changed", "subscription.changed", "invoice.issued"]]);
+  ).toEqual(["subscription.changed", "subscription.changed", "invoice.issued"]);
 });
 
 test("a test key cannot choose, and one without the scope neither", async () => {
@@ -105,18 +112,14 @@ test("the pricing document is for anybody", async () => {
       plan.monthly_minor,
     ]),
   ).toEqual([
-    ...[
-      ["local", "", 0],
-      ["small", "INR", 90_000],
-      ["small", "USD", 1_000],
-    ],
+    ["local", "", 0],
+    ["small", "INR", 90_000],
+    ["small", "USD", 1_000],
   ]);
   expect(json.gst).toMatchObject({ rate_bps: 1800, supplier_state: "29" });
   expect(json.supplier).toEqual({ legal_name: "Weir Example Private Limited", state: "29", gstin: true });
   expect(json.rails.find(({ rail }: { rail: string }) => rail === "simulated").items).toEqual([
-    ...[
-      { method: "upi", bps: 0 },
-      { method: "card", bps: 290, fixed_minor: 30 },
-    ],
+    { method: "upi", bps: 0 },
+    { method: "card", bps: 290, fixed_minor: 30 },
   ]);
 });

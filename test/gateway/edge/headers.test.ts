@@ -115,7 +115,9 @@ describe("the type of a body", () => {
       ]) {
         const answer = await sent(method, path, type);
         expect([method, path, answer.status, answer.json.error.code]).toEqual([
-          ...[method, path, 415],
+          method,
+          path,
+          415,
           "unsupported_media_type",
         ]);
         expect(answer.json.error.message).toContain("Content-Type: application/json");

@@ -11,7 +11,12 @@ import { SHAPES, type Shape } from "../shapes/fixtures.ts";
 const TOKENS = { input: 1, output: 2, cache_read: 0.5, cache_write: 1.25, cache_write_1h: 2 };
 /** USD per 1,000 uses. */
 const TOOLS: Readonly<Record<string, number>> = {
-  ...{ web_search: 10, web_search_options: 25, live_search: 25, code_execution: 50, mcp: 1, web_fetch: 1 },
+  web_search: 10,
+  web_search_options: 25,
+  live_search: 25,
+  code_execution: 50,
+  mcp: 1,
+  web_fetch: 1,
 };
 
 type Json = Record<string, unknown>;

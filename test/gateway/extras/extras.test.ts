@@ -170,8 +170,12 @@ describe("what refers to a tool that is left out goes with it", () => {
 
 describe("headers", () => {
   const SEVEN = [
-    ...["claude-code-20250219", "interleaved-thinking-2025-05-14", "fine-grained-tool-streaming-2025-05-14"],
-    ...["context-management-2025-06-27", "prompt-caching-scope-2026-01-05", "effort-2025-11-24"],
+    "claude-code-20250219",
+    "interleaved-thinking-2025-05-14",
+    "fine-grained-tool-streaming-2025-05-14",
+    "context-management-2025-06-27",
+    "prompt-caching-scope-2026-01-05",
+    "effort-2025-11-24",
     "structured-outputs-2025-12-15",
   ].join(",");
   const PAID = "fast-mode-2026-02-01, context-1m-2025-08-07,unheard-of-2027-01-01";

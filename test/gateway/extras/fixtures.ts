@@ -84,7 +84,10 @@ export function startExtras(): void {
 }
 
 const COMPLETION = JSON.stringify({
-  ...{ id: "c", object: "chat.completion", created: 1, model: "m" },
+  id: "c",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
   choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
   usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
 });

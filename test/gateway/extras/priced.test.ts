@@ -102,13 +102,11 @@ describe.each(isStreamed)("%s, with a price", (_, stream) => {
     const told = toldOf(answer);
     expect(told.warnings).toEqual([]);
     expect(told.cost.lines).toContainEqual({
-      ...{
-        kind: "server_tool",
-        tool: "web_search",
-        units: 10,
-        unit_price_nano: 10_000_000,
-        micro_usd: 100_000,
-      },
+      kind: "server_tool",
+      tool: "web_search",
+      units: 10,
+      unit_price_nano: 10_000_000,
+      micro_usd: 100_000,
     });
     expect(told.cost.lines).toContainEqual(
       expect.objectContaining({ kind: "server_tool", tool: "web_fetch", units: 2, micro_usd: 0 }),

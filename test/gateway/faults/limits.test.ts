@@ -41,7 +41,10 @@ describe("429 of a provider", () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     const says = (message: string, code: string) => ({
-      ...{ status: 429, error_message: message, error_code: code, error_type: "tokens" },
+      status: 429,
+      error_message: message,
+      error_code: code,
+      error_type: "tokens",
     });
     gateway = await testGateway({
       endpoints: [

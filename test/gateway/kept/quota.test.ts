@@ -166,7 +166,9 @@ describe("S4: many at once at the edge", () => {
     // One after the other, each takes only what its answer has.
     for (; taken < 1000; taken++) {
       const { status } = await gateway.call("POST", "/v1/chat/completions", {
-        ...{ body, headers: newKey(), key: gateway.testKey },
+        body,
+        headers: newKey(),
+        key: gateway.testKey,
       });
       if (status !== 200) break;
     }

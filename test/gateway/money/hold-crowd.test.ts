@@ -46,9 +46,13 @@ afterAll(async () => {
 });
 
 const long = (svc: object, more: object = {}) => ({
-  ...{ model: "test/model", stream: true, max_tokens: 64_000 },
-  ...{ messages: [{ role: "user", content: "Go on." }], simulator: { tokens: 16, first_ms: 5 } },
-  ...{ svc: { ...only("good"), ...svc }, ...more },
+  model: "test/model",
+  stream: true,
+  max_tokens: 64_000,
+  messages: [{ role: "user", content: "Go on." }],
+  simulator: { tokens: 16, first_ms: 5 },
+  svc: { ...only("good"), ...svc },
+  ...more,
 });
 
 type Org = (typeof ORGS)[number];

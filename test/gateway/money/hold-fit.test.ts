@@ -25,8 +25,24 @@ const DIALECTS = ["chat", "messages", "responses", "gemini", "converse"] as cons
 
 const ORGS = [
   ...DIALECTS.flatMap((dialect) => [`${dialect}_whole`, `${dialect}_stream`]),
-  ...["plain", "newer", "both", "unbounded", "choices", "thinks", "thinks_too_much", "short", "large"],
-  ...["falls_back", "hedges", "quirk", "copied", "settings", "budget", "budgets", "poor", "own"],
+  "plain",
+  "newer",
+  "both",
+  "unbounded",
+  "choices",
+  "thinks",
+  "thinks_too_much",
+  "short",
+  "large",
+  "falls_back",
+  "hedges",
+  "quirk",
+  "copied",
+  "settings",
+  "budget",
+  "budgets",
+  "poor",
+  "own",
 ] as const;
 
 let folder: string;
@@ -47,7 +63,8 @@ beforeAll(async () => {
       at("unlimited", { quirks: { bodies: { chat: { unsupported: ["max_tokens"] } } } }),
       at("own", { isReal: true, credentialEnv: "HOLD_FIT_TEST_NEVER_SET" }),
       at("roomy", {
-        ...{ dialects: ["messages"], price: { input: 0.0001, output: OUTPUT } },
+        dialects: ["messages"],
+        price: { input: 0.0001, output: OUTPUT },
         entry: { context: 1_000_000, max_output: 100_000 },
       }),
     ],

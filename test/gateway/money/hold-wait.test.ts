@@ -24,7 +24,14 @@ const LONG_MS = 120_000;
 const MOST_WAITING = 50;
 
 const ORGS = [
-  ...["turns", "never", "leaves", "bounded", "budgets", "repeats", "poor", "alive"],
+  "turns",
+  "never",
+  "leaves",
+  "bounded",
+  "budgets",
+  "repeats",
+  "poor",
+  "alive",
   ...["chat", "completions", "responses", "messages", "generate"].map((format) => `late_${format}`),
 ] as const;
 
@@ -52,7 +59,9 @@ afterEach(() => idle(gateway));
 
 const keyOf = (org: string) => keys[org] as string;
 const bodyOf = (words: string, svc: object = {}) => ({
-  ...{ model: "test/model", stream: true, max_tokens: TOKENS },
+  model: "test/model",
+  stream: true,
+  max_tokens: TOKENS,
   messages: [{ role: "user", content: words }],
   svc: { ...only("good"), ...svc },
 });
@@ -143,7 +152,9 @@ const LATE: readonly (readonly [string, string, object, RegExp])[] = [
     "generate",
     "/v1/svc/generate",
     {
-      ...{ model: "test/model", stream: true, generation: { max_tokens: TOKENS } },
+      model: "test/model",
+      stream: true,
+      generation: { max_tokens: TOKENS },
       messages: [{ role: "user", content: [{ type: "text", text: "wait" }] }],
     },
     /^(?:: keep-alive\n\n)+event: error\n/,

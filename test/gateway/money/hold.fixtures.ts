@@ -7,7 +7,9 @@ export const OUTPUT = 15;
 
 /** An endpoint with long answers. @param provider its name, by which `only` picks it */
 export const at = (provider: string, more: object = {}) => ({
-  ...{ provider, price: { input: 1, output: OUTPUT }, entry: { context: 200_000, max_output: 100_000 } },
+  provider,
+  price: { input: 1, output: OUTPUT },
+  entry: { context: 200_000, max_output: 100_000 },
   ...more,
 });
 

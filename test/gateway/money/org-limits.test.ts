@@ -9,7 +9,9 @@ import { idle } from "../../support/money/fixtures.ts";
 const folder = mkdtempSync(join(tmpdir(), "weir-org-limits-"));
 const options = { folder, endpoints: [{ provider: "good", price: { input: 1, output: 2 } }] };
 const body = {
-  ...{ model: "test/model", max_tokens: 100, messages: [{ role: "user", content: "Hi" }] },
+  model: "test/model",
+  max_tokens: 100,
+  messages: [{ role: "user", content: "Hi" }],
   simulator: { tokens: 100 },
 };
 

@@ -100,7 +100,10 @@ class Seed {
     const email = `person-${++this.#people}@example.com`;
     const row: UserRow = {
       ...invitedUser(email, this.#nowMs),
-      ...{ iss: "built-in", sub: email, isEmailVerified: true, status: "active" },
+      iss: "built-in",
+      sub: email,
+      isEmailVerified: true,
+      status: "active",
       ...differing,
     };
     this.#accounts.people.putUser(row);
@@ -119,8 +122,16 @@ class Seed {
     return this.#sessions.add({
       id: newId("ses", this.#nowMs),
       userId: user.id,
-      ...{ iss: user.iss, sid: "", amr: ["pwd"], acr: "", idToken: "", activeOrgId: "" },
-      ...{ ipPrefix: "127.0.0.0/24", userAgent: "tests", createdAtMs, endsAtMs: createdAtMs + lastsMs },
+      iss: user.iss,
+      sid: "",
+      amr: ["pwd"],
+      acr: "",
+      idToken: "",
+      activeOrgId: "",
+      ipPrefix: "127.0.0.0/24",
+      userAgent: "tests",
+      createdAtMs,
+      endsAtMs: createdAtMs + lastsMs,
     });
   }
 
@@ -132,10 +143,18 @@ class Seed {
   ) {
     const secret = newSecret("live");
     const order: KeyOrder = {
-      ...{ orgId, projectId, name: "walk", environment: "live", scopes, limits: {} },
+      orgId,
+      projectId,
+      name: "walk",
+      environment: "live",
+      scopes,
+      limits: {},
       budget: { dailyMicroUsd: null, hard: true },
-      ...{ onDisconnect: "cancel", svcVersion: NEWEST_SVC_VERSION, lifetimeMs: null },
-      ...{ rotatedFrom: null, createdBy: "" },
+      onDisconnect: "cancel",
+      svcVersion: NEWEST_SVC_VERSION,
+      lifetimeMs: null,
+      rotatedFrom: null,
+      createdBy: "",
     };
     const row = newKey(order, secret, this.#nowMs - HOUR_MS);
     const past = this.#nowMs - 60_000;
@@ -183,12 +202,16 @@ function seed(rows: Seed): Omit<SeededWorld, "folder"> {
   const own = { org: main, by: "id", orgStatus: "active" } as const;
   const fullSecret = rows.key(main.id, projectId, SCOPES);
   const owner: Caller = {
-    ...{ ...own, name: "an owner", csrf: "right" },
+    ...own,
+    name: "an owner",
+    csrf: "right",
     token: rows.session(rows.member(main, "owner")),
     person: { state: "live", role: "owner" },
   };
   const mixed: Caller = {
-    ...{ ...own, name: "a key without scope, sent by an owner's browser", token: owner.token ?? "" },
+    ...own,
+    name: "a key without scope, sent by an owner's browser",
+    token: owner.token ?? "",
     secret: rows.key(main.id, projectId, ["read:payloads"]),
     csrf: "right",
     key: { state: "good", scopes: ["read:payloads"], isOwn: true },
@@ -197,14 +220,18 @@ function seed(rows: Seed): Omit<SeededWorld, "folder"> {
     { ...own, name: "nobody" },
     ...keysOf(rows, main, projectId),
     {
-      ...{ ...own, name: "a key of another org" },
+      ...own,
+      name: "a key of another org",
       secret: rows.key(other.id, otherProjectId, SCOPES),
       key: { state: "good", scopes: SCOPES, isOwn: false },
     },
     owner,
     ...ROLES.filter((role) => role !== "owner").map(
       (role): Caller => ({
-        ...{ ...own, name: `a person as ${role}`, csrf: "right", by: role === "viewer" ? "slug" : "id" },
+        ...own,
+        name: `a person as ${role}`,
+        csrf: "right",
+        by: role === "viewer" ? "slug" : "id",
         token: rows.session(rows.member(main, role)),
         person: { state: "live", role },
       }),
@@ -222,7 +249,9 @@ function seed(rows: Seed): Omit<SeededWorld, "folder"> {
 function keysOf(rows: Seed, org: OrgRow, projectId: string): Caller[] {
   const own = { org, by: "id", orgStatus: "active" } as const;
   const key = (name: string, scopes: readonly Scope[], state: "good" | "revoked" | "expired"): Caller => ({
-    ...{ ...own, name, key: { state, scopes, isOwn: true } },
+    ...own,
+    name,
+    key: { state, scopes, isOwn: true },
     secret: rows.key(org.id, projectId, scopes, state === "good" ? "no" : state),
   });
   return [
@@ -231,7 +260,9 @@ function keysOf(rows: Seed, org: OrgRow, projectId: string): Caller[] {
     key("a revoked key", SCOPES, "revoked"),
     key("an expired key", SCOPES, "expired"),
     {
-      ...{ ...own, name: "a key that never was", secret: newSecret("live") },
+      ...own,
+      name: "a key that never was",
+      secret: newSecret("live"),
       key: { state: "unknown", scopes: [], isOwn: true },
     },
   ];
@@ -244,7 +275,12 @@ function sessionsOf(rows: Seed, main: OrgRow, other: OrgRow): Caller[] {
   const stranger = rows.member(other, "owner");
   const disabled = rows.member(main, "owner", rows.user({ status: "disabled" }));
   const person = (name: string, token: string, rest: Partial<Caller> = {}): Caller => ({
-    ...{ ...own, name, token, csrf: "right", person: { state: "live", role: "owner" }, ...rest },
+    ...own,
+    name,
+    token,
+    csrf: "right",
+    person: { state: "live", role: "owner" },
+    ...rest,
   });
   return [
     person("an owner without CSRF token", rows.session(boss), { csrf: "none" }),
@@ -256,7 +292,8 @@ function sessionsOf(rows: Seed, main: OrgRow, other: OrgRow): Caller[] {
     person("a disabled owner", rows.session(disabled), { person: { state: "disabled", role: "owner" } }),
     person("the owner of another org, by id", rows.session(stranger), { person: { state: "live" } }),
     person("the owner of another org, by slug", rows.session(stranger), {
-      ...{ person: { state: "live" }, by: "slug" },
+      person: { state: "live" },
+      by: "slug",
     }),
     person("an operator without membership", rows.session(rows.user({ email: OPERATOR_EMAIL })), {
       person: { state: "live", isOperator: true },
@@ -276,13 +313,16 @@ function keptOut(rows: Seed): Caller[] {
     const own = { org, by: "id", orgStatus } as const;
     return [
       {
-        ...{ ...own, name: `a key of a ${orgStatus} org` },
+        ...own,
+        name: `a key of a ${orgStatus} org`,
         secret: rows.key(org.id, rows.project(org), SCOPES),
         key: { state: "good", scopes: SCOPES, isOwn: true },
       },
       ...ROLES.map(
         (role): Caller => ({
-          ...{ ...own, name: `a person as ${role} of a ${orgStatus} org`, csrf: "right" },
+          ...own,
+          name: `a person as ${role} of a ${orgStatus} org`,
+          csrf: "right",
           token: rows.session(rows.member(org, role)),
           person: { state: "live", role },
         }),
@@ -296,7 +336,12 @@ function keptOut(rows: Seed): Caller[] {
     ageMs = 0,
     role: Role = "owner",
   ): Caller => ({
-    ...{ org, by: "id", orgStatus: org.status, name, barred: by, csrf: "right" },
+    org,
+    by: "id",
+    orgStatus: org.status,
+    name,
+    barred: by,
+    csrf: "right",
     token: rows.session(rows.member(org, role), ageMs),
     person: { state: "live", role },
   });

@@ -32,14 +32,17 @@ beforeAll(async () => {
     plans: [{ id: "local", limits, features: { sso: true } }],
     // Every org has webhooks here, not only the first one.
     settings: {
-      ...{ max_orgs_per_person: 1000, operators: [OPERATOR_EMAIL] },
+      max_orgs_per_person: 1000,
+      operators: [OPERATOR_EMAIL],
       webhooks: { allow: ["127.0.0.0/8"] },
     },
     endpoints: [{ provider: "own", credentialEnv: "ACCESS_TEST_NEVER_SET" }],
   });
   const { owner, fullSecret, projectId, spare } = seeded;
   world = {
-    ...{ orgId: owner.org.id, projectId, requestId: "x" },
+    orgId: owner.org.id,
+    projectId,
+    requestId: "x",
     asOwner: (method, path, body) => send(owner, method, path, body),
     asKey: (method, path, body) => gateway.call(method, path, { key: fullSecret, ...(body && { body }) }),
     newMember: async () => spare.pop() ?? "no spare member is left",
@@ -180,7 +183,9 @@ describe("S13: a key is changed, ended and replaced by whoever holds its scopes"
 
   test.each(acts.map((route) => [nameOf(route), route] as const))("%s", async (_, { method, path }) => {
     const { json } = await world.asOwner("POST", "/v1/keys", {
-      ...{ name: "strong", scopes: ["write:keys", "write:org"], project_id: world.projectId },
+      name: "strong",
+      scopes: ["write:keys", "write:org"],
+      project_id: world.projectId,
     });
     const by = async (caller: Caller) => {
       const body = method === "DELETE" ? undefined : {};
@@ -190,7 +195,9 @@ describe("S13: a key is changed, ended and replaced by whoever holds its scopes"
     expect(await by(named("a person as member"))).toBe("403 role");
     expect(await by(named("a key with write:keys alone"))).toBe("403 scope");
     expect((await world.asOwner("GET", `/v1/keys/${json.id}`)).json).toMatchObject({
-      ...{ status: "active", name: "strong", scopes: json.scopes },
+      status: "active",
+      name: "strong",
+      scopes: json.scopes,
     });
     expect(await by(named("a person as admin"))).toMatch(/^20[01] done$/);
   });
@@ -253,7 +260,8 @@ describe("an org that a request names", () => {
     const { owner } = seeded;
     const other = seeded.callers.find(({ name }) => name === "a key of another org") as Caller;
     const made = await send({ ...other, org: { id: "other", slug: "other" } }, "POST", "/v1/keys", {
-      ...{ name: "theirs", scopes: ["write:keys"] },
+      name: "theirs",
+      scopes: ["write:keys"],
     });
     expect(made.status).toBe(201);
     for (const [method, path, body] of [

@@ -71,7 +71,8 @@ beforeEach(() => {
 
 const chat = (pool: Pool) =>
   gateway.chat({
-    ...{ model: "test/model", messages: [{ role: "user", content: "A caller's" }] },
+    model: "test/model",
+    messages: [{ role: "user", content: "A caller's" }],
     svc: { route: { providers: { only: [pool] } } },
   });
 

@@ -6,7 +6,16 @@ import { until } from "../../support/wait.ts";
 
 /** A provider for each test, so that none finds what another left. */
 const POOLS = [
-  ...["p403", "p401", "p402", "p400", "p429", "stream", "held", "revoked", "forbidden", "away"],
+  "p403",
+  "p401",
+  "p402",
+  "p400",
+  "p429",
+  "stream",
+  "held",
+  "revoked",
+  "forbidden",
+  "away",
 ] as const;
 type Pool = (typeof POOLS)[number];
 const variableOf = (pool: string): string => `PROBES_TEST_${pool.toUpperCase()}`;
@@ -41,7 +50,10 @@ beforeAll(async () => {
   };
   gateway = await testGateway({
     endpoints: POOLS.map((pool) => ({
-      ...{ provider: pool, baseUrl: `${provider.url}/v1`, credentialEnv: variableOf(pool), isReal: true },
+      provider: pool,
+      baseUrl: `${provider.url}/v1`,
+      credentialEnv: variableOf(pool),
+      isReal: true,
     })),
   });
 });
@@ -100,7 +112,9 @@ describe("S5: the gateway's own question", () => {
     expect(probes()).toHaveLength(1);
     const [asked] = probes();
     expect(JSON.parse(asked?.body ?? "")).toEqual({
-      ...{ model: "sim-test", max_tokens: 1, messages: [{ role: "user", content: "Hi" }] },
+      model: "sim-test",
+      max_tokens: 1,
+      messages: [{ role: "user", content: "Hi" }],
     });
     resolve();
   });

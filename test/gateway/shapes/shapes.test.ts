@@ -16,7 +16,11 @@ const LONG_BYTES = 1500;
 let server: TestProvider;
 let gateway: TestGateway;
 const SERVER_TOOLS = {
-  ...{ web_search: 10, web_search_options: 10, live_search: 25, code_execution: 5, mcp: 0 },
+  web_search: 10,
+  web_search_options: 10,
+  live_search: 25,
+  code_execution: 5,
+  mcp: 0,
 };
 /** It refuses the switch that asks for usage. */
 const WITHOUT_SWITCH = "cohere";

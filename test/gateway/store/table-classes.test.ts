@@ -14,17 +14,21 @@ let tables: string[] = [];
 const STORES_OWN = ["journal", "log_trims", "process"];
 /** Opened only by a cell, and where a folder was restored; and those of releases before 0.1.0. */
 const RARE = [
-  ...["cells", "forgotten", "restores", "ledger.posted", "ledger.posted_references", "ledger.posted_kinds"],
-  ...[
-    "installation",
-    "spend_parts",
-    "catalog.readings",
-    "cell_addresses",
-    "ledger.former",
-    "ledger.gone",
-    "credits.told_falls",
-    "credits.uncharged",
-  ],
+  "cells",
+  "forgotten",
+  "restores",
+  "ledger.posted",
+  "ledger.posted_references",
+  "ledger.posted_kinds",
+
+  "installation",
+  "spend_parts",
+  "catalog.readings",
+  "cell_addresses",
+  "ledger.former",
+  "ledger.gone",
+  "credits.told_falls",
+  "credits.uncharged",
 ];
 
 beforeAll(async () => {

@@ -81,7 +81,10 @@ describe.skipIf(process.platform !== "linux")("a tiny run", () => {
       targets.join(),
       "--cases",
       cases.join(),
-      ...["--json", file, "--csv", join(dir, "bench.csv")],
+      "--json",
+      file,
+      "--csv",
+      join(dir, "bench.csv"),
     ];
     const tinyRun = async () => {
       const words = [join(repoDir, "bench/main.ts"), ...args];
@@ -279,9 +282,15 @@ describe("figures", () => {
   test("a ratio is the median of the rounds' own ratios, not the ratio of medians", () => {
     // The machine halves its speed in round 2: the ratios stay 2, 3, 2.
     const samples = [
-      ...[sample(1, "direct", undefined, 1), sample(1, "pipe", 30, 2), sample(1, "weir", 60, 3)],
-      ...[sample(2, "direct", undefined, 2), sample(2, "pipe", 60, 4), sample(2, "weir", 180, 6)],
-      ...[sample(3, "direct", undefined, 1), sample(3, "pipe", 40, 2), sample(3, "weir", 80, 3)],
+      sample(1, "direct", undefined, 1),
+      sample(1, "pipe", 30, 2),
+      sample(1, "weir", 60, 3),
+      sample(2, "direct", undefined, 2),
+      sample(2, "pipe", 60, 4),
+      sample(2, "weir", 180, 6),
+      sample(3, "direct", undefined, 1),
+      sample(3, "pipe", 40, 2),
+      sample(3, "weir", 80, 3),
     ];
     expect(row(samples, "weir")).toMatchObject({
       cpuUs: 80,

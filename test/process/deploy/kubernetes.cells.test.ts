@@ -28,7 +28,13 @@ const claim = manifest("PersistentVolumeClaim", CELLS);
 test("every object is what the API's schema says, and what is misspelled is found", async () => {
   const objects = manifests(CELLS);
   expect(objects.map(({ kind }) => kind)).toEqual([
-    ...["Secret", "Service", "NetworkPolicy", "StatefulSet", "PersistentVolumeClaim", "Job", "StatefulSet"],
+    "Secret",
+    "Service",
+    "NetworkPolicy",
+    "StatefulSet",
+    "PersistentVolumeClaim",
+    "Job",
+    "StatefulSet",
   ]);
   const wrong = [
     changed(manifest("Job", CELLS), '"backoffLimit"', '"backofLimit"'),
@@ -68,7 +74,8 @@ test("a cell is the pod of one gateway but for its Redis and where it may run", 
 
 test("three cells: one at a time is replaced or evicted, machines are spread, and no volume goes by itself", () => {
   expect(cells.set).toMatchObject({
-    ...{ replicas: 3, podManagementPolicy: "Parallel" },
+    replicas: 3,
+    podManagementPolicy: "Parallel",
     updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 0 } },
     persistentVolumeClaimRetentionPolicy: { whenScaled: "Retain", whenDeleted: "Retain" },
   });
@@ -185,7 +192,8 @@ describe("Redis", () => {
         podSelector: {
           matchExpressions: [
             {
-              ...{ key: label, operator: "In" },
+              key: label,
+              operator: "In",
               values: [cells.set.template, job.template].map(({ metadata }) => metadata?.labels?.[label]),
             },
           ],

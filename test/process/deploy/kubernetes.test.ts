@@ -10,7 +10,12 @@ import { changed, complaints } from "./kubernetes.fixtures.ts";
 test("every object is what the API's schema says", async () => {
   const objects = manifests();
   expect(objects.map(({ kind }) => kind)).toEqual([
-    ...["ConfigMap", "Secret", "Service", "Service", "StatefulSet", "PodDisruptionBudget"],
+    "ConfigMap",
+    "Secret",
+    "Service",
+    "Service",
+    "StatefulSet",
+    "PodDisruptionBudget",
   ]);
   expect(await complaints(objects)).toEqual(objects.map(() => []));
 });
@@ -55,7 +60,9 @@ test("every name that one object says of another is there", () => {
   const metrics = String(container.ports?.[1]?.containerPort);
   expect(container.env?.find(({ name }) => name === "METRICS_PORT")?.value).toBe(metrics);
   expect(set.template.metadata?.annotations).toMatchObject({
-    ...{ "prometheus.io/scrape": "true", "prometheus.io/port": metrics, "prometheus.io/path": "/metrics" },
+    "prometheus.io/scrape": "true",
+    "prometheus.io/port": metrics,
+    "prometheus.io/path": "/metrics",
   });
   const headless = services.find(({ spec }) => spec?.clusterIP === "None");
   expect(headless?.metadata?.name).toBe(set.serviceName);

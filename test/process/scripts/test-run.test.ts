@@ -103,7 +103,9 @@ test("filters and options reach vitest, also in the second run; all passes then,
 
   expect([run.code, runsOf(run.output), run.lastLine]).toEqual([0, 2, "1 passed, 0 failed, 1 skipped"]);
   expect(JSON.parse(readFileSync(join(folder, "summary.json"), "utf8"))).toMatchObject({
-    ...{ passed: 1, failed: 0, skipped: 1 },
+    passed: 1,
+    failed: 0,
+    skipped: 1,
     passedSecondTime: [{ project: "", file: "late.test.js", tests: ["chosen"] }],
   });
 });

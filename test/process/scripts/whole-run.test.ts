@@ -53,11 +53,19 @@ test(".ci/run counts a failure as one, also where no test ran", async () => {
 
 test("a run's line has both parts, and names what passed the second time so that it fits into a table", () => {
   const quick = {
-    ...{ passed: 11_000, failed: 0, skipped: 1, seconds: 200.2, processorsBeside: 0 },
+    passed: 11_000,
+    failed: 0,
+    skipped: 1,
+    seconds: 200.2,
+    processorsBeside: 0,
     passedSecondTime: [{ project: "unit", file: "test/unit/a.test.ts", tests: ["is | late", "is\nearly"] }],
   };
   const rest = {
-    ...{ passed: 3_200, failed: 1, skipped: 2, seconds: 600.6, processorsBeside: 1.2 },
+    passed: 3_200,
+    failed: 1,
+    skipped: 2,
+    seconds: 600.6,
+    processorsBeside: 1.2,
     passedSecondTime: [{ project: "any cell", file: "test/gateway/b.test.ts", tests: [] }],
   };
   expect(rowOf(quick, rest, { commit: "8c0a77cd", pipeUs: 45.23 })).toMatch(

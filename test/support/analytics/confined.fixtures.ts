@@ -62,7 +62,12 @@ export async function probed(
   const child: ChildProcess = await launch({ confinement: how, engineFolder, program: PROBE });
   child.stdin?.end(
     JSON.stringify({
-      ...{ read: [], write: [], connect: [], sql: [], walk: false, canary: CANARY },
+      read: [],
+      write: [],
+      connect: [],
+      sql: [],
+      walk: false,
+      canary: CANARY,
       ...tries,
     }),
   );

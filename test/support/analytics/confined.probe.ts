@@ -132,7 +132,10 @@ async function main(): Promise<void> {
   const connections = await Promise.all(tries.connect.map(reached));
   listener.close();
   const found: Found = {
-    ...{ environment, pid: process.pid, folder: process.cwd(), descriptors: open },
+    environment,
+    pid: process.pid,
+    folder: process.cwd(),
+    descriptors: open,
     paths: all.filter((path) => !path.startsWith("/weir/")),
     program: readdirSync(import.meta.dirname),
     leaks: all.filter((path) => holds(path, tries.canary)),

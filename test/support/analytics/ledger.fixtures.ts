@@ -9,13 +9,24 @@ const AT_MS = Date.UTC(2026, 1, 3, 4, 5, 6, 789);
 
 /** The charge of a call, a millisecond after the one before. */
 export const settle = (orgId: string, seq: number, amountMicroUsd = -7): OrgEntry => ({
-  ...{ orgId, seq, kind: "settle", amountMicroUsd, balanceMicroUsd: seq * amountMicroUsd },
-  ...{ createdAtMs: AT_MS + seq, requestId: `request-${orgId}-${seq}` },
+  orgId,
+  seq,
+  kind: "settle",
+  amountMicroUsd,
+  balanceMicroUsd: seq * amountMicroUsd,
+  createdAtMs: AT_MS + seq,
+  requestId: `request-${orgId}-${seq}`,
 });
 
 export const topUp = (orgId: string, seq: number): OrgEntry => ({
-  ...{ orgId, seq, kind: "topup", amountMicroUsd: 5_000_000, balanceMicroUsd: 5_000_000 - seq },
-  ...{ createdAtMs: AT_MS + seq, refType: "topup", refId: `tup_${seq}` },
+  orgId,
+  seq,
+  kind: "topup",
+  amountMicroUsd: 5_000_000,
+  balanceMicroUsd: 5_000_000 - seq,
+  createdAtMs: AT_MS + seq,
+  refType: "topup",
+  refId: `tup_${seq}`,
 });
 
 /** As a list shows it. */

@@ -20,7 +20,8 @@ export interface Typed {
 export async function typed(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Typed> {
   let [out, err] = ["", ""];
   const code = await runCommandLine(words, {
-    ...{ env, isTerminal: false },
+    env,
+    isTerminal: false,
     out: (text) => (out += text),
     err: (text) => (err += text),
   });

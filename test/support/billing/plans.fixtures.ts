@@ -49,10 +49,15 @@ gstin: 29AAWCE1234F1ZG
 export const DAY = 86_400_000;
 
 const plan = (id: string, usd: number, includedMicroUsd: number, differing: Partial<Plan> = {}): Plan => ({
-  ...{ id, name: id[0]?.toUpperCase() + id.slice(1), description: "", public: true, sort: usd },
+  id,
+  name: id[0]?.toUpperCase() + id.slice(1),
+  description: "",
+  public: true,
+  sort: usd,
   limits: { rpm: usd, tpm: 0, concurrency: 0, keys: 5, projects: 5, auto_approve: 2 },
   features: { sso: false, priority_support: false },
-  ...{ included_micro: includedMicroUsd, monthly_minor: { INR: usd * 90, USD: usd } },
+  included_micro: includedMicroUsd,
+  monthly_minor: { INR: usd * 90, USD: usd },
   ...differing,
 });
 
@@ -196,14 +201,27 @@ function openRooms(folder: string, clock: ManualClock, options: PlansOptions) {
   const accounts = new AccountTables(store);
   const invoiceTables = new InvoiceTables(store);
   const invoices = new Issuer({
-    ...{ clock, tables: invoiceTables, series: new Series(store), events: trail.events, jobs },
+    clock,
+    tables: invoiceTables,
+    series: new Series(store),
+    events: trail.events,
+    jobs,
     supplier: parseSupplier(SUPPLIER, "supplier.yaml"),
     putMail: () => {},
   });
   const subscriptions = new SubscriptionTables(store);
   const deps = {
-    ...{ store, clock, book, purse, lots, invoices, jobs, accounts, subscriptions },
-    ...{ events: trail.events, audit: trail.audit },
+    store,
+    clock,
+    book,
+    purse,
+    lots,
+    invoices,
+    jobs,
+    accounts,
+    subscriptions,
+    events: trail.events,
+    audit: trail.audit,
     fx: new FxTable({ store, clock, listed: [], always: options.rate ?? "88.50000000" }),
     terms: { spreadBps: 200 },
     plans: new PlanList(options.plans ?? PLANS, "local"),
@@ -219,7 +237,16 @@ function openRooms(folder: string, clock: ManualClock, options: PlansOptions) {
     [expireIncluded.name, expiryHandler(deps)],
   ]);
   return {
-    ...{ store, book, purse, lots, accounts, subscriptions, invoiceTables, eventsOf, auditOf, deps },
+    store,
+    book,
+    purse,
+    lots,
+    accounts,
+    subscriptions,
+    invoiceTables,
+    eventsOf,
+    auditOf,
+    deps,
     jobTables: new JobTables(store),
     operations: planOperations(deps),
     /** Only in an act: the org was closed. */
@@ -241,6 +268,10 @@ function openRooms(folder: string, clock: ManualClock, options: PlansOptions) {
 
 export const callerOf = (orgId: string): Caller => ({
   requestId: "01J00000000000000000000000",
-  ...{ actor: { kind: "person", id: "usr_a" }, origin: ORIGIN, orgId, projectId: "" },
-  ...{ environment: "live", scopes: new Set<string>() },
+  actor: { kind: "person", id: "usr_a" },
+  origin: ORIGIN,
+  orgId,
+  projectId: "",
+  environment: "live",
+  scopes: new Set<string>(),
 });

@@ -69,8 +69,13 @@ export class CatalogWorld {
     this.versions = storedPriceVersions(this.store, time);
     this.changelog = storedChangelog(this.store, time, this.versions);
     this.catalog = await openCatalog({
-      ...{ configDir: this.dir, env: {}, simulatorUrl: undefined, changelog: this.changelog },
-      ...{ clock: time, timers: time, onFailure: (error: unknown) => this.failures.push(error) },
+      configDir: this.dir,
+      env: {},
+      simulatorUrl: undefined,
+      changelog: this.changelog,
+      clock: time,
+      timers: time,
+      onFailure: (error: unknown) => this.failures.push(error),
       priceVersions: {
         history: this.versions.history,
         assign: (...given) =>

@@ -32,7 +32,11 @@ const TOLD = {
 } as const;
 /** May change nothing, and then nothing is audited. */
 const REPEATABLE = new Set([
-  ...["key.revoke", "policy.activate", "policy.deactivate", "member.update", "credits.grant"],
+  "key.revoke",
+  "policy.activate",
+  "policy.deactivate",
+  "member.update",
+  "credits.grant",
 ]);
 const ROOMS = ["key", "project", "policy", "member", "webhook", "credits"];
 

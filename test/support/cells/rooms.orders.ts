@@ -46,7 +46,9 @@ export class Orders {
   /** What there must be before all else. */
   first = (): Order[] =>
     POLICIES.map((name) => ({
-      ...{ act: "policy.create", method: "POST", path: "/v1/policies" },
+      act: "policy.create",
+      method: "POST",
+      path: "/v1/policies",
       body: { name, yaml: "version: 1\nsort: price\n" },
     }));
 

@@ -12,7 +12,8 @@ export function composeConfig(name: string, text: string, env: Readonly<Record<s
   copyFileSync(join(DEPLOY, "weir.env.example"), join(folder, "weir.env"));
   const { PATH = "" } = process.env;
   const { status, stdout, stderr } = spawnSync("docker-compose", ["--file", name, "config"], {
-    ...{ cwd: folder, encoding: "utf8" },
+    cwd: folder,
+    encoding: "utf8",
     env: { PATH, HOME: folder, ...env },
   });
   return { status, stdout, stderr };

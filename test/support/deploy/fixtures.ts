@@ -108,13 +108,17 @@ interface Kinds {
 export type Manifest = Kinds[keyof Kinds];
 
 export const MANIFEST_FILES = [
-  ...["config.yaml", "secret.example.yaml", "service.yaml", "statefulset.yaml", "disruption-budget.yaml"],
+  "config.yaml",
+  "secret.example.yaml",
+  "service.yaml",
+  "statefulset.yaml",
+  "disruption-budget.yaml",
 ].map((name) => join("kubernetes", name));
 
 /** Files for several cells, beside those of one gateway but its StatefulSet. */
-export const CELL_MANIFEST_FILES = [
-  ...["secret.example.yaml", "redis.yaml", "init.yaml", "statefulset.yaml"],
-].map((name) => join("kubernetes/cells", name));
+export const CELL_MANIFEST_FILES = ["secret.example.yaml", "redis.yaml", "init.yaml", "statefulset.yaml"].map(
+  (name) => join("kubernetes/cells", name),
+);
 
 /** All objects of Kubernetes manifests. Their types are checked by a test of their own. */
 export const manifests = (files: readonly string[] = MANIFEST_FILES): Manifest[] =>

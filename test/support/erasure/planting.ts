@@ -77,21 +77,26 @@ export async function plantInAccount(owner: SignedInPerson, org: string, markers
   const call = (method: string, path: string, body?: unknown) =>
     ok(
       owner.call(method, path, {
-        ...{ org, headers: { [AGENT]: markers.next("agent") } },
+        org,
+        headers: { [AGENT]: markers.next("agent") },
         ...(body !== undefined && { body }),
       }),
     );
   const mark = (kind: string) => markers.next(kind);
   await call("PATCH", `/v1/orgs/${org}`, {
-    ...{ name: mark("orgname"), legal_name: mark("legal"), billing_country: "IN" },
-    ...{
-      billing_email: `${mark("billing")}@example.com`,
-      tax_status: "gst_registered",
-      gstin: markers.gstin(),
-    },
+    name: mark("orgname"),
+    legal_name: mark("legal"),
+    billing_country: "IN",
+
+    billing_email: `${mark("billing")}@example.com`,
+    tax_status: "gst_registered",
+    gstin: markers.gstin(),
     billing_address: {
-      ...{ line1: mark("street"), city: mark("city") },
-      ...{ state_code: "29", postal_code: "560001", country: "IN" },
+      line1: mark("street"),
+      city: mark("city"),
+      state_code: "29",
+      postal_code: "560001",
+      country: "IN",
     },
   });
   await call("POST", `/v1/orgs/${org}/members`, { email: `${mark("invited")}@example.com`, role: "member" });
@@ -112,7 +117,9 @@ export async function plantInAccount(owner: SignedInPerson, org: string, markers
   const oldApp = await call("POST", "/v1/apps", { name: mark("oldapp"), slug: mark("oldappslug") });
   await call("DELETE", `/v1/apps/${oldApp.json.slug}`);
   await call("POST", "/v1/provider-keys", {
-    ...{ provider: "own", name: mark("providerkey"), credential: `sk-${randomBytes(16).toString("hex")}` },
+    provider: "own",
+    name: mark("providerkey"),
+    credential: `sk-${randomBytes(16).toString("hex")}`,
   });
 }
 
@@ -126,7 +133,8 @@ const onPage = (url: string, act: string) =>
 export async function plantInMoney(owner: SignedInPerson, org: string, markers: Markers): Promise<void> {
   const call = (method: string, path: string, body?: unknown) =>
     owner.call(method, path, {
-      ...{ org, headers: { "idempotency-key": markers.next("key") } },
+      org,
+      headers: { "idempotency-key": markers.next("key") },
       ...(body !== undefined && { body }),
     });
   const address = { line1: "1 MG Road", city: "Bengaluru", state_code: "29", postal_code: "560001" };
@@ -192,12 +200,10 @@ export const echoing = (receiver: Receiver): void => {
 /** Users and groups of a directory, and calls that it refused. */
 export async function plantInDirectory(directory: Directory, markers: Markers): Promise<void> {
   const user = (name: string) => ({
-    ...{
-      schemas: [CORE_USER],
-      externalId: markers.next("external"),
-      active: true,
-      userName: `${name}@example.com`,
-    },
+    schemas: [CORE_USER],
+    externalId: markers.next("external"),
+    active: true,
+    userName: `${name}@example.com`,
     emails: [{ primary: true, type: "work", value: `${name}@example.com` }],
     name: { givenName: markers.next("given"), familyName: markers.next("family") },
     displayName: markers.next("display"),

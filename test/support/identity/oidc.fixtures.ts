@@ -109,9 +109,12 @@ export async function startTestProvider(): Promise<TestProvider> {
 
 const metadata = (issuer: string) => ({
   issuer,
-  ...{ authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` },
-  ...{ jwks_uri: `${issuer}/jwks`, end_session_endpoint: `${issuer}/end` },
-  ...{ response_types_supported: ["code"], subject_types_supported: ["public"] },
+  authorization_endpoint: `${issuer}/authorize`,
+  token_endpoint: `${issuer}/token`,
+  jwks_uri: `${issuer}/jwks`,
+  end_session_endpoint: `${issuer}/end`,
+  response_types_supported: ["code"],
+  subject_types_supported: ["public"],
   id_token_signing_alg_values_supported: ["ES256"],
 });
 
@@ -167,7 +170,9 @@ export async function called(
 
 /** What a provider says of somebody. */
 export const personOf = (sub: string, isVerified = true) => ({
-  ...{ sub, email: `${sub}@example.com`, email_verified: isVerified },
+  sub,
+  email: `${sub}@example.com`,
+  email_verified: isVerified,
 });
 
 /** Status and error code. */

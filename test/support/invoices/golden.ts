@@ -32,11 +32,15 @@ const RECIPIENTS = {
   "Karnataka SEZ": { ...SEZ, gstin: INTRA.gstin, address: { ...SEZ.address, stateCode: "29" } },
   "US firm": ABROAD,
   "British firm": {
-    ...{ legalName: "Thames Analytics Ltd", gstin: "", taxStatus: "overseas", taxId: "GB123456789" },
+    legalName: "Thames Analytics Ltd",
+    gstin: "",
+    taxStatus: "overseas",
+    taxId: "GB123456789",
     address: { line1: "1 King Street", city: "London", stateCode: "", postalCode: "SW1A 1AA", country: "GB" },
   },
   "Long name": {
-    ...{ ...INTRA, legalName: `${"Long ".repeat(38)}Names LLP` },
+    ...INTRA,
+    legalName: `${"Long ".repeat(38)}Names LLP`,
     address: { ...INTRA.address, line1: `${"Unit 4, ".repeat(24)}MG Road` },
   },
   "Hindi name": { ...UNREGISTERED, legalName: "भारतीय सॉफ्टवेयर कंपनी" },
@@ -148,8 +152,13 @@ function sellerOf(seller: Seller) {
   if (seller === "US") {
     const address = "{ line1: 1 Market Street, city: Wilmington, postal_code: '19801' }";
     return supplierOf({
-      ...{ legal_name: "Weir Example Inc.", address, country: "US", state_code: "DE", gstin: "''" },
-      ...{ lut: "{}", e_invoice: "false" },
+      legal_name: "Weir Example Inc.",
+      address,
+      country: "US",
+      state_code: "DE",
+      gstin: "''",
+      lut: "{}",
+      e_invoice: "false",
     });
   }
   const first = `${seller}AAWCE1234F1Z`;
@@ -166,7 +175,13 @@ const columnsOf = (table: string): Columns[] =>
       const [name = "", seller = "", to = "", lut = "", title = "", place = "", figures = "", ...credit] =
         cells;
       return {
-        ...{ name, seller: seller as Seller, to: to as keyof typeof RECIPIENTS, lut, title, place, credit },
+        name,
+        seller: seller as Seller,
+        to: to as keyof typeof RECIPIENTS,
+        lut,
+        title,
+        place,
+        credit,
         figures: figures.split(" "),
       };
     });
@@ -190,8 +205,13 @@ function noteOf(columns: Columns): InvoiceRow {
   const heads = shareOf(original, already, taxableMinor);
   return {
     ...original,
-    ...{ id: "cn_01JTEST0000000000000000001", kind: "credit_note", originalId: original.id },
-    ...{ number: original.number.replace("TI", "CN"), series: "CN", taxableMinor, heads },
+    id: "cn_01JTEST0000000000000000001",
+    kind: "credit_note",
+    originalId: original.id,
+    number: original.number.replace("TI", "CN"),
+    series: "CN",
+    taxableMinor,
+    heads,
     totalMinor: totalOf({ taxableMinor, heads }),
     lines: [
       {
@@ -212,11 +232,20 @@ function statementOf([, lines]: (typeof STATEMENTS)[number]): InvoiceRow {
   return rowOf({
     recipient: ABROAD,
     row: {
-      ...{ kind: "statement", number: "ST/26-27/0000001", series: "ST", currency: "USD" },
+      kind: "statement",
+      number: "ST/26-27/0000001",
+      series: "ST",
+      currency: "USD",
       lines: lines.map(([description, minor]) => ({
-        ...{ description, kind: "proration" as const, quantity: 1, unitMinor: minor, amountMinor: minor },
+        description,
+        kind: "proration" as const,
+        quantity: 1,
+        unitMinor: minor,
+        amountMinor: minor,
       })),
-      ...{ taxableMinor: totalMinor, totalMinor, heads: NO_HEADS },
+      taxableMinor: totalMinor,
+      totalMinor,
+      heads: NO_HEADS,
       reference: { type: "subscription", id: "sub_0001" },
       plan: {
         planId: "team",

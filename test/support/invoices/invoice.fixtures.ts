@@ -22,8 +22,13 @@ export async function seedInvoices(
   const org = new AccountTables(store).oldestOrg();
   const { events, jobs, close } = trailOn(store, systemClock);
   const issuer = new Issuer({
-    ...{ clock: systemClock, tables: new InvoiceTables(store), series: new Series(store), events, jobs },
-    ...{ supplier: SUPPLIER, putMail: () => {} },
+    clock: systemClock,
+    tables: new InvoiceTables(store),
+    series: new Series(store),
+    events,
+    jobs,
+    supplier: SUPPLIER,
+    putMail: () => {},
   });
   const nowMs = systemClock.now();
   const rows = await store.act(() =>

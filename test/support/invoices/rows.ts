@@ -37,23 +37,38 @@ const address = {
 
 /** In the supplier's State, with a GSTIN. */
 export const INTRA: Recipient = {
-  ...{ legalName: "Kaveri Software LLP", gstin: "29AABCT1332L1ZA", taxStatus: "gst_registered", taxId: "" },
+  legalName: "Kaveri Software LLP",
+  gstin: "29AABCT1332L1ZA",
+  taxStatus: "gst_registered",
+  taxId: "",
   address,
 };
 export const INTER: Recipient = {
-  ...{ legalName: "Mumbai Models Private Limited", gstin: "27AAPFU0939F1ZV", taxStatus: "gst_registered" },
-  ...{ taxId: "", address: { ...address, city: "Mumbai", stateCode: "27", postalCode: "400001" } },
+  legalName: "Mumbai Models Private Limited",
+  gstin: "27AAPFU0939F1ZV",
+  taxStatus: "gst_registered",
+  taxId: "",
+  address: { ...address, city: "Mumbai", stateCode: "27", postalCode: "400001" },
 };
 export const UNREGISTERED: Recipient = {
-  ...{ legalName: "Asha Rao", gstin: "", taxStatus: "unregistered", taxId: "" },
+  legalName: "Asha Rao",
+  gstin: "",
+  taxStatus: "unregistered",
+  taxId: "",
   address: { ...address, line1: "7 Anna Salai", city: "Chennai", stateCode: "33", postalCode: "600002" },
 };
 export const SEZ: Recipient = {
-  ...{ legalName: "Harbour SEZ Unit Limited", gstin: "24AAGCS9012K1Z9", taxStatus: "sez", taxId: "" },
+  legalName: "Harbour SEZ Unit Limited",
+  gstin: "24AAGCS9012K1Z9",
+  taxStatus: "sez",
+  taxId: "",
   address: { ...address, line1: "Plot 8, SEZ", city: "Kandla", stateCode: "24", postalCode: "370230" },
 };
 export const ABROAD: Recipient = {
-  ...{ legalName: "Acme Research Inc.", gstin: "", taxStatus: "overseas", taxId: "US-EIN 12-3456789" },
+  legalName: "Acme Research Inc.",
+  gstin: "",
+  taxStatus: "overseas",
+  taxId: "US-EIN 12-3456789",
   address: { line1: "500 Main Street", city: "Austin", stateCode: "TX", postalCode: "78701", country: "US" },
 };
 
@@ -75,15 +90,25 @@ export function orderOf(wishes: OrderWishes = {}): InvoiceOrder {
   const treatment = treatmentFor(identityOf(supplier, financialYear(atMs)), recipient);
   const id = `tup_${String(++made).padStart(4, "0")}`;
   return {
-    ...{ orgId: "org_a", reference: { type: "topup", id }, kind: "payment", topupId: id },
+    orgId: "org_a",
+    reference: { type: "topup", id },
+    kind: "payment",
+    topupId: id,
     currency: recipient.address.country === "IN" ? "INR" : "USD",
     lines: [
       {
         description: "Prepaid credit for model calls",
-        ...{ kind: "credits", quantity: 1, unitMinor: taxableMinor, amountMinor: taxableMinor },
+        kind: "credits",
+        quantity: 1,
+        unitMinor: taxableMinor,
+        amountMinor: taxableMinor,
       },
     ],
-    ...{ taxableMinor, heads: headsOf(treatment, taxableMinor), treatment, recipient, rate: RATE },
+    taxableMinor,
+    heads: headsOf(treatment, taxableMinor),
+    treatment,
+    recipient,
+    rate: RATE,
     ...wishes.order,
   };
 }
@@ -98,10 +123,20 @@ export function rowOf(wishes: OrderWishes & { readonly row?: Partial<InvoiceRow>
     ...order,
     id: "inv_01JTEST0000000000000000000",
     kind: order.treatment.placeOfSupply === "96" ? "export_invoice" : "tax_invoice",
-    ...{ number: `TI/${fy.slice(2)}/0000001`, series: "TI", fy, totalMinor: totalOf(order) },
-    ...{ supplier: identityOf(supplier, fy), status: "paid", creditedMinor: 0 },
-    ...{ credited: { taxableMinor: 0, heads }, irnStatus: "not_required", irn: "", signedQr: "" },
-    ...{ ackNumber: "", ackAtMs: null, issuedAtMs: atMs },
+    number: `TI/${fy.slice(2)}/0000001`,
+    series: "TI",
+    fy,
+    totalMinor: totalOf(order),
+    supplier: identityOf(supplier, fy),
+    status: "paid",
+    creditedMinor: 0,
+    credited: { taxableMinor: 0, heads },
+    irnStatus: "not_required",
+    irn: "",
+    signedQr: "",
+    ackNumber: "",
+    ackAtMs: null,
+    issuedAtMs: atMs,
     ...wishes.row,
   };
 }

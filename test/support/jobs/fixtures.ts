@@ -149,7 +149,8 @@ export class Rig {
       clock: this.time,
       timers: process.timers,
       random: seededRandom(7),
-      ...{ holder, isShared },
+      holder,
+      isShared,
       onFailure: (error, what) => failures.push(`${what}: ${errorText(error)}`),
     });
     const cell = { jobs, process, failures };

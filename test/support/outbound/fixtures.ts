@@ -117,7 +117,10 @@ export function outboundRig() {
     },
     send: (request: Partial<OutboundRequest> = {}) =>
       rig.outbound.send({
-        ...{ url: rig.receiver.url, method: "POST", body: "{}", timeoutMs: 5_000 },
+        url: rig.receiver.url,
+        method: "POST",
+        body: "{}",
+        timeoutMs: 5_000,
         ...request,
       }),
   };

@@ -38,7 +38,11 @@ export interface Recorded extends Partial<Omit<CallRecord, "usage" | "cost">> {
 export function served(at: Endpoint, change: Recorded = {}): CallRecord {
   const { usage: used, ...rest } = change;
   const usage: Usage = {
-    ...{ inputTokens: 1000, outputTokens: 100, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+    inputTokens: 1000,
+    outputTokens: 100,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
     ...used,
   };
   return record({
@@ -151,6 +155,11 @@ export const replay = (
   more: Partial<Parameters<Replays["replay"]>[0]> = {},
 ): Promise<ReplayReport> =>
   replays.replay({
-    ...{ orgId: ORG, dataPolicy: DATA_POLICY, yaml, name: "draft", version: 2, hours: 24 },
+    orgId: ORG,
+    dataPolicy: DATA_POLICY,
+    yaml,
+    name: "draft",
+    version: 2,
+    hours: 24,
     ...more,
   });

@@ -71,7 +71,9 @@ const createdId = async (answer: Promise<Answer>): Promise<{ id: string }> => {
 const newKey = (world: CallWorld) =>
   createdId(
     world.asOwner("POST", "/v1/keys", {
-      ...{ name: "to go", scopes: ["write:keys"], project_id: world.projectId },
+      name: "to go",
+      scopes: ["write:keys"],
+      project_id: world.projectId,
     }),
   );
 const newProject = ({ asOwner }: CallWorld) =>
@@ -283,7 +285,8 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "DELETE /v1/orgs/{org}/members/{user}": {
     values: newMember,
     // Whoever is no admin may remove only themselves.
-    ...{ harmless: { values: NOBODY }, as: "admin" },
+    harmless: { values: NOBODY },
+    as: "admin",
   },
   "POST /v1/tickets": { body: () => ({ subject: "A question" }) },
   "GET /v1/tickets/{id}": { values: newTicket },

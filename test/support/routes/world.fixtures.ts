@@ -18,7 +18,10 @@ export async function openWorld({ gateway, owner, requestId, invoiceId }: WorldP
   ];
   let members = 0;
   return {
-    ...{ orgId: me.active_org, projectId: projects.data[0].id, requestId, invoiceId },
+    orgId: me.active_org,
+    projectId: projects.data[0].id,
+    requestId,
+    invoiceId,
     asOwner: (method, path, body) => owner.call(method, path, { ...(body && { body }) }),
     asKey: (method, path, body) => gateway.call(method, path, { ...(body && { body }) }),
     async newMember(status) {

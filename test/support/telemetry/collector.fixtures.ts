@@ -81,7 +81,8 @@ export async function startCollector(answer: () => number = () => 200): Promise<
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ spans, requests },
+    spans,
+    requests,
     get resource() {
       return resource;
     },

@@ -92,17 +92,27 @@ test("S9: a query as long as may be, of each parameter of each list", async () =
 });
 
 const HEADERS = [
-  ...[
-    "accept",
-    "accept-encoding",
-    "anthropic-beta",
-    "authorization",
-    "content-type",
-    "cookie",
-    "http-referer",
-  ],
-  ...["idempotency-key", "if-match", "if-none-match", "openai-beta", "range", "traceparent", "tracestate"],
-  ...["user-agent", "x-api-key", "x-forwarded-for", "x-title", "svc-org", "svc-version", "forwarded"],
+  "accept",
+  "accept-encoding",
+  "anthropic-beta",
+  "authorization",
+  "content-type",
+  "cookie",
+  "http-referer",
+  "idempotency-key",
+  "if-match",
+  "if-none-match",
+  "openai-beta",
+  "range",
+  "traceparent",
+  "tracestate",
+  "user-agent",
+  "x-api-key",
+  "x-forwarded-for",
+  "x-title",
+  "svc-org",
+  "svc-version",
+  "forwarded",
 ];
 const VALUES = [
   "a",

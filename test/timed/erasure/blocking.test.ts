@@ -101,14 +101,12 @@ async function plant(): Promise<void> {
   const responses = store.table("responses");
   await inActs(store, (i) =>
     responses.put([project, `resp_${String(i).padStart(26, "0")}`], {
-      ...{
-        response: "r".repeat(2000),
-        endpointId: "e",
-        provider: "p",
-        keyId: "",
-        itemIds: [],
-        items: "i".repeat(2000),
-      },
+      response: "r".repeat(2000),
+      endpointId: "e",
+      provider: "p",
+      keyId: "",
+      itemIds: [],
+      items: "i".repeat(2000),
       expiresMs: nowMs + 1e9,
     }),
   );
@@ -125,7 +123,10 @@ async function plant(): Promise<void> {
     jobs.enqueue(
       { ...eraseOrg, name: "test.later" },
       {
-        ...{ key: `j${i}`, orgId: `org_${i}`, dueMs: nowMs + 1e9, payload: { orgId: "" } },
+        key: `j${i}`,
+        orgId: `org_${i}`,
+        dueMs: nowMs + 1e9,
+        payload: { orgId: "" },
       },
     ),
   );

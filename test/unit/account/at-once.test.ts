@@ -56,7 +56,10 @@ async function newPerson(role?: Role): Promise<UserRow> {
     rig.accounts.people.putUser(user);
     if (role !== undefined) {
       rig.accounts.people.putMember({
-        ...{ orgId: orgId(), userId: user.id, role, addedAtMs: rig.clock.now() },
+        orgId: orgId(),
+        userId: user.id,
+        role,
+        addedAtMs: rig.clock.now(),
         source: "invitation",
       });
     }
@@ -65,8 +68,13 @@ async function newPerson(role?: Role): Promise<UserRow> {
 }
 
 const callerFor = ({ id }: UserRow, role: Role): Caller => ({
-  ...{ requestId: "01J00000000000000000000000", actor: { kind: "person", id }, origin: ORIGIN },
-  ...{ orgId: orgId(), projectId: "", environment: "live", scopes: new Set(scopesOf(role)) },
+  requestId: "01J00000000000000000000000",
+  actor: { kind: "person", id },
+  origin: ORIGIN,
+  orgId: orgId(),
+  projectId: "",
+  environment: "live",
+  scopes: new Set(scopesOf(role)),
 });
 
 let owner: UserRow;
@@ -232,7 +240,9 @@ describe("erasure and transfer", () => {
       done: MANY,
     });
     expect([acts(), events(), isDue()]).toEqual([
-      ...[{ "org.request_erasure": 1 }, { "erasure.requested": 1 }, true],
+      { "org.request_erasure": 1 },
+      { "erasure.requested": 1 },
+      true,
     ]);
   });
 

@@ -86,8 +86,12 @@ export function accountRig(spent = NOTHING) {
     locks = [];
     hasDirectory = true;
     ops = accountOperations({
-      ...{ accounts, clock, lastUsed },
-      ...{ trail: trail.trail, jobs: trail.jobs, tickets: new Tickets(store, quotas) },
+      accounts,
+      clock,
+      lastUsed,
+      trail: trail.trail,
+      jobs: trail.jobs,
+      tickets: new Tickets(store, quotas),
       invitationCounts: openInvitationCounts(store, clock, failing),
       previewRedaction: () => Promise.reject(new Error("there are no workers here")),
       slowPattern: async (patterns) => slowPattern(patterns),
@@ -173,13 +177,11 @@ export function accountRig(spent = NOTHING) {
       accounts.people.putMember({ orgId, userId: user.id, role, addedAtMs: nowMs, source: "creation" });
     });
     return {
-      ...{
-        requestId: "01J00000000000000000000000",
-        origin: ORIGIN,
-        orgId,
-        projectId: "",
-        environment: "live",
-      },
+      requestId: "01J00000000000000000000000",
+      origin: ORIGIN,
+      orgId,
+      projectId: "",
+      environment: "live",
       actor: { kind: "person", id: user.id },
       scopes: new Set(scopesOf(role)),
     };

@@ -53,7 +53,9 @@ describe("a key that a person made gives roles", () => {
       outcomes[role] = await given(key);
     }
     expect(outcomes).toEqual({
-      ...{ member: "member viewer", billing: "billing", viewer: "viewer" },
+      member: "member viewer",
+      billing: "billing",
+      viewer: "viewer",
       admin: "admin billing member viewer",
     });
   });

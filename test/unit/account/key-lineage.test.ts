@@ -88,7 +88,8 @@ describe("C9: the lineage of a key", () => {
       const { old, fresh } = await differing();
       await patch(fresh.id, { limits: { rpm: 3 } });
       expect(await get(old.id)).toMatchObject({
-        ...{ limits: { rpm: 3, tpm: 90 }, budget: { daily_micro: 5, hard: false } },
+        limits: { rpm: 3, tpm: 90 },
+        budget: { daily_micro: 5, hard: false },
       });
       await patch(fresh.id, { limits: { rpm: null }, budget: { daily_micro: 6 } });
       expect(await get(old.id)).toMatchObject({ budget: { daily_micro: 6, hard: false } });
@@ -117,7 +118,8 @@ describe("C9: the lineage of a key", () => {
       expect(seen().map(([, rpm]) => rpm)).toEqual([2, 2]);
       await rig.revoke(fresh.id);
       expect(rig.keyring.resolve(old.secret)).toMatchObject({
-        ...{ keyBudget: { dailyMicroUsd: 5, hard: false }, limits: { rpm: 9 } },
+        keyBudget: { dailyMicroUsd: 5, hard: false },
+        limits: { rpm: 9 },
       });
     });
   });

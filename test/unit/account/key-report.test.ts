@@ -8,8 +8,13 @@ import { accountRig, failure, failureKind } from "./fixtures.ts";
 
 const rig = accountRig();
 const nobody = (): Caller => ({
-  ...{ requestId: "01J00000000000000000000000", origin: rig.owner.origin, environment: "live" },
-  ...{ actor: { kind: "nobody", id: "" }, orgId: "", projectId: "", scopes: new Set() },
+  requestId: "01J00000000000000000000000",
+  origin: rig.owner.origin,
+  environment: "live",
+  actor: { kind: "nobody", id: "" },
+  orgId: "",
+  projectId: "",
+  scopes: new Set(),
 });
 const report = (secret: string) => rig.call<undefined>("reportKey", nobody(), { body: { secret } });
 const resolved = (secret: string) => failureKind(() => rig.caller(secret));
@@ -26,7 +31,9 @@ describe("whoever shows the secret of a key", () => {
     expect(older).toHaveLength(eventsBefore);
     const [row] = rig.trail.auditOf(rig.owner.orgId);
     expect(row).toMatchObject({
-      ...{ act: "key.revoke", target: key.id, reason: "reported" },
+      act: "key.revoke",
+      target: key.id,
+      reason: "reported",
       actor: { kind: "nobody", id: "anyone" },
     });
     expect(row?.changes).toContainEqual({ field: "status", before: "active", after: "revoked" });

@@ -26,7 +26,9 @@ describe("an invitation", () => {
     const admin = await rig.person("admin");
     const made = await add(admin, "New.Person@Example.COM", "viewer");
     expect(made).toEqual({
-      ...{ org_id: admin.orgId, user_id: expect.stringMatching(/^usr_/), role: "viewer" },
+      org_id: admin.orgId,
+      user_id: expect.stringMatching(/^usr_/),
+      role: "viewer",
       email: "New.Person@example.com",
     });
     const [mail] = rig.mails;
@@ -211,7 +213,8 @@ describe("S10: a directory's member whom an owner makes an owner once the direct
   test("accepts it, where they have not signed in yet", async () => {
     const { user_id: id } = await add(await rig.person("admin"), "new@example.com");
     expect(await promoted(id)).toMatchObject({
-      ...{ role: "owner", source: "invitation" },
+      role: "owner",
+      source: "invitation",
       invitation: { by: { kind: "person" }, endsAtMs: rig.clock.now() + 14 * DAY_MS },
     });
   });

@@ -16,8 +16,15 @@ describe("a new org", () => {
     const maker = await rig.person("viewer");
     const made = await create(maker, { ...acme, billing_country: "IN" });
     expect(made).toMatchObject({
-      ...{ slug: "acme", name: "Acme", kind: "team", status: "active", role: "owner", plan_id: "free" },
-      ...{ billing_country: "IN", billing_currency: "INR", tax_status: "unregistered" },
+      slug: "acme",
+      name: "Acme",
+      kind: "team",
+      status: "active",
+      role: "owner",
+      plan_id: "free",
+      billing_country: "IN",
+      billing_currency: "INR",
+      tax_status: "unregistered",
       settings: { timezone: "Asia/Kolkata" },
     });
     expect(rig.accounts.projectsOf(made.id).map(({ slug }) => slug)).toEqual(["default"]);
@@ -56,7 +63,9 @@ describe("a change", () => {
     const admin = await rig.person("admin");
     const changed = await patch(admin, { name: "Renamed", settings: { security: { session_hours: 8 } } });
     expect(changed).toMatchObject({
-      ...{ name: "Renamed", slug: "first", role: "admin" },
+      name: "Renamed",
+      slug: "first",
+      role: "admin",
       settings: { security: { session_hours: 8, require_2fa: false } },
     });
     const [row] = rig.trail.auditOf(admin.orgId);
@@ -110,7 +119,9 @@ describe("closing", () => {
     const tickets = await rig.call<{ data: { id: string }[] }>("listTickets", owner);
     expect(tickets.data).toEqual([
       expect.objectContaining({
-        ...{ kind: "close_org", status: "open", created_by: "owner@example.com" },
+        kind: "close_org",
+        status: "open",
+        created_by: "owner@example.com",
         body: { refund_requested: true, refundable_micro: 7 },
       }),
     ]);
@@ -119,8 +130,12 @@ describe("closing", () => {
     expect(event?.data).toMatchObject({
       status: "closed",
       closing: {
-        ...{ by: "owner", refund_requested: true, ticket_id: tickets.data[0]?.id },
-        ...{ paid_micro: 7, granted_micro: 3, refunds: [] },
+        by: "owner",
+        refund_requested: true,
+        ticket_id: tickets.data[0]?.id,
+        paid_micro: 7,
+        granted_micro: 3,
+        refunds: [],
       },
     });
     expect(await failure(rig.call("createProject", owner, { body: { slug: "x", name: "x" } }))).toBe(
@@ -135,7 +150,8 @@ describe("an erasure", () => {
     const owner = await rig.person("owner");
     const asked = await rig.call("requestErasure", owner);
     expect(asked).toMatchObject({
-      ...{ status: "active", erasure_requested_at: "2026-09-09T00:00:00.000Z" },
+      status: "active",
+      erasure_requested_at: "2026-09-09T00:00:00.000Z",
       erasure_due_at: "2026-10-09T00:00:00.000Z",
     });
     expect(rig.trail.jobs.row("account.erase", owner.orgId)?.dueMs).toBe(rig.clock.now() + 30 * DAY_MS);

@@ -17,7 +17,11 @@ function folder(): string {
 
 const ORGS = ["org_1", "org_10", "org_2"];
 const row = (orgId: string, user: number, role: MemberRow["role"]): MemberRow => ({
-  ...{ orgId, userId: `usr_${user}`, role, addedAtMs: user, source: "invitation" },
+  orgId,
+  userId: `usr_${user}`,
+  role,
+  addedAtMs: user,
+  source: "invitation",
 });
 const step = fc.record({
   org: fc.constantFrom(...ORGS),

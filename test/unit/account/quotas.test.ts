@@ -148,7 +148,10 @@ describe("owners", () => {
     for (let i = 0; i < count; i++)
       await rig.accounts.act(() =>
         rig.accounts.people.putMember({
-          ...{ orgId: `org_${email}_${i}`, userId: person.actor.id, role: "owner", addedAtMs: at },
+          orgId: `org_${email}_${i}`,
+          userId: person.actor.id,
+          role: "owner",
+          addedAtMs: at,
           source: "creation",
         }),
       );
@@ -160,7 +163,8 @@ describe("owners", () => {
   test("S10: of 200 orgs that a person makes at once five are made", async () => {
     const maker = await rig.person("viewer");
     expect(await outcomes((i) => create(maker, `acme-${i}`))).toEqual({
-      ...{ done: 5, "plan_limit max_orgs_per_person": 195 },
+      done: 5,
+      "plan_limit max_orgs_per_person": 195,
     });
   });
 
@@ -185,7 +189,10 @@ describe("owners", () => {
         const { id } = await create(maker, `acme-${i}`);
         await rig.accounts.act(() =>
           rig.accounts.people.putMember({
-            ...{ orgId: id, userId: heir.actor.id, role: "member", addedAtMs: rig.clock.now() },
+            orgId: id,
+            userId: heir.actor.id,
+            role: "member",
+            addedAtMs: rig.clock.now(),
             source: "invitation",
           }),
         );
@@ -193,7 +200,8 @@ describe("owners", () => {
       }),
     );
     expect(await outcomes((i) => transfer(makers[i] as Caller, heir), 10)).toEqual({
-      ...{ done: 3, "plan_limit max_orgs_per_person": 7 },
+      done: 3,
+      "plan_limit max_orgs_per_person": 7,
     });
     expect(owned(heir)).toBe(5);
   });

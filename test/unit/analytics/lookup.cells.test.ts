@@ -17,7 +17,8 @@ const depsOf = (isDone: boolean): LookupDeps => {
 test("is unknown for a moment where a cell did not answer, and 404 where all did", async () => {
   const id = "01M85W8NXP51P0V41XQVQNKC2B";
   await expect(callRecord(depsOf(false), reader, id)).rejects.toMatchObject({
-    ...{ kind: "analytics_unavailable", retryAfterMs: 1000 },
+    kind: "analytics_unavailable",
+    retryAfterMs: 1000,
   });
   await expect(callRecord(depsOf(true), reader, id)).rejects.toMatchObject({ kind: "not_found" });
 });

@@ -12,7 +12,10 @@ function pages(count: number, limit: number, cursor: string | undefined, keep = 
   return {
     read: () => read,
     options: {
-      ...{ cursors, list: "numbers", limit, cursor },
+      cursors,
+      list: "numbers",
+      limit,
+      cursor,
       *rows(after?: (string | number)[]): Generator<number> {
         for (let n = Number(after?.[0] ?? count + 1) - 1; n > 0; n--) {
           read++;
@@ -27,7 +30,9 @@ function pages(count: number, limit: number, cursor: string | undefined, keep = 
 
 test("pages in turns are the same as pages at once, to the last one", async () => {
   const property = fc.asyncProperty(
-    ...[fc.nat(300), fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 3 })],
+    fc.nat(300),
+    fc.integer({ min: 1, max: 200 }),
+    fc.integer({ min: 1, max: 3 }),
     async (count, limit, keep) => {
       let cursor: string | undefined;
       for (let page = 0; page === 0 || cursor !== ""; page++) {

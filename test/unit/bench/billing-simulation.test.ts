@@ -23,15 +23,21 @@ test(
     const { figures, deviation } = await simulateBilling(SMALL);
     expect(deviation).toBeUndefined();
     for (const seen of [
-      ...["process: killed", "webhooks: lost", "credit: calls", "payment service: times away"],
-      ...[
-        "subscriptions: first months",
-        "subscriptions: months renewed",
-        "subscriptions: fees bought by card",
-      ],
-      ...["subscriptions: active to past due", "subscriptions: included credit expired, micro-USD"],
-      ...["debits: announced", "debits: paid and credited", "mandates: pending to active"],
-      ...["planted in our books: an invoice that nobody finds", "parked: closed by an operator"],
+      "process: killed",
+      "webhooks: lost",
+      "credit: calls",
+      "payment service: times away",
+
+      "subscriptions: first months",
+      "subscriptions: months renewed",
+      "subscriptions: fees bought by card",
+      "subscriptions: active to past due",
+      "subscriptions: included credit expired, micro-USD",
+      "debits: announced",
+      "debits: paid and credited",
+      "mandates: pending to active",
+      "planted in our books: an invoice that nobody finds",
+      "parked: closed by an operator",
     ])
       expect(figures.of(seen), seen).toBeGreaterThan(0);
     expect(figures.of("reconciliation: days compared")).toBeGreaterThan(75);
@@ -55,7 +61,9 @@ test(
 
 /** Its kind is right, and what it says is nowhere. */
 const neverFound = ({ parts }: World): Plant => ({
-  ...{ day: indianDay(parts.time.now()), atMs: 0, findings: [{ kind: "no_invoice", ref: "pay_none" }] },
+  day: indianDay(parts.time.now()),
+  atMs: 0,
+  findings: [{ kind: "no_invoice", ref: "pay_none" }],
 });
 
 test("a planted fault that reconciliation does not report is a deviation", async () => {
@@ -99,8 +107,14 @@ test.each<[string, RegExp, Tampering, (() => SimulationModule[])?]>([
     ({ rooms }) =>
       rooms.parked.park(
         {
-          ...{ reason: "paid_twice", gateway: "simulated", ref: "none", orgId: "", topupId: "" },
-          ...{ currency: "INR", minor: 1, detail: "" },
+          reason: "paid_twice",
+          gateway: "simulated",
+          ref: "none",
+          orgId: "",
+          topupId: "",
+          currency: "INR",
+          minor: 1,
+          detail: "",
         },
         rooms.clock.now(),
       ),
@@ -121,7 +135,10 @@ test.each<[string, RegExp, Tampering, (() => SimulationModule[])?]>([
     /granted 5, due is undefined/,
     ({ rooms }, orgId) =>
       rooms.book.post(orgId, {
-        ...{ kind: "grant", amountMicroUsd: 5, refType: "included_credit", refId: "sub_none/0/0" },
+        kind: "grant",
+        amountMicroUsd: 5,
+        refType: "included_credit",
+        refId: "sub_none/0/0",
       }),
     allModules,
   ],

@@ -68,7 +68,11 @@ describe("the simulation itself", () => {
 
   test("a dead endpoint answers nobody: the measure of success is not blind", async () => {
     const dead: SimulatedEndpoint = {
-      ...{ id: "a", price: 1, ttftMs: 400, spread: 0.3, tokensPerSecond: 80 },
+      id: "a",
+      price: 1,
+      ttftMs: 400,
+      spread: 0.3,
+      tokensPerSecond: 80,
       spells: [{ fromS: 0, untilS: 1e6, kind: "error" }],
     };
     const world = { seed: 1, endpoints: [dead], requests: 50, requestsPerSecond: 10, policy: {} };
@@ -194,7 +198,11 @@ describe("saturation", () => {
 
   test("a pool's keys are used evenly", async () => {
     const pool: SimulatedEndpoint = {
-      ...{ id: "a", price: 1, ttftMs: 400, spread: 0.35, tokensPerSecond: 80 },
+      id: "a",
+      price: 1,
+      ttftMs: 400,
+      spread: 0.35,
+      tokensPerSecond: 80,
       keys: 4,
     };
     const { calls } = await run({

@@ -72,8 +72,12 @@ const HEAD: HttpHead = { header: () => "", cookie: () => undefined, address: "12
 export const headWith = (key: string): HttpHead => ({ ...HEAD, header: () => key });
 
 const CALLER: Omit<Caller, "orgId"> = {
-  ...{ requestId: "req", actor: { kind: "key", id: "key_1" }, origin: ORIGIN, projectId: "" },
-  ...{ environment: "live", scopes: new Set<string>() },
+  requestId: "req",
+  actor: { kind: "key", id: "key_1" },
+  origin: ORIGIN,
+  projectId: "",
+  environment: "live",
+  scopes: new Set<string>(),
 };
 export const callerOf = (orgId: string): Caller => ({ ...CALLER, orgId });
 
@@ -93,16 +97,34 @@ function openProcess(folder: string, time: ManualTime, gateway: ScriptedGateway)
   const hook = autoTopupHook(store);
   const credits = openCredits({ store, clock, bounds: hook, onFall: hook.onFall });
   const invoices = new Issuer({
-    ...{ clock, tables: new InvoiceTables(store), series: new Series(store), events, jobs },
-    ...{ supplier: parseSupplier(SUPPLIER, "supplier.yaml"), putMail: () => {} },
+    clock,
+    tables: new InvoiceTables(store),
+    series: new Series(store),
+    events,
+    jobs,
+    supplier: parseSupplier(SUPPLIER, "supplier.yaml"),
+    putMail: () => {},
   });
   const fx = new FxTable({ store, clock, listed: [], always: "88.50000000" });
   const accounts = new AccountTables(store);
   const tables = { topups: new TopupTables(store), refunds: new RefundTables(store) };
   const ground = {
-    ...{ store, clock, timers, jobs, events, trail: { events, audit }, accounts, fx, invoices, terms: TERMS },
-    ...{ ...credits, ...tables, parked: new ParkedPayments(store), looks: new Map<string, Promise<void>>() },
-    ...{ gatewayOf: () => gateway.port, gatewayFor: () => gateway.port },
+    store,
+    clock,
+    timers,
+    jobs,
+    events,
+    trail: { events, audit },
+    accounts,
+    fx,
+    invoices,
+    terms: TERMS,
+    ...credits,
+    ...tables,
+    parked: new ParkedPayments(store),
+    looks: new Map<string, Promise<void>>(),
+    gatewayOf: () => gateway.port,
+    gatewayFor: () => gateway.port,
     ownAddress: () => "http://127.0.0.1",
     quotas: USUAL_QUOTAS,
     onFailure: (error: unknown) => {
@@ -112,8 +134,10 @@ function openProcess(folder: string, time: ManualTime, gateway: ScriptedGateway)
   };
   const room = openAutoTopup(ground, hook);
   const notices = {
-    ...{ ...ground, disputes: new DisputeTable(store) },
-    ...{ onMandate: room.onMandate, onDispute: room.onDispute },
+    ...ground,
+    disputes: new DisputeTable(store),
+    onMandate: room.onMandate,
+    onDispute: room.onDispute,
   };
   return { ...ground, ...hook.tables, real, mortal, audit, room, notices };
 }

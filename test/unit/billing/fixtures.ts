@@ -42,14 +42,25 @@ export function openBilling() {
   const { book, purse, lots } = openCredits({ store, clock });
   const invoiceTables = new InvoiceTables(store);
   const invoices = new Issuer({
-    ...{ clock, tables: invoiceTables, series: new Series(store), events: trail.events, jobs },
+    clock,
+    tables: invoiceTables,
+    series: new Series(store),
+    events: trail.events,
+    jobs,
     supplier: parseSupplier(SUPPLIER, "supplier.yaml"),
     putMail: () => {},
   });
   const fx = new FxTable({ store, clock, listed: [], always: "88.50000000" });
   const disputed: string[] = [];
   const deps: NoticeDeps = {
-    ...{ store, clock, book, purse, lots, invoices, jobs, events: trail.events },
+    store,
+    clock,
+    book,
+    purse,
+    lots,
+    invoices,
+    jobs,
+    events: trail.events,
     topups: new TopupTables(store),
     refunds: new RefundTables(store),
     disputes: new DisputeTable(store),
@@ -60,7 +71,18 @@ export function openBilling() {
     onDispute: (orgId) => disputed.push(orgId),
   };
   return {
-    ...{ deps, clock, store, book, purse, lots, fx, invoices, invoiceTables, eventsOf, disputed, jobs },
+    deps,
+    clock,
+    store,
+    book,
+    purse,
+    lots,
+    fx,
+    invoices,
+    invoiceTables,
+    eventsOf,
+    disputed,
+    jobs,
     balance: (orgId: string) => book.balance(orgId).balanceMicroUsd,
     ledger: (orgId: string) =>
       book.entries(orgId, { limit: 500 }).map(({ kind, amountMicroUsd }) => [kind, amountMicroUsd]),
@@ -70,17 +92,27 @@ export function openBilling() {
       const nowMs = clock.now();
       const id = newId("tup", nowMs);
       const row: TopupRow = {
-        ...{ id, orgId: org.id, status: "pending", source: "checkout", gateway: "simulated" },
-        ...{
-          gatewayRef: `cs_${id}`,
-          checkoutUrl: "http://127.0.0.1/",
-          paymentRef: "",
-          method: "",
-          feeMinor: 0,
-        },
+        id,
+        orgId: org.id,
+        status: "pending",
+        source: "checkout",
+        gateway: "simulated",
+
+        gatewayRef: `cs_${id}`,
+        checkoutUrl: "http://127.0.0.1/",
+        paymentRef: "",
+        method: "",
+        feeMinor: 0,
         quote: quoteFor({ fx, terms: TERMS, invoices }, org, amountMinor, nowMs),
-        ...{ invoiceId: "", refundedMinor: 0, refundedMicroUsd: 0, openDisputes: [], createdAtMs: nowMs },
-        ...{ expiresAtMs: nowMs + 1_800_000, paidAtMs: null, idempotencyKey: "", failure: "" },
+        invoiceId: "",
+        refundedMinor: 0,
+        refundedMicroUsd: 0,
+        openDisputes: [],
+        createdAtMs: nowMs,
+        expiresAtMs: nowMs + 1_800_000,
+        paidAtMs: null,
+        idempotencyKey: "",
+        failure: "",
       };
       await store.act(() => deps.topups.put(row));
       return row;
@@ -122,7 +154,11 @@ export const payment = (row: TopupRow, changes: Partial<Payment> = {}): Payment 
   reference: row.id,
   state: "paid",
   total: { currency: row.quote.currency, minor: row.quote.totalMinor },
-  ...{ feeMinor: 12, method: "upi", paidAtMs: null, failure: null, refundedMinor: 0 },
+  feeMinor: 12,
+  method: "upi",
+  paidAtMs: null,
+  failure: null,
+  refundedMinor: 0,
   ...changes,
 });
 
@@ -137,7 +173,9 @@ export const gatewayRefund = (row: TopupRow, changes: Partial<GatewayRefund> = {
   reference: "",
   paymentRef: `pay_${row.id}`,
   total: { currency: row.quote.currency, minor: row.quote.totalMinor },
-  ...{ state: "refunded", failure: null, createdAtMs: row.createdAtMs },
+  state: "refunded",
+  failure: null,
+  createdAtMs: row.createdAtMs,
   ...changes,
 });
 

@@ -52,15 +52,20 @@ test("a mandate ends at the payment gateway, then its token and its client's key
     const change = { planId: "p", effective: "now", feeMicroUsd: 0, includedMicroUsd: 0 } as const;
     for (const key of ["~", "~~", "a"])
       subscriptions().putKey(orgId, key, {
-        ...{ planId: "p", effective: "" },
+        planId: "p",
+        effective: "",
         change: { ...change, proratedBps: 0, invoiceId: "" },
       });
   });
   for (let i = 0; i < 2; i++) {
     for (const step of moneyErasure(deps())) expect(await run(step, orgId)).toBe(true);
     expect(world.now.mandates.get(orgId, id)).toEqual({
-      ...{ ...before, status: "cancelled", cancelledAtMs: world.time.now() },
-      ...{ tokenRef: "", hostedUrl: "", idempotencyKey: "" },
+      ...before,
+      status: "cancelled",
+      cancelledAtMs: world.time.now(),
+      tokenRef: "",
+      hostedUrl: "",
+      idempotencyKey: "",
     });
     expect(world.now.mandates.ofKey(orgId, before.idempotencyKey)).toBeUndefined();
     for (const key of ["~", "~~", "a"]) expect(subscriptions().ofKey(orgId, key)).toBeUndefined();

@@ -50,7 +50,8 @@ export interface Debits extends RunOptions {
 const times = fc.integer({ min: 1, max: 3 });
 const choice = { amount: fc.integer({ min: 0, max: 2 }), threshold: fc.integer({ min: 0, max: 1 }) };
 const spent = fc.record({
-  ...{ do: fc.constant("spend"), times: fc.integer({ min: 1, max: 4 }) },
+  do: fc.constant("spend"),
+  times: fc.integer({ min: 1, max: 4 }),
   share: fc.integer({ min: 20, max: 100 }),
 });
 const act = fc.oneof(
@@ -73,7 +74,8 @@ const nth = (of: string) => fc.integer({ min: 1, max: of === "" ? 60 : 4 });
 const deathAt = (of: string) => fc.record({ write: nth(of), isMade: fc.boolean(), of: fc.constant(of) });
 const faultAt = (of: string) =>
   fc.record({
-    ...{ call: nth(of), of: fc.constant(of) },
+    call: nth(of),
+    of: fc.constant(of),
     kind: fc.constantFrom("error_before", "error_after", "timeout_after", "conflict", "rate_limit"),
   });
 
@@ -83,7 +85,8 @@ export const debits = fc.record({
   faults: fc.array(fc.oneof(faultAt(""), faultAt("/confirm"), faultAt("/debits")), far),
   org: fc.constantFrom("upi", "card", "emandate", "abroad", "abroad"),
   minuteOfDay: fc.integer({ min: 0, max: 1_439 }),
-  ...{ copies: times, ...choice },
+  copies: times,
+  ...choice,
   answers: fc.array(fc.constantFrom(...ANSWERS), { maxLength: 6 }),
   later: fc.array(fc.oneof(LATER.dispute, LATER.ask, LATER.dashboard), { maxLength: 2 }),
   leaps: fc.array(

@@ -48,8 +48,13 @@ export const LATER = {
     do: fc.constant("dispute"),
     share: fc.oneof(fc.constant(100), share),
     states: fc.constantFrom(
-      ...[["withdrawn"], ["withdrawn", "won"], ["withdrawn", "lost"], ["open", "withdrawn", "reinstated"]],
-      ...[["open", "won"], ["warning"], ["warning", "withdrawn", "lost"]],
+      ["withdrawn"],
+      ["withdrawn", "won"],
+      ["withdrawn", "lost"],
+      ["open", "withdrawn", "reinstated"],
+      ["open", "won"],
+      ["warning"],
+      ["warning", "withdrawn", "lost"],
       ["withdrawn", "reinstated", "lost"],
     ),
   }),
@@ -87,8 +92,13 @@ export const lifeOf = (
 
 const ORIGIN: Origin = { ipPrefix: "", userAgent: "" };
 export const callerOf = (orgId: string): Caller => ({
-  ...{ requestId: "", actor: { kind: "person", id: "usr" }, origin: ORIGIN },
-  ...{ orgId, projectId: "", environment: "live", scopes: new Set() },
+  requestId: "",
+  actor: { kind: "person", id: "usr" },
+  origin: ORIGIN,
+  orgId,
+  projectId: "",
+  environment: "live",
+  scopes: new Set(),
 });
 
 /** Lives it to its end. @returns id of the org */
@@ -194,7 +204,8 @@ function askRefund(world: PayWorld, orgId: string, { reference }: Paid, percent:
     world.ask(`POST refund ${copy}`, ({ operations, topups }) => {
       const minor = topups.find(reference)?.quote.amountMinor ?? 100;
       const body = {
-        ...{ amount_minor: Math.max(1, Math.floor((minor * percent) / 100)), reason: "" },
+        amount_minor: Math.max(1, Math.floor((minor * percent) / 100)),
+        reason: "",
         idempotency_key: key,
       };
       const input = { path: { id: reference }, query: undefined, body };

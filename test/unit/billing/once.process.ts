@@ -192,7 +192,7 @@ export class PayProcess {
     const timers = {
       after: (delayMs: number, act: () => void) => schedule.after(delayMs, () => this.isDead || act()),
     };
-    const jobs = new Jobs({ ...{ store, clock, timers, holder: "cell", onFailure }, random: () => 0.5 });
+    const jobs = new Jobs({ store, clock, timers, holder: "cell", onFailure, random: () => 0.5 });
     const events = new Events({ store, clock, onFailure });
     const audit = new Audit({ store, clock, onFailure });
     const trail = { events, audit };
@@ -203,9 +203,17 @@ export class PayProcess {
     const supplier = parseSupplier(SUPPLIER, "supplier.yaml");
     const mails = store.table<number>("test.mails");
     const invoices = openInvoices({
-      ...{ store, clock, trail, jobs, accounts, onFailure, supplier, cursors: CURSORS },
+      store,
+      clock,
+      trail,
+      jobs,
+      accounts,
+      onFailure,
+      supplier,
+      cursors: CURSORS,
       quotas: USUAL_QUOTAS,
-      ...{ tickets: {} as Tickets, draw: {} as InvoicesOptions["draw"] },
+      tickets: {} as Tickets,
+      draw: {} as InvoicesOptions["draw"],
       mails: { put: ({ id }) => mails.put([id], (mails.get([id]) ?? 0) + 1), putTo() {} },
       portal: async () => undefined,
       onOverdue() {},
@@ -220,18 +228,32 @@ export class PayProcess {
     const terms = TERMS;
     const tables = { topups: new TopupTables(store), refunds: new RefundTables(store) };
     const shared = {
-      ...{ ...tables, store, clock, book, purse, lots, jobs, events, gatewayOf },
-      ...{ disputes: new DisputeTable(store), parked: new ParkedPayments(store) },
-      ...{ looks: new Map<string, Promise<void>>(), invoices: invoices.issuer },
+      ...tables,
+      store,
+      clock,
+      book,
+      purse,
+      lots,
+      jobs,
+      events,
+      gatewayOf,
+      disputes: new DisputeTable(store),
+      parked: new ParkedPayments(store),
+      looks: new Map<string, Promise<void>>(),
+      invoices: invoices.issuer,
     };
     const offering = {
-      ...{ ...shared, accounts, trail, cursors: CURSORS, fx, terms },
-      ...{
-        gatewayFor: () => gateway,
-        ownAddress: () => "http://gateway",
-        settled: async () => {},
-        seenEverywhere: async () => {},
-      },
+      ...shared,
+      accounts,
+      trail,
+      cursors: CURSORS,
+      fx,
+      terms,
+
+      gatewayFor: () => gateway,
+      ownAddress: () => "http://gateway",
+      settled: async () => {},
+      seenEverywhere: async () => {},
       quotas: USUAL_QUOTAS,
     };
     const { boundsChanged } = credits;
@@ -244,25 +266,36 @@ export class PayProcess {
     const planRoom = openPlanRoom(
       { plans: PLANS, settings: { default_plan: "local" } } as unknown as Parameters<typeof openPlanRoom>[0],
       {
-        ...{ store, clock, trail, jobs, book, purse, lots, fx, terms, accounts, supplier },
+        store,
+        clock,
+        trail,
+        jobs,
+        book,
+        purse,
+        lots,
+        fx,
+        terms,
+        accounts,
+        supplier,
         events: trail.events,
-        ...{ invoices: invoices.issuer, catalog: { current: () => ({ models: new Map() }) } as never },
+        invoices: invoices.issuer,
+        catalog: { current: () => ({ models: new Map() }) } as never,
       },
     );
     return {
-      ...{
-        ...deps,
-        store,
-        book,
-        accounts,
-        fx,
-        inbound,
-        gateway,
-        jobs,
-        mails,
-        jobTables: new JobTables(store),
-      },
-      ...{ invoiceTables: invoices.tables, subscriptions: planRoom.subscriptions, autoTopup },
+      ...deps,
+      store,
+      book,
+      accounts,
+      fx,
+      inbound,
+      gateway,
+      jobs,
+      mails,
+      jobTables: new JobTables(store),
+      invoiceTables: invoices.tables,
+      subscriptions: planRoom.subscriptions,
+      autoTopup,
       ...hook.tables,
       eventsOf: (orgId: string) => [...events.of(orgId)],
       operations: {

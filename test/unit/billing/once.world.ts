@@ -130,7 +130,10 @@ export class PayWorld {
 
   #start(): void {
     this.#newest = this.#process = new PayProcess({
-      ...{ raw: this.#raw, schedule: this.schedule, service: SERVICE, death: this.#deaths.shift() },
+      raw: this.#raw,
+      schedule: this.schedule,
+      service: SERVICE,
+      death: this.#deaths.shift(),
       sweeps: this.#sweeps,
       play: (url, init) => this.#play(url, init),
       onDeath: () => this.#onDeath(),
@@ -163,7 +166,9 @@ export class PayWorld {
     this.#plant(`${init.method} ${pathname}`);
     const headers = new Headers(init.headers);
     const request: ApiRequest = {
-      ...{ method: init.method ?? "GET", path: pathname, query: searchParams },
+      method: init.method ?? "GET",
+      path: pathname,
+      query: searchParams,
       body: typeof init.body === "string" ? init.body : "",
       header: (name) => headers.get(name) ?? "",
     };
@@ -240,7 +245,9 @@ export class PayWorld {
 }
 
 const headOf = (header: HttpHead["header"]): HttpHead => ({
-  ...{ header, cookie: () => undefined, address: "127.0.0.1" },
+  header,
+  cookie: () => undefined,
+  address: "127.0.0.1",
 });
 
 export const headWith = (key: string): HttpHead => headOf((name) => (name === "idempotency-key" ? key : ""));

@@ -37,11 +37,16 @@ test("the shipped plans keep what a fresh start allowed before they had a file",
   expect(settings.default_plan).toBe("local");
   expect(plans.find(({ id }) => id === "local")).toMatchObject({
     limits: {
-      ...{ rpm: 3_000_000, tpm: 3_000_000_000, concurrency: 10_000 },
-      ...{ keys: 1_000, projects: 100, auto_approve: 2 },
+      rpm: 3_000_000,
+      tpm: 3_000_000_000,
+      concurrency: 10_000,
+      keys: 1_000,
+      projects: 100,
+      auto_approve: 2,
     },
     features: { sso: true, priority_support: false },
-    ...{ monthly_minor: { INR: 0, USD: 0 }, included_micro: 0 },
+    monthly_minor: { INR: 0, USD: 0 },
+    included_micro: 0,
   });
 });
 

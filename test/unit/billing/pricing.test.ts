@@ -7,7 +7,9 @@ import { ManualClock } from "../../support/credits/fixtures.ts";
 const clock = new ManualClock("2026-11-23T10:00:00Z");
 let reads = 0;
 const { getPricing } = pricingOperations({
-  ...{ clock, plans: new PlanList(PLANS, "local"), supplier: undefined },
+  clock,
+  plans: new PlanList(PLANS, "local"),
+  supplier: undefined,
   fx: { shown: () => undefined },
   markups: () => [0, 500, 300, ++reads, 0].filter((markup) => markup !== reads),
 });
@@ -27,7 +29,10 @@ test("the document is made once a second at most, however many read it", async (
 test("markups are those of the models that have one, and without a supplier nothing is sold", async () => {
   expect(await read()).toMatchObject({
     markup: { frontier_bps: 0, open_weight_min_bps: 300, open_weight_max_bps: 500 },
-    ...{ currencies: [], rails: [], minimums_minor: {}, supplier: { legal_name: "", gstin: false } },
+    currencies: [],
+    rails: [],
+    minimums_minor: {},
+    supplier: { legal_name: "", gstin: false },
     gst: { rate_bps: 0 },
   });
 });

@@ -83,8 +83,14 @@ export function openBooks(
   const notices: NoticeDeps = { ...deps, gatewayOf: (id) => (id === "simulated" ? gateway : undefined) };
   const alarms: string[] = [];
   const reconciliation = new Reconciliation({
-    ...{ store, clock, ledger: over(ledger), invoices: billing.invoiceTables },
-    ...{ topups: deps.topups, refunds: deps.refunds, disputes: deps.disputes, parked: deps.parked },
+    store,
+    clock,
+    ledger: over(ledger),
+    invoices: billing.invoiceTables,
+    topups: deps.topups,
+    refunds: deps.refunds,
+    disputes: deps.disputes,
+    parked: deps.parked,
     gateways: () => [gateway],
     follow: followNow(notices),
     orgIds: function* (after) {
@@ -113,7 +119,15 @@ export function openBooks(
     store.act(() => settle(deps, row.id, checkout(row, "complete", made)));
 
   return {
-    ...{ ...billing, told, notices, reconciliation, alarms, pay, settled, lineOf, orgs },
+    ...billing,
+    told,
+    notices,
+    reconciliation,
+    alarms,
+    pay,
+    settled,
+    lineOf,
+    orgs,
     /** A top-up that went as it should. */
     async bought(org: OrgRow, amountMinor: number): Promise<TopupRow> {
       const row = await billing.topup(org, amountMinor);
@@ -140,8 +154,13 @@ export function openBooks(
   /** A refund at the payment gateway. */
   function refundAt(row: TopupRow, ref: string, reference: string, totalMinor: number): GatewayRefund {
     const made: GatewayRefund = {
-      ...{ ref, reference, paymentRef: row.paymentRef || `pay_${row.id}`, createdAtMs: clock.now() },
-      ...{ state: "refunded", failure: null, total: { currency: row.quote.currency, minor: totalMinor } },
+      ref,
+      reference,
+      paymentRef: row.paymentRef || `pay_${row.id}`,
+      createdAtMs: clock.now(),
+      state: "refunded",
+      failure: null,
+      total: { currency: row.quote.currency, minor: totalMinor },
     };
     told.refunds.set(ref, made);
     lineOf("refund", { ref, paymentRef: made.paymentRef, reference }, made.total);

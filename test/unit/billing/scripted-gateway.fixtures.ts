@@ -169,9 +169,15 @@ export class ScriptedGateway {
     const { reference, total, mandate } = debit.order;
     const kind = step === "hard" || step === "soft" || step === "opt_out" ? step : undefined;
     debit.payment = {
-      ...{ ref: `pay_${debit.ref}`, reference, total, feeMinor: 7, method: mandate.method, refundedMinor: 0 },
+      ref: `pay_${debit.ref}`,
+      reference,
+      total,
+      feeMinor: 7,
+      method: mandate.method,
+      refundedMinor: 0,
       state: kind === undefined ? "processing" : "failed",
-      ...{ paidAtMs: null, failure: kind === undefined ? null : failure(kind) },
+      paidAtMs: null,
+      failure: kind === undefined ? null : failure(kind),
     };
     if (kind !== undefined) return;
     debit.paysAtMs = this.#now();

@@ -68,7 +68,11 @@ models:
 `;
 
 const dev = (id: string, fields: object = {}) => ({
-  ...{ id, name: `The ${id}`, release_date: "2026-05-04", reasoning: false, tool_call: true },
+  id,
+  name: `The ${id}`,
+  release_date: "2026-05-04",
+  reasoning: false,
+  tool_call: true,
   modalities: { input: ["text", "pdf"], output: ["text"] },
   limit: { context: 1000, output: 100 },
   cost: { input: 2.5, output: 10 },
@@ -82,7 +86,11 @@ const modelsDev = (providers: Record<string, object[]>) =>
     ]),
   );
 const routed = (id: string, pricing: object, fields: object = {}) => ({
-  ...{ id, name: `Maker: ${id}`, created: 1_780_000_000, context_length: 2000, pricing },
+  id,
+  name: `Maker: ${id}`,
+  created: 1_780_000_000,
+  context_length: 2000,
+  pricing,
   architecture: { input_modalities: ["text", "image", "file"], output_modalities: ["text"] },
   top_provider: { context_length: 2000, max_completion_tokens: null },
   supported_parameters: ["tools", "structured_outputs"],

@@ -73,7 +73,12 @@ beforeAll(async () => {
   const priceVersions = storedPriceVersions(store, clock);
   changelog = storedChangelog(store, clock, priceVersions);
   catalog = await openCatalog({
-    ...{ configDir: dir, env: {}, simulatorUrl: undefined, clock, priceVersions, changelog },
+    configDir: dir,
+    env: {},
+    simulatorUrl: undefined,
+    clock,
+    priceVersions,
+    changelog,
   });
 });
 afterAll(async () => {

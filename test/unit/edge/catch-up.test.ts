@@ -9,7 +9,9 @@ const unknown = () => fail("invalid_key", "There is no such API key.", { isUnkno
 function processOf(more: Partial<CatchUp> = {}) {
   const asked = { looks: 0 };
   const catchUp: CatchUp = {
-    ...{ isBehind: () => false, soon: async () => true, current: () => undefined },
+    isBehind: () => false,
+    soon: async () => true,
+    current: () => undefined,
     look: async () => ++asked.looks > 0,
     ...more,
   };
@@ -47,7 +49,8 @@ test.each([whoCalls, whoReads])(
     expect(asked.looks).toBe(2);
     const cutOff = processOf({ look: async () => false });
     await expect(who(cutOff.catchUp, finds(unknown()))).rejects.toMatchObject({
-      ...{ kind: "storage_unavailable", retryAfterMs: 1000 },
+      kind: "storage_unavailable",
+      retryAfterMs: 1000,
     });
   },
 );

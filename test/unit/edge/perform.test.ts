@@ -7,14 +7,12 @@ import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { ORIGIN } from "../../support/trail.fixtures.ts";
 
 const caller = {
-  ...{
-    requestId: "",
-    orgId: "",
-    projectId: "",
-    actor: { kind: "nobody", id: "" } as const,
-    origin: ORIGIN,
-    environment: "live" as const,
-  },
+  requestId: "",
+  orgId: "",
+  projectId: "",
+  actor: { kind: "nobody", id: "" } as const,
+  origin: ORIGIN,
+  environment: "live" as const,
   scopes: new Set<string>(),
 };
 const input = { params: {}, query: "", body: Buffer.alloc(0) };
@@ -30,7 +28,9 @@ test("O31: an act that does not end is named, and its client is told that it may
     20,
   );
   await expect(never).rejects.toMatchObject({
-    ...{ status: 503, code: "storage_unavailable", retryable: false },
+    status: 503,
+    code: "storage_unavailable",
+    retryable: false,
     message: expect.stringMatching(
       /^makeThing was not finished within 0\.02 s: .* It may still come into force/,
     ),

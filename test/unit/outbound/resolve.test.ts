@@ -163,8 +163,10 @@ describe("the system's name servers", () => {
   test("may know one family only, or fail for the other", async () => {
     const loopback = [...new Array<number>(15).fill(0), 1];
     server = await startNameServer({
-      ...{ "A four.example": [[1, 1, 1, 1]], "AAAA six.example": [loopback] },
-      ...{ "A half.example": [[1, 1, 1, 1]], "AAAA half.example": "fails" },
+      "A four.example": [[1, 1, 1, 1]],
+      "AAAA six.example": [loopback],
+      "A half.example": [[1, 1, 1, 1]],
+      "AAAA half.example": "fails",
     });
     expect(await lookUp("four.example")).toEqual(["1.1.1.1"]);
     expect(await lookUp("six.example")).toEqual(["::1"]);

@@ -25,8 +25,12 @@ describe("a request", () => {
     await send({ url, body: "äö", headers: { "webhook-id": "msg_1", "content-type": "application/json" } });
     expect(rig.receiver.heads).toEqual([
       [
-        ...["POST /a?b=c HTTP/1.1", `host: localhost:${rig.receiver.port}`, "webhook-id: msg_1"],
-        ...["content-type: application/json", "content-length: 4", "Connection: keep-alive"],
+        "POST /a?b=c HTTP/1.1",
+        `host: localhost:${rig.receiver.port}`,
+        "webhook-id: msg_1",
+        "content-type: application/json",
+        "content-length: 4",
+        "Connection: keep-alive",
       ].join("\r\n"),
     ]);
   });

@@ -32,14 +32,27 @@ describe("S2: a service is read from every form of a URL", () => {
 
 test("S2: every variable that names a service is read", () => {
   const config = readConfig({
-    ...{ CLICKHOUSE_URL: "http://h:1", SIMULATOR_URL: "http://h:2", SMTP_URL: "smtp://h:3" },
-    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://h:4", FX_URL: "http://h:5", OIDC_ISSUER: "https://h:6" },
-    ...{ OIDC_CLIENT_ID: "a", OIDC_CLIENT_SECRET: "b", PUBLIC_URL: "http://localhost:7" },
-    ...{ REDIS_URL: "redis-sentinel://h:8,[fd00::1]:9/master", STRIPE_API_BASE: "https://h:10" },
-    ...{ STRIPE_SECRET_KEY: "sk", STRIPE_WEBHOOK_SECRET: "wh", RAZORPAY_API_BASE: "https://h:11" },
-    ...{ RAZORPAY_KEY_ID: "id", RAZORPAY_KEY_SECRET: "s", RAZORPAY_WEBHOOK_SECRET: "s" },
-    ...{ PAYMENTS_SIMULATOR_URL: "http://127.0.0.1:12", PAYMENTS_SIMULATOR_KEY: "k" },
-    ...{ PAYMENTS_SIMULATOR_WEBHOOK_SECRET: "w", CONFIG_DIR: import.meta.dirname },
+    CLICKHOUSE_URL: "http://h:1",
+    SIMULATOR_URL: "http://h:2",
+    SMTP_URL: "smtp://h:3",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://h:4",
+    FX_URL: "http://h:5",
+    OIDC_ISSUER: "https://h:6",
+    OIDC_CLIENT_ID: "a",
+    OIDC_CLIENT_SECRET: "b",
+    PUBLIC_URL: "http://localhost:7",
+    REDIS_URL: "redis-sentinel://h:8,[fd00::1]:9/master",
+    STRIPE_API_BASE: "https://h:10",
+    STRIPE_SECRET_KEY: "sk",
+    STRIPE_WEBHOOK_SECRET: "wh",
+    RAZORPAY_API_BASE: "https://h:11",
+    RAZORPAY_KEY_ID: "id",
+    RAZORPAY_KEY_SECRET: "s",
+    RAZORPAY_WEBHOOK_SECRET: "s",
+    PAYMENTS_SIMULATOR_URL: "http://127.0.0.1:12",
+    PAYMENTS_SIMULATOR_KEY: "k",
+    PAYMENTS_SIMULATOR_WEBHOOK_SECRET: "w",
+    CONFIG_DIR: import.meta.dirname,
   });
   const ports = servicesOfConfig(config, ["http://h:13", undefined]).map(({ port }) => port);
   expect(ports.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
@@ -47,7 +60,10 @@ test("S2: every variable that names a service is read", () => {
 
 test("S2: providers that are reached are services, in each of their regions", () => {
   const provider = (status: string, baseUrl: string) => ({
-    ...{ status, baseUrl, regionUrls: { eu: "http://vllm.eu:8000/v1" }, regions: ["eu", "us"] },
+    status,
+    baseUrl,
+    regionUrls: { eu: "http://vllm.eu:8000/v1" },
+    regions: ["eu", "us"],
   });
   const providers = new Map([
     ["a", provider("active", "http://vllm-{region}:8000")],
@@ -66,7 +82,9 @@ function opened(services: readonly Service[], answers: Record<string, readonly s
     return answer;
   };
   const made = new ServiceAddresses({
-    ...{ services: () => services, timers: time, lookUp },
+    services: () => services,
+    timers: time,
+    lookUp,
     ownAddresses: () => new Set(["10.1.1.1"]),
   });
   onTestFinished(() => made.close());

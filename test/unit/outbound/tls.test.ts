@@ -165,7 +165,10 @@ test("a connection to another address than the one that was checked is closed be
   for (const serverName of [undefined, "hooks.example.test"]) {
     const plain = serverName === undefined ? await startReceiver() : receiver;
     const dial = {
-      ...{ origin: "https://hooks.example.test", port: plain.port, serverName, connectMs: undefined },
+      origin: "https://hooks.example.test",
+      port: plain.port,
+      serverName,
+      connectMs: undefined,
       // As if Node had taken the text for something else.
       address: { ...checked, text: "localhost" },
       isAllowed: () => true,

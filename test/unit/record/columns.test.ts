@@ -163,6 +163,10 @@ test("a column that a row's layout lacks is empty, wherever it stands", () => {
   const to = new RowBinaryWriter(64);
   before.write(to, { name: "a", items: [{ kind: "b", count: 7 }], last: true });
   expect(after.read(new RowBinaryReader(to.take(), 0), 2)).toEqual({
-    ...{ first: 0, name: "a", note: "", items: [{ kind: "b", size: 0, count: 7 }], last: true },
+    first: 0,
+    name: "a",
+    note: "",
+    items: [{ kind: "b", size: 0, count: 7 }],
+    last: true,
   });
 });

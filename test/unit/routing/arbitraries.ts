@@ -168,8 +168,16 @@ export const cases: fc.Arbitrary<Case> = fc.record({
 });
 
 const ANY_CALL = {
-  ...{ modelId: "v/m", projectId: "", projectSlug: "", keyId: "", app: "", tags: {} },
-  ...{ stream: false, hasTools: false, hasImages: false, inputTokens: 0 },
+  modelId: "v/m",
+  projectId: "",
+  projectSlug: "",
+  keyId: "",
+  app: "",
+  tags: {},
+  stream: false,
+  hasTools: false,
+  hasImages: false,
+  inputTokens: 0,
 };
 
 /** As a policy with these defaults decides, together with a request. */

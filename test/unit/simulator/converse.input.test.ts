@@ -152,18 +152,20 @@ describe("authorization", () => {
     const url = new URL(`${simulator.url}${MODEL}/converse`);
     const body = JSON.stringify(user("Hi"));
     const signer = new SignatureV4({
-      ...{ service, region: "eu-west-1", sha256: Sha256, uriEscapePath: true },
+      service,
+      region: "eu-west-1",
+      sha256: Sha256,
+      uriEscapePath: true,
       credentials: { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret" },
     });
     const { headers } = await signer.sign({
-      ...{
-        method: "POST",
-        protocol: "http:",
-        hostname: url.hostname,
-        port: Number(url.port),
-        path: url.pathname,
-      },
-      ...{ headers: { host: url.host, "content-type": "application/json" }, body },
+      method: "POST",
+      protocol: "http:",
+      hostname: url.hostname,
+      port: Number(url.port),
+      path: url.pathname,
+      headers: { host: url.host, "content-type": "application/json" },
+      body,
     });
     return headers;
   };

@@ -22,8 +22,13 @@ describe("an answer", () => {
       },
       stopReason: "end_turn",
       usage: {
-        ...{ inputTokens: 4, outputTokens: 16, totalTokens: 20, cacheReadInputTokens: 0 },
-        ...{ cacheWriteInputTokens: 0, cacheDetails: [], serverToolUsage: {} },
+        inputTokens: 4,
+        outputTokens: 16,
+        totalTokens: 20,
+        cacheReadInputTokens: 0,
+        cacheWriteInputTokens: 0,
+        cacheDetails: [],
+        serverToolUsage: {},
       },
     });
   });
@@ -32,8 +37,11 @@ describe("an answer", () => {
     const events = await bedrock.streamed(user("Hi [[sim tokens=2]]"));
     expect(events.map(({ type, name }) => `${type} ${name}`)).toEqual([
       "event messageStart",
-      ...["event contentBlockDelta", "event contentBlockDelta", "event contentBlockStop"],
-      ...["event messageStop", "event metadata"],
+      "event contentBlockDelta",
+      "event contentBlockDelta",
+      "event contentBlockStop",
+      "event messageStop",
+      "event metadata",
     ]);
     expect(events.every(({ payload }) => /^[a-zA-Z0-9]+$/.test(payload.p ?? ""))).toBe(true);
   });
@@ -58,8 +66,11 @@ describe("an answer", () => {
     const told =
       "prompt_tokens=1000 cached_tokens=600 cache_write_tokens=100 cache_write_1h_tokens=50 tokens=5";
     expect((await bedrock.whole(user(`Hi [[sim ${told}]]`))).usage).toMatchObject({
-      ...{ inputTokens: 250, outputTokens: 5, totalTokens: 1005 },
-      ...{ cacheReadInputTokens: 600, cacheWriteInputTokens: 150 },
+      inputTokens: 250,
+      outputTokens: 5,
+      totalTokens: 1005,
+      cacheReadInputTokens: 600,
+      cacheWriteInputTokens: 150,
       cacheDetails: [
         { ttl: "1h", inputTokens: 50 },
         { ttl: "5m", inputTokens: 100 },
@@ -131,7 +142,9 @@ describe("errors", () => {
     const events = await bedrock.streamed(user("Hi"), withPath(told));
     expect(events).toHaveLength(3);
     expect(events[2]).toEqual({
-      ...{ type: "exception", name: "throttlingException", payload: { message: "Slow down." } },
+      type: "exception",
+      name: "throttlingException",
+      payload: { message: "Slow down." },
     });
     const usual = await bedrock.streamed(user("Hi"), withPath({ fault: "error_first" }));
     expect(usual.map(({ name }) => name)).toEqual(["internalServerException"]);

@@ -201,13 +201,15 @@ describe("Gemini's embeddings", () => {
   test("of one content and of several are the same", async () => {
     const one = await ok<{ embedding: { values: number[] }; usageMetadata: object }>(`${path}:embedContent`, {
       ...content("a weir"),
-      ...{ taskType: "RETRIEVAL_QUERY", outputDimensionality: 5 },
+      taskType: "RETRIEVAL_QUERY",
+      outputDimensionality: 5,
     });
     expect(one.embedding.values).toHaveLength(5);
     expect(lengthOf(one.embedding.values)).toBeCloseTo(1, 6);
     expect(one.usageMetadata).toEqual({ promptTokenCount: 2 });
     const requests = ["a weir", "a river"].map((text) => ({
-      ...{ model: "models/gemini-embed-sim", outputDimensionality: 5 },
+      model: "models/gemini-embed-sim",
+      outputDimensionality: 5,
       ...content(text),
     }));
     const many = await ok<{ embeddings: { values: number[] }[] }>(`${path}:batchEmbedContents`, { requests });
@@ -270,7 +272,9 @@ describe("reranking", () => {
 
   test("by Jina returns the documents too, most relevant first", async () => {
     const reply = await ok<{ results: { index: number; relevance_score: number }[] }>("/v1/rerank", {
-      ...{ model: "jina-sim", query, documents },
+      model: "jina-sim",
+      query,
+      documents,
     });
     expect(reply.results.map(({ index }) => index)).toEqual([2, 1, 3, 0]);
     expect(reply.results.map((result) => result.relevance_score)).toEqual([1, 0.8, 0.426667, 0]);
@@ -296,7 +300,8 @@ describe("reranking", () => {
       usage: { total_tokens: expect.any(Number) },
     });
     const { data } = await ok<{ data: { document: string }[] }>("/voyage/v1/rerank", {
-      ...{ ...body, return_documents: true },
+      ...body,
+      return_documents: true,
     });
     expect(data[0]?.document).toBe(documents[2]);
     expect((await post("/voyage/v1/rerank", { ...body, top_n: 2 })).status).toBe(400);

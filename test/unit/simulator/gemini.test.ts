@@ -46,12 +46,10 @@ describe("an answer", () => {
     expect(textOf(parts, true).split(" ")).toHaveLength(3);
     expect(events.at(-1)?.usageMetadata).toEqual(reply.usageMetadata);
     expect(reply.usageMetadata).toMatchObject({
-      ...{
-        promptTokenCount: 100,
-        cachedContentTokenCount: 60,
-        candidatesTokenCount: 4,
-        thoughtsTokenCount: 3,
-      },
+      promptTokenCount: 100,
+      cachedContentTokenCount: 60,
+      candidatesTokenCount: 4,
+      thoughtsTokenCount: 3,
       totalTokenCount: 107,
     });
     const totals = events.map((event) => event.usageMetadata?.totalTokenCount);
@@ -191,7 +189,8 @@ test("tells errors as a google.rpc.Status, before a stream and within it", async
   expect(busy.status).toBe(429);
   expect(await busy.json()).toMatchObject({
     error: {
-      ...{ code: 429, status: "RESOURCE_EXHAUSTED" },
+      code: 429,
+      status: "RESOURCE_EXHAUSTED",
       details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "RATE_LIMIT_EXCEEDED" }],
     },
   });

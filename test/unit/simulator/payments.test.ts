@@ -29,9 +29,19 @@ const RETURN = "http://127.0.0.1:9/billing?topup=1";
 
 const checkout = (mode: "payment" | "mandate" = "payment") =>
   simulator.engine.openCheckout({
-    ...{ house: "simulated", mode, reference: "tup_1", amount: 118_000, currency: "INR", cap: 1_500_000 },
-    ...{ description: "Credit <b>", payerName: "Asha & Co.", email: "a@example.com", customerId: "org_1" },
-    ...{ returnUrl: RETURN, expiresAtMs: systemClock.now() + 60_000, methods: ["upi", "card_domestic"] },
+    house: "simulated",
+    mode,
+    reference: "tup_1",
+    amount: 118_000,
+    currency: "INR",
+    cap: 1_500_000,
+    description: "Credit <b>",
+    payerName: "Asha & Co.",
+    email: "a@example.com",
+    customerId: "org_1",
+    returnUrl: RETURN,
+    expiresAtMs: systemClock.now() + 60_000,
+    methods: ["upi", "card_domestic"],
   });
 
 const visit = (id: string, form?: Record<string, string>) =>

@@ -1,22 +1,10 @@
 /**
- * Rules over imports: which room may know which, which folder alone knows a library, no cycles.
+ * Rules over imports: which room may know which, which folder alone knows a library, no cycles of files.
  * The two tables here are the architecture; a change to them is a decision, not a repair.
  */
 import { posix } from "node:path";
-import { inSrc, readText, type Source, type Tree } from "./tree.ts";
-
-export interface Finding {
-  readonly file: string;
-  readonly line: number;
-  readonly what: string;
-}
-
-export interface Rule {
-  readonly name: string;
-  /** What to do about a finding. */
-  readonly cure: string;
-  find(tree: Tree): Finding[];
-}
+import type { Finding, Rule } from "./rule.ts";
+import { inSrc, readText, type Source } from "./tree.ts";
 
 /** The wings of `src`, from the ground up: an import never goes from one to a later one. */
 const WINGS = [
@@ -72,16 +60,28 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What a policy says: its documents, read and matched.
   "routing/language": ["base/document", "routing/planner"],
   "routing/policies": [
-    ...["base/operation", "base/document", "record", "store", "store/events"],
-    ...["routing", "routing/health", "routing/planner", "routing/language"],
+    "base/operation",
+    "base/document",
+    "record",
+    "store",
+    "store/events",
+    "routing",
+    "routing/health",
+    "routing/planner",
+    "routing/language",
   ],
   // It takes only the shape of a ledger entry from credits.
   analytics: ["base/operation", "record", "store", "store/events", "src/credits/ledger/entry.ts"],
   // OpenTelemetry: what the record of a call is as spans and metrics.
   "analytics/telemetry": ["record"],
   account: [
-    ...["base/operation", "base/document", "base/process", "store", "store/installation"],
-    ...["store/events", "store/jobs"],
+    "base/operation",
+    "base/document",
+    "base/process",
+    "store",
+    "store/installation",
+    "store/events",
+    "store/jobs",
   ],
   // What an org takes along; the rooms' own rows come by ports.
   "account/exports": ["base/operation", "store", "store/events", "store/jobs"],
@@ -99,8 +99,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "catalog/apps": ["base/operation", "store", "store/events", "account", "catalog"],
   // From a quote to credit: top-ups, refunds, mandates, plans, subscriptions.
   billing: [
-    ...["base/operation", "base/document", "store", "store/events", "store/jobs", "credits/ledger"],
-    ...["account", "billing/payments", "billing/invoices"],
+    "base/operation",
+    "base/document",
+    "store",
+    "store/events",
+    "store/jobs",
+    "credits/ledger",
+    "account",
+    "billing/payments",
+    "billing/invoices",
   ],
   // What a payment gateway is asked and says; no money of ours moves here.
   "billing/payments": ["base/operation", "store", "store/jobs"],
@@ -110,17 +117,39 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   inference: [],
   "inference/upstream": ["record", "wire"],
   "inference/exchange": [
-    ...["base/operation", "record", "wire", "store", "workers", "credits/ledger", "credits/budgets"],
-    ...["credits/kept", "credits/limits", "routing/health", "routing/planner", "routing/language"],
-    ...["analytics", "src/analytics/telemetry/call-trace.ts", "account", "catalog/models"],
-    ...["inference", "inference/upstream"],
+    "base/operation",
+    "record",
+    "wire",
+    "store",
+    "workers",
+    "credits/ledger",
+    "credits/budgets",
+    "credits/kept",
+    "credits/limits",
+    "routing/health",
+    "routing/planner",
+    "routing/language",
+    "analytics",
+    "src/analytics/telemetry/call-trace.ts",
+    "account",
+    "catalog/models",
+    "inference",
+    "inference/upstream",
   ],
   // It takes from the account what authenticates a request and says which key may call a route.
   edge: [
-    ...["base/operation", "base/document", "operations", "inference", "inference/exchange"],
-    ...["src/account/keyring.ts", "src/account/roles.ts", "src/account/scopes.ts", "src/account/versions.ts"],
+    "base/operation",
+    "base/document",
+    "operations",
+    "inference",
+    "inference/exchange",
+    "src/account/keyring.ts",
+    "src/account/roles.ts",
+    "src/account/scopes.ts",
+    "src/account/versions.ts",
     // Who may ask how often.
-    ...["src/credits/limits/limits.ts", "src/credits/limits/request-limits.ts"],
+    "src/credits/limits/limits.ts",
+    "src/credits/limits/request-limits.ts",
     // The shape of errors for identity providers.
     "src/account/scim/error.ts",
     "src/analytics/telemetry/call-trace.ts",
@@ -128,7 +157,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cluster: [],
   // What several processes of one installation share, through Redis.
   "cluster/cells": [
-    ...["store", "credits/ledger", "credits/budgets", "credits/limits", "cluster"],
+    "store",
+    "credits/ledger",
+    "credits/budgets",
+    "credits/limits",
+    "cluster",
     "src/inference/exchange/kept/kept-rows.ts",
   ],
   // Several processes on one machine and one port; the analytics' engine comes by a port.
@@ -137,14 +170,28 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "host/settings": ["base/document", "settings"],
   // Copies of an installation: how one is made beside a running gateway, and how it is proven before it is used.
   "host/backup": [
-    ...["base/operation", "base/process", "store", "store/installation", "credits/ledger"],
+    "base/operation",
+    "base/process",
+    "store",
+    "store/installation",
+    "credits/ledger",
     "src/analytics/outbox/batch-queue.ts",
   ],
   // Each opens what it needs of the rooms, and nothing opens a command.
   "host/commands": [
-    ...["base/document", "base/process", "store", "credits/ledger", "account", "catalog/models"],
-    ...["catalog/import", "billing/receipts", "cluster/supervisor", "settings"],
-    ...["host/settings", "host/backup", "host/gateway"],
+    "base/document",
+    "base/process",
+    "store",
+    "credits/ledger",
+    "account",
+    "catalog/models",
+    "catalog/import",
+    "billing/receipts",
+    "cluster/supervisor",
+    "settings",
+    "host/settings",
+    "host/backup",
+    "host/gateway",
     // What a Redis holds, without a gateway that runs.
     "cluster/cells",
     // The supervisor of cells is given it.
@@ -305,50 +352,4 @@ function cycleFinding(cycle: readonly string[], byPath: ReadonlyMap<string, Sour
   return { file, line, what: `is in a cycle: ${[...turned, file].join(" → ")}` };
 }
 
-const folderCycles: Rule = {
-  name: "no two folders side by side reach each other through imports",
-  cure: "move what both need to the folder above, or to one of its own below them; or turn one arrow round with an interface",
-  find: (tree) => {
-    const arrows = arrowsBetweenFolders(tree.sources.filter(({ path }) => path.startsWith("src/")));
-    return [...arrows].flatMap(([from, targets]) =>
-      [...targets]
-        .filter(([to]) => reaches(arrows, to, from))
-        .map(([to, finding]) => ({ ...finding, what: `${finding.what}, and ${to} reaches ${from}` })),
-    );
-  },
-};
-
-/** Folder → the folders beside it that its files import, with the first import of each. Files of the folder above are not in one. */
-function arrowsBetweenFolders(sources: readonly Source[]): Map<string, Map<string, Finding>> {
-  const arrows = new Map<string, Map<string, Finding>>();
-  for (const { path, imports } of sources) {
-    for (const { file, line } of imports) {
-      const [from, to] = file?.startsWith("src/") ? whereTheyPart(path, file) : [];
-      if (from === undefined || to === undefined) continue;
-      const targets = arrows.get(from) ?? new Map<string, Finding>();
-      if (!targets.has(to)) targets.set(to, { file: path, line, what: `imports ${file}` });
-      arrows.set(from, targets);
-    }
-  }
-  return arrows;
-}
-
-/** The two sibling folders that paths are in: `src/a/x` and `src/a/y` for `src/a/x/1.ts` and `src/a/y/z/2.ts`. */
-function whereTheyPart(one: string, other: string): [string, string] | [] {
-  const [a, b] = [one.split("/"), other.split("/")];
-  const at = a.findIndex((name, i) => name !== b[i]);
-  if (at >= a.length - 1 || at >= b.length - 1) return [];
-  return [a.slice(0, at + 1).join("/"), b.slice(0, at + 1).join("/")];
-}
-
-function reaches(
-  arrows: ReadonlyMap<string, ReadonlyMap<string, Finding>>,
-  from: string,
-  goal: string,
-): boolean {
-  const seen = new Set([from]);
-  for (const folder of seen) for (const next of arrows.get(folder)?.keys() ?? []) seen.add(next);
-  return seen.has(goal);
-}
-
-export const importRules: readonly Rule[] = [wings, rooms, libraries, dependencies, cycles, folderCycles];
+export const importRules: readonly Rule[] = [wings, rooms, libraries, dependencies, cycles];

@@ -4,14 +4,31 @@
  */
 import * as ast from "typescript/unstable/ast";
 import { LANES } from "../../../scripts/test-run/lanes.ts";
-import type { Finding, Rule } from "./imports.ts";
+import type { Finding, Rule } from "./rule.ts";
 import { lineOf, type Source } from "./tree.ts";
 
 /** Rooms of tests that are no room of src: what is beside src, and what whole gateways are asked. */
 const OTHER_ROOMS = [
-  ...["support", "simulator", "bench", "scripts", "fuzz", "docs", "tidy"],
-  ...["chat", "conformance", "deploy", "erasure", "extras", "faults", "inquire", "kept", "money", "routes"],
-  ...["sdk", "settle", "shapes"],
+  "support",
+  "simulator",
+  "bench",
+  "scripts",
+  "fuzz",
+  "docs",
+  "tidy",
+  "chat",
+  "conformance",
+  "deploy",
+  "erasure",
+  "extras",
+  "faults",
+  "inquire",
+  "kept",
+  "money",
+  "routes",
+  "sdk",
+  "settle",
+  "shapes",
 ];
 
 type Thing = "a gateway" | "ClickHouse" | "a process" | "Redis" | "a browser";
@@ -42,8 +59,10 @@ const SIGNS: readonly (readonly [Thing, RegExp])[] = [
 
 /** What these start is told by the calls of their functions: not every file that imports them has it started. */
 const BY_CALL = [
-  ...["test/support/gateway.ts", "test/support/start-cells.ts", "test/support/analytics/bench.ts"],
-  ...["test/support/analytics-folder.ts"],
+  "test/support/gateway.ts",
+  "test/support/start-cells.ts",
+  "test/support/analytics/bench.ts",
+  "test/support/analytics-folder.ts",
 ];
 
 const testRooms: Rule = {
@@ -120,12 +139,13 @@ function startedBy(test: Source, byPath: ReadonlyMap<string, Source>): (readonly
 
 /** The ways to wait and to take time by design, what measures for the timed lane, and the time limit of a call. */
 const TIMERS = [
-  ...["test/support/wait.ts", "test/support/pace.ts", "test/support/http-client.ts"],
-  ...[
-    "test/support/processor-time.fixtures.ts",
-    "test/support/healthz.probe.ts",
-    "test/support/event-loop.witness.ts",
-  ],
+  "test/support/wait.ts",
+  "test/support/pace.ts",
+  "test/support/http-client.ts",
+
+  "test/support/processor-time.fixtures.ts",
+  "test/support/healthz.probe.ts",
+  "test/support/event-loop.witness.ts",
   // Timers and clocks that it has replaced: nothing waits.
   "test/unit/bench/instructions.test.ts",
 ];

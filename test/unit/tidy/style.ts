@@ -1,22 +1,9 @@
 /**
- * Rules over what files are called, how long they are, how they open, and what may not stand in them.
+ * Rules over what files are called, how they open, and what may not stand in them.
  */
 import * as ast from "typescript/unstable/ast";
-import type { Finding, Rule } from "./imports.ts";
-import { inSrc, lineAt, lineOf, readText, type Source, type Tree, textOf } from "./tree.ts";
-
-const FILE_LINES = 400;
-const FUNCTION_LINES = 70;
-const FOLDER_FILES = 25;
-const README_LINES = 40;
-
-/** Folders that may hold more. */
-const WHOLE = new Set([
-  // Every format and dialect has the same slots, each a file of its folder.
-  ...["src/wire/chat", "src/wire/responses"],
-  // What opens the rooms goes to the rooms, one after the other.
-  "src/host/gateway",
-]);
+import { type Finding, nodeRule, type Rule, wordRule } from "./rule.ts";
+import { inSrc, lineOf, readText, type Source, textOf } from "./tree.ts";
 
 /** The traps of docs/traps.md that the call path must answer for. */
 const TRAPS = [[1, 11], [15, 29], [35], [40, 43], [54, 57], [61], [63, 66]].flatMap(([from = 0, to = from]) =>
@@ -25,35 +12,6 @@ const TRAPS = [[1, 11], [15, 29], [35], [40, 43], [54, 57], [61], [63, 66]].flat
 
 /** What fell when the gateway was tried from outside: docs/findings.md. */
 const FINDINGS = Array.from({ length: 31 }, (_, i) => `O${i + 1}`);
-
-/** A rule that looks at one source at a time and names the nodes it dislikes. */
-function nodeRule(
-  name: string,
-  cure: string,
-  applies: (source: Source) => boolean,
-  complaint: (node: ast.Node, source: Source) => string | undefined,
-): Rule {
-  const find = (source: Source): Finding[] =>
-    source.nodes.flatMap((node) => {
-      const what = complaint(node, source);
-      return what === undefined ? [] : [{ file: source.path, line: lineOf(source, node), what }];
-    });
-  return { name, cure, find: (tree) => tree.sources.filter(applies).flatMap(find) };
-}
-
-/** A rule that looks for words in every file that people write. */
-function wordRule(name: string, cure: string, applies: (path: string) => boolean, words: RegExp): Rule {
-  const find = (tree: Tree, path: string): Finding[] =>
-    readText(tree, path)
-      .split("\n")
-      .flatMap((text, i) => {
-        const word = words.exec(text)?.[0];
-        return word === undefined ? [] : [{ file: path, line: i + 1, what: `says ${word}` }];
-      });
-  return { name, cure, find: (tree) => tree.paths.filter(applies).flatMap((path) => find(tree, path)) };
-}
-
-const linesIn = (text: string): number => text.trimEnd().split("\n").length;
 
 const CLOCKS = new Set(["Date.now", "Math.random", "performance.now", "process.hrtime"]);
 
@@ -97,23 +55,17 @@ const enums = nodeRule(
   (node) => (ast.isEnumDeclaration(node) ? `declares enum ${node.name.text}` : undefined),
 );
 
-const functionLengths = nodeRule(
-  `functions to ${FUNCTION_LINES} lines`,
-  "give a part of it a name",
-  inSrc,
-  (node, source) => {
-    if (!ast.isFunctionLikeDeclaration(node)) return undefined;
-    const lines = lineAt(source, node.getEnd()) - lineOf(source, node) + 1;
-    return lines > FUNCTION_LINES ? `${functionName(node)} has ${lines} lines` : undefined;
+const literalSpreads = nodeRule(
+  "no literal is spread",
+  "write its members where they are: the formatter may use as many lines as it likes, and what only declares may be long",
+  () => true,
+  (node) => {
+    if (!ast.isSpreadAssignment(node) && !ast.isSpreadElement(node)) return undefined;
+    const { expression } = node;
+    const isLiteral = ast.isObjectLiteralExpression(expression) || ast.isArrayLiteralExpression(expression);
+    return isLiteral ? "spreads a literal" : undefined;
   },
 );
-
-/** Arrow functions are called by what they are assigned to. */
-function functionName(node: ast.FunctionLikeDeclaration): string {
-  const { parent } = node;
-  if (ast.isVariableDeclaration(parent) || ast.isPropertyAssignment(parent)) return parent.name.getText();
-  return ("name" in node && node.name?.getText()) || "a function";
-}
 
 const barrels: Rule = {
   name: "no barrel files",
@@ -127,34 +79,6 @@ const barrels: Rule = {
         ? [{ file: path, line: 1, what: "only passes on what other files export" }]
         : [];
     }),
-};
-
-const fileLengths: Rule = {
-  name: `files to ${FILE_LINES} lines, better 120`,
-  cure: "split it by what its parts are about",
-  find: (tree) =>
-    tree.sources.flatMap(({ path, text }) => {
-      const lines = linesIn(text);
-      return lines > FILE_LINES ? [{ file: path, line: FILE_LINES + 1, what: `has ${lines} lines` }] : [];
-    }),
-};
-
-const folderSizes: Rule = {
-  name: `a folder of src holds up to ${FOLDER_FILES} files`,
-  cure: "give what belongs together a folder named by its noun; the folder of a format or a dialect keeps its slots together",
-  find: (tree) => {
-    const files = Map.groupBy(
-      tree.paths.filter((path) => /^src\/.*\.ts$/.test(path) && !path.endsWith(".d.ts")),
-      (path) => path.slice(0, path.lastIndexOf("/")),
-    );
-    return [...files]
-      .filter(([folder, inside]) => inside.length > FOLDER_FILES && !WHOLE.has(folder))
-      .map(([folder, inside]) => ({
-        file: inside[0] as string,
-        line: 1,
-        what: `is in ${folder}, which holds ${inside.length} files`,
-      }));
-  },
 };
 
 const openings: Rule = {
@@ -209,7 +133,13 @@ const SHARED = ["json", "neutral", "relay"];
 /** What every folder has whose `dialect.ts` or `format.ts` these lists import. */
 const REQUIRED = {
   "src/wire/dialects.ts": [
-    ...["write-request", "write-messages", "read-reply", "reader", "stop", "citations", "usage"],
+    "write-request",
+    "write-messages",
+    "read-reply",
+    "reader",
+    "stop",
+    "citations",
+    "usage",
   ],
   "src/wire/formats.ts": ["schema", "request", "neutral-request", "write-reply"],
 } as const;
@@ -259,20 +189,6 @@ function exportedValues(statement: ast.Node): string[] {
   const isNamed = ast.isFunctionDeclaration(statement) || ast.isClassDeclaration(statement);
   return isNamed && statement.name !== undefined ? [statement.name.text] : [];
 }
-
-const readmes: Rule = {
-  name: `a room's README to ${README_LINES} lines`,
-  cure: "keep the rules worth knowing; the rest belongs in docs/ or beside the code",
-  find: (tree) =>
-    tree.paths
-      .filter((path) => /^(src\/.+|bench)\/README\.md$/.test(path))
-      .flatMap((path) => {
-        const lines = linesIn(readText(tree, path));
-        return lines > README_LINES
-          ? [{ file: path, line: README_LINES + 1, what: `has ${lines} lines` }]
-          : [];
-      }),
-};
 
 const markers = wordRule(
   "no notes of unfinished work",
@@ -371,6 +287,19 @@ function titlesOf(source: Source): string[] {
 }
 
 export const styleRules: readonly Rule[] = [
-  ...[clock, anyType, defaultExports, enums, functionLengths, barrels, fileLengths, folderSizes, openings],
-  ...[names, slots, readmes, markers, suppressions, subjects, namedTests, traps, explained],
+  clock,
+  anyType,
+  defaultExports,
+  enums,
+  literalSpreads,
+  barrels,
+  openings,
+  names,
+  slots,
+  markers,
+  suppressions,
+  subjects,
+  namedTests,
+  traps,
+  explained,
 ];

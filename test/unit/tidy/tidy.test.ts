@@ -6,12 +6,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { importRules, type Rule } from "./imports.ts";
+import { folderCycles } from "./folders.ts";
+import { importRules } from "./imports.ts";
 import { laneRules } from "./lanes.ts";
+import { lengthRules } from "./lengths.ts";
+import type { Rule } from "./rule.ts";
 import { styleRules } from "./style.ts";
 import { readTree, type Tree } from "./tree.ts";
 
-const rules = [...importRules, ...styleRules, ...laneRules];
+const rules = [...importRules, folderCycles, ...lengthRules, ...styleRules, ...laneRules];
 
 describe("the repository", () => {
   let tree: Tree;
@@ -30,7 +33,9 @@ describe("the repository", () => {
         ?.imports.map((i) => i.file ?? i.library),
     ).toEqual([
       "vitest",
-      ...["imports", "lanes", "style", "tree"].map((name) => `test/unit/tidy/${name}.ts`),
+      ...["folders", "imports", "lanes", "lengths", "rule", "style", "tree"].map(
+        (name) => `test/unit/tidy/${name}.ts`,
+      ),
     ]);
   });
 
@@ -58,7 +63,10 @@ const SINS: Readonly<Record<string, string>> = {
     '// Rows.\nimport { type Key } from "./keyring.ts";\nexport const row = (key: Key) => key;\n',
   "src/account/key-operations.ts":
     "// Operations.\nconst late = () => import('zod');\nexport const ops: any = late;\nexport default ops;\n",
-  "src/credits/ledger/ledger.ts": `// Long.\nexport function post() {\n${"  void 0;\n".repeat(70)}}\nexport enum Kind { A }\n`,
+  "src/credits/ledger/ledger.ts": `// Long.\nexport function post() {\n  if (1) void 0;\n${"  void 0;\n".repeat(69)}}\nexport enum Kind { A }\n`,
+  "src/host/gateway/spread.ts":
+    "// Spread.\nexport const spread = (a: number[]) => [{ ...{ a }, a }, ...[1, 2], ...a];\n",
+  "src/host/gateway/long.ts": `// Declares.\nexport function longTable() {\n  return [\n${"    1,\n".repeat(80)}  ];\n}\n`,
   "src/attic/old.ts": 'export { post } from "../credits/ledger/ledger.ts";\n',
   "src/wire/dialects.ts":
     '// Dialects.\nimport { oldDialect } from "./old/dialect.ts";\nexport const all = oldDialect;\n',
@@ -129,6 +137,7 @@ describe("each rule finds what breaks it", () => {
     ["no any", ["src/account/key-operations.ts:3"]],
     ["no default exports", ["src/account/key-operations.ts:4"]],
     ["no enums", ["src/credits/ledger/ledger.ts:74"]],
+    ["no literal is spread", ["src/host/gateway/spread.ts:2", "src/host/gateway/spread.ts:2"]],
     ["functions to", ["src/credits/ledger/ledger.ts:2"]],
     ["no barrel files", ["src/attic/old.ts:1"]],
     ["files to", ["bench/string-utils.ts:401"]],
@@ -151,7 +160,8 @@ describe("each rule finds what breaks it", () => {
       [
         "test/gateway/attic/charts.test.ts:1",
         "test/unit/attic/pay.test.ts:1",
-        ...["test/unit/attic/redis.test.ts:1", "test/unit/attic/redis.test.ts:1"],
+        "test/unit/attic/redis.test.ts:1",
+        "test/unit/attic/redis.test.ts:1",
       ],
     ],
     ["no test pauses", [1, 3, 4].map((line) => `test/cells/attic/sleepy.ts:${line}`)],

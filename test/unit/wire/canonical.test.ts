@@ -23,9 +23,10 @@ function asked(format: FormatName, body: unknown) {
   const { user: _, metadata: __, reasoning, ...said } = options;
   const { summary, ...thinking } = reasoning?.value ?? {};
   return {
-    ...{ stream, tools },
+    stream,
+    tools,
     messages: messages.map(({ role, parts }) => ({ role, parts })),
-    ...{ thinking },
+    thinking,
     options: Object.fromEntries(Object.entries(said).map(([name, option]) => [name, option.value])),
   };
 }
@@ -62,7 +63,8 @@ describe("O27: the canonical form", () => {
     expect(canonical("chat", { model: "m", messages, user: "u-1", svc })).toEqual({
       model: "m",
       messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
-      ...{ route, compat: { strict: true } },
+      route,
+      compat: { strict: true },
       metadata: { app: "a", user_id: "u-1" },
     });
     const own = { ...svc, metadata: { user_id: "ours" } };
@@ -81,7 +83,12 @@ describe("O27: the canonical form", () => {
 
   it("of embeddings and of a ranking is what the native routes take", () => {
     const found = canonical("embeddings", {
-      ...{ model: "m", input: "one", dimensions: 8, encoding_format: "base64", user: "u", svc: { route } },
+      model: "m",
+      input: "one",
+      dimensions: 8,
+      encoding_format: "base64",
+      user: "u",
+      svc: { route },
     });
     expect(found).toEqual({ model: "m", input: ["one"], dimensions: 8, route, metadata: { user_id: "u" } });
     expect(embedRequestSchema.parse(found)).toEqual(found);

@@ -158,8 +158,23 @@ function finished(part: ReplyPart, fragment: string): ReplyPart {
 }
 
 const VALUES: readonly unknown[] = [
-  ...[null, 0, -1, 1.5, 1e300, true, "", "x", "{", "data:", "data:x;base64,"],
-  ...[[], {}, [null], [[]], { a: 1 }, { type: "text" }],
+  null,
+  0,
+  -1,
+  1.5,
+  1e300,
+  true,
+  "",
+  "x",
+  "{",
+  "data:",
+  "data:x;base64,",
+  [],
+  {},
+  [null],
+  [[]],
+  { a: 1 },
+  { type: "text" },
 ];
 
 /** The value with one member somewhere in it replaced, or all of it. */

@@ -163,13 +163,17 @@ describe("options", () => {
       }).toSorted(),
     ).toEqual(
       [
-        ...["/prediction", "/a~1b~0c", "/top_logprobs", "/user", "/messages/0/name", "/messages/0/content/0"],
-        ...[
-          "/messages/0/content/1/x",
-          "/messages/0/content/2/image_url/y",
-          "/messages/1/audio",
-          "/messages/2/content/0",
-        ],
+        "/prediction",
+        "/a~1b~0c",
+        "/top_logprobs",
+        "/user",
+        "/messages/0/name",
+        "/messages/0/content/0",
+
+        "/messages/0/content/1/x",
+        "/messages/0/content/2/image_url/y",
+        "/messages/1/audio",
+        "/messages/2/content/0",
       ].toSorted(),
     );
   });

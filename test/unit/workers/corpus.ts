@@ -132,8 +132,13 @@ export function figuresTable(): string {
   const rows = PRESET_NAMES.map((preset) => {
     const f = figuresOf(preset);
     const cells = [
-      ...[`\`${preset}\``, f.labels, f.exact, f.labels - f.exact, f.found - f.exact],
-      ...[percent(f.exact, f.found), percent(f.exact, f.labels)],
+      `\`${preset}\``,
+      f.labels,
+      f.exact,
+      f.labels - f.exact,
+      f.found - f.exact,
+      percent(f.exact, f.found),
+      percent(f.exact, f.labels),
       `${f.samplesWrong} of ${f.samplesWithout} (${percent(f.samplesWrong, f.samplesWithout)})`,
       `${f.samplesMissed} of ${f.samplesWith} (${percent(f.samplesMissed, f.samplesWith)})`,
     ];

@@ -210,8 +210,24 @@ describe("payloads", () => {
 
 describe("the hint of a secret", () => {
   const word = fc.constantFrom(
-    ...["svc-", "sk-", "glpat-", "xoxb-", "xai-", "hf_", "npm-", "sk_live_", "whsec_", "ghp_", "github_pat_"],
-    ...["AKIA", "ASIA", "AIza", "SG.", "eyJ", "Bearer ", "PRIVATE KEY"],
+    "svc-",
+    "sk-",
+    "glpat-",
+    "xoxb-",
+    "xai-",
+    "hf_",
+    "npm-",
+    "sk_live_",
+    "whsec_",
+    "ghp_",
+    "github_pat_",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "SG.",
+    "eyJ",
+    "Bearer ",
+    "PRIVATE KEY",
   );
   /** Words, their halves, and the characters by which they are found. */
   const part = fc.oneof(

@@ -2,8 +2,15 @@
 import { LuaError, type LuaValue, Many } from "./values.ts";
 
 const CLASSES: Readonly<Record<string, string>> = {
-  ...{ d: "0-9", a: "A-Za-z", x: "0-9a-fA-F", l: "a-z", u: "A-Z", w: "0-9A-Za-z", s: " \\t-\\r" },
-  ...{ p: "!-\\/:-@\\[-`{-~", c: "\\x00-\\x1f\\x7f" },
+  d: "0-9",
+  a: "A-Za-z",
+  x: "0-9a-fA-F",
+  l: "a-z",
+  u: "A-Z",
+  w: "0-9A-Za-z",
+  s: " \\t-\\r",
+  p: "!-\\/:-@\\[-`{-~",
+  c: "\\x00-\\x1f\\x7f",
 };
 
 const escaped = (char: string): string =>

@@ -8,19 +8,25 @@ import { configShape, resourceTypeShape, schemaShape } from "./discovery-wire.ts
 
 export const discoveryOperations = (deps: ScimCallDeps) => ({
   scimConfig: scimOperation(deps, {
-    ...{ name: "scimConfig", method: "GET", at: "/ServiceProviderConfig" },
+    name: "scimConfig",
+    method: "GET",
+    at: "/ServiceProviderConfig",
     summary: "What this SCIM service can do",
     output: configShape,
     run: (_input, { baseUrl }) => serviceProviderConfig(baseUrl),
   }),
   scimResourceTypes: scimOperation(deps, {
-    ...{ name: "scimResourceTypes", method: "GET", at: "/ResourceTypes" },
+    name: "scimResourceTypes",
+    method: "GET",
+    at: "/ResourceTypes",
     summary: "Kinds of resources: users and groups",
     output: listShape(resourceTypeShape),
     run: (_input, { baseUrl }) => whole(resourceTypes(baseUrl)),
   }),
   scimResourceType: scimOperation(deps, {
-    ...{ name: "scimResourceType", method: "GET", at: "/ResourceTypes/{id}" },
+    name: "scimResourceType",
+    method: "GET",
+    at: "/ResourceTypes/{id}",
     summary: "One kind of resource",
     path: idPath,
     output: resourceTypeShape,
@@ -28,13 +34,17 @@ export const discoveryOperations = (deps: ScimCallDeps) => ({
     run: ({ path }, { baseUrl }) => named(resourceTypes(baseUrl), path.id),
   }),
   scimSchemas: scimOperation(deps, {
-    ...{ name: "scimSchemas", method: "GET", at: "/Schemas" },
+    name: "scimSchemas",
+    method: "GET",
+    at: "/Schemas",
     summary: "Attributes of users and groups",
     output: listShape(schemaShape),
     run: (_input, { baseUrl }) => whole(schemaDocuments(baseUrl)),
   }),
   scimSchema: scimOperation(deps, {
-    ...{ name: "scimSchema", method: "GET", at: "/Schemas/{id}" },
+    name: "scimSchema",
+    method: "GET",
+    at: "/Schemas/{id}",
     summary: "Attributes of one kind of resource",
     path: idPath,
     output: schemaShape,

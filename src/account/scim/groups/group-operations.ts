@@ -48,14 +48,18 @@ export function groupOperations(deps: GroupOperationDeps) {
 
 const readingOperations = (deps: GroupOperationDeps) => ({
   scimListGroups: scimOperation(deps, {
-    ...{ name: "scimListGroups", method: "GET", at: GROUP.endpoint },
+    name: "scimListGroups",
+    method: "GET",
+    at: GROUP.endpoint,
     summary: "Groups of the directory, filtered and paged; no match is an empty list",
     query: listQuery,
     output: listShape(groupShape),
     run: ({ query }, call) => list(listedGroups(deps, call), query),
   }),
   scimGetGroup: scimOperation(deps, {
-    ...{ name: "scimGetGroup", method: "GET", at: `${GROUP.endpoint}/{id}` },
+    name: "scimGetGroup",
+    method: "GET",
+    at: `${GROUP.endpoint}/{id}`,
     summary: "Read a group; with `excludedAttributes=members` without its members",
     path: idPath,
     query: z.object(projectionQuery),
@@ -68,7 +72,9 @@ const readingOperations = (deps: GroupOperationDeps) => ({
 
 const changingOperations = (deps: GroupOperationDeps) => ({
   scimCreateGroup: scimOperation(deps, {
-    ...{ name: "scimCreateGroup", method: "POST", at: GROUP.endpoint },
+    name: "scimCreateGroup",
+    method: "POST",
+    at: GROUP.endpoint,
     summary: "Add a group. One called as a role, or `weir-<role>`, gives its members that role",
     query: z.object(projectionQuery),
     body: groupBody,
@@ -77,7 +83,9 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     run: ({ query, body }, call) => createGroup(deps, call, query, body),
   }),
   scimReplaceGroup: scimOperation(deps, {
-    ...{ name: "scimReplaceGroup", method: "PUT", at: `${GROUP.endpoint}/{id}` },
+    name: "scimReplaceGroup",
+    method: "PUT",
+    at: `${GROUP.endpoint}/{id}`,
     summary: "Replace a group and its members",
     path: idPath,
     query: z.object(projectionQuery),
@@ -92,7 +100,9 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     },
   }),
   scimPatchGroup: scimOperation(deps, {
-    ...{ name: "scimPatchGroup", method: "PATCH", at: `${GROUP.endpoint}/{id}` },
+    name: "scimPatchGroup",
+    method: "PATCH",
+    at: `${GROUP.endpoint}/{id}`,
     summary: "Change a group; with `attributes` the answer is the group, otherwise empty",
     path: idPath,
     query: z.object(projectionQuery),
@@ -110,7 +120,9 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     },
   }),
   scimDeleteGroup: scimOperation(deps, {
-    ...{ name: "scimDeleteGroup", method: "DELETE", at: `${GROUP.endpoint}/{id}` },
+    name: "scimDeleteGroup",
+    method: "DELETE",
+    at: `${GROUP.endpoint}/{id}`,
     summary: "Remove a group; its members stay in the org",
     path: idPath,
     output: z.undefined(),
@@ -154,8 +166,13 @@ async function createGroup(deps: GroupOperationDeps, call: ScimCall, query: Proj
     }
     const nowMs = clock.now();
     const made: ScimGroupRow = {
-      ...{ id: newId("scg", nowMs), orgId: call.orgId, attributes, memberCount: 0 },
-      ...{ createdAtMs: nowMs, changedAtMs: nowMs, version: 1 },
+      id: newId("scg", nowMs),
+      orgId: call.orgId,
+      attributes,
+      memberCount: 0,
+      createdAtMs: nowMs,
+      changedAtMs: nowMs,
+      version: 1,
     };
     tables.putGroup(made);
     const after = { ...attributes, members_added: add };
@@ -265,7 +282,9 @@ function saveGroup(
     jobs.enqueue(settleGroupRoles, { key: `${row.id}.${after.version}`, orgId: row.orgId, payload });
   }
   trail.audit.note(call.caller, {
-    ...{ act: "scim_group.update", target: row.id, before: row.attributes },
+    act: "scim_group.update",
+    target: row.id,
+    before: row.attributes,
     after: {
       ...attributes,
       ...(add.length > 0 && { members_added: add }),

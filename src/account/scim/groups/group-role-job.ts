@@ -28,7 +28,10 @@ export function groupRoleHandler(deps: MembershipDeps): JobHandler<z.output<type
   return {
     async run({ orgId, groupId }) {
       const caller: Caller = {
-        ...{ orgId, projectId: "", environment: "live", scopes: new Set<string>() },
+        orgId,
+        projectId: "",
+        environment: "live",
+        scopes: new Set<string>(),
         requestId: newId("job", clock.now()),
         actor: { kind: "system", id: "" },
         origin: { ipPrefix: "", userAgent: "" },

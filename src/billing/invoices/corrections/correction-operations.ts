@@ -67,7 +67,9 @@ async function ask(
     if (open !== undefined) return { status: "ticket" as const, ticket: ticketWire(open) };
     const ticket = newTicket(
       {
-        ...{ orgId: caller.orgId, kind: "invoice_correction", subject: `GSTIN ${gstin} on ${row.number}` },
+        orgId: caller.orgId,
+        kind: "invoice_correction",
+        subject: `GSTIN ${gstin} on ${row.number}`,
         body: { invoice_id: row.id, gstin, reason },
         createdBy: emailOf(accounts, caller),
       },

@@ -14,7 +14,10 @@ export function correctedOrders(
   const recipient: Recipient = { ...row.recipient, gstin, taxStatus: "gst_registered", address };
   const treatment = treatmentOf(recipient);
   const common = {
-    ...{ orgId: row.orgId, currency: row.currency, taxableMinor: leftMinor, rate: row.rate },
+    orgId: row.orgId,
+    currency: row.currency,
+    taxableMinor: leftMinor,
+    rate: row.rate,
     ...(row.topupId !== undefined && { topupId: row.topupId }),
   };
   const line = (description: string, kind: "credits" | "adjustment") => [

@@ -165,7 +165,9 @@ function tableOf(row: InvoiceRow): Pick<PageModel, "columns" | "rows"> {
 function totalsOf(row: InvoiceRow): TotalModel[] {
   const { currency, taxableMinor, heads, treatment, totalMinor } = row;
   const line = (name: string, minor: number, isStrong = false): TotalModel => ({
-    ...{ name, value: moneyText(minor, currency), isStrong },
+    name,
+    value: moneyText(minor, currency),
+    isStrong,
   });
   if (!isTaxed(row)) return [line("Total", totalMinor, true)];
   const { kind, isUnionTerritory } = treatment;
@@ -185,7 +187,9 @@ function inrLines(row: InvoiceRow): TotalModel[] {
   if (row.currency === "INR") return [];
   const { taxableMinor, heads, totalMinor } = inrValue(row);
   const line = (name: string, minor: number): TotalModel => ({
-    ...{ name, value: moneyText(minor, "INR"), isStrong: false },
+    name,
+    value: moneyText(minor, "INR"),
+    isStrong: false,
   });
   return [
     line("Taxable value in INR", taxableMinor),
@@ -238,9 +242,13 @@ export function textsOf(model: PageModel): string[] {
   const { supplier, recipient, registration } = model;
   return [
     model.title,
-    ...[supplier.heading, supplier.name, ...supplier.lines],
+    supplier.heading,
+    supplier.name,
+    ...supplier.lines,
     ...model.facts.flat(),
-    ...[recipient.heading, recipient.name, ...recipient.lines],
+    recipient.heading,
+    recipient.name,
+    ...recipient.lines,
     ...model.columns.map(({ title }) => title),
     ...model.rows.flat(),
     ...model.totals.flatMap(({ name, value }) => [name, value]),

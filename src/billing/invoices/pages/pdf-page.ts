@@ -35,7 +35,12 @@ function fontsOf() {
 
 export async function pdfOf(model: PageModel): Promise<Uint8Array> {
   const doc = new PDFDocument({
-    ...{ size: "A4", margin: 0, bufferPages: true, lang: "en", displayTitle: true, pdfVersion: "1.7" },
+    size: "A4",
+    margin: 0,
+    bufferPages: true,
+    lang: "en",
+    displayTitle: true,
+    pdfVersion: "1.7",
     info: {
       Title: `${model.title} ${model.number}`,
       Author: model.supplier.name,

@@ -41,8 +41,13 @@ async function hourOf(client: RazorpayClient, hour: Day, call: Reading): Promise
   for await (const { id, amount, currency, status, captured, notes, fee, created_at } of payments) {
     if (captured === false || (status !== "captured" && status !== "refunded")) continue;
     lines.push({
-      ...{ kind: "payment", ref: id, paymentRef: id, reference: notes.reference ?? "" },
-      ...{ amount: amountOf(amount, currency), feeMinor: fee ?? 0, atMs: created_at * 1000 },
+      kind: "payment",
+      ref: id,
+      paymentRef: id,
+      reference: notes.reference ?? "",
+      amount: amountOf(amount, currency),
+      feeMinor: fee ?? 0,
+      atMs: created_at * 1000,
     });
   }
   const refunds = pages(client, "list refunds", refundEntity, call, (razorpay, page) =>
@@ -51,8 +56,13 @@ async function hourOf(client: RazorpayClient, hour: Day, call: Reading): Promise
   for await (const { id, amount, currency, status, payment_id, notes, created_at } of refunds) {
     if (status === "failed") continue;
     lines.push({
-      ...{ kind: "refund", ref: id, paymentRef: payment_id, reference: notes.reference ?? "" },
-      ...{ amount: amountOf(-amount, currency), feeMinor: 0, atMs: created_at * 1000 },
+      kind: "refund",
+      ref: id,
+      paymentRef: payment_id,
+      reference: notes.reference ?? "",
+      amount: amountOf(-amount, currency),
+      feeMinor: 0,
+      atMs: created_at * 1000,
     });
   }
   const disputes = pages(client, "list disputes", disputeEntity, call, (razorpay, page) =>
@@ -62,7 +72,12 @@ async function hourOf(client: RazorpayClient, hour: Day, call: Reading): Promise
     const atMs = created_at * 1000;
     if ((amount_deducted ?? 0) === 0 || atMs < hour.fromMs || atMs >= hour.toMs) continue;
     lines.push({
-      ...{ kind: "dispute", ref: id, paymentRef: payment_id, reference: "", feeMinor: 0, atMs },
+      kind: "dispute",
+      ref: id,
+      paymentRef: payment_id,
+      reference: "",
+      feeMinor: 0,
+      atMs,
       amount: amountOf(-(amount_deducted ?? 0), currency),
     });
   }
@@ -78,7 +93,10 @@ export async function* pages<T>(
 ): AsyncGenerator<T> {
   for (let skip = 0; ; skip += MAX_PAGE) {
     const { items } = await client.ask({
-      ...{ what, hasEffect: false, call: { signal }, answer: listOf(item) },
+      what,
+      hasEffect: false,
+      call: { signal },
+      answer: listOf(item),
       run: (razorpay) => run(razorpay, { count: MAX_PAGE, skip }),
     });
     yield* items;
@@ -96,7 +114,9 @@ export async function* settlementsOf(
   for (let ms = day.fromMs; indianDay(ms) <= indianDay(day.toMs - 1); ms += DAY_MS) {
     const date = new Date(ms + INDIA_MS);
     const asked = {
-      ...{ year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() },
+      year: date.getUTCFullYear(),
+      month: date.getUTCMonth() + 1,
+      day: date.getUTCDate(),
     };
     const lines = pages(client, "list what was settled", reconLine, call, (razorpay, page) =>
       razorpay.settlements.reports({ ...asked, ...page }),
@@ -106,7 +126,9 @@ export async function* settlementsOf(
       if (!settlement_id || atMs < day.fromMs || atMs >= day.toMs) continue;
       const before = found.get(settlement_id);
       found.set(settlement_id, {
-        ...{ ref: settlement_id, atMs, feeMinor: (before?.feeMinor ?? 0) + (fee ?? 0) },
+        ref: settlement_id,
+        atMs,
+        feeMinor: (before?.feeMinor ?? 0) + (fee ?? 0),
         amount: amountOf((before?.amount.minor ?? 0) + credit - debit, currency),
       });
     }

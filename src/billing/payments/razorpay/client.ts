@@ -85,7 +85,9 @@ export class RazorpayClient {
     const { rq } = (razorpay as unknown as { readonly api: { readonly rq: RequestLayer } }).api;
     Object.assign(rq.defaults, {
       ...(apiBase !== undefined && { baseURL: apiBase }),
-      ...{ maxRedirects: 0, maxContentLength: MAX_ANSWER_BYTES, proxy: false },
+      maxRedirects: 0,
+      maxContentLength: MAX_ANSWER_BYTES,
+      proxy: false,
       signal: AbortSignal.any([call.signal, AbortSignal.timeout(this.#timeoutMs)]),
     });
     Object.assign(rq.defaults.headers, headers);

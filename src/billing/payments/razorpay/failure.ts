@@ -3,23 +3,27 @@ import type { Failure } from "../gateway.ts";
 
 /** Card, account or mandate is gone or takes no such debit. */
 const HARD = new Set([
-  ...[
-    "card_stolen",
-    "card_lost",
-    "card_expired",
-    "card_not_supported",
-    "invalid_card_number",
-    "card_blocked",
-  ],
-  ...["account_closed", "account_blocked", "account_frozen", "bank_account_invalid", "account_dormant"],
-  ...["mandate_cancelled", "mandate_expired", "mandate_not_active", "mandate_amount_exceeded"],
-  ...[
-    "token_cancelled",
-    "token_expired",
-    "token_not_found",
-    "recurring_not_supported",
-    "payment_risk_check_failed",
-  ],
+  "card_stolen",
+  "card_lost",
+  "card_expired",
+  "card_not_supported",
+  "invalid_card_number",
+  "card_blocked",
+  "account_closed",
+  "account_blocked",
+  "account_frozen",
+  "bank_account_invalid",
+  "account_dormant",
+  "mandate_cancelled",
+  "mandate_expired",
+  "mandate_not_active",
+  "mandate_amount_exceeded",
+
+  "token_cancelled",
+  "token_expired",
+  "token_not_found",
+  "recurring_not_supported",
+  "payment_risk_check_failed",
 ]);
 /** The payer stopped this one after the notice before it. */
 const OPT_OUT = new Set(["debit_opted_out", "payment_cancelled", "customer_cancelled"]);

@@ -22,16 +22,32 @@ const notes = z
   .catch({});
 
 export const paymentEntity = z.object({
-  ...{ id, amount: paise, currency: z.string(), method: text, order_id: text, notes, created_at: seconds },
+  id,
+  amount: paise,
+  currency: z.string(),
+  method: text,
+  order_id: text,
+  notes,
+  created_at: seconds,
   status: z.enum(["created", "authorized", "captured", "refunded", "failed"]),
-  ...{ international: z.boolean().nullish(), captured: z.boolean().nullish() },
-  ...{ amount_refunded: paise.nullish(), fee: paise.nullish(), refund_status: text },
-  ...{ error_code: text, error_description: text, error_reason: text, token_id: text, customer_id: text },
+  international: z.boolean().nullish(),
+  captured: z.boolean().nullish(),
+  amount_refunded: paise.nullish(),
+  fee: paise.nullish(),
+  refund_status: text,
+  error_code: text,
+  error_description: text,
+  error_reason: text,
+  token_id: text,
+  customer_id: text,
 });
 export type PaymentEntity = z.output<typeof paymentEntity>;
 
 export const linkEntity = z.object({
-  ...{ id, short_url: z.url(), reference_id: text, order_id: text },
+  id,
+  short_url: z.url(),
+  reference_id: text,
+  order_id: text,
   status: z.enum(["created", "partially_paid", "expired", "cancelled", "paid"]),
   payments: z
     .array(z.object({ payment_id: id }))
@@ -43,19 +59,37 @@ export type LinkEntity = z.output<typeof linkEntity>;
 export const orderEntity = z.object({ id, receipt: text, notes, amount: paise, currency: z.string() });
 
 export const refundEntity = z.object({
-  ...{ id, amount: paise, currency: z.string(), payment_id: id, notes, receipt: text, created_at: seconds },
+  id,
+  amount: paise,
+  currency: z.string(),
+  payment_id: id,
+  notes,
+  receipt: text,
+  created_at: seconds,
   status: z.enum(["pending", "processed", "failed"]).catch("pending"),
 });
 export type RefundEntity = z.output<typeof refundEntity>;
 
 export const disputeEntity = z.object({
-  ...{ id, payment_id: id, amount: paise, currency: z.string(), created_at: seconds },
-  ...{ amount_deducted: paise.nullish(), reason_code: text, status: z.string(), phase: text },
+  id,
+  payment_id: id,
+  amount: paise,
+  currency: z.string(),
+  created_at: seconds,
+  amount_deducted: paise.nullish(),
+  reason_code: text,
+  status: z.string(),
+  phase: text,
 });
 export type DisputeEntity = z.output<typeof disputeEntity>;
 
 export const invoiceEntity = z.object({
-  ...{ id, short_url: z.url().nullish(), receipt: text, payment_id: text, customer_id: text, notes },
+  id,
+  short_url: z.url().nullish(),
+  receipt: text,
+  payment_id: text,
+  customer_id: text,
+  notes,
   status: z.string().nullish(),
   token: z.object({ method: text }).nullish().catch(null),
 });
@@ -69,8 +103,12 @@ export const tokenEntity = z.object({
 export type TokenEntity = z.output<typeof tokenEntity>;
 
 export const reconLine = z.object({
-  ...{ settlement_id: text, settled_at: seconds.nullish(), currency: z.string() },
-  ...{ debit: paise, credit: paise, fee: paise.nullish() },
+  settlement_id: text,
+  settled_at: seconds.nullish(),
+  currency: z.string(),
+  debit: paise,
+  credit: paise,
+  fee: paise.nullish(),
 });
 
 export const MAX_PAGE = 100;
@@ -100,8 +138,11 @@ export function paymentOf(entity: PaymentEntity, reference: string): Payment {
   const isReturned = entity.status === "refunded" && entity.captured === false;
   const state = isReturned ? "returned" : STATES[entity.status];
   return {
-    ...{ ref: entity.id, reference: entity.notes.reference ?? reference, state },
-    ...{ total: amountOf(amount, currency), feeMinor: state === "paid" ? (entity.fee ?? 0) : 0 },
+    ref: entity.id,
+    reference: entity.notes.reference ?? reference,
+    state,
+    total: amountOf(amount, currency),
+    feeMinor: state === "paid" ? (entity.fee ?? 0) : 0,
     method: methodOf(entity.method, entity.international === true),
     paidAtMs: state === "paid" ? entity.created_at * 1000 : null,
     failure: state === "failed" ? failureOf(error_reason, error_code, error_description) : null,
@@ -127,7 +168,8 @@ const LINK_STATES = {
 export function checkoutOf(link: LinkEntity, payments: readonly PaymentEntity[]): Checkout {
   const reference = link.reference_id ?? "";
   return {
-    ...{ ref: link.id, state: LINK_STATES[link.status] },
+    ref: link.id,
+    state: LINK_STATES[link.status],
     payments: payments.map((payment) => paymentOf(payment, reference)),
   };
 }
@@ -138,15 +180,22 @@ export function refundOf(entity: RefundEntity): GatewayRefund {
   const state = REFUND_STATES[entity.status];
   const failure = { code: "failed", message: "The refund did not arrive.", kind: "hard" } as const;
   return {
-    ...{ ref: entity.id, reference: entity.notes.reference ?? "", paymentRef: entity.payment_id, state },
-    ...{ total: amountOf(entity.amount, entity.currency), createdAtMs: entity.created_at * 1000 },
+    ref: entity.id,
+    reference: entity.notes.reference ?? "",
+    paymentRef: entity.payment_id,
+    state,
+    total: amountOf(entity.amount, entity.currency),
+    createdAtMs: entity.created_at * 1000,
     failure: state === "failed" ? failure : null,
   };
 }
 
 export const disputeOf = (entity: DisputeEntity): Dispute => ({
-  ...{ ref: entity.id, paymentRef: entity.payment_id, reason: entity.reason_code ?? "" },
-  ...{ amount: amountOf(entity.amount, entity.currency), state: disputeState(entity) },
+  ref: entity.id,
+  paymentRef: entity.payment_id,
+  reason: entity.reason_code ?? "",
+  amount: amountOf(entity.amount, entity.currency),
+  state: disputeState(entity),
 });
 
 /** Razorpay says how much it has taken; a question (`retrieval`, `fraud`) takes nothing yet. */
@@ -159,7 +208,10 @@ function disputeState({ status, phase, amount_deducted: taken }: DisputeEntity):
 }
 
 const TOKEN_STATES: Readonly<Record<string, GatewayMandate["state"]>> = {
-  ...{ confirmed: "active", rejected: "failed", paused: "paused", cancelled: "cancelled" },
+  confirmed: "active",
+  rejected: "failed",
+  paused: "paused",
+  cancelled: "cancelled",
 };
 
 /** @param token undefined: none was made, `gone`: it was deleted */
@@ -173,7 +225,9 @@ export function mandateOf(
   const registered = TOKEN_STATES[known?.recurring_details?.status ?? ""] ?? "pending";
   const unregistered = isOver ? "failed" : "pending";
   return {
-    ...{ ref: invoice.id, tokenRef, reference: invoice.notes.reference ?? invoice.receipt ?? "" },
+    ref: invoice.id,
+    tokenRef,
+    reference: invoice.notes.reference ?? invoice.receipt ?? "",
     state: token === "gone" ? "cancelled" : known === undefined ? unregistered : registered,
     method: methodOf(known?.method ?? invoice.token?.method, false),
     cap: { currency: "INR", minor: Number(invoice.notes.cap_minor ?? 0) },

@@ -88,7 +88,8 @@ export class RazorpayGateway implements PaymentGateway {
     const { status } = await this.#link(ref, call);
     if (status === "expired" || status === "cancelled") return;
     await this.#act("end a checkout", call, {
-      ...{ answer: entities.anything, mayDecline: true },
+      answer: entities.anything,
+      mayDecline: true,
       run: (razorpay) => razorpay.paymentLink.cancel(ref),
     });
   }
@@ -128,7 +129,8 @@ export class RazorpayGateway implements PaymentGateway {
     const before = await this.#payment(ref, call);
     if (before.status === "captured" || before.status === "refunded") return this.#told(before, call);
     const captured = await this.#act("capture a payment", call, {
-      ...{ answer: entities.paymentEntity, mayDecline: true },
+      answer: entities.paymentEntity,
+      mayDecline: true,
       run: (razorpay) => razorpay.payments.capture(ref, total.minor, total.currency),
     });
     return this.#told(captured, call);
@@ -136,12 +138,16 @@ export class RazorpayGateway implements PaymentGateway {
 
   async refund({ reference, paymentRef, total }: RefundOrder, call: GatewayCall): Promise<GatewayRefund> {
     const refund = await this.#act("refund a payment", call, {
-      ...{ answer: entities.refundEntity, mayDecline: true },
+      answer: entities.refundEntity,
+      mayDecline: true,
       // Razorpay wants ten characters at least.
       headers: { "X-Refund-Idempotency": call.idempotencyKey.padEnd(10, "-") },
       run: (razorpay) =>
         razorpay.payments.refund(paymentRef, {
-          ...{ amount: total.minor, speed: "normal", receipt: reference, notes: { reference } },
+          amount: total.minor,
+          speed: "normal",
+          receipt: reference,
+          notes: { reference },
         }),
     });
     return entities.refundOf(refund);
@@ -242,7 +248,10 @@ export class RazorpayGateway implements PaymentGateway {
       answer: entities.orderEntity,
       run: (razorpay) =>
         razorpay.orders.create({
-          ...{ amount: total.minor, currency: total.currency, receipt: reference, payment_capture: true },
+          amount: total.minor,
+          currency: total.currency,
+          receipt: reference,
+          payment_capture: true,
           notes: { reference, key },
         }),
     });
@@ -259,9 +268,16 @@ export class RazorpayGateway implements PaymentGateway {
       answer: entities.madePayment,
       run: (razorpay) =>
         razorpay.payments.createRecurringPayment({
-          ...{ email: payer.email, contact: "", amount: total.minor, currency: total.currency },
-          ...{ order_id: preparedRef, customer_id: customer, token, recurring: "1" },
-          ...{ description, notes: { reference } },
+          email: payer.email,
+          contact: "",
+          amount: total.minor,
+          currency: total.currency,
+          order_id: preparedRef,
+          customer_id: customer,
+          token,
+          recurring: "1",
+          description,
+          notes: { reference },
         }),
     });
     return settled(await this.readPayment(made.razorpay_payment_id, call));

@@ -28,17 +28,22 @@ const seconds = (ms: number): number => Math.ceil(ms / 1000);
 export function linkParams(order: CheckoutOrder, nowMs: number): LinkParams {
   const { reference, payer, total, description, returnUrl, expiresAtMs, methods } = order;
   const chosen = Object.entries(OFFERED).map(([name, ours]) => [
-    ...[name, ours.some((method) => methods.includes(method)) ? "1" : "0"],
+    name,
+    ours.some((method) => methods.includes(method)) ? "1" : "0",
   ]);
   return {
-    ...{ amount: total.minor, currency: total.currency, accept_partial: false, reference_id: reference },
-    ...{
-      description,
-      customer: customerOf(payer),
-      notify: { email: false, sms: false },
-    },
-    ...{ reminder_enable: false, notes: { reference, org_id: payer.orgId } },
-    ...{ callback_url: returnUrl, callback_method: "get" },
+    amount: total.minor,
+    currency: total.currency,
+    accept_partial: false,
+    reference_id: reference,
+
+    description,
+    customer: customerOf(payer),
+    notify: { email: false, sms: false },
+    reminder_enable: false,
+    notes: { reference, org_id: payer.orgId },
+    callback_url: returnUrl,
+    callback_method: "get",
     expire_by: seconds(Math.max(expiresAtMs, nowMs + SHORTEST_MS)),
     ...(methods.length > 0 && { options: { checkout: { method: Object.fromEntries(chosen) } } }),
   } as LinkParams;
@@ -48,7 +53,9 @@ export function linkParams(order: CheckoutOrder, nowMs: number): LinkParams {
 const customerOf = ({ name, email }: Payer) => ({ name, ...(email !== "" && { email }) });
 
 const REGISTERED: Readonly<Partial<Record<Method, "upi" | "emandate" | "card">>> = {
-  ...{ upi: "upi", emandate: "emandate", card_domestic: "card" },
+  upi: "upi",
+  emandate: "emandate",
+  card_domestic: "card",
 };
 
 /** @throws GatewayError `refused` for a method that takes no mandate */
@@ -59,14 +66,22 @@ export function registrationParams(order: MandateOrder, nowMs: number): Registra
     throw new GatewayError("refused", `razorpay: it has no mandate by "${method}"`);
   return {
     customer: customerOf(payer),
-    ...{ type: "link", currency: cap.currency, description: "Automatic payments", receipt: reference },
+    type: "link",
+    currency: cap.currency,
+    description: "Automatic payments",
+    receipt: reference,
     amount: registered === "emandate" ? 0 : REGISTRATION_PAISE,
     subscription_registration: {
-      ...{ method: registered, max_amount: cap.minor, frequency: "as_presented" },
+      method: registered,
+      max_amount: cap.minor,
+      frequency: "as_presented",
       expire_at: seconds(nowMs + 10 * YEAR_MS),
     },
-    ...{ email_notify: false, sms_notify: false, expire_by: seconds(nowMs + REGISTRATION_MS) },
+    email_notify: false,
+    sms_notify: false,
+    expire_by: seconds(nowMs + REGISTRATION_MS),
     notes: { reference, cap_minor: String(cap.minor), org_id: payer.orgId },
-    ...{ callback_url: returnUrl, callback_method: "get" },
+    callback_url: returnUrl,
+    callback_method: "get",
   } as RegistrationParams;
 }

@@ -14,7 +14,8 @@ const entity = z
   .object({
     entity: z.object({
       id: text,
-      ...{ reference_id: text.nullish(), receipt: text.nullish() },
+      reference_id: text.nullish(),
+      receipt: text.nullish(),
       notes: z.object({ reference: text.optional() }).catch({}),
     }),
   })
@@ -24,7 +25,11 @@ const entity = z
 const eventBody = z.object({
   event: text,
   payload: z.object({
-    ...{ payment: entity, payment_link: entity, refund: entity, dispute: entity, invoice: entity },
+    payment: entity,
+    payment_link: entity,
+    refund: entity,
+    dispute: entity,
+    invoice: entity,
   }),
 });
 

@@ -17,9 +17,15 @@ export const refAnswer = z.object({ ref: ref.min(1) });
 export const anyAnswer = z.object({});
 
 export const paymentAnswer = z.object({
-  ...{ ref, reference: ref, total: amount, feeMinor: z.int(), method, paidAtMs: ms.nullable() },
+  ref,
+  reference: ref,
+  total: amount,
+  feeMinor: z.int(),
+  method,
+  paidAtMs: ms.nullable(),
   state: z.enum(["prepared", "processing", "authorized", "paid", "failed", "returned"]),
-  ...{ failure: failure.nullable(), refundedMinor: z.int().nonnegative() },
+  failure: failure.nullable(),
+  refundedMinor: z.int().nonnegative(),
 });
 
 export const checkoutAnswer = z.object({
@@ -29,18 +35,30 @@ export const checkoutAnswer = z.object({
 });
 
 export const refundAnswer = z.object({
-  ...{ ref, reference: ref, paymentRef: ref, total: amount, failure: failure.nullable(), createdAtMs: ms },
+  ref,
+  reference: ref,
+  paymentRef: ref,
+  total: amount,
+  failure: failure.nullable(),
+  createdAtMs: ms,
   state: z.enum(["pending", "refunded", "failed"]),
 });
 export const refundsAnswer = z.object({ data: z.array(refundAnswer).max(10_000) });
 
 export const disputeAnswer = z.object({
-  ...{ ref, paymentRef: ref, amount, reason: z.string() },
+  ref,
+  paymentRef: ref,
+  amount,
+  reason: z.string(),
   state: z.enum(["warning", "open", "withdrawn", "reinstated", "lost", "won"]),
 });
 
 export const mandateAnswer = z.object({
-  ...{ ref, tokenRef: ref, reference: ref, method, cap: amount },
+  ref,
+  tokenRef: ref,
+  reference: ref,
+  method,
+  cap: amount,
   state: z.enum(["pending", "active", "paused", "failed", "cancelled"]),
 });
 
@@ -49,7 +67,12 @@ export const linesAnswer = z.object({
   data: z.array(
     z.object({
       kind: z.enum(["payment", "refund", "dispute"]),
-      ...{ ref, paymentRef: ref, reference: ref, amount, feeMinor: z.int(), atMs: ms },
+      ref,
+      paymentRef: ref,
+      reference: ref,
+      amount,
+      feeMinor: z.int(),
+      atMs: ms,
     }),
   ),
 });

@@ -32,10 +32,13 @@ async function* transactions(
 ): AsyncGenerator<Stripe.BalanceTransaction> {
   for (let after: string | undefined; ; ) {
     const page = await client.ask({
-      ...{ what: "list balance transactions", hasEffect: false, call: { signal } },
+      what: "list balance transactions",
+      hasEffect: false,
+      call: { signal },
       run: (stripe) =>
         stripe.balanceTransactions.list({
-          ...{ ...query, limit: PAGE },
+          ...query,
+          limit: PAGE,
           ...(after !== undefined && { starting_after: after }),
         }),
     });
@@ -81,10 +84,13 @@ export async function* settlementsOf(
   const payouts: Stripe.Payout[] = [];
   for (let after: string | undefined; ; ) {
     const page = await client.ask({
-      ...{ what: "list payouts", hasEffect: false, call },
+      what: "list payouts",
+      hasEffect: false,
+      call,
       run: (stripe) =>
         stripe.payouts.list({
-          ...{ created: range(day), limit: PAGE },
+          created: range(day),
+          limit: PAGE,
           ...(after !== undefined && { starting_after: after }),
         }),
     });

@@ -48,7 +48,9 @@ export class StripeClient {
     const limited = (url: string | URL | Request, init: RequestInit = {}) =>
       boundedFetch(url instanceof Request ? url.url : url, withoutLength(init), { signal, timeoutMs });
     return new Stripe(this.#account.secretKey, {
-      ...{ maxNetworkRetries: 0, timeout: timeoutMs, telemetry: false },
+      maxNetworkRetries: 0,
+      timeout: timeoutMs,
+      telemetry: false,
       httpClient: Stripe.createFetchHttpClient(limited as typeof fetch),
       ...addressOf(this.#account.apiBase),
     });
@@ -68,7 +70,8 @@ function addressOf(apiBase: string | undefined) {
   const { protocol, hostname, port } = new URL(apiBase);
   const isTls = protocol === "https:";
   return {
-    ...{ host: hostname, protocol: isTls ? ("https" as const) : ("http" as const) },
+    host: hostname,
+    protocol: isTls ? ("https" as const) : ("http" as const),
     port: port === "" ? (isTls ? 443 : 80) : Number(port),
   };
 }

@@ -54,7 +54,9 @@ export function paymentOf(intent: Stripe.PaymentIntent): Payment {
   const isPaid = state === "paid";
   const madeMs = booked?.created ?? charge?.created ?? intent.created;
   return {
-    ...{ ref: intent.id, reference: referenceOf(intent.metadata), state },
+    ref: intent.id,
+    reference: referenceOf(intent.metadata),
+    state,
     total: amountOf(isPaid ? intent.amount_received : intent.amount, intent.currency),
     feeMinor: isPaid ? (booked?.fee ?? 0) : 0,
     method: METHOD_OF.get(charge?.payment_method_details?.type ?? "") ?? "",
@@ -89,7 +91,8 @@ export function checkoutOf(session: Stripe.Checkout.Session): Checkout {
   // What Stripe cancels with its session was never tried either.
   const isGone = intent?.status === "canceled" && intent.latest_charge === null;
   return {
-    ...{ ref: session.id, state: sessionState(session) },
+    ref: session.id,
+    state: sessionState(session),
     payments: intent === undefined || isUntried(intent) || isGone ? [] : [paymentOf(intent)],
   };
 }
@@ -103,8 +106,12 @@ export function refundOf(refund: Stripe.Refund): GatewayRefund {
   const state = refundState(refund.status);
   const code = refund.failure_reason ?? "canceled";
   return {
-    ...{ ref: refund.id, reference: referenceOf(refund.metadata), paymentRef: idOf(refund.payment_intent) },
-    ...{ total: amountOf(refund.amount, refund.currency), state, createdAtMs: msOf(refund.created) },
+    ref: refund.id,
+    reference: referenceOf(refund.metadata),
+    paymentRef: idOf(refund.payment_intent),
+    total: amountOf(refund.amount, refund.currency),
+    state,
+    createdAtMs: msOf(refund.created),
     failure: state === "failed" ? { code, message: "The refund did not arrive.", kind: "hard" } : null,
   };
 }
@@ -118,7 +125,10 @@ function refundState(status: string | null): GatewayRefund["state"] {
 export function disputeOf(dispute: Stripe.Dispute): Dispute {
   const { id, amount, currency, reason, payment_intent: intent } = dispute;
   return {
-    ...{ ref: id, paymentRef: idOf(intent), amount: amountOf(amount, currency), reason },
+    ref: id,
+    paymentRef: idOf(intent),
+    amount: amountOf(amount, currency),
+    reason,
     state: disputeState(dispute),
   };
 }
@@ -138,7 +148,9 @@ export function mandateOf(session: Stripe.Checkout.Session): GatewayMandate {
   const customer = idOf(session.customer);
   const cap = Number(session.metadata?.cap_minor ?? 0);
   return {
-    ...{ ref: session.id, reference: referenceOf(session.metadata), state: mandateState(session, paid) },
+    ref: session.id,
+    reference: referenceOf(session.metadata),
+    state: mandateState(session, paid),
     tokenRef: paid === undefined ? "" : `${customer}/${paid.id}`,
     method: METHOD_OF.get(paid?.type ?? session.payment_method_types?.[0] ?? "") ?? "",
     cap: amountOf(cap, session.currency ?? "usd"),

@@ -193,9 +193,15 @@ export class StripeGateway implements PaymentGateway {
     const session = await this.#act("register a mandate", call, (stripe) =>
       stripe.checkout.sessions.create(
         {
-          ...{ mode: "setup", currency: cap.currency.toLowerCase(), customer: customer.id, metadata },
-          ...{ client_reference_id: reference, payment_method_types: [typeOf(method)] },
-          ...{ setup_intent_data: { metadata }, success_url: returnUrl, cancel_url: returnUrl },
+          mode: "setup",
+          currency: cap.currency.toLowerCase(),
+          customer: customer.id,
+          metadata,
+          client_reference_id: reference,
+          ...takesOnly(method),
+          setup_intent_data: { metadata },
+          success_url: returnUrl,
+          cancel_url: returnUrl,
         },
         { idempotencyKey: key },
       ),
@@ -227,8 +233,12 @@ export class StripeGateway implements PaymentGateway {
     const { id } = await this.#act("prepare a debit", call, (stripe) =>
       stripe.paymentIntents.create(
         {
-          ...{ amount: total.minor, currency: total.currency.toLowerCase(), description },
-          ...{ customer, payment_method: method, payment_method_types: [typeOf(mandate.method)] },
+          amount: total.minor,
+          currency: total.currency.toLowerCase(),
+          description,
+          customer,
+          payment_method: method,
+          ...takesOnly(mandate.method),
           metadata: { reference, org_id: payer.orgId },
         },
         { idempotencyKey: call.idempotencyKey },
@@ -285,7 +295,10 @@ export class StripeGateway implements PaymentGateway {
     isDecline?: StripeAsk<T>["isDecline"],
   ): Promise<T> {
     return this.#client.ask({
-      ...{ what, hasEffect: true, call: { signal }, run },
+      what,
+      hasEffect: true,
+      call: { signal },
+      run,
       ...(isDecline !== undefined && { isDecline }),
     });
   }
@@ -295,19 +308,27 @@ function sessionParams(order: CheckoutOrder, endMs: number): Stripe.Checkout.Ses
   const { reference, payer, total, description, returnUrl, methods } = order;
   const metadata = { reference, org_id: payer.orgId };
   const price = {
-    ...{ currency: total.currency.toLowerCase(), unit_amount: total.minor },
+    currency: total.currency.toLowerCase(),
+    unit_amount: total.minor,
     product_data: { name: description },
   };
   return {
-    ...{ mode: "payment", client_reference_id: reference, metadata },
+    mode: "payment",
+    client_reference_id: reference,
+    metadata,
     // Empty, Stripe would refuse it.
     ...(payer.email !== "" && { customer_email: payer.email }),
     line_items: [{ quantity: 1, price_data: price }],
     payment_intent_data: { metadata, description },
     ...(methods.length > 0 && { payment_method_types: methods.map(typeOf) }),
-    ...{ success_url: returnUrl, cancel_url: returnUrl, expires_at: Math.ceil(endMs / 1000) },
+    success_url: returnUrl,
+    cancel_url: returnUrl,
+    expires_at: Math.ceil(endMs / 1000),
   };
 }
+
+/** The SDK's types lack the member where an account's own choice of methods is usual; Stripe takes it. */
+const takesOnly = (method: Method | "") => ({ payment_method_types: [typeOf(method)] });
 
 function pageOf({ id, url }: Stripe.Checkout.Session): HostedPage {
   if (url === null) throw new GatewayError("unclear", "stripe: the checkout has no page");

@@ -42,8 +42,13 @@ export class Forgotten {
     this.#options = options;
     const { store, clock, onFailure } = options;
     this.#rows = openExpiringTable({
-      ...{ store, clock, onFailure, rows: ROWS, periods: "forgotten.days" },
-      ...{ periodMs: DAY_MS, keepPeriods: KEEP_DAYS },
+      store,
+      clock,
+      onFailure,
+      rows: ROWS,
+      periods: "forgotten.days",
+      periodMs: DAY_MS,
+      keepPeriods: KEEP_DAYS,
     });
   }
 

@@ -49,11 +49,19 @@ export class SharedKept {
     const { mostBytes = MOST_BYTES, mostAnswers = MOST_ANSWERS } = options;
     this.#claims = new Claims({ lane: cell.lane("claims"), look: cell.look, timers, mostAnswers });
     this.#forgotten = new Forgotten({
-      ...{ store, lane: cell.lane("forgotten"), clock, onFailure },
+      store,
+      lane: cell.lane("forgotten"),
+      clock,
+      onFailure,
       forgetRemoved: () => cell.store.forgetRemovedHere(),
     });
     this.#sender = new Sender({
-      ...{ store, lane: cell.lane("answers"), clock, forgotten: this.#forgotten, mostBytes, onFailure },
+      store,
+      lane: cell.lane("answers"),
+      clock,
+      forgotten: this.#forgotten,
+      mostBytes,
+      onFailure,
       onShared: (id) => this.#claims.shared(id),
     });
     cell.restates({

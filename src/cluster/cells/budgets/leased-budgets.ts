@@ -327,7 +327,8 @@ const isRefusal = (outcome: PromiseSettledResult<boolean> | undefined): boolean 
 function refusalOf(scope: BudgetScope, lease: ScopeLease, period: Period): BudgetRefusal {
   const isDaily = lease.budget === "key_daily";
   return {
-    ...{ admitted: false, budget: lease.budget },
+    admitted: false,
+    budget: lease.budget,
     limitMicroUsd: budgetOf(scope, lease.budget)?.limitMicroUsd ?? 0,
     spentMicroUsd: lease.spentMicroUsd,
     resetsAtMs: isDaily ? period.dayEndsMs : period.monthEndsMs,

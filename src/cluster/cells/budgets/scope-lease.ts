@@ -80,8 +80,16 @@ export class ScopeLease extends OrgLease {
       day,
       dayStartsMs,
       monthStartsMs,
-      ...[sentMicroUsd, sum?.day ?? day, sum?.steadyMs ?? 0, ...wants],
-      ...[hard, soft, soft > 0 ? endsMs : 0, pct, first, pct < 0 ? 0 : dayEndsMs],
+      sentMicroUsd,
+      sum?.day ?? day,
+      sum?.steadyMs ?? 0,
+      ...wants,
+      hard,
+      soft,
+      soft > 0 ? endsMs : 0,
+      pct,
+      first,
+      pct < 0 ? 0 : dayEndsMs,
     ];
   }
 

@@ -61,7 +61,11 @@ export function requestOf(state: KeyState, { clock, nowMs, sent, replyMs }: Send
   state.isSent = true;
   const numbers = [limits.rpm, limits.tpm, limits.concurrency] as const;
   return {
-    ...{ state, asks, sent, kept, limits },
+    state,
+    asks,
+    sent,
+    kept,
+    limits,
     own: { requests: state.requests.total(nowMs), tokens: state.tokens.total(nowMs) },
     operation: ["limit", keyId, ...numbers, told, undone, weights, wish, state.held, offered],
   };

@@ -51,13 +51,15 @@ export async function registeredCells(link: RedisLink, id: string): Promise<Regi
     const [cell = "", ...texts] = fields.slice(at, at + FIELDS).map(String);
     const [life, retired, applied, silentMs, awaited, orgs, leased] = texts.map(Number) as Numbers;
     cells.push({
-      ...{ cell, life, status: statusOf(life, retired, silentMs), isAwaited: awaited === 1 },
-      ...{
-        version: known(applied),
-        silentMs: known(silentMs),
-        leasedOrgs: orgs,
-        leasedMicroUsd: known(leased),
-      },
+      cell,
+      life,
+      status: statusOf(life, retired, silentMs),
+      isAwaited: awaited === 1,
+
+      version: known(applied),
+      silentMs: known(silentMs),
+      leasedOrgs: orgs,
+      leasedMicroUsd: known(leased),
     });
   }
   return { version: Number(version), cells: cells.sort((a, b) => (a.cell < b.cell ? -1 : 1)) };

@@ -182,8 +182,11 @@ export class Signals {
     const found = await link.run(SCRIPTS.alive, DATASET_KEY, datasetId);
     return (found as [Buffer, Buffer, number, number, Buffer][]).map(
       ([name, version, ageMs, hears, inserted]) => ({
-        ...{ name: String(name), version: Number(String(version)), ageMs: ageMs < 0 ? undefined : ageMs },
-        ...{ hears: hears === 1, insertedMs: Number(String(inserted)) },
+        name: String(name),
+        version: Number(String(version)),
+        ageMs: ageMs < 0 ? undefined : ageMs,
+        hears: hears === 1,
+        insertedMs: Number(String(inserted)),
       }),
     );
   }

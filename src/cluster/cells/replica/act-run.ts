@@ -57,7 +57,10 @@ export class ActRun {
    */
   asOperation(isShared: (table: string) => boolean, blobs: Blobs, isInsistent: boolean): readonly unknown[] {
     const writes = this.#writes(isShared).flatMap(({ table, key, text, value }) => [
-      ...[table, text, firstPart(key), value === undefined ? 0 : blobs.add(value)],
+      table,
+      text,
+      firstPart(key),
+      value === undefined ? 0 : blobs.add(value),
     ]);
     const [reads, ranges] = [[...this.#reads.values()].flat(), [...this.#ranges.values()].flat()];
     return [String(this.id), reads, ranges, writes, this.credit.asOperation(isInsistent)];

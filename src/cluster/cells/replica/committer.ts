@@ -51,7 +51,8 @@ const notCommitted = () =>
 /** Only for a run that may have been committed. */
 const outcomeUnknown = () =>
   fail("storage_unavailable", "It is not known whether this was stored: look before you try again.", {
-    ...{ retryable: false, details: { outcome: "unknown" } },
+    retryable: false,
+    details: { outcome: "unknown" },
   });
 
 export class Committer {
@@ -344,7 +345,12 @@ export class Committer {
 const again = (waiting: Waiting, why = ""): Waiting => {
   const { act, resolve, reject, isOwed, sinceMs, refusals, recalls, orgs } = waiting;
   return {
-    ...{ act, resolve, reject, isOwed, sinceMs, orgs },
+    act,
+    resolve,
+    reject,
+    isOwed,
+    sinceMs,
+    orgs,
     refusals: refusals + (why === "stale" ? 1 : 0),
     recalls: recalls + (why === "recall" ? 1 : 0),
   };

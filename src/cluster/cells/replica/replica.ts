@@ -59,7 +59,9 @@ export function readEntry([id, fields]: readonly [Buffer, Buffer[]]): Entry {
     });
   }
   return {
-    ...{ version: Number.parseInt(String(id), 10), origin: String(origin), before: String(before) },
+    version: Number.parseInt(String(id), 10),
+    origin: String(origin),
+    before: String(before),
     format: Number(String(format)),
     changes,
   };

@@ -24,8 +24,10 @@ const KEEP_HOURS = 25;
 const HOUR_MS = 3_600_000;
 /** The table of answers, and that of the hours in which they were put. */
 export const ANSWER_TABLES = {
-  ...{ rows: "idempotent_answers", periods: "idempotent_hours" },
-  ...{ periodMs: HOUR_MS, keepPeriods: KEEP_HOURS },
+  rows: "idempotent_answers",
+  periods: "idempotent_hours",
+  periodMs: HOUR_MS,
+  keepPeriods: KEEP_HOURS,
 };
 
 export type Claim =
@@ -72,7 +74,8 @@ class IdempotencyLock {
     const kept = body === undefined ? { lost: notKept ?? ("large" as const), body: NO_BYTES } : { body };
     const { orgId, environment } = this.#owner;
     const whose = {
-      ...{ orgId, fingerprint: this.#fingerprint },
+      orgId,
+      fingerprint: this.#fingerprint,
       ...(environment === "test" && { isTest: true }),
     };
     this.#answers.put(this.#id, { ...answer, ...kept, ...whose });
@@ -130,7 +133,9 @@ export class IdempotentAnswers {
     const { store, clock, onFailure } = deps;
     this.#byOrg = store.table("idempotent_answers_of_orgs");
     this.#answers = openExpiringTable({
-      ...{ store, clock, onFailure },
+      store,
+      clock,
+      onFailure,
       onRemove: ([id = ""], answer) => {
         const { orgId } = answer;
         if (orgId === undefined) return;

@@ -54,7 +54,10 @@ export class StoredResponses {
     const { store, clock, onFailure } = deps;
     this.#items = store.table("response_items");
     this.#responses = openExpiringTable({
-      ...{ store, clock, onFailure, ...RESPONSE_TABLES },
+      store,
+      clock,
+      onFailure,
+      ...RESPONSE_TABLES,
       onRemove: ([owner = ""], response) => {
         for (const item of response.itemIds) this.#items.remove([owner, item]);
         const whose = this.#orgOf(owner, response);

@@ -11,7 +11,14 @@ const JOIN_BYTES = 64 * 1024;
 
 /** Fields that say where a message ends or what becomes of the connection: only `requestHead` writes them. */
 const FRAMING: ReadonlySet<string> = new Set([
-  ...["connection", "content-length", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding"],
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
   "upgrade",
 ]);
 

@@ -240,6 +240,11 @@ class FixedHealth implements HealthView {
 
 /** Live, one call at a time would measure; if every call did so here, all would go to unmeasured endpoints. */
 const UNMEASURED: EndpointHealth = Object.freeze({
-  ...{ outForMs: 0, errorRate: 0, failing: false, isBeingMeasured: true },
-  ...{ ttftMs: undefined, wholeMs: undefined, tokensPerSecond: undefined },
+  outForMs: 0,
+  errorRate: 0,
+  failing: false,
+  isBeingMeasured: true,
+  ttftMs: undefined,
+  wholeMs: undefined,
+  tokensPerSecond: undefined,
 });

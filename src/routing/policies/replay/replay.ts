@@ -151,7 +151,11 @@ async function run(
     sendModels(thread, modelsOf(orgId)),
   ]);
   await thread.ask({
-    ...{ kind: "begin", document, name, version, figures },
+    kind: "begin",
+    document,
+    name,
+    version,
+    figures,
     dataPolicy: { zdr: dataPolicy.zdr, noTrain: dataPolicy.noTrain, regions: [...dataPolicy.regions] },
     slugs: [...projectSlugs(orgId)],
   });
@@ -214,7 +218,10 @@ const bareEndpoint = (endpoint: Endpoint): Endpoint => ({
     dataPolicy: endpoint.provider.dataPolicy,
     regions: endpoint.provider.regions,
     quirks: endpoint.provider.quirks,
-    ...{ baseUrl: "", dialects: [], credentialEnv: [], keys: [] },
+    baseUrl: "",
+    dialects: [],
+    credentialEnv: [],
+    keys: [],
   },
 });
 

@@ -67,7 +67,11 @@ describe.skipIf(missing !== undefined)(`absence: jobs${missing === undefined ? "
     const failures: string[] = [];
     const ends = new Map<string, () => void>();
     const jobs = new Jobs({
-      ...{ store: cell.store, clock: time, timers: time, random: seededRandom(7), isShared: true },
+      store: cell.store,
+      clock: time,
+      timers: time,
+      random: seededRandom(7),
+      isShared: true,
       holder: `${name}:${cell.entered.life}`,
       onFailure: (error, what) => failures.push(`${what}: ${errorText(error)}`),
     });
@@ -83,7 +87,10 @@ describe.skipIf(missing !== undefined)(`absence: jobs${missing === undefined ? "
         },
       });
     return {
-      ...{ ...cell, jobs, begun, failures },
+      ...cell,
+      jobs,
+      begun,
+      failures,
       endRuns: (...keys) => {
         for (const key of keys) ends.get(key)?.();
       },

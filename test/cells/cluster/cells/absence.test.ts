@@ -72,7 +72,8 @@ describe.skipIf(missing !== undefined)(`absence${missing === undefined ? "" : `:
     pass(5000 + STEP_MS);
     expect([cell.store.healthy(), cell.standing().isInTouch]).toEqual([false, false]);
     await expect(cell.store.act(() => keys(cell).put("key", "active"))).rejects.toMatchObject({
-      ...{ status: 503, retryAfterMs: 1000 },
+      status: 503,
+      retryAfterMs: 1000,
     });
     // Beats come through before the changes do.
     proxy.cutBefore("XREAD", 4);

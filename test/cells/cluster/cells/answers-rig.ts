@@ -46,7 +46,10 @@ export async function keptCell(
   });
   await cell.opened();
   return {
-    ...{ cell, kept, answers, responses },
+    cell,
+    kept,
+    answers,
+    responses,
     claim: async (key, body = "{}", org = "org") => await answers.claim(callOf(key, body, org)),
     async answer(claim, text) {
       const lock = lockOf(claim);

@@ -90,7 +90,9 @@ describe("keys", () => {
     const found = await Promise.all(all.map(async (key) => said(await two.claim(key))));
     expect(found.map((text) => text.slice(0, 5))).toEqual([
       ...Array(3).fill("state"),
-      ...["33333", "44444", "55555"],
+      "33333",
+      "44444",
+      "55555",
     ]);
     // At home it is on the disk.
     expect(said(await one.claim(all[0] as string))).toBe("0".repeat(500));

@@ -75,7 +75,15 @@ async function openParts(parts: Parts): Promise<BudgetCell> {
   const crossed: Crossed[] = [];
   const refusals: BudgetExceeded[] = [];
   const purse = await openLeasedPurse({
-    ...{ store, life, lane: lane("credit"), clock, time, idleMs, waitMs, restates, scopeOf },
+    store,
+    life,
+    lane: lane("credit"),
+    clock,
+    time,
+    idleMs,
+    waitMs,
+    restates,
+    scopeOf,
     staleMs: STALE_MS,
     view: new CreditView({ lane: lane("credit_view"), inAct: () => undefined }),
     onNumbered() {},
@@ -104,8 +112,15 @@ export async function openBudgetCell(
   const cell = await bench.cell(name, { hasParts: true });
   const { store } = cell;
   const made = await openParts({
-    ...{ name, store, life: cell.entered.life, lane: cell.lane, restates: cell.restates, clock: systemClock },
-    ...{ ...options, time: cell.clock, stop: () => cell.stop() },
+    name,
+    store,
+    life: cell.entered.life,
+    lane: cell.lane,
+    restates: cell.restates,
+    clock: systemClock,
+    ...options,
+    time: cell.clock,
+    stop: () => cell.stop(),
   });
   await cell.opened();
   return { ...made, cut: () => cell.cut() };
@@ -116,7 +131,10 @@ export const soft = (limitMicroUsd: number): Budget => ({ limitMicroUsd, hard: f
 
 /** A key of its own project and org. */
 export const scopeOf = (id: string, budgets: Partial<BudgetScope> = {}): BudgetScope => ({
-  ...{ keyId: `key_${id}`, projectId: `proj_${id}`, orgId: `org_${id}`, timeZone: "UTC" },
+  keyId: `key_${id}`,
+  projectId: `proj_${id}`,
+  orgId: `org_${id}`,
+  timeZone: "UTC",
   ...budgets,
 });
 
@@ -222,7 +240,9 @@ export async function openTimedBench(): Promise<TimedBench> {
   await test.start();
   await test.lane("term").send([["restate", 0, ""], ["restated"]]);
   return {
-    ...{ url: redis.url, link, lane: test.lane("test") },
+    url: redis.url,
+    link,
+    lane: test.lane("test"),
     async set(ms) {
       await link.call("SET", CLOCK, ms);
     },
@@ -231,13 +251,21 @@ export async function openTimedBench(): Promise<TimedBench> {
       await own.ready(5000);
       const store = openStore(join(folder, name));
       const session = new Session({
-        ...{ link: own, datasetId: id, cell: name, script },
+        link: own,
+        datasetId: id,
+        cell: name,
+        script,
         onTerm: async (of) => void (await of.lane("term").send([["restate", 0, ""], ["restated"]])),
         onEnd() {},
       });
       await session.start();
       const cell = await openParts({
-        ...{ name, store, clock, ...options, life: session.life, restates() {} },
+        name,
+        store,
+        clock,
+        ...options,
+        life: session.life,
+        restates() {},
         lane: (lane) => session.lane(lane),
         async stop() {
           await store.close();

@@ -20,7 +20,10 @@ const scopes = new Map<string, BudgetScope>(
   keys.map((keyId) => [
     keyId,
     {
-      ...{ keyId, projectId: "proj", orgId: "org", timeZone: "UTC" },
+      keyId,
+      projectId: "proj",
+      orgId: "org",
+      timeZone: "UTC",
       keyDaily: { limitMicroUsd: keyMicroUsd, hard: true },
       orgMonthly: { limitMicroUsd: orgMicroUsd, hard: false },
     },
@@ -31,7 +34,13 @@ const cell = await openProcessCell();
 const { store, restates } = cell;
 const { life } = cell.entered;
 const purse = await openLeasedPurse({
-  ...{ store, life, lane: cell.lane("credit"), clock, time: cell.clock, idleMs: 300, restates },
+  store,
+  life,
+  lane: cell.lane("credit"),
+  clock,
+  time: cell.clock,
+  idleMs: 300,
+  restates,
   staleMs: cell.staleMs,
   view: new CreditView({ lane: cell.lane("credit_view"), inAct: () => store.creditInAct() }),
   scopeOf: (keyId) => scopes.get(keyId),

@@ -90,7 +90,7 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     await setTime(monthMs(0) + DAY_MS);
     const scope = await made("begun", { keyDaily: hard(1000), projectMonthly: hard(3000) });
     const day = dayAt(monthMs(0) + DAY_MS);
-    const begun = [...["k:key_begun", day, 900, 2950, 0, []], ...["p:proj_begun", day, 900, 2950, 0, []]];
+    const begun = ["k:key_begun", day, 900, 2950, 0, [], "p:proj_begun", day, 900, 2950, 0, []];
     for (let n = 0; n < 2; n++) await bench.lane.send([["spend_begin", begun]]);
     expect(await begin(at(0), scope, 101)).toMatchObject({ budget: "key_daily", spentMicroUsd: 900 });
     expect(await begin(at(1), scope, 51)).toMatchObject({ budget: "project_monthly", spentMicroUsd: 2950 });
@@ -140,8 +140,8 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     await until("the spending is told", async () => (await lineage()).t, equals("100"));
     const [today, before] = [dayAt(todayMs), dayAt(todayMs - DAY_MS)];
     // A cell of that release has leased of one, and goes on.
-    await bench.link.call("HSET", rows.third, ...["d", today, "t", 400, "m", 450, "l", 50, "l:old", 50]);
-    await bench.link.call("HSET", rows.second, ...["d", before, "t", 300, "m", 370]);
+    await bench.link.call("HSET", rows.third, "d", today, "t", 400, "m", 450, "l", 50, "l:old", 50);
+    await bench.link.call("HSET", rows.second, "d", before, "t", 300, "m", 370);
     const join = async () => {
       const of = { lineageId: "key_joined", timeZone: "UTC" };
       const keys = ["key_second", "key_third", "key_none"].map((keyId) => ({ keyId, ...of }));
@@ -151,8 +151,8 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     };
     for (let n = 0; n < 2; n++) expect(await join()).toEqual({ today: 500, month: 920 });
     expect(await begin(at(1), scope, 501)).toMatchObject({ budget: "key_daily", spentMicroUsd: 500 });
-    await bench.link.call("HSET", rows.third, ...["t", 480, "m", 530]);
-    await bench.link.call("HSET", rows.second, ...["d", today, "t", 20, "m", 390]);
+    await bench.link.call("HSET", rows.third, "t", 480, "m", 530);
+    await bench.link.call("HSET", rows.second, "d", today, "t", 20, "m", 390);
     for (let n = 0; n < 2; n++) expect(await join()).toEqual({ today: 600, month: 1020 });
     expect(await spendRow(bench.link, "k:key_third")).toMatchObject({ t: "480", l: "50", "l:old": "50" });
     expect(await begin(at(2), scope, 401)).toMatchObject({ budget: "key_daily", spentMicroUsd: 600 });
@@ -163,7 +163,7 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     await setTime(todayMs + 1000);
     const [today, before] = [dayAt(todayMs), dayAt(todayMs - DAY_MS)];
     const row = (id: string, day: string, t: number, m: number) =>
-      bench.link.call("HSET", `{weir}:spend:k:key_${id}`, ...["d", day, "t", t, "m", m]);
+      bench.link.call("HSET", `{weir}:spend:k:key_${id}`, "d", day, "t", t, "m", m);
     await row("older", before, 30, 80);
     await row("older_2", today, 5, 7);
     await row("absent_2", today, 9, 9);
@@ -188,7 +188,7 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
       [next, 10, 310],
       [today, 110, 310],
     ] as const) {
-      await bench.link.call("HSET", "{weir}:spend:k:key_back_2", ...["d", day, "t", t, "m", m]);
+      await bench.link.call("HSET", "{weir}:spend:k:key_back_2", "d", day, "t", t, "m", m);
       await joinSpend(bench.lane, keys, todayMs + 2000);
       months.push((await spendRow(bench.link, "k:key_back")).m);
     }
@@ -228,7 +228,8 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     );
     const org = await spendRow(bench.link, "o:org_late");
     expect({ day: org.d, month: org.m, parts: partsOf(org).slice(0, -1) }).toEqual({
-      ...{ day: dayAt(midnightMs), month: "200" },
+      day: dayAt(midnightMs),
+      month: "200",
       parts: [{ day: dayAt(midnightMs - 1), microUsd: 800 }],
     });
     await until(
@@ -291,7 +292,10 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
       orgId: scope.orgId,
     };
     expect(key).toEqual({
-      ...{ ...common, budget: "key_daily", limitMicroUsd: 1000, spentMicroUsd: expect.any(Number) },
+      ...common,
+      budget: "key_daily",
+      limitMicroUsd: 1000,
+      spentMicroUsd: expect.any(Number),
       resetsAtMs: midnightMs + 2 * DAY_MS,
     });
     expect(org).toMatchObject({ ...common, budget: "org_monthly", resetsAtMs: monthMs(5) });
@@ -321,7 +325,10 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
     for (let n = 0; n < 4; n++) await settle((await begin(at(n), scope, 100)) as OpenCall, 100);
     await until("the event is told", () => told().length, equals(1));
     expect(told()[0]).toMatchObject({
-      ...{ what: "spike", day: dayAt(midnightMs + 6 * DAY_MS), usualMicroUsd: 300, alertPct: 50 },
+      what: "spike",
+      day: dayAt(midnightMs + 6 * DAY_MS),
+      usualMicroUsd: 300,
+      alertPct: 50,
       dayEndsMs: midnightMs + 7 * DAY_MS,
     });
   });

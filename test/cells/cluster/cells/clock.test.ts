@@ -166,7 +166,12 @@ describe.skipIf(missing !== undefined)(`jobs${missing === undefined ? "" : `: ${
   });
 
   const kind = jobKind({
-    ...{ name: "test.run", payload: z.object({}), tries: 3, atOnce: 8, atOncePerLane: 8, leaseMs: LEASE_MS },
+    name: "test.run",
+    payload: z.object({}),
+    tries: 3,
+    atOnce: 8,
+    atOncePerLane: 8,
+    leaseMs: LEASE_MS,
     backoff: { firstMs: 100, mostMs: 1000 },
   });
 
@@ -174,8 +179,13 @@ describe.skipIf(missing !== undefined)(`jobs${missing === undefined ? "" : `: ${
   async function jobsOf(name: string, runs: string[], end: () => Promise<void>, options: TestCellOptions) {
     const cell = await bench.cell(name, options);
     const jobs = new Jobs({
-      ...{ store: cell.store, clock: cell.clock, timers: systemTimers, random: systemRandom },
-      ...{ holder: `${name}:${cell.entered.life}`, isShared: true, onFailure() {} },
+      store: cell.store,
+      clock: cell.clock,
+      timers: systemTimers,
+      random: systemRandom,
+      holder: `${name}:${cell.entered.life}`,
+      isShared: true,
+      onFailure() {},
     });
     jobs.handle(kind, {
       async run(_, { key }) {

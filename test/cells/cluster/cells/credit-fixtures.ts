@@ -50,7 +50,11 @@ export async function openCreditCell(
   const cell = await bench.cell(name, { ...options, hasParts: true });
   const { clock = systemClock } = options;
   const purse = await openLeasedPurse({
-    ...{ store: cell.store, life: cell.entered.life, lane: cell.lane("credit"), clock, time: cell.clock },
+    store: cell.store,
+    life: cell.entered.life,
+    lane: cell.lane("credit"),
+    clock,
+    time: cell.clock,
     staleMs: cell.staleMs,
     ...(waitMs !== undefined && { waitMs }),
     ...(idleMs !== undefined && { idleMs }),

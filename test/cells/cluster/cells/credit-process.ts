@@ -23,8 +23,13 @@ if (process.env.WEIR_KILL_AT === "left") local.close = async () => void process.
 const cell = await openProcessCell();
 const { life } = cell.entered;
 const purse = await openLeasedPurse({
-  ...{ store: cell.store, life, lane: cell.lane("credit"), clock: systemClock, time: cell.clock },
-  ...{ staleMs: cell.staleMs, idleMs: 300 },
+  store: cell.store,
+  life,
+  lane: cell.lane("credit"),
+  clock: systemClock,
+  time: cell.clock,
+  staleMs: cell.staleMs,
+  idleMs: 300,
   view: new CreditView({ lane: cell.lane("credit_view"), inAct: () => cell.store.creditInAct() }),
   restates: cell.restates,
   onNumbered: (rows) => append("rows", rows),

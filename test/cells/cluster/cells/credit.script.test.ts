@@ -56,7 +56,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      ...{ kind: fc.constant("post" as const), cell, mode: fc.nat(2) },
+      kind: fc.constant("post" as const),
+      cell,
+      mode: fc.nat(2),
       amount: fc.tuple(micro, fc.boolean()).map(([n, isTaken]) => (isTaken ? -n : n)),
     }),
   },

@@ -38,22 +38,22 @@ const ANSWERED: Operation = ["answer", "id", "org", "fingerprint", "facts", DAY_
 const STORED: Operation = ["response", "owner", "id", ["item"], DAY_MS, BLOB, 1_000_000];
 /** A charge of 300 on a key with a hard budget of 5000 and a soft one of 200. */
 const SPENT = [
-  ...[
-    "k:key",
-    DAY,
-    NOW_MS - 1000,
-    NOW_MS - DAY_MS,
-    300,
-    DAY,
-    NOW_MS - 10,
-    100,
-    500,
-    -1,
-    5000,
-    200,
-    NOW_MS + DAY_MS,
-  ],
-  ...[-1, "2030-03-10", NOW_MS + DAY_MS],
+  "k:key",
+  DAY,
+  NOW_MS - 1000,
+  NOW_MS - DAY_MS,
+  300,
+  DAY,
+  NOW_MS - 10,
+  100,
+  500,
+  -1,
+  5000,
+  200,
+  NOW_MS + DAY_MS,
+  -1,
+  "2030-03-10",
+  NOW_MS + DAY_MS,
 ];
 /** A call that asks for the only slot of a key. */
 const SLOT: Operation = ["limit", "key", 0, 0, 1, [], [], [0], [0, 0, 0, 0, 0, 0, 0], 0, 0];

@@ -108,7 +108,10 @@ describe.skipIf(missing !== undefined)(`cuts${missing === undefined ? "" : `: ${
 
   const session = async (cell: string, over: RedisLink) => {
     const made = new Session({
-      ...{ link: over, datasetId: DATASET_ID, cell, script: AT_ONE_INSTANT },
+      link: over,
+      datasetId: DATASET_ID,
+      cell,
+      script: AT_ONE_INSTANT,
       onEnd() {},
     });
     await made.start();

@@ -71,7 +71,11 @@ export async function openBench(
   await createDataset(link, id, rows);
   const open = new Set<TestCell>();
   return {
-    ...{ folder, redis, link, id, log },
+    folder,
+    redis,
+    link,
+    id,
+    log,
     async cell(name, more = {}) {
       const { url = redis.url, clock = systemClock, folder: own = name, hasParts = false } = more;
       const { formats, staleMs, replicas = 0, isShared: knows = isShared, client } = more;
@@ -79,7 +83,14 @@ export async function openBench(
       let ended: Error | undefined;
       let outdated: Error | undefined;
       const cell = await openCell({
-        ...{ cell: name, datasetId: id, redisUrl: url, local, isShared: knows, clock, replicas, staleMs },
+        cell: name,
+        datasetId: id,
+        redisUrl: url,
+        local,
+        isShared: knows,
+        clock,
+        replicas,
+        staleMs,
         log: { warn: (fields, message) => void log.push(`${name}: ${message} ${JSON.stringify(fields)}`) },
         onEnd: (reason) => {
           ended = reason;
@@ -93,7 +104,10 @@ export async function openBench(
       if (!hasParts) await cell.opened();
       const made: TestCell = {
         ...cell,
-        ...{ name, local, ended: () => ended, outdated: () => outdated },
+        name,
+        local,
+        ended: () => ended,
+        outdated: () => outdated,
         async stop() {
           open.delete(made);
           await cell.store.close();

@@ -46,7 +46,11 @@ describe.skipIf(missing !== undefined)(`releases${missing === undefined ? "" : `
 
   test("a cell that was killed is counted until it is back or retired", async () => {
     const killed = new Session({
-      ...{ link: bench.link, datasetId: bench.id, cell: "b", ...EARLIER, onEnd() {} },
+      link: bench.link,
+      datasetId: bench.id,
+      cell: "b",
+      ...EARLIER,
+      onEnd() {},
       onTerm: async (session) => void (await session.lane(TERM_LANE).send([["restate", 0, ""]])),
     });
     await killed.start();

@@ -23,7 +23,11 @@ export const MIN_FIT_TOKENS = 10;
 export const inFull = (tokens: number): number => tokens * PRICE + MARGIN;
 
 const ENDPOINT = {
-  ...{ id: "ep", provider: { id: "p", quirks: {} }, dialects: ["chat"], maxOutput: 100_000, imageTokens: 0 },
+  id: "ep",
+  provider: { id: "p", quirks: {} },
+  dialects: ["chat"],
+  maxOutput: 100_000,
+  imageTokens: 0,
   prices: { version: "v", input: 0, output: PRICE * 1000 },
 } as unknown as Endpoint;
 
@@ -65,13 +69,22 @@ export async function openHoldCell(
   const cell = await openBudgetCell(bench, name);
   const { purse } = cell;
   const queue = new HoldQueue({
-    ...{ purse, budgets: cell.budgets, clock: systemClock, timers: systemTimers },
+    purse,
+    budgets: cell.budgets,
+    clock: systemClock,
+    timers: systemTimers,
     limits: { state: () => ({ requests: undefined, tokens: undefined }) },
-    ...{ maxWaiting: 10_000, maxWaitingOfOrg: 10_000, keepAliveMs: 0 },
+    maxWaiting: 10_000,
+    maxWaitingOfOrg: 10_000,
+    keepAliveMs: 0,
   } as unknown as HoldQueueDeps);
   const deps: ReserveDeps = {
-    ...{ purse, budgets: cell.budgets, waits: queue, byokFee: { bps: 0, microUsdPerRequest: 0 } },
-    ...{ defaultMaxTokens: 100, minFitTokens: MIN_FIT_TOKENS },
+    purse,
+    budgets: cell.budgets,
+    waits: queue,
+    byokFee: { bps: 0, microUsdPerRequest: 0 },
+    defaultMaxTokens: 100,
+    minFitTokens: MIN_FIT_TOKENS,
     bodies: { countPrompt: () => Promise.resolve(1) },
     keyring: { current: (key) => key as KeyContext },
   };
@@ -111,8 +124,13 @@ function keyOf(scope: BudgetScope): KeyContext {
   if (key === undefined) {
     const { keyDaily, projectMonthly, orgMonthly } = scope;
     key = {
-      ...{ keyId: scope.keyId, projectId: scope.projectId, orgId: scope.orgId, timeZone: scope.timeZone },
-      ...{ lineageId: scope.lineageId ?? scope.keyId, environment: "live", hold: "full" },
+      keyId: scope.keyId,
+      projectId: scope.projectId,
+      orgId: scope.orgId,
+      timeZone: scope.timeZone,
+      lineageId: scope.lineageId ?? scope.keyId,
+      environment: "live",
+      hold: "full",
       keyBudget: keyDaily && { dailyMicroUsd: keyDaily.limitMicroUsd, hard: keyDaily.hard },
       projectBudget: projectMonthly && {
         monthlyMicroUsd: projectMonthly.limitMicroUsd,

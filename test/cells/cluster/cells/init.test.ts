@@ -39,7 +39,10 @@ async function use(store: Store, accounts: AccountTables): Promise<void> {
   const budgetHold = budgets.hold({ keyId: "key_used", projectId, orgId, timeZone }, 300) as BudgetHold;
   const charging = budgets.charging(budgetHold, 300);
   const answers = new IdempotentAnswers({
-    ...{ store, clock: systemClock, maxBytes: 1000, kept: { count() {} } },
+    store,
+    clock: systemClock,
+    maxBytes: 1000,
+    kept: { count() {} },
     onFailure(error) {
       throw error;
     },
@@ -233,7 +236,10 @@ describe.skipIf(missing !== undefined)(
         const { book } = openCredits({ store, clock: systemClock });
         const accounts = new AccountTables(store);
         await firstStart({
-          ...{ accounts, clock: systemClock, dataDir, planId: "local" },
+          accounts,
+          clock: systemClock,
+          dataDir,
+          planId: "local",
           also: ({ orgId: refId }) => book.post(refId, { ...GRANT, refId }),
         });
         await use(store, accounts);
@@ -262,13 +268,19 @@ describe.skipIf(missing !== undefined)(
       const first = await held();
       const spent = { d: day, t: "300", m: "300" };
       expect(first).toEqual({
-        ...{ key: spent, project: spent, org: { ...spent, u: "0" }, used: { key_used: "1234" } },
+        key: spent,
+        project: spent,
+        org: { ...spent, u: "0" },
+        used: { key_used: "1234" },
         canaries: {
           [JSON.stringify([org, "p", 1, "bad", 0.1, 20])]: "30 20",
           [JSON.stringify([org, "p", 1, "good", 0.1, 20])]: "30 1",
         },
-        ...{ reds: [JSON.stringify([org, "p", 1, "bad"])], former: ['"unlisted"'] },
-        ...{ credit: "2,24999700,", bytes: 4, claim: 1 },
+        reds: [JSON.stringify([org, "p", 1, "bad"])],
+        former: ['"unlisted"'],
+        credit: "2,24999700,",
+        bytes: 4,
+        claim: 1,
       });
       // As if it had ended just before the dataset was opened.
       const { id = "" } = (await datasetIn(link)) ?? {};

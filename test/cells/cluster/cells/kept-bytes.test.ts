@@ -22,20 +22,28 @@ async function keptCell(name: string, running: () => number) {
   const cell = await bench.cell(name, { isShared });
   const merged = new MergedRows({ lane: cell.lane("merged"), everyMs: 3_600_000 });
   const kept = new KeptBytes({
-    ...{ store: cell.store, clock: systemClock, maxBytes: () => MAX, retentionDays: () => 30 },
+    store: cell.store,
+    clock: systemClock,
+    maxBytes: () => MAX,
+    retentionDays: () => 30,
     cells: {
-      ...{ own: name, running, isRetired: (other) => retired.has(other) },
+      own: name,
+      running,
+      isRetired: (other) => retired.has(other),
       exchange: () => merged.flush(),
     },
     onFailure: (error) => expect.fail(String(error)),
   });
   merged.add({
-    ...{ table: "kept.bytes", kind: "max" },
+    table: "kept.bytes",
+    kind: "max",
     take: (most) => kept.takeUntold(most),
     heard: (rows) => kept.heard(rows),
   });
   return {
-    ...{ kept, merged, cell },
+    kept,
+    merged,
+    cell,
     store: (owner: KeptOwner, bytes: number) => cell.store.act(() => kept.count(owner, "responses", bytes)),
     /** As a call does. */
     async take(owner: KeptOwner, bytes: number): Promise<KeptRoom | undefined> {

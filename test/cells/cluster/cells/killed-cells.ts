@@ -46,7 +46,8 @@ export async function openKilledCells(program: string, more: readonly string[]):
   };
 
   return {
-    ...{ bench, seed },
+    bench,
+    seed,
     async run(rounds) {
       await Promise.all(NAMES.map(start));
       for (let round = 0; round < rounds; round++) {

@@ -32,13 +32,20 @@ interface Money {
 const MONEY: readonly Money[] = [
   {
     title: "charge what clients hold, once, and never more than was paid",
-    ...{ program: "credit-process.ts", args: [ORGS.join(",")], rounds: 5, orgs: ORGS, paid: PAID },
+    program: "credit-process.ts",
+    args: [ORGS.join(",")],
+    rounds: 5,
+    orgs: ORGS,
+    paid: PAID,
     check: creditAddsUp,
   },
   {
     title: "spend no more than a key's budget, and count what clients hold once",
-    ...{ program: "budgets-process.ts", args: [KEYS.join(","), String(KEY_BUDGET), String(ORG_BUDGET)] },
-    ...{ rounds: 6, orgs: ["org"], paid: ENOUGH },
+    program: "budgets-process.ts",
+    args: [KEYS.join(","), String(KEY_BUDGET), String(ORG_BUDGET)],
+    rounds: 6,
+    orgs: ["org"],
+    paid: ENOUGH,
     check: budgetsHold,
   },
 ];

@@ -44,7 +44,8 @@ describe.skipIf(missing !== undefined)(
     const start = async (name: string, killAt = "") => {
       const args = [join(bench.folder, name), name, bench.id, bench.redis.url, ORG, "1"];
       const child = spawn(process.execPath, [PROGRAM, ...args], {
-        ...{ stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, WEIR_KILL_AT: killAt } },
+        stdio: ["pipe", "pipe", "inherit"],
+        env: { ...process.env, WEIR_KILL_AT: killAt },
       });
       running.add(child);
       const ended = new Promise<void>((resolve) => {

@@ -122,7 +122,10 @@ export async function openLimitsRig(): Promise<LimitsRig> {
   };
 
   return {
-    ...{ redis, link, rest, pass },
+    redis,
+    link,
+    rest,
+    pass,
     nowMs: () => passedMs,
     async redisAhead(ms) {
       aheadMs = ms;
@@ -133,8 +136,18 @@ export async function openLimitsRig(): Promise<LimitsRig> {
       links.push(own);
       await own.ready(5000);
       const cell: LimitsCell = {
-        ...{ name, link: own, wallAheadMs: 0, delayMs: 0, isCut: false, isPaused: false, isDead: false },
-        ...{ repliesToLose: 0, exchanges: 0, operations: 0, ended: undefined, limits: undefined as never },
+        name,
+        link: own,
+        wallAheadMs: 0,
+        delayMs: 0,
+        isCut: false,
+        isPaused: false,
+        isDead: false,
+        repliesToLose: 0,
+        exchanges: 0,
+        operations: 0,
+        ended: undefined,
+        limits: undefined as never,
       };
       const onEnd = (reason: Error) => {
         cell.ended = reason;

@@ -47,7 +47,8 @@ describe.skipIf(isLeftOut)("Redis's share of a thousand admissions", () => {
     const perThousand = (n: number) => Number(((n / admitted) * 1000).toFixed(1));
     const after = await spent();
     const figures = {
-      ...{ limits, admitted },
+      limits,
+      admitted,
       // With the commands that set the test's clock.
       redisCpuMs: perThousand(after.cpuMs - before.cpuMs),
       scriptMs: perThousand(after.scriptMs - before.scriptMs),

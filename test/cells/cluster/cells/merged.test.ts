@@ -17,7 +17,8 @@ function part(cell: TestCell, table: string, kind: "max" | "sum") {
   let counted: MergedRow[] = [];
   const heard = new Map<string, number[]>();
   rows.add({
-    ...{ table, kind },
+    table,
+    kind,
     take: (most) => {
       const taken = counted.slice(0, most);
       counted = counted.slice(most);

@@ -19,7 +19,12 @@ const clock: Clock = {
   monotonic: () => systemClock.monotonic() + aheadMs(),
 };
 const cell = await openCell({
-  ...{ cell: name, datasetId, redisUrl, clock, log: { warn() {} }, local: openStore(folder) },
+  cell: name,
+  datasetId,
+  redisUrl,
+  clock,
+  log: { warn() {} },
+  local: openStore(folder),
   isShared: (table) => !table.startsWith("local."),
   onOutdated() {},
   onEnd: (reason) => console.log(`ended ${reason.message}`),
@@ -27,8 +32,14 @@ const cell = await openCell({
 const { life } = cell.entered;
 const purse = await openLeasedPurse({
   // What is idle stays leased.
-  ...{ store: cell.store, life, lane: cell.lane("credit"), clock, time: cell.clock },
-  ...{ staleMs: cell.staleMs, idleMs: 3_600_000, waitMs: 5000 },
+  store: cell.store,
+  life,
+  lane: cell.lane("credit"),
+  clock,
+  time: cell.clock,
+  staleMs: cell.staleMs,
+  idleMs: 3_600_000,
+  waitMs: 5000,
   view: new CreditView({ lane: cell.lane("credit_view"), inAct: () => cell.store.creditInAct() }),
   restates: cell.restates,
   onNumbered() {},

@@ -23,7 +23,12 @@ export const append = (kind: string, rows: readonly unknown[]): void =>
 /** Opens it. Its end by anything but its standard input is told by an exit code. */
 export const openProcessCell = (): Promise<Cell> =>
   openCell({
-    ...{ cell: name, datasetId, redisUrl, clock: systemClock, log: { warn() {} }, local },
+    cell: name,
+    datasetId,
+    redisUrl,
+    clock: systemClock,
+    log: { warn() {} },
+    local,
     isShared: (table) => !table.startsWith("local."),
     onOutdated() {},
     onEnd: (reason) => {

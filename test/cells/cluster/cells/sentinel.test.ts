@@ -148,7 +148,9 @@ test("addresses are read, and wrong ones refused without a word of what they hol
     ],
     login: { username: "us@er", password: "p:w" },
     sentinelLogin: { username: ":?", password: "p:w+?" },
-    ...{ master: "m", db: 3, isTls: true },
+    master: "m",
+    db: 3,
+    isTls: true,
   });
   const wrong = ["", "secret", "http://secret@h", "redis://", "unix://secret", "redis-sentinel://secret"];
   const odd = [

@@ -36,7 +36,9 @@ export async function startSentinel(
   const folder = mkdtempSync(join(tmpdir(), "weir-sentinel-"));
   const file = join(folder, "sentinel.conf");
   const own = [
-    ...[`port ${port}`, "bind 127.0.0.1", `dir ${folder}`],
+    `port ${port}`,
+    "bind 127.0.0.1",
+    `dir ${folder}`,
     `sentinel monitor ${MASTER} 127.0.0.1 ${master} ${quorum}`,
     `sentinel down-after-milliseconds ${MASTER} ${DOWN_MS}`,
     `sentinel failover-timeout ${MASTER} ${FAILOVER_MS}`,
@@ -49,7 +51,9 @@ export async function startSentinel(
     await ended;
   };
   return {
-    ...{ port, url: `redis://127.0.0.1:${port}`, kill },
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    kill,
     pause: () => void child.kill("SIGSTOP"),
     resume: () => void child.kill("SIGCONT"),
     async stop() {

@@ -23,7 +23,11 @@ const end = (reason: Error) => {
   process.exit(3);
 };
 const cell = await openCell({
-  ...{ cell: name, datasetId, redisUrl, clock: systemClock, log: { warn() {} } },
+  cell: name,
+  datasetId,
+  redisUrl,
+  clock: systemClock,
+  log: { warn() {} },
   local: openStore(folder),
   isShared: (table) => !table.startsWith("cells."),
   onOutdated: end,

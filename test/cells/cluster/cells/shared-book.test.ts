@@ -43,7 +43,9 @@ const listed = (heard: HeardLedger, orgId: string, before: number): LedgerEntry[
     .reverse()
     .map(({ seq, amountMicroUsd, balanceMicroUsd, atMs: createdAtMs, requestId }) => ({
       ...({ kind: "settle", seq, amountMicroUsd: -amountMicroUsd } as const),
-      ...{ balanceMicroUsd, createdAtMs, requestId },
+      balanceMicroUsd,
+      createdAtMs,
+      requestId,
     }));
 
 async function openBookCell(bench: Bench, name: string, heard: HeardLedger) {
@@ -83,7 +85,10 @@ async function openBookCell(bench: Bench, name: string, heard: HeardLedger) {
 
 let references = 0;
 const posting = (kind: PostedKind, amountMicroUsd: number, refId = `ref_${++references}`): Posting => ({
-  ...{ kind, amountMicroUsd, refType: kind, refId },
+  kind,
+  amountMicroUsd,
+  refType: kind,
+  refId,
 });
 
 const post = ({ store, book }: BookCell, org: string, what: Posting) => store.act(() => book.post(org, what));

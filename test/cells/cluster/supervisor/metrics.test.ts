@@ -21,7 +21,8 @@ const call = async ({ where }: Running): Promise<void> => {
   const answer = await fetch(`${where.url}/v1/chat/completions`, {
     method: "POST",
     headers: {
-      ...{ authorization: `Bearer ${where.key()}`, "content-type": "application/json" },
+      authorization: `Bearer ${where.key()}`,
+      "content-type": "application/json",
       connection: "close",
     },
     body: JSON.stringify({ model: "weir/sim-small", messages: [{ role: "user", content: "Hello" }] }),

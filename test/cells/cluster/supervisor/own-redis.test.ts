@@ -113,10 +113,7 @@ async function orphan(folder: string, args: readonly string[]) {
   return child;
 }
 
-const AS_REQUIRED = [
-  ...["--appendonly", "yes", "--appendfsync", "always"],
-  ...["--maxmemory-policy", "noeviction"],
-];
+const AS_REQUIRED = ["--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"];
 
 test.skipIf(!hasRedis)(
   `an orphan that is set as required is taken over, watched and stopped${why}`,

@@ -19,7 +19,14 @@ const accounts = new AccountTables(store);
 const events = new Events({ store, clock, onFailure });
 const jobs = new Jobs({ store, clock, timers, random: () => 0, holder: "local", onFailure });
 const mail = openMail({
-  ...{ store, clock, timers, jobs, events, accounts, dataDir, onFailure },
+  store,
+  clock,
+  timers,
+  jobs,
+  events,
+  accounts,
+  dataDir,
+  onFailure,
   smtp: { host: "127.0.0.1", port: Number(port), isTls: false, isLoopback: true, user: "", password: "" },
   from: { name: "Weir", address: "weir@gateway.example" },
   address: () => "https://gateway.example",

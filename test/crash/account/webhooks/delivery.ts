@@ -82,9 +82,12 @@ export async function deliver(): Promise<Delivered> {
   const waits = (times: typeof all) => times.map(({ atMs, madeMs }) => atMs - madeMs).sort((a, b) => a - b);
   const calmMs = waits(all.filter(({ madeMs }) => isUndisturbed(madeMs)));
   const figures = {
-    ...{ wholeMs: Date.now() - startMs, cpuS: cpuS + sender.cpuS, intrusions: receivers.intrusions },
+    wholeMs: Date.now() - startMs,
+    cpuS: cpuS + sender.cpuS,
+    intrusions: receivers.intrusions,
     outagesMs: outages.map(([from, to]) => to - from),
-    ...{ calm: distribution(calmMs), whole: distribution(waits(all)) },
+    calm: distribution(calmMs),
+    whole: distribution(waits(all)),
     requests: Object.fromEntries(
       [...receivers.got].map(([name, mine]) => [name, [mine.requests, mine.events.size]]),
     ),

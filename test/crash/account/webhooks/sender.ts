@@ -68,32 +68,43 @@ const rules: OutboundRules = {
 const hasty: Clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() * 100 };
 let lookups = 0;
 const outbound = openOutbound({
-  ...{ rules, clock: hasty, ca: [AUTHORITY], maxCalls: 700 },
+  rules,
+  clock: hasty,
+  ca: [AUTHORITY],
+  maxCalls: 700,
   resolve: async () => (lookups++ === 0 ? ["127.0.0.1"] : lookups % 2 ? ["127.0.0.66"] : ["169.254.169.254"]),
 });
 const vault = openVault(openInstallation({ dataDir: folder, masterKey: undefined }));
 const webhooks = openWebhooks({
-  ...{
-    ...common,
-    random: systemRandom,
-    events,
-    trail,
-    jobs,
-    outbound,
-    vault,
-    version: "0.0.0",
-    rulesOf: () => rules,
-  },
+  ...common,
+  random: systemRandom,
+  events,
+  trail,
+  jobs,
+  outbound,
+  vault,
+  version: "0.0.0",
+  rulesOf: () => rules,
 });
 
 const caller: Caller = {
-  ...{ requestId: "01J00000000000000000000000", orgId: ORG, projectId: "", environment: "live" },
-  ...{ actor: { kind: "key", id: "key_a" }, origin: { ipPrefix: "", userAgent: "" }, scopes: new Set() },
+  requestId: "01J00000000000000000000000",
+  orgId: ORG,
+  projectId: "",
+  environment: "live",
+  actor: { kind: "key", id: "key_a" },
+  origin: { ipPrefix: "", userAgent: "" },
+  scopes: new Set(),
 };
 
 async function createEndpoints(): Promise<void> {
   const deps = {
-    ...{ ...webhooks, store, events, trail, clock: systemClock, vault },
+    ...webhooks,
+    store,
+    events,
+    trail,
+    clock: systemClock,
+    vault,
     rulesOf: () => rules,
     quotas: USUAL_QUOTAS,
   };

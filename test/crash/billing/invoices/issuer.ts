@@ -16,8 +16,13 @@ const store = openStore(folder);
 const { events, jobs } = trailOn(store, clock);
 const tables = new InvoiceTables(store);
 const issuer = new Issuer({
-  ...{ clock, tables, series: new Series(store), events, jobs },
-  ...{ supplier: SUPPLIER, putMail: () => {} },
+  clock,
+  tables,
+  series: new Series(store),
+  events,
+  jobs,
+  supplier: SUPPLIER,
+  putMail: () => {},
 });
 let made = 0;
 
@@ -26,13 +31,18 @@ function issueOne() {
   const id = `${seed}-${++made}`;
   const invoice = {
     ...orderOf({ recipient: random() < 0.5 ? INTER : UNREGISTERED, taxableMinor: 1000 }),
-    ...{ orgId, topupId: `tup_${id}`, reference: { type: "topup" as const, id: `tup_${id}` } },
+    orgId,
+    topupId: `tup_${id}`,
+    reference: { type: "topup" as const, id: `tup_${id}` },
   };
   const row = issuer.issue(invoice);
   if (random() < 0.4) return [row];
   const share = issuer.creditShare(orgId, row.id, 300);
   const note = issuer.issue({
-    ...{ ...invoice, ...share, kind: "credit_note", taxableMinor: 300 },
+    ...invoice,
+    ...share,
+    kind: "credit_note",
+    taxableMinor: 300,
     lines: [{ description: "Refund", kind: "credits", quantity: 1, unitMinor: 300, amountMinor: 300 }],
     reference: { type: "refund", id: `rfd_${id}` },
   });

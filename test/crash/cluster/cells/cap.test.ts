@@ -30,7 +30,9 @@ const MARGIN = 4;
 /** All calls can hold at the same time, and what is left in the end is less than a call. */
 const CREDIT = ROOM * (COST + MARGIN);
 const BODY = {
-  ...{ model: "test/model", messages: [{ role: "user", content: "Let me in." }], max_tokens: TOKENS },
+  model: "test/model",
+  messages: [{ role: "user", content: "Let me in." }],
+  max_tokens: TOKENS,
   simulator: { tokens: TOKENS },
 };
 /** Longer than a fault. */
@@ -100,7 +102,8 @@ interface Room {
 
 function creditRoom(key: string, orgId: string): Room {
   return {
-    ...{ what: "credit", key },
+    what: "credit",
+    key,
     async charged(world) {
       const credit = await world.hash(`credit:${orgId}`);
       const [entries, balance] = [Number(credit?.get("n")), Number(credit?.get("b"))];
@@ -120,7 +123,8 @@ async function budgetRoom(world: CellsWorld, name: string): Promise<Room> {
   });
   const { id, secret } = made as { id: string; secret: string };
   return {
-    ...{ what: "budget", key: secret },
+    what: "budget",
+    key: secret,
     async charged() {
       const spend = await world.hash(`spend:k:${id}`);
       return Number(spend?.get("t") ?? 0) / COST;

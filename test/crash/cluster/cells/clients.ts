@@ -112,8 +112,12 @@ export class Client {
     const tokens = 1 + Math.floor(random() * 40);
     const simulator = random() < 0.3 ? { tokens, gap_ms: 2 } : { tokens };
     return {
-      ...{ model: "test/model", messages: [{ role: "user", content: "Hold on." }], max_tokens: 40 },
-      ...{ stream: random() < 0.5, simulator, svc: { metadata: { tags: { call: tag } } } },
+      model: "test/model",
+      messages: [{ role: "user", content: "Hold on." }],
+      max_tokens: 40,
+      stream: random() < 0.5,
+      simulator,
+      svc: { metadata: { tags: { call: tag } } },
     };
   }
 

@@ -54,8 +54,10 @@ export class JumpKey {
   /** One call, at any cell. @returns its status @throws AssertionError where it is answered twice, and not the same */
   async call(): Promise<number> {
     const body = {
-      ...{ model: "test/model", messages: [{ role: "user", content: "What is the time?" }] },
-      ...{ max_tokens: TOKENS, simulator: { tokens: TOKENS } },
+      model: "test/model",
+      messages: [{ role: "user", content: "What is the time?" }],
+      max_tokens: TOKENS,
+      simulator: { tokens: TOKENS },
       ...(this.tag !== undefined && { svc: { metadata: { tags: { call: this.tag } } } }),
     };
     const headers = this.tag === undefined ? {} : { "idempotency-key": this.tag };

@@ -84,7 +84,9 @@ export class Jumps {
     for (const key of spent) await key.spend();
     for (const key of spent) assert.equal(key.calls, ROOM, key.what);
     this.#lasting = {
-      ...{ plain: keys.plain(), spent, ended: await Promise.all([keys.revoked(), keys.replaced()]) },
+      plain: keys.plain(),
+      spent,
+      ended: await Promise.all([keys.revoked(), keys.replaced()]),
       mortal: await keys.make("a key that ends in two hours", { expires_in: "2h" }),
     };
   }

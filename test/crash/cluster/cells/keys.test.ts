@@ -41,11 +41,17 @@ async function startWorld(): Promise<World> {
   await link.ready(5000);
   const { json } = await other.call("GET", "/v1/orgs");
   const where = await place({
-    ...{ ...env, CELL, CONFIG_DIR: join(other.folder, "config"), SIMULATOR_URL: other.simulator.url },
-    ...{ REDIS_URL: redisUrl, LOG_LEVEL: "warn" },
+    ...env,
+    CELL,
+    CONFIG_DIR: join(other.folder, "config"),
+    SIMULATOR_URL: other.simulator.url,
+    REDIS_URL: redisUrl,
+    LOG_LEVEL: "warn",
   });
   return {
-    ...{ other, link, where },
+    other,
+    link,
+    where,
     async credit() {
       const found = await link.call("HMGET", `{weir}:credit:${json.data[0].id}`, "n", "b");
       const [seq = 0, microUsd = 0] = (found as Buffer[]).map(String).map(Number);

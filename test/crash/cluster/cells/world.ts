@@ -38,8 +38,13 @@ type Fault = string;
 
 /** Gauges that are 0 where no call is under way. */
 const AT_REST = [
-  ...["weir_calls_live", "weir_calls_draining", "weir_holds_open", "weir_held_micro_usd"],
-  ...["weir_budget_holds_open", "weir_slots_taken", "weir_cell_acts_pending"],
+  "weir_calls_live",
+  "weir_calls_draining",
+  "weir_holds_open",
+  "weir_held_micro_usd",
+  "weir_budget_holds_open",
+  "weir_slots_taken",
+  "weir_cell_acts_pending",
 ];
 /** Gauges that are 0 where all that was recorded is in ClickHouse. */
 const RECORDED = ["weir_outbox_rows", "weir_ledger_rows"];
@@ -321,8 +326,12 @@ function addModel(configDir: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const endpoint = { provider: "simulator", upstream_model: "sim-test", region: "local" };
   const model = {
-    ...{ id: "test/model", name: "Test model", modalities: { in: ["text"], out: ["text"] } },
-    ...{ context: 1_000_000, max_output: 100_000, capabilities: [] },
+    id: "test/model",
+    name: "Test model",
+    modalities: { in: ["text"], out: ["text"] },
+    context: 1_000_000,
+    max_output: 100_000,
+    capabilities: [],
     endpoints: [{ ...endpoint, price: { input: 0, output: OUTPUT_PRICE, free: true } }],
   };
   writeFileSync(file, stringify({ vendor: "test", models: [model] }));

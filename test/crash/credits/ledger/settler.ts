@@ -19,7 +19,9 @@ const grant = { kind: "grant", amountMicroUsd: 1_000_000_000, refType: "grant", 
 
 async function settleForever(org: string, caller: number): Promise<void> {
   const scope = {
-    ...{ keyId: `key_${org}_${caller % 3}`, projectId: `prj_${org}_${caller % 4}`, orgId: org },
+    keyId: `key_${org}_${caller % 3}`,
+    projectId: `prj_${org}_${caller % 4}`,
+    orgId: org,
     timeZone: "Asia/Kolkata",
   };
   for (let n = 0; ; n++) {

@@ -39,9 +39,16 @@ const twoOrgs = (): Promise<string> =>
     accounts.addOrg(org);
     accounts.addProject(project);
     const key = {
-      ...{ ...owner, projectId: project.id, name: "Other", scopes: FIRST_KEY_SCOPES, limits: {} },
-      ...{ budget: { dailyMicroUsd: null, hard: true }, onDisconnect: "cancel" as const },
-      ...{ svcVersion: NEWEST_SVC_VERSION, lifetimeMs: null, rotatedFrom: null },
+      ...owner,
+      projectId: project.id,
+      name: "Other",
+      scopes: FIRST_KEY_SCOPES,
+      limits: {},
+      budget: { dailyMicroUsd: null, hard: true },
+      onDisconnect: "cancel" as const,
+      svcVersion: NEWEST_SVC_VERSION,
+      lifetimeMs: null,
+      rotatedFrom: null,
     };
     accounts.addKey(newKey(key, otherKey, nowMs));
   });
@@ -113,8 +120,18 @@ const outcome = async (url: string, as: As = {}) => {
 
 /** This machine, in every way that a URL may name it. */
 const here = (): string[] => [
-  ...["127.0.0.1", "localhost", "a.localhost", "127.1", "127.1.2.3", "0x7f000001", "0.0.0.0", "0"],
-  ...["[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]"],
+  "127.0.0.1",
+  "localhost",
+  "a.localhost",
+  "127.1",
+  "127.1.2.3",
+  "0x7f000001",
+  "0.0.0.0",
+  "0",
+  "[::1]",
+  "[::]",
+  "[::ffff:127.0.0.1]",
+  "[::ffff:7f00:1]",
   ...Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
     .filter(({ scopeid }) => !scopeid)
@@ -138,7 +155,9 @@ describe("S2: no webhook reaches a listener of the installation", () => {
     if (Number(new URL(away.url).port) !== next) return;
     expect(made.status).toBe(201);
     expect(await tested(made.json.id)).toMatchObject({
-      ...{ status: "failed", http_status: 0, response: "" },
+      status: "failed",
+      http_status: 0,
+      response: "",
       error: expect.stringContaining("not allowed"),
     });
   });

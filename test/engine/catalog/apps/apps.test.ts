@@ -71,8 +71,12 @@ describe("the registry", () => {
     expect([made.status, made.json]).toEqual([
       201,
       {
-        ...{ slug: "creme-chat", name: "Crème Chat", category: "coding", url: "https://creme.example/a" },
-        ...{ public: false, created_at: expect.any(String) },
+        slug: "creme-chat",
+        name: "Crème Chat",
+        category: "coding",
+        url: "https://creme.example/a",
+        public: false,
+        created_at: expect.any(String),
       },
     ]);
     expect((await gateway.call("GET", "/v1/apps")).json).toEqual({ object: "list", data: [made.json] });
@@ -152,11 +156,13 @@ describe("figures", () => {
     expect((await register({ ...app, slug: "acme-two" }, other.key)).status).toBe(201);
     await register({ name: "Hidden", slug: "hidden" });
     const sdk = new OpenAI({
-      ...{ baseURL: `${gateway.url}/v1`, apiKey: gateway.liveKey },
+      baseURL: `${gateway.url}/v1`,
+      apiKey: gateway.liveKey,
       defaultHeaders: { "HTTP-Referer": "https://ACME.example/chat?x=1", "X-Title": "Hidden" },
     });
     const answer = await sdk.chat.completions.create({
-      ...{ model: "weir/sim-small", messages: [{ role: "user", content: "Hello" }] },
+      model: "weir/sim-small",
+      messages: [{ role: "user", content: "Hello" }],
     });
     let tokens = answer.usage?.total_tokens ?? 0;
     tokens += await say({ "X-Title": "Acme Chat" });
@@ -185,8 +191,12 @@ describe("figures", () => {
 
     const page = await figured("/v1/apps/acme-chat/public");
     expect(page).toMatchObject({
-      ...{ slug: "acme-chat", name: "Acme Chat", category: "games", analytics: true },
-      ...{ tokens_30d: tokens, requests_30d: 6 },
+      slug: "acme-chat",
+      name: "Acme Chat",
+      category: "games",
+      analytics: true,
+      tokens_30d: tokens,
+      requests_30d: 6,
       models: [{ id: "weir/sim-small", requests: 6, tokens }],
     });
     expect(page.trend.at(-1)).toMatchObject({ requests: 6, tokens });
@@ -274,8 +284,14 @@ describe("public answers", () => {
     const { json } = await seen("/v1/providers");
     expect(json).toMatchObject({ object: "list", snapshot: expect.stringMatching(/^[0-9a-f]{32}$/) });
     expect(json.data.find(({ id }: { id: string }) => id === "simulator")).toMatchObject({
-      ...{ name: "Weir simulator", trains: false, retention_days: 0, zdr: true, status: "active" },
-      ...{ regions: ["local", "eu", "us"], terms_url: "", verified_at: null },
+      name: "Weir simulator",
+      trains: false,
+      retention_days: 0,
+      zdr: true,
+      status: "active",
+      regions: ["local", "eu", "us"],
+      terms_url: "",
+      verified_at: null,
       endpoints: expect.any(Number),
     });
   });
@@ -327,7 +343,12 @@ test("where min_orgs is above 1, neither apps nor models of fewer orgs have figu
     await until("the engine answers", async () => (await see("/v1/rankings")).analytics);
     expect(await see("/v1/rankings")).toMatchObject({ apps: [], models: [] });
     expect(await see("/v1/apps/alone/public")).toMatchObject({
-      ...{ name: "Alone", tokens_30d: 0, requests_30d: 0, models: [], trend: [], analytics: false },
+      name: "Alone",
+      tokens_30d: 0,
+      requests_30d: 0,
+      models: [],
+      trend: [],
+      analytics: false,
     });
     const badge = await strict.call("GET", "/v1/apps/alone/badge", { key: null });
     expect(badge.text).toContain("no figures");

@@ -60,7 +60,11 @@ test("validate, create, dry run, activate, see it in a call, and roll back", asy
     new RegExp(`^policy=house@1; sort=balanced; try: 1 ${rig.ids.beta} \\(asked for first\\)`),
   );
   expect(await recordOf(answer)).toMatchObject({
-    ...{ route_trace: trace, provider: "beta", policy: "house", policy_version: 1, rule: "" },
+    route_trace: trace,
+    provider: "beta",
+    policy: "house",
+    policy_version: 1,
+    rule: "",
   });
   const asStream = await rig.gateway.chat({ model: "test/model", stream: true }, DEBUG);
   expect(asStream.headers.get("x-svc-route-trace")).toMatch(/^policy=house@1 rule=streams; /);
@@ -177,8 +181,12 @@ describe("policy features", () => {
       },
     ]);
     expect(await recordOf(chat)).toMatchObject({
-      ...{ status: "rejected", error_code: "denied_by_policy", attempts: 0, cost_micro: 0 },
-      ...{ policy: "shut", policy_version: 1 },
+      status: "rejected",
+      error_code: "denied_by_policy",
+      attempts: 0,
+      cost_micro: 0,
+      policy: "shut",
+      policy_version: 1,
     });
     // The way out needs no model call.
     expect((await post("/shut/deactivate", {})).status).toBe(200);

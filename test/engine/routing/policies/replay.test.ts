@@ -181,7 +181,10 @@ describe("a draft that asks the cheapest first", () => {
       unknown: 0,
     });
     expect((await ask(model(quick, slow, unseen))).ttft_ms).toMatchObject({
-      ...{ compared: 0, unknown: 4, recorded_p50: null, delta_mean: null },
+      compared: 0,
+      unknown: 4,
+      recorded_p50: null,
+      delta_mean: null,
     });
   });
 });
@@ -219,7 +222,9 @@ test("the org's data policy of today and a draft's requirements leave endpoints 
   );
   const tight = "version: 1\ndefaults: {require: {max_price: {input: 0.3}}}\n";
   expect((await replay(replaysOf(home.traffic), tight, { orgId })).by_endpoint).toContainEqual({
-    ...{ endpoint_id: CHEAP.id, recorded: 0, replayed: 1 },
+    endpoint_id: CHEAP.id,
+    recorded: 0,
+    replayed: 1,
   });
 });
 

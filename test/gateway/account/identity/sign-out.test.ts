@@ -28,7 +28,8 @@ describe("sessions of a person", () => {
     const end = async (cookie: string, id: string) =>
       (
         await called("DELETE", `${rig.gateway.url}/auth/sessions/${id}`, {
-          ...{ cookie, "x-svc-csrf": (await me(cookie)).json.csrf_token },
+          cookie,
+          "x-svc-csrf": (await me(cookie)).json.csrf_token,
         })
       ).status;
     expect(await end(stranger, listed[0].id)).toBe(404);

@@ -105,8 +105,15 @@ describe("an operator", () => {
     const { data } = (await operate("GET", "/plans")).json;
     expect(data).toEqual([
       {
-        ...{ id: "local", default: true, rpm: 3_000_000, tpm: 3_000_000_000, concurrency: 10_000 },
-        ...{ keys: 1_000, projects: 100, auto_approve: 2, orgs: 1 },
+        id: "local",
+        default: true,
+        rpm: 3_000_000,
+        tpm: 3_000_000_000,
+        concurrency: 10_000,
+        keys: 1_000,
+        projects: 100,
+        auto_approve: 2,
+        orgs: 1,
         features: { sso: true, priority_support: false },
       },
     ]);

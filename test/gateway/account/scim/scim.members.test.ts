@@ -194,7 +194,9 @@ describe("a token", () => {
     expect((await second.call("GET", "/Users")).status).toBe(200);
     const { json } = await owner.call("GET", "/v1/org/scim/token", { org: "other" });
     expect(json).toEqual({
-      ...{ id: rotated.id, hint: `svc-scim-…${rotated.token.slice(-4)}`, status: "active" },
+      id: rotated.id,
+      hint: `svc-scim-…${rotated.token.slice(-4)}`,
+      status: "active",
       created_at: rotated.created_at,
       last_used: new Date().toISOString().slice(0, 10),
       previous_works_until: rotated.previous_works_until,
@@ -250,8 +252,14 @@ describe("the log", () => {
     const { data } = await log();
     const { id: token } = (await owner.call("GET", "/v1/org/scim/token", { org: "logs" })).json;
     expect(data[0]).toEqual({
-      ...{ id: expect.stringMatching(/^scl_/), ts: expect.stringMatching(/Z$/), actor: token, error: "" },
-      ...{ method: "DELETE", path: `/scim/v2/Users/${id}`, status: 204, user_name: "hal@example.com" },
+      id: expect.stringMatching(/^scl_/),
+      ts: expect.stringMatching(/Z$/),
+      actor: token,
+      error: "",
+      method: "DELETE",
+      path: `/scim/v2/Users/${id}`,
+      status: 204,
+      user_name: "hal@example.com",
     });
     const told = data.map(({ method, status, user_name }: Row & { user_name: string }) => [
       method,

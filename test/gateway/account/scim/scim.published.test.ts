@@ -101,7 +101,8 @@ describe("an answer that is not as it is published", () => {
     json: unknown,
     type = MEDIA_TYPE,
   ): Pick<Answer, "status" | "headers" | "text"> => ({
-    ...{ status, headers: new Headers({ "content-type": type }) },
+    status,
+    headers: new Headers({ "content-type": type }),
     text: json === undefined ? "" : JSON.stringify(json),
   });
   const schemas = ["urn:ietf:params:scim:schemas:core:2.0:User"];

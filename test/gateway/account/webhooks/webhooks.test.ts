@@ -57,7 +57,9 @@ test("every write is in the audit without the secret", async () => {
   await gateway.call("DELETE", `/v1/webhooks/${made.id}`);
   const audit = await gateway.call("GET", `/v1/audit?target=${made.id}`);
   expect(audit.json.data.map(({ act }: { act: string }) => act)).toEqual([
-    ...["webhook.delete", "webhook.rotate", "webhook.create"],
+    "webhook.delete",
+    "webhook.rotate",
+    "webhook.create",
   ]);
   for (const secret of [made.secret, rotated.secret]) expect(audit.text).not.toContain(secret);
 });

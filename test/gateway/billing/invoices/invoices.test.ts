@@ -33,7 +33,8 @@ beforeAll(async () => {
     if (org !== undefined) accounts.replaceOrg({ ...org, billingEmail: "billing@example.com" });
   });
   rows = await seedInvoices(folder, [
-    ...[{}, {}],
+    {},
+    {},
     orderOf({ recipient: INTER, atMs }),
     orderOf({ recipient: ABROAD, taxableMinor: 5000, atMs }),
   ]);
@@ -154,7 +155,8 @@ describe("a correction", () => {
     expect(asked.json).toMatchObject({
       status: "ticket",
       ticket: {
-        ...{ kind: "invoice_correction", status: "open" },
+        kind: "invoice_correction",
+        status: "open",
         body: { invoice_id: row(1).id, gstin: "33AACCN4455M1ZA", reason: right.reason },
       },
     });

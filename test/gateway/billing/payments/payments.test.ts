@@ -48,9 +48,13 @@ test("a payment on the built-in page is still known after a restart, at the same
   expect(gateway?.id).toBe("simulated");
   const page = await gateway?.createCheckout(
     {
-      ...{ reference: "tup_1", payer: { orgId: "org_1", name: "Asha", email: "a@example.com" } },
-      ...{ total: { currency: "INR", minor: 118_000 }, description: "Credit", methods: [] },
-      ...{ returnUrl: "http://127.0.0.1:9/back", expiresAtMs: systemClock.now() + 1_800_000 },
+      reference: "tup_1",
+      payer: { orgId: "org_1", name: "Asha", email: "a@example.com" },
+      total: { currency: "INR", minor: 118_000 },
+      description: "Credit",
+      methods: [],
+      returnUrl: "http://127.0.0.1:9/back",
+      expiresAtMs: systemClock.now() + 1_800_000,
     },
     call(),
   );
@@ -85,7 +89,8 @@ test("a top-up whose page was made and whose answer was lost is opened when it i
   const { url, keys, webhookSecret } = simulator;
   const gateway = await testGateway({
     env: {
-      ...{ PAYMENTS_SIMULATOR_URL: url, PAYMENTS_SIMULATOR_KEY: keys.simulatedKey },
+      PAYMENTS_SIMULATOR_URL: url,
+      PAYMENTS_SIMULATOR_KEY: keys.simulatedKey,
       PAYMENTS_SIMULATOR_WEBHOOK_SECRET: webhookSecret,
     },
   });

@@ -9,7 +9,9 @@ import { equals, until } from "../../../support/wait.ts";
 const MESSAGE = "API key not valid. Please pass a valid API key.";
 const googles = (reason: string) => ({
   error: {
-    ...{ code: 400, message: MESSAGE, status: "INVALID_ARGUMENT" },
+    code: 400,
+    message: MESSAGE,
+    status: "INVALID_ARGUMENT",
     details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain: "googleapis.com" }],
   },
 });

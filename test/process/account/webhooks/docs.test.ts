@@ -58,11 +58,9 @@ async function tryReceiver(language: string, program: string, file: string): Pro
     const { timestampS = nowS, sent = body } = given;
     const signed = signatures(secrets, { id: "evt_1", timestampS, body: Buffer.from(body) });
     const headers = {
-      ...{
-        "content-type": "application/json",
-        "webhook-id": "evt_1",
-        "webhook-timestamp": String(timestampS),
-      },
+      "content-type": "application/json",
+      "webhook-id": "evt_1",
+      "webhook-timestamp": String(timestampS),
       ...(signed !== "" && { "webhook-signature": signed }),
     };
     return (await fetch(`http://127.0.0.1:${port}/`, { method: "POST", headers, body: sent })).status;

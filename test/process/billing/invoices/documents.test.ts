@@ -128,12 +128,12 @@ describe.each(GOLDEN.map((golden) => [golden.name, golden] as const))("%s", (_, 
 });
 
 const REGISTERED: Partial<InvoiceRow> = {
-  ...{ irnStatus: "generated", irn: "23f498ee41441ecad30f72ba5b9907506c3df70a17b0e0dff46b76a786400662" },
-  ...{
-    signedQr: "a".repeat(1000),
-    ackNumber: "112610000000001",
-    ackAtMs: Date.parse("2026-05-04T19:00:00Z"),
-  },
+  irnStatus: "generated",
+  irn: "23f498ee41441ecad30f72ba5b9907506c3df70a17b0e0dff46b76a786400662",
+
+  signedQr: "a".repeat(1000),
+  ackNumber: "112610000000001",
+  ackAtMs: Date.parse("2026-05-04T19:00:00Z"),
 };
 
 describe("exports", () => {
@@ -187,8 +187,11 @@ test.skipIf(!hasPdftotext)(
   "many lines run over pages that repeat the head of the table and bear the number",
   async () => {
     const lines = Array.from({ length: 100 }, (_, at) => ({
-      ...{ description: `Line ${at} ${"word ".repeat(at % 40)}`.trim(), kind: "adjustment" as const },
-      ...{ quantity: 1, unitMinor: 100, amountMinor: 100 },
+      description: `Line ${at} ${"word ".repeat(at % 40)}`.trim(),
+      kind: "adjustment" as const,
+      quantity: 1,
+      unitMinor: 100,
+      amountMinor: 100,
     }));
     const model = pageModel(rowOf({ recipient: INTRA, taxableMinor: 10_000, order: { lines } }));
     const pages = (await pdfText(model)).split("\f").slice(0, -1);

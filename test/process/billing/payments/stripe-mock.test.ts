@@ -74,8 +74,13 @@ describe.skipIf(missing !== undefined)(
     }
 
     const order = {
-      ...{ reference: "tup_1", payer, total, description: "Credit", returnUrl: "https://example.com/back" },
-      ...{ expiresAtMs: systemClock.now() + 30 * MINUTE_MS, methods: ["card", "ach_debit"] as const },
+      reference: "tup_1",
+      payer,
+      total,
+      description: "Credit",
+      returnUrl: "https://example.com/back",
+      expiresAtMs: systemClock.now() + 30 * MINUTE_MS,
+      methods: ["card", "ach_debit"] as const,
     };
     const mandate = { ref: "cs_1", tokenRef: "cus_1/pm_1", method: "card" } as const;
     const debit = { reference: "tup_1", payer, mandate, total, description: "Credit" };

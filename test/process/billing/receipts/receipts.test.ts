@@ -34,12 +34,14 @@ afterEach(async () => {
 const notices: string[] = [];
 const openKeys = (dataDir = folder) =>
   new ReceiptKeys({
-    ...{ store: temp.store, clock, vault: openVault(openInstallation({ dataDir, masterKey: undefined })) },
+    store: temp.store,
+    clock,
+    vault: openVault(openInstallation({ dataDir, masterKey: undefined })),
     onNotice: (line) => notices.push(line),
   });
 
 async function signed(keys: ReceiptKeys): Promise<string> {
-  const entry = { ...{ seq: 7, kind: "settle", amountMicroUsd: -1234 }, createdAtMs: clock.now() };
+  const entry = { seq: 7, kind: "settle", amountMicroUsd: -1234, createdAtMs: clock.now() };
   const receipt = receiptOf(aRecord(), entry, { iss: "https://weir.example", nowMs: clock.now() });
   return await signReceipt(receipt, await keys.signer());
 }
@@ -75,8 +77,14 @@ describe("a receipt", () => {
     };
     const pem = createPublicKey({ key: { ...jwk }, format: "jwk" }).export({ type: "spki", format: "pem" });
     const args = [
-      ...["pkeyutl", "-verify", "-rawin", "-pubin", "-inkey", file("key.pem", pem as string)],
-      ...["-sigfile", file("sig", Buffer.from(signature, "base64url"))],
+      "pkeyutl",
+      "-verify",
+      "-rawin",
+      "-pubin",
+      "-inkey",
+      file("key.pem", pem as string),
+      "-sigfile",
+      file("sig", Buffer.from(signature, "base64url")),
     ];
     const check = (text: string) =>
       execFileSync("openssl", [...args, "-in", file("signed", text)], { stdio: "pipe" }).toString();
@@ -184,8 +192,12 @@ describe("the ledger entry of a call", () => {
 
 describe("C2: the ledger entry of a call, where others are missing", () => {
   const line = (seq: number, firstSeq?: number) => ({
-    ...{ seq, kind: firstSeq === undefined ? "settle" : "adjustment", requestId: `call-${seq}` },
-    ...{ amountMicroUsd: -1, createdAtMs: seq * 10, ...(firstSeq !== undefined && { firstSeq }) },
+    seq,
+    kind: firstSeq === undefined ? "settle" : "adjustment",
+    requestId: `call-${seq}`,
+    amountMicroUsd: -1,
+    createdAtMs: seq * 10,
+    ...(firstSeq !== undefined && { firstSeq }),
   });
   const reading =
     (lines: ReturnType<typeof line>[], missing: (before: number) => boolean): ReadLedger =>
@@ -240,7 +252,8 @@ describe("weir verify-receipt", () => {
     writeFileSync(join(folder, "jwks.json"), JSON.stringify(keys));
     let [out, err] = ["", ""];
     const shell = {
-      ...{ env: {}, isTerminal: false },
+      env: {},
+      isTerminal: false,
       out: (line: string) => (out += line),
       err: (line: string) => (err += line),
     };

@@ -102,7 +102,8 @@ test("all is listed only once the list has the last entry, and no more is on its
     let done = 0;
     const failures: unknown[] = [];
     const former = new FormerLedger({
-      ...{ name: "a", store },
+      name: "a",
+      store,
       list: {
         put: (some) => void put.push(...some),
         flush: () => new Promise((resolve) => flushes.push(resolve)),
@@ -135,7 +136,8 @@ test("a stop ends at once where the list is away, and the next start goes on", a
     const start = (isListed: boolean) => {
       let asked = 0;
       const former = new FormerLedger({
-        ...{ name: "a", store },
+        name: "a",
+        store,
         list: {
           put: (some) => void put.push(...some),
           async flush() {
@@ -181,7 +183,11 @@ test("C2: nothing more comes once all is listed, or the cell that copies is reti
     expect(await isOver()).toBe(true);
     await fill(store, 10);
     const former = new FormerLedger({
-      ...{ name: "a", store, list: { put() {}, flush: async () => false }, onFailure() {}, onDone() {} },
+      name: "a",
+      store,
+      list: { put() {}, flush: async () => false },
+      onFailure() {},
+      onDone() {},
     });
     expect(await isOver(["a", "retired"])).toBe(false);
     former.start();

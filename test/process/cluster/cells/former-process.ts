@@ -17,7 +17,11 @@ const store = openStore(folder);
 const engine = new FakeEngine();
 engine.away = true;
 const ledger = openAnalyticsLedger({
-  ...{ store, clickhouse: engine, budget: queryBudget(engine), clock: systemClock, log: { warn() {} } },
+  store,
+  clickhouse: engine,
+  budget: queryBudget(engine),
+  clock: systemClock,
+  log: { warn() {} },
   ageMs: 1_000_000,
 });
 const end = async (word: string): Promise<never> => {
@@ -28,7 +32,8 @@ const end = async (word: string): Promise<never> => {
 };
 let entries = 0;
 const former = new FormerLedger({
-  ...{ name: "a", store },
+  name: "a",
+  store,
   list: {
     put(some) {
       ledger.put(some);

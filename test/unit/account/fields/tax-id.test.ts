@@ -8,26 +8,22 @@ import { checkProfile } from "../../../../src/account/orgs/tax-profile.ts";
 import { recipientOf } from "../../../../src/billing/rates/quote.ts";
 
 test.each([
-  ...[
-    ["DE", "DE123456789"],
-    ["DE", "DE 123 456 789"],
-    ["NL", "NL123456789B01"],
-    ["GR", "EL123456789"],
-  ],
-  ...[
-    ["FR", "FRXX123456789"],
-    ["IE", "IE1234567WA"],
-    ["IE", "IE1A23456W"],
-    ["AT", "ATU12345678"],
-  ],
+  ["DE", "DE123456789"],
+  ["DE", "DE 123 456 789"],
+  ["NL", "NL123456789B01"],
+  ["GR", "EL123456789"],
+
+  ["FR", "FRXX123456789"],
+  ["IE", "IE1234567WA"],
+  ["IE", "IE1A23456W"],
+  ["AT", "ATU12345678"],
   // A company of one country of the Union may be registered in another one.
-  ...[
-    ["DE", "FR12123456789"],
-    ["US", "12-3456789"],
-    ["GB", "GB123456789"],
-    ["US", ""],
-    ["DE", ""],
-  ],
+
+  ["DE", "FR12123456789"],
+  ["US", "12-3456789"],
+  ["GB", "GB123456789"],
+  ["US", ""],
+  ["DE", ""],
 ])("of a buyer in %s may be %j", (country, taxId) => {
   expect(taxIdFault(country, taxId)).toBeUndefined();
 });

@@ -34,8 +34,13 @@ async function comes(sub: string, email: string, isEmailVerified = false): Promi
   };
   const { token } = await signIn(
     {
-      ...{ accounts: rig.accounts, sessions, trail: rig.trail.trail, clock: rig.clock },
-      ...{ firstOwner: { claim() {} } as unknown as FirstOwner, trustsEmail: false, directories: rig.links },
+      accounts: rig.accounts,
+      sessions,
+      trail: rig.trail.trail,
+      clock: rig.clock,
+      firstOwner: { claim() {} } as unknown as FirstOwner,
+      trustsEmail: false,
+      directories: rig.links,
       maxOrgsOfPerson: 5,
     },
     { claims, firstOwner: "", requestId: "r", origin: ORIGIN, before: "" },

@@ -31,8 +31,15 @@ const failing = (error: unknown): never => {
 
 /** What a provider says of somebody; verified unless told. */
 export const claimsOf = (sub: string, differing: Partial<Claims> = {}): Claims => ({
-  ...{ iss: ISSUER, sub, email: `${sub}@example.com`, isEmailVerified: true, name: sub },
-  ...{ amr: ["pwd"], acr: "", sid: "", idToken: "" },
+  iss: ISSUER,
+  sub,
+  email: `${sub}@example.com`,
+  isEmailVerified: true,
+  name: sub,
+  amr: ["pwd"],
+  acr: "",
+  sid: "",
+  idToken: "",
   ...differing,
 });
 
@@ -101,12 +108,22 @@ async function open(): Promise<IdentityRig & { close: () => Promise<void> }> {
   const first = accounts.oldestOrg() as OrgRow;
   const firstOwner = (isLoopback: boolean, operators: readonly string[] = [], shared?: Uint8Array) =>
     new FirstOwner({
-      ...{ accounts, clock, trail: trail.trail, dataDir, isLoopback, shared },
+      accounts,
+      clock,
+      trail: trail.trail,
+      dataDir,
+      isLoopback,
+      shared,
       isOperator: ({ email, isEmailVerified }) => isEmailVerified && operators.includes(email),
     });
   const deps = {
-    ...{ accounts, sessions, clock, trail: trail.trail },
-    ...{ firstOwner: firstOwner(false), trustsEmail: false, maxOrgsOfPerson: 5 },
+    accounts,
+    sessions,
+    clock,
+    trail: trail.trail,
+    firstOwner: firstOwner(false),
+    trustsEmail: false,
+    maxOrgsOfPerson: 5,
     directories: { waitingFor: () => [], moved() {} },
   };
   const come: IdentityRig["signIn"] = async (claims, given = {}) => {
@@ -117,7 +134,14 @@ async function open(): Promise<IdentityRig & { close: () => Promise<void> }> {
   };
   const invited = invitedActs(deps);
   return {
-    ...{ clock, accounts, sessions, trail, first, deps, firstOwner, dataDir },
+    clock,
+    accounts,
+    sessions,
+    trail,
+    first,
+    deps,
+    firstOwner,
+    dataDir,
     ...invited,
     signIn: come,
     async comes(claims) {
@@ -144,7 +168,10 @@ async function open(): Promise<IdentityRig & { close: () => Promise<void> }> {
         const user = people.invitedByEmail(email) ?? invitedUser(email, clock.now());
         people.putUser(user);
         const member: MemberRow = {
-          ...{ orgId, userId: user.id, role, addedAtMs: clock.now() },
+          orgId,
+          userId: user.id,
+          role,
+          addedAtMs: clock.now(),
           source: "invitation",
           ...(by && { invitation: invitationTerms({ kind: "person", id: by.id }, clock.now()) }),
         };
@@ -169,12 +196,17 @@ function invitedActs(deps: SignInDeps): Pick<IdentityRig, "invitationsOf" | "ans
   const cookies = consoleCookies(false);
   const ops = invitationOperations({ ...deps, cookies, maxOrgsOfPerson: 2 });
   const headOf = (token: string, address = "192.0.2.7"): HttpHead => ({
-    ...{ header: () => "", address },
+    header: () => "",
+    address,
     cookie: (name) => (name === cookies.sessionName ? token : undefined),
   });
   const callerOf = (token: string): Caller => ({
-    ...{ requestId: "01J00000000000000000000000", origin: ORIGIN, orgId: "", projectId: "" },
-    ...{ environment: "live", scopes: new Set() },
+    requestId: "01J00000000000000000000000",
+    origin: ORIGIN,
+    orgId: "",
+    projectId: "",
+    environment: "live",
+    scopes: new Set(),
     actor: { kind: "person", id: deps.sessions.find(token)?.row.userId ?? "" },
   });
   const input = { path: undefined, query: undefined, body: undefined };

@@ -56,8 +56,14 @@ describe("S6: accepting", () => {
     const { token, user } = await rig.signIn(claimsOf("ada"));
     expect(await rig.invitationsOf(token)).toEqual([
       {
-        ...{ id, org_id: org.id, org_slug: "acme", org_name: "acme", role: "viewer" },
-        ...{ email: "Ada@Example.com", invited_by: inviter.email, created_at: "2026-09-09T00:00:00.000Z" },
+        id,
+        org_id: org.id,
+        org_slug: "acme",
+        org_name: "acme",
+        role: "viewer",
+        email: "Ada@Example.com",
+        invited_by: inviter.email,
+        created_at: "2026-09-09T00:00:00.000Z",
         expires_at: "2026-09-23T00:00:00.000Z",
       },
     ]);

@@ -6,8 +6,12 @@ import { ManualClock } from "../../../support/credits/fixtures.ts";
 
 const SECRET = Buffer.alloc(32, 1);
 const STATE = {
-  ...{ state: "a state", nonce: "a nonce", codeVerifier: "a verifier", redirectUri: "http://localhost/x" },
-  ...{ returnTo: "/", firstOwner: "a secret" },
+  state: "a state",
+  nonce: "a nonce",
+  codeVerifier: "a verifier",
+  redirectUri: "http://localhost/x",
+  returnTo: "/",
+  firstOwner: "a secret",
 };
 const clock = new ManualClock("2026-09-09T00:00:00Z");
 const states = new LoginStates(SECRET, clock);

@@ -14,12 +14,21 @@ const OPERATOR = "operator@example.com";
 const access = (given: Partial<PersonRequest>) =>
   personOf(
     {
-      ...{ accounts: rig.accounts, sessions: rig.sessions, clock: rig.clock },
+      accounts: rig.accounts,
+      sessions: rig.sessions,
+      clock: rig.clock,
       isOperator: ({ email, isEmailVerified }) => isEmailVerified && email === OPERATOR,
     },
     {
-      ...{ requestId: "", origin: ORIGIN, token: "", csrf: "", isSafe: true, org: "" },
-      ...{ address: "192.0.2.7", needs: "everyone", isForClosed: false },
+      requestId: "",
+      origin: ORIGIN,
+      token: "",
+      csrf: "",
+      isSafe: true,
+      org: "",
+      address: "192.0.2.7",
+      needs: "everyone",
+      isForClosed: false,
       ...given,
     },
   );

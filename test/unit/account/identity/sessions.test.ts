@@ -108,7 +108,9 @@ describe("a session", () => {
     ];
     expect(await rig.accounts.act(() => rig.sessions.endAllOf(one.user.id))).toBe(2);
     expect([one, two, other].map(({ token }) => rig.sessions.find(token) !== undefined)).toEqual([
-      ...[false, false, true],
+      false,
+      false,
+      true,
     ]);
   });
 
@@ -119,7 +121,9 @@ describe("a session", () => {
     const elsewhere = await rig.signIn(claimsOf("ada", { sid, iss: "https://other.example.com" }));
     await rig.accounts.act(() => rig.sessions.endBySid(here.session.row.iss, sid));
     expect([here, longer, elsewhere].map(({ token }) => rig.sessions.find(token) !== undefined)).toEqual([
-      ...[false, true, true],
+      false,
+      true,
+      true,
     ]);
   });
 

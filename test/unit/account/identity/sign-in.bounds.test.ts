@@ -46,8 +46,13 @@ test("S10: a directory's membership that owns a sixth org waits until its person
 test("S7: an org that used its changes of the day up keeps nobody from signing in, accepting or declining", async () => {
   const org = await rig.org("acme");
   const caller: Caller = {
-    ...{ requestId: "", orgId: org.id, projectId: "", environment: "live", scopes: new Set() },
-    ...{ actor: { kind: "person", id: "usr_1" }, origin: ORIGIN },
+    requestId: "",
+    orgId: org.id,
+    projectId: "",
+    environment: "live",
+    scopes: new Set(),
+    actor: { kind: "person", id: "usr_1" },
+    origin: ORIGIN,
   };
   const change = (count: number) =>
     rig.accounts.act(() => {

@@ -15,12 +15,11 @@ let asked: AskedMails;
 beforeEach(() => {
   const quotas = {
     ...USUAL_QUOTAS,
-    ...{
-      mails_per_day: 20,
-      person_mails_per_day: 10,
-      address_mails_per_day: 5,
-      org_address_mails_per_day: 2,
-    },
+
+    mails_per_day: 20,
+    person_mails_per_day: 10,
+    address_mails_per_day: 5,
+    org_address_mails_per_day: 2,
   };
   asked = new AskedMails({ store: rig.store, clock: rig.clock, quotas, onFailure: () => {} });
 });

@@ -93,8 +93,17 @@ async function openRig(smtp: () => SmtpServer | undefined) {
     const audit = new Audit({ store, clock, onFailure });
     const jobs = new Jobs({ store, clock, timers, random: () => 0.5, holder: "local", onFailure });
     const mail = openMail({
-      ...{ store, clock, timers, jobs, events, accounts, dataDir, onFailure },
-      ...{ smtp: smtp(), from: FROM, address: () => "https://gateway.example" },
+      store,
+      clock,
+      timers,
+      jobs,
+      events,
+      accounts,
+      dataDir,
+      onFailure,
+      smtp: smtp(),
+      from: FROM,
+      address: () => "https://gateway.example",
       quotas: USUAL_QUOTAS,
     });
     return { store, accounts, events, audit, jobs, mail };
@@ -114,7 +123,11 @@ async function openRig(smtp: () => SmtpServer | undefined) {
   await rooms.accounts.act(() => rooms.accounts.addOrg(org));
   await begin();
   return {
-    ...{ clock, dataDir, failures, org, close },
+    clock,
+    dataDir,
+    failures,
+    org,
+    close,
     get store() {
       return rooms.store;
     },
@@ -143,7 +156,10 @@ async function openRig(smtp: () => SmtpServer | undefined) {
         rooms.accounts.people.putUser(user);
         const { id: userId } = user;
         rooms.accounts.people.putMember({
-          ...{ orgId: org.id, userId, role, addedAtMs: clock.now() },
+          orgId: org.id,
+          userId,
+          role,
+          addedAtMs: clock.now(),
           source: status === "invited" ? "invitation" : "creation",
         });
       });

@@ -27,15 +27,22 @@ const decision = {
 const ask = (subject: string = EVIL) =>
   rig.store.act(() =>
     rig.mail.put(ticketDecided, {
-      ...{ orgId: rig.org.id, to: "ann@acme.example" },
+      orgId: rig.org.id,
+      to: "ann@acme.example",
       data: { ...decision, subject },
     }),
   );
 
 const id = (i: number) => `job_01J${String(i).padStart(23, "0")}`;
 const message = (i: number, orgId = "org_a") => ({
-  ...{ id: id(i), orgId, createdAtMs: i, from: FROM, to: "ann@acme.example", subject: `Number ${i}` },
-  ...{ text: "Hi", html: "<p>Hi" },
+  id: id(i),
+  orgId,
+  createdAtMs: i,
+  from: FROM,
+  to: "ann@acme.example",
+  subject: `Number ${i}`,
+  text: "Hi",
+  html: "<p>Hi",
 });
 
 describe("the folder", () => {
@@ -51,11 +58,11 @@ describe("the folder", () => {
     expect(written).not.toMatch(/[^\r]\n/);
     const mail = readEml(Buffer.from(written ?? "", "latin1"));
     expect(mail).toMatchObject({
-      ...{ subject: "Your request was rejected: größer — अधिक", to: "ann@acme.example" },
-      ...{
-        date: "Wed, 09 Sep 2026 10:00:00 +0000",
-        messageId: `<${names[0]?.slice(0, -4)}@gateway.example>`,
-      },
+      subject: "Your request was rejected: größer — अधिक",
+      to: "ann@acme.example",
+
+      date: "Wed, 09 Sep 2026 10:00:00 +0000",
+      messageId: `<${names[0]?.slice(0, -4)}@gateway.example>`,
     });
     expect(mail.text).toContain("Request: größer — अधिक\n");
     expect(mail.text).toContain("> No.\n> <b>Never\n");

@@ -22,7 +22,10 @@ afterEach(() => invitationCounts.close());
 function operations(failsAfterMail = false) {
   const { accounts, clock, events, audit } = rig;
   return memberOperations({
-    ...{ accounts, clock, invitationCounts, trail: { events, audit } },
+    accounts,
+    clock,
+    invitationCounts,
+    trail: { events, audit },
     quotas: USUAL_QUOTAS,
     maxOrgsOfPerson: 5,
     hasDirectory: () => false,
@@ -34,8 +37,13 @@ function operations(failsAfterMail = false) {
 }
 
 const caller = (): Caller => ({
-  ...{ requestId: "r", actor: { kind: "person", id: owner.id }, origin: { ipPrefix: "", userAgent: "" } },
-  ...{ orgId: rig.org.id, projectId: "", environment: "live", scopes: new Set() },
+  requestId: "r",
+  actor: { kind: "person", id: owner.id },
+  origin: { ipPrefix: "", userAgent: "" },
+  orgId: rig.org.id,
+  projectId: "",
+  environment: "live",
+  scopes: new Set(),
 });
 const invite = async (email: string, ops = operations()) =>
   (await ops.addMember.run(
@@ -70,7 +78,12 @@ describe("an invitation", () => {
     const { id: userId, email } = user;
     await rig.store.act(() => {
       rig.mail.putInvitation({
-        ...{ orgId: rig.org.id, orgName: "Acme", userId, email, role: "member", invitedBy: "" },
+        orgId: rig.org.id,
+        orgName: "Acme",
+        userId,
+        email,
+        role: "member",
+        invitedBy: "",
         inviterId: "",
       });
       const member = rig.accounts.people.member(rig.org.id, userId);
@@ -88,8 +101,13 @@ describe("an invitation", () => {
       const invitation = invitationTerms({ kind: "person", id: owner.id }, rig.clock.now());
       rig.accounts.people.putMember({ ...row, invitation: { ...invitation, endsAtMs: rig.clock.now() } });
       rig.mail.putInvitation({
-        ...{ orgId: rig.org.id, orgName: "Acme", userId, email, role: "member" },
-        ...{ invitedBy: "", inviterId: "" },
+        orgId: rig.org.id,
+        orgName: "Acme",
+        userId,
+        email,
+        role: "member",
+        invitedBy: "",
+        inviterId: "",
       });
     });
     expect(await mails()).toEqual([]);

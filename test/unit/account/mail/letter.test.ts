@@ -74,16 +74,24 @@ describe("for an org", () => {
 
 test("every template has a name of its own, and its event puts no other", () => {
   expect([...templateNamed.keys()].sort()).toEqual([
-    ...["auto_topup_failed", "auto_topup_notified", "budget_exceeded", "credit_note", "credits_low"],
-    ...["erasure_begun", "erasure_requested", "invitation", "invoice", "key_expiring", "key_reported"],
-    ...[
-      "mandate_paused",
-      "org_closed",
-      "refund_failed",
-      "spend_spike",
-      "subscription_past_due",
-      "ticket_decided",
-    ],
+    "auto_topup_failed",
+    "auto_topup_notified",
+    "budget_exceeded",
+    "credit_note",
+    "credits_low",
+    "erasure_begun",
+    "erasure_requested",
+    "invitation",
+    "invoice",
+    "key_expiring",
+    "key_reported",
+
+    "mandate_paused",
+    "org_closed",
+    "refund_failed",
+    "spend_spike",
+    "subscription_past_due",
+    "ticket_decided",
     "webhook_disabled",
   ]);
   expect([...templateOfEvent].map(([event, { name }]) => [event, name])).toEqual([

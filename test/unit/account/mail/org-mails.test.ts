@@ -20,7 +20,8 @@ const emit = (...[type, data]: [Parameters<typeof rig.events.emit>[0], unknown])
 const ticket = (subject = "more") =>
   ticketWire({
     ...newTicket({ orgId: rig.org.id, kind: "other", subject, body: {}, createdBy: "ann@acme.example" }, 0),
-    ...{ status: "approved", answer: "Yes." },
+    status: "approved",
+    answer: "Yes.",
   });
 const setOrg = (change: object) => rig.store.act(() => rig.accounts.replaceOrg({ ...rig.org, ...change }));
 
@@ -107,7 +108,11 @@ type Closing = z.input<typeof closingShape>;
 
 /** What becomes of the credit of an org that an owner closes. */
 const closing = (changes: Partial<Closing>): Closing => ({
-  ...{ by: "owner", refund_requested: false, paid_micro: 0, granted_micro: 0, refunds: [] },
+  by: "owner",
+  refund_requested: false,
+  paid_micro: 0,
+  granted_micro: 0,
+  refunds: [],
   ...changes,
 });
 
@@ -132,13 +137,16 @@ describe("the mail of", () => {
     await rig.member("owner@acme.example", "owner");
     await setOrg({ billingCountry: "IN", timeZone: "Asia/Kolkata" });
     const { put, close } = budgetEvents({
-      ...{ store: rig.store, clock: rig.clock, events: rig.events },
+      store: rig.store,
+      clock: rig.clock,
+      events: rig.events,
       onFailure: () => {},
     });
     const exceeded = {
       ...({ budget: "project_monthly", keyId: "key_1", projectId: "prj_1", hard: true } as const),
       orgId: rig.org.id,
-      ...{ limitMicroUsd: 123_456_000_000, spentMicroUsd: 123_456_500_000 },
+      limitMicroUsd: 123_456_000_000,
+      spentMicroUsd: 123_456_500_000,
       resetsAtMs: Date.parse("2026-09-30T18:30:00Z"),
     };
     for (let i = 0; i < 3; i++) await rig.store.act(() => put(exceeded));
@@ -211,8 +219,12 @@ describe("the mail of", () => {
   test("C12: a refund that failed says that its credit is there again", async () => {
     await rig.member("owner@acme.example", "owner");
     await emit(eventType("refund.failed", z.looseObject({})), {
-      ...{ id: "rfd_1", topup_id: "tup_1", currency: "USD", total_minor: 2_500 },
-      ...{ credits_micro: 25_000_000, failure: "The card is closed." },
+      id: "rfd_1",
+      topup_id: "tup_1",
+      currency: "USD",
+      total_minor: 2_500,
+      credits_micro: 25_000_000,
+      failure: "The card is closed.",
     });
     const { subject, text } = await oneMail();
     expect(subject).toBe("A refund to Acme failed");
@@ -260,7 +272,10 @@ describe("the mail of", () => {
     [
       "auto_topup.notified",
       {
-        ...{ mandate_id: "mnd_1", currency: "INR", amount_minor: 10_000_000, total_minor: 11_800_000 },
+        mandate_id: "mnd_1",
+        currency: "INR",
+        amount_minor: 10_000_000,
+        total_minor: 11_800_000,
         due_at: "2026-09-10T11:00:00Z",
       },
       "₹1,18,000.00 will be debited for Acme",
@@ -275,7 +290,10 @@ describe("the mail of", () => {
     [
       "auto_topup.failed",
       {
-        ...{ mandate_id: "mnd_1", currency: "USD", total_minor: 1_000, failure: "" },
+        mandate_id: "mnd_1",
+        currency: "USD",
+        total_minor: 1_000,
+        failure: "",
         retry_at: "2026-09-10T11:00:00Z",
       },
       "An automatic top-up of Acme failed",

@@ -185,7 +185,11 @@ describe("a connection", () => {
   const one = (smtp: SmtpServer) => {
     const transport = smtpTransport(smtp, (error) => void rig.failures.push(String(error)));
     const message = {
-      ...{ id: "job_1", orgId: "org_a", createdAtMs: 0, from: FROM, to: "ann@acme.example" },
+      id: "job_1",
+      orgId: "org_a",
+      createdAtMs: 0,
+      from: FROM,
+      to: "ann@acme.example",
       subject: "Hi",
     };
     const sent = transport.send({ ...message, text: "Hi", html: "<p>Hi" }, new AbortController().signal);

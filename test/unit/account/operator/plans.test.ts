@@ -11,7 +11,14 @@ import { accountRig } from "../fixtures.ts";
 const rig = accountRig();
 
 const planOf = (id: string, rpm: number, isDefault = false): Plan => ({
-  ...{ id, rpm, tpm: 10_000, concurrency: 5, keys: 500, projects: 5, autoApprove: 2, isDefault },
+  id,
+  rpm,
+  tpm: 10_000,
+  concurrency: 5,
+  keys: 500,
+  projects: 5,
+  autoApprove: 2,
+  isDefault,
   features: { sso: false, prioritySupport: false },
 });
 const FREE = planOf("free", 60, true);

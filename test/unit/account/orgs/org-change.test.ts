@@ -221,8 +221,15 @@ describe("an org in an answer", () => {
     const { name, legal_name, gstin, tax_status, billing_country, billing_email, ...rest } = orgWire(row);
     const { billing_address, settings, data_policy } = rest;
     const body = {
-      ...{ name, legal_name, gstin, tax_status, billing_country, billing_email },
-      ...{ billing_address, settings, data_policy },
+      name,
+      legal_name,
+      gstin,
+      tax_status,
+      billing_country,
+      billing_email,
+      billing_address,
+      settings,
+      data_policy,
     };
     expect(change(row, body)).toEqual(row);
   });

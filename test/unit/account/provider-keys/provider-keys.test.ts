@@ -72,7 +72,11 @@ function open(masterKey?: Buffer): string[] {
   vault = openVault(openInstallation({ dataDir, masterKey: masterKey && createSecretKey(masterKey) }));
   providerKeys = new ProviderKeys({ accounts, vault, onUnreadable: ({ id }) => unreadable.push(id) });
   ops = providerKeyOperations({
-    ...{ accounts, clock, ownKeys: providerKeys, trail: NO_TRAIL, quotas: USUAL_QUOTAS },
+    accounts,
+    clock,
+    ownKeys: providerKeys,
+    trail: NO_TRAIL,
+    quotas: USUAL_QUOTAS,
     providers: () => providers,
   });
   return unreadable;

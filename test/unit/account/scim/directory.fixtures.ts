@@ -43,8 +43,16 @@ export async function directoryRig() {
   const log = new ScimLog({ store, clock, tokens, onFailure: failing });
   const ended: string[] = [];
   const deps = {
-    ...{ accounts, clock, tables, tokens, log, trail: trail.trail, jobs: trail.jobs },
-    ...{ cursors: cursors(Buffer.alloc(32, 1)), publicUrl: "https://weir.example", hasSso: () => true },
+    accounts,
+    clock,
+    tables,
+    tokens,
+    log,
+    trail: trail.trail,
+    jobs: trail.jobs,
+    cursors: cursors(Buffer.alloc(32, 1)),
+    publicUrl: "https://weir.example",
+    hasSso: () => true,
     // Acts run twice.
     endSessions: (id: string) => void (ended.includes(id) || ended.push(id)),
   };
@@ -59,8 +67,13 @@ export async function directoryRig() {
   const [one, two] = orgs.map(({ id }) => id) as [string, string];
 
   const caller = (orgId: string): Caller => ({
-    ...{ orgId, projectId: "", environment: "live", scopes: new Set(), origin: ORIGIN },
-    ...{ requestId: "01J00000000000000000000000", actor: { kind: "directory", id: "sct_1" } },
+    orgId,
+    projectId: "",
+    environment: "live",
+    scopes: new Set(),
+    origin: ORIGIN,
+    requestId: "01J00000000000000000000000",
+    actor: { kind: "directory", id: "sct_1" },
   });
 
   interface Input {
@@ -82,7 +95,20 @@ export async function directoryRig() {
   }
 
   return {
-    ...{ store, accounts, people, clock, tables, tokens, log, trail, deps, call, ended, one, two, caller },
+    store,
+    accounts,
+    people,
+    clock,
+    tables,
+    tokens,
+    log,
+    trail,
+    deps,
+    call,
+    ended,
+    one,
+    two,
+    caller,
     links: new SignInLinks(tables, accounts),
     createUser: (userName: string, more: object = {}, orgId = one) =>
       call("scimCreateUser", { orgId, body: { userName, ...more } }),

@@ -51,7 +51,11 @@ describe("roles", () => {
     expect(rig.member("ann@example.com")?.role).toBe("member");
     const roles = rig.trail.auditOf(rig.one).filter(({ act }) => act === "member.update");
     expect(roles.map(({ changes }) => changes[0]?.after)).toEqual([
-      ...["member", "viewer", "billing", "admin", "viewer"],
+      "member",
+      "viewer",
+      "billing",
+      "admin",
+      "viewer",
     ]);
   });
 

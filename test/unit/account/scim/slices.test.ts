@@ -217,7 +217,9 @@ describe("over a store", () => {
     const location = (userId: string) => `https://weir.example/scim/v2/Users/${userId}`;
     expect(result.members).toEqual(many.map((value) => ({ value, $ref: location(value), type: "User" })));
     expect((await get({ attributes: "members.value" })).result).toEqual({
-      ...{ schemas: [GROUP.id], id, members: many.map((value) => ({ value })) },
+      schemas: [GROUP.id],
+      id,
+      members: many.map((value) => ({ value })),
     });
     const { result: bare } = await get({ excludedAttributes: "members,meta" });
     expect(bare).toEqual({ schemas: [GROUP.id], id, displayName: "Large" });

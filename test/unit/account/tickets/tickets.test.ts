@@ -18,9 +18,12 @@ test("a request within the plan's multiple is approved at once and in force", as
   const key = await rig.create({ project_id: rig.owner.projectId }, member);
   const asked = await ask(member, key.id, 120);
   expect(asked).toMatchObject({
-    ...{ status: "approved", applied: { rpm: 120, tpm: 10_000, concurrency: 5 } },
+    status: "approved",
+    applied: { rpm: 120, tpm: 10_000, concurrency: 5 },
     ticket: {
-      ...{ kind: "limit_increase", status: "approved", created_by: "member@example.com" },
+      kind: "limit_increase",
+      status: "approved",
+      created_by: "member@example.com",
       body: { key_id: key.id, rpm: 120, reason: "a launch" },
     },
   });

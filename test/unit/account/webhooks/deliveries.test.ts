@@ -48,8 +48,13 @@ describe("a delivery", () => {
     const [delivery, ...others] = await listed(id);
     expect(others).toEqual([]);
     expect(delivery).toMatchObject({
-      ...{ event_id: eventId, type: "policy.activated", attempt: 1, status: "delivered", http_status: 200 },
-      ...{ error: "", request: receiver.received[0]?.body },
+      event_id: eventId,
+      type: "policy.activated",
+      attempt: 1,
+      status: "delivered",
+      http_status: 200,
+      error: "",
+      request: receiver.received[0]?.body,
       // The character that the 2,048th byte cuts in two is left out.
       response: `${"é".repeat(1023)}x`,
       headers: {

@@ -33,8 +33,12 @@ describe("an endpoint", () => {
     const { secret, ...rest } = made;
     expect(secret).toMatch(/^whsec_[\w+/]{43}=$/);
     expect(rest).toEqual({
-      ...{ id: expect.stringMatching(/^whk_[0-9A-HJKMNP-TV-Z]{26}$/), org_id: "org_a", url: receiver.url },
-      ...{ events: ["key.created"], description: "Ours", status: "active" },
+      id: expect.stringMatching(/^whk_[0-9A-HJKMNP-TV-Z]{26}$/),
+      org_id: "org_a",
+      url: receiver.url,
+      events: ["key.created"],
+      description: "Ours",
+      status: "active",
       created_at: new Date(rig.time.now()).toISOString(),
     });
     expect(await rig.call("getWebhook", { id: made.id })).toEqual(rest);

@@ -108,12 +108,25 @@ export async function openRig({ actsTwice = true, mostWaiting }: RigOptions = {}
   const outbound = asIfPublic(openOutbound({ rules: RULES, clock: time, timers: time }));
   const vault = openVault(openInstallation({ dataDir: folder, masterKey: undefined }));
   const webhooks = openWebhooks({
-    ...{ ...common, events, trail, jobs, outbound, vault, onFailure, version: "1.2.3" },
+    ...common,
+    events,
+    trail,
+    jobs,
+    outbound,
+    vault,
+    onFailure,
+    version: "1.2.3",
     rulesOf: () => RULES,
     ...(mostWaiting !== undefined && { mostWaiting }),
   });
   const ops: Record<string, AnyOperation> = webhookOperations({
-    ...{ ...webhooks, store, events, trail, clock: time, vault, rulesOf: () => RULES },
+    ...webhooks,
+    store,
+    events,
+    trail,
+    clock: time,
+    vault,
+    rulesOf: () => RULES,
     quotas: USUAL_QUOTAS,
     cursors: cursors(Buffer.alloc(32, 1)),
   });
@@ -162,22 +175,20 @@ export async function openRig({ actsTwice = true, mostWaiting }: RigOptions = {}
   }
 
   return {
-    ...{
-      time,
-      folder,
-      store,
-      events,
-      audit,
-      jobs,
-      webhooks,
-      ops,
-      failures,
-      call,
-      putEvent,
-      settle,
-      until,
-      pass,
-    },
+    time,
+    folder,
+    store,
+    events,
+    audit,
+    jobs,
+    webhooks,
+    ops,
+    failures,
+    call,
+    putEvent,
+    settle,
+    until,
+    pass,
     async receiver(host?: string): Promise<Receiver> {
       const receiver = await startReceiver(host);
       receivers.push(receiver);

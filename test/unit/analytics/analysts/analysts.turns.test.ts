@@ -12,7 +12,10 @@ import { ANALYST_AT_ONCE } from "../../../../src/analytics/statements/analyst-se
 import { until } from "../../../support/wait.ts";
 
 const user = (orgId: string, at: number): EngineUser => ({
-  ...{ username: `${orgId}_${at}`, digest: "", orgId, expiresAtMs: Number.POSITIVE_INFINITY },
+  username: `${orgId}_${at}`,
+  digest: "",
+  orgId,
+  expiresAtMs: Number.POSITIVE_INFINITY,
 });
 
 /** Statements that run until they are ended. */

@@ -41,7 +41,8 @@ function open(network: Network, cell: string) {
   const timers: (() => void)[] = [];
   const relay = new TailRelay(
     {
-      ...{ signals: network.of(cell), clock: { monotonic: () => nowMs } },
+      signals: network.of(cell),
+      clock: { monotonic: () => nowMs },
       timers: { after: (_ms, act) => (timers.push(act) > 0 ? () => {} : () => {}) },
     },
     { receive: ({ item }) => void rows.push(item.request_id), miss: (_org, count) => note(count) },
@@ -54,7 +55,9 @@ function open(network: Network, cell: string) {
 
 const row = (id: string, orgId = "org_1") =>
   new TailRow({
-    ...{ orgId, environment: "live", settledAtUs: 1 },
+    orgId,
+    environment: "live",
+    settledAtUs: 1,
     item: { request_id: id } as TailRow["item"],
   });
 

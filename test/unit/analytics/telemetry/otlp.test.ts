@@ -21,7 +21,9 @@ async function asked(change: Partial<CallRecord>, traceparent = ""): Promise<num
   if (settings === undefined) throw new Error("settings");
   let count = 0;
   const telemetry = openOtlp(settings, {
-    ...{ version: "1", cell: "local", warn() {} },
+    version: "1",
+    cell: "local",
+    warn() {},
     contentOf: async () => {
       count++;
       return { request: undefined, candidates: [] };

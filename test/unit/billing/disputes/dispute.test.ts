@@ -22,8 +22,11 @@ async function paidTopup(): Promise<TopupRow> {
 const read = (row: TopupRow, state: Dispute["state"], minor = 10_000) =>
   billing.store.act(() =>
     followDispute(billing.deps, row.id, {
-      ...{ ref: `dp_${row.id}`, paymentRef: `pay_${row.id}`, reason: "fraudulent" },
-      ...{ amount: { currency: "USD", minor }, state },
+      ref: `dp_${row.id}`,
+      paymentRef: `pay_${row.id}`,
+      reason: "fraudulent",
+      amount: { currency: "USD", minor },
+      state,
     }),
   );
 const statusOf = (row: TopupRow) => billing.deps.topups.find(row.id)?.status;

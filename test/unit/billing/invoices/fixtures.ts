@@ -32,8 +32,12 @@ export function openRoom(options: RoomOptions = {}) {
   const trail = trailOn(store, clock);
   /** Runs that fail are told of; they are what some tests are about. */
   const jobs = new Jobs({
-    ...{ store, clock, timers: systemTimers, random: systemRandom },
-    ...{ holder: "tests", onFailure: () => {} },
+    store,
+    clock,
+    timers: systemTimers,
+    random: systemRandom,
+    holder: "tests",
+    onFailure: () => {},
     // Timers do not follow the clock that is set by hand: jobs look often whether something has become due.
     longestWaitMs: 20,
   });
@@ -43,7 +47,13 @@ export function openRoom(options: RoomOptions = {}) {
   const mails = store.table<{ id: string; to: string }>("tests.mails");
   const overdue: string[] = [];
   const invoices = openInvoices({
-    ...{ store, clock, accounts, tickets, supplier, trail: trail.trail, jobs },
+    store,
+    clock,
+    accounts,
+    tickets,
+    supplier,
+    trail: trail.trail,
+    jobs,
     cursors: cursors(new Uint8Array(32)),
     quotas: USUAL_QUOTAS,
     mails: {
@@ -59,7 +69,14 @@ export function openRoom(options: RoomOptions = {}) {
     },
   });
   return {
-    ...{ clock, store, trail, jobs, accounts, tickets, invoices, overdue },
+    clock,
+    store,
+    trail,
+    jobs,
+    accounts,
+    tickets,
+    invoices,
+    overdue,
     issue: (order: InvoiceOrder = orderOf()): Promise<InvoiceRow> =>
       store.act(() => invoices.issuer.issue(order)),
     mailed: () => Array.from(mails.range(), ({ value }) => value),
@@ -84,13 +101,21 @@ export function noteOf(room: Room, original: InvoiceRow, partMinor: number, id: 
   const share = room.invoices.issuer.creditShare(original.orgId, original.id, partMinor);
   const { orgId, currency, rate, topupId } = original;
   return {
-    ...{ orgId, currency, rate, kind: "credit_note", taxableMinor: partMinor, ...share },
+    orgId,
+    currency,
+    rate,
+    kind: "credit_note",
+    taxableMinor: partMinor,
+    ...share,
     ...(topupId !== undefined && { topupId }),
     reference: { type: "refund", id },
     lines: [
       {
         description: "Refund of prepaid credit",
-        ...{ kind: "credits", quantity: 1, unitMinor: partMinor, amountMinor: partMinor },
+        kind: "credits",
+        quantity: 1,
+        unitMinor: partMinor,
+        amountMinor: partMinor,
       },
     ],
   };

@@ -41,7 +41,11 @@ test("registered recipients and zones are in b2b, with their own heads", async (
       ctin: INTRA.gstin,
       inv: [
         {
-          ...{ ...common, inum: "TI/26-27/0000001", val: 1180, pos: "29", inv_typ: "R" },
+          ...common,
+          inum: "TI/26-27/0000001",
+          val: 1180,
+          pos: "29",
+          inv_typ: "R",
           itms: tax(1000, { camt: 90, samt: 90 }),
         },
       ],
@@ -50,7 +54,11 @@ test("registered recipients and zones are in b2b, with their own heads", async (
       ctin: INTER.gstin,
       inv: [
         {
-          ...{ ...common, inum: "TI/26-27/0000002", val: 1180, pos: "27", inv_typ: "R" },
+          ...common,
+          inum: "TI/26-27/0000002",
+          val: 1180,
+          pos: "27",
+          inv_typ: "R",
           itms: tax(1000, { iamt: 180 }),
         },
       ],
@@ -59,7 +67,11 @@ test("registered recipients and zones are in b2b, with their own heads", async (
       ctin: SEZ.gstin,
       inv: [
         {
-          ...{ ...common, inum: "TI/26-27/0000003", val: 1000, pos: "24", inv_typ: "SEWOP" },
+          ...common,
+          inum: "TI/26-27/0000003",
+          val: 1000,
+          pos: "24",
+          inv_typ: "SEWOP",
           itms: [{ num: 1, itm_det: { txval: 1000, rt: 0, iamt: 0, csamt: 0 } }],
         },
       ],
@@ -106,13 +118,15 @@ test("exports are in rupees, notes to the registered in cdnr, statements nowhere
   expect(doc_issue).toEqual({
     doc_det: [
       {
-        ...{ doc_num: 1, doc_typ: "Invoices for outward supply" },
+        doc_num: 1,
+        doc_typ: "Invoices for outward supply",
         docs: [
           { num: 1, from: "TI/26-27/0000001", to: "TI/26-27/0000002", totnum: 2, cancel: 0, net_issue: 2 },
         ],
       },
       {
-        ...{ doc_num: 5, doc_typ: "Credit Note" },
+        doc_num: 5,
+        doc_typ: "Credit Note",
         docs: [
           { num: 1, from: "CN/26-27/0000001", to: "CN/26-27/0000002", totnum: 2, cancel: 0, net_issue: 2 },
         ],

@@ -25,7 +25,10 @@ describe("numbers", () => {
     room.clock.set("2027-03-31T18:30:00Z");
     await room.issue();
     expect(numbersOf()).toEqual([
-      ...["TI/26-27/0000001", "CN/26-27/0000001", "TI/26-27/0000002", "TI/26-27/0000003"],
+      "TI/26-27/0000001",
+      "CN/26-27/0000001",
+      "TI/26-27/0000002",
+      "TI/26-27/0000003",
       "TI/27-28/0000001",
     ]);
   });
@@ -108,19 +111,39 @@ describe("an invoice", () => {
     const [event] = room.trail.eventsOf("org_a");
     expect(event).toMatchObject({ type: "invoice.issued", orgId: "org_a" });
     expect(event?.data).toEqual({
-      ...{ id: row.id, org_id: "org_a", number: "TI/26-27/0000001", fy: "2026-27", kind: "tax_invoice" },
-      ...{ currency: "INR", place_of_supply: "29", supplier_gstin: "29AAWCE1234F1ZG" },
+      id: row.id,
+      org_id: "org_a",
+      number: "TI/26-27/0000001",
+      fy: "2026-27",
+      kind: "tax_invoice",
+      currency: "INR",
+      place_of_supply: "29",
+      supplier_gstin: "29AAWCE1234F1ZG",
       recipient_gstin: INTRA.gstin,
       recipient: { legal_name: INTRA.legalName, gstin: INTRA.gstin, tax_id: "", country: "IN" },
       lines: [
         {
-          ...{ description: "Prepaid credit for model calls", kind: "credits", sac: "998319", quantity: 1 },
-          ...{ unit_minor: 100_000, amount_minor: 100_000 },
+          description: "Prepaid credit for model calls",
+          kind: "credits",
+          sac: "998319",
+          quantity: 1,
+          unit_minor: 100_000,
+          amount_minor: 100_000,
         },
       ],
-      ...{ taxable_minor: 100_000, cgst_minor: 9000, sgst_minor: 9000, igst_minor: 0, total_minor: 118_000 },
-      ...{ hsn_sac: "998319", irn_status: "pending", irn: "", topup_id: row.topupId, fx_rate: "88.12345678" },
-      ...{ issued_at: "2026-05-04T10:00:00.000Z", status: "paid", credited_minor: 0 },
+      taxable_minor: 100_000,
+      cgst_minor: 9000,
+      sgst_minor: 9000,
+      igst_minor: 0,
+      total_minor: 118_000,
+      hsn_sac: "998319",
+      irn_status: "pending",
+      irn: "",
+      topup_id: row.topupId,
+      fx_rate: "88.12345678",
+      issued_at: "2026-05-04T10:00:00.000Z",
+      status: "paid",
+      credited_minor: 0,
     });
   });
 
@@ -144,7 +167,10 @@ describe("an invoice", () => {
       return `${kind} ${irnStatus}`;
     });
     expect(await Promise.all(kinds)).toEqual([
-      ...["tax_invoice pending", "tax_invoice pending", "tax_invoice not_required", "tax_invoice pending"],
+      "tax_invoice pending",
+      "tax_invoice pending",
+      "tax_invoice not_required",
+      "tax_invoice pending",
       "export_invoice pending",
     ]);
   });
@@ -199,7 +225,10 @@ describe("a correction", () => {
   const ticket = (invoiceId: string, gstin: string) =>
     newTicket(
       {
-        ...{ orgId: "org_a", kind: "invoice_correction", subject: "GSTIN", createdBy: "" },
+        orgId: "org_a",
+        kind: "invoice_correction",
+        subject: "GSTIN",
+        createdBy: "",
         body: { invoice_id: invoiceId, gstin, reason: "wrong" },
       },
       room.clock.now(),

@@ -24,7 +24,9 @@ import {
 
 const kinds = ["intra", "inter", "zero_lut", "zero_igst", "none"] as const;
 const treatment = (kind: (typeof kinds)[number]) => ({
-  ...{ kind, placeOfSupply: "29", isUnionTerritory: false },
+  kind,
+  placeOfSupply: "29",
+  isUnionTerritory: false,
   rateBps: kind === "zero_lut" || kind === "none" ? 0 : 1800,
 });
 
@@ -151,7 +153,10 @@ describe("how a supply is taxed", () => {
       lut: "{}",
     });
     expect(treatmentFor(identityOf(foreign, "2026-27"), INTRA)).toEqual({
-      ...{ kind: "none", placeOfSupply: "", rateBps: 0, isUnionTerritory: false },
+      kind: "none",
+      placeOfSupply: "",
+      rateBps: 0,
+      isUnionTerritory: false,
     });
   });
 });

@@ -48,7 +48,10 @@ describe("a balance that falls below the threshold", () => {
     ]);
     const [mandate] = world.now.mandates.of(orgId);
     expect(world.events(orgId)).toEqual([
-      ...["mandate.active", "invoice.issued", "topup.paid", "auto_topup.charged"],
+      "mandate.active",
+      "invoice.issued",
+      "topup.paid",
+      "auto_topup.charged",
     ]);
     expect(world.eventData(orgId, "auto_topup.charged")).toMatchObject([
       { mandate_id: mandate?.id, source: "auto_topup", status: "paid", total_minor: 1_000 },
@@ -238,7 +241,10 @@ describe("a debit that fails", () => {
     await world.pass(3 * DAY, 6 * HOUR);
     expect([debitsOf(orgId).length, world.status(orgId)]).toEqual([1, "paused"]);
     expect(world.events(orgId)).toEqual([
-      ...["mandate.active", "topup.failed", "auto_topup.failed", "mandate.paused"],
+      "mandate.active",
+      "topup.failed",
+      "auto_topup.failed",
+      "mandate.paused",
     ]);
   });
 

@@ -20,14 +20,23 @@ describe("a mandate", () => {
     const orgId = await world.org(someOrg());
     const { mandate, url } = await world.create(orgId, "upi");
     expect(mandate).toMatchObject({
-      ...{ status: "pending", method: "upi", gateway: "simulated", currency: "INR", token_ref: "" },
-      ...{ max_amount_minor: 1_500_000, notify_hours: 24, consecutive_failures: 0, hosted_url: url },
+      status: "pending",
+      method: "upi",
+      gateway: "simulated",
+      currency: "INR",
+      token_ref: "",
+      max_amount_minor: 1_500_000,
+      notify_hours: 24,
+      consecutive_failures: 0,
+      hosted_url: url,
       auto_topup: { enabled: false, threshold_micro: 0, amount_minor: 0 },
     });
     world.gateway.move(mandate.mandate_ref, "active");
     await world.pass(2 * MINUTE);
     expect(world.view(orgId).mandate).toMatchObject({
-      ...{ id: mandate.id, status: "active", token_ref: `tok_${mandate.mandate_ref}` },
+      id: mandate.id,
+      status: "active",
+      token_ref: `tok_${mandate.mandate_ref}`,
       registered_at: expect.any(String),
     });
     await world.tell(mandate.mandate_ref);
@@ -217,8 +226,13 @@ describe("the settings", () => {
   test("name the payment gateway, its methods and bounds", async () => {
     const orgId = await world.org(someOrg());
     expect(world.view(orgId)).toEqual({
-      ...{ mandate: null, rail: "simulated", methods: ["upi", "emandate", "card"], currency: "INR" },
-      ...{ cap_minor: 1_500_000, notify_hours: 24, min_amount_minor: 10_000 },
+      mandate: null,
+      rail: "simulated",
+      methods: ["upi", "emandate", "card"],
+      currency: "INR",
+      cap_minor: 1_500_000,
+      notify_hours: 24,
+      min_amount_minor: 10_000,
       config: { enabled: false, threshold_micro: 0, amount_minor: 0 },
     });
   });

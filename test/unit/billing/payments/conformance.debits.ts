@@ -206,11 +206,9 @@ export function account(at: () => Bench): void {
     expect(payment).toMatchObject({ amount: at().order().total, reference: expect.stringMatching(/^tup_/) });
     const refunds = lines.filter(({ kind }) => kind === "refund");
     expect(refunds.map(({ amount, reference }) => [amount.minor, reference])).toEqual([
-      ...[
-        [-100, "rfd_0"],
-        [-101, "rfd_1"],
-        [-102, "rfd_2"],
-      ],
+      [-100, "rfd_0"],
+      [-101, "rfd_1"],
+      [-102, "rfd_2"],
     ]);
     const settlements = await all(at().gateway.settlementsOf(day, at().call()));
     expect(settlements).toMatchObject([{ ref: settled?.id, amount: { minor: settled?.amount } }]);

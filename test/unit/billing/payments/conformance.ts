@@ -38,8 +38,15 @@ function checkouts(): void {
     const sold = bench.simulator.engine.pay(ref, { method: bench.service.method });
     const checkout = await bench.gateway.readCheckout(ref, bench.call());
     const payment = {
-      ...{ ref: sold.id, reference, state: "paid", total: bench.order().total, failure: null },
-      ...{ feeMinor: sold.feeMinor, method: bench.service.method, paidAtMs: START_MS, refundedMinor: 0 },
+      ref: sold.id,
+      reference,
+      state: "paid",
+      total: bench.order().total,
+      failure: null,
+      feeMinor: sold.feeMinor,
+      method: bench.service.method,
+      paidAtMs: START_MS,
+      refundedMinor: 0,
     };
     expect(checkout).toEqual({ ref, state: "complete", payments: [payment] });
     expect(sold.feeMinor).toBeGreaterThan(0);

@@ -160,7 +160,10 @@ export class Bench {
   mandateOrder(): MandateOrder {
     const { payer, returnUrl } = this.order();
     return {
-      ...{ reference: `mdt_${++this.#references}`, payer, returnUrl, method: this.service.mandateMethod },
+      reference: `mdt_${++this.#references}`,
+      payer,
+      returnUrl,
+      method: this.service.mandateMethod,
       cap: { currency: this.service.currency, minor: 1_500_000 },
     };
   }

@@ -43,7 +43,12 @@ beforeAll(async () => {
     throw error;
   };
   const jobs = new Jobs({
-    ...{ store, clock, timers: systemTimers, random: systemRandom, holder: "test", onFailure },
+    store,
+    clock,
+    timers: systemTimers,
+    random: systemRandom,
+    holder: "test",
+    onFailure,
   });
   jobTables = new JobTables(store);
   const common = { clock, apiBase: "http://127.0.0.1:9", webhookSecrets: [SECRET] };
@@ -56,7 +61,11 @@ beforeAll(async () => {
     ["simulated", simulated],
   ]);
   inbound = openInbound({
-    ...{ store, clock, jobs, gatewayOf: (id: string) => gateways.get(id), onFailure },
+    store,
+    clock,
+    jobs,
+    gatewayOf: (id: string) => gateways.get(id),
+    onFailure,
     isErased: () => false,
   });
 });
@@ -67,7 +76,8 @@ afterAll(async () => {
 });
 
 const text = fc.oneof(
-  ...[fc.string({ maxLength: 30 }), fc.string({ unit: "binary", maxLength: 600 })],
+  fc.string({ maxLength: 30 }),
+  fc.string({ unit: "binary", maxLength: 600 }),
   fc.constantFrom("", "\0", "a\0b", "\ud800", "~", "pay_1", "x".repeat(501), "é".repeat(500), "..", "/"),
 );
 const wrong = fc.oneof(
@@ -84,7 +94,8 @@ const GOOD: Readonly<Record<string, readonly object[]>> = {
     "refund.updated",
     "charge.dispute.created",
   ].map((type) => ({
-    ...{ id: "evt_1", type },
+    id: "evt_1",
+    type,
     data: {
       object: { id: "pi_1", mode: "payment", client_reference_id: "tup_1", metadata: { reference: "tup_1" } },
     },
@@ -96,7 +107,10 @@ const GOOD: Readonly<Record<string, readonly object[]>> = {
     },
   })),
   simulated: ["payment", "checkout", "refund", "dispute", "mandate"].map((kind) => ({
-    ...{ id: "sev_1", kind, ref: "spy_1", reference: "tup_1" },
+    id: "sev_1",
+    kind,
+    ref: "spy_1",
+    reference: "tup_1",
   })),
 };
 
@@ -189,7 +203,9 @@ describe.each(["stripe", "razorpay", "simulated"])("a webhook of %s", (service) 
     const property = fc.asyncProperty(webhook(service), async ({ bytes, signed, eventId }) => {
       const headers = headersOf(service, bytes, signed, eventId ?? `evt_${++n}`);
       const head = {
-        ...{ header: (name: string) => headers[name] ?? "", cookie: () => undefined, address: "127.0.0.1" },
+        header: (name: string) => headers[name] ?? "",
+        cookie: () => undefined,
+        address: "127.0.0.1",
       };
       const used = process.threadCpuUsage();
       const refusal = await Promise.resolve(

@@ -46,7 +46,11 @@ function open(): void {
     ["razorpay", new RazorpayGateway({ ...common, keyId: "id", keySecret: "secret" })],
   ]);
   inbound = openInbound({
-    ...{ store, clock, jobs, gatewayOf: (id) => gateways.get(id), onFailure: () => {} },
+    store,
+    clock,
+    jobs,
+    gatewayOf: (id) => gateways.get(id),
+    onFailure: () => {},
     isErased: (orgId) => erased.has(orgId),
   });
 }
@@ -142,7 +146,11 @@ describe("a webhook of a payment gateway", () => {
       handle: (_: unknown, handler: JobHandler<unknown>) => (handle = handler.run),
     };
     const listening = openInbound({
-      ...{ store, clock, gatewayOf: () => undefined, onFailure: () => {}, isErased: () => false },
+      store,
+      clock,
+      gatewayOf: () => undefined,
+      onFailure: () => {},
+      isErased: () => false,
       jobs: handled as unknown as Jobs,
     });
     listening.onNotice(() => {

@@ -5,7 +5,11 @@ import { HOOK_SECRET } from "./fixtures.ts";
 
 conformance({
   // Razorpay does not say what it does with a 500 and its key.
-  ...{ house: "razorpay", currency: "INR", method: "upi", mandateMethod: "emandate", replays500: false },
+  house: "razorpay",
+  currency: "INR",
+  method: "upi",
+  mandateMethod: "emandate",
+  replays500: false,
   calls: {
     checkout: "POST /v1/payment_links",
     refund: "POST /v1/payments/pay_",
@@ -13,8 +17,11 @@ conformance({
   },
   gatewayOf: (simulator, clock, timeoutMs) =>
     new RazorpayGateway({
-      ...{ keyId: simulator.keys.razorpayKeyId, keySecret: simulator.keys.razorpayKeySecret },
-      ...{ apiBase: simulator.url, clock, timeoutMs },
+      keyId: simulator.keys.razorpayKeyId,
+      keySecret: simulator.keys.razorpayKeySecret,
+      apiBase: simulator.url,
+      clock,
+      timeoutMs,
       webhookSecrets: ["secret_of_before", HOOK_SECRET],
     }),
 });

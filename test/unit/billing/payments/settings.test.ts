@@ -6,12 +6,14 @@ import { paymentSettingsOf } from "../../../../src/billing/payments/settings.ts"
 
 const STRIPE = { STRIPE_SECRET_KEY: "sk_live_secret", STRIPE_WEBHOOK_SECRET: "whsec_a, whsec_b" };
 const RAZORPAY = {
-  ...{ RAZORPAY_KEY_ID: "rzp_id", RAZORPAY_KEY_SECRET: "rzp_secret" },
+  RAZORPAY_KEY_ID: "rzp_id",
+  RAZORPAY_KEY_SECRET: "rzp_secret",
   RAZORPAY_WEBHOOK_SECRET: "whsec_r",
 };
 
 const SIMULATOR = {
-  ...{ PAYMENTS_SIMULATOR_URL: "http://127.0.0.1:9997", PAYMENTS_SIMULATOR_KEY: "smk" },
+  PAYMENTS_SIMULATOR_URL: "http://127.0.0.1:9997",
+  PAYMENTS_SIMULATOR_KEY: "smk",
   PAYMENTS_SIMULATOR_WEBHOOK_SECRET: "smw",
 };
 

@@ -3,7 +3,11 @@ import { SimulatedGateway } from "../../../../src/billing/payments/simulated/sim
 import { conformance } from "./conformance.ts";
 
 conformance({
-  ...{ house: "simulated", currency: "INR", method: "upi", mandateMethod: "upi", replays500: true },
+  house: "simulated",
+  currency: "INR",
+  method: "upi",
+  mandateMethod: "upi",
+  replays500: true,
   calls: {
     checkout: "POST /simulated/checkouts",
     refund: "POST /simulated/refunds",

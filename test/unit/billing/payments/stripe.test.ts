@@ -9,11 +9,18 @@ import { conformance } from "./conformance.ts";
 import { HOOK_SECRET, testClock } from "./fixtures.ts";
 
 conformance({
-  ...{ house: "stripe", currency: "USD", method: "card", mandateMethod: "card", replays500: true },
+  house: "stripe",
+  currency: "USD",
+  method: "card",
+  mandateMethod: "card",
+  replays500: true,
   calls: { checkout: "POST /v1/checkout/sessions", refund: "POST /v1/refunds", confirm: "/confirm" },
   gatewayOf: (simulator, clock, timeoutMs) =>
     new StripeGateway({
-      ...{ secretKey: simulator.keys.stripeKey, apiBase: simulator.url, clock, timeoutMs },
+      secretKey: simulator.keys.stripeKey,
+      apiBase: simulator.url,
+      clock,
+      timeoutMs,
       webhookSecrets: ["whsec_of_before", HOOK_SECRET],
     }),
 });
@@ -23,12 +30,18 @@ test("a checkout that reaches Stripe minutes late has a page all the same, and t
   const simulator = await startPaymentSimulator({ clock, random: seededRandom(7) });
   const { url: apiBase, keys } = simulator;
   const gateway = new StripeGateway({
-    ...{ secretKey: keys.stripeKey, apiBase, clock, webhookSecrets: [HOOK_SECRET] },
+    secretKey: keys.stripeKey,
+    apiBase,
+    clock,
+    webhookSecrets: [HOOK_SECRET],
   });
   const order: CheckoutOrder = {
-    ...{ reference: "tup_1", payer: { orgId: "org_1", name: "Asha", email: "a@example.com" } },
+    reference: "tup_1",
+    payer: { orgId: "org_1", name: "Asha", email: "a@example.com" },
     total: { currency: "USD", minor: 2500 },
-    ...{ description: "Credit", methods: [], returnUrl: "http://127.0.0.1:9/back" },
+    description: "Credit",
+    methods: [],
+    returnUrl: "http://127.0.0.1:9/back",
     expiresAtMs: clock.nowMs + 30 * 60_000,
   };
   const ask = () =>
@@ -42,7 +55,9 @@ test("a checkout that reaches Stripe minutes late has a page all the same, and t
 
 describe("what only Stripe has", () => {
   const gateway = new StripeGateway({
-    ...{ secretKey: "sk_test", apiBase: "http://127.0.0.1:9", clock: systemClock },
+    secretKey: "sk_test",
+    apiBase: "http://127.0.0.1:9",
+    clock: systemClock,
     webhookSecrets: ["whsec_a", "whsec_b"],
   });
   const read = (body: object, secret: string, timestamp = Math.floor(systemClock.now() / 1000)) => {

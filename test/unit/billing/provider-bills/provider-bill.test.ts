@@ -27,8 +27,13 @@ describe("a bill is read", () => {
       '\uFEFFday,model,input_tokens,output_tokens,cache_read_tokens,cost_usd\r\n2026-11-01,"gpt-5.4-mini",1000,200,100,0.0123456\r\n\r\n2026-11-02,gpt-5.4-mini,5,,,\r\n';
     expect(await csv(text)).toMatchObject([
       {
-        ...{ day: "2026-11-01", model: "gpt-5.4-mini", requests: null, inputTokens: 1000, outputTokens: 200 },
-        ...{ cacheReadTokens: 100, costMicroUsd: 12_346 },
+        day: "2026-11-01",
+        model: "gpt-5.4-mini",
+        requests: null,
+        inputTokens: 1000,
+        outputTokens: 200,
+        cacheReadTokens: 100,
+        costMicroUsd: 12_346,
       },
       { day: "2026-11-02", inputTokens: 5, outputTokens: null, costMicroUsd: null },
     ]);
@@ -47,16 +52,25 @@ describe("a bill is read", () => {
 
   test("from OpenAI's usage and costs", async () => {
     const bucket = (results: object[]) => ({
-      ...{ object: "page", has_more: false, next_page: null },
+      object: "page",
+      has_more: false,
+      next_page: null,
       data: [{ object: "bucket", start_time: 1_793_491_200, end_time: 1_793_577_600, results }],
     });
     const usage = {
-      ...{ object: "organization.usage.completions.result", input_tokens: 1000, output_tokens: 500 },
-      ...{ input_cached_tokens: 800, num_model_requests: 5, project_id: null, model: "gpt-5.4-mini" },
+      object: "organization.usage.completions.result",
+      input_tokens: 1000,
+      output_tokens: 500,
+      input_cached_tokens: 800,
+      num_model_requests: 5,
+      project_id: null,
+      model: "gpt-5.4-mini",
     };
     const cost = {
-      ...{ object: "organization.costs.result", amount: { value: 0.06, currency: "usd" } },
-      ...{ line_item: "gpt-5.4-mini, input", project_id: null },
+      object: "organization.costs.result",
+      amount: { value: 0.06, currency: "usd" },
+      line_item: "gpt-5.4-mini, input",
+      project_id: null,
     };
     expect(await json(bucket([usage, cost]), "openai")).toMatchObject([
       { day: "2026-11-01", model: "gpt-5.4-mini", requests: 5, inputTokens: 1000, cacheReadTokens: 800 },
@@ -68,10 +82,13 @@ describe("a bill is read", () => {
     const report = {
       data: [
         {
-          ...{ starting_at: "2026-11-01T00:00:00Z", ending_at: "2026-11-02T00:00:00Z" },
+          starting_at: "2026-11-01T00:00:00Z",
+          ending_at: "2026-11-02T00:00:00Z",
           results: [
             {
-              ...{ uncached_input_tokens: 100, cache_read_input_tokens: 20, output_tokens: 7 },
+              uncached_input_tokens: 100,
+              cache_read_input_tokens: 20,
+              output_tokens: 7,
               cache_creation: { ephemeral_1h_input_tokens: 3, ephemeral_5m_input_tokens: 4 },
               model: "claude-haiku-4-5",
             },
@@ -79,7 +96,8 @@ describe("a bill is read", () => {
           ],
         },
       ],
-      ...{ has_more: false, next_page: null },
+      has_more: false,
+      next_page: null,
     };
     expect(await json(report, "anthropic")).toMatchObject([
       { inputTokens: 127, outputTokens: 7, cacheReadTokens: 20, cacheWriteTokens: 7 },
@@ -90,7 +108,7 @@ describe("a bill is read", () => {
   test("in amounts without a float: each decimal is the micro-USD that it states", () => {
     const at = { line: 1, column: "cost_usd" };
     expect(["0.0000005", "0.00000049", "999999999.999999", "1"].map((text) => microOf(text, at))).toEqual([
-      ...[1, 0, 999_999_999_999_999, 1_000_000],
+      1, 0, 999_999_999_999_999, 1_000_000,
     ]);
     fc.assert(
       fc.property(fc.nat({ max: 999_999 }), fc.nat({ max: 999_999 }), (whole, part) => {
@@ -177,9 +195,17 @@ test("reading a large bill leaves room for other work", async () => {
 });
 
 const recorded = (changes: Partial<Recorded>): Recorded => ({
-  ...{ day: "2026-11-01", endpointId: "openai/mini", upstreamModel: "gpt-5.4-mini", requests: 1 },
-  ...{ inputTokens: 1000, outputTokens: 100, cacheReadTokens: 0, cacheWriteTokens: 0, costMicroUsd: 500 },
-  ...{ unpriced: 0, estimated: 0 },
+  day: "2026-11-01",
+  endpointId: "openai/mini",
+  upstreamModel: "gpt-5.4-mini",
+  requests: 1,
+  inputTokens: 1000,
+  outputTokens: 100,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  costMicroUsd: 500,
+  unpriced: 0,
+  estimated: 0,
   ...changes,
 });
 
@@ -204,7 +230,9 @@ describe("a comparison", () => {
     const { asked, found } = await compare(text, [recorded({})]);
     expect(asked).toEqual([["openai", "2026-11-01", "2026-12-01"]]);
     expect(found.find(({ day }) => day === "2026-11-01")).toMatchObject({
-      ...{ kind: "matched", model: "gpt-5.4-mini", billed: { inputTokens: 1000, costMicroUsd: 400 } },
+      kind: "matched",
+      model: "gpt-5.4-mini",
+      billed: { inputTokens: 1000, costMicroUsd: 400 },
       drift: { inputTokens: 0, costMicroUsd: -100, requests: null },
     });
   });
@@ -219,8 +247,10 @@ describe("a comparison", () => {
     expect(
       Object.fromEntries(found.map(({ model, kind, drift }) => [model, [kind, drift.inputTokens]])),
     ).toEqual({
-      ...{ "gpt-5.4-mini": ["drift", 100], "gpt-5.4": ["drift", -100] },
-      ...{ sora: ["unrecorded", 9], o9: ["unbilled", -1000] },
+      "gpt-5.4-mini": ["drift", 100],
+      "gpt-5.4": ["drift", -100],
+      sora: ["unrecorded", 9],
+      o9: ["unbilled", -1000],
     });
     expect(found[0]?.model).toBe("sora");
     expect(found.find(({ model }) => model === "gpt-5.4")?.unpriced).toBe(3);

@@ -39,9 +39,15 @@ describe("C11: a quote", () => {
       billing.clock.now(),
     );
     expect(wireOf(quote)).toMatchObject({
-      ...{ amount_minor: 100_000, tax_minor: 18_000, total_minor: 118_000, credits_micro: 11_077_877 },
-      ...{ fx_rate: "90.27000000", mid_rate: "88.50000000", fx_day: "2026-11-23" },
-      ...{ spread_bps: 200, spread_minor: 1_961 },
+      amount_minor: 100_000,
+      tax_minor: 18_000,
+      total_minor: 118_000,
+      credits_micro: 11_077_877,
+      fx_rate: "90.27000000",
+      mid_rate: "88.50000000",
+      fx_day: "2026-11-23",
+      spread_bps: 200,
+      spread_minor: 1_961,
       parts: [
         { kind: "credit", minor: 98_039 },
         { kind: "spread", minor: 1_961, bps: 200 },
@@ -58,7 +64,10 @@ describe("C11: a quote", () => {
     const deps = { fx: billing.fx, terms: TERMS, invoices: billing.invoices };
     const quote = quoteFor(deps, someOrg("US"), 2500, billing.clock.now());
     expect(wireOf(quote)).toMatchObject({
-      ...{ fx_rate: "1.00000000", mid_rate: "1.00000000", spread_bps: 0, spread_minor: 0 },
+      fx_rate: "1.00000000",
+      mid_rate: "1.00000000",
+      spread_bps: 0,
+      spread_minor: 0,
       parts: [
         { kind: "credit", minor: 2500 },
         { kind: "spread", minor: 0, bps: 0 },
@@ -105,7 +114,9 @@ async function sold({ buyer, amountMinor, rate, spreadBps }: Sale) {
   const [invoice] = billing.invoicesOf(org.id);
   if (invoice === undefined) throw new Error("no invoice");
   const { getCredits } = creditOperations({
-    ...{ book, purse, cursors: cursors(Buffer.alloc(32, 1)) },
+    book,
+    purse,
+    cursors: cursors(Buffer.alloc(32, 1)),
     orgMoney: () => creditMoney(fx, terms, billingCurrency),
   });
   const nothing = { path: undefined, query: undefined, body: undefined };
@@ -133,12 +144,20 @@ async function expectAgreement(sale: Sale): Promise<void> {
   const { currency, fx_rate, mid_rate, spread_bps, spread_minor, credits_micro, fx_day } = quote;
   const isInr = currency === "INR";
   expect(invoice).toMatchObject({
-    ...{ taxable_minor: sale.amountMinor, total_minor: quote.total_minor, currency },
-    ...{ cgst_minor: part("cgst"), sgst_minor: part("sgst"), igst_minor: part("igst") },
+    taxable_minor: sale.amountMinor,
+    total_minor: quote.total_minor,
+    currency,
+    cgst_minor: part("cgst"),
+    sgst_minor: part("sgst"),
+    igst_minor: part("igst"),
     ...(isInr && { fx_rate: mid_rate, charged_rate: fx_rate, spread_bps, spread_minor }),
   });
   expect(balance).toMatchObject({
-    ...{ available_micro_usd: credits_micro, fx_rate, mid_rate, spread_bps, currency },
+    available_micro_usd: credits_micro,
+    fx_rate,
+    mid_rate,
+    spread_bps,
+    currency,
     fx_day: isInr ? fx_day : "",
   });
   // Beyond this rate a micro-USD costs more than a paisa, so not every amount is one of credit.
@@ -170,7 +189,10 @@ test("C11: a top-up of before the spread was noted tells it by its two rates", a
   const { quote, ...row } = await billing.topup(someOrg(), 100_000);
   const { spreadBps: _, ...rate } = quote.rate;
   expect(topupWire({ ...row, quote: { ...quote, rate } }, undefined)).toMatchObject({
-    ...{ fx_rate: "90.27000000", mid_rate: "88.50000000", spread_bps: 200, spread_minor: 1_961 },
+    fx_rate: "90.27000000",
+    mid_rate: "88.50000000",
+    spread_bps: 200,
+    spread_minor: 1_961,
   });
 });
 

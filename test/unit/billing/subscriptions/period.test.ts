@@ -14,7 +14,11 @@ const days = (from: string, months: number[]) =>
 
 test("a month that lacks the day ends on its last one, and the next has it again", () => {
   expect(days("2026-01-31T10:00:00Z", [1, 2, 3, 12, 13])).toEqual([
-    ...["2026-02-28", "2026-03-31", "2026-04-30", "2027-01-31", "2027-02-28"],
+    "2026-02-28",
+    "2026-03-31",
+    "2026-04-30",
+    "2027-01-31",
+    "2027-02-28",
   ]);
   expect(days("2024-01-31T00:00:00Z", [1, 13, 49])).toEqual(["2024-02-29", "2025-02-28", "2028-02-29"]);
   expect(new Date(monthsAfter(at("2026-01-31T23:59:59.999Z"), 1)).toISOString()).toBe(

@@ -43,7 +43,9 @@ describe("a month that ends", () => {
     );
     expect(plans.statements(org.id)).toMatchObject([
       { plan: { planId: "team" }, lines: [{ kind: "plan" }] },
-      ...[{ taxableMinor: 10_000 }, { taxableMinor: 10_000 }, { taxableMinor: 10_000 }],
+      { taxableMinor: 10_000 },
+      { taxableMinor: 10_000 },
+      { taxableMinor: 10_000 },
     ]);
     expect(plans.eventTypes(org.id).filter((type) => type === "subscription.renewed")).toHaveLength(3);
   });
@@ -156,7 +158,9 @@ describe("a month that ends", () => {
         await close(org);
         await plans.pass(org.id, 70);
         expect(plans.eventTypes(org.id).slice(before[0])).toEqual([
-          ...["org.closed", "subscription.changed", "org.closed"],
+          "org.closed",
+          "subscription.changed",
+          "org.closed",
         ]);
         expect(fees(org.id)).toHaveLength(before[1] ?? 0);
       },

@@ -45,21 +45,29 @@ describe("an org without a subscription", () => {
       subscription: { plan_id: "team", status: "active", started_at: new Date(nowMs).toISOString() },
       plan: { id: "team" },
       invoice: {
-        ...{ kind: "statement", taxable_minor: 10_000, total_minor: 10_000, plan_id: "team" },
-        ...{ cgst_minor: 0, sgst_minor: 0, igst_minor: 0, place_of_supply: "", irn_status: "not_required" },
+        kind: "statement",
+        taxable_minor: 10_000,
+        total_minor: 10_000,
+        plan_id: "team",
+        cgst_minor: 0,
+        sgst_minor: 0,
+        igst_minor: 0,
+        place_of_supply: "",
+        irn_status: "not_required",
         lines: [{ kind: "plan", amount_minor: 10_000 }],
       },
-      ...{ fee_micro: 100_000_000, included_micro: 30_000_000, prorated_bps: 10_000, effective: "now" },
+      fee_micro: 100_000_000,
+      included_micro: 30_000_000,
+      prorated_bps: 10_000,
+      effective: "now",
     });
     expect(made.invoice?.lines[0]?.description).toBe(
       "Plan Team, 2026-01-31 to 2026-02-28; includes $30.00 of credit, which expires on 2026-02-28 where it is not spent",
     );
     expect(plans.entries(org.id)).toEqual([
-      ...[
-        ["topup", 500_000_000],
-        ["subscription", -100_000_000],
-        ["grant", 30_000_000],
-      ],
+      ["topup", 500_000_000],
+      ["subscription", -100_000_000],
+      ["grant", 30_000_000],
     ]);
     expect(plans.rooms.accounts.org(org.id)?.planId).toBe("team");
     expect(plans.eventTypes(org.id)).toEqual(["invoice.issued", "subscription.changed"]);
@@ -91,7 +99,8 @@ describe("an org without a subscription", () => {
     const org = await inUsd(99_999_999);
     const asked = plans.choose(org, "team", undefined, "key-1");
     await expect(asked).rejects.toMatchObject({
-      ...{ status: 402, code: "insufficient_credits" },
+      status: 402,
+      code: "insufficient_credits",
       details: { required_micro: 100_000_000, available_micro: 99_999_999, missing_micro: 1 },
     });
     expect([plans.row(org.id), plans.entries(org.id).length, plans.eventTypes(org.id)]).toEqual([
@@ -129,11 +138,9 @@ describe("an org without a subscription", () => {
     await Promise.allSettled(ids.map((id) => plans.choose(org, id)));
     // The whole month of the dearest, in three parts.
     expect(plans.entries(org.id).filter(([kind]) => kind === "subscription")).toEqual([
-      ...[
-        ["subscription", -20_000_000],
-        ["subscription", -80_000_000],
-        ["subscription", -400_000_000],
-      ],
+      ["subscription", -20_000_000],
+      ["subscription", -80_000_000],
+      ["subscription", -400_000_000],
     ]);
   });
 
@@ -164,7 +171,10 @@ describe("a change in the middle of a month", () => {
     const made = await plans.choose(org, "team");
     expect(made).toMatchObject({
       // floor(10,000 × 0.6666) - floor(2,000 × 0.6666) cents; floor(25,000,000 × 0.6666) micro-USD
-      ...{ fee_micro: 53_330_000, included_micro: 16_665_000, prorated_bps: 6_666, effective: "now" },
+      fee_micro: 53_330_000,
+      included_micro: 16_665_000,
+      prorated_bps: 6_666,
+      effective: "now",
       invoice: {
         total_minor: 5_333,
         lines: [{ kind: "proration", amount_minor: 6_666 }, { amount_minor: -1_333 }],
@@ -178,7 +188,10 @@ describe("a change in the middle of a month", () => {
     const made = await plans.choose(org, "starter");
     expect(made).toMatchObject({
       subscription: { plan_id: "team", next_plan_id: "starter" },
-      ...{ plan: { id: "starter" }, invoice: null, fee_micro: 0, effective: "period_end" },
+      plan: { id: "starter" },
+      invoice: null,
+      fee_micro: 0,
+      effective: "period_end",
     });
     expect((await plans.choose(org, "team")).subscription.next_plan_id).toBeUndefined();
     await plans.choose(org, "starter");
@@ -195,7 +208,9 @@ describe("a change in the middle of a month", () => {
     const told = ["subscription.changed", "subscription.changed", "subscription.changed"];
     expect(plans.eventTypes(org.id).slice(2)).toEqual([
       ...told,
-      ...["invoice.issued", "subscription.renewed", "subscription.changed"],
+      "invoice.issued",
+      "subscription.renewed",
+      "subscription.changed",
     ]);
   });
 
@@ -204,13 +219,11 @@ describe("a change in the middle of a month", () => {
     await plans.choose(org, "team");
     const paid = plans.balance(org.id);
     expect(await plans.choose(org, "starter", "now")).toMatchObject({
-      ...{
-        subscription: { plan_id: "starter" },
-        invoice: null,
-        fee_micro: 0,
-        included_micro: 0,
-        effective: "now",
-      },
+      subscription: { plan_id: "starter" },
+      invoice: null,
+      fee_micro: 0,
+      included_micro: 0,
+      effective: "now",
     });
     expect(await plans.choose(org, "team")).toMatchObject({ fee_micro: 0, included_micro: 0, invoice: null });
     expect(plans.balance(org.id)).toBe(paid);
@@ -223,7 +236,9 @@ describe("a change in the middle of a month", () => {
     });
     expect(plans.rooms.lots.of(org.id).grants).toHaveLength(1);
     expect(await plans.choose(org, "team")).toMatchObject({
-      ...{ subscription: { plan_id: "team", status: "active" }, fee_micro: 0, included_micro: 0 },
+      subscription: { plan_id: "team", status: "active" },
+      fee_micro: 0,
+      included_micro: 0,
     });
     plans.clock.set("2026-12-01T00:00:00Z");
     await plans.runJobs(org.id);
@@ -296,11 +311,9 @@ describe("included credit", () => {
     plans.clock.advance(60_000);
     await plans.runJobs(org.id);
     expect(plans.entries(org.id).slice(-3)).toEqual([
-      ...[
-        ["expiry", -18_000_000],
-        ["settle", -7_000_000],
-        ["expiry", -5_000_000],
-      ],
+      ["expiry", -18_000_000],
+      ["settle", -7_000_000],
+      ["expiry", -5_000_000],
     ]);
     expect(plans.balance(org.id)).toBe(0);
     plans.clock.advance(DAY);

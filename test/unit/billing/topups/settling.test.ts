@@ -23,7 +23,10 @@ describe("a top-up", () => {
     expect(billing.ledger(org.id)).toEqual([["topup", 11_077_877]]);
     expect(billing.invoicesOf(org.id)).toMatchObject([
       {
-        ...{ kind: "tax_invoice", taxableMinor: 100_000, totalMinor: 118_000, topupId: row.id },
+        kind: "tax_invoice",
+        taxableMinor: 100_000,
+        totalMinor: 118_000,
+        topupId: row.id,
         heads: { cgstMinor: 9_000, sgstMinor: 9_000, igstMinor: 0 },
       },
     ]);

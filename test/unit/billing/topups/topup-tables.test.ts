@@ -14,7 +14,10 @@ afterAll(() => billing.dispose());
 function counted(store: Store) {
   let rows = 0;
   const counting: Store = {
-    ...{ ...store, bytes: store.bytes, log: store.log, act: store.act },
+    ...store,
+    bytes: store.bytes,
+    log: store.log,
+    act: store.act,
     table<V>(name: string) {
       const table = store.table<V>(name);
       if (name !== "billing.topups") return table;

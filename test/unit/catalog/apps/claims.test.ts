@@ -17,8 +17,15 @@ test.each([
 test("an address is http or https, short, and holds no password", () => {
   const good = ["", "https://app.example.com", "http://localhost:3000/a?b=c", "https://bücher.example/"];
   const bad = [
-    ...["app.example.com", "javascript:alert(1)", "ftp://a.example", "https://", "https://a b.example"],
-    ...["https://user:pass@a.example", "https://user@a.example", "https://a.example/\n", "//a.example"],
+    "app.example.com",
+    "javascript:alert(1)",
+    "ftp://a.example",
+    "https://",
+    "https://a b.example",
+    "https://user:pass@a.example",
+    "https://user@a.example",
+    "https://a.example/\n",
+    "//a.example",
     `https://a.example/${"x".repeat(300)}`,
   ];
   expect(good.filter((url) => !appUrlField.safeParse(url).success)).toEqual([]);
@@ -33,7 +40,13 @@ test("a name is one line that shows as it is", () => {
 
 let age = 0;
 const app = (slug: string, name: string, url = "", isPublic = true): AppRow => ({
-  ...{ slug, name, url, isPublic, orgId: "org", category: "other", createdAtMs: ++age },
+  slug,
+  name,
+  url,
+  isPublic,
+  orgId: "org",
+  category: "other",
+  createdAtMs: ++age,
 });
 const claims = (...apps: AppRow[]) => Object.fromEntries(claimsOf(apps));
 
@@ -51,7 +64,10 @@ test("no name counts twice: the slug's app goes before the name's, that before t
   const byName = app("three", "two");
   const byHost = app("four", "a.example", "", false);
   expect(claims(byName, second, first, byHost)).toEqual({
-    ...{ one: "one", two: "two", three: "three", four: "four" },
+    one: "one",
+    two: "two",
+    three: "three",
+    four: "four",
     Same: "one",
     "a.example": "four",
   });

@@ -6,7 +6,13 @@ import { type BoardFigures, readBoard } from "../../../../src/catalog/apps/board
 import { Rankings } from "../../../../src/catalog/apps/rankings.ts";
 
 const row = (slug: string, orgId: string, change: Partial<AppRow> = {}): AppRow => ({
-  ...{ slug, orgId, name: slug.toUpperCase(), url: "", category: "other", isPublic: true, createdAtMs: 1 },
+  slug,
+  orgId,
+  name: slug.toUpperCase(),
+  url: "",
+  category: "other",
+  isPublic: true,
+  createdAtMs: 1,
   ...change,
 });
 
@@ -55,7 +61,11 @@ const tablesOf = (rows: readonly AppRow[]) => ({
 });
 
 const use = (orgId: string, name: string, daysAgo: number, tokens: number, model = "v/m"): NamedUse => ({
-  ...{ orgId, name, model, daysAgo, tokens },
+  orgId,
+  name,
+  model,
+  daysAgo,
+  tokens,
 });
 
 async function ranked(uses: readonly NamedUse[], rows: AppRow[], minOrgs = 1) {
@@ -117,8 +127,11 @@ test("a category restricts apps and leaves models as they are", async () => {
 
 test("a model that fewer orgs than min_orgs used in these days is not shown, and then no app is", async () => {
   const uses = [
-    ...[use("a", "one", 0, 5), use("b", "", 0, 5), use("c", "", 3, 5)],
-    ...[use("a", "one", 0, 500, "v/own"), use("a", "", 2, 500, "v/own")],
+    use("a", "one", 0, 5),
+    use("b", "", 0, 5),
+    use("c", "", 3, 5),
+    use("a", "one", 0, 500, "v/own"),
+    use("a", "", 2, 500, "v/own"),
   ];
   const { read, rankings, board, asked } = await ranked(uses, [row("one", "a")], 3);
   expect(read(3)).toMatchObject({ apps: [], models: [] });
@@ -165,7 +178,9 @@ test("2,000 public apps are read a hundred at a time, no more of them, and the 1
 test("an app's page sums its 30 days, and shows each", () => {
   const readAtMs = Date.parse("2026-03-01T00:30:00Z");
   const day = (text: string, model: string, tokens: number) => ({
-    ...{ day: text, model, tokens },
+    day: text,
+    model,
+    tokens,
     requests: 1,
   });
   const value = [day("2026-03-01", "v/a", 5), day("2026-01-31", "v/b", 7), day("2026-01-30", "v/b", 1000)];

@@ -346,8 +346,11 @@ describe("credentials", () => {
 
   test("pairs of AWS and key files of Google form pools likewise; each broken file is reported with its variable", async () => {
     const env = {
-      ...{ AWS_ACCESS_KEY_ID: "AKIA1111", AWS_SECRET_ACCESS_KEY: "s1" },
-      ...{ AWS_ACCESS_KEY_ID_2: "AKIA2222", AWS_SECRET_ACCESS_KEY_2: "s2", AWS_SESSION_TOKEN_2: "t2" },
+      AWS_ACCESS_KEY_ID: "AKIA1111",
+      AWS_SECRET_ACCESS_KEY: "s1",
+      AWS_ACCESS_KEY_ID_2: "AKIA2222",
+      AWS_SECRET_ACCESS_KEY_2: "s2",
+      AWS_SESSION_TOKEN_2: "t2",
       AWS_ACCESS_KEY_ID_3: "AKIA3333",
     };
     const aws = (await load({ provider: { auth: "aws_sigv4" }, env })).providers.get("acme");

@@ -48,7 +48,11 @@ async function open(name: string, input: number): Promise<Gateway> {
   write(priced(input));
   const followed: Followed[] = [];
   const catalog = await openCatalog({
-    ...{ configDir, env: {}, simulatorUrl: undefined, clock: systemClock, readings: storedReadings(store) },
+    configDir,
+    env: {},
+    simulatorUrl: undefined,
+    clock: systemClock,
+    readings: storedReadings(store),
     priceVersions: storedPriceVersions(store, systemClock),
     onFollowing: (how) => void how.then((done) => followed.push(done)),
   });

@@ -38,7 +38,10 @@ const own = { answer: (id: string) => folder.get(id) } as OwnRows;
 function openSender() {
   const sent: Operation[] = [];
   const sender = new Sender({
-    ...{ store: temp.store, clock, mostBytes: 1000, onShared() {} },
+    store: temp.store,
+    clock,
+    mostBytes: 1000,
+    onShared() {},
     lane: {
       async send(operations) {
         sent.push(...operations);

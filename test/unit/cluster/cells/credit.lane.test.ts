@@ -23,9 +23,14 @@ const open = (
 ) =>
   new CreditLane(
     {
-      ...{ lane: { send } as unknown as Lane, charges: charges as unknown as Charges, clock },
+      lane: { send } as unknown as Lane,
+      charges: charges as unknown as Charges,
+      clock,
       time: new SharedClock(clock),
-      ...{ staleMs: STALE_MS, waitMs: 60_000, idleMs: 60_000, onEnd: () => {} },
+      staleMs: STALE_MS,
+      waitMs: 60_000,
+      idleMs: 60_000,
+      onEnd: () => {},
     },
     0,
   );
@@ -105,9 +110,14 @@ test("a lease that is granted after the call has given up goes back", async () =
     });
   const credit = new CreditLane(
     {
-      ...{ lane: { send } as unknown as Lane, charges: noCharges as unknown as Charges, clock: systemClock },
+      lane: { send } as unknown as Lane,
+      charges: noCharges as unknown as Charges,
+      clock: systemClock,
       time: new SharedClock(systemClock),
-      ...{ staleMs: STALE_MS, waitMs: 1, idleMs: 1, onEnd: () => {} },
+      staleMs: STALE_MS,
+      waitMs: 1,
+      idleMs: 1,
+      onEnd: () => {},
     },
     0,
   );

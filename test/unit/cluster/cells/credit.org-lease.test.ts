@@ -9,13 +9,11 @@ import type { BudgetScope } from "../../../../src/credits/budgets/budget.ts";
 import { openPeriods } from "../../../../src/credits/budgets/periods.ts";
 
 const answer = (leaseMicroUsd: number) => ({
-  ...{
-    leaseMicroUsd,
-    freeMicroUsd: 0,
-    balanceMicroUsd: leaseMicroUsd,
-    availableMicroUsd: leaseMicroUsd,
-    outcome: 0,
-  },
+  leaseMicroUsd,
+  freeMicroUsd: 0,
+  balanceMicroUsd: leaseMicroUsd,
+  availableMicroUsd: leaseMicroUsd,
+  outcome: 0,
 });
 
 test("credit that is on its way back is not spent, whatever the answer will be", () => {
@@ -80,7 +78,10 @@ test.each([
   ["lowered", 1000, 10],
 ])("an answer of a budget that was %s since it was asked for decides nothing", (_, before, after) => {
   const scope = (limitMicroUsd: number): BudgetScope => ({
-    ...{ keyId: "key", projectId: "prj", orgId: "org", timeZone: "UTC" },
+    keyId: "key",
+    projectId: "prj",
+    orgId: "org",
+    timeZone: "UTC",
     keyDaily: { limitMicroUsd, hard: true },
   });
   const period = openPeriods()("UTC", Date.UTC(2026, 0, 5));

@@ -4,18 +4,27 @@ import type { GatewayFigures, MetricFamily, Over } from "../../../../src/base/me
 import { CellsMetrics, type MeasuredCell } from "../../../../src/cluster/supervisor/cells-metrics.ts";
 
 const gauge = (name: string, over: Over, value: number): MetricFamily => ({
-  ...{ name, help: "A gauge.", type: "gauge", over },
+  name,
+  help: "A gauge.",
+  type: "gauge",
+  over,
   samples: [{ name, labels: {}, value }],
 });
 
 const counter = (name: string, counts: Readonly<Record<string, number>>): MetricFamily => ({
-  ...{ name, help: "A counter.", type: "counter", over: "sum" },
+  name,
+  help: "A counter.",
+  type: "counter",
+  over: "sum",
   samples: Object.entries(counts).map(([outcome, value]) => ({ name, labels: { outcome }, value })),
 });
 
 /** One bucket, one above it, and their sum. */
 const histogram = (name: string, within: number, count: number, sum: number): MetricFamily => ({
-  ...{ name, help: "A histogram.", type: "histogram", over: "sum" },
+  name,
+  help: "A histogram.",
+  type: "histogram",
+  over: "sum",
   samples: [
     { name: `${name}_bucket`, labels: { le: "1" }, value: within },
     { name: `${name}_bucket`, labels: { le: "+Inf" }, value: count },

@@ -16,7 +16,9 @@ beforeEach(() => {
   trail = trailOn(disk.store, clock);
   failures = [];
   told = budgetEvents({
-    ...{ store: disk.store, clock, events: trail.events },
+    store: disk.store,
+    clock,
+    events: trail.events,
     onFailure: (error) => failures.push(error),
   });
 });
@@ -27,8 +29,14 @@ afterEach(async () => {
 });
 
 const exceeded: BudgetExceeded = {
-  ...{ budget: "key_daily", keyId: "key_1", projectId: "prj_1", orgId: "org_1", hard: false },
-  ...{ limitMicroUsd: 10, spentMicroUsd: 12, resetsAtMs: Date.parse("2026-09-10T00:00:00.000Z") },
+  budget: "key_daily",
+  keyId: "key_1",
+  projectId: "prj_1",
+  orgId: "org_1",
+  hard: false,
+  limitMicroUsd: 10,
+  spentMicroUsd: 12,
+  resetsAtMs: Date.parse("2026-09-10T00:00:00.000Z"),
 };
 const put = (event = exceeded) => disk.store.act(() => told.put(event));
 

@@ -26,7 +26,9 @@ afterEach(() => disk.dispose());
 
 const open = (): LocalBudgets =>
   openBudgets({
-    ...{ store: disk.store, clock, book: credits.book },
+    store: disk.store,
+    clock,
+    book: credits.book,
     orgOf(projectId) {
       asked.push(projectId);
       return PROJECTS[projectId];

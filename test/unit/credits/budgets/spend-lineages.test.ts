@@ -13,7 +13,10 @@ const ORG = { orgId: "org_1", timeZone: "UTC" };
 const LINEAGES: Readonly<Record<string, string>> = { key_2: "key_1", key_3: "key_1", key_9: "key_8" };
 const lineageOf = (keyId: string) => LINEAGES[keyId] ?? keyId;
 const scope = (keyId: string, dailyMicroUsd = 1000, projectId = "prj_1"): BudgetScope => ({
-  ...{ keyId, lineageId: lineageOf(keyId), projectId, ...ORG },
+  keyId,
+  lineageId: lineageOf(keyId),
+  projectId,
+  ...ORG,
   keyDaily: { limitMicroUsd: dailyMicroUsd, hard: true },
 });
 
@@ -84,7 +87,8 @@ describe("C9: rows of earlier releases, one for each key of a lineage", () => {
     expect(spent(budgets, scope("key_5"))).toEqual([3, 3]);
     expect(spent(budgets, scope("key_8", 1000, "prj_2"))).toEqual([60, 60]);
     expect(budgets.spendOfProject({ projectId: "prj_1", timeZone: "UTC" })).toEqual({
-      ...{ todayMicroUsd: 403, monthMicroUsd: 810 },
+      todayMicroUsd: 403,
+      monthMicroUsd: 810,
     });
     expect(budgets.hold(scope("key_3"), 601)).toMatchObject({ admitted: false, budget: "key_daily" });
     await charge(budgets, taken(budgets, scope("key_3"), 600), 600);

@@ -10,7 +10,10 @@ const DAY_MS = 86_400_000;
 const ZONE = "Asia/Kolkata";
 const clock = () => new ManualClock("2026-03-28T12:00:00Z");
 const scope = (keyId: string, projectId = "proj_1", orgId = "org_1"): BudgetScope => ({
-  ...{ keyId, projectId, orgId, timeZone: ZONE },
+  keyId,
+  projectId,
+  orgId,
+  timeZone: ZONE,
 });
 const orgOf = (projectId: string) =>
   projectId === "proj_gone" ? undefined : { orgId: `org_${projectId.at(-1)}`, timeZone: ZONE };
@@ -27,18 +30,17 @@ const charge = async (budgets: LocalBudgets, of: BudgetScope, microUsd: number):
 };
 
 const ported = (at: ManualClock) => ({
-  ...{
-    store: temp.store,
-    clock: at,
-    boot: "boot",
-    book: openCredits({ store: temp.store, clock: at }).book,
-    orgOf,
-  },
+  store: temp.store,
+  clock: at,
+  boot: "boot",
+  book: openCredits({ store: temp.store, clock: at }).book,
+  orgOf,
 });
 
 const soFar = (at: ManualClock, lineageOf = (keyId: string) => keyId): SpendSoFar[] => [
   ...spendSoFar({
-    ...{ ...ported(at), lineageOf },
+    ...ported(at),
+    lineageOf,
     timeZoneOf: (orgId) => (orgId === "org_gone" ? undefined : ZONE),
   }),
 ];
@@ -64,34 +66,27 @@ test("keys, projects and orgs, over days and a month's end", async () => {
   const found = soFar(at);
   expect(found.map(({ of, id, dayMicroUsd, monthMicroUsd }) => [of, id, dayMicroUsd, monthMicroUsd])).toEqual(
     [
-      ...[
-        ["key", "key_a", 0, 600],
-        ["key", "key_b", 0, 1102],
-        ["project", "proj_1", 0, 1702],
-      ],
-      ...[
-        ["key", "key_c", 0, 1104],
-        ["project", "proj_2", 0, 1104],
-      ],
-      ...[
-        ["org", "org_1", 0, 1702],
-        ["org", "org_2", 0, 1104],
-      ],
+      ["key", "key_a", 0, 600],
+      ["key", "key_b", 0, 1102],
+      ["project", "proj_1", 0, 1702],
+
+      ["key", "key_c", 0, 1104],
+      ["project", "proj_2", 0, 1104],
+
+      ["org", "org_1", 0, 1702],
+      ["org", "org_2", 0, 1104],
     ],
   );
   expect(new Set(found.map(({ day }) => day))).toEqual(new Set(["2026-04-03"]));
   const [org] = found.filter(({ of }) => of === "org");
   expect([...(org?.pastDays ?? [])]).toEqual([
-    ...[
-      ["2026-03-28", 201],
-      ["2026-03-29", 401],
-      ["2026-03-30", 601],
-      ["2026-03-31", 801],
-    ],
-    ...[
-      ["2026-04-01", 501],
-      ["2026-04-02", 1201],
-    ],
+    ["2026-03-28", 201],
+    ["2026-03-29", 401],
+    ["2026-03-30", 601],
+    ["2026-03-31", 801],
+
+    ["2026-04-01", 501],
+    ["2026-04-02", 1201],
   ]);
   expect(org?.usualMicroUsd).toBe(Math.round(3706 / 6));
 });
@@ -102,11 +97,9 @@ test("nothing of a project or an org that is gone, and nothing where nothing was
   await charge(budgets, scope("key_x", "proj_gone", "org_gone"), 5);
   await charge(budgets, scope("key_a"), 7);
   expect(soFar(at).map(({ of, id }) => [of, id])).toEqual([
-    ...[
-      ["key", "key_a"],
-      ["project", "proj_1"],
-      ["org", "org_1"],
-    ],
+    ["key", "key_a"],
+    ["project", "proj_1"],
+    ["org", "org_1"],
   ]);
   at.advance(40 * DAY_MS);
   expect(soFar(at)).toEqual([]);

@@ -30,8 +30,11 @@ afterEach(async () => {
 /** The rooms over a folder, as a start opens them. */
 async function opened(store: Store = temp.store) {
   const kept = new KeptBytes({
-    ...{ store, clock, onFailure },
-    ...{ maxBytes: () => maxBytes, retentionDays: () => retentionDays },
+    store,
+    clock,
+    onFailure,
+    maxBytes: () => maxBytes,
+    retentionDays: () => retentionDays,
   });
   const keeping = { store, clock, maxBytes: 10_000, onFailure, kept, orgOf: () => "org_1" };
   const answers = new IdempotentAnswers(keeping);
@@ -44,14 +47,23 @@ async function opened(store: Store = temp.store) {
 }
 
 const answer = (bytes: number, more: object = {}) => ({
-  ...{ orgId: "org_1", fingerprint: "f", requestId: "r", status: 200, isStream: false },
-  ...{ body: Buffer.alloc(bytes), ...more },
+  orgId: "org_1",
+  fingerprint: "f",
+  requestId: "r",
+  status: 200,
+  isStream: false,
+  body: Buffer.alloc(bytes),
+  ...more,
 });
 const keyOf = (environment: "live" | "test") =>
   ({ orgId: "org_1", projectId: "p", environment, dataPolicy: { retentionDays: 7 } }) as KeyContext;
 const response = (text: string) => ({
-  ...{ response: text, items: text, itemIds: [`item_${text.length}`] },
-  ...{ endpointId: "e", provider: "p", keyId: "k" },
+  response: text,
+  items: text,
+  itemIds: [`item_${text.length}`],
+  endpointId: "e",
+  provider: "p",
+  keyId: "k",
 });
 const bytesOf = (kept: KeptBytes) => [kept.pool(live).bytes, kept.pool(test_).bytes];
 

@@ -23,7 +23,9 @@ function open() {
   trail = trailOn(store, clock);
   const tell = creditEvents({ events: trail.events, onFailure: (error) => failures.push(error) });
   credits = openPurseAndBook({
-    ...{ store, clock, bounds: { lowCredit: () => low, watchedBelow: () => watched } },
+    store,
+    clock,
+    bounds: { lowCredit: () => low, watchedBelow: () => watched },
     onFall(fall) {
       if (fall.isWatched) seen.add(fall.balanceMicroUsd);
       tell(fall);

@@ -164,7 +164,8 @@ test("with any number of grants, sums are those of each grant apart, and no cred
         if (step.do === "grant") given += step.ends.length;
         const { paidMicroUsd, grants } = lots.of(org);
         const known = grants.map(({ leftMicroUsd, expiresAtMs }) => ({
-          ...{ left: leftMicroUsd, atMs: expiresAtMs ?? 0 },
+          left: leftMicroUsd,
+          atMs: expiresAtMs ?? 0,
         }));
         expect([paidMicroUsd, creditUntil(known)]).toEqual([plain.paid, creditUntil(plain.grants)]);
         expect(known.length).toBeLessThanOrEqual(100);

@@ -73,7 +73,10 @@ describe("GET /v1/credits", () => {
       granted_micro_usd: 25_000_000,
       display: { currency: "USD", amount: "23.99" },
       currency: "USD",
-      ...{ fx_rate: "1.00000000", mid_rate: "1.00000000", spread_bps: 0, fx_day: "" },
+      fx_rate: "1.00000000",
+      mid_rate: "1.00000000",
+      spread_bps: 0,
+      fx_day: "",
     });
     if (hold) credits.release(hold);
   });
@@ -82,7 +85,10 @@ describe("GET /v1/credits", () => {
     expect(await balance("org_in")).toMatchObject({
       available_micro_usd: 25_000_000,
       display: { currency: "INR", amount: "2178.08" },
-      ...{ fx_rate: "87.12345678", mid_rate: "86.00000000", spread_bps: 131, fx_day: "2026-03-01" },
+      fx_rate: "87.12345678",
+      mid_rate: "86.00000000",
+      spread_bps: 131,
+      fx_day: "2026-03-01",
     });
   });
 
@@ -185,8 +191,14 @@ describe("GET /v1/credits/ledger", () => {
 
 describe("C2: GET /v1/credits/ledger, where entries are gone or not listed yet", () => {
   const gap: ShownEntry = {
-    ...{ kind: "adjustment", seq: 9, firstSeq: 4, amountMicroUsd: -60, balanceMicroUsd: 40, createdAtMs: 0 },
-    ...{ refType: GAP_REF, refId: "org_us:4-9" },
+    kind: "adjustment",
+    seq: 9,
+    firstSeq: 4,
+    amountMicroUsd: -60,
+    balanceMicroUsd: 40,
+    createdAtMs: 0,
+    refType: GAP_REF,
+    refId: "org_us:4-9",
   };
   const pages: LedgerPage[] = [];
   const { listLedger: list } = creditOperations({
@@ -212,8 +224,12 @@ describe("C2: GET /v1/credits/ledger, where entries are gone or not listed yet",
     expect(answer).toMatchObject({ incomplete_since: "1970-01-01T00:00:01.000Z" });
     expect(answer.data).toEqual([
       {
-        ...{ seq: 9, kind: "adjustment", amount_micro_usd: -60, created_at: "1970-01-01T00:00:00.000Z" },
-        ...{ ref_type: "missing_entries", ref_id: "org_us:4-9" },
+        seq: 9,
+        kind: "adjustment",
+        amount_micro_usd: -60,
+        created_at: "1970-01-01T00:00:00.000Z",
+        ref_type: "missing_entries",
+        ref_id: "org_us:4-9",
         details: { first_seq: 4, last_seq: 9, entries: 6 },
       },
     ]);

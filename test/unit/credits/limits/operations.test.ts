@@ -47,7 +47,9 @@ function desk(counts24h: () => Promise<Refusals24h>) {
     budgets,
     counts24h,
     kept: new KeptBytes({
-      ...{ store: folder.store, clock, retentionDays: () => 30 },
+      store: folder.store,
+      clock,
+      retentionDays: () => 30,
       maxBytes: ({ environment }) => (environment === "test" ? 1000 : 0),
       onFailure: (error) => expect.fail(String(error)),
     }),

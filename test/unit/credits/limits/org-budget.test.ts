@@ -26,7 +26,9 @@ function open() {
   const { store } = disk;
   credits = openCredits({ store, clock });
   budgets = openBudgets({
-    ...{ store, clock, book: credits.book },
+    store,
+    clock,
+    book: credits.book,
     onBudgetExceeded: (event) => events.push(event),
   });
 }
@@ -42,7 +44,10 @@ afterEach(() => disk.dispose());
 const fund = () =>
   credits.post(org, { kind: "grant", amountMicroUsd: 1e12, refType: "grant", refId: "first" });
 const scopeOf = (project: number, monthly = 0, hard = true, timeZone = "UTC"): BudgetScope => ({
-  ...{ keyId: `key_${project}`, projectId: `prj_${org}_${project}`, orgId: org, timeZone },
+  keyId: `key_${project}`,
+  projectId: `prj_${org}_${project}`,
+  orgId: org,
+  timeZone,
   orgMonthly: { limitMicroUsd: monthly, hard },
 });
 function take(scope: BudgetScope, microUsd: number): BudgetHold {

@@ -37,7 +37,11 @@ function desk() {
 }
 
 const caller = (kind: Caller["actor"]["kind"], id: string, orgId = "org_1"): Caller => ({
-  ...{ requestId: "req_1", orgId, projectId: "", environment: "live", scopes: new Set() },
+  requestId: "req_1",
+  orgId,
+  projectId: "",
+  environment: "live",
+  scopes: new Set(),
   actor: { kind, id },
   origin: { ipPrefix: "", userAgent: "" },
 });
@@ -71,11 +75,13 @@ test("S7: more keys of one org share its limit, and what it refuses counts at no
 test("S7: people are counted by themselves, directories by their org, whichever token they have", () => {
   const { send } = desk();
   expect([send(caller("person", "usr_1")), send(caller("person", "usr_1", "org_2"))]).toEqual([
-    ...["0 left", "429 rpm 60000"],
+    "0 left",
+    "429 rpm 60000",
   ]);
   expect(send(caller("person", "usr_2"))).toBe("0 left");
   expect([send(caller("directory", "sct_1")), send(caller("directory", "sct_2"))]).toEqual([
-    ...["0 left", "429 rpm 60000"],
+    "0 left",
+    "429 rpm 60000",
   ]);
 });
 
@@ -83,7 +89,9 @@ test("S7: whoever sends no credential is counted by address, operators not at al
   const { send } = desk();
   const nobody = caller("nobody", "", "");
   expect([send(nobody), send(nobody), send(nobody, "changes", "203.0.113.8")]).toEqual([
-    ...["0 left", "429 rpm 60000", "0 left"],
+    "0 left",
+    "429 rpm 60000",
+    "0 left",
   ]);
   for (let i = 0; i < 10; i++) expect(send(caller("operator", "operator-key", ""))).toBe("unlimited");
 });
@@ -91,6 +99,9 @@ test("S7: whoever sends no credential is counted by address, operators not at al
 test("S7: credentials that are refused are counted by address", () => {
   const { fails } = desk();
   expect([fails(), fails(), fails(), fails("203.0.113.8")]).toEqual([
-    ...["1 left", "0 left", "429 rpm 60000", "1 left"],
+    "1 left",
+    "0 left",
+    "429 rpm 60000",
+    "1 left",
   ]);
 });

@@ -23,7 +23,10 @@ test("a gateway alone keeps the secret that it made at its first start", () => {
   const isSecret = operatorSecret(a);
   expect(kept(a)).toBe(secret);
   expect([isSecret(secret), isSecret(kept(b)), isSecret(`${secret}x`), isSecret("")]).toEqual([
-    ...[true, false, false, false],
+    true,
+    false,
+    false,
+    false,
   ]);
 });
 

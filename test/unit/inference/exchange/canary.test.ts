@@ -4,7 +4,10 @@ import type { Call } from "../../../../src/inference/exchange/call.ts";
 import { reportCanaryResult } from "../../../../src/inference/exchange/plan.ts";
 
 const row = (endpointId: string, outcome: string, errorClass = "", httpStatus = 200) => ({
-  ...{ endpointId, outcome, errorClass, httpStatus },
+  endpointId,
+  outcome,
+  errorClass,
+  httpStatus,
 });
 
 test.each([

@@ -84,7 +84,11 @@ const BEGINNING = chunk({
 });
 const REST = `${chunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${REPORT}data: [DONE]\n\n`;
 const WHOLE = JSON.stringify({
-  ...{ id: "c", object: "chat.completion", created: 1, model: "m", usage: USAGE },
+  id: "c",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  usage: USAGE,
   choices: [{ index: 0, message: { role: "assistant", content: "a" }, finish_reason: "stop" }],
 });
 

@@ -227,7 +227,9 @@ describe("a hedge whose body a thread is writing", () => {
 
 test("T21: of a silent one and one whose whole answer is coming, that one is read to its end", async () => {
   const { time, upstreams, leave, kinds, call } = runAttempts({
-    ...{ stream: false, onDisconnect: "drain", decision: { hedgeAfterMs: 500 } },
+    stream: false,
+    onDisconnect: "drain",
+    decision: { hedgeAfterMs: 500 },
   });
   time.pass(500);
   await at(upstreams, 1).begin();

@@ -86,8 +86,13 @@ async function books(
     budgets,
     plan,
     deps: {
-      ...{ purse: credits.purse, budgets, byokFee: NO_FEE, bodies: { countPrompt } },
-      ...{ defaultMaxTokens: 100, minFitTokens: 10, waits: NO_WAITS },
+      purse: credits.purse,
+      budgets,
+      byokFee: NO_FEE,
+      bodies: { countPrompt },
+      defaultMaxTokens: 100,
+      minFitTokens: 10,
+      waits: NO_WAITS,
       keyring: { current: (): KeyContext => key },
     },
   };
@@ -96,8 +101,10 @@ async function books(
 const fitting = readChatRequest(
   Buffer.from(
     JSON.stringify({
-      ...{ model: "m", messages: [{ role: "user", content: "Count me." }] },
-      ...{ max_tokens: 1000, svc: { hold: "fit" } },
+      model: "m",
+      messages: [{ role: "user", content: "Count me." }],
+      max_tokens: 1000,
+      svc: { hold: "fit" },
     }),
   ),
 );
@@ -254,8 +261,11 @@ describe("C14: a call that waits", () => {
     readChatRequest(
       Buffer.from(
         JSON.stringify({
-          ...{ model: "m", messages: [{ role: "user", content: "Count me." }], stream: true },
-          ...{ max_tokens: 100, svc: { hold, hold_wait_ms: WAIT_MS } },
+          model: "m",
+          messages: [{ role: "user", content: "Count me." }],
+          stream: true,
+          max_tokens: 100,
+          svc: { hold, hold_wait_ms: WAIT_MS },
         }),
       ),
     );
@@ -270,9 +280,14 @@ describe("C14: a call that waits", () => {
     );
     const time = new ManualTime();
     const waits = new HoldQueue({
-      ...{ purse: credits.purse, budgets, clock: time, timers: time },
+      purse: credits.purse,
+      budgets,
+      clock: time,
+      timers: time,
       limits: { state: () => ({ requests: undefined, tokens: undefined }) },
-      ...{ maxWaiting: 9, maxWaitingOfOrg: 9, keepAliveMs: 0 },
+      maxWaiting: 9,
+      maxWaitingOfOrg: 9,
+      keepAliveMs: 0,
     } as unknown as HoldQueueDeps);
     const now = { current: (): KeyContext => key };
     const all = { ...deps, waits, keyring: { current: () => now.current() } };

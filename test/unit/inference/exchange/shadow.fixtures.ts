@@ -122,7 +122,14 @@ export function bench() {
   } as unknown as ShadowDeps;
 
   return {
-    ...{ clock, credits, budgets, usedUp, sent, rows, faults, deps },
+    clock,
+    credits,
+    budgets,
+    usedUp,
+    sent,
+    rows,
+    faults,
+    deps,
     /** Nothing is known of any endpoint yet. */
     open(change: Partial<ShadowDeps> = {}): Shadows & { readonly health: Health } {
       const health = new Health(clock);
@@ -148,8 +155,13 @@ export function bench() {
         passing: { "x-of-the-client": "1" },
         idempotencyKey: "once",
         key: {
-          ...{ orgId: "org_none", keyId: "key", projectId: "prj", environment: "live", limits: {} },
-          ...{ onDisconnect: "drain", dataPolicy: { zdr: false } },
+          orgId: "org_none",
+          keyId: "key",
+          projectId: "prj",
+          environment: "live",
+          limits: {},
+          onDisconnect: "drain",
+          dataPolicy: { zdr: false },
           ...key,
         },
         ...incoming,

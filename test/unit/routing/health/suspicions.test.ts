@@ -27,13 +27,22 @@ function call(result: AttemptResult, at = EP, key = KEY): void {
 }
 const OK = { outcome: "ok", errorClass: "", httpStatus: 200 } as const;
 const refused = (httpStatus: number, orgId = "bad"): AttemptResult => ({
-  ...{ outcome: "http_error", errorClass: "auth", httpStatus, orgId },
+  outcome: "http_error",
+  errorClass: "auth",
+  httpStatus,
+  orgId,
 });
 const capacity = (orgId: string): AttemptResult => ({
-  ...{ outcome: "rate_limited", errorClass: "capacity", httpStatus: 429, retryAfterMs: 60_000, orgId },
+  outcome: "rate_limited",
+  errorClass: "capacity",
+  httpStatus: 429,
+  retryAfterMs: 60_000,
+  orgId,
 });
 const failed = (errorClass: "server" | "timeout" | "network", orgId: string): AttemptResult => ({
-  ...{ outcome: errorClass === "network" ? "connect_error" : "http_error", errorClass, orgId },
+  outcome: errorClass === "network" ? "connect_error" : "http_error",
+  errorClass,
+  orgId,
 });
 const outForMs = (at = EP) => health.of(at)?.outForMs ?? 0;
 

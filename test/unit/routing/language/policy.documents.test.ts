@@ -124,7 +124,8 @@ describe("names that the catalog lacks", () => {
     judged: [
       endpoint("ep_first", { provider: provider("openai"), region: "eu" }),
       endpoint("ep_second", {
-        ...{ provider: provider("groq"), region: "us" },
+        provider: provider("groq"),
+        region: "us",
         dataPolicy: { trains: true, retentionDays: 30, zdr: false },
       }),
     ],

@@ -21,10 +21,17 @@ test("a canary is stored as red once, with its event, though a listener of the e
     throw new Error("the listener is broken");
   });
   const canaries = new Canaries({
-    ...{ tables, clock, onCanaryRed: () => {}, onFailure: (error) => void unsaved.push(error) },
+    tables,
+    clock,
+    onCanaryRed: () => {},
+    onFailure: (error) => void unsaved.push(error),
     putCanaryRed: ({ policy, version, endpointId, errorRate, samples }) =>
       events.emit(canaryRed, "org_1", {
-        ...{ policy, version, samples, endpoint_id: endpointId, error_rate: errorRate },
+        policy,
+        version,
+        samples,
+        endpoint_id: endpointId,
+        error_rate: errorRate,
       }),
   });
   const key = { orgId: "org_1", policy: "house", version: 1 };

@@ -14,8 +14,13 @@ import { ORIGIN, type TestTrail, trailOn } from "../../../support/trail.fixtures
 const DAY_MS = 86_400_000;
 const revoked = eventType("key.revoked", z.object({ id: z.string() }));
 const caller: Caller = {
-  ...{ requestId: "01J00000000000000000000000", actor: { kind: "key", id: "key_1" }, origin: ORIGIN },
-  ...{ orgId: "org_1", projectId: "", environment: "live", scopes: new Set() },
+  requestId: "01J00000000000000000000000",
+  actor: { kind: "key", id: "key_1" },
+  origin: ORIGIN,
+  orgId: "org_1",
+  projectId: "",
+  environment: "live",
+  scopes: new Set(),
 };
 
 let disk: ReturnType<typeof tempStore>;
@@ -149,14 +154,19 @@ describe("the audit", () => {
     );
     expect((await list("listAudit")).data).toEqual([
       {
-        ...{ id: expect.stringMatching(/^aud_/), created_at: "2026-09-09T00:00:00.000Z" },
+        id: expect.stringMatching(/^aud_/),
+        created_at: "2026-09-09T00:00:00.000Z",
         actor: { kind: "key", id: "key_1" },
-        ...{ act: "key.update", target: "key_9", reason: "", request_id: caller.requestId },
+        act: "key.update",
+        target: "key_9",
+        reason: "",
+        request_id: caller.requestId,
         changes: [
           { field: "name", before: "a", after: "b" },
           { field: "limits", before: { rpm: 1 }, after: {} },
         ],
-        ...{ ip_prefix: "192.0.2.0/24", user_agent: "tests" },
+        ip_prefix: "192.0.2.0/24",
+        user_agent: "tests",
       },
     ]);
   });

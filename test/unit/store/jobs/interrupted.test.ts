@@ -42,7 +42,8 @@ async function start(holder = "cell_a"): Promise<Process> {
   await cell.jobs.start();
   await rig.settle();
   return {
-    ...{ ...cell, begun },
+    ...cell,
+    begun,
     get running() {
       return [...runs.keys()];
     },

@@ -200,7 +200,11 @@ test("a new job in a quiet lane is run before a backlog that fills another lane 
   await fill(1, START - HOUR);
   const cell = rig.cell("cell_gone");
   const orders = Array.from({ length: 20_000 }, (_, n) => ({
-    ...{ key: `s${n}`, orgId: "org", lane: "stuck", dueMs: START - HOUR + n, payload: { n } },
+    key: `s${n}`,
+    orgId: "org",
+    lane: "stuck",
+    dueMs: START - HOUR + n,
+    payload: { n },
   }));
   for (let from = 0; from < orders.length; from += 2000) {
     await rig.enqueue(cell, kind, ...orders.slice(from, from + 2000));

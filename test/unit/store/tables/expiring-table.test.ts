@@ -18,7 +18,10 @@ test("its looks end with the store, though nobody closed the table", async () =>
   const failures: unknown[] = [];
   const store = openStore(folder);
   const table = openExpiringTable<number>({
-    ...{ store, rows: "rows", periods: "periods", periodMs: 1000 },
+    store,
+    rows: "rows",
+    periods: "periods",
+    periodMs: 1000,
     clock: { now: () => nowMs, monotonic: () => nowMs },
     onFailure: (error) => failures.push(error),
   });

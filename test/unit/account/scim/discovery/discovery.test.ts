@@ -72,7 +72,14 @@ describe("schemas", () => {
       meta: { resourceType: "Schema", location: `${BASE}/Schemas/${USER.id}` },
     });
     expect(user.attributes.map(({ name }) => name)).toEqual([
-      ...["userName", "name", "displayName", "title", "active", "emails", "groups", "roles"],
+      "userName",
+      "name",
+      "displayName",
+      "title",
+      "active",
+      "emails",
+      "groups",
+      "roles",
     ]);
     expect(group.attributes.map(({ name }) => name)).toEqual(["displayName", "members"]);
   });
@@ -90,17 +97,18 @@ describe("schemas", () => {
       uniqueness: "server",
     });
     const allowed = [
-      ...[
-        "name",
-        "type",
-        "subAttributes",
-        "multiValued",
-        "description",
-        "required",
-        "canonicalValues",
-        "caseExact",
-      ],
-      ...["mutability", "returned", "uniqueness", "referenceTypes"],
+      "name",
+      "type",
+      "subAttributes",
+      "multiValued",
+      "description",
+      "required",
+      "canonicalValues",
+      "caseExact",
+      "mutability",
+      "returned",
+      "uniqueness",
+      "referenceTypes",
     ];
     for (const attribute of every([...user.attributes, ...group.attributes])) {
       expect(allowed).toEqual(expect.arrayContaining(Object.keys(attribute)));

@@ -39,22 +39,48 @@ describe("the payload", () => {
       TranDtls: { TaxSch: "GST", SupTyp: "B2B", RegRev: "N", IgstOnIntra: "N" },
       DocDtls: { Typ: "INV", No: "TI/26-27/0000001", Dt: "04/05/2026" },
       SellerDtls: {
-        ...{ Gstin: "29AAWCE1234F1ZG", LglNm: "Weir Example Private Limited", Addr1: "12 Residency Road" },
-        ...{ Loc: "Bengaluru", Pin: 560_025, Stcd: "29" },
+        Gstin: "29AAWCE1234F1ZG",
+        LglNm: "Weir Example Private Limited",
+        Addr1: "12 Residency Road",
+        Loc: "Bengaluru",
+        Pin: 560_025,
+        Stcd: "29",
       },
       BuyerDtls: {
-        ...{ Gstin: INTRA.gstin, LglNm: "Kaveri Software LLP", Pos: "29", Addr1: "4 MG Road" },
-        ...{ Loc: "Bengaluru", Pin: 560_001, Stcd: "29" },
+        Gstin: INTRA.gstin,
+        LglNm: "Kaveri Software LLP",
+        Pos: "29",
+        Addr1: "4 MG Road",
+        Loc: "Bengaluru",
+        Pin: 560_001,
+        Stcd: "29",
       },
       ItemList: [
         {
-          ...{ SlNo: "1", PrdDesc: "Prepaid credit for model calls", IsServc: "Y", HsnCd: "998319", Qty: 1 },
-          ...{ Unit: "OTH", UnitPrice: 1234.56, TotAmt: 1234.56, Discount: 0, AssAmt: 1234.56, GstRt: 18 },
-          ...{ IgstAmt: 0, CgstAmt: 111.11, SgstAmt: 111.11, TotItemVal: 1456.78 },
+          SlNo: "1",
+          PrdDesc: "Prepaid credit for model calls",
+          IsServc: "Y",
+          HsnCd: "998319",
+          Qty: 1,
+          Unit: "OTH",
+          UnitPrice: 1234.56,
+          TotAmt: 1234.56,
+          Discount: 0,
+          AssAmt: 1234.56,
+          GstRt: 18,
+          IgstAmt: 0,
+          CgstAmt: 111.11,
+          SgstAmt: 111.11,
+          TotItemVal: 1456.78,
         },
       ],
       ValDtls: {
-        ...{ AssVal: 1234.56, CgstVal: 111.11, SgstVal: 111.11, IgstVal: 0, CesVal: 0, StCesVal: 0 },
+        AssVal: 1234.56,
+        CgstVal: 111.11,
+        SgstVal: 111.11,
+        IgstVal: 0,
+        CesVal: 0,
+        StCesVal: 0,
         TotInvVal: 1456.78,
       },
     });
@@ -91,13 +117,11 @@ describe("the payload", () => {
 
   test("is one item where a line is negative, and splits the tax over the lines otherwise", () => {
     const line = (amountMinor: number) => ({
-      ...{
-        description: "Credit",
-        kind: "credits" as const,
-        quantity: 1,
-        unitMinor: amountMinor,
-        amountMinor,
-      },
+      description: "Credit",
+      kind: "credits" as const,
+      quantity: 1,
+      unitMinor: amountMinor,
+      amountMinor,
     });
     const three = rowOf({ recipient: INTER, taxableMinor: 100, order: { lines: [33, 33, 34].map(line) } });
     expect(eInvoicePayload(three).ItemList.map(({ IgstAmt }) => IgstAmt)).toEqual([0.06, 0.06, 0.06]);

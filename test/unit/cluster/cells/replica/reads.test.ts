@@ -32,7 +32,9 @@ function readsOf() {
     },
   });
   return {
-    ...{ reads, state, reached },
+    reads,
+    state,
+    reached,
     beat(latest: number) {
       Object.assign(state, { latest, ageMs: 1 });
       for (const hear of heard.splice(0)) hear();

@@ -28,7 +28,9 @@ describe("a call that was tried", () => {
   const plan = { attempts: [a, b, c], availability: "ok", excluded: [] };
   const tried = (...attempts: object[]) => missed({ plan, attempts });
   const at = (endpointId: string, outcome: string, errorClass?: string) => ({
-    ...{ endpointId, outcome, errorClass },
+    endpointId,
+    outcome,
+    errorClass,
   });
 
   test("missed none where the first endpoint served it", () => {

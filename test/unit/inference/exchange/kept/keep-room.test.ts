@@ -16,8 +16,11 @@ afterEach(() => temp.dispose());
 
 const keptWithin = (maxBytes: number): KeptBytes =>
   new KeptBytes({
-    ...{ store: temp.store, clock: new ManualClock("2026-03-01T10:00:00Z"), onFailure() {} },
-    ...{ maxBytes: () => maxBytes, retentionDays: () => 30 },
+    store: temp.store,
+    clock: new ManualClock("2026-03-01T10:00:00Z"),
+    onFailure() {},
+    maxBytes: () => maxBytes,
+    retentionDays: () => 30,
   });
 const reservedIn = (kept: KeptBytes): number => kept.pool(owner).reservedBytes;
 

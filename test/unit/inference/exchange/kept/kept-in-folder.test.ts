@@ -27,7 +27,11 @@ const opened = <T extends { close(): void }>(made: T): T => {
   return made;
 };
 const deps = () => ({
-  ...{ store: temp.store, clock, maxBytes: MANY, kept: { count() {} }, orgOf: () => undefined },
+  store: temp.store,
+  clock,
+  maxBytes: MANY,
+  kept: { count() {} },
+  orgOf: () => undefined,
   onFailure(error: unknown) {
     throw error;
   },
@@ -53,7 +57,10 @@ test("C1: answers, for a day and an hour after they were given, and for an hour 
   }
   const shown = (mostBytes: number) =>
     Array.from(answersInFolder(folder(mostBytes)), ({ key, row, leftMs }) => [
-      ...[key[0], row.lost, row.body.length, leftMs / HOUR_MS],
+      key[0],
+      row.lost,
+      row.body.length,
+      leftMs / HOUR_MS,
     ]);
   // It is 15:30: an answer of 12:30 is kept as one of 13:00.
   expect(shown(MANY)).toEqual([

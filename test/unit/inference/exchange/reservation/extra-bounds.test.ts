@@ -28,7 +28,11 @@ const tier = (name: string): Ask => ({
   said: name,
 });
 const tool = (name: string, uses?: number): Ask => ({
-  ...{ kind: "tool", name, path: ["tools", 0], said: name, isRead: true },
+  kind: "tool",
+  name,
+  path: ["tools", 0],
+  said: name,
+  isRead: true,
   ...(uses !== undefined && { uses }),
 });
 
@@ -105,7 +109,10 @@ describe("a charge", () => {
       ).cost.lines[0];
     expect(lineOf(undefined)).toMatchObject({ tier: "priority", micro_usd: 1000 });
     expect(lineOf({ tiers: { tier: "" }, uses: {} })).toEqual({
-      ...{ kind: "input", units: 100, unit_price_nano: 1000, micro_usd: 100 },
+      kind: "input",
+      units: 100,
+      unit_price_nano: 1000,
+      micro_usd: 100,
     });
     expect(lineOf({ tiers: { tier: "flex" }, uses: {} })).toMatchObject({ tier: "flex", micro_usd: 50 });
   });

@@ -45,12 +45,14 @@ function planned(plan: readonly At[], body: object): PlannedCall {
     modelFor: (model) => model,
   };
   const attempts = plan.map((at, i) => ({
-    ...{ id: `ep_${i}`, dialects: ["chat"], imageTokens: 0, contextLength: 100_000 },
-    ...{
-      provider: { id: String(i), keys: [{ isByok: false }], quirks: {} },
-      prices: at.prices,
-      maxOutput: at.maxOutput,
-    },
+    id: `ep_${i}`,
+    dialects: ["chat"],
+    imageTokens: 0,
+    contextLength: 100_000,
+
+    provider: { id: String(i), keys: [{ isByok: false }], quirks: {} },
+    prices: at.prices,
+    maxOutput: at.maxOutput,
   }));
   return {
     ownKeys,
@@ -61,7 +63,8 @@ function planned(plan: readonly At[], body: object): PlannedCall {
 }
 
 const deps = (bps: number) => ({
-  ...{ defaultMaxTokens: 1000, minFitTokens: MIN_FIT_TOKENS },
+  defaultMaxTokens: 1000,
+  minFitTokens: MIN_FIT_TOKENS,
   byokFee: { bps, microUsdPerRequest: 3 },
 });
 

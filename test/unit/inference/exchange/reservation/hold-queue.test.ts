@@ -36,7 +36,8 @@ const budget = (name: BudgetName): HoldRefusal => ({
 const NEVER = fail("insufficient_credits", "never");
 const held = (name: string): Reservation => ({
   holds: { credit: name, budget: name } as unknown as Holds,
-  ...{ inputTokens: 1, outputTokens: 1 },
+  inputTokens: 1,
+  outputTokens: 1,
 });
 
 type Ids = Partial<Pick<KeyContext, "orgId" | "projectId" | "keyId" | "lineageId">>;
@@ -48,7 +49,11 @@ function rig(more: Partial<HoldQueueDeps> = {}) {
   const time = new ManualTime();
   const released: unknown[] = [];
   const deps = {
-    ...{ clock: time, timers: time, maxWaiting: 6, maxWaitingOfOrg: 4, keepAliveMs: KEEP_ALIVE_MS },
+    clock: time,
+    timers: time,
+    maxWaiting: 6,
+    maxWaitingOfOrg: 4,
+    keepAliveMs: KEEP_ALIVE_MS,
     limits: { state: () => ({ requests: undefined, tokens: undefined }) },
     purse: { release: (hold: unknown) => released.push(hold) },
     budgets: { release: () => {} },

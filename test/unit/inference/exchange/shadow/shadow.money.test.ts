@@ -103,7 +103,10 @@ describe("who pays", () => {
   test("the org's budgets count its copies; one without room for a copy has none, and is not told to be used up", async () => {
     const orgId = await b.org(1_000_000);
     const keyed = (keyId: string, dailyMicroUsd: number) => ({
-      ...{ orgId, keyId, projectId: "prj_budget", timeZone: "UTC" },
+      orgId,
+      keyId,
+      projectId: "prj_budget",
+      timeZone: "UTC",
       keyBudget: { dailyMicroUsd, hard: true },
     });
     const shadows = b.open();

@@ -83,11 +83,23 @@ describe("a copy", () => {
 
 describe("what is recorded", () => {
   const compared = {
-    ...{ orgId: "org_none", policy: "house", policyVersion: 3, bill: "platform", charged: false },
-    ...{ primaryEndpoint: PRIMARY.id, shadowEndpoint: SHADOW.id },
-    ...{ primaryStatus: "ok", shadowStatus: "ok", shadowErrorClass: "" },
-    ...{ primaryCostMicroUsd: 3, shadowCostMicroUsd: ANSWER_MICRO_USD, primaryTtftMs: 40, shadowTtftMs: 70 },
-    ...{ primaryOutputTokens: 4, shadowOutputTokens: 5, primaryStopReason: "stop" },
+    orgId: "org_none",
+    policy: "house",
+    policyVersion: 3,
+    bill: "platform",
+    charged: false,
+    primaryEndpoint: PRIMARY.id,
+    shadowEndpoint: SHADOW.id,
+    primaryStatus: "ok",
+    shadowStatus: "ok",
+    shadowErrorClass: "",
+    primaryCostMicroUsd: 3,
+    shadowCostMicroUsd: ANSWER_MICRO_USD,
+    primaryTtftMs: 40,
+    shadowTtftMs: 70,
+    primaryOutputTokens: 4,
+    shadowOutputTokens: 5,
+    primaryStopReason: "stop",
   };
 
   test.each(["the call", "the copy"])("both sides, where %s ends last", async (lastOne) => {
