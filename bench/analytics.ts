@@ -2,6 +2,7 @@
  * `npm run bench -- analytics`: how long questions of orgs take on a data folder that `npm run seed -- requests N` has filled, as
  * the routes ask them, while records go on coming in. Random orgs, every third question by the largest.
  */
+
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { seededOrg } from "../scripts/seed-requests.ts";
@@ -14,11 +15,11 @@ import { rowsAfter } from "../src/analytics/tail/tail-history.ts";
 import { type Random, seededRandom, systemClock } from "../src/base/clock.ts";
 import { cursors } from "../src/base/operation/cursor.ts";
 import type { Caller } from "../src/base/operation/operation.ts";
+import { DAY_MS } from "../src/base/time.ts";
 import { openStore } from "../src/store/store.ts";
 import { openPool } from "../src/workers/pool.ts";
 import { startArrivals } from "./analytics-arrivals.ts";
 
-const DAY_MS = 86_400_000;
 const GOALS_MS = { month: 300, quarter: 1000, feed: 300, request: 50, tail: 300 } as const;
 type Goal = keyof typeof GOALS_MS;
 const GROUPS = ["", "project", "key", "model", "provider", "byok", "app", "tag"] as const;

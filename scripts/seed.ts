@@ -2,11 +2,13 @@
  * `npm run seed -- requests N`: fills the analytics database with generated calls, to try queries at a size. The gateway of the
  * data folder must be stopped: its engine is started here.
  */
+
 import { parseArgs } from "node:util";
 import { type ClickHouse, openClickHouse } from "../src/analytics/clickhouse/client.ts";
 import { PART_SETTINGS } from "../src/analytics/clickhouse/part-settings.ts";
 import { type Engine, startEngine } from "../src/analytics/engine/engine.ts";
 import { systemClock } from "../src/base/clock.ts";
+import { DAY_MS } from "../src/base/time.ts";
 import { slices } from "./seed-requests.ts";
 
 const USAGE = `npm run seed -- requests N [options]
@@ -15,7 +17,6 @@ const USAGE = `npm run seed -- requests N [options]
   --data-dir ./data  folder of a gateway that is stopped (default: DATA_DIR)
   --url URL          http://user:password@host:8123/database of a ClickHouse server (default: CLICKHOUSE_URL)`;
 
-const DAY_MS = 86_400_000;
 const STATEMENT_MS = 600_000;
 const START_MS = 60_000;
 

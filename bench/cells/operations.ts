@@ -2,6 +2,7 @@
  * The exchanges that cells make with Redis, one kind after the other: what each takes of Redis's processor, of its append-only file, and
  * of time. The operations are those of `src/cluster/cells/scripts/exchange/`, in the shape that a cell sends them.
  */
+import { DAY_MS } from "../../src/base/time.ts";
 import { Blobs, type Lane, type Operation } from "../../src/cluster/cells/exchange.ts";
 
 /** One kind of exchange. */
@@ -13,7 +14,6 @@ export interface Kind {
   send(lane: Lane, number: number): Promise<unknown>;
 }
 
-const DAY_MS = 86_400_000;
 const ANSWER_BYTES = 1_024;
 const ROW_BYTES = 500;
 const CHARGE_MICRO_USD = 100;

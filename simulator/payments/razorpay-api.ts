@@ -1,4 +1,5 @@
 /** Enough of Razorpay's API for its official library: JSON, basic auth, lists by `count` and `skip`. */
+import { DAY_MS } from "../../src/base/time.ts";
 import { ApiError, type ApiRequest, type ApiRoute, type Front } from "./api.ts";
 import { type Engine, SimRefusal } from "./engine.ts";
 import {
@@ -14,10 +15,9 @@ import {
   registrationIdOf,
   tokenEntity,
 } from "./razorpay-objects.ts";
-import type { SimPayment } from "./state.ts";
+import type { SimOrder, SimPayment } from "./state.ts";
 
 const HOUSE = "razorpay";
-const DAY_MS = 86_400_000;
 const INDIA_MS = 19_800_000;
 const METHODS = ["upi", "netbanking", "card_domestic", "card_international"];
 
@@ -206,8 +206,10 @@ const orderRoutes = (engine: Engine): ApiRoute[] => [
     /^\/v1\/orders$/,
     (request) => {
       const body = bodyOf(request);
-      const order = {
-        ...({ id: engine.state.newId("order"), house: HOUSE, createdAtMs: engine.clock.now() } as const),
+      const order: SimOrder = {
+        id: engine.state.newId("order"),
+        house: HOUSE,
+        createdAtMs: engine.clock.now(),
         amount: numberOf(body.amount),
         currency: textOf(body.currency),
         receipt: textOf(body.receipt),

@@ -1,8 +1,9 @@
 /** Enough of Stripe's API for its official library: form-encoded, with idempotency keys, lists and expansion. */
+import { DAY_MS } from "../../src/base/time.ts";
 import { ApiError, type ApiRoute, type Front } from "./api.ts";
 import { type Change, type Engine, SimRefusal } from "./engine.ts";
 import { Form } from "./form.ts";
-import type { SimPayment } from "./state.ts";
+import type { SimCustomer, SimPayment } from "./state.ts";
 import {
   chargeObject,
   disputeObject,
@@ -18,7 +19,6 @@ import {
 } from "./stripe-objects.ts";
 
 const HOUSE = "stripe";
-const DAY_MS = 86_400_000;
 const SHORTEST_MS = 30 * 60_000;
 
 type UrlOf = (id: string) => string;
@@ -127,8 +127,10 @@ const sessionRoutes = (engine: Engine, urlOf: UrlOf): ApiRoute[] => [
     /^\/v1\/customers$/,
     (request) => {
       const form = filled(new Form(request));
-      const customer = {
-        ...({ id: engine.state.newId("cus"), house: HOUSE, createdAtMs: engine.clock.now() } as const),
+      const customer: SimCustomer = {
+        id: engine.state.newId("cus"),
+        house: HOUSE,
+        createdAtMs: engine.clock.now(),
         name: form.text("name"),
         email: form.text("email"),
       };

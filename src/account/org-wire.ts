@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
 import { HOLD_MODES } from "../base/hold-mode.ts";
-import { PRESET_NAMES } from "../base/redaction.ts";
+import { PRESET_NAMES } from "../workers/redaction.ts";
 import { amountShape, budgetWire, hardShape } from "./fields/budget-fields.ts";
 import { LOGGING_MODES, ORG_KINDS, type OrgRow, TAX_STATUSES } from "./org.ts";
 import { ORG_MEANINGS } from "./orgs/org-meanings.ts";

@@ -8,7 +8,9 @@
  * whole row of `requests`, and of the rules. Then that row (it begins with the identity, then those columns), the rules as
  * JSON, and the row of `payloads`, if there is one.
  */
+
 import { crc32 } from "node:zlib";
+import { DAY_MS } from "../base/time.ts";
 import { FIXED, IDENTITY, LAYOUT, REDACTABLE, readRecord } from "./columns.ts";
 import { FIRST_LAYOUT } from "./field.ts";
 import type { CallRecord, PayloadState, Redaction } from "./record.ts";
@@ -27,7 +29,6 @@ const UNFINISHED = 1;
 const HAS_REQUEST = 2;
 const HAS_RESPONSE = 4;
 
-const DAY_MS = 86_400_000;
 const NO_BYTES = new Uint8Array(0);
 
 /** Rows are allocated in pages: a buffer per row would cost more than to write the row, and far more garbage collection. */

@@ -2,11 +2,12 @@
  * The redaction presets. Each finds its spans in linear time. Patterns never match a backslash or a quote and never begin
  * inside an escape, so that a text that contains JSON (tool arguments) stays JSON. docs/redaction.md says what each finds.
  */
-import type { PresetName } from "../base/redaction.ts";
+
 import { emails, holdsAt, mayHoldPan, mayHoldPhone, pans, phones } from "./redact-contacts.ts";
 import { API_KEYS, mayHoldKey } from "./redact-keys.ts";
 import { aadhaars, cards, mayHoldNumber } from "./redact-numbers.ts";
 import { type Finder, regexSpans } from "./redact-spans.ts";
+import type { PresetName } from "./redaction.ts";
 
 /**
  * A fast check first: a text without the hint has no match of the preset. Presets may share a hint, which is then tested

@@ -3,9 +3,9 @@
  * first run of an expression compiles it, and 32 KB made of digits may then take the event loop more than 5 ms.
  */
 import { fail } from "../base/errors.ts";
-import { PRESET_NAMES } from "../base/redaction.ts";
 import { redactor } from "./redact.ts";
 import { isPreset } from "./redact-presets.ts";
+import { PRESET_NAMES } from "./redaction.ts";
 
 /** In UTF-8. */
 export const MAX_SAMPLE_BYTES = 32 * 1024;

@@ -4,7 +4,6 @@
  * they are, an org's own patterns by a budget, beyond which a text is not redacted and so must not be stored.
  */
 import { RE2JS } from "re2js";
-import type { PresetName } from "../base/redaction.ts";
 import type { Redaction } from "../record/record.ts";
 import { budgetFor, matchesWithin, type WorkBudget } from "./metered-text.ts";
 import { folded, mayFold } from "./redact-fold.ts";
@@ -12,6 +11,7 @@ import { redactJson } from "./redact-json.ts";
 import { findPreset, HINTS, isPreset } from "./redact-presets.ts";
 import { type FindSpans, replaceSpans, type Span, withoutOverlap } from "./redact-spans.ts";
 import { redactSse } from "./redact-sse.ts";
+import type { PresetName } from "./redaction.ts";
 
 /**
  * Compiled redaction rules. All but `clean` throw an Error where own patterns take too long on a text.

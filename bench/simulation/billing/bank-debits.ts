@@ -2,9 +2,10 @@
  * What banks make of debits: most are paid at once, some take hours or days, some are refused. By UPI a bank tries a refused debit
  * again, as a rule within two days. A few take another amount than they were asked for.
  */
+
 import type { Outcome } from "../../../simulator/payments/outcomes.ts";
 import type { SimPayment } from "../../../simulator/payments/state.ts";
-import { HOUR_MS } from "./service.ts";
+import { HOUR_MS } from "../../../src/base/time.ts";
 import type { World } from "./world.ts";
 
 const HOUSE = "simulated";

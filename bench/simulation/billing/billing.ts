@@ -2,9 +2,11 @@
  * A simulated stretch of business in virtual time: orgs pay, spend, ask for refunds and dispute; the payment service and the
  * process fail; every night all books are compared. The same seed gives the same run.
  */
+
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import { VirtualTime } from "../virtual-time.ts";
 import { makeCustomers } from "./customers.ts";
 import { planDay } from "./customers-life.ts";
@@ -14,7 +16,7 @@ import { allModules, type SimulationModule } from "./module.ts";
 import { NightlyCheck } from "./nightly.ts";
 import { troublePayments } from "./payment-troubles.ts";
 import { Portal } from "./portal.ts";
-import { DAY_MS, HOUR_MS, PaymentService } from "./service.ts";
+import { PaymentService } from "./service.ts";
 import { putRate, troubleDay } from "./system-troubles.ts";
 import { World } from "./world.ts";
 

@@ -1,6 +1,7 @@
 /** A day of all orgs: top-ups, calls that spend credit, gifts that expire, refunds that they ask for. */
 
 import { newId } from "../../../src/base/ids.ts";
+import { DAY_MS } from "../../../src/base/time.ts";
 import type { RefundRow, refundWire } from "../../../src/billing/refunds/refund.ts";
 import { refundableOf } from "../../../src/billing/refunds/refund-acts.ts";
 import { isPaid } from "../../../src/billing/topups/topup.ts";
@@ -9,7 +10,6 @@ import type { Customer } from "./customers.ts";
 import { Deviation } from "./figures.ts";
 import { buy } from "./payers.ts";
 import { callerOf } from "./rooms.ts";
-import { DAY_MS } from "./service.ts";
 import { kindOf, type World } from "./world.ts";
 
 /** Plans the day that begins now. */

@@ -2,7 +2,9 @@
  * Each debit in the instant in which the payment service is asked to take the money, against rules that are written down here once
  * more: announced where it must be, within mandate and ceilings, at an hour of its method, alone, and of a mandate that nothing stops.
  */
+
 import type { SimPayment } from "../../../simulator/payments/state.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { DisputeRow } from "../../../src/billing/disputes/dispute.ts";
 import type { AutoTopupRow } from "../../../src/billing/mandates/auto-topup.ts";
 import type { MandateRow } from "../../../src/billing/mandates/mandate.ts";
@@ -10,7 +12,6 @@ import { UPI_OPEN_MS } from "./bank-debits.ts";
 import { must } from "./figures.ts";
 import { CAP_MINOR } from "./mandate-life.ts";
 import type { GatewayProcess } from "./process.ts";
-import { DAY_MS, HOUR_MS } from "./service.ts";
 import type { World } from "./world.ts";
 
 /** An announcement, as its event told it. */

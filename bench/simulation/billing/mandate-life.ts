@@ -2,17 +2,17 @@
  * What orgs and payers do about mandates. An org registers one, sets threshold and amount, changes them, resumes a paused mandate, or
  * cancels it at the gateway. A payer approves or leaves the payment service's page, or cancels the mandate at the bank.
  */
+
 import type { SimMandate } from "../../../simulator/payments/state.ts";
 import { newId } from "../../../src/base/ids.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time.ts";
 import type { Customer } from "./customers.ts";
 import { Deviation, must } from "./figures.ts";
 import { isStale } from "./rates-check.ts";
 import { callerOf, headWith } from "./rooms.ts";
-import { DAY_MS, HOUR_MS } from "./service.ts";
 import { kindOf, type World } from "./world.ts";
 
 const HOUSE = "simulated";
-const MINUTE_MS = 60_000;
 /** Tax included, of one debit; written down here once more. */
 export const CAP_MINOR = { INR: 1_500_000, USD: 100_000 } as const;
 

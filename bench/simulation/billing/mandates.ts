@@ -1,5 +1,7 @@
 /** Mandates and automatic top-ups: what orgs, payers and banks do about them, and what every night must hold of them. */
+
 import type { SimMandate, SimPayment } from "../../../simulator/payments/state.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { AutoTopupRow } from "../../../src/billing/mandates/auto-topup.ts";
 import type { MandateRow } from "../../../src/billing/mandates/mandate.ts";
 import { isPaid } from "../../../src/billing/topups/topup.ts";
@@ -11,7 +13,6 @@ import { decide, switchOff } from "./mandate-life.ts";
 import type { SimulationModule } from "./module.ts";
 import type { GatewayProcess } from "./process.ts";
 import { isStale } from "./rates-check.ts";
-import { DAY_MS, HOUR_MS } from "./service.ts";
 import type { World } from "./world.ts";
 
 /** Every so manyeth org has automatic top-ups. */

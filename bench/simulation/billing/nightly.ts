@@ -4,6 +4,7 @@
  */
 
 import type { SimDispute, SimPayment, SimRefund } from "../../../simulator/payments/state.ts";
+import { HOUR_MS } from "../../../src/base/time.ts";
 import type { DisputeRow } from "../../../src/billing/disputes/dispute.ts";
 import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
 import type { ParkedRow } from "../../../src/billing/parked.ts";
@@ -17,7 +18,6 @@ import type { SimulationModule } from "./module.ts";
 import { checkParked, checkPlanted } from "./parked-check.ts";
 import type { GatewayProcess } from "./process.ts";
 import { SeriesWatch } from "./series-watch.ts";
-import { HOUR_MS } from "./service.ts";
 import { checkTopup } from "./topup-check.ts";
 import type { World } from "./world.ts";
 

@@ -1,15 +1,14 @@
 /** People who buy credit, and what they do on the payment service's page. */
 
 import { newId } from "../../../src/base/ids.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time.ts";
 import type { topupWire } from "../../../src/billing/topups/topup.ts";
 import type { Customer } from "./customers.ts";
 import { Deviation } from "./figures.ts";
 import { isStale } from "./rates-check.ts";
 import { callerOf, headWith } from "./rooms.ts";
-import { DAY_MS, HOUR_MS } from "./service.ts";
 import { kindOf, type World } from "./world.ts";
 
-const MINUTE_MS = 60_000;
 /** Longer than a checkout is open. */
 const LATE_MS = 31 * MINUTE_MS;
 

@@ -1,7 +1,8 @@
 /** What happens to payments after they were made: disputes, refunds in the payment service's dashboard, refunds that end late. */
+
 import type { Change } from "../../../simulator/payments/engine.ts";
 import type { SimPayment } from "../../../simulator/payments/state.ts";
-import { DAY_MS, HOUR_MS } from "./service.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { World } from "./world.ts";
 
 const HOUSE = "simulated";

@@ -3,6 +3,7 @@
  * find of it, and is taken back before the books are used for anything else.
  */
 
+import { HOUR_MS } from "../../../src/base/time.ts";
 import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
 import type { FindingKind } from "../../../src/billing/reconciliation/reconciliation-finding.ts";
 import type { RefundRow } from "../../../src/billing/refunds/refund.ts";
@@ -10,7 +11,6 @@ import type { TopupRow } from "../../../src/billing/topups/topup.ts";
 import type { StoredEntry } from "../../../src/credits/ledger/entry.ts";
 import { openLedger } from "../../../src/credits/ledger/ledger.ts";
 import type { GatewayProcess } from "./process.ts";
-import { HOUR_MS } from "./service.ts";
 import type { World } from "./world.ts";
 
 /** A part of ids that nothing else has. */
@@ -149,8 +149,11 @@ function neverRefunded(world: World, process: GatewayProcess): Plant | undefined
 
 function madeUp(
   ...[world, { store }, rows, kinds, ref]: [
-    ...[world: World, process: GatewayProcess, rows: readonly [string, string[], unknown][]],
-    ...[kinds: readonly FindingKind[], ref: string],
+    world: World,
+    process: GatewayProcess,
+    rows: readonly [string, string[], unknown][],
+    kinds: readonly FindingKind[],
+    ref: string,
   ]
 ): Plant {
   for (const [table, key, row] of rows) store.table(table).put(key, row);

@@ -1,7 +1,7 @@
 /** What money buys, by rates and a spread that are written down here independently. */
+import { DAY_MS } from "../../../src/base/time.ts";
 import { SPREAD_BPS } from "./customers.ts";
 import { must } from "./figures.ts";
-import { DAY_MS } from "./service.ts";
 import type { World } from "./world.ts";
 
 export interface Converted {

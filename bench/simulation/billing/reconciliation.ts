@@ -2,6 +2,7 @@
  * The product's own reconciliation, every night: it must find all that was planted, in the payment service and in our books, and
  * nothing else. Operators close what is parked, some days later.
  */
+import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { ParkedRow } from "../../../src/billing/parked.ts";
 import type { PaymentGateway } from "../../../src/billing/payments/gateway.ts";
 import type { ReconciliationReport } from "../../../src/billing/reconciliation/reconciliation-finding.ts";
@@ -15,7 +16,6 @@ import { PLANTED, PLANTS, type Plant, type Planting } from "./planted-faults.ts"
 import type { GatewayProcess } from "./process.ts";
 import { checkReport } from "./report-check.ts";
 import { NO_LOG } from "./rooms.ts";
-import { DAY_MS, HOUR_MS } from "./service.ts";
 import type { World } from "./world.ts";
 
 /** In UTC: between the end of a day in India and the comparison of that day. */

@@ -1,5 +1,7 @@
 /** One night's report against what the payment service had on that day, what was parked, and what was planted in our books. */
+
 import type { SimLine } from "../../../simulator/payments/state.ts";
+import { DAY_MS } from "../../../src/base/time.ts";
 import type { ParkedRow } from "../../../src/billing/parked.ts";
 import type {
   Finding,
@@ -9,7 +11,6 @@ import type {
 import { openLedger } from "../../../src/credits/ledger/ledger.ts";
 import { must } from "./figures.ts";
 import type { Plant } from "./planted-faults.ts";
-import { DAY_MS } from "./service.ts";
 import type { World } from "./world.ts";
 
 /** What an operator closed while a run went on may be in its report, or not. */

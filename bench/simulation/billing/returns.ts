@@ -1,10 +1,10 @@
 /** Documents of each month as an accountant gets them: the return's tables, the CSV and the JSON add up to what was issued. */
+import { DAY_MS } from "../../../src/base/time.ts";
 import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
 import { monthAnswer } from "../../../src/billing/invoices/month-export.ts";
 import { must } from "./figures.ts";
 import type { SimulationModule } from "./module.ts";
 import type { GatewayProcess } from "./process.ts";
-import { DAY_MS } from "./service.ts";
 import type { World } from "./world.ts";
 
 const IST_MS = 5.5 * 3_600_000;

@@ -7,16 +7,12 @@ import { Api, type ApiRequest, type Fault, type Front } from "../../../simulator
 import { type Change, Engine } from "../../../simulator/payments/engine.ts";
 import { timedSignature } from "../../../simulator/payments/notices.ts";
 import { simulatedEvents, simulatedFront } from "../../../simulator/payments/simulated-api.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time.ts";
 import type { SimulatedService } from "../../../src/billing/payments/simulated/client.ts";
 import type { VirtualTime } from "../virtual-time.ts";
 import { outcomeOf } from "./debit-outcomes.ts";
 import type { Dice } from "./dice.ts";
 import type { Figures } from "./figures.ts";
-
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-export const HOUR_MS = 60 * MINUTE_MS;
-export const DAY_MS = 24 * HOUR_MS;
 
 const KEY = "smk_simulation";
 const SECRET = "smw_simulation";

@@ -1,6 +1,8 @@
 /** What orgs do about plans: subscribe, change, cancel, and pay by card when a fee could not be taken. */
+
 import { isDeepStrictEqual } from "node:util";
 import { newId } from "../../../src/base/ids.ts";
+import { HOUR_MS } from "../../../src/base/time.ts";
 import type { SubscriptionChange } from "../../../src/billing/subscriptions/plan-operations.ts";
 import type { Customer } from "./customers.ts";
 import { Deviation } from "./figures.ts";
@@ -8,7 +10,6 @@ import { buyFor } from "./payers.ts";
 import { FREE_PLAN, PLANS } from "./plans.ts";
 import { isStale } from "./rates-check.ts";
 import { callerOf, headWith } from "./rooms.ts";
-import { HOUR_MS } from "./service.ts";
 import type { SubscriptionModule } from "./subscriptions.ts";
 import { kindOf, type World } from "./world.ts";
 

@@ -1,5 +1,6 @@
 /** Orgs on plans: their room, what they do, and what every night must hold of them. */
 
+import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
 import type { SubscriptionRow } from "../../../src/billing/subscriptions/subscription.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
@@ -12,7 +13,6 @@ import type { SimulationModule } from "./module.ts";
 import { FREE_PLAN, PLANS } from "./plans.ts";
 import type { GatewayProcess } from "./process.ts";
 import { isStale } from "./rates-check.ts";
-import { DAY_MS, HOUR_MS } from "./service.ts";
 import { SubscriptionBooks } from "./subscription-books.ts";
 import { decide } from "./subscription-life.ts";
 import type { World } from "./world.ts";

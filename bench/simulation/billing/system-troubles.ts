@@ -1,6 +1,6 @@
 /** What happens to the machines: the payment service and the portal are away, the process dies, a day's rate is missing. */
+import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import { dayOf } from "../../../src/billing/rates/fx-table.ts";
-import { DAY_MS, HOUR_MS } from "./service.ts";
 import type { World } from "./world.ts";
 
 /** Plans the day that begins now. */

@@ -1,6 +1,7 @@
 /** One top-up: what the payment service has of it, against what the gateway made of it. */
 
 import type { SimDispute, SimPayment, SimRefund } from "../../../simulator/payments/state.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { DisputeRow } from "../../../src/billing/disputes/dispute.ts";
 import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
 import type { ParkedReason } from "../../../src/billing/parked.ts";
@@ -13,7 +14,6 @@ import { must } from "./figures.ts";
 import type { NightlyCheck } from "./nightly.ts";
 import { checkConverted } from "./rates-check.ts";
 import type { Rooms } from "./rooms.ts";
-import { DAY_MS, HOUR_MS } from "./service.ts";
 import type { World } from "./world.ts";
 
 export interface TopupFacts {

@@ -2,6 +2,7 @@
 
 import { SimRefusal } from "../../../simulator/payments/engine.ts";
 import type { WeirError } from "../../../src/base/errors.ts";
+import { HOUR_MS } from "../../../src/base/time.ts";
 import { PortalError } from "../../../src/billing/invoices/portal/portal.ts";
 import { GatewayError } from "../../../src/billing/payments/gateway.ts";
 import type { VirtualTime } from "../virtual-time.ts";
@@ -11,7 +12,7 @@ import { Deviation, type Figures } from "./figures.ts";
 import type { Portal } from "./portal.ts";
 import { GatewayProcess } from "./process.ts";
 import { isStale } from "./rates-check.ts";
-import { HOUR_MS, type PaymentService } from "./service.ts";
+import type { PaymentService } from "./service.ts";
 
 export interface WorldParts {
   readonly time: VirtualTime;

@@ -50,8 +50,13 @@ const packr = new Packr({ useRecords: false });
 
 /** A row of `cells.charges`: see `charges.ts`. */
 type ChargeRow = [
-  ...[life: number, orgId: string, amount: number, requestId: string, atMs: number],
-  ...[keyId?: string, projectId?: string],
+  life: number,
+  orgId: string,
+  amount: number,
+  requestId: string,
+  atMs: number,
+  keyId?: string,
+  projectId?: string,
 ];
 
 export class MoneyWatch {
@@ -285,7 +290,9 @@ export class MoneyWatch {
       );
     if (projectMonthly?.hard === true)
       this.#checkBudget(
-        ...([`p:${projectId}`, "m", projectMonthly.limitMicroUsd] as const),
+        `p:${projectId}`,
+        "m",
+        projectMonthly.limitMicroUsd,
         ({ key }) => key.scope.projectId === projectId,
         (row) => row[6] === projectId,
       );

@@ -252,7 +252,8 @@ class SimLink implements RedisLink {
     this.#process = process;
     this.#timeoutMs = timeoutMs;
     this.#connection = new Reconnection(
-      ...([network, process] as const),
+      network,
+      process,
       () => {
         for (const resolve of this.#waiting.splice(0)) resolve();
       },
@@ -337,7 +338,8 @@ class SimListener implements RedisListener {
 
   constructor(network: Network, process: SimProcess, { channels, heard, onListening }: ListenerOptions) {
     this.#connection = new Reconnection(
-      ...([network, process] as const),
+      network,
+      process,
       (wire) => {
         for (const channel of channels)
           wire.subscribe(channel, (message) => heard(Buffer.from(message, "latin1")));

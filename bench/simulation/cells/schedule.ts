@@ -124,7 +124,11 @@ class Schedule {
     this.#documents = new DocumentsWatch(plan, server);
     this.#limits = new LimitsWatch(plan, time.monotonic);
     const [money, limits, documents, cells, network] = [
-      ...([this.#money, this.#limits, this.#documents, this.#cells, this.#network] as const),
+      this.#money,
+      this.#limits,
+      this.#documents,
+      this.#cells,
+      this.#network,
     ];
     this.#clients = new Clients({
       plan,

@@ -1,9 +1,11 @@
 /** `POST /v1/orgs/{org}/export` and what reads it: an org's owner takes the org's data along, from a closed org too. */
+
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { download, file } from "../../base/operation/answer.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
@@ -24,7 +26,6 @@ export interface ExportOperationDeps {
 
 const orgPath = z.object({ org: z.string().describe("Id or slug") });
 const exportPathShape = orgPath.extend({ id: z.string().max(100) });
-const DAY_MS = 86_400_000;
 
 export const exportOperations = (deps: ExportOperationDeps) => ({
   exportOrg: operation({

@@ -1,8 +1,10 @@
 /** Exports of an org's data: the row, its wire shape, the table. Methods that write must be called in an act. */
+
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 
@@ -23,7 +25,6 @@ export interface ExportRow {
   readonly incompleteSinceMs?: number;
 }
 
-const DAY_MS = 86_400_000;
 /** A file can be downloaded for so long. */
 export const EXPORT_KEPT_MS = 7 * DAY_MS;
 /** Rows tell of exports for so many days. */

@@ -7,6 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { FullAnswer } from "../../base/operation/answer.ts";
 import type { Hook } from "../../base/operation/hook.ts";
+import { HOUR_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { openExpiringTable } from "../../store/tables/expiring-table.ts";
 import type { AccountTables } from "../tables.ts";
@@ -21,8 +22,6 @@ export interface LogoutNoticeDeps {
   readonly provider: RelyingParty;
   readonly onFailure: (error: unknown) => void;
 }
-
-const HOUR_MS = 3_600_000;
 
 export function logoutNotices({ store, clock, accounts, sessions, provider, onFailure }: LogoutNoticeDeps) {
   /** [issuer, jti]. */

@@ -5,6 +5,7 @@
 
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
@@ -12,7 +13,6 @@ import type { SessionRow } from "./session.ts";
 
 /** 256 random bits, base64url. */
 const TOKEN = /^[\w-]{43}$/;
-const DAY_MS = 86_400_000;
 /** The oldest sessions of a person end beyond this. */
 const MOST_OF_A_PERSON = 50;
 

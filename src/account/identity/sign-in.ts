@@ -8,6 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Caller, Origin } from "../../base/operation/operation.ts";
+import { HOUR_MS } from "../../base/time.ts";
 import { ownsTooMany } from "../orgs/ownership.ts";
 import type { FirstOwner } from "../people/first-owner.ts";
 import { invitedUser, isOwnOrg, type MemberRow, type UserRow } from "../person.ts";
@@ -15,7 +16,6 @@ import { type JoiningDeps, join } from "./joining.ts";
 import type { Claims } from "./relying-party.ts";
 import type { Sessions } from "./sessions.ts";
 
-const HOUR_MS = 3_600_000;
 /** Hours of a session, for a person without an org of their own. */
 const USUAL_HOURS = 12;
 

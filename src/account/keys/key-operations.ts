@@ -2,6 +2,7 @@
  * Operations on keys: create, list, read, change, revoke, rotate. Each act checks and writes in one transaction, and
  * the cached context is dropped once it is committed, before the answer.
  */
+
 import { z } from "zod";
 import type { Clock, Random } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
@@ -10,6 +11,7 @@ import type { Cursors } from "../../base/operation/cursor.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { keyBudgetField } from "../fields/budget-fields.ts";
 import { changedHoldField, withHold } from "../fields/hold-field.ts";
@@ -57,7 +59,6 @@ export interface KeyOperationDeps {
   readonly random?: Random;
 }
 
-const DAY_MS = 86_400_000;
 /** How long a rotated key goes on working by default: long enough to deploy its successor. */
 const DEFAULT_GRACE_SECONDS = 86_400;
 const MAX_GRACE_SECONDS = 30 * 86_400;

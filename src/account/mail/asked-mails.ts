@@ -3,9 +3,11 @@
  * person who asks (in all their orgs) and for the address, so that the gateway floods no stranger's mailbox. What an org is told of
  * itself is not counted here: no flood of anybody keeps a receipt or a warning from its reader.
  */
+
 import { createHash } from "node:crypto";
 import { type Clock, localDay } from "../../base/clock.ts";
 import { assertWithin, type QuotaName, type Quotas } from "../../base/quota.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { emailNormalForm } from "../fields/email.ts";
@@ -16,8 +18,6 @@ export interface AskedMail {
   readonly personId: string;
   readonly to: string;
 }
-
-const DAY_MS = 86_400_000;
 
 export class AskedMails {
   readonly #clock: Clock;

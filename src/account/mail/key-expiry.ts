@@ -2,9 +2,11 @@
  * The daily job that looks for keys that are about to expire, and puts one mail for each. It reads the keys in slices, so that
  * the event loop is free between two of them, however many keys there are.
  */
+
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import { type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
 import { type KeyRow, keyStatus } from "../key.ts";
@@ -12,7 +14,6 @@ import type { AccountTables } from "../tables.ts";
 import type { OrgMails } from "./org-mails.ts";
 import { keyExpiring } from "./templates/key-expiring.ts";
 
-const DAY_MS = 86_400_000;
 const TOLD_BEFORE_MS = 7 * DAY_MS;
 /** Whoever made a key for two weeks knows that it ends. */
 const SHORT_LIVED_MS = 14 * DAY_MS;

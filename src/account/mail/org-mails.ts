@@ -4,6 +4,7 @@
  */
 
 import { type Clock, localDay } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { emailField } from "../fields/email.ts";
@@ -33,7 +34,6 @@ export interface OrgMail<D> {
 /** No address. */
 export const ADMINISTRATORS = Symbol("owners and admins");
 
-const DAY_MS = 86_400_000;
 /** Mails of one template that is not essential, to one org; a mail to several people counts once. */
 const MOST_A_DAY = 50;
 

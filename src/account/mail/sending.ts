@@ -2,8 +2,10 @@
  * The job that sends one mail: composes it, hands it to the transport, and ends. A mail is sent at least once: a process that
  * dies between the server's answer and the end of the job sends it again, with the same Message-ID.
  */
+
 import { z } from "zod";
 import type { Clock, Timers } from "../../base/clock.ts";
+import { HOUR_MS } from "../../base/time.ts";
 import { FinalFailure, type JobHandler, type JobRun, jobKind } from "../../store/jobs/job.ts";
 import { invitationId, isInvitation, isOver } from "../people/invitations.ts";
 import type { AccountTables } from "../tables.ts";
@@ -13,8 +15,6 @@ import { orgFormat } from "./org-format.ts";
 import type { Mailbox } from "./settings.ts";
 import type { LetterContext } from "./template.ts";
 import { templateNamed } from "./templates.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** Nine waits from half a minute to two hours, then some of three hours on average: two days in all. */
 export const sendMail = jobKind({

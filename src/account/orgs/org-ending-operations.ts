@@ -2,10 +2,12 @@
  * How an org ends: closed by its owner, erased after thirty days, or handed to another owner. Its keys stop with the act that
  * closes it; calls under way end as they are. Ledger, invoices and totals stay.
  */
+
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
 import { erasureRequested, orgClosed } from "../account-events.ts";
 import { type CreditLeft, closingWire } from "../closing.ts";
@@ -26,7 +28,6 @@ export interface OrgEndingDeps extends OrgOperationDeps {
 }
 
 const orgPath = z.object({ org: z.string().describe("Id or slug") });
-const DAY_MS = 86_400_000;
 /** Until then an erasure can be cancelled. */
 const ERASURE_DAYS = 30;
 

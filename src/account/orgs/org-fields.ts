@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cidrListField } from "../../base/cidr-list.ts";
-import { PRESET_NAMES } from "../../base/redaction.ts";
+import { PRESET_NAMES } from "../../workers/redaction.ts";
 import { orgBudgetField } from "../fields/budget-fields.ts";
 import { countryField } from "../fields/countries.ts";
 import { optionalEmailField } from "../fields/email.ts";

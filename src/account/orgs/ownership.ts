@@ -2,14 +2,14 @@
  * How many orgs a person owns, and makes. Whoever becomes an owner, by whatever way (a new org, a transfer, a change of role, an
  * invitation), is counted against the same bound, in the act that makes them one.
  */
+
 import { type Clock, localDay } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import type { People } from "../people.ts";
-
-const DAY_MS = 86_400_000;
 
 /** Closed orgs count until they are erased: their owner can still hand them over. */
 export const ownsTooMany = (people: People, userId: string, most: number): boolean =>

@@ -2,16 +2,17 @@
  * Invitations: memberships that wait under the address that was invited, until a person whose address it is accepts or declines.
  * A sign-in alone changes none of them. They have no table of their own: an invitation is the member row of an invited person.
  */
+
 import { hash } from "node:crypto";
 import { contentId } from "../../base/ids.ts";
 import type { Actor } from "../../base/operation/operation.ts";
+import { DAY_MS } from "../../base/time.ts";
 import { grantingRole } from "../granting.ts";
 import { keyStatus } from "../key.ts";
 import type { MemberRow, UserRow } from "../person.ts";
 import { mayAs, mayGrantRole } from "../roles.ts";
 import type { AccountTables } from "../tables.ts";
 
-const DAY_MS = 86_400_000;
 export const INVITATION_DAYS = 14;
 
 /** What a new invitation's row says beside the role: who answers for it, and its end. */

@@ -2,11 +2,13 @@
  * Operations on an org's members: list, invite, change a role, remove. An org always has an owner; nobody grants or takes a role
  * above their own.
  */
+
 import { z } from "zod";
 import { type Clock, localDay } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
@@ -49,8 +51,6 @@ export interface MemberOperationDeps {
   /** Port: the org has a directory (SCIM), which decides about the members that it added. */
   readonly hasDirectory: (orgId: string) => boolean;
 }
-
-const DAY_MS = 86_400_000;
 
 const orgPath = z.object({ org: z.string().describe("Id or slug") });
 const memberPath = z.object({ org: z.string().describe("Id or slug"), user: z.string() });

@@ -1,7 +1,7 @@
 /** `POST /v1/policy/redact/preview`: what redaction would do to a text. Nothing of it is stored. */
 import { z } from "zod";
 import { operation } from "../../base/operation/operation.ts";
-import { PRESET_NAMES, type PresetName } from "../../base/redaction.ts";
+import { PRESET_NAMES, type PresetName } from "../../workers/redaction.ts";
 import type { AccountTables } from "../tables.ts";
 
 export interface RedactionOperationDeps {

@@ -2,16 +2,17 @@
  * What an org's directory asked for and what it was answered: one row for each call, those that failed included. Kept 30 days,
  * for whoever sets up or mends the provisioning.
  */
+
 import { type Clock, localDay } from "../../base/clock.ts";
 import type { WeirError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import { type Quotas, USUAL_QUOTAS } from "../../base/quota.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import type { ScimTokens } from "./token.ts";
 
-const DAY_MS = 86_400_000;
 export const LOG_DAYS = 30;
 const MAX_PATH = 500;
 

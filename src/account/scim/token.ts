@@ -5,13 +5,13 @@
 
 import { type Clock, localDay } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
+import { HOUR_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
 import { hashSecret, newSecret, secretHint } from "../secret.ts";
 
 const SHAPE = /^svc-scim-[0-9A-Za-z]{43}$/;
 /** How long the token before works once a new one is made. */
 export const ROTATION_HOURS = 24;
-const HOUR_MS = 3_600_000;
 
 export interface TokenRow {
   readonly id: string;

@@ -1,8 +1,7 @@
 /** When a delivery that failed is tried again: 5 seconds to 6 hours later, for 24 hours from its creation. */
-import type { Random } from "../../base/clock.ts";
 
-const SECOND_MS = 1000;
-const HOUR_MS = 3_600_000;
+import type { Random } from "../../base/clock.ts";
+import { HOUR_MS, SECOND_MS } from "../../base/time.ts";
 
 /** A delivery is tried for so long. */
 export const TRIED_MS = 24 * HOUR_MS;

@@ -4,13 +4,13 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
 import type { DeliveryRow } from "./delivery.ts";
 import type { EndpointRow } from "./endpoint.ts";
 
-const DAY_MS = 86_400_000;
 /** As long as events. */
 const KEPT_DAYS = 30;
 

@@ -3,8 +3,10 @@
  * for new records. So in a large table the statement is first bounded to a day and to a month before the page's end, and has no
  * bound only where these hold too few rows.
  */
+
 import type { Clock } from "../../base/clock.ts";
 import type { Caller } from "../../base/operation/operation.ts";
+import { DAY_MS } from "../../base/time.ts";
 import { readValues, type Values } from "../../record/columns.ts";
 import type { ClickHouse } from "../clickhouse/client.ts";
 import { localOf } from "../clickhouse/cluster.ts";
@@ -28,7 +30,6 @@ export interface FeedPosition {
   readonly requestId: string;
 }
 
-const DAY_MS = 86_400_000;
 const SPANS_MS = [DAY_MS, 30 * DAY_MS];
 const LARGE_ROWS = 5_000_000;
 const SIZE_KNOWN_MS = 60_000;

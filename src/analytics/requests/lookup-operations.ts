@@ -3,12 +3,14 @@
  * from the outbox, so a lookup right after the call finds it. Ids of other orgs are not found, nor are live calls for a test
  * key; `record-access.ts` decides whose payloads a key may read.
  */
+
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
 import { REQUEST_ID } from "../../base/ids.ts";
 import { incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { CallRecord } from "../../record/record.ts";
 import type { ClickHouse } from "../clickhouse/client.ts";
 import type { Finisher } from "../outbox/finisher.ts";
@@ -47,7 +49,6 @@ export interface LookupDeps {
   readonly retentionDays: (orgId: string) => number;
 }
 
-const DAY_MS = 86_400_000;
 /** A busy ClickHouse takes its time to insert a record: a late answer is better than none. */
 const FLUSH_MS = 5000;
 /** After it a record that did not come in time may well be there. */

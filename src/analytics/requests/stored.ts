@@ -2,6 +2,7 @@
  * Reads records and payloads from ClickHouse. A record is a `CallRecord` again, without the payload and its redaction
  * rules, so that answers are made the same way from the outbox and from ClickHouse.
  */
+import { DAY_MS } from "../../base/time.ts";
 import { LAYOUT, REQUEST_COLUMNS, readRecord } from "../../record/columns.ts";
 import type { CallRecord } from "../../record/record.ts";
 import { RowBinaryReader } from "../../record/row-binary.ts";
@@ -14,7 +15,6 @@ export interface StoredPayload {
 
 /** Crockford's alphabet: the first ten characters of a request id are its milliseconds since 1970. */
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const DAY_MS = 86_400_000;
 
 /**
  * One request of an org, or undefined. The time in the id limits the search to a few blocks. If the row is not there (an

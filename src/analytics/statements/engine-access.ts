@@ -11,7 +11,12 @@ export const ALL_ORGS = "*";
 
 /** Tables that analysts read, each with a column `org_id`. */
 export const ORG_TABLES = [
-  ...(["requests", "payloads", "shadow_runs", "usage_hourly", "usage_tags_daily", "ledger"] as const),
+  "requests",
+  "payloads",
+  "shadow_runs",
+  "usage_hourly",
+  "usage_tags_daily",
+  "ledger",
 ] as const;
 /** A view that runs with the rights and the policies of whoever reads it. */
 export const ORG_VIEWS = ["attempts"] as const;

@@ -2,8 +2,10 @@
  * The results of a routing policy's experiments, by arm, with confidence intervals. Arms are compared as assigned
  * (intention to treat): a call that its arm's endpoint could not serve still counts for the arm.
  */
+
 import type { Clock } from "../../base/clock.ts";
 import type { MayLackCalls } from "../../base/operation/incomplete-since.ts";
+import { HOUR_MS } from "../../base/time.ts";
 import type { ClickHouse } from "../clickhouse/client.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
 import {
@@ -82,8 +84,6 @@ export interface PolicyReportsDeps {
   readonly clock: Clock;
   readonly waitForInserts: WaitForInserts;
 }
-
-const HOUR_MS = 3_600_000;
 
 interface ArmRow {
   readonly environment: "live" | "test";

@@ -1,9 +1,11 @@
 /** `GET /v1/usage`: sums over a range, as totals, a series and groups; exact, and fast at any volume. */
+
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { DAY_MS, HOUR_MS } from "../../base/time.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
 import type { QueryBudget } from "../clickhouse/query-budget.ts";
 import { environmentCondition } from "../requests/record-access.ts";
@@ -11,9 +13,7 @@ import { flag, word } from "../requests/request-filters.ts";
 import {
   BUCKETS,
   type Condition,
-  DAY_MS,
   GROUPS,
-  HOUR_MS,
   type Key,
   ONE_SUM,
   type Period,

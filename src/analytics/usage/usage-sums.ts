@@ -2,18 +2,23 @@
  * The statements of `GET /v1/usage`. A range is cut into its whole hours (whole days where tags are asked for) and the rest at its two
  * ends. The whole ones are read from a roll-up, the rest from the records. So sums are exact, and few rows are read at any volume.
  */
+import { DAY_MS, HOUR_MS } from "../../base/time.ts";
 
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
 const MAX_GROUPS = 1000;
 /** Buckets of 400 days by the hour. */
 const MAX_BUCKETS = 9601;
 
 /** The columns of the roll-ups that are summed up. */
 export const SUMS = [
-  ...(["requests", "ok", "errors"] as const),
-  ...(["input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"] as const),
-  ...(["reasoning_tokens", "cost_micro"] as const),
+  "requests",
+  "ok",
+  "errors",
+  "input_tokens",
+  "output_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "reasoning_tokens",
+  "cost_micro",
 ] as const;
 
 export interface Period {

@@ -1,8 +1,10 @@
 /** What questions about usage have in common: the range that they ask for, and the sums that answers give. */
+
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
+import { DAY_MS } from "../../base/time.ts";
 import { instant } from "../requests/request-filters.ts";
-import { DAY_MS, type Period, SUMS } from "./usage-sums.ts";
+import { type Period, SUMS } from "./usage-sums.ts";
 
 const RANGES = { "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS, "90d": 90 * DAY_MS } as const;
 const MAX_RANGE_MS = 400 * DAY_MS;

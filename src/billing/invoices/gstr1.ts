@@ -128,7 +128,7 @@ export class Gstr1 {
     const { taxableMinor, heads } = inrValue(row);
     const sign = row.kind === "credit_note" ? -1 : 1;
     const sum = sums.get(key) ?? {
-      ...({ ...more } as S),
+      ...(more as S),
       pos: treatment.placeOfSupply,
       isIntra: treatment.kind === "intra",
       rateBps: treatment.rateBps,

@@ -2,6 +2,7 @@
  * The room's interface: issues documents, registers them, shows and sends them. What it asks of others comes by ports: mails, a
  * thread that draws, the registration portal.
  */
+
 import type { AccountTables } from "../../account/tables.ts";
 import type { TicketRow } from "../../account/tickets/ticket.ts";
 import type { Tickets } from "../../account/tickets/tickets.ts";
@@ -9,6 +10,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import type { Quotas } from "../../base/quota.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
@@ -62,7 +64,6 @@ export interface InvoiceFile {
   readonly bytes: Uint8Array;
 }
 
-const DAY_MS = 86_400_000;
 /** A PDF takes some tenths of a second in the one thread; a task that waits for a minute fails. */
 const MOST_DRAWN = 64;
 /** Counted at most for `/metrics`. */

@@ -1,5 +1,7 @@
 /** How a debit ends: paid, failed, or not wanted by the payer. Only in acts; the same ending twice changes nothing. */
+
 import { isoTime } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { EventListener } from "../../store/events/events.ts";
 import { MISFITS, type ParkedRow } from "../parked.ts";
 import type { Checkout, Failure } from "../payments/gateway.ts";
@@ -13,7 +15,6 @@ import { cancelAll, pauseMandate } from "./mandates.ts";
 
 /** Debits that may fail in a row; then the mandate is paused. */
 const MOST_FAILURES = 3;
-const DAY_MS = 86_400_000;
 
 export interface EndingDeps extends Omit<PlanDeps, "book" | "invoices"> {
   readonly book: PlanDeps["book"] & SettlingDeps["book"];

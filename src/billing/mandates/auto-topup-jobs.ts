@@ -1,10 +1,9 @@
 /** Kinds of jobs of mandates and automatic top-ups, and how to ask for a look at an org. */
+
 import { z } from "zod";
+import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import { jobKind } from "../../store/jobs/job.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 const usual = {
   tries: 100,

@@ -2,12 +2,14 @@
  * Decides whether an org's credit is topped up, and when: first the announcement, then the order of a debit. Everything here runs in
  * one act. An order that is not asked for at the payment gateway yet is dropped where it is not wanted any more.
  */
+
 import type { OrgRow } from "../../account/org.ts";
 import type { AccountTables } from "../../account/tables.ts";
 import { isoTime } from "../../base/clock.ts";
 import type { Currency } from "../../base/currency.ts";
 import { WeirError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
+import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
 import { assertBillable, type Quote, type QuoteDeps, quoteFor } from "../rates/quote.ts";
@@ -28,8 +30,6 @@ export interface PlanDeps extends MandateDeps, Omit<QuoteDeps, "invoices"> {
   readonly debitRules: Readonly<Record<Currency, DebitRules>>;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Banks count the hours of an announcement from when they heard of it. */
 const NOTICE_MARGIN_MS = HOUR_MS;
 /** A debit that comes later than this after its time was not announced well. */

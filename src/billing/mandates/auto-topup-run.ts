@@ -4,6 +4,7 @@
  * unclear answer the debit is read; it is given up only where a reading shows nothing and no request can have an effect any more.
  */
 
+import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { JobEnding, JobHandler } from "../../store/jobs/job.ts";
 import { type Failure, GatewayError, type PaymentGateway } from "../payments/gateway.ts";
 import { debitTime, isFinal } from "../topups/debit-times.ts";
@@ -15,8 +16,6 @@ import { concludeFailed, concludePaid, type EndingDeps, optedOut } from "./auto-
 import { drop, isStillWanted, type PlanDeps, plan } from "./auto-topup-plan.ts";
 import type { MandateRow } from "./mandate.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /**
  * How long one idempotency key is used, and how long after the last request an effect may still come: payment gateways repeat a stored
  * failure to a key, and end requests that hang.

@@ -2,7 +2,9 @@
  * Automatic top-ups of an org: when and how much, the debit that is under way, and what bounds them. One row an org. At most one
  * debit is under way; its phases are kept, so that after a crash it is gone on with where it stood.
  */
+
 import type { Currency } from "../../base/currency.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
 import type { Failure } from "../payments/gateway.ts";
 import type { ConfigWire } from "./mandate.ts";
@@ -82,8 +84,6 @@ const NONE = {
   recent: [],
   notBeforeMs: 0,
 };
-
-const DAY_MS = 86_400_000;
 
 export class AutoTopupTables {
   /** [org id]. */

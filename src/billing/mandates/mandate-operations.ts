@@ -1,4 +1,5 @@
 /** Operations on mandates: register one on the payment gateway's page, and cancel. */
+
 import { hash } from "node:crypto";
 import { z } from "zod";
 import type { OrgRow } from "../../account/org.ts";
@@ -8,6 +9,7 @@ import { newId } from "../../base/ids.ts";
 import { checkedIdempotencyKey, type HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
+import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { GatewayError, type MandateOrder, type PaymentGateway } from "../payments/gateway.ts";
 import { assertBillable, recipientOf } from "../rates/quote.ts";
@@ -34,8 +36,6 @@ export interface MandateOperationDeps extends MandateWatchingDeps, Pick<PlanDeps
   readonly ownAddress: (head: HttpHead) => string;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** A client waits for the payment gateway this long. */
 const OPENING_MS = 15_000;
 
@@ -50,8 +50,12 @@ export const mandateOperations = (deps: MandateOperationDeps) => ({
     }),
     status: 201,
     errors: [
-      ...(["not_found", "billing_profile_incomplete", "gateway_unavailable", "plan_limit"] as const),
-      ...(["idempotency_key_invalid", "idempotency_mismatch"] as const),
+      "not_found",
+      "billing_profile_incomplete",
+      "gateway_unavailable",
+      "plan_limit",
+      "idempotency_key_invalid",
+      "idempotency_mismatch",
     ],
     run: ({ body }, caller, head) => createMandate(deps, caller, body.method, head),
   }),

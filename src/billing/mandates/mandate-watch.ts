@@ -3,6 +3,7 @@
  * the bank pauses until it is resumed, and ends those that are cancelled. Webhooks and the return page only make it happen sooner.
  */
 
+import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { JobEnding, JobHandler } from "../../store/jobs/job.ts";
 import type { Store } from "../../store/store.ts";
 import { GatewayError, type GatewayMandate, type PaymentGateway } from "../payments/gateway.ts";
@@ -10,8 +11,6 @@ import type { NoticeEnding } from "../payments/inbound.ts";
 import type { MandateRow } from "./mandate.ts";
 import { endAtGateway, failMandate, followMandate, type MandateDeps, PAUSED_LOOK_MS } from "./mandates.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** A bank may take days to register one; what takes longer is given up. */
 const MOST_PENDING_MS = 7 * 24 * HOUR_MS;
 

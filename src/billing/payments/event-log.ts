@@ -3,13 +3,14 @@
  * hold data of payers, so once it is known to which org an event belongs, an erasure of the org finds it: what stays of it is its
  * id and what it was about.
  */
+
 import type { Clock } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
 import type { GatewayId, Notice } from "./gateway.ts";
 
-const DAY_MS = 86_400_000;
 const KEPT_DAYS = 90;
 
 /** An event as it came. */

@@ -2,18 +2,19 @@
  * Webhooks of payment gateways. What one of them signed is stored and answered with 200 only then; a job reads the object that
  * changed. An event that comes again is answered and does nothing. What nobody signed costs a digest and writes nothing.
  */
+
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { raw } from "../../base/operation/answer.ts";
 import type { Hook } from "../../base/operation/hook.ts";
+import { DAY_MS } from "../../base/time.ts";
 import { type JobEnding, type JobRun, jobKind } from "../../store/jobs/job.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import { type EventLogDeps, openEventLog } from "./event-log.ts";
 import { GATEWAY_IDS, GatewayError, type GatewayId, type Notice, type PaymentGateway } from "./gateway.ts";
 
 const MAX_BYTES = 256 * 1024;
-const DAY_MS = 86_400_000;
 
 /** An event's id, kept for good where the signature carries no time: else the same bytes would be accepted again. */
 interface EventIdRow {

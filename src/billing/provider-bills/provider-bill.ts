@@ -3,8 +3,10 @@
  * upstream, so single calls are not matched. Our cost is what orgs were charged, so its drift is the operator's margin and whatever
  * is wrong; tokens should agree.
  */
+
 import { fail } from "../../base/errors.ts";
 import type { MayLackCalls } from "../../base/operation/incomplete-since.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { BillLine } from "./provider-bill-formats.ts";
 
 /** Port: what was asked of a provider, by day (UTC), endpoint and model there; `until` is exclusive. */
@@ -31,8 +33,12 @@ export interface Recorded {
 }
 
 const FIGURES = [
-  ...(["requests", "inputTokens", "outputTokens", "cacheReadTokens"] as const),
-  ...(["cacheWriteTokens", "costMicroUsd"] as const),
+  "requests",
+  "inputTokens",
+  "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "costMicroUsd",
 ] as const;
 export type Figures = Readonly<Record<(typeof FIGURES)[number], number | null>>;
 
@@ -63,7 +69,6 @@ export interface ComparedBill extends MayLackCalls {
   readonly rows: readonly BillRow[];
 }
 
-const DAY_MS = 86_400_000;
 /** A call is counted on the day on which it began, and ends less than a day later. */
 const ENDS_WITHIN_MS = DAY_MS;
 const MOST_DAYS = 62;

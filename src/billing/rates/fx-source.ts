@@ -2,8 +2,10 @@
  * The daily job that reads the day's rate from `FX_URL`. Two shapes of JSON are understood: `{"day", "usd_inr"}`, and that of the
  * public rate services, `{"date", "base": "USD", "rates": {"INR"}}`. What is not plausible is not taken.
  */
+
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import { type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
 import { type DayRate, dayOf, type FxTable } from "./fx-table.ts";
@@ -27,7 +29,6 @@ const answer = z.union([
     .transform(({ date, rates }) => ({ day: date, text: rates.INR })),
 ]);
 
-const DAY_MS = 86_400_000;
 const MOST_BYTES = 256 * 1024;
 const TIMEOUT_MS = 10_000;
 /** A day's rate that differs by more from the one before is a mistake until a person says otherwise. */

@@ -2,8 +2,10 @@
  * The dated table of rates: what 1 USD costs in INR, one rate a day. Filled from `FX_URL` once a day where it is set, else from
  * `config/fx.yaml`. A quote in INR needs a rate of at most four days; older ones stop quotes instead of selling at a wrong price.
  */
+
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
 import { rateOf, rateText } from "./rate.ts";
 
@@ -24,7 +26,6 @@ export interface FxOptions {
   readonly always: string;
 }
 
-const DAY_MS = 86_400_000;
 const MOST_AGE_DAYS = 4;
 
 export const dayOf = (ms: number): string => isoTime(ms).slice(0, 10);

@@ -3,14 +3,15 @@
  * master key and overwritten at a rotation, so a master key that leaks later signs no receipt of an earlier time. Public halves
  * stay for good: a receipt must verify as long as somebody keeps it.
  */
+
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from "jose";
 import type { Clock } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
 
 /** RFC 8037; `EdDSA` is what libraries of today know, RFC 9864's `Ed25519` is not yet. */
 export const RECEIPT_ALG = "EdDSA";
 
-const DAY_MS = 86_400_000;
 /** A key signs for a year, then the next receipt is signed by a new one. */
 export const ROTATE_AFTER_MS = 365 * DAY_MS;
 /** After a rotation that was asked for, another one waits: so no script fills the list of keys. */

@@ -113,7 +113,10 @@ async function orMissing<T>(read: Promise<T>): Promise<T | undefined> {
 
 function lineOfDay(
   ...[books, gateway, given, notes, ended]: [
-    ...[books: GatewayBooks, gateway: GatewayId, given: DayLine, notes: Notes],
+    books: GatewayBooks,
+    gateway: GatewayId,
+    given: DayLine,
+    notes: Notes,
     ended: GatewayRefund["state"],
   ]
 ): void {

@@ -1,10 +1,12 @@
 /** The nightly run: the day before, at half past one in India, when payment gateways have closed it; missed nights are made up for. */
+
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import { type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import { indianDay, indianDayStart } from "../invoices/financial-year.ts";
 import { type NoticeDeps, onNotice } from "../notices/notices.ts";
-import { DAY_MS, type Reconciliation, type ReconciliationDeps } from "./reconciliation.ts";
+import type { Reconciliation, ReconciliationDeps } from "./reconciliation.ts";
 
 /** After midnight in India. */
 const AT_MS = 90 * 60_000;

@@ -3,8 +3,10 @@
  * A run also heals what is safe, which is to read what a payment gateway has and to follow it, as after a webhook that was lost;
  * it parks what concerns a payment and is not healed, and keeps its report. A second run of a day does nothing twice.
  */
+
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { indianDay, indianDayStart } from "../invoices/financial-year.ts";
@@ -19,7 +21,6 @@ import {
 import { compareGateways, type DayOf, type GatewayBooks } from "./reconciliation-gateway.ts";
 import { Notes } from "./reconciliation-notes.ts";
 
-export const DAY_MS = 86_400_000;
 const KEPT_DAYS = 400;
 
 export interface ReconciliationDeps extends Omit<GatewayBooks, "invoices" | "ledger">, OwnBooks {

@@ -2,11 +2,13 @@
  * Refunds. Credit is taken in the act that asks for one, so it cannot be spent meanwhile, and comes back if the refund fails. The
  * payment gateway is asked by a job; after an unclear answer the job reads what refunds there are, and never asks twice for one.
  */
+
 import { z } from "zod";
 import type { CreditLeft } from "../../account/closing.ts";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
+import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import { type CreditLots, REFUND_FAILED } from "../../credits/ledger/lots.ts";
 import type { Purse } from "../../credits/ledger/purse.ts";
@@ -29,9 +31,6 @@ import { isPaid, settledStatus, type TopupRow } from "../topups/topup.ts";
 import type { TopupTables } from "../topups/topup-tables.ts";
 import { REFUND_MOVES, type RefundRow, refundWire } from "./refund.ts";
 import type { RefundTables } from "./refund-tables.ts";
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** How long an unclear answer is asked for again with the same key. */
 const STORED_FAILURE_MS = 15 * MINUTE_MS;

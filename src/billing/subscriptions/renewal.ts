@@ -4,11 +4,13 @@
  * of a renewal happens in one act, which reads the row again, so each month is charged once whatever dies meanwhile. Months that
  * passed while nothing ran are not charged. Without an exchange rate it waits, for as long as there is none.
  */
+
 import { z } from "zod";
 import type { OrgRow } from "../../account/org.ts";
 import type { AccountTables } from "../../account/tables.ts";
 import { WeirError } from "../../base/errors.ts";
 import { isFree, monthlyMinor, type Plan } from "../../base/plan.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { EventListener } from "../../store/events/events.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { type JobHandler, jobKind } from "../../store/jobs/job.ts";
@@ -35,7 +37,6 @@ export const renewSubscription = jobKind({
   leaseMs: 60_000,
 });
 
-const DAY_MS = 86_400_000;
 /** How often a renewal looks for an exchange rate. It is no failed try: those end. */
 const NO_RATE_MS = 3_600_000;
 /** After the first failure. When the last one fails too, the subscription ends. */

@@ -1,9 +1,7 @@
 /** When a debit may be asked for, and when a failed one has failed for good. */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { Failure, Method } from "../payments/gateway.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 /** India has no daylight saving time. */
 const IST_MS = 5.5 * HOUR_MS;
 

@@ -1,4 +1,5 @@
 /** Operations on top-ups: a quote, a checkout, and what became of it. */
+
 import { hash } from "node:crypto";
 import { z } from "zod";
 import type { OrgRow } from "../../account/org.ts";
@@ -11,6 +12,7 @@ import { checkedIdempotencyKey, type HttpHead } from "../../base/operation/http-
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPageInTurns } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
+import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
@@ -44,10 +46,8 @@ export interface TopupOperationDeps extends WatchingDeps, QuoteDeps {
   readonly ownAddress: (head: HttpHead) => string;
 }
 
-const MINUTE_MS = 60_000;
 /** A quote binds a checkout that is opened within this time; a payment that began then may end later. */
 const CHECKOUT_MS = 30 * MINUTE_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 /** A client waits for the payment gateway this long. */
 const OPENING_MS = 15_000;
 /** A reader of a pending top-up waits this long for the payment gateway. */
@@ -84,8 +84,14 @@ export function topupOperations(deps: TopupOperationDeps) {
       }),
       status: 201,
       errors: [
-        ...(["billing_profile_incomplete", "below_minimum", "fx_stale", "gateway_unavailable"] as const),
-        ...(["idempotency_key_invalid", "idempotency_mismatch", "plan_limit", "state"] as const),
+        "billing_profile_incomplete",
+        "below_minimum",
+        "fx_stale",
+        "gateway_unavailable",
+        "idempotency_key_invalid",
+        "idempotency_mismatch",
+        "plan_limit",
+        "state",
       ],
       run: ({ body }, caller, head) => createTopup(deps, caller, body.amount_minor, head),
     }),

@@ -3,7 +3,9 @@
  * authorized, closes a checkout whose time is over, and settles what it found. The poll is a job; the return page and webhooks
  * only make it happen sooner.
  */
+
 import { z } from "zod";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import { type JobEnding, type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import type { Store } from "../../store/store.ts";
 import { type Checkout, GatewayError, type GatewayId, type PaymentGateway } from "../payments/gateway.ts";
@@ -11,9 +13,6 @@ import { readDebit } from "./debit-checkout.ts";
 import { type SettlingDeps, settle, verdictOf } from "./settlement.ts";
 import { isPaid, type TopupRow } from "./topup.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 /** Bank debits take days; what takes longer comes by webhook or by reconciliation. */
 export const MOST_WATCHED_MS = 30 * DAY_MS;
 /** How long an unclear answer is asked for again with the same key. */

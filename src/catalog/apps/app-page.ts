@@ -1,11 +1,12 @@
 /** An app's own page and its badge: what everybody may see of it in the last 30 days. */
+
 import { makeBadge } from "badge-maker";
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { AppRow } from "./app.ts";
 import type { Reading } from "./kept-reading.ts";
 
-const DAY_MS = 86_400_000;
 const PAGE_DAYS = 30;
 const MOST_MODELS = 50;
 

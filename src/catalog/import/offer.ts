@@ -5,8 +5,14 @@ export const CAPABILITIES = ["tools", "parallel_tools", "json_schema", "reasonin
 type Capability = (typeof CAPABILITIES)[number];
 
 export const PRICE_KEYS = [
-  ...(["input", "output", "cache_read", "cache_write", "cache_write_1h"] as const),
-  ...(["reasoning", "image", "request"] as const),
+  "input",
+  "output",
+  "cache_read",
+  "cache_write",
+  "cache_write_1h",
+  "reasoning",
+  "image",
+  "request",
 ] as const;
 export type PriceKey = (typeof PRICE_KEYS)[number];
 

@@ -103,9 +103,16 @@ export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
 }
 
 const FIELDS = [
-  ...(["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const),
-  ...(["request", "image", "cacheWrite1h", "searchUnit"] as const),
-];
+  "input",
+  "output",
+  "cacheRead",
+  "cacheWrite",
+  "reasoning",
+  "request",
+  "image",
+  "cacheWrite1h",
+  "searchUnit",
+] as const;
 
 /** The version that these prices will have, where they follow those of `before`. */
 export const versionAfter = (

@@ -399,10 +399,7 @@ async function leave({ session, beats, follower, awake, parts, close }: Leaving)
 const pagesOf =
   ({ cell, datasetId }: CellOptions, link: RedisLink, session: Session): AskPage =>
   (what, ...args) =>
-    link.run(
-      ...([SCRIPTS.page, DATASET_KEY, datasetId, session.term, what] as const),
-      ...(args.length > 0 ? args : [cell]),
-    );
+    link.run(SCRIPTS.page, DATASET_KEY, datasetId, session.term, what, ...(args.length > 0 ? args : [cell]));
 
 /** Resolves once this is said, or cannot be within the time. */
 async function said(saying: Promise<unknown>): Promise<void> {

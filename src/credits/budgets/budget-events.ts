@@ -1,6 +1,8 @@
 /** The events of a budget that is used up and of a day of unusual spend: once in each period, whatever crashes. */
+
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { eventType } from "../../store/events/types.ts";
 import type { Store } from "../../store/store.ts";
@@ -26,8 +28,6 @@ export interface BudgetEventDeps {
   readonly events: Trail["events"];
   readonly onFailure: (error: unknown) => void;
 }
-
-const DAY_MS = 86_400_000;
 
 export const spendSpike = eventType(
   "spend.spike",

@@ -10,12 +10,12 @@
  */
 
 import { isoTime, localDay } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
 import type { LocalBook } from "../ledger/book.ts";
 import type { Period } from "./periods.ts";
 import {
   continues,
-  DAY_MS,
   type Detail,
   type Increment,
   LATER_MS,

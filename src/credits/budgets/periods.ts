@@ -2,7 +2,9 @@
  * Budget periods: an org's local day and month, and the instants at which they begin and end, including daylight-saving
  * changes. Computed once per zone and day.
  */
+
 import { localDay } from "../../base/clock.ts";
+import { HOUR_MS } from "../../base/time.ts";
 
 export interface Period {
   /** IANA name. */
@@ -22,7 +24,6 @@ export const monthOf = (day: string): string => day.slice(0, 7);
 export type Periods = (timeZone: string, nowMs: number) => Period;
 
 const QUARTER_MS = 900_000;
-const HOUR_MS = 3_600_000;
 /** Upper bounds for the length of a day and a month, including time zone changes. */
 const LONGEST_DAY_MS = 50 * HOUR_MS;
 const LONGEST_MONTH_MS = 33 * 24 * HOUR_MS;

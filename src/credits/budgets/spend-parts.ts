@@ -2,6 +2,7 @@
  * Parts of a row of spend: what was charged on one day in one span of the clock. A part says when it was charged last, so that its
  * day and month can be computed anew when the clock is corrected. Also the sums that a row gives, kept in memory.
  */
+import { DAY_MS } from "../../base/time.ts";
 import type { Period } from "./periods.ts";
 import type { WallClock } from "./wall-clock.ts";
 
@@ -17,7 +18,6 @@ export type PartsRow = readonly number[];
 
 /** Numbers per part in a row. */
 export const PART = 3;
-export const DAY_MS = 86_400_000;
 
 /** A row or part this far ahead of the clock was charged before the clock was set back. */
 export const LATER_MS = 2_000;

@@ -1,6 +1,7 @@
 /** A key's row of spend as stored, in the forms of all releases. */
+import { DAY_MS } from "../../base/time.ts";
 import type { Period } from "./periods.ts";
-import { DAY_MS, type PartsRow } from "./spend-parts.ts";
+import type { PartsRow } from "./spend-parts.ts";
 import { BEFORE_ALL_SPANS } from "./wall-clock.ts";
 
 /**

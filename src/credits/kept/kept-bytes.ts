@@ -4,7 +4,9 @@
  * are counted as they are put into the outbox, by day, and are free again when their org's retention is over (`kept-retention.ts`). Their count is written
  * ahead, a step at a time, so that a call costs no row; after a crash it is too high by a step at most, never too low.
  */
+
 import type { Clock } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
 import { type MergedTable, openMergedTable } from "../../store/tables/merged-table.ts";
 import {
@@ -38,7 +40,6 @@ export interface KeptBytesDeps {
   readonly onFailure: (error: unknown) => void;
 }
 
-const DAY_MS = 86_400_000;
 /** Between two looks at payloads whose time is over. */
 const EXPIRE_EVERY_MS = 3_600_000;
 /** Payloads are counted ahead by this share of the quota, between these bounds. */

@@ -2,10 +2,12 @@
  * The event of an endpoint that is down: to each org at most once for an outage, and at most once an hour for an endpoint,
  * whatever restarts. Calls wait for nothing of it.
  */
+
 import type { Logger } from "pino";
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import type { Endpoint } from "../../base/endpoint.ts";
+import { HOUR_MS } from "../../base/time.ts";
 import type { Health } from "../../routing/health/health.ts";
 import { type News, Outages } from "../../routing/health/outages.ts";
 import type { Trail } from "../../store/events/trail.ts";
@@ -27,7 +29,6 @@ export const endpointDown = eventType(
   }),
 );
 
-const HOUR_MS = 3_600_000;
 /** Orgs of one act: each may have webhooks. */
 const SLICE = 20;
 

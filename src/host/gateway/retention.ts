@@ -2,7 +2,9 @@
  * Payloads that an org keeps no longer than it did: the analytics table knows when a payload ends by the policy of its own day, so
  * after a policy was shortened a job removes what is older. Answers do not show such payloads from the change on.
  */
+
 import { z } from "zod";
+import { DAY_MS } from "../../base/time.ts";
 import { jobKind } from "../../store/jobs/job.ts";
 import type { Rooms } from "./rooms.ts";
 
@@ -16,7 +18,6 @@ const applyRetention = jobKind({
   leaseMs: 120_000,
 });
 
-const DAY_MS = 86_400_000;
 /** Twice a day: what must be gone within a day is. */
 const EVERY_MS = DAY_MS / 2;
 /** The start has other things to do. */

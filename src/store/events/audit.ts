@@ -2,11 +2,13 @@
  * Who changed what: one row for each act that changes something, put in that act. An org reads its own; acts of the operator
  * on the org are among them.
  */
+
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import type { Quotas } from "../../base/quota.ts";
+import { DAY_MS } from "../../base/time.ts";
 import { type ExpiringTable, openExpiringTable } from "../tables/expiring-table.ts";
 import { ChangeCounts } from "./change-counts.ts";
 import { type EventsOptions, forgetting } from "./events.ts";
@@ -51,7 +53,6 @@ export interface AuditOptions extends EventsOptions {
   readonly quotas?: Quotas;
 }
 
-const DAY_MS = 86_400_000;
 const KEPT_DAYS = 400;
 /** Characters of a value as JSON; longer ones, such as policies, are told by their length. */
 const MAX_VALUE = 2000;

@@ -3,13 +3,14 @@
  * admins, its other people and its directory have a quota each, so that neither a key that got out nor a member keeps an owner from
  * putting things right.
  */
+
 import { type Clock, localDay } from "../../base/clock.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import { assertWithin, type QuotaName, type Quotas, USUAL_QUOTAS } from "../../base/quota.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../store.ts";
 import { type ExpiringTable, openExpiringTable } from "../tables/expiring-table.ts";
 
-const DAY_MS = 86_400_000;
 /** A month's row is put anew each day that something changes, and goes after the month. */
 const KEPT_DAYS = 32;
 

@@ -2,9 +2,11 @@
  * What happened in an org, as data. An event is put in the act that it tells of, so there is no event without its change and
  * no change without its event.
  */
+
 import type { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../store.ts";
 import { type ExpiringTable, openExpiringTable } from "../tables/expiring-table.ts";
 import type { EventName, EventType } from "./types.ts";
@@ -31,7 +33,6 @@ export interface EventsOptions {
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
-const DAY_MS = 86_400_000;
 /** As long as deliveries of webhooks are kept. */
 const KEPT_DAYS = 30;
 

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
+import { HOUR_MS } from "../../../src/base/time.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
-import { HOUR_MS, manyRecords, record } from "../../support/analytics/records.ts";
+import { manyRecords, record } from "../../support/analytics/records.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 
 const doc = readFileSync(new URL("../../../docs/analytics.md", import.meta.url), "utf8");

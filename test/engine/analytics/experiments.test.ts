@@ -1,4 +1,5 @@
 /** The report on an experiment: every figure against the slow and obvious way, every interval against tables. */
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
 import {
@@ -18,9 +19,10 @@ import {
 } from "../../../src/analytics/usage/policy-reports.ts";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { fail } from "../../../src/base/errors.ts";
+import { HOUR_MS } from "../../../src/base/time.ts";
 import type { CallRecord, ErrorClass } from "../../../src/record/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
-import { attempt, HOUR_MS, ORG, OTHER_ORG, record } from "../../support/analytics/records.ts";
+import { attempt, ORG, OTHER_ORG, record } from "../../support/analytics/records.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 
 const NOW = Date.now();

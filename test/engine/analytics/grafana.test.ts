@@ -1,9 +1,11 @@
 /** What the documentation and `config/grafana` let an analyst ask is answered to an analyst's user, with rows. */
+
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { HOUR_MS } from "../../../src/base/time.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
-import { HOUR_MS, manyRecords, ORG, OTHER_ORG, record } from "../../support/analytics/records.ts";
+import { manyRecords, ORG, OTHER_ORG, record } from "../../support/analytics/records.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 
 const at = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");

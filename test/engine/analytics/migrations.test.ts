@@ -1,4 +1,5 @@
 /** What the migrations make of a database: once, and with the columns that a record is written to. */
+
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
@@ -6,10 +7,11 @@ import { TURN_TIMES } from "../../../src/analytics/clickhouse/migration-turns.ts
 import { migrationFiles } from "../../../src/analytics/clickhouse/migrations.ts";
 import { USAGE_TAGS } from "../../../src/analytics/clickhouse/rollups.ts";
 import { MARKED_COLUMNS } from "../../../src/analytics/outbox/batch.ts";
+import { DAY_MS } from "../../../src/base/time.ts";
 import { COLUMNS, REQUEST_COLUMNS } from "../../../src/record/columns.ts";
 import { type Bench, clickhouseOf, openBench, sumsOf } from "../../support/analytics/bench.ts";
 import { settle, shown } from "../../support/analytics/ledger.fixtures.ts";
-import { DAY_MS, manyRecords, record, temporaryFolder } from "../../support/analytics/records.ts";
+import { manyRecords, record, temporaryFolder } from "../../support/analytics/records.ts";
 import { LIMIT_MS, until } from "../../support/wait.ts";
 
 /** Given, so that its tables are not those that were made for other tests. */

@@ -1,7 +1,9 @@
 /** `GET /v1/operator/usage`: every org's usage, and its share of the disk. */
+
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
-import { caller, DAY_MS, HOUR_MS, manyRecords, ORG, OTHER_ORG } from "../../support/analytics/records.ts";
+import { caller, manyRecords, ORG, OTHER_ORG } from "../../support/analytics/records.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 

@@ -1,9 +1,11 @@
 /** What the public pages are made of, as ClickHouse sums it: days, whose calls count, and names that try to be more than names. */
+
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type PublicFigures, publicFigures } from "../../../src/analytics/usage/public-figures.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
-import { DAY_MS, HOUR_MS, record } from "../../support/analytics/records.ts";
+import { record } from "../../support/analytics/records.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 
 let bench: Bench;

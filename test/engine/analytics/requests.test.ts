@@ -1,15 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { HOUR_MS } from "../../../src/base/time.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
-import {
-  attempt,
-  caller,
-  HOUR_MS,
-  manyRecords,
-  ORG,
-  OTHER_ORG,
-  record,
-} from "../../support/analytics/records.ts";
+import { attempt, caller, manyRecords, ORG, OTHER_ORG, record } from "../../support/analytics/records.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { holdsUnlessCrowded } from "../../support/processor-time.fixtures.ts";
 import { LIMIT_MS } from "../../support/wait.ts";

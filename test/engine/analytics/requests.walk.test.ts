@@ -1,9 +1,11 @@
 /** Walks over the feed by its cursors while calls go on: every call is seen once, none twice, whatever is filtered. */
+
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
-import { caller, DAY_MS, HOUR_MS, manyRecords } from "../../support/analytics/records.ts";
+import { caller, manyRecords } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { LIMIT_MS } from "../../support/wait.ts";

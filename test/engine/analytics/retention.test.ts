@@ -1,8 +1,10 @@
 /** Records are kept 400 days; what they sum up to, for good. Payloads end by the org's own rule (test/gateway/erasure). */
+
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
+import { DAY_MS } from "../../../src/base/time.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
-import { caller, DAY_MS, manyRecords } from "../../support/analytics/records.ts";
+import { caller, manyRecords } from "../../support/analytics/records.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 

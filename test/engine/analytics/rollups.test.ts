@@ -1,9 +1,11 @@
 /** Roll-ups are summed by views as rows come in, and by statements of ours where a view's sums were lost: alike. */
+
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
 import { ROLL_UPS } from "../../../src/analytics/clickhouse/rollups.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import { type Bench, clickhouseOf, openBench, sumsOf } from "../../support/analytics/bench.ts";
-import { DAY_MS, HOUR_MS, manyRecords, ORG, OTHER_ORG } from "../../support/analytics/records.ts";
+import { manyRecords, ORG, OTHER_ORG } from "../../support/analytics/records.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 
 let bench: Bench;

@@ -1,4 +1,5 @@
 /** Shadow runs on their way from a commit into ClickHouse and into the report: none lost, none twice, none in the way. */
+
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { type ClickHouse, openClickHouse, type Target } from "../../../src/analytics/clickhouse/client.ts";
@@ -9,9 +10,10 @@ import {
   type ShadowRunsDeps,
 } from "../../../src/analytics/outbox/shadow-runs.ts";
 import { systemClock } from "../../../src/base/clock.ts";
+import { DAY_MS } from "../../../src/base/time.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
-import { DAY_MS, ORG, OTHER_ORG, shadowRow, silentLog } from "../../support/analytics/records.ts";
+import { ORG, OTHER_ORG, shadowRow, silentLog } from "../../support/analytics/records.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";
 import { holdsUnlessCrowded } from "../../support/processor-time.fixtures.ts";
 import { LIMIT_MS, until } from "../../support/wait.ts";

@@ -1,4 +1,5 @@
 /** What the catalog shows of how endpoints and models do: whose traffic counts, what uptime is, and a model's stats. */
+
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
@@ -7,13 +8,14 @@ import { type ModelStatsReader, modelStats } from "../../../src/analytics/usage/
 import type { Timers } from "../../../src/base/clock.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { fail } from "../../../src/base/errors.ts";
+import { DAY_MS } from "../../../src/base/time.ts";
 import { type Catalog, openCatalog } from "../../../src/catalog/models/catalog.ts";
 import { catalogOperations } from "../../../src/catalog/models/operations.ts";
 import { storedPriceVersions } from "../../../src/catalog/models/price-versions.ts";
 import { simulatedModels } from "../../../src/catalog/models/stats-operations.ts";
 import type { AttemptRecord, CallRecord } from "../../../src/record/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
-import { attempt, caller, DAY_MS, record } from "../../support/analytics/records.ts";
+import { attempt, caller, record } from "../../support/analytics/records.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { equals, LIMIT_MS, until } from "../../support/wait.ts";
 

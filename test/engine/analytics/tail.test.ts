@@ -6,6 +6,7 @@ import { testOf } from "../../../src/analytics/requests/request-filters.ts";
 import { LIST_COLUMNS, listItem } from "../../../src/analytics/requests/wire.ts";
 import { risingMicros, seededRandom } from "../../../src/base/clock.ts";
 import { newId } from "../../../src/base/ids.ts";
+import { HOUR_MS } from "../../../src/base/time.ts";
 import { valuesOf } from "../../../src/record/columns.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
@@ -153,7 +154,6 @@ describe("GET /v1/requests/tail", () => {
   });
 });
 
-const HOUR_MS = 3_600_000;
 const hoursAgo = fc
   .integer({ min: 0, max: 24 })
   .map((hours) => new Date(Date.now() - hours * HOUR_MS).toISOString());

@@ -3,18 +3,10 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { USAGE_QUERY, usageExport } from "../../../src/analytics/usage/usage-operations.ts";
 import { systemClock } from "../../../src/base/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
-import {
-  attempt,
-  caller,
-  DAY_MS,
-  HOUR_MS,
-  manyRecords,
-  ORG,
-  OTHER_ORG,
-  record,
-} from "../../support/analytics/records.ts";
+import { attempt, caller, manyRecords, ORG, OTHER_ORG, record } from "../../support/analytics/records.ts";
 import { amount } from "../../support/effort.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { holdsUnlessCrowded } from "../../support/processor-time.fixtures.ts";

@@ -1,10 +1,12 @@
 /** Days and hours of the public figures are UTC's, wherever the database stands. */
+
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
 import { modelStats } from "../../../src/analytics/usage/model-stats.ts";
 import { systemClock } from "../../../src/base/clock.ts";
+import { DAY_MS } from "../../../src/base/time.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
-import { attempt, DAY_MS, record } from "../../support/analytics/records.ts";
+import { attempt, record } from "../../support/analytics/records.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 
 const clock = systemClock;

@@ -2,6 +2,7 @@
  * Orgs and callers for the walk of access: put into the store before the start, because no route makes a closed org with keys,
  * a session that has ended or a person who is disabled.
  */
+
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Sessions } from "../../../src/account/identity/sessions.ts";
@@ -16,11 +17,10 @@ import { AccountTables } from "../../../src/account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../../../src/account/versions.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { newId } from "../../../src/base/ids.ts";
+import { HOUR_MS } from "../../../src/base/time.ts";
 import { openCredits } from "../../../src/credits/ledger/credits.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { seededFolder } from "../../support/gateway.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** What a caller is, as far as the table cares. Absent: nothing of the kind. */
 export interface Caller {

@@ -11,9 +11,6 @@ import type { AttemptRecord, CallRecord } from "../../../src/record/record.ts";
 import { RowBinaryReader } from "../../../src/record/row-binary.ts";
 import { ORIGIN } from "../trail.fixtures.ts";
 
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
-
 export const ORG = "org_01J00000000000000000000001";
 export const OTHER_ORG = "org_01J00000000000000000000002";
 

@@ -5,10 +5,10 @@ import { invitationId } from "../../../src/account/people/invitations.ts";
 import type { MemberRow } from "../../../src/account/person.ts";
 import type { Role } from "../../../src/account/roles.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";
+import { DAY_MS } from "../../../src/base/time.ts";
 import { accountRig, failure } from "./fixtures.ts";
 
 const rig = accountRig();
-const DAY_MS = 86_400_000;
 
 interface Member {
   user_id: string;

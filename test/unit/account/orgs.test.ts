@@ -1,10 +1,11 @@
 /** Orgs: making, changing, closing, erasure, transfer; and what the audit and the events tell of it. */
+
 import { describe, expect, test } from "vitest";
 import type { Caller } from "../../../src/base/operation/operation.ts";
+import { DAY_MS } from "../../../src/base/time.ts";
 import { accountRig, failure, NO_MARS } from "./fixtures.ts";
 
 const rig = accountRig();
-const DAY_MS = 86_400_000;
 
 const acme = { slug: "acme", name: "Acme", billing_country: "US" };
 const create = (by: Caller, body: object = acme) => rig.call("createOrg", by, { body });

@@ -1,12 +1,13 @@
 /** What an org and a person may have and make: of 200 who ask at once as many are admitted as fit, and the refusal names the quota. */
+
 import { describe, expect, test } from "vitest";
 import { WeirError } from "../../../src/base/errors.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";
+import { DAY_MS } from "../../../src/base/time.ts";
 import { accountRig } from "./fixtures.ts";
 
 const rig = accountRig();
 const MANY = 200;
-const DAY_MS = 86_400_000;
 
 /** `done`, or the kind of the error with the quota that it names. */
 async function outcome(act: Promise<unknown>): Promise<string> {

@@ -2,6 +2,7 @@
  * A payment service with its payers, people who ask, and a gateway that dies and starts again, all under one schedule. Webhooks
  * are delivered five times each. What people ask is asked again where the gateway died over it.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import type { OrgRow } from "../../../src/account/org.ts";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { WeirError } from "../../../src/base/errors.ts";
 import type { HttpHead } from "../../../src/base/operation/http-head.ts";
+import { MINUTE_MS } from "../../../src/base/time.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { type Death, PayProcess, type PayRooms, type Reply } from "./once.process.ts";
 import { Schedule } from "./schedule.ts";
@@ -20,7 +22,6 @@ import { Schedule } from "./schedule.ts";
 export const HOUSE = "simulated";
 const SERVICE = { url: "http://payments", key: "smk_once", webhookSecret: "smw_once" };
 const COPIES = 5;
-const MINUTE_MS = 60_000;
 /** A client asks again so often after an answer that says to. */
 const TRIES = 12;
 /** Refusals that say no more than "not now". */

@@ -2,7 +2,9 @@
  * A schedule: everything that may happen next is a step, and a seed says which step does. Time passes only where a step says so or
  * where nothing else is left, so the same seed and length give the same run.
  */
+
 import { type Clock, type Random, seededRandom, type Timers } from "../../../src/base/clock.ts";
+import { DAY_MS } from "../../../src/base/time.ts";
 
 interface Step {
   readonly what: string;
@@ -14,7 +16,6 @@ interface Timer {
   readonly act: () => void;
 }
 
-const DAY_MS = 86_400_000;
 /** Steps of one schedule; more means that it does not end. */
 const MOST_STEPS = 20_000;
 /** Timers that pass in a row without a step: then all only look whether something is due. */

@@ -1,4 +1,5 @@
 /** The shipped catalog loads; broken ones are refused with the line at fault; the last good one stays. */
+
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -6,12 +7,12 @@ import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
 import { problemText } from "../../../src/base/document/document.ts";
+import { DAY_MS } from "../../../src/base/time.ts";
 import { CatalogError, loadCatalog, openCatalog } from "../../../src/catalog/models/catalog.ts";
 import { type PriceVersions, storedPriceVersions } from "../../../src/catalog/models/price-versions.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 
 const SHIPPED = join(import.meta.dirname, "../../../config");
-const DAY_MS = 86_400_000;
 
 const PROVIDERS = `providers:
   - id: sim

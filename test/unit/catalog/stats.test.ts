@@ -1,8 +1,10 @@
 /** `GET /v1/models/{vendor}/{model}/stats`: what stands in it with and without figures, and the changelog of prices. */
+
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { DAY_MS } from "../../../src/base/time.ts";
 import { type Catalog, openCatalog } from "../../../src/catalog/models/catalog.ts";
 import { type Changelog, storedChangelog } from "../../../src/catalog/models/changelog.ts";
 import { storedPriceVersions } from "../../../src/catalog/models/price-versions.ts";
@@ -18,7 +20,6 @@ import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 
 const MODEL = "real/model";
 const EU = "ep_near_m-1_eu";
-const DAY_MS = 86_400_000;
 
 const PROVIDERS = `providers:
   - id: near

@@ -6,8 +6,11 @@ import { amount } from "../../support/effort.ts";
 
 /** Name, first and last address of a range, and the addresses before and behind it (with whether they are public). */
 type Range = readonly [
-  ...[name: string, first: string, last: string],
-  ...[before?: string | undefined, behind?: string | undefined],
+  name: string,
+  first: string,
+  last: string,
+  before?: string | undefined,
+  behind?: string | undefined,
 ];
 
 const RANGES_4: readonly Range[] = [

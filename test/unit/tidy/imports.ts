@@ -82,6 +82,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store/installation",
     "store/events",
     "store/jobs",
+    "src/workers/redaction.ts",
   ],
   // What an org takes along; the rooms' own rows come by ports.
   "account/exports": ["base/operation", "store", "store/events", "store/jobs"],

@@ -55,13 +55,27 @@ const enums = nodeRule(
   (node) => (ast.isEnumDeclaration(node) ? `declares enum ${node.name.text}` : undefined),
 );
 
+const TIMES = /^(?:SECOND|MINUTE|HOUR|DAY)_MS$/;
+
+const times = nodeRule(
+  "spans of time have their names in src/base/time.ts",
+  "import the constant from src/base/time.ts",
+  (source) => source.path !== "src/base/time.ts",
+  (node) =>
+    ast.isVariableDeclaration(node) && TIMES.test(node.name.getText())
+      ? `declares ${node.name.getText()}`
+      : undefined,
+);
+
 const literalSpreads = nodeRule(
   "no literal is spread",
   "write its members where they are: the formatter may use as many lines as it likes, and what only declares may be long",
   () => true,
   (node) => {
     if (!ast.isSpreadAssignment(node) && !ast.isSpreadElement(node)) return undefined;
-    const { expression } = node;
+    let { expression } = node;
+    while (ast.isParenthesizedExpression(expression) || ast.isAsExpression(expression))
+      expression = expression.expression;
     const isLiteral = ast.isObjectLiteralExpression(expression) || ast.isArrayLiteralExpression(expression);
     return isLiteral ? "spreads a literal" : undefined;
   },
@@ -292,6 +306,7 @@ export const styleRules: readonly Rule[] = [
   defaultExports,
   enums,
   literalSpreads,
+  times,
   barrels,
   openings,
   names,

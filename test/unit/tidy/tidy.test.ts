@@ -65,7 +65,7 @@ const SINS: Readonly<Record<string, string>> = {
     "// Operations.\nconst late = () => import('zod');\nexport const ops: any = late;\nexport default ops;\n",
   "src/credits/ledger/ledger.ts": `// Long.\nexport function post() {\n  if (1) void 0;\n${"  void 0;\n".repeat(69)}}\nexport enum Kind { A }\n`,
   "src/host/gateway/spread.ts":
-    "// Spread.\nexport const spread = (a: number[]) => [{ ...{ a }, a }, ...[1, 2], ...a];\n",
+    "// Spread.\nexport const spread = (a: number[]) => [{ ...{ a }, a }, ...([1] as const), ...a];\nconst DAY_MS = 1;\n",
   "src/host/gateway/long.ts": `// Declares.\nexport function longTable() {\n  return [\n${"    1,\n".repeat(80)}  ];\n}\n`,
   "src/attic/old.ts": 'export { post } from "../credits/ledger/ledger.ts";\n',
   "src/wire/dialects.ts":
@@ -138,6 +138,7 @@ describe("each rule finds what breaks it", () => {
     ["no default exports", ["src/account/key-operations.ts:4"]],
     ["no enums", ["src/credits/ledger/ledger.ts:74"]],
     ["no literal is spread", ["src/host/gateway/spread.ts:2", "src/host/gateway/spread.ts:2"]],
+    ["spans of time", ["src/host/gateway/spread.ts:3"]],
     ["functions to", ["src/credits/ledger/ledger.ts:2"]],
     ["no barrel files", ["src/attic/old.ts:1"]],
     ["files to", ["bench/string-utils.ts:401"]],

@@ -4,8 +4,8 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { PRESET_NAMES, type PresetName } from "../../../src/base/redaction.ts";
 import { redactor } from "../../../src/workers/redact.ts";
+import { PRESET_NAMES, type PresetName } from "../../../src/workers/redaction.ts";
 import { syntheticKey } from "./corpus.keys.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../fixtures/redaction");

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { PRESET_NAMES } from "../../../src/base/redaction.ts";
 import { openPool } from "../../../src/workers/pool.ts";
 import { MAX_SAMPLE_BYTES, previewRedaction } from "../../../src/workers/redact-preview.ts";
+import { PRESET_NAMES } from "../../../src/workers/redaction.ts";
 import { corpus } from "./corpus.ts";
 
 const pool = openPool();

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { PRESET_NAMES } from "../../../src/base/redaction.ts";
 import { redactor } from "../../../src/workers/redact.ts";
 import { KEY_WORDS } from "../../../src/workers/redact-keys.ts";
 import { HINTS } from "../../../src/workers/redact-presets.ts";
+import { PRESET_NAMES } from "../../../src/workers/redaction.ts";
 import { anyCharacter } from "../../support/characters.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";
 

@@ -5,10 +5,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { PRESET_NAMES, type PresetName } from "../../../src/base/redaction.ts";
 import { redactor } from "../../../src/workers/redact.ts";
 import { KEY_SHAPES as VENDORS } from "../../../src/workers/redact-keys.ts";
 import { replaceSpans } from "../../../src/workers/redact-spans.ts";
+import { PRESET_NAMES, type PresetName } from "../../../src/workers/redaction.ts";
 import { KEY_SHAPES } from "./corpus.keys.ts";
 import { corpus, figuresOf, figuresTable, leaksOfAll, precision, recall } from "./corpus.ts";
 

@@ -2,8 +2,10 @@
  * The job that registers a document with the portal. The mail with the document waits for it. What the portal refuses is `failed`
  * and stays on the operators' list; what it does not answer is tried on, and after three days an alarm is raised.
  */
+
 import { z } from "zod";
 import type { Clock } from "../../../base/clock.ts";
+import { HOUR_MS } from "../../../base/time.ts";
 import { FinalFailure, type JobHandler, jobKind } from "../../../store/jobs/job.ts";
 import type { InvoiceRow } from "../invoice.ts";
 import { mayFail, mayRegister } from "../invoice-states.ts";
@@ -11,7 +13,6 @@ import type { InvoiceTables } from "../invoice-tables.ts";
 import { eInvoicePayload } from "./e-invoice.ts";
 import { type EInvoicePortal, PortalError } from "./portal.ts";
 
-const HOUR_MS = 3_600_000;
 /** From then on each try tells the operator. */
 export const OVERDUE_MS = 72 * HOUR_MS;
 

@@ -2,7 +2,9 @@
  * What happened in Razorpay's account in a day: payments, refunds and disputes, each by when it was made, and what was paid
  * out by the report of settlements, whose days are those of India.
  */
+
 import type { z } from "zod";
+import { DAY_MS, HOUR_MS } from "../../../base/time.ts";
 import type { Day, DayLine, GatewayCall, Settlement } from "../gateway.ts";
 import type { RazorpayClient } from "./client.ts";
 import {
@@ -15,8 +17,6 @@ import {
   refundEntity,
 } from "./objects.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const INDIA_MS = 5.5 * HOUR_MS;
 
 type Reading = Pick<GatewayCall, "signal">;
@@ -87,7 +87,10 @@ async function hourOf(client: RazorpayClient, hour: Day, call: Reading): Promise
 /** All members of a list, page by page. */
 export async function* pages<T>(
   ...[client, what, item, { signal }, run]: [
-    ...[client: RazorpayClient, what: string, item: z.ZodType<T>, call: Reading],
+    client: RazorpayClient,
+    what: string,
+    item: z.ZodType<T>,
+    call: Reading,
     run: (razorpay: Razorpay, page: { readonly count: number; readonly skip: number }) => Promise<unknown>,
   ]
 ): AsyncGenerator<T> {

@@ -303,7 +303,10 @@ export class RazorpayGateway implements PaymentGateway {
 
   async #read<T>(
     ...[what, ref, { signal }, ask]: [
-      ...[what: string, ref: string, call: Reading, ask: Pick<RazorpayAsk<T>, "answer" | "run">],
+      what: string,
+      ref: string,
+      call: Reading,
+      ask: Pick<RazorpayAsk<T>, "answer" | "run">,
     ]
   ): Promise<T> {
     assertId(ref, what);

@@ -1,11 +1,12 @@
 /** Bodies of Razorpay's longer requests. */
+
 import type Razorpay from "razorpay";
+import { MINUTE_MS } from "../../../base/time.ts";
 import { type CheckoutOrder, GatewayError, type MandateOrder, type Method, type Payer } from "../gateway.ts";
 
 type LinkParams = Parameters<Razorpay["paymentLink"]["create"]>[0];
 type RegistrationParams = Parameters<Razorpay["subscriptions"]["createRegistrationLink"]>[0];
 
-const MINUTE_MS = 60_000;
 /** A link must stand for a quarter of an hour at least; an earlier end is asked for by `expireCheckout`. */
 const SHORTEST_MS = 16 * MINUTE_MS;
 const REGISTRATION_MS = 24 * 60 * MINUTE_MS;

@@ -161,7 +161,10 @@ export class SimulatedGateway implements PaymentGateway {
     for (let skip: number | null = 0; skip !== null; ) {
       const path: string = `/lines?${dayQuery(day)}&skip=${skip}`;
       const page: z.output<typeof answers.linesAnswer> = await this.#get(
-        ...(["list a day's lines", path, answers.linesAnswer, call] as const),
+        "list a day's lines",
+        path,
+        answers.linesAnswer,
+        call,
       );
       yield* page.data;
       skip = page.next;
@@ -172,7 +175,10 @@ export class SimulatedGateway implements PaymentGateway {
     for (let skip: number | null = 0; skip !== null; ) {
       const path: string = `/settlements?${dayQuery(day)}&skip=${skip}`;
       const page: z.output<typeof answers.settlementsAnswer> = await this.#get(
-        ...(["list settlements", path, answers.settlementsAnswer, call] as const),
+        "list settlements",
+        path,
+        answers.settlementsAnswer,
+        call,
       );
       yield* page.data;
       skip = page.next;
@@ -185,8 +191,12 @@ export class SimulatedGateway implements PaymentGateway {
 
   #post<T>(
     ...[what, path, body, answer, call, mayDecline = false]: [
-      ...[what: string, path: string, body: unknown, answer: z.ZodType<T>],
-      ...[call: GatewayCall, mayDecline?: boolean],
+      what: string,
+      path: string,
+      body: unknown,
+      answer: z.ZodType<T>,
+      call: GatewayCall,
+      mayDecline?: boolean,
     ]
   ): Promise<T> {
     return this.#client.ask({ what, method: "POST", path, body, answer, call, mayDecline });

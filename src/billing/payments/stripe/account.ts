@@ -1,10 +1,11 @@
 /** What happened in Stripe's account in a day. Its lists are newest first, so a day is read hour by hour. */
+
 import type Stripe from "stripe";
+import { HOUR_MS } from "../../../base/time.ts";
 import type { Day, DayLine, GatewayCall, Settlement } from "../gateway.ts";
 import type { StripeClient } from "./client.ts";
 import { amountOf, idOf, msOf, referenceOf } from "./objects.ts";
 
-const HOUR_MS = 3_600_000;
 const PAGE = 100;
 
 type Reading = Pick<GatewayCall, "signal">;

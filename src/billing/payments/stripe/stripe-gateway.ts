@@ -2,9 +2,11 @@
  * Stripe: US dollars by Checkout Sessions, saved methods by Sessions of mode `setup`, debits by PaymentIntents that are
  * created and confirmed in two calls. A payment's id is that of its PaymentIntent; a debit's preparation has the same.
  */
+
 import type Stripe from "stripe";
 import type { Clock } from "../../../base/clock.ts";
 import type { Amount } from "../../../base/currency.ts";
+import { MINUTE_MS } from "../../../base/time.ts";
 import { CALL_TIMEOUT_MS, declined } from "../failure.ts";
 import {
   type Checkout,
@@ -33,7 +35,6 @@ import { noticesOf } from "./webhook.ts";
 
 type Reading = Pick<GatewayCall, "signal">;
 
-const MINUTE_MS = 60_000;
 /** Stripe ends sessions 30 minutes to a day after they began; an earlier end is asked for by `expireCheckout`. */
 const SHORTEST_MS = 30 * MINUTE_MS;
 /** On the end of an order: it takes a moment to reach Stripe. */
@@ -107,7 +108,8 @@ export class StripeGateway implements PaymentGateway {
     const before = await this.readCheckout(ref, call);
     if (before.state === "expired") return;
     await this.#act(
-      ...(["end a checkout", call] as const),
+      "end a checkout",
+      call,
       (stripe) => stripe.checkout.sessions.expire(ref, {}, { idempotencyKey: call.idempotencyKey }),
       () => true,
     );
@@ -122,7 +124,8 @@ export class StripeGateway implements PaymentGateway {
     if (before.status === "succeeded") return paymentOf(before);
     const captured = await this.#act("capture a payment", call, (stripe) =>
       stripe.paymentIntents.capture(
-        ...([ref, { amount_to_capture: total.minor, expand: PAYMENT }] as const),
+        ref,
+        { amount_to_capture: total.minor, expand: PAYMENT },
         { idempotencyKey: call.idempotencyKey },
       ),
     );
@@ -132,7 +135,8 @@ export class StripeGateway implements PaymentGateway {
   async refund({ reference, paymentRef, total }: RefundOrder, call: GatewayCall): Promise<GatewayRefund> {
     const params = { payment_intent: paymentRef, amount: total.minor, metadata: { reference } };
     const refund = await this.#act(
-      ...(["refund a payment", call] as const),
+      "refund a payment",
+      call,
       (stripe) => stripe.refunds.create(params, { idempotencyKey: call.idempotencyKey }),
       ({ code = "", param = "" }) => param === "amount" || code.startsWith("charge_"),
     );
@@ -252,9 +256,13 @@ export class StripeGateway implements PaymentGateway {
     const before = await this.#intent(preparedRef, call);
     if (before.status !== "requires_confirmation") return settled(paymentOf(before));
     const confirmed = await this.#act("confirm a debit", call, (stripe) =>
-      stripe.paymentIntents.confirm(...([preparedRef, { off_session: true, expand: PAYMENT }] as const), {
-        idempotencyKey: call.idempotencyKey,
-      }),
+      stripe.paymentIntents.confirm(
+        preparedRef,
+        { off_session: true, expand: PAYMENT },
+        {
+          idempotencyKey: call.idempotencyKey,
+        },
+      ),
     );
     return settled(paymentOf(confirmed));
   }

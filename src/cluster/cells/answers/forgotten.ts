@@ -2,7 +2,9 @@
  * What was deleted or erased of kept answers. Rows that all cells have say what, for as long as a cell's folder could bring it back:
  * each cell removes its own of it, also one that was away. Redis is told by each too: it takes no harm of it.
  */
+
 import type { Clock } from "../../../base/clock.ts";
+import { DAY_MS } from "../../../base/time.ts";
 import type { OwnRows } from "../../../inference/exchange/kept/kept-rows.ts";
 import type { Store } from "../../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../../store/tables/expiring-table.ts";
@@ -23,7 +25,6 @@ export interface ForgottenOptions {
 const ROWS = "forgotten.rows";
 /** This cell's own table: orgs that were erased, of which its folder has been told to keep nothing. */
 const ERASED_HERE = "cells.erased";
-const DAY_MS = 86_400_000;
 /** Longer than anything is kept. */
 const KEEP_DAYS = 32;
 const ROWS_AT_ONCE = 100;

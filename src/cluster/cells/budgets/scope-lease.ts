@@ -3,13 +3,13 @@
  * it. Without a hard budget nothing is leased. Invariant: a call is admitted within a lease of the current period and the current
  * budget alone.
  */
+import { DAY_MS } from "../../../base/time.ts";
 import type { Budget, BudgetName, BudgetScope } from "../../../credits/budgets/budget.ts";
 import { monthOf, type Period } from "../../../credits/budgets/periods.ts";
 import type { SharedClock } from "../clock/shared-clock.ts";
 import { OrgLease } from "../credit/org-lease.ts";
 import { budgetNameOf, type ScopeSum } from "./scopes.ts";
 
-const DAY_MS = 86_400_000;
 const USUAL_DAYS = 7;
 
 export class ScopeLease extends OrgLease {

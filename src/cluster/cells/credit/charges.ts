@@ -273,7 +273,11 @@ export class Charges {
 
 type StoredSpend = [keyId?: string, projectId?: string, day?: string, lineageId?: string, steadyMs?: number];
 type StoredRow = [
-  ...[life: number, orgId: string, amount: number, requestId: string, atMs: number],
+  life: number,
+  orgId: string,
+  amount: number,
+  requestId: string,
+  atMs: number,
   ...StoredSpend,
 ];
 
@@ -284,9 +288,7 @@ const storedSpend = ({
   projectId,
   day,
   steadyMs = 0,
-}: ChargeSpend): StoredSpend => [
-  ...([keyId, projectId, day, lineageId === keyId ? "" : lineageId, steadyMs] as const),
-];
+}: ChargeSpend): StoredSpend => [keyId, projectId, day, lineageId === keyId ? "" : lineageId, steadyMs];
 
 type StoredNumbering = [
   after: number,

@@ -106,8 +106,13 @@ async function skipRetired(
 }
 
 type Position = [
-  ...[after: number, last: number, mark: Buffer, numbering: unknown[]],
-  ...[retired: number, crossed: unknown[], isRestored: number],
+  after: number,
+  last: number,
+  mark: Buffer,
+  numbering: unknown[],
+  retired: number,
+  crossed: unknown[],
+  isRestored: number,
 ];
 
 export const asText = (value: unknown): Numbering[number] =>

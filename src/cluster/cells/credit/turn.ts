@@ -26,9 +26,15 @@ export interface Sum {
 
 /** What the operation "credit" answers, where it was taken. */
 export type TurnAnswer = [
-  ...[isTaken: number, values: number[], wanted: Buffer[]],
-  ...[spends: unknown[], wantedScopes: Buffer[], crossed: unknown[]],
-  ...[redisMs: number, shiftMs: number, changes: number],
+  isTaken: number,
+  values: number[],
+  wanted: Buffer[],
+  spends: unknown[],
+  wantedScopes: Buffer[],
+  crossed: unknown[],
+  redisMs: number,
+  shiftMs: number,
+  changes: number,
 ];
 
 /** Values of an org in the answer. */
@@ -82,6 +88,11 @@ export function* answersOf({ sent }: Turn, values: readonly number[]): Generator
 }
 
 type OrgValues = [
-  ...[first: number, before: number, lease: number, balance: number],
-  ...[free: number, available: number, outcome: number],
+  first: number,
+  before: number,
+  lease: number,
+  balance: number,
+  free: number,
+  available: number,
+  outcome: number,
 ];

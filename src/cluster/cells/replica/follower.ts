@@ -168,7 +168,14 @@ export class Follower {
     // Holds until it is known that as many can be read.
     this.#entries = Math.ceil(count / 2);
     const found = await this.#options.link.call(
-      ...(["XREAD", "COUNT", count, "BLOCK", BLOCK_MS, "STREAMS", `${KEY_PREFIX}stream`, from] as const),
+      "XREAD",
+      "COUNT",
+      count,
+      "BLOCK",
+      BLOCK_MS,
+      "STREAMS",
+      `${KEY_PREFIX}stream`,
+      from,
     );
     this.#entries = Math.min(MOST_ENTRIES, count * 2);
     return found as [Buffer, [Buffer, Buffer[]][]][] | null;

@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../../base/clock.ts";
 import { sha256 } from "../../../base/digest.ts";
 import { fail, type WeirError } from "../../../base/errors.ts";
+import { HOUR_MS } from "../../../base/time.ts";
 import type { KeptBytes, KeptOwner } from "../../../credits/kept/kept-bytes.ts";
 import type { KeptChange } from "../../../credits/kept/kept-counts.ts";
 import type { Store, Table } from "../../../store/store.ts";
@@ -21,7 +22,6 @@ import type { Claimed, KeptAnswer, LostReason, SharedAnswers } from "./kept-rows
 
 /** How long an answer can be replayed: an hour more than promised, because answers are deleted by whole hours. */
 const KEEP_HOURS = 25;
-const HOUR_MS = 3_600_000;
 /** The table of answers, and that of the hours in which they were put. */
 export const ANSWER_TABLES = {
   rows: "idempotent_answers",

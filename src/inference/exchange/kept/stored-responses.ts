@@ -3,10 +3,12 @@
  * settles its call, for its project and environment only, as long as the org keeps payloads, at most thirty days. Cells of one
  * installation ask each other for those that they did not store themselves.
  */
+
 import type { KeyContext } from "../../../account/keyring.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import { after, type MaybePromise } from "../../../base/maybe-promise.ts";
+import { DAY_MS } from "../../../base/time.ts";
 import type { KeptBytes, KeptOwner } from "../../../credits/kept/kept-bytes.ts";
 import type { KeptChange } from "../../../credits/kept/kept-counts.ts";
 import type { Store, Table } from "../../../store/store.ts";
@@ -15,7 +17,6 @@ import type { ClientRequest, History } from "../../../wire/format.ts";
 import type { Call } from "../call.ts";
 import type { SharedResponses, StoredResponse } from "./kept-rows.ts";
 
-const DAY_MS = 86_400_000;
 const KEEP_DAYS = 30;
 /** The table of responses, and that of the days on which they expire. */
 export const RESPONSE_TABLES = { rows: "responses", periods: "response_days", periodMs: DAY_MS };

@@ -2,11 +2,13 @@
  * Replays: runs a policy version over an org's recorded requests, newest first, page by page, in a worker thread.
  * Bounded in number, rows and time; whatever happens, the thread ends with the replay.
  */
+
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../../base/clock.ts";
 import type { Endpoint, Model } from "../../../base/endpoint.ts";
 import { fail } from "../../../base/errors.ts";
 import { incompleteSince, type MayLackCalls } from "../../../base/operation/incomplete-since.ts";
+import { HOUR_MS } from "../../../base/time.ts";
 import type { PolicyDocument } from "../../language/policy-document.ts";
 import type { PolicyReading, ReadingOptions } from "../../language/policy-reading.ts";
 import type { RouteFacts } from "../../planner/eligibility.ts";
@@ -91,7 +93,6 @@ const USUAL_BOUNDS: ReplayBounds = {
   maxReplays: 2,
 };
 const RETRY_AFTER_MS = 2000;
-const HOUR_MS = 3_600_000;
 /** Models cloned per turn of the event loop. */
 const MODELS_A_TURN = 8;
 

@@ -1,7 +1,9 @@
 /** Redis is away for an hour of virtual time: a cell serves from its leases, then nobody, and comes back by itself. */
+
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Clock, systemClock } from "../../../../src/base/clock.ts";
+import { HOUR_MS } from "../../../../src/base/time.ts";
 import type { Hold } from "../../../../src/credits/ledger/purse.ts";
 import { type FaultProxy, startFaultProxy } from "../../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
@@ -23,7 +25,6 @@ import { type Bench, openBench } from "./fixtures.ts";
 const missing = missingRedis();
 /** Below the gap after which a cell knows that it stood still. */
 const STEP_MS = 400;
-const HOUR_MS = 3_600_000;
 /** `cells.stale_ms`: far more than what these tests wait for really. */
 const STALE_MS = 25_000;
 let aheadMs = 0;

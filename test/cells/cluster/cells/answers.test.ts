@@ -1,6 +1,8 @@
 /** An Idempotency-Key over cells: one call of all answers it, whatever is lost, dies or is away. */
+
 import { setImmediate } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { DAY_MS } from "../../../../src/base/time.ts";
 import type { SharedClock } from "../../../../src/cluster/cells/clock/shared-clock.ts";
 import { retireCell } from "../../../../src/cluster/cells/dataset.ts";
 import { startFaultProxy } from "../../../support/cells/fault-proxy.ts";
@@ -18,7 +20,6 @@ afterAll(() => bench.close());
 const MOST_ROUNDS = 100;
 /** However late the machine is, the moment for which last bytes wait is not over. */
 const NO_TIMERS = { after: () => () => {} };
-const DAY_MS = 86_400_000;
 const open: KeptCell[] = [];
 async function cells(...names: string[]): Promise<KeptCell[]> {
   for (const name of names) open.push(await keptCell(bench, name));

@@ -1,6 +1,8 @@
 /** Days and months of budgets over cells, by Redis's time, which the test sets. */
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Clock, seededRandom, systemClock } from "../../../../src/base/clock.ts";
+import { DAY_MS } from "../../../../src/base/time.ts";
 import { joinSpend } from "../../../../src/cluster/cells/budgets/join-spend.ts";
 import type { BudgetScope } from "../../../../src/credits/budgets/budget.ts";
 import { rounds } from "../../../support/effort.ts";
@@ -24,7 +26,6 @@ import {
 } from "./budgets-fixtures.ts";
 
 const missing = missingRedis();
-const DAY_MS = 86_400_000;
 /** Each test has a first day of a month of its own: the time of cells never goes back. */
 const monthMs = (month: number): number => Date.UTC(2027, month);
 const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

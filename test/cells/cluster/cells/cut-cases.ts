@@ -1,5 +1,6 @@
 /** Every operation of an exchange, and every other script, in a state in which it has something to do. */
 
+import { DAY_MS } from "../../../../src/base/time.ts";
 import { ANY_TIME } from "../../../../src/cluster/cells/clock/shared-clock.ts";
 import type { Operation } from "../../../../src/cluster/cells/exchange.ts";
 import { SCRIPTS } from "../../../../src/cluster/cells/scripts.ts";
@@ -11,7 +12,6 @@ export const OTHER = "other";
 /** Redis's time while exchanges run. */
 export const NOW_MS = 1_900_000_000_000;
 const DAY = "2030-03-17";
-const DAY_MS = 86_400_000;
 /** Number of the bytes that each exchange of these tests brings. */
 const BLOB = 1;
 

@@ -1,13 +1,14 @@
 /** Calls in flight of a key over several cells of one real Redis, in virtual time. */
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seededRandom } from "../../../../src/base/clock.ts";
+import { HOUR_MS } from "../../../../src/base/time.ts";
 import { STALE_MS } from "../../../../src/cluster/cells/settings.ts";
 import type { Admission } from "../../../../src/credits/limits/limits.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
 import { type LimitsCell, type LimitsRig, openLimitsRig } from "./limits-rig.ts";
 
 const missing = missingRedis();
-const HOUR_MS = 3_600_000;
 
 describe.skipIf(missing !== undefined)("calls in flight", () => {
   let rig: LimitsRig;

@@ -2,14 +2,15 @@
  * Rows of money, limits and answers have no expiry in Redis, which follows a clock that may be set: scripts forget them by steady time, and
  * what a release before this one wrote with an expiry loses it. Redis's time is what the test says.
  */
+
 import { Packr } from "msgpackr";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { DAY_MS } from "../../../../src/base/time.ts";
 import { Blobs } from "../../../../src/cluster/cells/exchange.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
 import { openTimedBench, partsOf, spendRow, type TimedBench } from "./budgets-fixtures.ts";
 
 const missing = missingRedis();
-const DAY_MS = 86_400_000;
 const NOON_MS = Date.UTC(2027, 4, 20, 12);
 const JUNE_MS = Date.UTC(2027, 5, 1, 12);
 /** As SPEND_KEPT_MS, ANSWER_MS, FORGET_MS and SLOTS_MS of `scripts/exchange/`. */

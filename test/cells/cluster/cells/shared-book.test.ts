@@ -42,7 +42,9 @@ const listed = (heard: HeardLedger, orgId: string, before: number): LedgerEntry[
     .filter(({ seq }) => seq < before && !(orgId === "org_gap" && hidden.has(seq)))
     .reverse()
     .map(({ seq, amountMicroUsd, balanceMicroUsd, atMs: createdAtMs, requestId }) => ({
-      ...({ kind: "settle", seq, amountMicroUsd: -amountMicroUsd } as const),
+      kind: "settle",
+      seq,
+      amountMicroUsd: -amountMicroUsd,
       balanceMicroUsd,
       createdAtMs,
       requestId,

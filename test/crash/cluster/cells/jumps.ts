@@ -1,5 +1,7 @@
 /** Clocks of an installation that are set and put right, Redis's, a cell's or all, and what must hold meanwhile and afterwards. */
+
 import { strict as assert } from "node:assert";
+import { HOUR_MS } from "../../../../src/base/time.ts";
 import type { SetClocks } from "../../../support/set-clock.fixtures.ts";
 import { lives } from "../../../support/supervisor/fixtures.ts";
 import { equals, until } from "../../../support/wait.ts";
@@ -12,7 +14,6 @@ export interface Jump {
   readonly ms: number;
 }
 
-const HOUR_MS = 3_600_000;
 const RPM = 10;
 /** Room for some calls of a hundred tokens and what is asked. */
 const TPM = 450;

@@ -4,8 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import type { Model } from "../../../../src/base/endpoint.ts";
 import { fail, type WeirError } from "../../../../src/base/errors.ts";
 import { platformKey } from "../../../../src/base/provider-key.ts";
+import { HOUR_MS } from "../../../../src/base/time.ts";
 import { replayReportSchema, replaySchema } from "../../../../src/routing/policies/replay/replay-report.ts";
-import { attempt, HOUR_MS } from "../../../support/analytics/records.ts";
+import { attempt } from "../../../support/analytics/records.ts";
 import {
   CHEAP,
   DEAR,

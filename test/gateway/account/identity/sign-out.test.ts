@@ -51,7 +51,8 @@ describe("sessions of a person", () => {
 describe("a notice of sign-out by the provider", () => {
   const notify = (token: string) =>
     called(
-      ...(["POST", `${rig.gateway.url}/auth/backchannel-logout`] as const),
+      "POST",
+      `${rig.gateway.url}/auth/backchannel-logout`,
       { "content-type": "application/x-www-form-urlencoded" },
       new URLSearchParams({ logout_token: token }).toString(),
     );

@@ -2,18 +2,19 @@
  * Stripe's adapter against stripe-mock, which checks each request against Stripe's own OpenAPI document. It has no state, so
  * this shows that requests are well formed and that Stripe's examples of answers can be read. Built by the Go toolchain.
  */
+
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
+import { MINUTE_MS } from "../../../../src/base/time.ts";
 import { GatewayError } from "../../../../src/billing/payments/gateway.ts";
 import { StripeGateway } from "../../../../src/billing/payments/stripe/stripe-gateway.ts";
 import { freePort } from "../../../support/free-port.ts";
 
 const MOCK = "github.com/stripe/stripe-mock@latest";
-const MINUTE_MS = 60_000;
 
 const missing = whyNot();
 

@@ -1,4 +1,5 @@
 /** What an invited person decides: nothing of an invitation comes into force before they accept it, and nothing of their session by it. */
+
 import { describe, expect, test } from "vitest";
 import { activeMembership } from "../../../../src/account/identity/person-access.ts";
 import type { KeyRow } from "../../../../src/account/key.ts";
@@ -10,12 +11,11 @@ import {
 } from "../../../../src/account/people/invitations.ts";
 import type { Role } from "../../../../src/account/roles.ts";
 import { FIRST_KEY_SCOPES } from "../../../../src/account/scopes.ts";
+import { DAY_MS, HOUR_MS } from "../../../../src/base/time.ts";
 import { failureKind } from "../fixtures.ts";
 import { claimsOf, identityRig } from "./fixtures.ts";
 
 const rig = identityRig();
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 const actsOf = (orgId: string): string[] => rig.trail.auditOf(orgId).map(({ act }) => act);
 const eventsOf = (orgId: string): string[] => rig.trail.eventsOf(orgId).map(({ type }) => type);
 const accept = (token: string, id: string, address?: string) =>

@@ -1,14 +1,15 @@
 /** In which org a person acts, and what a session opens: beyond what the walk over the route table can show. */
+
 import { describe, expect, test } from "vitest";
 import { locksOf, type PersonRequest, personOf } from "../../../../src/account/identity/person-access.ts";
 import type { OrgRow } from "../../../../src/account/org.ts";
 import type { Role } from "../../../../src/account/roles.ts";
+import { HOUR_MS } from "../../../../src/base/time.ts";
 import { ORIGIN } from "../../../support/trail.fixtures.ts";
 import { failureKind } from "../fixtures.ts";
 import { claimsOf, identityRig } from "./fixtures.ts";
 
 const rig = identityRig();
-const HOUR_MS = 3_600_000;
 const OPERATOR = "operator@example.com";
 
 const access = (given: Partial<PersonRequest>) =>

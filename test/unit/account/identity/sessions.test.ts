@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { newId } from "../../../../src/base/ids.ts";
+import { HOUR_MS } from "../../../../src/base/time.ts";
 import { claimsOf, identityRig, START } from "./fixtures.ts";
 
 const rig = identityRig();
-const HOUR_MS = 3_600_000;
 
 describe("a token", () => {
   test("is new with every sign-in, and the session that the browser had ends", async () => {

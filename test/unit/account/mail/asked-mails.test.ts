@@ -1,4 +1,5 @@
 /** Mails to addresses that tenants choose: as many as the quotas say, and no flood keeps a receipt from its reader. */
+
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ticketDecided } from "../../../../src/account/account-events.ts";
 import { AskedMails } from "../../../../src/account/mail/asked-mails.ts";
@@ -7,9 +8,9 @@ import { keyReported } from "../../../../src/account/mail/templates/key-reported
 import { newTicket, ticketWire } from "../../../../src/account/tickets/ticket.ts";
 import { WeirError } from "../../../../src/base/errors.ts";
 import { USUAL_QUOTAS } from "../../../../src/base/quota.ts";
+import { DAY_MS } from "../../../../src/base/time.ts";
 import { mailRig } from "./fixtures.ts";
 
-const DAY_MS = 86_400_000;
 const rig = mailRig();
 let asked: AskedMails;
 beforeEach(() => {

@@ -1,12 +1,13 @@
 /** The daily look at keys that are about to expire. */
+
 import { beforeEach, expect, test } from "vitest";
 import { type KeyRow, newKey, revokedKey } from "../../../../src/account/key.ts";
 import { readEml } from "../../../../src/account/mail/eml.ts";
 import { newSecret } from "../../../../src/account/secret.ts";
+import { DAY_MS } from "../../../../src/base/time.ts";
 import { until } from "../../../support/wait.ts";
 import { mailRig, writtenMails } from "./fixtures.ts";
 
-const DAY_MS = 86_400_000;
 const rig = mailRig();
 
 beforeEach(async () => {
@@ -17,15 +18,17 @@ let made = 0;
 function keyOf(lifetimeDays: number | null, differing: Partial<KeyRow> = {}): KeyRow {
   const lifetimeMs = lifetimeDays === null ? null : lifetimeDays * DAY_MS;
   const order = {
-    ...({
-      orgId: rig.org.id,
-      projectId: "prj_1",
-      name: `key ${++made}`,
-      environment: "live",
-      scopes: [],
-    } as const),
-    ...({ limits: {}, budget: { dailyMicroUsd: null, hard: false }, onDisconnect: "cancel" } as const),
-    ...({ svcVersion: "2026-09-09", lifetimeMs, rotatedFrom: null } as const),
+    orgId: rig.org.id,
+    projectId: "prj_1",
+    name: `key ${++made}`,
+    environment: "live" as const,
+    scopes: [],
+    limits: {},
+    budget: { dailyMicroUsd: null, hard: false },
+    onDisconnect: "cancel" as const,
+    svcVersion: "2026-09-09" as const,
+    lifetimeMs,
+    rotatedFrom: null,
   };
   return { ...newKey(order, newSecret("live"), rig.clock.now()), ...differing };
 }

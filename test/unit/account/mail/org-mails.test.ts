@@ -143,7 +143,10 @@ describe("the mail of", () => {
       onFailure: () => {},
     });
     const exceeded = {
-      ...({ budget: "project_monthly", keyId: "key_1", projectId: "prj_1", hard: true } as const),
+      budget: "project_monthly" as const,
+      keyId: "key_1",
+      projectId: "prj_1",
+      hard: true,
       orgId: rig.org.id,
       limitMicroUsd: 123_456_000_000,
       spentMicroUsd: 123_456_500_000,

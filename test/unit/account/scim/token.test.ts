@@ -1,5 +1,7 @@
 /** The token of a directory: how long it works, and what its rows say. */
+
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { DAY_MS } from "../../../../src/base/time.ts";
 import { directoryRig, type Rig } from "./directory.fixtures.ts";
 
 let rig: Rig;
@@ -8,7 +10,6 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-const DAY_MS = 86_400_000;
 const make = () => rig.accounts.act(() => rig.tokens.make(rig.one).secret);
 
 test("a token that was replaced works to the last millisecond of a day", async () => {

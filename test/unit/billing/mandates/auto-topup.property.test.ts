@@ -13,8 +13,16 @@ import { someOrg } from "../fixtures.ts";
 import type { ConfirmStep, PrepareStep } from "../scripted-gateway.fixtures.ts";
 
 const CONFIRMS: readonly ConfirmStep[] = [
-  ...(["paid", "paid", "processing", "hard", "soft", "opt_out", "busy"] as const),
-  ...(["unclear_paid", "unclear_none", "unclear_late"] as const),
+  "paid",
+  "paid",
+  "processing",
+  "hard",
+  "soft",
+  "opt_out",
+  "busy",
+  "unclear_paid",
+  "unclear_none",
+  "unclear_late",
 ];
 const PREPARES: readonly PrepareStep[] = ["busy", "unclear", "declined", "refused"];
 

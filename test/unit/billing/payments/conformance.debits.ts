@@ -1,7 +1,9 @@
 /** The part of the list of `conformance.ts` that is about calls that fail, mandates, debits and the day's account. */
+
 import { expect, test } from "vitest";
+import { HOUR_MS, MINUTE_MS } from "../../../../src/base/time.ts";
 import type { DayLine } from "../../../../src/billing/payments/gateway.ts";
-import { type Bench, failure, MINUTE_MS, nextKey, START_MS } from "./fixtures.ts";
+import { type Bench, failure, nextKey, START_MS } from "./fixtures.ts";
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
@@ -178,8 +180,6 @@ export function mandates(at: () => Bench): void {
 }
 
 export function account(at: () => Bench): void {
-  const HOUR_MS = 3_600_000;
-
   test("lists all of a day and nothing of others, oldest first, and what was paid out", async () => {
     const { house } = at().service;
     const { engine } = at().simulator;

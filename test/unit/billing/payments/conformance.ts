@@ -1,12 +1,13 @@
 /** What every payment gateway must do, held against its adapter over sockets: one list for all of them. */
+
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WeirError } from "../../../../src/base/errors.ts";
+import { MINUTE_MS } from "../../../../src/base/time.ts";
 import { account, failures, mandates } from "./conformance.debits.ts";
 import {
   Bench,
   failure,
   HOOK_SECRET,
-  MINUTE_MS,
   nextKey,
   type ReceivedHook,
   type ServiceUnderTest,

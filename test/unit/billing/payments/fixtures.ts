@@ -1,4 +1,5 @@
 /** A payment gateway of ours, the simulated service that it talks to, a clock for both, and what receives webhooks. */
+
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
@@ -9,6 +10,7 @@ import {
 import type { House } from "../../../../simulator/payments/state.ts";
 import { type Clock, seededRandom } from "../../../../src/base/clock.ts";
 import type { Currency } from "../../../../src/base/currency.ts";
+import { MINUTE_MS } from "../../../../src/base/time.ts";
 import type {
   CheckoutOrder,
   DebitOrder,
@@ -21,7 +23,6 @@ import type {
 import { GatewayError } from "../../../../src/billing/payments/gateway.ts";
 
 export const START_MS = Date.UTC(2026, 10, 23, 6);
-export const MINUTE_MS = 60_000;
 
 export interface TestClock extends Clock {
   nowMs: number;

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { timedSignature } from "../../../../simulator/payments/notices.ts";
 import { systemRandom, systemTimers } from "../../../../src/base/clock.ts";
 import type { HttpHead } from "../../../../src/base/operation/http-head.ts";
+import { DAY_MS } from "../../../../src/base/time.ts";
 import { GatewayError, type PaymentGateway } from "../../../../src/billing/payments/gateway.ts";
 import { type Inbound, openInbound, readNotice } from "../../../../src/billing/payments/inbound.ts";
 import { RazorpayGateway } from "../../../../src/billing/payments/razorpay/razorpay-gateway.ts";
@@ -18,7 +19,6 @@ import { openStore, type Store } from "../../../../src/store/store.ts";
 import { type TestClock, testClock } from "./fixtures.ts";
 
 const SECRET = "whsec_inbound";
-const DAY_MS = 86_400_000;
 
 let dir: string;
 let store: Store;

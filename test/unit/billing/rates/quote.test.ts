@@ -1,8 +1,10 @@
 /** What a quote says: each part of what is paid, and the same in its top-up, its invoice and the balance. */
+
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cursors } from "../../../../src/base/operation/cursor.ts";
 import type { Caller } from "../../../../src/base/operation/operation.ts";
+import { DAY_MS } from "../../../../src/base/time.ts";
 import { invoiceWire } from "../../../../src/billing/invoices/invoice-wire.ts";
 import { pageModel, textsOf } from "../../../../src/billing/invoices/pages/page-model.ts";
 import { FxTable } from "../../../../src/billing/rates/fx-table.ts";
@@ -130,9 +132,16 @@ async function sold({ buyer, amountMinor, rate, spreadBps }: Sale) {
 }
 
 const SAME_IN_TOPUP = [
-  ...(["currency", "amount_minor", "tax_minor", "total_minor", "credits_micro", "fx_rate"] as const),
-  ...(["mid_rate", "spread_bps", "spread_minor"] as const),
-];
+  "currency",
+  "amount_minor",
+  "tax_minor",
+  "total_minor",
+  "credits_micro",
+  "fx_rate",
+  "mid_rate",
+  "spread_bps",
+  "spread_minor",
+] as const;
 
 async function expectAgreement(sale: Sale): Promise<void> {
   const { quote, topup, invoice, balance } = await sold(sale);
@@ -216,7 +225,6 @@ test("C11: an invoice prints the spread; one that was issued without it does not
 });
 
 describe("C11: the balance is shown at the rate of a quote of the same moment", () => {
-  const DAY_MS = 86_400_000;
   const listed = (day: string, usdInr: string) => ({ day, usdInr, source: "test" });
   const shownWith = (options: { listed?: ReturnType<typeof listed>[]; always?: string }) => {
     const { store, clock } = billing;
@@ -228,7 +236,8 @@ describe("C11: the balance is shown at the rate of a quote of the same moment", 
     [
       "an old one, and one for any day",
       { listed: [listed("2026-11-02", "70.00000000")], always: "88.00000000" },
-      ...(["89.76000000", "2026-11-23"] as const),
+      "89.76000000",
+      "2026-11-23",
     ],
     ["an old one alone", { listed: [listed("2026-11-02", "70.00000000")] }, "71.40000000", "2026-11-02"],
   ])("%s", (_, rates, fxRate, fxDay) => {

@@ -83,8 +83,13 @@ test("C2: entries that a cell has not listed yet are no fault of the books: the 
 
 test("C2: an entry that stands for lost ones follows the one before them", async () => {
   const gap = {
-    ...({ kind: "adjustment", firstSeq: 2, seq: 3, amountMicroUsd: -3_000_000 } as const),
-    ...({ refType: GAP_REF, refId: "gap", createdAtMs: Date.parse(`${DAY}T12:00:00Z`) } as const),
+    kind: "adjustment" as const,
+    firstSeq: 2,
+    seq: 3,
+    amountMicroUsd: -3_000_000,
+    refType: GAP_REF as typeof GAP_REF,
+    refId: "gap",
+    createdAtMs: Date.parse(`${DAY}T12:00:00Z`),
   };
   let balanceMicroUsd = 0;
   await goodDay((list) => async (orgId, page) => {

@@ -1,7 +1,9 @@
 /** Faults are planted in one book at a time; each is found, and nothing else is. */
+
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { seededRandom } from "../../../../src/base/clock.ts";
+import { HOUR_MS } from "../../../../src/base/time.ts";
 import { GatewayError } from "../../../../src/billing/payments/gateway.ts";
 import { FINDING_KINDS } from "../../../../src/billing/reconciliation/reconciliation-finding.ts";
 import {
@@ -15,7 +17,6 @@ import { someOrg } from "../fixtures.ts";
 import { type Books, kindsOf, openBooks } from "../reconciliation.fixtures.ts";
 
 const DAY = "2026-11-23";
-const HOUR_MS = 3_600_000;
 const [ORG, ABROAD] = [someOrg(), someOrg("US")];
 const ORGS = [ORG, ABROAD].sort((a, b) => (a.id < b.id ? -1 : 1));
 

@@ -74,7 +74,14 @@ async function told(): Promise<Operation[]> {
 
 const FACTS = { requestId: "req_key", status: 200, isStream: false };
 const operation = (leftMs: unknown, facts: object = FACTS, blob = 1): Operation => [
-  ...(["answer", "key", "org", "f", JSON.stringify(facts), leftMs, blob, 1000] as const),
+  "answer",
+  "key",
+  "org",
+  "f",
+  JSON.stringify(facts),
+  leftMs,
+  blob,
+  1000,
 ];
 
 /** Within 5 ms: Redis's time and the clock's are cut to whole milliseconds. */

@@ -1,12 +1,13 @@
 /** What was spent so far, read from the rows of a folder: the same as the gateway that wrote them says. */
+
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { DAY_MS } from "../../../../src/base/time.ts";
 import type { BudgetScope } from "../../../../src/credits/budgets/budget.ts";
 import { type BudgetHold, type LocalBudgets, openBudgets } from "../../../../src/credits/budgets/budgets.ts";
 import { type SpendSoFar, spendSoFar } from "../../../../src/credits/budgets/spend-so-far.ts";
 import { openCredits } from "../../../../src/credits/ledger/credits.ts";
 import { ManualClock, tempStore } from "../../../support/credits/fixtures.ts";
 
-const DAY_MS = 86_400_000;
 const ZONE = "Asia/Kolkata";
 const clock = () => new ManualClock("2026-03-28T12:00:00Z");
 const scope = (keyId: string, projectId = "proj_1", orgId = "org_1"): BudgetScope => ({

@@ -1,6 +1,8 @@
 /** S4: bytes that are kept of orgs' calls are counted with their rows, whatever is repeated, removed, dropped or killed. */
+
 import { afterEach, describe, expect, test } from "vitest";
 import type { KeyContext } from "../../../../src/account/keyring.ts";
+import { DAY_MS, HOUR_MS } from "../../../../src/base/time.ts";
 import { KeptBytes, type KeptOwner } from "../../../../src/credits/kept/kept-bytes.ts";
 import { KeptRoom } from "../../../../src/credits/kept/kept-pool.ts";
 import { answerBytes, IdempotentAnswers } from "../../../../src/inference/exchange/kept/idempotency.ts";
@@ -8,8 +10,6 @@ import { responseBytes, StoredResponses } from "../../../../src/inference/exchan
 import type { Store } from "../../../../src/store/store.ts";
 import { ManualClock, tempStore } from "../../../support/credits/fixtures.ts";
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 const MAX = 64 * 1024;
 const live: KeptOwner = { orgId: "org_1", environment: "live" };
 const test_: KeptOwner = { orgId: "org_1", environment: "test" };

@@ -1,11 +1,12 @@
 /** The alert of a day on which an org spends more than usual: once a day, and only where something is usual. */
+
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { DAY_MS } from "../../../../src/base/time.ts";
 import { budgetEvents } from "../../../../src/credits/budgets/budget-events.ts";
 import { type LocalBudgets, openBudgets } from "../../../../src/credits/budgets/budgets.ts";
 import { ManualClock, tempStore } from "../../../support/credits/fixtures.ts";
 import { type TestTrail, trailOn } from "../../../support/trail.fixtures.ts";
 
-const DAY_MS = 86_400_000;
 const SCOPE = { keyId: "key_1", projectId: "prj_1", orgId: "org_1", timeZone: "Asia/Kolkata" };
 
 let disk: ReturnType<typeof tempStore>;

@@ -1,7 +1,9 @@
 /** Kept answers are forgotten when their time is over, however many there are: nothing grows for ever (T55). */
+
 import { afterAll, describe, expect, test, vi } from "vitest";
 import type { KeyContext } from "../../../../src/account/keyring.ts";
 import type { Clock } from "../../../../src/base/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../../../src/base/time.ts";
 import { IdempotentAnswers } from "../../../../src/inference/exchange/kept/idempotency.ts";
 import { StoredResponses } from "../../../../src/inference/exchange/kept/stored-responses.ts";
 import type { Store } from "../../../../src/store/store.ts";
@@ -10,8 +12,6 @@ import { tempStore } from "../../../support/credits/fixtures.ts";
 const temp = tempStore();
 afterAll(() => temp.dispose());
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** More than one sweep's commit takes. */
 const ROWS = 2500;
 

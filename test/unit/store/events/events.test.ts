@@ -1,8 +1,10 @@
 /** Events and the audit: there exactly if the act is, listed newest first, forgotten in time. */
+
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { cursors } from "../../../../src/base/operation/cursor.ts";
 import type { AnyOperation, Caller } from "../../../../src/base/operation/operation.ts";
+import { DAY_MS } from "../../../../src/base/time.ts";
 import { changesBetween } from "../../../../src/store/events/audit.ts";
 import { Events } from "../../../../src/store/events/events.ts";
 import { eventOperations } from "../../../../src/store/events/operations.ts";
@@ -11,7 +13,6 @@ import { ManualClock, tempStore } from "../../../support/credits/fixtures.ts";
 import { NO_HEAD } from "../../../support/http-head.fixtures.ts";
 import { ORIGIN, type TestTrail, trailOn } from "../../../support/trail.fixtures.ts";
 
-const DAY_MS = 86_400_000;
 const revoked = eventType("key.revoked", z.object({ id: z.string() }));
 const caller: Caller = {
   requestId: "01J00000000000000000000000",

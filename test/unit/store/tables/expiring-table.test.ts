@@ -1,13 +1,13 @@
 /** A table whose rows end by themselves looks for them until its store closes. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { HOUR_MS } from "../../../../src/base/time.ts";
 import { openStore } from "../../../../src/store/store.ts";
 import { openExpiringTable } from "../../../../src/store/tables/expiring-table.ts";
 import { until } from "../../../support/wait.ts";
-
-const HOUR_MS = 3_600_000;
 
 test("its looks end with the store, though nobody closed the table", async () => {
   const folder = mkdtempSync(join(tmpdir(), "weir-expiring-"));

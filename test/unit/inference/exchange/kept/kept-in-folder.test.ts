@@ -1,5 +1,7 @@
 /** What a folder keeps of answers: oldest first, and of the oldest beyond a bound no bytes. */
+
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { HOUR_MS } from "../../../../../src/base/time.ts";
 import { IdempotentAnswers } from "../../../../../src/inference/exchange/kept/idempotency.ts";
 import {
   answersInFolder,
@@ -8,7 +10,6 @@ import {
 import { StoredResponses } from "../../../../../src/inference/exchange/kept/stored-responses.ts";
 import { ManualClock, tempStore } from "../../../../support/credits/fixtures.ts";
 
-const HOUR_MS = 3_600_000;
 const MANY = 1 << 30;
 let temp: ReturnType<typeof tempStore>;
 let clock: ManualClock;
