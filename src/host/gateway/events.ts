@@ -38,9 +38,9 @@ import {
 } from "../../billing/subscriptions/subscription-events.ts";
 import { budgetExceeded, spendSpike } from "../../credits/budgets/budget-events.ts";
 import { creditsLow, creditsNegative } from "../../credits/ledger/credit-events.ts";
+import { endpointDown } from "../../routing/health/endpoint-down.ts";
 import { canaryRed, policyActivated } from "../../routing/policies/policy-events.ts";
 import { EVENT_NAMES, EVENT_TYPES, type EventType } from "../../store/events/types.ts";
-import { endpointDown } from "./endpoint-down.ts";
 
 const EMITTED: readonly EventType[] = [
   keyCreated,

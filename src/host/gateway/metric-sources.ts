@@ -2,11 +2,12 @@
 
 import { BUCKETS_S, type Histogram } from "../../base/histogram.ts";
 import type { Descriptors } from "../../base/process/descriptors.ts";
+import type { Catalog } from "../../catalog/models/catalog.ts";
 import type { MetricSources } from "../../edge/metrics.ts";
 import type { Exchange } from "../../inference/exchange/exchange.ts";
 import type { Latencies, LatencySeries } from "../../inference/exchange/figures/latencies.ts";
+import type { Health } from "../../routing/health/health.ts";
 import { cellCounters, cellGauges, cellHistograms, leaseGauges } from "./cell-metrics.ts";
-import { endpointsOut } from "./health.ts";
 import type { KeyProbeCounts } from "./key-probes.ts";
 import type { Rooms } from "./rooms.ts";
 
@@ -261,3 +262,12 @@ const spanCounters = ({ telemetry }: Rooms): MetricSources["counters"] => ({
     read: () => telemetry?.dropped() ?? NO_SPANS,
   },
 });
+
+/** Number of endpoints where none of the gateway's keys is usable now. */
+function endpointsOut(catalog: Catalog, health: Health): number {
+  let out = 0;
+  for (const { endpoints } of catalog.current().models.values()) {
+    for (const endpoint of endpoints) if ((health.of(endpoint)?.outForMs ?? 0) > 0) out += 1;
+  }
+  return out;
+}

@@ -14,7 +14,10 @@ import { Listeners } from "../../base/listeners.ts";
 import { cursors as openCursors } from "../../base/operation/cursor.ts";
 import { endProcess } from "../../base/process/ending.ts";
 import { keepPrivate } from "../../base/process/private-folder.ts";
+import { openReceipts } from "../../billing/receipts/open.ts";
+import { openAppRoom } from "../../catalog/apps/open.ts";
 import type { CatalogSnapshot } from "../../catalog/models/catalog.ts";
+import { openCatalogRoom } from "../../catalog/models/open.ts";
 import { simulatedModels } from "../../catalog/models/stats-operations.ts";
 import type { Cell } from "../../cluster/cells/cell.ts";
 import type { Flushed } from "../../cluster/cells/flushing.ts";
@@ -25,7 +28,12 @@ import { Uploads } from "../../edge/body/uploads.ts";
 import { openBodies } from "../../inference/exchange/body/bodies.ts";
 import { Latencies } from "../../inference/exchange/figures/latencies.ts";
 import { openUpstreams } from "../../inference/upstream/upstreams.ts";
+import { openEndpointDown } from "../../routing/health/endpoint-down.ts";
 import type { Health } from "../../routing/health/health.ts";
+import { openHealth } from "../../routing/health/open.ts";
+import { shareCoolDowns } from "../../routing/health/shared-cool-downs.ts";
+import { shareErrors } from "../../routing/health/shared-errors.ts";
+import { type CanarySharing, openPolicyRoom } from "../../routing/policies/open.ts";
 import { openReplays } from "../../routing/policies/replay/replay.ts";
 import { Audit } from "../../store/events/audit.ts";
 import { Events } from "../../store/events/events.ts";
@@ -36,27 +44,19 @@ import { openStore, type Store } from "../../store/store.ts";
 import { openPool } from "../../workers/pool.ts";
 import { openThread } from "../../workers/thread.ts";
 import { BackupMoment } from "../backup/moment.ts";
-import type { Config } from "../settings/config.ts";
+import { type Config, minOrgsOf } from "../settings/config.ts";
 import { openAccount } from "./account.ts";
-import { openAppRoom } from "./apps.ts";
 import { autoTopupHook } from "./auto-topup.ts";
 import { openCanonical } from "./canonical.ts";
-import { openCatalogRoom } from "./catalog.ts";
 import type { CellPorts, SharedInstallation } from "./cell-settings.ts";
-import { shareCoolDowns } from "./cool-downs.ts";
 import { openDirectory } from "./directory.ts";
-import { openEndpointDown } from "./endpoint-down.ts";
-import { openHealth } from "./health.ts";
 import { openIdentity } from "./identity.ts";
 import { openKept } from "./kept.ts";
 import { openLimitsRoom } from "./limits.ts";
 import { openMailRoom } from "./mail.ts";
 import { openMoney } from "./money.ts";
-import { openPolicyRoom } from "./policies.ts";
-import { openReceipts } from "./receipts.ts";
 import { openSales } from "./sales.ts";
 import { servicesOf } from "./services.ts";
-import { shareErrors } from "./shared-errors.ts";
 import type { Stopping } from "./stopping.ts";
 import { openTelemetryRoom, stopTelemetry } from "./telemetry.ts";
 import { openWebhookRoom } from "./webhooks.ts";
@@ -135,7 +135,14 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
     ...orgPorts(account.accounts),
     takePlace: limitsRoom.takePlace,
   });
-  const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
+  const apps = openAppRoom({
+    ...ground,
+    ...trail,
+    ...account,
+    figures: analytics.publicFigures,
+    modelStats: analytics.modelStats,
+    minOrgs: minOrgsOf(config),
+  });
   const kept = await openKept(config, { ...ground, accounts: account.accounts }, log);
   const routing = openRouting(ground, trail, log);
   const sharing = await shareWith(ground.cell, { ...account, ...routing, analytics, money });
@@ -157,7 +164,7 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
     identity,
     mail,
     telemetry,
-    receipts: openReceipts(config, log, ground),
+    receipts: openReceipts({ ...ground, publicUrl: config.publicUrl, host: config.host, log }),
     simulated,
     outbox,
     pool,
@@ -231,7 +238,7 @@ async function shareWith(
       for (const [keyId, atMs = 0] of rows) lastUsed.heardOf(keyId, atMs);
     },
   });
-  const close = shareErrors(cell, health);
+  const close = shareErrors(signals, health);
   await cell.opened();
   return { close, bringOut };
 }
@@ -301,7 +308,14 @@ async function openGround(config: Config, log: Logger, { shared, cell: ports }: 
   const simulator = config.simulatorUrl === undefined ? await startOwnSimulator(listeners) : undefined;
   const isCell = cell !== undefined;
   const simulatorUrl = config.simulatorUrl ?? simulator?.url ?? "";
-  const known = await openCatalogRoom(config, log, { store, clock, simulatorUrl, isCell });
+  const known = await openCatalogRoom({
+    configDir: config.configDir,
+    log,
+    store,
+    clock,
+    simulatorUrl,
+    isCell,
+  });
   return {
     clock,
     store,
@@ -379,12 +393,24 @@ function openTrail(
 /** Opens what routes calls. */
 function openRouting(ground: Ground, { events }: Trail, log: Logger) {
   const { store, clock } = ground;
-  const known = openHealth(store, clock, log);
+  const known = openHealth({ store, clock, log });
   return {
     ...known,
-    ...openPolicyRoom(ground, log, events),
+    ...openPolicyRoom({ store, clock, events, log, canaries: canariesOf(ground.cell) }),
     endpointDown: openEndpointDown({ store, clock, events, health: known.health, log }),
   };
 }
+
+const canariesOf = (cell: Cell | undefined): CanarySharing | undefined =>
+  cell && {
+    add: (part) =>
+      cell.merged.add({
+        table: "policies.canaries",
+        kind: "sum",
+        take: (most) => part.take(most),
+        heard: (rows) => part.heard(rows),
+      }),
+    flush: () => cell.merged.flush(),
+  };
 
 type Ground = Awaited<ReturnType<typeof openGround>>;

@@ -221,3 +221,9 @@ function readPlans(configDir: string): readonly Plan[] {
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
   return read.value.plans;
 }
+
+const MIN_ORGS = 5;
+
+/** Orgs behind a public figure: on a machine of one's own there is nobody to be hidden from. */
+export const minOrgsOf = (config: Config): number =>
+  config.settings.min_orgs ?? (isLocalOnly(config) ? 1 : MIN_ORGS);

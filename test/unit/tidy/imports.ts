@@ -55,7 +55,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "credits/kept": ["store"],
   "credits/limits": ["base/operation", "credits/budgets", "credits/kept"],
   routing: [],
-  "routing/health": ["record", "routing"],
+  "routing/health": ["record", "store", "store/events", "routing"],
   "routing/planner": ["routing", "routing/health"],
   // What a policy says: its documents, read and matched.
   "routing/language": ["base/document", "routing/planner"],
@@ -69,6 +69,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "routing/health",
     "routing/planner",
     "routing/language",
+    "src/workers/thread.ts",
   ],
   // It takes only the shape of a ledger entry from credits.
   analytics: ["base/operation", "record", "store", "store/events", "src/credits/ledger/entry.ts"],
@@ -97,7 +98,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Prices and models of other lists, for files of the catalog.
   "catalog/import": ["base/document", "catalog/models"],
   // An org's apps and the public pages; figures come by ports.
-  "catalog/apps": ["base/operation", "store", "store/events", "account", "catalog"],
+  "catalog/apps": ["base/operation", "store", "store/events", "account", "catalog", "catalog/models"],
   // From a quote to credit: top-ups, refunds, mandates, plans, subscriptions.
   billing: [
     "base/operation",
@@ -114,7 +115,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "billing/payments": ["base/operation", "store", "store/jobs"],
   "billing/invoices": ["base/operation", "base/document", "store", "store/events", "store/jobs", "account"],
   // Signed statements of what a call cost.
-  "billing/receipts": ["base/operation", "record", "store"],
+  "billing/receipts": [
+    "base/operation",
+    "record",
+    "store",
+    "store/installation",
+    "src/account/provider-keys/vault.ts",
+  ],
   inference: [],
   "inference/upstream": ["record", "wire"],
   "inference/exchange": [

@@ -60,7 +60,7 @@ const insertion = (rows: number): string => `
 
 const [requests = "", rounds = ""] = process.argv.slice(2);
 const home = await openTraffic();
-/** Drafts of this length are read in a thread: see `src/host/gateway/policies.ts`. */
+/** Drafts of this length are read in a thread: see `src/routing/policies/open.ts`. */
 const reading = openThread(new URL("../../../../src/routing/policies/reading-thread.ts", import.meta.url));
 try {
   await home.client.command({ query: insertion(Number(requests)) });

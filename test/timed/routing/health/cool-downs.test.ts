@@ -1,13 +1,13 @@
 /** How soon a key that a provider refused at one cell is out at the others. */
 import { afterAll, beforeAll, test } from "vitest";
-import { systemTimers } from "../../../src/base/clock.ts";
-import { shareCoolDowns } from "../../../src/host/gateway/cool-downs.ts";
-import { Health } from "../../../src/routing/health/health.ts";
-import { type Bench, openBench } from "../../cells/cluster/cells/fixtures.ts";
-import { endpoint, key, outFor, refuse } from "../../cells/host/cool-downs-rig.ts";
-import { missingRedis } from "../../support/redis-server.ts";
-import { until } from "../../support/wait.ts";
-import { staysWithin, tookMs } from "../within.ts";
+import { systemTimers } from "../../../../src/base/clock.ts";
+import { Health } from "../../../../src/routing/health/health.ts";
+import { shareCoolDowns } from "../../../../src/routing/health/shared-cool-downs.ts";
+import { type Bench, openBench } from "../../../cells/cluster/cells/fixtures.ts";
+import { endpoint, key, outFor, refuse } from "../../../cells/routing/health/cool-downs-rig.ts";
+import { missingRedis } from "../../../support/redis-server.ts";
+import { until } from "../../../support/wait.ts";
+import { staysWithin, tookMs } from "../../within.ts";
 
 const missing = missingRedis();
 /** A Retry-After is in whole seconds: cells that hear of it later than the least one call the provider through all of it. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Endpoint } from "../../../../src/base/endpoint.ts";
-import { openEndpointDown } from "../../../../src/host/gateway/endpoint-down.ts";
+import { openEndpointDown } from "../../../../src/routing/health/endpoint-down.ts";
 import type { Outage } from "../../../../src/routing/health/health.ts";
 import { Events } from "../../../../src/store/events/events.ts";
 import { openStore, type Store } from "../../../../src/store/store.ts";

@@ -1,12 +1,22 @@
 /** Opens health and restores its saved state before the first call. */
 import type { Logger } from "pino";
 import type { Clock } from "../../base/clock.ts";
-import type { Catalog } from "../../catalog/models/catalog.ts";
-import { Health } from "../../routing/health/health.ts";
-import { HealthMemory, type SavedHealth } from "../../routing/health/health-memory.ts";
 import type { Store } from "../../store/store.ts";
+import { Health } from "./health.ts";
+import { HealthMemory, type SavedHealth } from "./health-memory.ts";
 
-export function openHealth(store: Store, clock: Clock, log: Logger) {
+export interface HealthPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface OpenHealth {
+  readonly health: Health;
+  readonly healthMemory: HealthMemory;
+}
+
+export function openHealth({ store, clock, log }: HealthPorts): OpenHealth {
   const health = new Health(clock);
   const table = store.table<SavedHealth>("routing.health");
   const healthMemory = new HealthMemory({
@@ -29,13 +39,4 @@ export function openHealth(store: Store, clock: Clock, log: Logger) {
   });
   healthMemory.start();
   return { health, healthMemory };
-}
-
-/** Number of endpoints where none of the gateway's keys is usable now. */
-export function endpointsOut(catalog: Catalog, health: Health): number {
-  let out = 0;
-  for (const { endpoints } of catalog.current().models.values()) {
-    for (const endpoint of endpoints) if ((health.of(endpoint)?.outForMs ?? 0) > 0) out += 1;
-  }
-  return out;
 }

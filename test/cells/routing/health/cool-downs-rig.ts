@@ -1,6 +1,6 @@
 /** What cells know of a provider's keys, and how a provider refuses one of them. */
-import type { Endpoint, ProviderKey } from "../../../src/base/endpoint.ts";
-import type { Health } from "../../../src/routing/health/health.ts";
+import type { Endpoint, ProviderKey } from "../../../../src/base/endpoint.ts";
+import type { Health } from "../../../../src/routing/health/health.ts";
 
 export const key = (id: string, isByok = false): ProviderKey => ({
   id,

@@ -2,21 +2,23 @@
 import type { Logger } from "pino";
 import type { Clock } from "../../base/clock.ts";
 import { problemText } from "../../base/document/document.ts";
+import type { Store } from "../../store/store.ts";
 import {
   type Catalog,
   type CatalogSnapshot,
   type Followed,
   openCatalog,
   type ReloadResult,
-} from "../../catalog/models/catalog.ts";
-import { storedChangelog } from "../../catalog/models/changelog.ts";
-import { storedPriceVersions } from "../../catalog/models/price-versions.ts";
-import { storedReadings } from "../../catalog/models/readings.ts";
-import { unconfigured, unconfiguredText } from "../../catalog/models/unconfigured.ts";
-import type { Store } from "../../store/store.ts";
-import type { Config } from "../settings/config.ts";
+} from "./catalog.ts";
+import { type Changelog, storedChangelog } from "./changelog.ts";
+import { storedPriceVersions } from "./price-versions.ts";
+import { storedReadings } from "./readings.ts";
+import { unconfigured, unconfiguredText } from "./unconfigured.ts";
 
-interface CatalogGround {
+export interface CatalogPorts {
+  /** Folder of `providers.yaml` and `models/`. */
+  readonly configDir: string;
+  readonly log: Logger;
   readonly store: Store;
   readonly clock: Clock;
   readonly simulatorUrl: string;
@@ -24,12 +26,20 @@ interface CatalogGround {
   readonly isCell: boolean;
 }
 
+export interface OpenCatalog {
+  readonly catalog: Catalog;
+  readonly changelog: Changelog;
+}
+
 /** @throws CatalogError when the files have problems */
-export async function openCatalogRoom(
-  { configDir }: Config,
-  log: Logger,
-  { store, clock, simulatorUrl, isCell }: CatalogGround,
-) {
+export async function openCatalogRoom({
+  configDir,
+  log,
+  store,
+  clock,
+  simulatorUrl,
+  isCell,
+}: CatalogPorts): Promise<OpenCatalog> {
   const priceVersions = storedPriceVersions(store, clock);
   const changelog = storedChangelog(store, clock, priceVersions);
   const catalog: Catalog = await openCatalog({

@@ -2,23 +2,31 @@
 import type { Logger } from "pino";
 import { openVault } from "../../account/provider-keys/vault.ts";
 import type { Clock } from "../../base/clock.ts";
-import { ReceiptKeys } from "../../billing/receipts/keys.ts";
 import type { Installation } from "../../store/installation/installation.ts";
 import type { Store } from "../../store/store.ts";
-import type { Config } from "../settings/config.ts";
+import { ReceiptKeys } from "./keys.ts";
 
-interface ReceiptGround {
+export interface ReceiptPorts {
+  /** Where the gateway is reached, if that is set. */
+  readonly publicUrl: string | undefined;
+  /** Where it listens. */
+  readonly host: string;
+  readonly log: Logger;
   readonly store: Store;
   readonly clock: Clock;
   readonly installation: Installation;
 }
 
+export interface Receipts {
+  readonly keys: ReceiptKeys;
+  /** The address by which receipts name this gateway. */
+  issuer(): string;
+  /** Makes the key at the first start. @param port where the gateway listens */
+  listensAt(port: number): void;
+}
+
 /** Opens the room; its key is made with the first receipt, or when the keys are first asked for. */
-export function openReceipts(
-  config: Pick<Config, "publicUrl" | "host">,
-  log: Logger,
-  { store, clock, installation }: ReceiptGround,
-) {
+export function openReceipts({ publicUrl, host, log, store, clock, installation }: ReceiptPorts): Receipts {
   const keys = new ReceiptKeys({
     store,
     clock,
@@ -28,8 +36,7 @@ export function openReceipts(
   let port = 0;
   return {
     keys,
-    issuer: () => config.publicUrl ?? `http://${config.host === "::1" ? "[::1]" : "127.0.0.1"}:${port}`,
-    /** Makes the key at the first start. */
+    issuer: () => publicUrl ?? `http://${host === "::1" ? "[::1]" : "127.0.0.1"}:${port}`,
     listensAt(at: number): void {
       port = at;
       keys.signer().catch((err: unknown) => log.warn({ err }, "the key for receipts could not be made yet"));

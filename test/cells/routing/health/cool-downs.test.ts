@@ -1,13 +1,13 @@
-/** A key that a provider refuses at one cell is out at all of them. Within what time: test/timed/host/cool-downs.test.ts. */
+/** A key that a provider refuses at one cell is out at all of them. Within what time: test/timed/routing/health/cool-downs.test.ts. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { systemTimers } from "../../../src/base/clock.ts";
-import type { Endpoint } from "../../../src/base/endpoint.ts";
-import { shareCoolDowns } from "../../../src/host/gateway/cool-downs.ts";
-import { shareErrors } from "../../../src/host/gateway/shared-errors.ts";
-import { Health } from "../../../src/routing/health/health.ts";
-import { missingRedis } from "../../support/redis-server.ts";
-import { until } from "../../support/wait.ts";
-import { type Bench, openBench, type TestCell } from "../cluster/cells/fixtures.ts";
+import { systemTimers } from "../../../../src/base/clock.ts";
+import type { Endpoint } from "../../../../src/base/endpoint.ts";
+import { Health } from "../../../../src/routing/health/health.ts";
+import { shareCoolDowns } from "../../../../src/routing/health/shared-cool-downs.ts";
+import { shareErrors } from "../../../../src/routing/health/shared-errors.ts";
+import { missingRedis } from "../../../support/redis-server.ts";
+import { until } from "../../../support/wait.ts";
+import { type Bench, openBench, type TestCell } from "../../cluster/cells/fixtures.ts";
 import { endpoint, key, outFor, refuse } from "./cool-downs-rig.ts";
 
 const missing = missingRedis();
@@ -85,7 +85,7 @@ test.skipIf(missing)(
     const keys = [key("x/1")];
     const at = endpoint(keys);
     const [a, b, c] = healths as [Health, Health, Health];
-    const stops = cells.map((cell, i) => shareErrors(cell, healths[i] as Health, 50));
+    const stops = cells.map((cell, i) => shareErrors(cell.signals, healths[i] as Health, 50));
     const end = (health: Health, result: object) =>
       health.onResult(
         health.begin(at, keys) as NonNullable<ReturnType<Health["begin"]>>,

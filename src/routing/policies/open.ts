@@ -3,22 +3,38 @@
  */
 import type { Logger } from "pino";
 import type { Clock } from "../../base/clock.ts";
-import type { Cell } from "../../cluster/cells/cell.ts";
-import type { PolicyReading } from "../../routing/language/policy-reading.ts";
-import { openPolicies, type SharedPart } from "../../routing/policies/policies.ts";
-import { canaryRed } from "../../routing/policies/policy-events.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import { openThread } from "../../workers/thread.ts";
+import type { PolicyReading } from "../language/policy-reading.ts";
+import { openPolicies, type Policies, type SharedPart } from "./policies.ts";
+import { canaryRed } from "./policy-events.ts";
 
-export interface PolicyGround {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly cell: Cell | undefined;
+/** Counts of canaries that all cells add to. Another wing carries them. */
+export interface CanarySharing {
+  add(part: SharedPart): void;
+  /** Resolves once what was counted before this call counts for all, and what the others sent before it is heard. */
+  flush(): Promise<void>;
 }
 
-export function openPolicyRoom({ store, clock, cell }: PolicyGround, log: Logger, events: Trail["events"]) {
-  const thread = openThread(new URL("../../routing/policies/reading-thread.ts", import.meta.url));
+export interface PolicyPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly events: Trail["events"];
+  readonly log: Logger;
+  /** Absent: a gateway alone. */
+  readonly canaries?: CanarySharing | undefined;
+}
+
+export interface OpenPolicies {
+  readonly policies: Policies;
+  /** Resolves once the active policies are parsed, or after the timeout: earlier calls parse their policy themselves. */
+  policiesWarm(withinMs: number): Promise<void>;
+  closePolicies(): Promise<void>;
+}
+
+export function openPolicyRoom({ store, clock, events, log, canaries }: PolicyPorts): OpenPolicies {
+  const thread = openThread(new URL("./reading-thread.ts", import.meta.url));
   const policies = openPolicies({
     store,
     clock,
@@ -35,15 +51,9 @@ export function openPolicyRoom({ store, clock, cell }: PolicyGround, log: Logger
     onUnreadable: (version) =>
       log.error({ version }, "a policy can be read no more; where it is in force, calls are refused"),
     onFailure: (err) => log.error({ err }, "a canary's counts were not saved; its next result tries again"),
-    ...(cell && {
-      shareCanaries: (part: SharedPart) =>
-        cell.merged.add({
-          table: "policies.canaries",
-          kind: "sum",
-          take: (most) => part.take(most),
-          heard: (rows) => part.heard(rows),
-        }),
-      exchangeCanaries: () => Promise.race([cell.merged.flush(), after(EXCHANGE_MS)]),
+    ...(canaries && {
+      shareCanaries: (part: SharedPart) => canaries.add(part),
+      exchangeCanaries: () => Promise.race([canaries.flush(), after(EXCHANGE_MS)]),
     }),
   });
   const warmed = policies
@@ -51,9 +61,6 @@ export function openPolicyRoom({ store, clock, cell }: PolicyGround, log: Logger
     .catch((err: unknown) => log.error({ err }, "policies were not all read ahead of calls"));
   return {
     policies,
-    /**
-     * Resolves once the active policies are parsed, or after the timeout: earlier calls parse their policy themselves.
-     */
     policiesWarm: (withinMs: number) => Promise.race([warmed, after(withinMs)]),
     async closePolicies() {
       await policies.close();

@@ -8,12 +8,12 @@ import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import type { Endpoint } from "../../base/endpoint.ts";
 import { HOUR_MS } from "../../base/time.ts";
-import type { Health } from "../../routing/health/health.ts";
-import { type News, Outages } from "../../routing/health/outages.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { eventType } from "../../store/events/types.ts";
 import type { Store } from "../../store/store.ts";
 import { openExpiringTable } from "../../store/tables/expiring-table.ts";
+import type { Health } from "./health.ts";
+import { type News, Outages } from "./outages.ts";
 
 const REASONS = ["capacity", "auth", "server", "network", "timeout", "protocol"] as const;
 type Reason = (typeof REASONS)[number];
@@ -40,7 +40,13 @@ export interface EndpointDownDeps {
   readonly log: Logger;
 }
 
-export function openEndpointDown({ store, clock, events, health, log }: EndpointDownDeps) {
+export interface EndpointDown {
+  /** An org's call failed at the endpoint, or was refused because it is out. Never throws, and no call waits for it. */
+  missed(endpoint: Endpoint, orgId: string): void;
+  close(): void;
+}
+
+export function openEndpointDown({ store, clock, events, health, log }: EndpointDownDeps): EndpointDown {
   const onFailure = (err: unknown) =>
     log.error({ err }, "what is old could not be forgotten; it is tried again");
   const outages = new Outages();
@@ -77,7 +83,6 @@ export function openEndpointDown({ store, clock, events, health, log }: Endpoint
   }
 
   return {
-    /** An org's call failed at the endpoint, or was refused because it is out. Never throws, and nobody waits for it. */
     missed(endpoint: Endpoint, orgId: string): void {
       const outage = health.outage(endpoint);
       const news = outages.missed(endpoint.id, orgId, outage, clock.monotonic());

@@ -5,8 +5,8 @@
 import { z } from "zod";
 import type { Timers } from "../../base/clock.ts";
 import type { Endpoint, ProviderKey } from "../../base/endpoint.ts";
-import type { Cell } from "../../cluster/cells/cell.ts";
-import type { Health } from "../../routing/health/health.ts";
+import type { Health } from "./health.ts";
+import type { Signals } from "./signals.ts";
 
 /** Refusals of many calls at once are told together. */
 const TELL_MS = 20;
@@ -31,7 +31,7 @@ const coolDowns = z.array(
 );
 
 export interface CoolDownDeps {
-  readonly signals: Pick<Cell["signals"], "tell" | "on">;
+  readonly signals: Signals;
   readonly health: Health;
   readonly timers: Timers;
 }

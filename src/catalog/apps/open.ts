@@ -1,0 +1,50 @@
+/** Opens the apps: the registry, and what everybody may see of apps and models. */
+import type { AccountTables } from "../../account/tables.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Quotas } from "../../base/quota.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import type { Store } from "../../store/store.ts";
+import type { Catalog } from "../models/catalog.ts";
+import type { MeasuredModel } from "../models/stats-operations.ts";
+import { appOperations } from "./app-operations.ts";
+import { AppTables } from "./app-tables.ts";
+import { type PublicAppDeps, PublicApps } from "./public-operations.ts";
+
+export interface AppPorts {
+  /** Orgs behind a public figure. */
+  readonly minOrgs: number;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly accounts: AccountTables;
+  /** What is measured of all orgs' calls. */
+  readonly figures: PublicAppDeps["figures"];
+  /** Undefined while analytics is unreachable. */
+  readonly modelStats: (modelId: string) => Promise<Pick<MeasuredModel, "series"> | undefined>;
+  readonly catalog: Catalog;
+  readonly trail: Trail;
+  readonly quotas: Quotas;
+}
+
+export function openAppRoom(ports: AppPorts) {
+  const { store, clock, accounts, catalog, trail, quotas } = ports;
+  const tables = new AppTables(store);
+  const shown = new PublicApps({
+    apps: tables,
+    accounts,
+    clock,
+    figures: ports.figures,
+    hasModel: (id) => catalog.current().models.has(id),
+    minOrgs: ports.minOrgs,
+  });
+  return {
+    apps: {
+      tables,
+      operations: { ...appOperations({ apps: tables, accounts, clock, trail, quotas }), ...shown.operations },
+      /** What is measured of a model, with the public apps that use it. */
+      async modelStats(modelId: string): Promise<MeasuredModel | undefined> {
+        const [stats, apps] = await Promise.all([ports.modelStats(modelId), shown.usesOf(modelId)]);
+        return stats && { ...stats, apps };
+      },
+    },
+  };
+}
