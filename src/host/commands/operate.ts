@@ -4,8 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { OPERATOR_KEY_FILE } from "../../account/operator/operator-key.ts";
 import { readSecret } from "../../base/process/secret-file.ts";
-import { OPERATOR_KEY_FILE } from "../gateway/operator-key.ts";
 import { readConfig } from "../settings/config.ts";
 import type { Given, Shell } from "./command.ts";
 

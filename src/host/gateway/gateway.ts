@@ -10,6 +10,7 @@ import type { GatewayFigures } from "../../base/metric-family.ts";
 import { Descriptors } from "../../base/process/descriptors.ts";
 import { listenFault } from "../../base/process/listening.ts";
 import { reloadCatalog, tellUnconfigured } from "../../catalog/models/open.ts";
+import type { CredentialPorts } from "../../edge/authorize.ts";
 import type { CatchUp } from "../../edge/catch-up.ts";
 import { clientAddress } from "../../edge/client-address.ts";
 import { openMetrics } from "../../edge/metrics.ts";
@@ -200,9 +201,25 @@ const readinessOf = (rooms: Rooms, leaving: Leaving) => () => {
   return { ready: parts.store && parts.serving, parts: { ...parts, ...shared } };
 };
 
+/** Who is behind a credential: what a key, a session, a directory's token and the operator's secret resolve to. */
+const credentialsOf = ({
+  keyring,
+  identity,
+  directory,
+  accounts,
+  isOperatorKey,
+}: Rooms): CredentialPorts => ({
+  keyring,
+  sessionCookie: identity.sessionCookie,
+  personOf: identity.personOf,
+  isOperator: isOperatorKey,
+  directoryOf: directory.callerOf,
+  orgIdOf: (idOrSlug) => accounts.orgByIdOrSlug(idOrSlug)?.id,
+});
+
 /** Who calls, from where, and how often they may. */
 const callersOf = (config: Config, rooms: Rooms) => ({
-  credentials: rooms.identity.credentials,
+  credentials: credentialsOf(rooms),
   clientAddress: clientAddress(config.settings.trusted_proxies),
   requestLimits: requestLimitsOf(config, rooms),
 });

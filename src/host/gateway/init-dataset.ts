@@ -9,12 +9,12 @@ import { connectRedis, type RedisLog } from "../../cluster/cells/redis.ts";
 import { uploadFolder } from "../../cluster/cells/replica/upload.ts";
 import { MONEY_TABLES } from "../../credits/ledger/audit.ts";
 import { openCredits } from "../../credits/ledger/credits.ts";
+import { grantFirst } from "../../credits/ledger/first-grant.ts";
 import { readMasterKeys } from "../../store/installation/master-key.ts";
 import { tableNames } from "../../store/recovery/inspection.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { LaterRelease, withPath } from "../../store/tables/later-release.ts";
 import type { Config } from "../settings/config.ts";
-import { grantFirst } from "./account.ts";
 import { DATASET_PARTS } from "./dataset-parts.ts";
 import { unknownTable } from "./table-classes.ts";
 

@@ -1,5 +1,6 @@
 /** Opens the room of invoices: reads the supplier, draws documents in a thread, and says where documents are registered. */
 import type { Logger } from "pino";
+import type { openMailRoom } from "../../account/mail/open.ts";
 import { creditNote } from "../../account/mail/templates/credit-note.ts";
 import { invoice } from "../../account/mail/templates/invoice.ts";
 import type { AccountTables } from "../../account/tables.ts";
@@ -24,7 +25,6 @@ import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
 import { openThread } from "../../workers/thread.ts";
 import { type Config, ConfigError, isLocalOnly } from "../settings/config.ts";
-import type { openMailRoom } from "./mail.ts";
 
 interface InvoiceGround {
   readonly store: Store;

@@ -2,61 +2,45 @@
  * Opens every room that holds state, passing each the ports it needs, and closes them again.
  */
 import type { Logger } from "pino";
-import { startSimulator } from "../../../simulator/simulator.ts";
-import type { LastUsed } from "../../account/keys/last-used.ts";
+import type { openAccount } from "../../account/open.ts";
+import { operatorSecret } from "../../account/operator/operator-key.ts";
 import type { OwnKeys } from "../../account/provider-keys/provider-keys.ts";
 import { type Analytics, openAnalytics } from "../../analytics/analytics.ts";
-import { byTwo, InsertedUntil } from "../../analytics/clickhouse/inserted-until.ts";
 import { openOutbox } from "../../analytics/outbox/outbox.ts";
-import { type Clock, systemClock, systemRandom, systemTimers } from "../../base/clock.ts";
+import { type Clock, systemRandom, systemTimers } from "../../base/clock.ts";
 import type { Model } from "../../base/endpoint.ts";
-import { Listeners } from "../../base/listeners.ts";
-import { cursors as openCursors } from "../../base/operation/cursor.ts";
-import { endProcess } from "../../base/process/ending.ts";
+import type { Listeners } from "../../base/listeners.ts";
 import { keepPrivate } from "../../base/process/private-folder.ts";
 import { openReceipts } from "../../billing/receipts/open.ts";
 import { openAppRoom } from "../../catalog/apps/open.ts";
 import type { CatalogSnapshot } from "../../catalog/models/catalog.ts";
-import { openCatalogRoom } from "../../catalog/models/open.ts";
 import { simulatedModels } from "../../catalog/models/stats-operations.ts";
-import type { Cell } from "../../cluster/cells/cell.ts";
-import type { Flushed } from "../../cluster/cells/flushing.ts";
-import { assertAlone } from "../../cluster/cells/membership/membership.ts";
-import { MONEY_TABLES } from "../../credits/ledger/audit.ts";
 import { BodyBudget } from "../../edge/body/body-budget.ts";
 import { Uploads } from "../../edge/body/uploads.ts";
 import { openBodies } from "../../inference/exchange/body/bodies.ts";
 import { Latencies } from "../../inference/exchange/figures/latencies.ts";
 import { openUpstreams } from "../../inference/upstream/upstreams.ts";
 import { openEndpointDown } from "../../routing/health/endpoint-down.ts";
-import type { Health } from "../../routing/health/health.ts";
 import { openHealth } from "../../routing/health/open.ts";
-import { shareCoolDowns } from "../../routing/health/shared-cool-downs.ts";
-import { shareErrors } from "../../routing/health/shared-errors.ts";
-import { type CanarySharing, openPolicyRoom } from "../../routing/policies/open.ts";
+import { openPolicyRoom } from "../../routing/policies/open.ts";
 import { openReplays } from "../../routing/policies/replay/replay.ts";
 import { Audit } from "../../store/events/audit.ts";
 import { Events } from "../../store/events/events.ts";
 import type { Trail } from "../../store/events/trail.ts";
-import { openInstallation } from "../../store/installation/installation.ts";
 import { Jobs } from "../../store/jobs/jobs.ts";
-import { openStore, type Store } from "../../store/store.ts";
 import { openPool } from "../../workers/pool.ts";
 import { openThread } from "../../workers/thread.ts";
 import { BackupMoment } from "../backup/moment.ts";
 import { type Config, minOrgsOf } from "../settings/config.ts";
-import { openAccount } from "./account.ts";
 import { autoTopupHook } from "./auto-topup.ts";
 import { openCanonical } from "./canonical.ts";
-import type { CellPorts, SharedInstallation } from "./cell-settings.ts";
-import { openDirectory } from "./directory.ts";
-import { openIdentity } from "./identity.ts";
+import { type Ground, openGround, type RoomPorts } from "./ground.ts";
 import { openKept } from "./kept.ts";
 import { openLimitsRoom } from "./limits.ts";
-import { openMailRoom } from "./mail.ts";
 import { openMoney } from "./money.ts";
+import { openPeople } from "./people.ts";
 import { openSales } from "./sales.ts";
-import { servicesOf } from "./services.ts";
+import { canariesOf, othersOf, shareWith, tellLast } from "./sharing.ts";
 import type { Stopping } from "./stopping.ts";
 import { openTelemetryRoom, stopTelemetry } from "./telemetry.ts";
 import { openWebhookRoom } from "./webhooks.ts";
@@ -65,9 +49,6 @@ export type Rooms = Awaited<ReturnType<typeof openRooms>>;
 
 /** Time for records to reach ClickHouse, in each of two steps of the stop. */
 const ANALYTICS_STOP_MS = 5000;
-
-/** Time to tell the other cells what this one counted last. */
-const TELL_MS = 1000;
 
 /** The analysts of an org that closes or is suspended are let in no longer. */
 const orgPorts = (accounts: Awaited<ReturnType<typeof openAccount>>["accounts"]) => ({
@@ -84,12 +65,6 @@ const databaseOf = ({ clickhouseUrl, clickhouseCluster, settings }: Config, list
   onEngineListening: (port: number) => listeners.add("engine", port),
 });
 
-interface RoomPorts {
-  /** Rows are shared with other cells. */
-  readonly shared: SharedInstallation | undefined;
-  readonly cell: CellPorts | undefined;
-}
-
 /** Opens all rooms that hold state, in the order of their dependencies. */
 export async function openRooms(config: Config, log: Logger, { shared, cell }: RoomPorts) {
   closeFolder(config, log);
@@ -99,11 +74,8 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
   const topUpHook = autoTopupHook(store);
   const money = await openMoney({ ...ground, ...trail }, topUpHook, log);
   const { closeLimits, ...limitsRoom } = await openLimitsRoom(ground, log);
-  const account = await openAccount(config, log, { ...ground, ...trail }, money.book);
-  const mail = openMailRoom(config, log, { ...ground, ...trail, ...account });
-  const directory = openDirectory(config, log, { ...ground, ...trail, ...account });
-  const identity = openIdentity(config, log, { ...ground, ...trail, ...account, directory });
-  directory.handleJobs(trail.jobs, (personId) => void identity.sessions.endAllOf(personId));
+  const people = await openPeople(config, log, { ...ground, ...trail, book: money.book });
+  const { account, mail, directory, identity } = people;
   const hooks = openWebhookRoom(config, log, { ...ground, ...trail, ...account });
   const sales = await openSales(config, log, {
     ...ground,
@@ -162,6 +134,7 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
     ...apps,
     directory,
     identity,
+    isOperatorKey: operatorSecret(config.dataDir, ground.cell && ground.installation.secret("operator")),
     mail,
     telemetry,
     receipts: openReceipts({ ...ground, publicUrl: config.publicUrl, host: config.host, log }),
@@ -206,58 +179,6 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
   };
 }
 
-/** What no act changes, and all cells need to know. Once all that restates is open. */
-async function shareWith(
-  cell: Cell | undefined,
-  { lastUsed, health, analytics, money }: WhatIsShared,
-): Promise<{ close(): void; bringOut(): Promise<void> }> {
-  if (cell === undefined) return { close() {}, bringOut: () => Promise.resolve() };
-  const { signals, merged } = cell;
-  const flush = async (withinMs: number) =>
-    (await money.flushCharges(withinMs)) && (await analytics.flushOwn(withinMs));
-  cell.onFlush(flush);
-  const listed = new InsertedUntil(byTwo(money.charges, analytics.ledger), cell.clock);
-  const inserting = [analytics.inserted, listed];
-  const untilMs = () => Math.min(...inserting.map((rows) => rows.untilMs()));
-  cell.inserts({ untilMs, isDone: () => inserting.every((rows) => rows.isDone()) });
-  const allListed = async (): Promise<Flushed> => {
-    const [isDone, others] = await Promise.all([flush(LISTED_MS), cell.flushOthers(LISTED_MS)]);
-    if (isDone) return others;
-    const missingSinceMs = Math.min(untilMs(), others.missingSinceMs ?? Number.POSITIVE_INFINITY);
-    return { isDone: false, missingSinceMs };
-  };
-  const bringOut = async () => void (await allListed());
-  money.connect({ ...analytics.ledger, allListed });
-  shareCoolDowns({ signals, health, timers: systemTimers });
-  lastUsed.share();
-  merged.add({
-    table: "account.key_last_used",
-    kind: "max",
-    take: (most) => lastUsed.takeUntold(most),
-    heard: (rows) => {
-      for (const [keyId, atMs = 0] of rows) lastUsed.heardOf(keyId, atMs);
-    },
-  });
-  const close = shareErrors(signals, health);
-  await cell.opened();
-  return { close, bringOut };
-}
-
-interface WhatIsShared {
-  readonly lastUsed: LastUsed;
-  readonly health: Health;
-  readonly analytics: Analytics;
-  readonly money: Pick<Awaited<ReturnType<typeof openMoney>>, "charges" | "connect" | "flushCharges">;
-}
-
-/** A list of the ledger waits so long for the newest entries of all cells. */
-const LISTED_MS = 1000;
-
-const tellLast = async (cell: Cell | undefined): Promise<void> => await cell?.merged.stop(TELL_MS);
-
-const othersOf = (cell: Cell | undefined) =>
-  cell && { signals: cell.signals, flush: (withinMs: number) => cell.flushOthers(withinMs) };
-
 /** At each start, because files may have been copied there. */
 function closeFolder({ dataDir }: Config, log: Logger): void {
   const open = keepPrivate(dataDir);
@@ -291,73 +212,6 @@ function openUploads({ settings }: Config, clock: Clock) {
   const bodyBudget = new BodyBudget(maxBytes);
   const pace = { windowMs, minBytes: Math.ceil((bytesPerS * windowMs) / 1000) };
   return { bodyBudget, uploads: new Uploads(bodyBudget, pace, clock) };
-}
-
-/** Clock, store, installation and catalog, which all other rooms need. */
-async function openGround(config: Config, log: Logger, { shared, cell: ports }: RoomPorts) {
-  const local = openStore(config.dataDir, {
-    onFailure: (err) => log.error({ err }, "the store cannot commit; calls wait"),
-    onNotice: (line) => log.warn(line),
-    checkFirst: MONEY_TABLES,
-  });
-  const { store, cell } = await openShared(config, { local, clock: systemClock, log }, shared);
-  const clock = cell?.clock ?? systemClock;
-  const installation = openInstallation({ dataDir: config.dataDir, masterKey: config.secretsKey });
-  const cursors = openCursors(installation.secret("cursors"));
-  const listeners = new Listeners((listener, port) => log.debug({ listener, port }, "listens"));
-  const simulator = config.simulatorUrl === undefined ? await startOwnSimulator(listeners) : undefined;
-  const isCell = cell !== undefined;
-  const simulatorUrl = config.simulatorUrl ?? simulator?.url ?? "";
-  const known = await openCatalogRoom({
-    configDir: config.configDir,
-    log,
-    store,
-    clock,
-    simulatorUrl,
-    isCell,
-  });
-  return {
-    clock,
-    store,
-    cell,
-    installation,
-    cursors,
-    simulator,
-    listeners,
-    ...known,
-    portsOfMachine: ports?.portsOfMachine ?? (() => []),
-    ...servicesOf(config, { clock, log, listeners }, { isCell, ofMachine: ports?.services }),
-    quotas: config.settings.quotas,
-    /** Folder of mails that are sent nowhere. */
-    mailDir: ports?.machineDir ?? config.dataDir,
-  };
-}
-
-const startOwnSimulator = (listeners: Listeners) =>
-  startSimulator({ keepBodyBytes: 0, keepCalls: 0, onListening: (port) => listeners.add("simulator", port) });
-
-/** The store of one gateway alone, or of a cell among others. */
-async function openShared(
-  config: Config,
-  { local, clock, log }: { readonly local: Store; readonly clock: Clock; readonly log: Logger },
-  shared: SharedInstallation | undefined,
-): Promise<{ readonly store: Store; readonly cell: Cell | undefined }> {
-  try {
-    if (shared === undefined) {
-      assertAlone(local);
-      return { store: local, cell: undefined };
-    }
-    const onEnd = () => void endProcess(1);
-    // As an operator stops it: calls under way may end.
-    const onOutdated = () => void process.kill(process.pid, "SIGTERM");
-    // A gateway alone loads nothing of Redis.
-    const { joinCells } = await import("./cells.ts");
-    const cell = await joinCells(shared, { config, local, clock, log, onEnd, onOutdated });
-    return { store: cell.store, cell };
-  } catch (error) {
-    await local.close();
-    throw error;
-  }
 }
 
 /** Jobs, events and the audit: what every act may put beside its change. */
@@ -400,17 +254,3 @@ function openRouting(ground: Ground, { events }: Trail, log: Logger) {
     endpointDown: openEndpointDown({ store, clock, events, health: known.health, log }),
   };
 }
-
-const canariesOf = (cell: Cell | undefined): CanarySharing | undefined =>
-  cell && {
-    add: (part) =>
-      cell.merged.add({
-        table: "policies.canaries",
-        kind: "sum",
-        take: (most) => part.take(most),
-        heard: (rows) => part.heard(rows),
-      }),
-    flush: () => cell.merged.flush(),
-  };
-
-type Ground = Awaited<ReturnType<typeof openGround>>;

@@ -1,5 +1,6 @@
 /** Opens what money from people passes through: invoices, payment gateways, billing, plans, and the books that must balance. */
 import type { Logger } from "pino";
+import type { openMailRoom } from "../../account/mail/open.ts";
 import type { AccountTables } from "../../account/tables.ts";
 import type { Tickets } from "../../account/tickets/tickets.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -19,7 +20,6 @@ import type { Config } from "../settings/config.ts";
 import type { AutoTopupHook } from "./auto-topup.ts";
 import { openBillingRoom } from "./billing.ts";
 import { openInvoiceRoom } from "./invoices.ts";
-import type { openMailRoom } from "./mail.ts";
 import { openPaymentRoom } from "./payments.ts";
 import { planWarnings } from "./plan-warnings.ts";
 import { openPlanRoom } from "./plans.ts";

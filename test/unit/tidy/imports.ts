@@ -87,9 +87,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // What an org takes along; the rooms' own rows come by ports.
   "account/exports": ["base/operation", "store", "store/events", "store/jobs"],
-  "account/identity": ["base/operation", "store", "store/events", "account"],
+  "account/identity": ["base/operation", "store", "store/events", "store/installation", "account"],
   "account/mail": ["base/operation", "store", "store/events", "store/jobs", "account"],
-  "account/operator": ["base/operation", "store", "store/events", "store/jobs", "credits/ledger", "account"],
+  "account/operator": [
+    "base/operation",
+    "base/process",
+    "store",
+    "store/events",
+    "store/jobs",
+    "credits/ledger",
+    "account",
+  ],
   // Directories of organisations: what an identity provider says of users and groups.
   "account/scim": ["base/operation", "store", "store/events", "store/jobs", "account"],
   "account/webhooks": ["base/operation", "store", "store/events", "store/jobs", "outbound", "account"],
@@ -204,6 +212,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "cluster/cells",
     // The supervisor of cells is given it.
     "src/analytics/engine/engine.ts",
+    "src/account/operator/operator-key.ts",
   ],
   "main.ts": ["base/process", "host/commands"],
   // No part of the product: it is what the product is held against.

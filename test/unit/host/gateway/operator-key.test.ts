@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { OPERATOR_KEY_FILE, operatorSecret } from "../../../../src/host/gateway/operator-key.ts";
+import { OPERATOR_KEY_FILE, operatorSecret } from "../../../../src/account/operator/operator-key.ts";
 
 const folders = ["a", "b"].map((name) => mkdtempSync(join(tmpdir(), `weir-operator-${name}-`))) as [
   string,

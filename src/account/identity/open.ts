@@ -1,0 +1,105 @@
+/**
+ * Opens the room of identity, and says who is behind a credential. Without a provider in the settings the built-in one is
+ * started when somebody first signs in, and only where nobody but this machine can reach the gateway.
+ */
+import type { Logger } from "pino";
+import { fail } from "../../base/errors.ts";
+import type { HttpHead } from "../../base/operation/http-head.ts";
+import type { Caller } from "../../base/operation/operation.ts";
+import type { Installation } from "../../store/installation/installation.ts";
+import type { Store } from "../../store/store.ts";
+import type { SecuritySettings } from "../org.ts";
+import type { UserRow } from "../person.ts";
+import { consoleCookies } from "./cookies.ts";
+import { LoginStates } from "./login-state.ts";
+import { logoutNotices } from "./logout-notice.ts";
+import { type IdentityOperationDeps, identityOperations } from "./operations.ts";
+import { locksOf, type PersonRequest, personOf } from "./person-access.ts";
+import { type ProviderSettings, RelyingParty } from "./relying-party.ts";
+import { Sessions } from "./sessions.ts";
+
+type OperationPorts = Omit<
+  IdentityOperationDeps,
+  "sessions" | "provider" | "states" | "cookies" | "publicUrl" | "trustsEmail" | "maxOrgsOfPerson"
+>;
+
+export interface IdentityPorts extends OperationPorts {
+  readonly store: Store;
+  readonly installation: Installation;
+  /** The identity provider of the settings. */
+  readonly oidc: ProviderSettings | undefined;
+  /** The one of the gateway's own, for people who try it; started when it is first asked for. */
+  readonly builtIn: BuiltInIdentity;
+  /** Only this machine reaches the gateway. */
+  readonly isLoopback: boolean;
+  readonly isOperator: (user: UserRow) => boolean;
+  readonly publicUrl: string | undefined;
+  /** The provider's addresses are trusted although it does not say that it verified them. */
+  readonly trustsEmail: boolean;
+  readonly maxOrgsOfPerson: number;
+  readonly log: Logger;
+}
+
+export interface BuiltInIdentity {
+  identity(): Promise<Omit<ProviderSettings, "storedIssuer">>;
+  /** Removes a person from its list, if they are on it. */
+  forgetPerson(sub: string): Promise<void>;
+}
+
+export interface Identity {
+  readonly sessions: Sessions;
+  readonly notices: ReturnType<typeof logoutNotices>;
+  readonly operations: ReturnType<typeof identityOperations>;
+  /** Name of the session cookie. */
+  readonly sessionCookie: string;
+  /** Who is behind a session. @throws WeirError that refuses the request */
+  personOf(request: PersonRequest): Caller;
+  /** Port of the room of accounts. */
+  locksOf(security: SecuritySettings, head: HttpHead): ReturnType<typeof locksOf>;
+  /** A person whom the built-in provider knows is gone from its list. */
+  forget(person: Pick<UserRow, "iss" | "sub">): Promise<void>;
+  close(): void;
+}
+
+export function openIdentity(ports: IdentityPorts): Identity {
+  const { accounts, clock, installation, store, isOperator, publicUrl, oidc, log } = ports;
+  const onFailure = (err: unknown) =>
+    log.error({ err }, "what is old could not be forgotten; it is tried again");
+  const provider = new RelyingParty(async () => oidc ?? (await builtIn(ports)));
+  const sessions = new Sessions({ store, clock, csrfSecret: installation.secret("csrf"), onFailure });
+  const states = new LoginStates(installation.secret("login"), clock);
+  const cookies = consoleCookies(publicUrl?.startsWith("https:") === true);
+  const notices = logoutNotices({ store, clock, accounts, sessions, provider, onFailure });
+  const access = { accounts, sessions, clock, isOperator };
+  return {
+    sessions,
+    notices,
+    operations: identityOperations({ ...ports, sessions, provider, states, cookies }),
+    sessionCookie: cookies.sessionName,
+    personOf: (request) => personOf(access, request),
+    locksOf(security, head) {
+      const session = sessions.find(head.cookie(cookies.sessionName) ?? "");
+      return session === undefined ? [] : locksOf(security, session.row, head.address, clock.now());
+    },
+    async forget({ iss, sub }) {
+      if (iss === BUILT_IN) await ports.builtIn.forgetPerson(sub);
+    },
+    close() {
+      sessions.close();
+      notices.close();
+    },
+  };
+}
+
+/** What users of the built-in provider have as their issuer, whatever its port: it may be another after the next start. */
+const BUILT_IN = "built-in";
+
+/** @throws WeirError `identity_unavailable` (as a rejection) where others than this machine could sign in as anyone */
+async function builtIn({ builtIn: own, isLoopback }: IdentityPorts): Promise<ProviderSettings> {
+  if (!isLoopback) {
+    throw fail("identity_unavailable", "No identity provider is configured. Set OIDC_ISSUER.", {
+      retryable: false,
+    });
+  }
+  return { ...(await own.identity()), storedIssuer: BUILT_IN };
+}

@@ -1,0 +1,41 @@
+/** The plans of the settings as accounts see them: what each allows, and which is in force for an org. */
+import type { Plan as SoldPlan } from "../base/plan.ts";
+import type { Plan, PlanFeaturesPort, PlanList, PlanPort } from "./plan.ts";
+
+export interface SoldPlans {
+  /** Those of `plans.yaml`. */
+  readonly plans: readonly SoldPlan[];
+  /** New orgs have it. The settings have it, or the start is refused. */
+  readonly defaultId: string;
+}
+
+/** An org whose plan was removed from plans.yaml gets the default plan. */
+export function planPort({ plans, defaultId }: SoldPlans): PlanPort {
+  const limits = new Map(
+    plans.map(({ id, limits: { auto_approve: autoApprove, ...rest } }) => [id, { ...rest, autoApprove }]),
+  );
+  return (id) => limits.get(id) ?? limits.get(defaultId) ?? NO_PLAN;
+}
+
+export function featuresPort({ plans, defaultId }: SoldPlans): PlanFeaturesPort {
+  const known = new Map(plans.map(({ id, features }) => [id, features]));
+  return (id) => {
+    const { sso = false, priority_support: prioritySupport = false } =
+      known.get(id) ?? known.get(defaultId) ?? {};
+    return { sso, prioritySupport };
+  };
+}
+
+/** The settings have a default plan, or the start is refused. */
+export function planList(sold: SoldPlans): PlanList {
+  const { defaultId } = sold;
+  const [limitsOf, featuresOf] = [planPort(sold), featuresPort(sold)];
+  const all = sold.plans.map(
+    ({ id }): Plan => ({ ...limitsOf(id), id, features: featuresOf(id), isDefault: id === defaultId }),
+  );
+  const byId = new Map(all.map((plan) => [plan.id, plan]));
+  const usual = byId.get(defaultId) as Plan;
+  return { all, inForce: (planId) => byId.get(planId) ?? usual };
+}
+
+const NO_PLAN = { rpm: 0, tpm: 0, concurrency: 0, keys: 0, projects: 0, autoApprove: 1 };
