@@ -81,7 +81,8 @@ function asked(
   { query = {}, path }: { query?: Record<string, unknown>; path?: unknown },
 ): () => Promise<unknown> {
   const run = operation.run as (input: unknown, caller: Caller, head: never) => Promise<unknown>;
-  return () => run({ path, query: operation.query?.parse(query), body: undefined }, callerOf(org), NO_HEAD);
+  return () =>
+    run({ params: path, query: operation.query?.parse(query), body: undefined }, callerOf(org), NO_HEAD);
 }
 
 const pick = <T>(random: Random, values: readonly T[]): T =>

@@ -1,24 +1,24 @@
 /**
- * The table of docs/account.md: every route with the scope that a key needs for it and the roles that open it, from the route
- * table. `node scripts/access-table.ts` writes it anew; test/unit/docs/account-doc.test.ts holds the document against it.
+ * The table of docs/account.md: every route with the scope that a key needs for it and the roles that open it, as its operation
+ * says. `node scripts/access-table.ts` writes it anew; test/unit/docs/account-doc.test.ts holds the document against it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mayAs, ROLES } from "../src/account/roles.ts";
-import { type Access, needsOf, type PersonSide } from "../src/edge/access.ts";
-import type { Operations } from "../src/edge/offered-operations.ts";
-import { type Route, routes } from "../src/edge/routes.ts";
+import { type Access, needsOf, type PersonSide } from "../src/base/operation/access.ts";
+import type { Route } from "../src/edge/routes.ts";
+import { readRouteTable } from "./route-table.ts";
 
 const ACCOUNT_DOC = join(import.meta.dirname, "../docs/account.md");
 const BEGIN = "<!-- begin: node scripts/access-table.ts -->";
 const END = "<!-- end -->";
 
-/** The document with the table of these routes, or of the gateway's. @throws an Error where its place is not marked */
-export function withAccessTable(text: string, table = accessTable(allRoutes())): string {
+/** The document with the table of these routes. @throws an Error where its place is not marked */
+export function withAccessTable(text: string, routes: readonly Route[]): string {
   const from = text.indexOf(BEGIN);
   const to = text.indexOf(END, from);
   if (from < 0 || to < 0) throw new Error(`the document needs the lines "${BEGIN}" and "${END}"`);
-  return `${text.slice(0, from + BEGIN.length)}\n\n${table}\n\n${text.slice(to)}`;
+  return `${text.slice(0, from + BEGIN.length)}\n\n${accessTable(routes)}\n\n${text.slice(to)}`;
 }
 
 /** A row for each route, in Markdown. */
@@ -46,10 +46,6 @@ function personText(person: PersonSide): string {
   return open.length === ROLES.length ? "any member" : open.join(", ");
 }
 
-/** The table needs no operations to say who may call them. */
-const allRoutes = (): readonly Route[] =>
-  routes(new Proxy({}, { get: (_, name) => ({ name }) }) as Operations);
-
 if (process.argv[1] === import.meta.filename) {
-  writeFileSync(ACCOUNT_DOC, withAccessTable(readFileSync(ACCOUNT_DOC, "utf8")));
+  writeFileSync(ACCOUNT_DOC, withAccessTable(readFileSync(ACCOUNT_DOC, "utf8"), await readRouteTable()));
 }

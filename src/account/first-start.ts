@@ -6,13 +6,15 @@
  * writes the rows. After a kill before it, the next start finds the files and writes rows for those secrets; after a
  * kill behind it, everything exists.
  */
+
 import { join } from "node:path";
 import { type Clock, type Random, systemRandom } from "../base/clock.ts";
+import type { Scope } from "../base/operation/access.ts";
 import { readSecret, saveSecret } from "../base/process/secret-file.ts";
 import { newKey } from "./key.ts";
 import { newOrg } from "./org.ts";
 import { newProject } from "./project.ts";
-import { DEFAULT_SCOPES, FIRST_KEY_SCOPES, type Scope } from "./scopes.ts";
+import { DEFAULT_SCOPES, FIRST_KEY_SCOPES } from "./scopes.ts";
 import { type Environment, inspectSecret, newSecret } from "./secret.ts";
 import type { AccountTables } from "./tables.ts";
 import { NEWEST_SVC_VERSION } from "./versions.ts";

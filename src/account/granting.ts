@@ -2,9 +2,11 @@
  * As which role a caller gives and takes roles. A key does so for the person behind it, as far as that person may at that
  * moment: a key must not keep the power of somebody who has lost it.
  */
+
 import { fail } from "../base/errors.ts";
+import type { Least } from "../base/operation/access.ts";
 import type { Caller } from "../base/operation/operation.ts";
-import { type Least, mayAs, mayGrantRole, type Role } from "./roles.ts";
+import { mayAs, mayGrantRole, type Role } from "./roles.ts";
 import { administers } from "./scopes.ts";
 import type { AccountTables } from "./tables.ts";
 

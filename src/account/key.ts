@@ -2,12 +2,13 @@
  * API keys: the row, the status derived from it, and its wire shape. A row holds the hash of its secret, never the
  * secret; `revoked` and `expired` are final.
  */
+
 import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
 import { HOLD_MODES, type HoldMode } from "../base/hold-mode.ts";
 import { newId } from "../base/ids.ts";
+import { SCOPES, type Scope } from "../base/operation/access.ts";
 import { amountShape, budgetWire, hardShape } from "./fields/budget-fields.ts";
-import { SCOPES, type Scope } from "./scopes.ts";
 import { type Environment, hashSecret, secretHint } from "./secret.ts";
 import type { SvcVersion } from "./versions.ts";
 

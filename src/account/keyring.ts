@@ -6,16 +6,18 @@
  * store notifies of the change (which drops the context) or wholly after it (and reads the new rows). Running calls
  * keep the context they started with.
  */
+
 import type { Clock } from "../base/clock.ts";
 import { fail, type WeirError } from "../base/errors.ts";
 import type { HoldMode } from "../base/hold-mode.ts";
+import type { Scope } from "../base/operation/access.ts";
 import type { Caller, Origin } from "../base/operation/operation.ts";
 import { type KeyLimits, type KeyRow, keyStatus } from "./key.ts";
 import type { LastUsed } from "./keys/last-used.ts";
 import type { OrgDataPolicy, OrgRow } from "./org.ts";
 import type { PlanPort } from "./plan.ts";
 import type { ProjectRow } from "./project.ts";
-import { lackedByKey, type Scope } from "./scopes.ts";
+import { lackedByKey } from "./scopes.ts";
 import { type Environment, hashSecret, inspectSecret, SECRET_LENGTH } from "./secret.ts";
 import type { AccountTables } from "./tables.ts";
 

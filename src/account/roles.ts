@@ -1,18 +1,12 @@
 /**
  * Roles of people in an org: which access levels each opens, which roles it may grant, and which scopes its holder has.
- * Which route asks for which level is in the route table.
+ * Which route asks for which level stands with its operation.
  */
-import { orderedScopes, SCOPES, type Scope } from "./scopes.ts";
+import { LEAST, type Least, SCOPES, type Scope } from "../base/operation/access.ts";
+import { orderedScopes } from "./scopes.ts";
 
 export const ROLES = ["owner", "admin", "billing", "member", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
-
-/**
- * The least role that a route asks for. Roles are no ladder: `billing` has money and nothing else, so `viewer` routes are
- * closed to it. `everyone`: any role in the org.
- */
-export const LEAST = ["owner", "admin", "member", "billing", "viewer", "everyone"] as const;
-export type Least = (typeof LEAST)[number];
 
 const OPENS: Readonly<Record<Role, readonly Least[]>> = {
   owner: LEAST,

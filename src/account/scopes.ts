@@ -1,25 +1,10 @@
 /**
- * Scopes of keys. Which route requires which scope is defined in the route table.
+ * Scopes of keys: which a key has at first, and who may grant them. Which route requires which scope stands with its operation.
  */
 import { fail, type WeirError } from "../base/errors.ts";
+import { SCOPES, type Scope } from "../base/operation/access.ts";
 import type { Caller } from "../base/operation/operation.ts";
 import type { Environment } from "./secret.ts";
-
-export const SCOPES = [
-  "inference",
-  "read:usage",
-  "read:catalog",
-  "read:billing",
-  "write:billing",
-  "read:keys",
-  "write:keys",
-  "read:org",
-  "write:org",
-  "read:policies",
-  "write:policies",
-  "read:payloads",
-] as const;
-export type Scope = (typeof SCOPES)[number];
 
 /**
  * Scopes of an installation's first key, and of keys that `weir keys create` makes: all but `read:payloads`, which

@@ -5,8 +5,8 @@
 import { callerOf, type KeyContext, type Keyring } from "../account/keyring.ts";
 import { lackedByKey } from "../account/scopes.ts";
 import { fail, WeirError } from "../base/errors.ts";
+import { needsOf, type PersonSide } from "../base/operation/access.ts";
 import type { Caller, Origin } from "../base/operation/operation.ts";
-import { needsOf, type PersonSide } from "./access.ts";
 import type { Route } from "./routes.ts";
 
 /** A request of somebody who holds a console session. */

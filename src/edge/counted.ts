@@ -9,7 +9,7 @@ import type { RateState } from "../credits/limits/limits.ts";
 import type { RequestKind, RequestLimits } from "../credits/limits/request-limits.ts";
 import { rateLines } from "../inference/exchange/headers.ts";
 import type { SocketReply } from "./reply.ts";
-import { type Route, SIGN_IN } from "./routes.ts";
+import type { Route } from "./routes.ts";
 
 export interface Counting {
   readonly limits: RequestLimits;
@@ -44,10 +44,12 @@ export function countedCaller(
   return found instanceof Promise ? found.catch(failed).then(counted) : counted(found);
 }
 
-/** Undefined: the route has no limit. A sign-in is a GET that stores a session. */
-export function requestKind({ method, access, group }: Route): RequestKind | undefined {
+/** Undefined: the route has no limit. */
+export function requestKind({
+  access,
+  isChange,
+}: Pick<Route, "access" | "isChange">): RequestKind | undefined {
   // Answers of calls, which clients ask for as often as they make calls.
   if (access === "inference") return undefined;
-  if (method !== "GET") return "changes";
-  return access === "public" && group.heading === SIGN_IN ? "changes" : "reads";
+  return isChange ? "changes" : "reads";
 }

@@ -49,11 +49,11 @@ export async function perform(
 
 /** Validates the inputs of an operation or a stream. @throws WeirError 400 that names the field by a pointer */
 export function inputsOf(
-  { path, query, body }: Pick<AnyOperation, "path" | "query" | "body">,
+  { params, query, body }: Pick<AnyOperation, "params" | "query" | "body">,
   input: OperationInput,
 ): Inputs<undefined, undefined, undefined> {
   return {
-    path: check(path, input.params, "path"),
+    params: check(params, input.params, "path"),
     query: check(query, queryOf(input.query), "query"),
     body: body === undefined ? undefined : check(body, bodyOf(input), "body"),
   };

@@ -108,7 +108,7 @@ async function refund(world: World, { org }: Customer): Promise<void> {
   const body = { amount_minor: amountMinor, reason: "", idempotency_key: newId("job", parts.time.now()) };
   const ask = () =>
     rooms.operations.refundTopup.run(
-      { path: { id: topup.id }, body, query: undefined },
+      { params: { id: topup.id }, body, query: undefined },
       callerOf(org.id),
       NO_HEAD,
     );

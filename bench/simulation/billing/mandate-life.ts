@@ -52,7 +52,7 @@ async function register(world: World, customer: Customer): Promise<void> {
   figures.add(`mandates: asked for, ${method.replace("_", " ")}`);
   const ask = async () =>
     (await process.rooms.topUps.operations.createMandate.run(
-      { body: { method: method as "upi" }, path: undefined, query: undefined },
+      { body: { method: method as "upi" }, params: undefined, query: undefined },
       callerOf(customer.org.id),
       headWith(key),
     )) as { mandate: { id: string; mandate_ref: string }; url: string };
@@ -91,7 +91,7 @@ async function set(world: World, customer: Customer, enabled: boolean): Promise<
   await expecting(world, async () => {
     const { topUps } = process.rooms;
     const view = (await topUps.operations.setAutoTopup.run(
-      { body: { enabled, threshold_micro, amount_minor }, path: undefined, query: undefined },
+      { body: { enabled, threshold_micro, amount_minor }, params: undefined, query: undefined },
       callerOf(id),
       headWith(""),
     )) as { cap_minor: number };
@@ -108,7 +108,7 @@ async function cancel(world: World, { org }: Customer): Promise<void> {
   if (process === undefined) return;
   await expecting(world, async () => {
     await process.rooms.topUps.operations.cancelMandate.run(
-      { body: undefined, path: undefined, query: undefined },
+      { body: undefined, params: undefined, query: undefined },
       callerOf(org.id),
       headWith(""),
     );

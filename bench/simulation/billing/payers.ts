@@ -51,7 +51,7 @@ async function ask(world: World, customer: Customer, amountMinor: number, key: s
   // Its process may die: who has a key asks again with it.
   if (key !== "") world.later(2 * MINUTE_MS, () => again(world, customer, amountMinor, key));
   const asked = process.rooms.operations.createTopup.run(
-    { body: { amount_minor: amountMinor }, path: undefined, query: undefined },
+    { body: { amount_minor: amountMinor }, params: undefined, query: undefined },
     callerOf(customer.org.id),
     headWith(key),
   );
@@ -77,7 +77,7 @@ async function again(world: World, customer: Customer, amountMinor: number, key:
   parts.figures.add("top-ups: asked for again with the key");
   try {
     const { topup } = (await process.rooms.operations.createTopup.run(
-      { body: { amount_minor: amountMinor }, path: undefined, query: undefined },
+      { body: { amount_minor: amountMinor }, params: undefined, query: undefined },
       callerOf(customer.org.id),
       headWith(key),
     )) as { topup: ReturnType<typeof topupWire> };

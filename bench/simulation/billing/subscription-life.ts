@@ -79,7 +79,7 @@ async function change(
   const body = { plan_id: planId, ...(effective !== undefined && { effective }) };
   const ask = () =>
     room.operations.changeSubscription.run(
-      { path: undefined, query: undefined, body },
+      { params: undefined, query: undefined, body },
       callerOf(customer.org.id),
       headWith(key),
     ) as Promise<SubscriptionChange>;

@@ -31,7 +31,12 @@ export const exportOperations = (deps: ExportOperationDeps) => ({
   exportOrg: operation({
     name: "exportOrg",
     summary: "Have all of the org's data written to a zip of JSON lines, at most once a day",
-    path: orgPath,
+    method: "POST",
+    path: "/v1/orgs/{org}/export",
+    access: "no key / owner",
+    group: "Organisations",
+    isForClosed: true,
+    params: orgPath,
     output: exportShape,
     status: 202,
     errors: ["not_found", "state"],
@@ -40,7 +45,11 @@ export const exportOperations = (deps: ExportOperationDeps) => ({
   listExports: operation({
     name: "listExports",
     summary: "Exports of the org, newest first. Not paged",
-    path: orgPath,
+    method: "GET",
+    path: "/v1/orgs/{org}/exports",
+    access: "no key / owner",
+    group: "Organisations",
+    params: orgPath,
     output: z.object({ object: z.literal("list"), data: z.array(exportShape) }),
     errors: ["not_found"],
     run: (_input, { orgId }) => ({ object: "list" as const, data: deps.exports.of(orgId).map(exportWire) }),
@@ -48,20 +57,28 @@ export const exportOperations = (deps: ExportOperationDeps) => ({
   getExport: operation({
     name: "getExport",
     summary: "One export: whether it is ready, and where",
-    path: exportPathShape,
+    method: "GET",
+    path: "/v1/orgs/{org}/exports/{id}",
+    access: "no key / owner",
+    group: "Organisations",
+    params: exportPathShape,
     output: exportShape,
     errors: ["not_found"],
-    run: ({ path }, caller) => exportWire(found(deps, caller, path.id)),
+    run: ({ params }, caller) => exportWire(found(deps, caller, params.id)),
   }),
   downloadExport: operation({
     name: "downloadExport",
     summary: "The zip of an export, for seven days",
-    path: exportPathShape,
+    method: "GET",
+    path: "/v1/orgs/{org}/exports/{id}/download",
+    access: "no key / owner",
+    group: "Organisations",
+    params: exportPathShape,
     output: z.undefined(),
     otherTypes: ["application/zip"],
     errors: ["not_found", "state", "gateway_unavailable"],
-    async run({ path }, caller) {
-      const { id, status, cell, bytes } = found(deps, caller, path.id);
+    async run({ params }, caller) {
+      const { id, status, cell, bytes } = found(deps, caller, params.id);
       if (status !== "ready") throw fail("state", `The export is ${status}.`);
       const { others } = deps;
       if (others !== undefined && cell !== undefined && cell !== others.cell) {

@@ -52,12 +52,15 @@ const joinedShape = z.object({
 });
 
 export function invitationOperations(deps: InvitationOperationDeps) {
-  const { sessions, cookies } = deps;
-  const current = (head: HttpHead) => signedIn(deps, head.cookie(cookies.sessionName) ?? "");
+  const current = (head: HttpHead) => signedIn(deps, head.cookie(deps.cookies.sessionName) ?? "");
   return {
     listInvitations: operation({
       name: "listInvitations",
       summary: "Invitations that wait for the signed-in person's verified address; not paged",
+      method: "GET",
+      path: "/auth/invitations",
+      access: "no key / signed in",
+      group: "Sign-in",
       output: z.object({ object: z.literal("list"), data: z.array(invitationShape) }),
       run(_input, _caller, head) {
         const { user } = current(head);
@@ -69,7 +72,11 @@ export function invitationOperations(deps: InvitationOperationDeps) {
     acceptInvitation: operation({
       name: "acceptInvitation",
       summary: "Become a member of the org that invites; accepting again changes nothing",
-      path: byId,
+      method: "POST",
+      path: "/auth/invitations/{id}/accept",
+      access: "no key / signed in",
+      group: "Sign-in",
+      params: byId,
       output: joinedShape,
       errors: [
         "not_found",
@@ -80,40 +87,53 @@ export function invitationOperations(deps: InvitationOperationDeps) {
         "ip_not_allowed",
         "two_factor_required",
       ],
-      run: ({ path }, caller, head) => accept(deps, caller, path.id, head),
+      run: ({ params }, caller, head) => accept(deps, caller, params.id, head),
     }),
     declineInvitation: operation({
       name: "declineInvitation",
       summary: "Refuse an invitation: it is gone, and the org sees that",
-      path: byId,
+      method: "POST",
+      path: "/auth/invitations/{id}/decline",
+      access: "no key / signed in",
+      group: "Sign-in",
+      params: byId,
       output: z.undefined(),
       status: 204,
       errors: ["not_found"],
-      run: ({ path }, caller, head) => decline(deps, caller, path.id, current(head).user),
+      run: ({ params }, caller, head) => decline(deps, caller, params.id, current(head).user),
     }),
     invitationPage: operation({
       name: "invitationPage",
       summary: "The page where an invited person accepts or declines; others are asked to sign in",
-      path: byId,
+      method: "GET",
+      path: "/auth/invitations/{id}",
+      access: "public",
+      group: "Sign-in",
+      isChange: true,
+      params: byId,
       output: z.string(),
       otherTypes: ["text/html"],
-      run({ path }, _caller, head) {
-        const session = sessions.find(head.cookie(cookies.sessionName) ?? "");
-        const user = session && deps.accounts.people.user(session.row.userId);
-        const back = { return_to: `/auth/invitations/${encodeURIComponent(path.id)}` };
-        const page =
-          session === undefined || user?.status !== "active"
-            ? signInPage(`/auth/login?${new URLSearchParams(back)}`)
-            : invitationPage({
-                view: viewOf(deps, user, path.id),
-                email: user.email,
-                csrf: sessions.csrfOf(session),
-                switchTo: `/auth/login?${new URLSearchParams({ prompt: "select_account", ...back })}`,
-              });
-        return raw("text/html; charset=utf-8", page, { headers: PAGE_HEADERS });
-      },
+      run: ({ params }, _caller, head) => pageFor(deps, params.id, head),
     }),
   };
+}
+
+/** The page of an invitation for whoever asks; those who are not signed in are asked to be. */
+function pageFor(deps: InvitationOperationDeps, id: string, head: HttpHead) {
+  const { accounts, cookies, sessions } = deps;
+  const session = sessions.find(head.cookie(cookies.sessionName) ?? "");
+  const user = session && accounts.people.user(session.row.userId);
+  const back = { return_to: `/auth/invitations/${encodeURIComponent(id)}` };
+  const page =
+    session === undefined || user?.status !== "active"
+      ? signInPage(`/auth/login?${new URLSearchParams(back)}`)
+      : invitationPage({
+          view: viewOf(deps, user, id),
+          email: user.email,
+          csrf: sessions.csrfOf(session),
+          switchTo: `/auth/login?${new URLSearchParams({ prompt: "select_account", ...back })}`,
+        });
+  return raw("text/html; charset=utf-8", page, { headers: PAGE_HEADERS });
 }
 
 function invitationWire({ accounts }: InvitationOperationDeps, row: MemberRow) {

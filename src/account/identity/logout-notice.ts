@@ -36,6 +36,8 @@ export function logoutNotices({ store, clock, accounts, sessions, provider, onFa
   const hook: Hook = {
     name: "takeLogoutNotice",
     summary: "For the identity provider: a person has signed out there (`logout_token`, as a form)",
+    path: "/auth/backchannel-logout",
+    group: "Sign-in",
     maxBytes: 16_384,
     async run(bytes) {
       const token = new URLSearchParams(bytes.toString("latin1")).get("logout_token") ?? "";

@@ -65,6 +65,11 @@ function signInOperations(deps: IdentityOperationDeps) {
     beginLogin: operation({
       name: "beginLogin",
       summary: "Sign in: sends the browser to the identity provider",
+      method: "GET",
+      path: "/auth/login",
+      access: "public",
+      group: "Sign-in",
+      isChange: true,
       query: loginQuery,
       output: z.undefined(),
       status: 303,
@@ -74,6 +79,11 @@ function signInOperations(deps: IdentityOperationDeps) {
     finishLogin: operation({
       name: "finishLogin",
       summary: "The way back from the identity provider: opens the session",
+      method: "GET",
+      path: "/auth/callback",
+      access: "public",
+      group: "Sign-in",
+      isChange: true,
       query: callbackQuery,
       output: z.undefined(),
       status: 303,
@@ -83,6 +93,10 @@ function signInOperations(deps: IdentityOperationDeps) {
     logout: operation({
       name: "logout",
       summary: "Sign out here; `logout_url` ends the session at the identity provider",
+      method: "POST",
+      path: "/auth/logout",
+      access: "public",
+      group: "Sign-in",
       output: z.object({ logout_url: z.string() }),
       errors: ["csrf"],
       run: (_input, _caller, head) => logout(deps, head),
@@ -162,12 +176,20 @@ function sessionOperations(deps: IdentityOperationDeps) {
     getMe: operation({
       name: "getMe",
       summary: "Who is signed in, their orgs, and the org that requests are about",
+      method: "GET",
+      path: "/auth/me",
+      access: "no key / signed in",
+      group: "Sign-in",
       output: meShape,
       run: (_input, _caller, head) => answer(me(deps, current(head), head), { headers: NO_REFERRER }),
     }),
     setActiveOrg: operation({
       name: "setActiveOrg",
       summary: "Choose the org that this session's requests are about",
+      method: "PUT",
+      path: "/auth/active-org",
+      access: "no key / signed in",
+      group: "Sign-in",
       body: z.strictObject({ org: z.string().min(1).max(100).describe("Id or slug") }),
       output: z.object({ active_org: z.string(), role: z.enum(ROLES) }),
       errors: ["not_found"],
@@ -184,6 +206,10 @@ function sessionOperations(deps: IdentityOperationDeps) {
     listSessions: operation({
       name: "listSessions",
       summary: "The person's sessions, oldest first; not paged",
+      method: "GET",
+      path: "/auth/sessions",
+      access: "no key / signed in",
+      group: "Sign-in",
       output: z.object({ object: z.literal("list"), data: z.array(sessionShape) }),
       run(_input, caller, head) {
         const { session } = current(head);
@@ -194,13 +220,17 @@ function sessionOperations(deps: IdentityOperationDeps) {
     endSession: operation({
       name: "endSession",
       summary: "End one of the person's sessions",
-      path: z.object({ id: z.string() }),
+      method: "DELETE",
+      path: "/auth/sessions/{id}",
+      access: "no key / signed in",
+      group: "Sign-in",
+      params: z.object({ id: z.string() }),
       output: z.undefined(),
       status: 204,
       errors: ["not_found"],
-      async run({ path }, caller) {
+      async run({ params }, caller) {
         await accounts.act(() => {
-          const session = sessions.of(caller.actor.id).find(({ row }) => row.id === path.id);
+          const session = sessions.of(caller.actor.id).find(({ row }) => row.id === params.id);
           if (session === undefined) throw fail("not_found", "There is no such session.");
           sessions.end(session);
         });

@@ -6,12 +6,13 @@
 import { cidrAllows } from "../../base/cidr-list.ts";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
+import type { Least } from "../../base/operation/access.ts";
 import type { Caller, Origin } from "../../base/operation/operation.ts";
 import { HOUR_MS } from "../../base/time.ts";
 import type { OrgRow, SecuritySettings } from "../org.ts";
 import type { Lock } from "../org-wire.ts";
 import { isOwnOrg, type MemberRow, type UserRow } from "../person.ts";
-import { type Least, mayAs, scopesOf } from "../roles.ts";
+import { mayAs, scopesOf } from "../roles.ts";
 import type { AccountTables } from "../tables.ts";
 import { hasSecondFactor, type SessionRow } from "./session.ts";
 import type { LiveSession, Sessions } from "./sessions.ts";

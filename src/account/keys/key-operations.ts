@@ -6,19 +6,16 @@
 import { z } from "zod";
 import type { Clock, Random } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
-import { HOLD_MODES } from "../../base/hold-mode.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { pageOf, readPage } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
-import { keyBudgetField } from "../fields/budget-fields.ts";
-import { changedHoldField, withHold } from "../fields/hold-field.ts";
+import { withHold } from "../fields/hold-field.ts";
 import { personBehind } from "../granting.ts";
 import {
   createdKeyShape,
-  KEY_STATUSES,
   type KeyOrder,
   type KeyRow,
   keyShape,
@@ -32,19 +29,13 @@ import {
 import { assertKeyMakerStays } from "../last-key-maker.ts";
 import type { OrgRow } from "../org.ts";
 import type { PlanPort } from "../plan.ts";
-import {
-  assertMayActOn,
-  assertMayChange,
-  assertMayGrant,
-  DEFAULT_SCOPES,
-  orderedScopes,
-  SCOPES,
-} from "../scopes.ts";
+import { assertMayActOn, assertMayChange, assertMayGrant, DEFAULT_SCOPES, orderedScopes } from "../scopes.ts";
 import { newSecret } from "../secret.ts";
 import type { AccountTables } from "../tables.ts";
 import { NEWEST_SVC_VERSION, svcVersion } from "../versions.ts";
+import { createBody, listQuery, patchBody, rotateBody } from "./key-bodies.ts";
 import { keyCreated, keyRevoked, keyRotated } from "./key-events.ts";
-import { lifetimeField, lifetimeMs, limitsField, limitsOf, mergeBudget, withNamed } from "./key-fields.ts";
+import { lifetimeMs, limitsOf, mergeBudget, withNamed } from "./key-fields.ts";
 import type { LastUsed } from "./last-used.ts";
 
 export interface KeyOperationDeps {
@@ -59,70 +50,20 @@ export interface KeyOperationDeps {
   readonly random?: Random;
 }
 
-/** How long a rotated key goes on working by default: long enough to deploy its successor. */
-const DEFAULT_GRACE_SECONDS = 86_400;
-const MAX_GRACE_SECONDS = 30 * 86_400;
-
 const byId = z.object({ id: z.string() });
-const name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  .meta({ examples: ["Batch jobs"] });
-const scopes = z.array(z.enum(SCOPES)).min(1).max(50);
-const onDisconnect = z.enum(["cancel", "drain"]);
-
-const createBody = z.strictObject({
-  project_id: z.string().max(100).optional().describe("Default: the project of the key that asks"),
-  name,
-  scopes: scopes.optional().describe(`Default: ${DEFAULT_SCOPES.join(", ")}`),
-  environment: z.enum(["live", "test"]).optional().describe("Default: the project's"),
-  limits: limitsField.optional(),
-  budget: keyBudgetField.optional(),
-  expires_in: lifetimeField.optional().describe("Hours, such as `720h`. Default: the org's, else never"),
-  on_disconnect: onDisconnect.optional().describe("Default: cancel"),
-  hold: z.enum(HOLD_MODES).optional().describe("Default: as the project's"),
-  svc_version: z.string().max(100).optional().describe("Default: the newest"),
-});
-
-const patchBody = z.strictObject({
-  name: name.optional(),
-  scopes: scopes.optional(),
-  limits: limitsField.optional(),
-  budget: keyBudgetField.optional(),
-  expires_in: lifetimeField.nullable().optional().describe("Hours from now; null: never"),
-  on_disconnect: onDisconnect.optional(),
-  hold: changedHoldField.optional(),
-  svc_version: z.string().max(100).optional(),
-});
-
-const listQuery = z.object({
-  status: z.enum(KEY_STATUSES).optional(),
-  created_by: z.string().max(100).optional().describe("Id of the person or key that made them"),
-  ...pageQuery(100, 200),
-});
-
-const rotateBody = z
-  .strictObject({
-    grace_seconds: z.int().min(0).max(MAX_GRACE_SECONDS).default(DEFAULT_GRACE_SECONDS),
-  })
-  .default({ grace_seconds: DEFAULT_GRACE_SECONDS });
-
 export function keyOperations(deps: KeyOperationDeps) {
+  return { ...readingOperations(deps), ...changingOperations(deps) };
+}
+
+function readingOperations(deps: KeyOperationDeps) {
   return {
-    createKey: operation({
-      name: "createKey",
-      summary: "Create an API key; the answer is the only one that carries its secret",
-      body: createBody,
-      output: createdKeyShape,
-      status: 201,
-      errors: ["scope", "role", "plan_limit", "org_closed", "unsupported_version"],
-      run: ({ body }, caller) => createKey(deps, caller, body),
-    }),
     listKeys: operation({
       name: "listKeys",
       summary: "List the org's API keys, newest first",
+      method: "GET",
+      path: "/v1/keys",
+      access: "read:keys / viewer",
+      group: "Keys",
       query: listQuery,
       output: pageOf(keyShape),
       run: ({ query }, caller) => listKeys(deps, caller, query),
@@ -130,37 +71,71 @@ export function keyOperations(deps: KeyOperationDeps) {
     getKey: operation({
       name: "getKey",
       summary: "Read an API key",
-      path: byId,
+      method: "GET",
+      path: "/v1/keys/{id}",
+      access: "read:keys / viewer",
+      group: "Keys",
+      params: byId,
       output: keyShape,
       errors: ["not_found"],
-      run: ({ path }, caller) => show(deps, ownKey(deps, caller, path.id)),
+      run: ({ params }, caller) => show(deps, ownKey(deps, caller, params.id)),
+    }),
+  };
+}
+
+function changingOperations(deps: KeyOperationDeps) {
+  return {
+    createKey: operation({
+      name: "createKey",
+      summary: "Create an API key; the answer is the only one that carries its secret",
+      method: "POST",
+      path: "/v1/keys",
+      access: "write:keys / member",
+      group: "Keys",
+      body: createBody,
+      output: createdKeyShape,
+      status: 201,
+      errors: ["scope", "role", "plan_limit", "org_closed", "unsupported_version"],
+      run: ({ body }, caller) => createKey(deps, caller, body),
     }),
     updateKey: operation({
       name: "updateKey",
       summary: "Change an API key; what is left out stays, null clears a limit or budget",
-      path: byId,
+      method: "PATCH",
+      path: "/v1/keys/{id}",
+      access: "write:keys / member",
+      group: "Keys",
+      params: byId,
       body: patchBody,
       output: keyShape,
       errors: ["not_found", "scope", "role", "state", "unsupported_version"],
-      run: ({ path, body }, caller) => updateKey(deps, caller, path.id, body),
+      run: ({ params, body }, caller) => updateKey(deps, caller, params.id, body),
     }),
     revokeKey: operation({
       name: "revokeKey",
       summary: "Revoke an API key for good, from the next request on",
-      path: byId,
+      method: "DELETE",
+      path: "/v1/keys/{id}",
+      access: "write:keys / member",
+      group: "Keys",
+      params: byId,
       output: keyShape,
       errors: ["not_found", "scope", "role", "state"],
-      run: ({ path }, caller) => revokeKey(deps, caller, path.id),
+      run: ({ params }, caller) => revokeKey(deps, caller, params.id),
     }),
     rotateKey: operation({
       name: "rotateKey",
       summary: "Replace an API key by a new one; the old one works until its grace ends",
-      path: byId,
+      method: "POST",
+      path: "/v1/keys/{id}/rotate",
+      access: "write:keys / member",
+      group: "Keys",
+      params: byId,
       body: rotateBody,
       output: rotatedKeyShape,
       status: 201,
       errors: ["not_found", "scope", "role", "state"],
-      run: ({ path, body }, caller) => rotateKey(deps, caller, path.id, body.grace_seconds),
+      run: ({ params, body }, caller) => rotateKey(deps, caller, params.id, body.grace_seconds),
     }),
   };
 }

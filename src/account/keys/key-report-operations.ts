@@ -28,6 +28,10 @@ export function keyReportOperations(deps: KeyReportDeps) {
       name: "reportKey",
       summary:
         "Report the secret of a key that you found: the key is revoked. The answer is the same for any text",
+      method: "POST",
+      path: "/v1/keys/report",
+      access: "public",
+      group: "Keys",
       body: z.strictObject({
         secret: z.string().trim().min(1).max(MAX_CHARACTERS).describe("The whole secret, as it was found"),
       }),

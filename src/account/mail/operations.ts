@@ -35,6 +35,10 @@ export const mailOperations = (deps: MailOperationDeps) => ({
   listDevMail: operation({
     name: "listDevMail",
     summary: `The newest ${LISTED} mails that were written instead of sent, as a page; on this machine only`,
+    method: "GET",
+    path: "/dev/mail",
+    access: "public",
+    group: "Operation",
     output: z.undefined(),
     otherTypes: [HTML_TYPE],
     errors: ["not_found"],
@@ -55,12 +59,16 @@ export const mailOperations = (deps: MailOperationDeps) => ({
   getDevMail: operation({
     name: "getDevMail",
     summary: "One of these mails, as a page",
-    path: z.object({ id: z.string().max(100) }),
+    method: "GET",
+    path: "/dev/mail/{id}",
+    access: "public",
+    group: "Operation",
+    params: z.object({ id: z.string().max(100) }),
     output: z.undefined(),
     otherTypes: [HTML_TYPE],
     errors: ["not_found"],
-    async run({ path }, _caller, head) {
-      const bytes = await folderFor(deps, head).read(`${path.id}.eml`);
+    async run({ params }, _caller, head) {
+      const bytes = await folderFor(deps, head).read(`${params.id}.eml`);
       if (bytes === undefined) throw fail("not_found", "There is no such mail.");
       return mailPage(bytes);
     },

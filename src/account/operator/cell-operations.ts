@@ -46,6 +46,10 @@ export function operatorCellOperations({ cells }: OperatorCellDeps) {
     operatorListCells: operation({
       name: "operatorListCells",
       summary: "Cells of the installation; none where the gateway is alone",
+      method: "GET",
+      path: "/v1/operator/cells",
+      access: "operator",
+      group: "Operator",
       output: z.object({
         object: z.literal("list"),
         version: z.int().nullable().describe("Version of the shared rows, now"),
@@ -61,13 +65,17 @@ export function operatorCellOperations({ cells }: OperatorCellDeps) {
     operatorRetireCell: operation({
       name: "operatorRetireCell",
       summary: "End a cell for ever and give its leases back; it must have been silent for 35 s",
-      path: z.object({ cell: z.string().max(100) }),
+      method: "POST",
+      path: "/v1/operator/cells/{cell}/retire",
+      access: "operator",
+      group: "Operator",
+      params: z.object({ cell: z.string().max(100) }),
       output: z.object({
         cell: z.string(),
         status: z.literal("retired").describe("For ever: no process of it so far is accepted again"),
       }),
       errors: ["not_found", "state", "storage_unavailable"],
-      run: async ({ path: { cell } }) => {
+      run: async ({ params: { cell } }) => {
         const outcome = cells === undefined ? false : await reached(cells.retire(cell));
         if (outcome === false) throw fail("not_found", "There is no such cell.");
         if (outcome === "alive")

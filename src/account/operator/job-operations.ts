@@ -35,6 +35,10 @@ export function operatorJobOperations(deps: OperatorJobDeps) {
     operatorListJobs: operation({
       name: "operatorListJobs",
       summary: "Jobs that were given up, newest first",
+      method: "GET",
+      path: "/v1/operator/jobs",
+      access: "operator",
+      group: "Operator",
       query: z.object({ kind: z.string().max(100).optional(), ...pageQuery(50, 200) }),
       output: pageOf(jobShape),
       run({ query: { kind, limit, cursor } }) {
@@ -53,23 +57,31 @@ export function operatorJobOperations(deps: OperatorJobDeps) {
     operatorRetryJob: operation({
       name: "operatorRetryJob",
       summary: "Try a given-up job again, with all its tries",
-      path: jobPath,
+      method: "POST",
+      path: "/v1/operator/jobs/{kind}/{key}/retry",
+      access: "operator",
+      group: "Operator",
+      params: jobPath,
       output: z.object({ kind: z.string(), key: z.string(), status: z.literal("waiting") }),
       errors: ["not_found"],
-      run: async ({ path }, caller) => {
-        await change(deps, caller, path, "job.retry", () => jobs.retry(path.kind, path.key));
-        return { ...path, status: "waiting" as const };
+      run: async ({ params }, caller) => {
+        await change(deps, caller, params, "job.retry", () => jobs.retry(params.kind, params.key));
+        return { ...params, status: "waiting" as const };
       },
     }),
     operatorDropJob: operation({
       name: "operatorDropJob",
       summary: "Forget a given-up job",
-      path: jobPath,
+      method: "DELETE",
+      path: "/v1/operator/jobs/{kind}/{key}",
+      access: "operator",
+      group: "Operator",
+      params: jobPath,
       output: z.undefined(),
       status: 204,
       errors: ["not_found"],
-      run: async ({ path }, caller) => {
-        await change(deps, caller, path, "job.drop", () => jobs.drop(path.kind, path.key));
+      run: async ({ params }, caller) => {
+        await change(deps, caller, params, "job.drop", () => jobs.drop(params.kind, params.key));
         return undefined;
       },
     }),

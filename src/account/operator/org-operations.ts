@@ -6,7 +6,7 @@ import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
-import { type Caller, operation } from "../../base/operation/operation.ts";
+import { type AnyOperation, type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { Trail } from "../../store/events/trail.ts";
@@ -62,6 +62,10 @@ function readOperations(deps: OperatorOrgDeps) {
     operatorListOrgs: operation({
       name: "operatorListOrgs",
       summary: "All orgs, newest first",
+      method: "GET",
+      path: "/v1/operator/orgs",
+      access: "operator",
+      group: "Operator",
       query: z.object({
         q: z
           .string()
@@ -89,11 +93,15 @@ function readOperations(deps: OperatorOrgDeps) {
     operatorGetOrg: operation({
       name: "operatorGetOrg",
       summary: "An org with its balance and sizes",
-      path: orgPath,
+      method: "GET",
+      path: "/v1/operator/orgs/{id}",
+      access: "operator",
+      group: "Operator",
+      params: orgPath,
       output: seenShape,
       errors: ["not_found"],
-      async run({ path }) {
-        const org = orgNamed(deps, path.id);
+      async run({ params }) {
+        const org = orgNamed(deps, params.id);
         await deps.book.charged();
         await deps.book.fresh([org.id]);
         return seen(deps, org);
@@ -107,34 +115,44 @@ function writeOperations(deps: OperatorOrgDeps) {
     operatorSuspendOrg: statusOperation(deps, {
       name: "operatorSuspendOrg",
       summary: "Suspend an org: its keys stop with the next call, its people can only read",
+      path: "/v1/operator/orgs/{id}/suspend",
       status: "suspended",
       act: "org.suspend",
     }),
     operatorResumeOrg: statusOperation(deps, {
       name: "operatorResumeOrg",
       summary: "End a suspension",
+      path: "/v1/operator/orgs/{id}/resume",
       status: "active",
       act: "org.resume",
     }),
     operatorGrant: operation({
       name: "operatorGrant",
       summary: "Give an org credit",
-      path: orgPath,
+      method: "POST",
+      path: "/v1/operator/orgs/{id}/grant",
+      access: "operator",
+      group: "Operator",
+      params: orgPath,
       body: creditBody,
       output: postedShape,
       status: 201,
       errors: ["not_found", "idempotency_mismatch"],
-      run: ({ path, body }, caller) => postCredit(deps, caller, path.id, "grant", body),
+      run: ({ params, body }, caller) => postCredit(deps, caller, params.id, "grant", body),
     }),
     operatorAdjust: operation({
       name: "operatorAdjust",
       summary: "Correct an org's balance, up or down",
-      path: orgPath,
+      method: "POST",
+      path: "/v1/operator/orgs/{id}/adjust",
+      access: "operator",
+      group: "Operator",
+      params: orgPath,
       body: creditBody,
       output: postedShape,
       status: 201,
       errors: ["not_found", "idempotency_mismatch", "insufficient_credits"],
-      run: ({ path, body }, caller) => postCredit(deps, caller, path.id, "adjustment", body),
+      run: ({ params, body }, caller) => postCredit(deps, caller, params.id, "adjustment", body),
     }),
   };
 }
@@ -142,21 +160,26 @@ function writeOperations(deps: OperatorOrgDeps) {
 interface StatusChange {
   readonly name: string;
   readonly summary: string;
+  readonly path: AnyOperation["path"];
   /** The org's status from then on. */
   readonly status: "active" | "suspended";
   /** In the audit. */
   readonly act: string;
 }
 
-const statusOperation = (deps: OperatorOrgDeps, { name, summary, ...change }: StatusChange) =>
+const statusOperation = (deps: OperatorOrgDeps, { name, summary, path, ...change }: StatusChange) =>
   operation({
     name,
     summary,
-    path: orgPath,
+    path,
+    method: "POST",
+    access: "operator",
+    group: "Operator",
+    params: orgPath,
     body: z.strictObject({ reason }),
     output: seenShape,
     errors: ["not_found", "state"],
-    run: ({ path, body }, caller) => setStatus(deps, caller, path.id, { ...change, reason: body.reason }),
+    run: ({ params, body }, caller) => setStatus(deps, caller, params.id, { ...change, reason: body.reason }),
   });
 
 const isNamed = (row: OrgRow, q: string | undefined): boolean =>

@@ -65,6 +65,10 @@ export function operatorPlanOperations(deps: OperatorPlanDeps) {
     operatorListPlans: operation({
       name: "operatorListPlans",
       summary: "The plans in force, with the number of orgs on each; not paged",
+      method: "GET",
+      path: "/v1/operator/plans",
+      access: "operator",
+      group: "Operator",
       output: z.object({ object: z.literal("list"), data: z.array(planShape) }),
       async run() {
         const orgs = await counts();
@@ -77,7 +81,11 @@ export function operatorPlanOperations(deps: OperatorPlanDeps) {
     operatorListPlanOrgs: operation({
       name: "operatorListPlanOrgs",
       summary: "Orgs that a plan applies to, newest first, and their keys with more than it gives",
-      path: z.object({ id: z.string().max(100) }),
+      method: "GET",
+      path: "/v1/operator/plans/{id}/orgs",
+      access: "operator",
+      group: "Operator",
+      params: z.object({ id: z.string().max(100) }),
       query: z.object({
         raised: z
           .stringbool()
@@ -87,8 +95,8 @@ export function operatorPlanOperations(deps: OperatorPlanDeps) {
       }),
       output: pageOf(planOrgShape),
       errors: ["not_found"],
-      async run({ path, query: { raised, limit, cursor } }) {
-        const plan = plans.all.find(({ id }) => id === path.id);
+      async run({ params, query: { raised, limit, cursor } }) {
+        const plan = plans.all.find(({ id }) => id === params.id);
         if (plan === undefined) throw fail("not_found", "There is no such plan.");
         const { data, next_cursor } = readPage({
           cursors,

@@ -32,6 +32,10 @@ export function operatorTicketOperations(deps: OperatorTicketDeps) {
     operatorListTickets: operation({
       name: "operatorListTickets",
       summary: "Open tickets of all orgs, oldest first",
+      method: "GET",
+      path: "/v1/operator/tickets",
+      access: "operator",
+      group: "Operator",
       query: z.object({ kind: z.enum(TICKET_KINDS).optional(), ...pageQuery(50, 200) }),
       output: pageOf(ticketShape),
       run({ query: { kind, limit, cursor } }) {
@@ -51,7 +55,11 @@ export function operatorTicketOperations(deps: OperatorTicketDeps) {
       name: "operatorDecideTicket",
       summary:
         "Approve, reject or close a ticket; approving a limit request sets the limit, a correction writes its documents",
-      path: z.object({ id: z.string().max(100) }),
+      method: "POST",
+      path: "/v1/operator/tickets/{id}/decide",
+      access: "operator",
+      group: "Operator",
+      params: z.object({ id: z.string().max(100) }),
       body: z.strictObject({
         status: z.enum(["approved", "rejected", "closed"]),
         answer: answerField,
@@ -59,7 +67,7 @@ export function operatorTicketOperations(deps: OperatorTicketDeps) {
       }),
       output: ticketShape.extend({ status: z.enum(TICKET_STATUSES) }),
       errors: ["not_found", "state"],
-      run: ({ path, body }, caller) => decide(deps, caller, path.id, body),
+      run: ({ params, body }, caller) => decide(deps, caller, params.id, body),
     }),
   };
 }

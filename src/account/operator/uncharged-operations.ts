@@ -27,6 +27,10 @@ export function operatorUnchargedOperations({ store, cursors }: OperatorUncharge
     operatorListUncharged: operation({
       name: "operatorListUncharged",
       summary: "Calls of retired cells that were charged to nobody, by organisation and time",
+      method: "GET",
+      path: "/v1/operator/uncharged",
+      access: "operator",
+      group: "Operator",
       query: z.object(pageQuery(50, 200)),
       output: pageOf(callShape),
       run({ query: { limit, cursor } }) {

@@ -18,6 +18,10 @@ export const documentOperations = (deps: DocumentDeps) => ({
   getDpa: operation({
     name: "getDpa",
     summary: "The data processing agreement as HTML; as a JSON string where `accept` asks for JSON",
+    method: "GET",
+    path: "/v1/documents/dpa",
+    access: "anyone",
+    group: "Organisations",
     output: z.string(),
     otherTypes: ["text/html"],
     run(_input, { orgId }, head) {

@@ -19,6 +19,10 @@ export const redactionOperations = ({ accounts, previewRedaction }: RedactionOpe
   previewRedaction: operation({
     name: "previewRedaction",
     summary: "What redaction would do to a text; nothing is stored",
+    method: "POST",
+    path: "/v1/policy/redact/preview",
+    access: "read:org / viewer",
+    group: "Organisations",
     body: z.strictObject({
       presets: z
         .array(preset)

@@ -51,6 +51,10 @@ export function providerKeyOperations(deps: ProviderKeyOperationDeps) {
     listProviderKeys: operation({
       name: "listProviderKeys",
       summary: "List the org's own provider keys, newest first; not paged",
+      method: "GET",
+      path: "/v1/provider-keys",
+      access: "read:keys / viewer",
+      group: "Provider keys",
       output: z.object({ object: z.literal("list"), data: z.array(providerKeyShape) }),
       run: (_input, caller) => ({
         object: "list" as const,
@@ -60,6 +64,10 @@ export function providerKeyOperations(deps: ProviderKeyOperationDeps) {
     createProviderKey: operation({
       name: "createProviderKey",
       summary: "Add a provider credential of the org's own: calls go to that provider with it first",
+      method: "POST",
+      path: "/v1/provider-keys",
+      access: "write:keys / admin",
+      group: "Provider keys",
       body: createBody,
       output: providerKeyShape,
       status: 201,
@@ -69,11 +77,15 @@ export function providerKeyOperations(deps: ProviderKeyOperationDeps) {
     deleteProviderKey: operation({
       name: "deleteProviderKey",
       summary: "Delete a provider key for good; calls under way keep it to their end",
-      path: z.object({ id: z.string() }),
+      method: "DELETE",
+      path: "/v1/provider-keys/{id}",
+      access: "write:keys / admin",
+      group: "Provider keys",
+      params: z.object({ id: z.string() }),
       output: z.undefined(),
       status: 204,
       errors: ["not_found", "scope", "role"],
-      run: ({ path }, caller) => deleteProviderKey(deps, caller, path.id),
+      run: ({ params }, caller) => deleteProviderKey(deps, caller, params.id),
     }),
   };
 }

@@ -33,23 +33,20 @@ export interface ScimCall {
   about(userName: string): void;
 }
 
-/** An operation whose method and path are known to the log. */
+/** An operation that a directory calls. */
 type ScimOperation<
   P extends z.ZodType | undefined,
   Q extends z.ZodType | undefined,
   B extends z.ZodType | undefined,
   O extends z.ZodType,
-> = Omit<Operation<P, Q, B, O>, "run"> & {
-  readonly method: string;
-  /** Below `/scim/v2`, with `{id}` for that of the path. */
-  readonly at: string;
+> = Omit<Operation<P, Q, B, O>, "run" | "access" | "group"> & {
   run(
     input: Inputs<Parsed<P>, Parsed<Q>, Parsed<B>>,
     call: ScimCall,
   ): MaybePromise<z.input<O> | FullAnswer<z.input<O>>>;
 };
 
-export const ROOT = "/scim/v2";
+const ROOT = "/scim/v2";
 const HOST = /^[\w.-]{1,253}(:\d{1,5})?$|^\[[\da-f:.]{2,45}\](:\d{1,5})?$/i;
 
 export function scimOperation<
@@ -57,10 +54,12 @@ export function scimOperation<
   Q extends z.ZodType | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
   O extends z.ZodType = z.ZodType,
->(deps: ScimCallDeps, { method, at, run, ...rest }: ScimOperation<P, Q, B, O>): Operation<P, Q, B, O> {
+>(deps: ScimCallDeps, { run, ...rest }: ScimOperation<P, Q, B, O>): Operation<P, Q, B, O> {
   const { log } = deps;
   return {
-    ...(rest as Omit<Operation<P, Q, B, O>, "run">),
+    ...(rest as Omit<Operation<P, Q, B, O>, "run" | "access" | "group">),
+    access: "directory",
+    group: "Directory",
     async run(input, caller, head) {
       log.begin(caller);
       let userName = "";
@@ -68,8 +67,8 @@ export function scimOperation<
         userName = name;
       };
       const entry = (status: number, error: string) => ({
-        method,
-        path: pathOf(at, input),
+        method: rest.method,
+        path: pathOf(rest.path, input),
         status,
         error,
         userName,
@@ -111,11 +110,11 @@ function callOf({ publicUrl }: ScimCallDeps, caller: Caller, head: HttpHead): Om
 }
 
 /** As it was asked for, as far as the input tells. */
-function pathOf(at: string, { path, query }: { path: unknown; query: unknown }): string {
-  const id = (path as { id?: string } | undefined)?.id ?? "";
+function pathOf(path: string, { params, query }: { params: unknown; query: unknown }): string {
+  const id = (params as { id?: string } | undefined)?.id ?? "";
   const asked = Object.entries((query ?? {}) as Record<string, string | undefined>)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${value}`);
-  const full = `${ROOT}${at.replace("{id}", () => id)}`;
+  const full = path.replace("{id}", () => id);
   return asked.length === 0 ? full : `${full}?${asked.join("&")}`;
 }

@@ -48,17 +48,13 @@ const logShape = z.object({
 });
 
 export const tokenOperations = (deps: TokenOperationDeps) => ({
-  createScimToken: operation({
-    name: "createScimToken",
-    summary: `Make the token of the org's directory; one that is there works for another ${ROTATION_HOURS} hours`,
-    output: newTokenShape,
-    status: 201,
-    errors: ["plan_feature", "org_closed"],
-    run: (_input, caller) => createToken(deps, caller),
-  }),
   getScimToken: operation({
     name: "getScimToken",
     summary: "See the token of the org's directory, without its secret",
+    method: "GET",
+    path: "/v1/org/scim/token",
+    access: "no key / admin",
+    group: "Directory",
     output: tokenShape,
     errors: ["plan_feature", "not_found"],
     run(_input, { orgId }) {
@@ -68,9 +64,25 @@ export const tokenOperations = (deps: TokenOperationDeps) => ({
       return tokenWire(deps, row);
     },
   }),
+  createScimToken: operation({
+    name: "createScimToken",
+    summary: `Make the token of the org's directory; one that is there works for another ${ROTATION_HOURS} hours`,
+    method: "POST",
+    path: "/v1/org/scim/token",
+    access: "no key / admin",
+    group: "Directory",
+    output: newTokenShape,
+    status: 201,
+    errors: ["plan_feature", "org_closed"],
+    run: (_input, caller) => createToken(deps, caller),
+  }),
   revokeScimToken: operation({
     name: "revokeScimToken",
     summary: "Revoke the token of the org's directory at once; its members stay, and can be changed by hand",
+    method: "DELETE",
+    path: "/v1/org/scim/token",
+    access: "no key / admin",
+    group: "Directory",
     output: z.undefined(),
     status: 204,
     run: (_input, caller) => revokeToken(deps, caller),
@@ -78,6 +90,10 @@ export const tokenOperations = (deps: TokenOperationDeps) => ({
   listScimLog: operation({
     name: "listScimLog",
     summary: `What the org's directory asked for in the last ${LOG_DAYS} days, newest first`,
+    method: "GET",
+    path: "/v1/org/scim/log",
+    access: "read:org / admin",
+    group: "Directory",
     query: z.object(pageQuery(100, 500)),
     output: pageOf(logShape),
     run({ query: { limit, cursor } }, { orgId }) {

@@ -51,33 +51,33 @@ export function userOperations(deps: UserOperationDeps) {
 const readingOperations = (deps: UserOperationDeps) => ({
   scimListUsers: scimOperation(deps, {
     name: "scimListUsers",
-    method: "GET",
-    at: USER.endpoint,
     summary: "Users of the directory, filtered and paged; no match is an empty list",
+    method: "GET",
+    path: "/scim/v2/Users",
     query: listQuery,
     output: listShape(userShape),
     run: ({ query }, call) => list(listedUsers(deps, call), query),
   }),
   scimGetUser: scimOperation(deps, {
     name: "scimGetUser",
-    method: "GET",
-    at: `${USER.endpoint}/{id}`,
     summary: "Read a user, also one who is not active",
-    path: idPath,
+    method: "GET",
+    path: "/scim/v2/Users/{id}",
+    params: idPath,
     query: z.object(projectionQuery),
     output: userShape,
     errors: ["not_found"],
     otherStatuses: NOT_MODIFIED,
-    run: ({ path, query }, call) => getUser(deps, call, path.id, query),
+    run: ({ params, query }, call) => getUser(deps, call, params.id, query),
   }),
 });
 
 const changingOperations = (deps: UserOperationDeps) => ({
   scimCreateUser: scimOperation(deps, {
     name: "scimCreateUser",
-    method: "POST",
-    at: USER.endpoint,
     summary: "Add a user, who becomes a member of the org",
+    method: "POST",
+    path: "/scim/v2/Users",
     query: z.object(projectionQuery),
     body: userBody,
     output: userShape,
@@ -87,34 +87,34 @@ const changingOperations = (deps: UserOperationDeps) => ({
   }),
   scimReplaceUser: scimOperation(deps, {
     name: "scimReplaceUser",
-    method: "PUT",
-    at: `${USER.endpoint}/{id}`,
     summary: "Replace a user; `active` that is left out stays",
-    path: idPath,
+    method: "PUT",
+    path: "/scim/v2/Users/{id}",
+    params: idPath,
     query: z.object(projectionQuery),
     body: userBody,
     output: userShape,
     errors: ["not_found", "state"],
     otherStatuses: CHANGED,
-    run({ path, query, body }, call) {
+    run({ params, query, body }, call) {
       const sent = readUserBody(body);
-      return changeUser(deps, call, path.id, query, () => sent);
+      return changeUser(deps, call, params.id, query, () => sent);
     },
   }),
   scimPatchUser: scimOperation(deps, {
     name: "scimPatchUser",
-    method: "PATCH",
-    at: `${USER.endpoint}/{id}`,
     summary: "Change a user; `active: false` ends their membership at once",
-    path: idPath,
+    method: "PATCH",
+    path: "/scim/v2/Users/{id}",
+    params: idPath,
     query: z.object(projectionQuery),
     body: patchBody(PATCH_EXAMPLE.user),
     output: userShape,
     errors: ["not_found", "state"],
     otherStatuses: CHANGED,
-    run({ path, query, body }, call) {
+    run({ params, query, body }, call) {
       const operations = readPatchBody(body);
-      return changeUser(deps, call, path.id, query, ({ id, attributes }) => {
+      return changeUser(deps, call, params.id, query, ({ id, attributes }) => {
         const { id: _, ...after } = applyPatch(
           USER,
           { id, ...attributes },
@@ -127,15 +127,15 @@ const changingOperations = (deps: UserOperationDeps) => ({
   }),
   scimDeleteUser: scimOperation(deps, {
     name: "scimDeleteUser",
-    method: "DELETE",
-    at: `${USER.endpoint}/{id}`,
     summary: "Remove a user and their membership",
-    path: idPath,
+    method: "DELETE",
+    path: "/scim/v2/Users/{id}",
+    params: idPath,
     output: z.undefined(),
     status: 204,
     errors: ["not_found", "state"],
     otherStatuses: CHANGED,
-    run: ({ path }, call) => deleteUser(deps, call, path.id),
+    run: ({ params }, call) => deleteUser(deps, call, params.id),
   }),
 });
 

@@ -40,6 +40,10 @@ export function ticketOperations(deps: TicketOperationDeps) {
     listTickets: operation({
       name: "listTickets",
       summary: "The org's tickets, newest first",
+      method: "GET",
+      path: "/v1/tickets",
+      access: "read:org / everyone",
+      group: "Tickets",
       query: z.object({ kind: z.enum(TICKET_KINDS).optional(), ...pageQuery(50, 200) }),
       output: pageOf(ticketShape),
       run: ({ query }, caller) => listTickets(deps, caller, query),
@@ -47,6 +51,11 @@ export function ticketOperations(deps: TicketOperationDeps) {
     createTicket: operation({
       name: "createTicket",
       summary: "Ask the operator for something",
+      method: "POST",
+      path: "/v1/tickets",
+      access: "write:org / everyone",
+      group: "Tickets",
+      isForClosed: true,
       body: z.strictObject({
         kind: z.enum(["refund", "other"]).default("other").describe("Other kinds have routes of their own"),
         subject: plainText(200).min(1),
@@ -60,18 +69,32 @@ export function ticketOperations(deps: TicketOperationDeps) {
     getTicket: operation({
       name: "getTicket",
       summary: "Read a ticket",
-      path: z.object({ id: z.string() }),
+      method: "GET",
+      path: "/v1/tickets/{id}",
+      access: "read:org / everyone",
+      group: "Tickets",
+      params: z.object({ id: z.string() }),
       output: ticketShape,
       errors: ["not_found"],
-      run({ path }, caller) {
-        const row = deps.tickets.get(caller.orgId, path.id);
+      run({ params }, caller) {
+        const row = deps.tickets.get(caller.orgId, params.id);
         if (row === undefined) throw fail("not_found", "There is no such ticket.");
         return ticketWire(row);
       },
     }),
+    ...limitRequestOperations(deps),
+  };
+}
+
+function limitRequestOperations(deps: TicketOperationDeps) {
+  return {
     listLimitRequests: operation({
       name: "listLimitRequests",
       summary: "The org's requests for higher limits, newest first",
+      method: "GET",
+      path: "/v1/limits/requests",
+      access: "read:keys / viewer",
+      group: "Tickets",
       query: z.object(pageQuery(50, 200)),
       output: pageOf(ticketShape),
       run: ({ query }, caller) => listTickets(deps, caller, { ...query, kind: "limit_increase" }),
@@ -80,6 +103,10 @@ export function ticketOperations(deps: TicketOperationDeps) {
       name: "requestLimits",
       summary:
         "Ask for more requests a minute than the plan gives a key; up to a multiple of the plan at once",
+      method: "POST",
+      path: "/v1/limits/requests",
+      access: "write:keys / member",
+      group: "Tickets",
       body: z.strictObject({
         key_id: z.string().min(1).max(100),
         rpm: z.int().min(1).max(MAX_RPM).describe("Requests a minute for the key: more than it has now"),

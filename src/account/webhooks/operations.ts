@@ -48,71 +48,108 @@ const patchBody = z.strictObject({
     .describe("`active` enables it again; `disabled`: what waits for it fails"),
 });
 
-export function webhookOperations(deps: WebhookOperationDeps) {
-  const { tables, clock } = deps;
+export const webhookOperations = (deps: WebhookOperationDeps) => ({
+  ...readingOperations(deps),
+  ...changingOperations(deps),
+  ...deliveryOperations(deps),
+});
+
+function readingOperations({ tables, clock }: WebhookOperationDeps) {
   const show = (row: EndpointRow) => endpointWire(row, clock.now());
   return {
     listWebhooks: operation({
       name: "listWebhooks",
       summary: "List the org's webhooks, oldest first; not paged",
+      method: "GET",
+      path: "/v1/webhooks",
+      access: "read:org / admin",
+      group: "Webhooks",
       output: z.object({ object: z.literal("list"), data: z.array(endpointShape) }),
       run: (_input, { orgId }) => ({
         object: "list" as const,
         data: tables.endpointsOf(orgId).map(show),
       }),
     }),
+    getWebhook: operation({
+      name: "getWebhook",
+      summary: "Read a webhook",
+      method: "GET",
+      path: "/v1/webhooks/{id}",
+      access: "read:org / admin",
+      group: "Webhooks",
+      params: byId,
+      output: endpointShape,
+      errors: ["not_found"],
+      run: ({ params }, caller) => show(ownEndpoint(tables, caller, params.id)),
+    }),
+  };
+}
+
+function changingOperations(deps: WebhookOperationDeps) {
+  return {
     createWebhook: operation({
       name: "createWebhook",
       summary: "Have events posted to a URL; the answer carries the secret that signs them",
+      method: "POST",
+      path: "/v1/webhooks",
+      access: "write:org / admin",
+      group: "Webhooks",
       body: createBody,
       output: endpointWithSecretShape,
       status: 201,
       errors: ["scope", "plan_limit"],
       run: ({ body }, caller) => createWebhook(deps, caller, body),
     }),
-    getWebhook: operation({
-      name: "getWebhook",
-      summary: "Read a webhook",
-      path: byId,
-      output: endpointShape,
-      errors: ["not_found"],
-      run: ({ path }, caller) => show(ownEndpoint(tables, caller, path.id)),
-    }),
     updateWebhook: operation({
       name: "updateWebhook",
       summary: "Change a webhook; what is left out stays",
-      path: byId,
+      method: "PATCH",
+      path: "/v1/webhooks/{id}",
+      access: "write:org / admin",
+      group: "Webhooks",
+      params: byId,
       body: patchBody,
       output: endpointShape,
       errors: ["not_found", "scope"],
-      run: ({ path, body }, caller) => updateWebhook(deps, caller, path.id, body),
+      run: ({ params, body }, caller) => updateWebhook(deps, caller, params.id, body),
     }),
     deleteWebhook: operation({
       name: "deleteWebhook",
       summary: "Delete a webhook with its deliveries; what waits for it is not sent",
-      path: byId,
+      method: "DELETE",
+      path: "/v1/webhooks/{id}",
+      access: "write:org / admin",
+      group: "Webhooks",
+      params: byId,
       output: z.undefined(),
       status: 204,
       errors: ["not_found", "scope"],
-      run: ({ path }, caller) => deleteWebhook(deps, caller, path.id),
+      run: ({ params }, caller) => deleteWebhook(deps, caller, params.id),
     }),
     rotateWebhook: operation({
       name: "rotateWebhook",
       summary: "Replace a webhook's secret by a new one; for 24 hours both sign",
-      path: byId,
+      method: "POST",
+      path: "/v1/webhooks/{id}/rotate",
+      access: "write:org / admin",
+      group: "Webhooks",
+      params: byId,
       output: endpointWithSecretShape,
       errors: ["not_found", "scope"],
-      run: ({ path }, caller) => rotateWebhook(deps, caller, path.id),
+      run: ({ params }, caller) => rotateWebhook(deps, caller, params.id),
     }),
     testWebhook: operation({
       name: "testWebhook",
       summary: "Send an event of the type `webhook.test` to this webhook, once",
-      path: byId,
+      method: "POST",
+      path: "/v1/webhooks/{id}/test",
+      access: "write:org / admin",
+      group: "Webhooks",
+      params: byId,
       output: deliveryShape,
       errors: ["not_found", "scope", "state"],
-      run: ({ path }, caller) => testWebhook(deps, caller, path.id),
+      run: ({ params }, caller) => testWebhook(deps, caller, params.id),
     }),
-    ...deliveryOperations(deps),
   };
 }
 

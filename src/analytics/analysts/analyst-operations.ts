@@ -80,45 +80,69 @@ export function analystOperations(deps: AnalystOperationDeps) {
   const ofOrg = ({ orgId }: Caller) => orgId;
   const ofAll = () => "";
   const made = { output: madeShape, status: 201, errors: ["plan_limit", "analytics_unavailable"] } as const;
-  const gone = { path: byId, output: z.undefined(), status: 204, errors: ["not_found"] } as const;
+  const gone = { params: byId, output: z.undefined(), status: 204, errors: ["not_found"] } as const;
   return {
+    listAnalyticsUsers: operation({
+      name: "listAnalyticsUsers",
+      summary: "The org's users of the analytics database, oldest first; not paged",
+      method: "GET",
+      path: "/v1/analytics/users",
+      access: "no key / admin",
+      group: "Usage",
+      output: list,
+      run: (_input, caller) => ({ object: "list" as const, data: analysts.of(ofOrg(caller)).map(wire) }),
+    }),
     createAnalyticsUser: operation({
       name: "createAnalyticsUser",
       summary: "Make a read-only user of the analytics database for the org's rows",
+      method: "POST",
+      path: "/v1/analytics/users",
+      access: "no key / admin",
+      group: "Usage",
       body,
       ...made,
       run: ({ body: given }, caller) => make(deps, caller, ofOrg(caller), given),
     }),
-    listAnalyticsUsers: operation({
-      name: "listAnalyticsUsers",
-      summary: "The org's users of the analytics database, oldest first; not paged",
-      output: list,
-      run: (_input, caller) => ({ object: "list" as const, data: analysts.of(ofOrg(caller)).map(wire) }),
-    }),
     deleteAnalyticsUser: operation({
       name: "deleteAnalyticsUser",
       summary: "Delete a user of the analytics database; it is refused from then on",
+      method: "DELETE",
+      path: "/v1/analytics/users/{id}",
+      access: "no key / admin",
+      group: "Usage",
       ...gone,
-      run: ({ path }, caller) => remove(deps, caller, ofOrg(caller), path.id),
-    }),
-    operatorCreateAnalyticsUser: operation({
-      name: "operatorCreateAnalyticsUser",
-      summary: "Make a read-only user of the analytics database for the rows of all orgs",
-      body,
-      ...made,
-      run: ({ body: given }, caller) => make(deps, caller, ofAll(), given),
+      run: ({ params }, caller) => remove(deps, caller, ofOrg(caller), params.id),
     }),
     operatorListAnalyticsUsers: operation({
       name: "operatorListAnalyticsUsers",
       summary: "Users of the analytics database that read the rows of all orgs; not paged",
+      method: "GET",
+      path: "/v1/operator/analytics/users",
+      access: "operator",
+      group: "Operator",
       output: list,
       run: () => ({ object: "list" as const, data: analysts.of(ofAll()).map(wire) }),
+    }),
+    operatorCreateAnalyticsUser: operation({
+      name: "operatorCreateAnalyticsUser",
+      summary: "Make a read-only user of the analytics database for the rows of all orgs",
+      method: "POST",
+      path: "/v1/operator/analytics/users",
+      access: "operator",
+      group: "Operator",
+      body,
+      ...made,
+      run: ({ body: given }, caller) => make(deps, caller, ofAll(), given),
     }),
     operatorDeleteAnalyticsUser: operation({
       name: "operatorDeleteAnalyticsUser",
       summary: "Delete a user that reads the rows of all orgs",
+      method: "DELETE",
+      path: "/v1/operator/analytics/users/{id}",
+      access: "operator",
+      group: "Operator",
       ...gone,
-      run: ({ path }, caller) => remove(deps, caller, ofAll(), path.id),
+      run: ({ params }, caller) => remove(deps, caller, ofAll(), params.id),
     }),
   };
 }

@@ -102,25 +102,33 @@ export function lookupOperations(deps: LookupDeps) {
   const getGeneration = operation({
     name: "getGeneration",
     summary: "What one call used, cost and took",
-    path: idPath,
+    method: "GET",
+    path: "/v1/generation/{id}",
+    access: "read:usage / viewer",
+    group: "Usage",
+    params: idPath,
     output: generationSchema,
     errors: ["not_found", "analytics_unavailable"],
-    async run({ path }, caller) {
-      return generationWire((await callRecord(deps, caller, path.id)).record);
+    async run({ params }, caller) {
+      return generationWire((await callRecord(deps, caller, params.id)).record);
     },
   });
 
   const getRequest = operation({
     name: "getRequest",
     summary: "One request in full: attempts, route, payload",
-    path: idPath,
+    method: "GET",
+    path: "/v1/requests/{id}",
+    access: "read:usage / viewer",
+    group: "Usage",
+    params: idPath,
     query: z.object({
       raw: flag.optional().describe("`true` or `1`: also `request_raw`, the client's own body."),
     }),
     output: requestDetailSchema,
     errors: ["not_found", "analytics_unavailable"],
-    async run({ path, query }, caller) {
-      const { record, pending } = await callRecord(deps, caller, path.id);
+    async run({ params, query }, caller) {
+      const { record, pending } = await callRecord(deps, caller, params.id);
       if (record.payloadState !== "available") return requestDetailWire(record, record.payloadState);
       if (record.tsMs <= clock.now() - deps.retentionDays(record.orgId) * DAY_MS)
         return requestDetailWire(record, "expired");

@@ -28,6 +28,10 @@ export function requestsOperations(deps: RequestsDeps) {
   const listRequests = operation({
     name: "listRequests",
     summary: "The requests of the org, newest first",
+    method: "GET",
+    path: "/v1/requests",
+    access: "read:usage / viewer",
+    group: "Usage",
     query,
     output: z.object({
       object: z.literal("list"),

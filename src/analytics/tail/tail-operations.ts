@@ -59,6 +59,9 @@ export function tailOperations(deps: TailDeps) {
   const tailRequests = streamOperation({
     name: "tailRequests",
     summary: "The requests of the org as they end",
+    path: "/v1/requests/tail",
+    access: "read:usage / viewer",
+    group: "Usage",
     description:
       "Event `request`: its `id` is the request's, its `data` the record as in the list. Event `gap`: `data` is " +
       "`{missed, first, last}`, how many calls the client was too slow for, and the ids of the first and the last of them; " +

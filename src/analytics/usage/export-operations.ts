@@ -125,26 +125,26 @@ interface Query {
   readonly params: Record<string, unknown>;
 }
 
+/** @returns a function that gives the places back */
+async function enter(takePlace: TakePlace, orgId: string): Promise<() => void> {
+  const ofOrg = await takePlace(`exports:${orgId}`, AT_ONCE_OF_ORG);
+  if (ofOrg === undefined) throw tooMany();
+  let ofAll: Awaited<ReturnType<TakePlace>>;
+  try {
+    ofAll = await takePlace("exports", AT_ONCE);
+    if (ofAll === undefined) throw tooMany();
+  } catch (error) {
+    ofOrg();
+    throw error;
+  }
+  return () => {
+    ofOrg();
+    ofAll?.();
+  };
+}
+
 export function analyticsExportOperations(deps: ExportDeps) {
   const { clickhouse, budget, clock, waitForInserts, takePlace, mostRows = MOST_ROWS } = deps;
-
-  /** @returns a function that gives the places back */
-  async function enter(orgId: string): Promise<() => void> {
-    const ofOrg = await takePlace(`exports:${orgId}`, AT_ONCE_OF_ORG);
-    if (ofOrg === undefined) throw tooMany();
-    let ofAll: Awaited<ReturnType<TakePlace>>;
-    try {
-      ofAll = await takePlace("exports", AT_ONCE);
-      if (ofAll === undefined) throw tooMany();
-    } catch (error) {
-      ofOrg();
-      throw error;
-    }
-    return () => {
-      ofOrg();
-      ofAll?.();
-    };
-  }
 
   async function answer(caller: Caller, { sql, count, params }: Query, of: Format, name: string) {
     const missingSinceMs = await waitForInserts();
@@ -157,7 +157,7 @@ export function analyticsExportOperations(deps: ExportDeps) {
     const leaving = new AbortController();
     /** Takes its place once it is read, so that it gives the place back however it ends. */
     async function* body() {
-      const exit = await enter(caller.orgId);
+      const exit = await enter(takePlace, caller.orgId);
       try {
         yield* await clickhouse.stream(sql, params, {
           format: written,
@@ -177,6 +177,10 @@ export function analyticsExportOperations(deps: ExportDeps) {
     exportRequests: operation({
       name: "exportRequests",
       summary: "The requests of the org as a file, newest first, with the filters of the feed",
+      method: "GET",
+      path: "/v1/requests/export",
+      access: "read:usage / viewer",
+      group: "Usage",
       query: requestsQuery,
       ...shared,
       run: ({ query: { format: of, ...filters } }, caller) =>
@@ -185,6 +189,10 @@ export function analyticsExportOperations(deps: ExportDeps) {
     exportUsage: operation({
       name: "exportUsage",
       summary: "The sums of a range by hour or day and by group, as a file",
+      method: "GET",
+      path: "/v1/usage/export",
+      access: "read:usage / viewer",
+      group: "Usage",
       query: usageQuery,
       ...shared,
       run: ({ query: { format: of, ...query } }, caller) =>

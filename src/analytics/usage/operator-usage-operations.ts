@@ -115,6 +115,10 @@ export function operatorUsageOperations({ clickhouse, clock, waitForInserts }: O
     operatorGetUsage: operation({
       name: "operatorGetUsage",
       summary: "What each org uses, and what it takes of the disk, the largest first",
+      method: "GET",
+      path: "/v1/operator/usage",
+      access: "operator",
+      group: "Operator",
       query: z.object({
         ...RANGE_FIELDS,
         sort: z.enum(["cost", "requests", "bytes"]).default("cost"),

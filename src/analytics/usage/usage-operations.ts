@@ -81,6 +81,10 @@ export function usageOperations({ budget, clock, waitForInserts }: UsageDeps) {
   const getUsage = operation({
     name: "getUsage",
     summary: "Requests, tokens and cost over a range",
+    method: "GET",
+    path: "/v1/usage",
+    access: "read:usage / viewer",
+    group: "Usage",
     query,
     output: usageSchema,
     errors: ["query_too_large", "concurrency", "analytics_unavailable"],

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { ErrorName } from "../errors.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { HttpHead } from "./http-head.ts";
-import type { Caller, Inputs, Parsed } from "./operation.ts";
+import type { Caller, Inputs, Parsed, Place } from "./operation.ts";
 
 export interface EventNames {
   readonly event?: string;
@@ -39,16 +39,18 @@ export interface EventSink {
   onOver(over: () => void): void;
 }
 
+/** A stream, by GET. */
 export interface StreamOperation<
   P extends z.ZodType | undefined = z.ZodType | undefined,
   Q extends z.ZodType | undefined = z.ZodType | undefined,
-> {
+> extends Place {
   /** `operationId` in OpenAPI. */
   readonly name: string;
   readonly summary: string;
   /** What the events mean, for the API description. */
   readonly description?: string;
-  readonly path?: P;
+  /** Parameters of the path: a member for each. */
+  readonly params?: P;
   readonly query?: Q;
   /** Schema of an event's data. */
   readonly event: z.ZodType;

@@ -3,17 +3,19 @@
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { FullAnswer } from "./answer.ts";
 import type { HttpHead } from "./http-head.ts";
+import type { Place } from "./operation.ts";
 
-export interface Hook {
+/** By POST, and open to everybody: the hook itself authenticates the sender. */
+export interface Hook extends Omit<Place, "access"> {
   /** `operationId` in OpenAPI. */
   readonly name: string;
   readonly summary: string;
   /** Maximum size of a body; a larger one gets 413. */
   readonly maxBytes: number;
-  /** @param path parameters of the path @throws WeirError, answered as on every route */
+  /** @param params of the path @throws WeirError, answered as on every route */
   run(
     bytes: Buffer,
-    path: Readonly<Record<string, string>>,
+    params: Readonly<Record<string, string>>,
     head: HttpHead,
     requestId: string,
   ): MaybePromise<FullAnswer<never>>;

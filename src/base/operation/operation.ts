@@ -1,11 +1,13 @@
 /**
- * An operation is one control-plane function described as data: input, output, errors, and the function. `edge` serves
- * it, `/openapi.json` documents it, tests iterate over it. It knows nothing of HTTP but its status and, on request, headers.
+ * An operation is one control-plane function described as data: its route, who may call it, input, output, errors, and the
+ * function. `edge` serves it, `/openapi.json` documents it, tests iterate over it.
  */
 import type { z } from "zod";
 import type { ErrorName } from "../errors.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
+import type { Access } from "./access.ts";
 import type { FullAnswer } from "./answer.ts";
+import type { Group } from "./group.ts";
 import type { HttpHead } from "./http-head.ts";
 
 /** Who acts. */
@@ -37,9 +39,19 @@ export interface Caller {
 }
 
 export interface Inputs<P, Q, B> {
-  readonly path: P;
+  readonly params: P;
   readonly query: Q;
   readonly body: B;
+}
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Where something is served, by whom it may be called, and under which heading it is documented. */
+export interface Place {
+  /** Parameters in braces: `/v1/keys/{id}`. An org in the path is `{org}`: it is the one that the request is about. */
+  readonly path: `/${string}`;
+  readonly access: Access;
+  readonly group: Group;
 }
 
 export type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
@@ -49,11 +61,22 @@ export interface Operation<
   Q extends z.ZodType | undefined = z.ZodType | undefined,
   B extends z.ZodType | undefined = z.ZodType | undefined,
   O extends z.ZodType = z.ZodType,
-> {
+> extends Place {
   /** `operationId` in OpenAPI: verb first, such as `createKey`. */
   readonly name: string;
   readonly summary: string;
-  readonly path?: P;
+  readonly method: Method;
+  /** Open to people of a closed org although it changes something. */
+  readonly isForClosed?: boolean;
+  /** Its requests count as changes although it is a GET: it stores something. */
+  readonly isChange?: boolean;
+  /**
+   * Answers requests with the header `anthropic-version`, in Anthropic's shape; another operation of the same method and path answers
+   * the rest. Both then accept `x-api-key` as well as the bearer credential.
+   */
+  readonly dialect?: "anthropic";
+  /** Parameters of the path: a member for each. */
+  readonly params?: P;
   /** Values arrive as strings; coerce in the schema. Repeated keys arrive as arrays. */
   readonly query?: Q;
   readonly body?: B;

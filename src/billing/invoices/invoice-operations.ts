@@ -28,6 +28,10 @@ export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
   listInvoices: operation({
     name: "listInvoices",
     summary: "The org's invoices, statements and credit notes, newest first",
+    method: "GET",
+    path: "/v1/invoices",
+    access: "read:billing / billing",
+    group: "Invoices",
     query: z.object(pageQuery(50, 200)),
     output: pageOf(invoiceShape),
     run({ query: { limit, cursor } }, { orgId }) {
@@ -45,41 +49,24 @@ export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
   getInvoice: operation({
     name: "getInvoice",
     summary: "Read an invoice, a statement or a credit note",
-    path: byId,
+    method: "GET",
+    path: "/v1/invoices/{id}",
+    access: "read:billing / billing",
+    group: "Invoices",
+    params: byId,
     output: invoiceShape,
     errors: ["not_found"],
-    run: ({ path }, caller) => invoiceWire(ownInvoice(deps.tables, caller, path.id)),
+    run: ({ params }, caller) => invoiceWire(ownInvoice(deps.tables, caller, params.id)),
   }),
-  getInvoicePdf: operation({
-    name: "getInvoicePdf",
-    summary: "The document as PDF; the same bytes each time until it is registered as an e-invoice",
-    path: byId,
-    output: z.undefined(),
-    otherTypes: ["application/pdf"],
-    errors: ["not_found", "gateway_unavailable"],
-    async run({ path }, caller) {
-      const row = ownInvoice(deps.tables, caller, path.id);
-      return raw("application/pdf", await deps.pdf(row), {
-        headers: { "content-disposition": `inline; filename="${fileName(row)}"` },
-      });
-    },
-  }),
-  getInvoiceHtml: operation({
-    name: "getInvoiceHtml",
-    summary: "The document as a page; it shows the same texts as the PDF",
-    path: byId,
-    output: z.undefined(),
-    otherTypes: ["text/html"],
-    errors: ["not_found", "gateway_unavailable"],
-    async run({ path }, caller) {
-      const page = await deps.html(ownInvoice(deps.tables, caller, path.id));
-      return raw("text/html; charset=utf-8", page);
-    },
-  }),
+  ...drawnOperations(deps),
   exportInvoices: operation({
     name: "exportInvoices",
     summary:
       "The org's documents of a month for an accountant: CSV, JSON, or in the shape of the GSTR-1 return",
+    method: "GET",
+    path: "/v1/invoices/export",
+    access: "read:billing / billing",
+    group: "Invoices",
     query: monthQuery,
     output: z.undefined(),
     otherTypes: MONTH_TYPES,
@@ -88,4 +75,42 @@ export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
   }),
   ...resendOperation(deps),
   ...correctionOperation(deps),
+});
+
+/** The document itself. */
+const drawnOperations = (deps: InvoiceOperationDeps) => ({
+  getInvoicePdf: operation({
+    name: "getInvoicePdf",
+    summary: "The document as PDF; the same bytes each time until it is registered as an e-invoice",
+    method: "GET",
+    path: "/v1/invoices/{id}/pdf",
+    access: "read:billing / billing",
+    group: "Invoices",
+    params: byId,
+    output: z.undefined(),
+    otherTypes: ["application/pdf"],
+    errors: ["not_found", "gateway_unavailable"],
+    async run({ params }, caller) {
+      const row = ownInvoice(deps.tables, caller, params.id);
+      return raw("application/pdf", await deps.pdf(row), {
+        headers: { "content-disposition": `inline; filename="${fileName(row)}"` },
+      });
+    },
+  }),
+  getInvoiceHtml: operation({
+    name: "getInvoiceHtml",
+    summary: "The document as a page; it shows the same texts as the PDF",
+    method: "GET",
+    path: "/v1/invoices/{id}/html",
+    access: "read:billing / billing",
+    group: "Invoices",
+    params: byId,
+    output: z.undefined(),
+    otherTypes: ["text/html"],
+    errors: ["not_found", "gateway_unavailable"],
+    async run({ params }, caller) {
+      const page = await deps.html(ownInvoice(deps.tables, caller, params.id));
+      return raw("text/html; charset=utf-8", page);
+    },
+  }),
 });

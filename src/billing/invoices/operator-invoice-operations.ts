@@ -30,6 +30,10 @@ export const operatorInvoiceOperations = ({ clock, cursors, tables }: OperatorIn
   operatorListUnregistered: operation({
     name: "operatorListUnregistered",
     summary: "Documents that the portal of e-invoices has not registered, oldest first",
+    method: "GET",
+    path: "/v1/operator/invoices",
+    access: "operator",
+    group: "Operator",
     query: z.object(pageQuery(50, 200)),
     output: pageOf(unregisteredShape),
     run({ query: { limit, cursor } }) {
@@ -56,6 +60,10 @@ export const operatorInvoiceOperations = ({ clock, cursors, tables }: OperatorIn
   operatorExportInvoices: operation({
     name: "operatorExportInvoices",
     summary: "Documents of all orgs of a month: CSV, JSON, or the supplier's GSTR-1 return",
+    method: "GET",
+    path: "/v1/operator/invoices/export",
+    access: "operator",
+    group: "Operator",
     query: monthQuery,
     output: z.undefined(),
     otherTypes: MONTH_TYPES,

@@ -32,7 +32,11 @@ export const resendOperation = (deps: ResendDeps) => ({
   resendInvoice: operation({
     name: "resendInvoice",
     summary: "Mail a document to an address; some times a day (`invoices_resent_per_day` of the settings)",
-    path: z.object({ id: z.string().max(100) }),
+    method: "POST",
+    path: "/v1/invoices/{id}/resend",
+    access: "write:billing / billing",
+    group: "Invoices",
+    params: z.object({ id: z.string().max(100) }),
     body: z.strictObject({
       to: emailField.describe("Where to; outside the org's members and billing address only from a session"),
     }),
@@ -41,7 +45,7 @@ export const resendOperation = (deps: ResendDeps) => ({
       to: z.string().describe("The address as it was understood"),
     }),
     errors: ["not_found", "state", "scope", "plan_limit"],
-    run: ({ path, body }, caller) => resend(deps, caller, path.id, body.to),
+    run: ({ params, body }, caller) => resend(deps, caller, params.id, body.to),
   }),
 });
 

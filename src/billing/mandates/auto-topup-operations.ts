@@ -45,6 +45,10 @@ export const autoTopupOperations = (deps: AutoTopupOperationDeps) => ({
   getAutoTopup: operation({
     name: "getAutoTopup",
     summary: "How automatic top-ups stand: the mandate, the settings, and their bounds",
+    method: "GET",
+    path: "/v1/credits/auto-topup",
+    access: "read:billing / billing",
+    group: "Credits",
     output: view,
     errors: ["not_found"],
     run: (_input, { orgId }) => viewOf(deps, mustOrg(deps, orgId)),
@@ -52,6 +56,10 @@ export const autoTopupOperations = (deps: AutoTopupOperationDeps) => ({
   setAutoTopup: operation({
     name: "setAutoTopup",
     summary: "Switch automatic top-ups on or off; switching on also resumes a paused mandate",
+    method: "PUT",
+    path: "/v1/credits/auto-topup",
+    access: "write:billing / billing",
+    group: "Credits",
     body: z.strictObject({
       enabled: z.boolean().describe("Switching on needs a mandate, and resumes one that is paused"),
       threshold_micro: z

@@ -43,6 +43,10 @@ export const mandateOperations = (deps: MandateOperationDeps) => ({
   createMandate: operation({
     name: "createMandate",
     summary: "Register a mandate on the payment gateway's page; once active it replaces the one before",
+    method: "POST",
+    path: "/v1/credits/mandates",
+    access: "write:billing / billing",
+    group: "Credits",
     body: z.strictObject({ method: z.enum(MANDATE_METHODS).describe("One of `methods` of the settings") }),
     output: z.object({
       mandate: mandateShape.describe("The new mandate, or the one of the same `Idempotency-Key`"),
@@ -62,6 +66,10 @@ export const mandateOperations = (deps: MandateOperationDeps) => ({
   cancelMandate: operation({
     name: "cancelMandate",
     summary: "Cancel the mandate, and one that is being registered; automatic top-ups end",
+    method: "DELETE",
+    path: "/v1/credits/mandates",
+    access: "write:billing / billing",
+    group: "Credits",
     output: z.object({ mandate: mandateShape.describe("The mandate, cancelled") }),
     errors: ["no_mandate"],
     async run(_input, caller) {

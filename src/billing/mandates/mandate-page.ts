@@ -19,15 +19,19 @@ export const mandatePageOperations = (deps: MandateWatchingDeps) => ({
   mandateReturnPage: operation({
     name: "mandateReturnPage",
     summary: "Where a payer comes back to after registering a mandate",
-    path: z.object({ id: z.string().max(100) }),
+    method: "GET",
+    path: "/billing/mandates/{id}",
+    access: "public",
+    group: "Credits",
+    params: z.object({ id: z.string().max(100) }),
     output: z.string(),
     otherTypes: ["text/html"],
     errors: ["not_found"],
-    async run({ path }) {
-      const row = deps.mandates.find(path.id);
+    async run({ params }) {
+      const row = deps.mandates.find(params.id);
       if (row === undefined) throw fail("not_found", "There is no such mandate.");
       if (row.status === "pending") await lookAtMandate(deps, row, LOOK_MS);
-      return raw("text/html; charset=utf-8", page(deps.mandates.find(path.id) ?? row), {
+      return raw("text/html; charset=utf-8", page(deps.mandates.find(params.id) ?? row), {
         headers: { "referrer-policy": "no-referrer" },
       });
     },

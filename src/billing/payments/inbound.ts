@@ -125,9 +125,11 @@ export function openInbound(deps: InboundDeps): Inbound {
     hook: {
       name: "receivePaymentEvent",
       summary: "Take a payment gateway's webhook, signed by it",
+      path: "/webhooks/payments/{gateway}",
+      group: "Credits",
       maxBytes: MAX_BYTES,
-      async run(bytes, path, head) {
-        const gateway = gatewayOf(path.gateway ?? "");
+      async run(bytes, params, head) {
+        const gateway = gatewayOf(params.gateway ?? "");
         if (gateway === undefined) throw fail("not_found", "There is no such payment gateway here.");
         const nowMs = clock.now();
         const notices = gateway.readWebhook(bytes, (name) => head.header(name), nowMs);

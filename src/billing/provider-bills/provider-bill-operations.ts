@@ -73,6 +73,10 @@ export const providerBillOperations = ({ usage }: ProviderBillDeps) => ({
   operatorCheckProviderBill: operation({
     name: "operatorCheckProviderBill",
     summary: "Compare a provider's bill with our records: drift, unbilled and unpriced traffic",
+    method: "POST",
+    path: "/v1/operator/provider-bills",
+    access: "operator",
+    group: "Operator",
     body: z.strictObject({
       provider: z
         .string()

@@ -37,17 +37,25 @@ export function receiptOperations(deps: ReceiptDeps) {
     getReceipt: operation({
       name: "getReceipt",
       summary: "A signed receipt of one call: a JWS, which `weir verify-receipt` checks offline",
-      path: z.object({
+      method: "GET",
+      path: "/v1/generation/{id}/receipt",
+      access: "read:usage / viewer",
+      group: "Usage",
+      params: z.object({
         id: z.string().regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32"),
       }),
       output: z.undefined(),
       otherTypes: [JOSE_TYPE],
       errors: ["not_found", "analytics_unavailable", "state"],
-      run: async ({ path }, caller) => raw(JOSE_TYPE, await receiptFor(deps, caller, path.id)),
+      run: async ({ params }, caller) => raw(JOSE_TYPE, await receiptFor(deps, caller, params.id)),
     }),
     getReceiptKeys: operation({
       name: "getReceiptKeys",
       summary: "Public keys of receipts (RFC 7517), those of before included",
+      method: "GET",
+      path: "/.well-known/jwks.json",
+      access: "public",
+      group: "Usage",
       output: z.object({ keys: z.array(keySchema).describe("The newest first") }),
       async run() {
         await deps.keys.signer();
@@ -58,6 +66,10 @@ export function receiptOperations(deps: ReceiptDeps) {
     rotateReceiptKey: operation({
       name: "rotateReceiptKey",
       summary: "Sign receipts with a new key from now on; the old one stays published",
+      method: "POST",
+      path: "/v1/operator/receipt-keys/rotate",
+      access: "operator",
+      group: "Operator",
       output: z.object({ kid: z.string().describe("Id of the key that signs now") }),
       errors: ["state"],
       async run() {

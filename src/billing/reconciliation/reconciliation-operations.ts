@@ -19,6 +19,10 @@ export const reconciliationOperations = ({ reconciliation }: ReconciliationOpera
   operatorGetReconciliation: operation({
     name: "operatorGetReconciliation",
     summary: "What does not match on a day: payment gateways, top-ups, refunds, ledger and invoices",
+    method: "GET",
+    path: "/v1/operator/reconciliation",
+    access: "operator",
+    group: "Operator",
     query: z.object({
       day: day.optional(),
       fresh: z
@@ -39,6 +43,10 @@ export const reconciliationOperations = ({ reconciliation }: ReconciliationOpera
   operatorRunReconciliation: operation({
     name: "operatorRunReconciliation",
     summary: "Reconcile a day as the nightly run does: heal what is safe, park the rest, keep the report",
+    method: "POST",
+    path: "/v1/operator/reconciliation",
+    access: "operator",
+    group: "Operator",
     body: z.strictObject({ day: day.optional() }),
     output: reportShape,
     errors: ["state", "gateway_unavailable"],

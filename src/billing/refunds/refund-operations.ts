@@ -31,7 +31,12 @@ export function refundOperations(deps: RefundOperationDeps) {
     refundTopup: operation({
       name: "refundTopup",
       summary: "Refund unspent credit of a top-up to where it was paid from",
-      path: z.object({ id: z.string() }),
+      method: "POST",
+      path: "/v1/credits/topups/{id}/refund",
+      access: "write:billing / billing",
+      group: "Credits",
+      isForClosed: true,
+      params: z.object({ id: z.string() }),
       body: z.strictObject({
         amount_minor: z
           .int()
@@ -46,11 +51,15 @@ export function refundOperations(deps: RefundOperationDeps) {
       }),
       output: oneRefund,
       errors: ["not_found", "not_refundable", "idempotency_mismatch"],
-      run: ({ path, body }, caller) => refundTopup(deps, caller, path.id, body),
+      run: ({ params, body }, caller) => refundTopup(deps, caller, params.id, body),
     }),
     listRefunds: operation({
       name: "listRefunds",
       summary: "The org's refunds, newest first",
+      method: "GET",
+      path: "/v1/credits/refunds",
+      access: "read:billing / billing",
+      group: "Credits",
       query: z.object(pageQuery(50, 200)),
       output: z.object({ data: z.array(refundShape), next_cursor: z.string() }),
       run({ query: { limit, cursor } }, { orgId }) {
@@ -68,10 +77,14 @@ export function refundOperations(deps: RefundOperationDeps) {
     getRefund: operation({
       name: "getRefund",
       summary: "Read a refund",
-      path: z.object({ id: z.string() }),
+      method: "GET",
+      path: "/v1/credits/refunds/{id}",
+      access: "read:billing / billing",
+      group: "Credits",
+      params: z.object({ id: z.string() }),
       output: oneRefund,
       errors: ["not_found"],
-      run: ({ path }, { orgId }) => ({ refund: refundWire(mustGet(deps, orgId, path.id)) }),
+      run: ({ params }, { orgId }) => ({ refund: refundWire(mustGet(deps, orgId, params.id)) }),
     }),
   };
 }

@@ -56,6 +56,10 @@ export function planOperations(deps: PlanOperationDeps) {
     listPlans: operation({
       name: "listPlans",
       summary: "The plans that can be chosen, with prices in the org's currency",
+      method: "GET",
+      path: "/v1/plans",
+      access: "read:billing / billing",
+      group: "Plans",
       output: z.object({ data: z.array(planShape) }),
       run(_input, { orgId }) {
         const { billingCurrency } = mustOrg(deps, orgId);
@@ -65,6 +69,10 @@ export function planOperations(deps: PlanOperationDeps) {
     getSubscription: operation({
       name: "getSubscription",
       summary: "The org's plan and its month",
+      method: "GET",
+      path: "/v1/billing/subscription",
+      access: "read:billing / billing",
+      group: "Plans",
       output: z.object({
         subscription: subscriptionShape.describe("The plan in force and its month"),
         plan: planShape.describe("The plan in force"),
@@ -80,6 +88,10 @@ export function planOperations(deps: PlanOperationDeps) {
     changeSubscription: operation({
       name: "changeSubscription",
       summary: "Choose a plan: its fee is taken from the credit; a free plan cancels",
+      method: "POST",
+      path: "/v1/billing/subscription",
+      access: "write:billing / billing",
+      group: "Plans",
       body: changeBody,
       output: changeShape,
       errors: [

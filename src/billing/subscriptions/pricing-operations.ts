@@ -95,6 +95,10 @@ export function pricingOperations(deps: PricingDeps) {
     getPricing: operation({
       name: "getPricing",
       summary: "Prices, fees, taxes and plans",
+      method: "GET",
+      path: "/v1/pricing",
+      access: "public",
+      group: "Plans",
       output: pricingShape,
       run() {
         const nowMs = deps.clock.monotonic();

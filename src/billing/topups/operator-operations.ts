@@ -35,6 +35,10 @@ export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
     operatorListPayments: operation({
       name: "operatorListPayments",
       summary: "Payments to look at, newest first: they did not match, and were not credited",
+      method: "GET",
+      path: "/v1/operator/payments",
+      access: "operator",
+      group: "Operator",
       query: z.object({
         status: z
           .enum(["open", "closed"])
@@ -59,16 +63,25 @@ export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
     operatorClosePayment: operation({
       name: "operatorClosePayment",
       summary: "Say what became of a payment that was looked at",
-      path: z.object({ id: z.string().max(100) }),
+      method: "POST",
+      path: "/v1/operator/payments/{id}/close",
+      access: "operator",
+      group: "Operator",
+      params: z.object({ id: z.string().max(100) }),
       body: z.strictObject({ outcome: reason }),
       output: parkedShape,
       errors: ["not_found", "state"],
-      run: ({ path, body }, caller) => deps.store.act(() => closeParked(deps, caller, path.id, body.outcome)),
+      run: ({ params, body }, caller) =>
+        deps.store.act(() => closeParked(deps, caller, params.id, body.outcome)),
     }),
     operatorRecordPayment: operation({
       name: "operatorRecordPayment",
       summary: "Record a payment that came by wire or cheque: credits it and issues the invoice",
-      path: z.object({ id: z.string().max(100).describe("Id or slug") }),
+      method: "POST",
+      path: "/v1/operator/orgs/{id}/payments",
+      access: "operator",
+      group: "Operator",
+      params: z.object({ id: z.string().max(100).describe("Id or slug") }),
       body: z.strictObject({
         amount_minor: z.int().min(1).max(MOST_MINOR).describe("Before tax, in paise or cents"),
         reference: plainText(100).min(1).describe("The bank's reference: to record it twice changes nothing"),
@@ -77,7 +90,7 @@ export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
       output: topupShape,
       status: 201,
       errors: ["not_found", "billing_profile_incomplete", "fx_stale", "idempotency_mismatch"],
-      run: ({ path, body }, caller) => deps.store.act(() => recordPayment(deps, caller, path.id, body)),
+      run: ({ params, body }, caller) => deps.store.act(() => recordPayment(deps, caller, params.id, body)),
     }),
   };
 }

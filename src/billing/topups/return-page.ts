@@ -20,15 +20,19 @@ export const returnPageOperations = (deps: WatchingDeps) => ({
   topupReturnPage: operation({
     name: "topupReturnPage",
     summary: "Where a payer comes back to after the checkout",
-    path: z.object({ id: z.string().max(100) }),
+    method: "GET",
+    path: "/billing/topups/{id}",
+    access: "public",
+    group: "Credits",
+    params: z.object({ id: z.string().max(100) }),
     output: z.string(),
     otherTypes: ["text/html"],
     errors: ["not_found"],
-    async run({ path }) {
-      const row = deps.topups.find(path.id);
+    async run({ params }) {
+      const row = deps.topups.find(params.id);
       if (row === undefined) throw fail("not_found", "There is no such top-up.");
       if (!isPaid(row)) await lookNow(deps, row, LOOK_MS);
-      return raw("text/html; charset=utf-8", page(deps.topups.find(path.id) ?? row), {
+      return raw("text/html; charset=utf-8", page(deps.topups.find(params.id) ?? row), {
         headers: { "referrer-policy": "no-referrer" },
       });
     },

@@ -61,19 +61,33 @@ export function topupOperations(deps: TopupOperationDeps) {
     quoteTopup: operation({
       name: "quoteTopup",
       summary: "What an amount costs with tax, and the credit that it buys",
+      method: "GET",
+      path: "/v1/credits/topups/quote",
+      access: "read:billing / billing",
+      group: "Credits",
       query: z.object({ amount_minor: z.coerce.number().pipe(amount).describe(AMOUNT) }),
       output: quoteShape,
       errors: ["billing_profile_incomplete", "fx_stale", "gateway_unavailable"],
-      run: ({ query }, { orgId }) => {
-        const org = mustOrg(deps, orgId);
-        assertBillable(org);
-        const gateway = mustGateway(deps, org);
-        return quoteWire(quoteFor(deps, org, query.amount_minor, deps.clock.now()), gateway.id, deps.terms);
-      },
+      run: ({ query }, { orgId }) => quoteTopup(deps, orgId, query.amount_minor),
+    }),
+    listTopups: operation({
+      name: "listTopups",
+      summary: "The org's top-ups, newest first",
+      method: "GET",
+      path: "/v1/credits/topups",
+      access: "read:billing / billing",
+      group: "Credits",
+      query: z.object(pageQuery(50, 200)),
+      output: pageOf(topupShape),
+      run: ({ query }, { orgId }) => listTopups(deps, orgId, query),
     }),
     createTopup: operation({
       name: "createTopup",
       summary: "Buy credit: opens a checkout on the payment gateway's page",
+      method: "POST",
+      path: "/v1/credits/topups",
+      access: "write:billing / billing",
+      group: "Credits",
       body: z.strictObject({ amount_minor: amount }),
       output: z.object({
         topup: topupShape.describe("The new top-up"),
@@ -95,36 +109,47 @@ export function topupOperations(deps: TopupOperationDeps) {
       ],
       run: ({ body }, caller, head) => createTopup(deps, caller, body.amount_minor, head),
     }),
-    listTopups: operation({
-      name: "listTopups",
-      summary: "The org's top-ups, newest first",
-      query: z.object(pageQuery(50, 200)),
-      output: pageOf(topupShape),
-      async run({ query: { limit, cursor } }, { orgId }) {
-        const pages = {
-          cursors: deps.cursors,
-          limit,
-          cursor,
-          list: `topups:${orgId}`,
-          rows: (after?: (string | number)[]) => deps.topups.of(orgId, after?.[0] as string | undefined),
-          positionOf: ({ id }: TopupRow) => [id],
-        };
-        return { object: "list" as const, ...(await readPageInTurns(pages, (row) => show(deps, row))) };
-      },
-    }),
     getTopup: operation({
       name: "getTopup",
       summary: "Read a top-up; a pending one is asked after at the payment gateway first",
-      path: z.object({ id: z.string() }),
+      method: "GET",
+      path: "/v1/credits/topups/{id}",
+      access: "read:billing / billing",
+      group: "Credits",
+      params: z.object({ id: z.string() }),
       output: topupShape,
       errors: ["not_found"],
-      async run({ path }, { orgId }) {
-        const row = deps.topups.mustGet(orgId, path.id);
+      async run({ params }, { orgId }) {
+        const row = deps.topups.mustGet(orgId, params.id);
         if (row.status === "pending") await lookNow(deps, row, LOOK_MS);
-        return show(deps, deps.topups.mustGet(orgId, path.id));
+        return show(deps, deps.topups.mustGet(orgId, params.id));
       },
     }),
   };
+}
+
+function quoteTopup(deps: TopupOperationDeps, orgId: string, amountMinor: number) {
+  const org = mustOrg(deps, orgId);
+  assertBillable(org);
+  const gateway = mustGateway(deps, org);
+  return quoteWire(quoteFor(deps, org, amountMinor, deps.clock.now()), gateway.id, deps.terms);
+}
+
+interface ListQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+async function listTopups(deps: TopupOperationDeps, orgId: string, { limit, cursor }: ListQuery) {
+  const pages = {
+    cursors: deps.cursors,
+    limit,
+    cursor,
+    list: `topups:${orgId}`,
+    rows: (after?: (string | number)[]) => deps.topups.of(orgId, after?.[0] as string | undefined),
+    positionOf: ({ id }: TopupRow) => [id],
+  };
+  return { object: "list" as const, ...(await readPageInTurns(pages, (row) => show(deps, row))) };
 }
 
 function show({ invoices }: TopupOperationDeps, row: TopupRow) {

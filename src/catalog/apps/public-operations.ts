@@ -72,6 +72,10 @@ export class PublicApps {
     getRankings: operation({
       name: "getRankings",
       summary: "The most used models and public apps",
+      method: "GET",
+      path: "/v1/rankings",
+      access: "public",
+      group: "Catalog",
       query: rankingsQuery,
       output: rankingsShape,
       otherStatuses: NOT_MODIFIED,
@@ -83,23 +87,31 @@ export class PublicApps {
     getPublicApp: operation({
       name: "getPublicApp",
       summary: "An app that its org has published, with its figures of the last 30 days",
-      path: bySlug,
+      method: "GET",
+      path: "/v1/apps/{slug}/public",
+      access: "public",
+      group: "Apps",
+      params: bySlug,
       output: pageShape,
       otherStatuses: NOT_MODIFIED,
       errors: ["not_found"],
-      run: async ({ path }, _caller, head) =>
-        publicAnswer(publicJson(pageShape, await this.#page(path.slug)), head),
+      run: async ({ params }, _caller, head) =>
+        publicAnswer(publicJson(pageShape, await this.#page(params.slug)), head),
     }),
     getAppBadge: operation({
       name: "getAppBadge",
       summary: "A badge with the tokens of the last 30 days, to be shown on the app's own pages",
-      path: bySlug,
+      method: "GET",
+      path: "/v1/apps/{slug}/badge",
+      access: "public",
+      group: "Apps",
+      params: bySlug,
       output: z.undefined(),
       otherTypes: ["image/svg+xml"],
       otherStatuses: NOT_MODIFIED,
       errors: ["not_found"],
-      run: async ({ path }, _caller, head) =>
-        publicAnswer(publicBody("image/svg+xml", badgeOf(await this.#page(path.slug))), head, SVG_HEADERS),
+      run: async ({ params }, _caller, head) =>
+        publicAnswer(publicBody("image/svg+xml", badgeOf(await this.#page(params.slug))), head, SVG_HEADERS),
     }),
   };
 

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
-import type { Endpoint } from "../../base/endpoint.ts";
+import type { Endpoint, Model } from "../../base/endpoint.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 import {
@@ -74,6 +74,10 @@ export function catalogOperations(deps: CatalogOperationsDeps) {
       name: "listModels",
       summary:
         "Models that calls can reach, whole and unpaged. Also what OpenAI's clients read as their model list.",
+      method: "GET",
+      path: "/v1/models",
+      access: "key / everyone",
+      group: "Catalog",
       query: listQuery,
       output: z.object({ object: z.literal("list"), data: z.array(modelRecordSchema) }),
       run: ({ query }) => ({
@@ -84,19 +88,27 @@ export function catalogOperations(deps: CatalogOperationsDeps) {
     getModel: operation({
       name: "getModel",
       summary: "One model; `endpoints` is 0 where this gateway has no credential for any provider of it.",
-      path: modelPath,
+      method: "GET",
+      path: "/v1/models/{vendor}/{model}",
+      access: "key / everyone",
+      group: "Catalog",
+      params: modelPath,
       output: modelRecordSchema,
       errors: ["model_not_found"],
-      run: ({ path }) => modelRecord(named(path), deps.catalog.current(), stats()),
+      run: ({ params }) => modelRecord(named(params), deps.catalog.current(), stats()),
     }),
     getModelById: operation({
       name: "getModelById",
       summary:
         "One model by its id as one segment (`weir%2Fsim-small`), as OpenAI's clients ask for it, or by its bare name.",
-      path: wholeId,
+      method: "GET",
+      path: "/v1/models/{id}",
+      access: "key / everyone",
+      group: "Catalog",
+      params: wholeId,
       output: modelRecordSchema,
       errors: ["model_not_found"],
-      run({ path: { id } }) {
+      run({ params: { id } }) {
         const snapshot = deps.catalog.current();
         return modelRecord(snapshot.resolve(id) ?? modelNamed(snapshot, id), snapshot, stats());
       },
@@ -105,25 +117,27 @@ export function catalogOperations(deps: CatalogOperationsDeps) {
       name: "getModelEndpoints",
       summary:
         "The endpoints that serve a model, with price, data policy, measured latency and present health.",
-      path: modelPath,
+      method: "GET",
+      path: "/v1/models/{vendor}/{model}/endpoints",
+      access: "key / everyone",
+      group: "Catalog",
+      params: modelPath,
       output: z.object({
         object: z.literal("list"),
         model: z.string(),
         data: z.array(endpointRecordSchema),
       }),
       errors: ["model_not_found"],
-      run({ path }) {
-        const model = named(path);
-        const measured = stats();
-        return {
-          object: "list" as const,
-          model: model.id,
-          data: model.endpoints.map((e) => endpointRecord(e, measured, deps.healthOf?.(e))),
-        };
-      },
+      run: ({ params }) => endpointsOf(deps, named(params), stats()),
     }),
   };
 }
+
+const endpointsOf = ({ healthOf }: CatalogOperationsDeps, model: Model, stats: CatalogStats) => ({
+  object: "list" as const,
+  model: model.id,
+  data: model.endpoints.map((e) => endpointRecord(e, stats, healthOf?.(e))),
+});
 
 function listModels(
   snapshot: CatalogSnapshot,

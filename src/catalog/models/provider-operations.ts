@@ -43,6 +43,10 @@ export function providerOperations({ catalog }: ProviderOperationsDeps) {
     listProviders: operation({
       name: "listProviders",
       summary: "Providers of the catalog, with what each does with data",
+      method: "GET",
+      path: "/v1/providers",
+      access: "public",
+      group: "Catalog",
       output: providersShape,
       otherStatuses: NOT_MODIFIED,
       run(_input, _caller, head) {

@@ -75,12 +75,16 @@ export function statsOperations({ catalog, changelog, measured }: StatsOperation
     getModelStats: operation({
       name: "getModelStats",
       summary: "How a model's endpoints did in the last 30 days, which apps use it, and what changed",
-      path: z.object({ vendor: z.string(), model: z.string() }),
+      method: "GET",
+      path: "/v1/models/{vendor}/{model}/stats",
+      access: "key / everyone",
+      group: "Catalog",
+      params: z.object({ vendor: z.string(), model: z.string() }),
       output: modelStatsSchema,
       errors: ["model_not_found"],
-      async run({ path }) {
+      async run({ params }) {
         const snapshot = catalog.current();
-        const model = modelNamed(snapshot, `${path.vendor}/${path.model}`);
+        const model = modelNamed(snapshot, `${params.vendor}/${params.model}`);
         const figures = await measured(model.id);
         return {
           model: model.id,

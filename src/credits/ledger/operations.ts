@@ -92,6 +92,10 @@ export function creditOperations({ book, purse, cursors, orgMoney }: CreditOpera
   const getCredits = operation({
     name: "getCredits",
     summary: "The org's credit balance",
+    method: "GET",
+    path: "/v1/credits",
+    access: "read:billing / everyone",
+    group: "Credits",
     output: balanceSchema,
     async run(_input, { orgId }) {
       await book.charged();
@@ -115,6 +119,10 @@ export function creditOperations({ book, purse, cursors, orgMoney }: CreditOpera
   const listLedger = operation({
     name: "listLedger",
     summary: "The org's ledger, newest first",
+    method: "GET",
+    path: "/v1/credits/ledger",
+    access: "read:billing / everyone",
+    group: "Credits",
     query: ledgerQuery,
     output: ledgerSchema,
     otherTypes: ["text/csv"],

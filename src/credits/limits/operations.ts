@@ -141,6 +141,10 @@ export function limitsOperations(deps: LimitsOperationDeps) {
   const getLimits = operation({
     name: "getLimits",
     summary: "The plan's limits and the state of every key",
+    method: "GET",
+    path: "/v1/limits",
+    access: "read:keys / viewer",
+    group: "Keys",
     output: overviewSchema,
     async run(_input, { orgId }) {
       const refusals = await refusals24h(orgId);

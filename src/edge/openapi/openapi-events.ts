@@ -1,6 +1,7 @@
 /** The section `webhooks` of the OpenAPI document: what is posted to an org's endpoints, by type of event. */
 import { z } from "zod";
 import type { OperationItem, Schema } from "./openapi-types.ts";
+import { EVENTS } from "./tags.ts";
 
 /** A type of event. */
 export interface EventItem {
@@ -9,9 +10,6 @@ export interface EventItem {
   /** Undefined: nothing emits it yet. */
   readonly data: z.ZodType | undefined;
 }
-
-/** Heading of these entries. */
-export const EVENTS = "Events sent to webhooks";
 
 const text = (description: string): Schema => ({ type: "string", description });
 

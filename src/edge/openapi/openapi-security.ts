@@ -1,7 +1,7 @@
 /** Who may call a route as OpenAPI says it: the credentials, what each must allow, and how a request without it is refused. */
 import type { ErrorName } from "../../base/errors.ts";
+import { type Access, needsOf, type PersonSide } from "../../base/operation/access.ts";
 import { CALLS } from "../../inference/exchange/formats.ts";
-import { type Access, needsOf } from "../access.ts";
 import type { Route } from "../routes.ts";
 import type { OpenApiDocument, SecurityRequirement } from "./openapi-types.ts";
 
@@ -93,4 +93,22 @@ function peopleRefused(access: Access): readonly ErrorName[] {
   if (person === "signed in") return key === undefined ? ["session_expired", "role"] : ["session_expired"];
   const needsRole = key === undefined || person !== "everyone";
   return [...OF_PEOPLE, "org_closed", "org_suspended", ...(needsRole ? (["role"] as const) : [])];
+}
+
+/** The access in words. */
+export function accessText(access: Access): string {
+  if (access === "public") return "Needs no credential.";
+  if (access === "anyone") return "Needs no credential; one that is sent says whose org asks.";
+  if (access === "operator") return "For operators of the installation.";
+  if (access === "directory") return "Needs the token of the org's directory.";
+  const { key, person } = needsOf(access);
+  const keyText =
+    key === undefined ? [] : [key === "key" ? "a working key" : `a key with the scope \`${key}\``];
+  const personText = person === undefined ? [] : [personNeeds(person)];
+  return `Needs ${[...keyText, ...personText].join(", or ")}.`;
+}
+
+function personNeeds(person: PersonSide): string {
+  if (person === "signed in") return "a signed-in person";
+  return person === "everyone" ? "a person of the org" : `a person of the org who may act as \`${person}\``;
 }

@@ -1,18 +1,17 @@
 /**
  * The OpenAPI 3.1 document, generated from the route table: paths, parameters, bodies and answers from the operations'
- * schemas, errors from the error table, scopes from the table's rows. It is made in steps, of an item each: `reference.ts`.
+ * schemas, errors from the error table, scopes from the operations' access. It is made in steps, of an item each: `reference.ts`.
  */
 import { z } from "zod";
 import type { AnyOperation } from "../../base/operation/operation.ts";
 import { CALLS } from "../../inference/exchange/formats.ts";
-import { accessText } from "../access.ts";
 import { requestKind } from "../counted.ts";
 import type { Route } from "../routes.ts";
 import { exampleOf } from "./example.ts";
 import { type FieldPosition, fieldDescription } from "./field-descriptions.ts";
 import { ERROR_SCHEMAS, failure, failures } from "./openapi-errors.ts";
-import { EVENTS, type EventItem, eventItem } from "./openapi-events.ts";
-import { refusalsOf, schemesOf, securityOf } from "./openapi-security.ts";
+import { type EventItem, eventItem } from "./openapi-events.ts";
+import { accessText, refusalsOf, schemesOf, securityOf } from "./openapi-security.ts";
 import type {
   Answers,
   Content,
@@ -23,6 +22,7 @@ import type {
   Parameter,
   Schema,
 } from "./openapi-types.ts";
+import { PAGES, TAGS } from "./tags.ts";
 
 export interface DocumentParts {
   readonly routes: readonly Route[];
@@ -75,31 +75,7 @@ function itemOf(route: Route): OperationItem {
   return "hook" in route ? hookItem(route) : operationItem(route);
 }
 
-const PAGES = "Operation";
 const JSON_TYPE = "application/json";
-
-/** Headings, in the order of the reference. */
-const TAGS: OpenApiDocument["tags"] = [
-  { name: "Inference", description: "Model calls in the formats of OpenAI and Anthropic." },
-  { name: "Native inference", description: "Model calls in the gateway's own format." },
-  { name: "Catalog", description: "Models, their endpoints, prices and figures." },
-  { name: "Usage", description: "What was called, by whom, and what it cost." },
-  { name: "Routing policies", description: "Versioned documents that choose endpoints." },
-  { name: "Credits", description: "The prepaid balance and its ledger." },
-  { name: "Plans", description: "What an org may do, and what it pays for that each month." },
-  { name: "Invoices", description: "What an org was billed: invoices, statements, credit notes." },
-  { name: "Keys", description: "API keys and their limits." },
-  { name: "Provider keys", description: "An org's own keys at providers." },
-  { name: "Apps", description: "An org's apps, and what everybody may see of them." },
-  { name: "Projects", description: "Groups of keys with a budget." },
-  { name: "Organisations", description: "Orgs, their settings, and their people." },
-  { name: "Tickets", description: "What an org asks its operator for." },
-  { name: "Sign-in", description: "Console sessions, by OpenID Connect." },
-  { name: "Directory", description: "Members that a company's identity provider adds and removes (SCIM)." },
-  { name: "Webhooks", description: "URLs that an org's events are posted to." },
-  { name: EVENTS, description: "What receivers get." },
-  { name: PAGES, description: "For whoever operates the gateway." },
-];
 
 /** Adds field descriptions to the item in position; its schemas are not shared. */
 function described(item: OperationItem): OperationItem {
@@ -184,7 +160,7 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Operation
       route.anthropic === undefined
         ? operation.summary
         : `${operation.summary} With the header \`anthropic-version\`, in Anthropic's shape; \`x-api-key\` is taken as well.`,
-    parameters: [...parameters(operation.path, "path"), ...parameters(operation.query, "query")],
+    parameters: [...parameters(operation.params, "path"), ...parameters(operation.query, "query")],
     ...(operation.body !== undefined && { requestBody: body(operation.body, mediaType) }),
     responses: {
       [status]: status === 204 || status >= 300 ? bodiless(status) : answerItem(operation, mediaType),
@@ -246,7 +222,7 @@ function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
     description: [stream.description, description].filter((text) => text !== undefined).join(" "),
     operationId: stream.name,
     summary: stream.summary,
-    parameters: [...parameters(stream.path, "path"), ...parameters(stream.query, "query")],
+    parameters: [...parameters(stream.params, "path"), ...parameters(stream.query, "query")],
     responses: {
       200: {
         description: "Events for as long as the connection lasts; the schema is that of an event's data.",

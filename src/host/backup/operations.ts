@@ -22,6 +22,10 @@ export const backupOperations = (deps: BackupDeps) => ({
   operatorBeginBackup: operation({
     name: "operatorBeginBackup",
     summary: "Hold the files still for the command `weir backup`, for some seconds at most",
+    method: "POST",
+    path: "/v1/operator/backups",
+    access: "operator",
+    group: "Operator",
     body: z.object({
       records: z.boolean().describe("With the records of the embedded ClickHouse"),
     }),
@@ -39,7 +43,11 @@ export const backupOperations = (deps: BackupDeps) => ({
   operatorFreezeBackup: operation({
     name: "operatorFreezeBackup",
     summary: "Say that the copy of the store has begun; the records are frozen now",
-    path: z.object({ id: z.string().regex(/^[0-9a-f]{24}$/, "an id of a backup") }),
+    method: "POST",
+    path: "/v1/operator/backups/{id}/freeze",
+    access: "operator",
+    group: "Operator",
+    params: z.object({ id: z.string().regex(/^[0-9a-f]{24}$/, "an id of a backup") }),
     output: z.object({
       id: z.string().describe("The backup's id"),
       frozen: z
@@ -48,6 +56,6 @@ export const backupOperations = (deps: BackupDeps) => ({
         .describe("Name of the folder under `clickhouse/shadow`; null without records"),
     }),
     errors: ["not_found", "analytics_unavailable"],
-    run: async ({ path: { id } }) => ({ id, frozen: (await deps.moment.freeze(id)) ?? null }),
+    run: async ({ params: { id } }) => ({ id, frozen: (await deps.moment.freeze(id)) ?? null }),
   }),
 });

@@ -2,15 +2,17 @@
  * `weir keys create`: creates a key when no working key may create others any more. The command opens the
  * data folder itself, so the gateway must be stopped: money is exact only while one process writes to the folder.
  */
+
 import { existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { newKey } from "../../account/key.ts";
-import { FIRST_KEY_SCOPES, orderedScopes, SCOPES, type Scope } from "../../account/scopes.ts";
+import { FIRST_KEY_SCOPES, orderedScopes } from "../../account/scopes.ts";
 import { newSecret } from "../../account/secret.ts";
 import { AccountTables } from "../../account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../../account/versions.ts";
 import { systemClock, systemRandom } from "../../base/clock.ts";
 import { didYouMean, nearest } from "../../base/document/nearest.ts";
+import { SCOPES, type Scope } from "../../base/operation/access.ts";
 import { keepPrivate } from "../../base/process/private-folder.ts";
 import { saveSecret } from "../../base/process/secret-file.ts";
 import { membershipOf } from "../../cluster/cells/membership/membership.ts";

@@ -19,7 +19,7 @@ import { docsPieces } from "../../edge/openapi/docs.ts";
 import { openApiSteps } from "../../edge/openapi/openapi.ts";
 import { PAGE_ITEMS, type PageDeps, pages } from "../../edge/openapi/pages.ts";
 import { openReference, type Reference } from "../../edge/openapi/reference.ts";
-import { type Route, routes as routeTable } from "../../edge/routes.ts";
+import { type Route, routeTable } from "../../edge/routes.ts";
 import { securityHeaders } from "../../edge/security-headers.ts";
 import type { Server } from "../../edge/server.ts";
 import { readStaticFiles } from "../../edge/static-files.ts";

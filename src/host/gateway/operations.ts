@@ -1,4 +1,4 @@
-/** What each route runs: every operation by its name, from the room that has it. */
+/** What the gateway serves beside model calls: operations, streams and hooks, from the rooms that have them. */
 
 import { exportOperations } from "../../account/exports/export-operations.ts";
 import { mailOperations } from "../../account/mail/operations.ts";
@@ -23,7 +23,7 @@ import { providerOperations } from "../../catalog/models/provider-operations.ts"
 import { statsOperations } from "../../catalog/models/stats-operations.ts";
 import { creditOperations } from "../../credits/ledger/operations.ts";
 import { limitsOperations } from "../../credits/limits/operations.ts";
-import type { Operations } from "../../edge/offered-operations.ts";
+import type { Offered } from "../../edge/routes.ts";
 import { responseOperations } from "../../inference/exchange/kept/response-operations.ts";
 import { scopeOf } from "../../inference/exchange/reservation/holds.ts";
 import { dataPolicyWarnings } from "../../routing/policies/data-policy-warnings.ts";
@@ -35,99 +35,94 @@ import { exportFolder, otherFolders } from "./exports.ts";
 import type { Rooms } from "./rooms.ts";
 import { VERSION } from "./version.ts";
 
-export function operationsOf(rooms: Rooms, config: Config): Operations {
-  return {
-    ...rooms.analytics.operations,
-    ...rooms.apps.operations,
-    ...providerOperations(rooms),
-    ...analystOperations({ ...rooms, ...rooms.analytics, access: rooms.analytics.analystAccess }),
-    ...offeredBy(rooms, config),
-    ...documentsOf(rooms, config),
-    ...exportOperations({ ...rooms, folder: exportFolder(config), others: otherFolders(rooms) }),
-    ...rooms.identity.operations,
-    ...rooms.invoices.operations,
-    ...rooms.planRoom.operations,
-    ...billingOf(rooms),
-    ...operatorOperations({
-      ...rooms,
-      cells: rooms.cell,
-      approveCorrection: rooms.invoices.approveCorrection,
-    }),
-    ...receiptsOf(rooms),
-    ...backupOperations(backupDeps(rooms)),
-    ...reconciliationOperations(rooms.books),
-    ...providerBillOperations({ usage: rooms.analytics.usageOf }),
-    ...scimOf(rooms),
-    takeLogoutNotice: rooms.identity.notices.hook,
-    receivePaymentEvent: rooms.payments.inbound.hook,
-  };
+/** Below one heading of the reference, routes stand in this order. */
+export function operationsOf(rooms: Rooms, config: Config): readonly Offered[] {
+  const { identity, payments } = rooms;
+  const byName = [...ofCalls(rooms), ...ofAccounts(rooms, config), ...ofMoney(rooms), ...ofOperators(rooms)];
+  return [...byName.flatMap((some) => Object.values(some)), identity.notices.hook, payments.inbound.hook];
 }
 
-/** What each room offers. */
-function offeredBy(rooms: Rooms, config: Config) {
-  const { accounts, analytics, catalog, clock, cursors, ownKeys } = rooms;
-  const responses = responseOperations({ responses: rooms.responses });
-  const models = catalogOperations({
-    catalog,
-    clock,
-    healthOf: (endpoint) => rooms.health.live(endpoint),
-    stats: catalogFigures(analytics.statistics, clock, rooms.simulated),
-  });
-  const anthropicModels = anthropicModelOperations({ catalog });
-  const stats = statsOperations({
-    catalog,
-    changelog: rooms.changelog,
-    measured: rooms.apps.modelStats,
-  });
-  const { book, purse } = rooms;
+type ByName = Readonly<Record<string, Offered>>;
+
+/** Models, policies, and what is recorded of calls. */
+function ofCalls(rooms: Rooms): readonly ByName[] {
+  const { accounts, analytics, catalog, clock, ownKeys } = rooms;
+  return [
+    responseOperations({ responses: rooms.responses }),
+    catalogOperations({
+      catalog,
+      clock,
+      healthOf: (endpoint) => rooms.health.live(endpoint),
+      stats: catalogFigures(analytics.statistics, clock, rooms.simulated),
+    }),
+    anthropicModelOperations({ catalog }),
+    statsOperations({ catalog, changelog: rooms.changelog, measured: rooms.apps.modelStats }),
+    providerOperations(rooms),
+    rooms.apps.operations,
+    analytics.operations,
+    receiptsOf(rooms),
+    analystOperations({ ...rooms, ...analytics, access: analytics.analystAccess }),
+    policiesOperations({
+      accounts,
+      catalog,
+      clock,
+      ownKeys,
+      policies: rooms.policies,
+      health: rooms.health,
+      trail: rooms.trail,
+      quotas: rooms.quotas,
+      random: systemRandom,
+      replay: (request) => rooms.replays.replay(request),
+      reports: { ...analytics.reports, ...analytics.shadowRuns },
+    }),
+  ];
+}
+
+/** Orgs, their people, keys and limits, and how people sign in. */
+function ofAccounts(rooms: Rooms, config: Config): readonly ByName[] {
+  const { accounts, catalog, clock, ownKeys, quotas, trail } = rooms;
+  return [
+    limitsOf(rooms, config),
+    accountOf(rooms, config),
+    providerKeyOperations({
+      accounts,
+      clock,
+      ownKeys,
+      trail,
+      quotas,
+      providers: () => catalog.current().providers,
+    }),
+    exportOperations({ ...rooms, folder: exportFolder(config), others: otherFolders(rooms) }),
+    documentsOf(rooms, config),
+    eventOperations(rooms),
+    webhookOperations({ ...rooms, ...rooms.webhooks }),
+    rooms.identity.operations,
+    mailOperations({ folder: rooms.mail.folder, isLocalOnly: isLocalOnly(config) }),
+    scimOf(rooms),
+  ];
+}
+
+/** What an org pays, has, and was billed. */
+function ofMoney(rooms: Rooms): readonly ByName[] {
+  const { accounts, book, cursors, purse } = rooms;
   const { fx, terms } = rooms.billing;
   const orgMoney = (orgId: string) => creditMoney(fx, terms, accounts.org(orgId)?.billingCurrency ?? "USD");
-  const credits = creditOperations({ book, purse, cursors, orgMoney });
-  const limits = limitsOf(rooms, config);
-  const policies = policiesOperations({
-    accounts,
-    catalog,
-    clock,
-    ownKeys,
-    policies: rooms.policies,
-    health: rooms.health,
-    trail: rooms.trail,
-    quotas: rooms.quotas,
-    random: systemRandom,
-    replay: (request) => rooms.replays.replay(request),
-    reports: { ...analytics.reports, ...analytics.shadowRuns },
-  });
-  const account = accountOf(rooms, config);
-  const events = eventOperations(rooms);
-  const mail = mailOperations({ folder: rooms.mail.folder, isLocalOnly: isLocalOnly(config) });
-  const providerKeys = providerKeyOperations({
-    accounts,
-    clock,
-    ownKeys,
-    trail: rooms.trail,
-    quotas: rooms.quotas,
-    providers: () => catalog.current().providers,
-  });
-  return {
-    ...responses,
-    ...models,
-    ...anthropicModels,
-    ...stats,
-    ...credits,
-    ...limits,
-    ...policies,
-    ...account,
-    ...providerKeys,
-    ...events,
-    ...mail,
-    ...webhookOperations({ ...rooms, ...rooms.webhooks }),
-  };
+  return [
+    creditOperations({ book, purse, cursors, orgMoney }),
+    billingOperations({ ...rooms, ...rooms.billing, invoices: rooms.invoices.issuer }),
+    rooms.billing.topUps.operations,
+    rooms.planRoom.operations,
+    rooms.invoices.operations,
+  ];
 }
 
-const billingOf = (rooms: Rooms) => ({
-  ...billingOperations({ ...rooms, ...rooms.billing, invoices: rooms.invoices.issuer }),
-  ...rooms.billing.topUps.operations,
-});
+/** For whoever runs the installation; other rooms have more of these beside their own. */
+const ofOperators = (rooms: Rooms): readonly ByName[] => [
+  operatorOperations({ ...rooms, cells: rooms.cell, approveCorrection: rooms.invoices.approveCorrection }),
+  reconciliationOperations(rooms.books),
+  providerBillOperations({ usage: rooms.analytics.usageOf }),
+  backupOperations(backupDeps(rooms)),
+];
 
 function accountOf(rooms: Rooms, { settings }: Config) {
   const { accounts, budgets, identity, invitationCounts, jobs, lastUsed, orgsMade, plan, tickets } = rooms;

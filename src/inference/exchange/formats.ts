@@ -1,5 +1,6 @@
-/** The model calls of the gateway, by the names of the route table: format, operation, and documentation. */
+/** The model calls of the gateway, by name: path, format, and documentation. Each is a POST by a key with the scope `inference`. */
 import { z } from "zod";
+import type { Group } from "../../base/operation/group.ts";
 import { chatReplySchema, chatRequestSchema } from "../../wire/chat/schema.ts";
 import { completionsReplySchema, completionsRequestSchema } from "../../wire/completions/schema.ts";
 import {
@@ -24,6 +25,9 @@ import type { Inquiry } from "./inquiry/inquire.ts";
 export interface CallKind {
   readonly operationId: string;
   readonly summary: string;
+  readonly path: `/${string}`;
+  /** Heading of the documentation. */
+  readonly group: Group;
   readonly format: ClientFormat;
   /** Set if the route answers a question about a call and makes none. */
   readonly inquiry?: Inquiry;
@@ -48,6 +52,8 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
   chat: {
     operationId: "createChatCompletion",
     summary: "Chat completion, whole or streamed",
+    path: "/v1/chat/completions",
+    group: "Inference",
     format: FORMATS.chat,
     request: chatRequestSchema,
     reply: chatReplySchema,
@@ -55,6 +61,8 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
   completions: {
     operationId: "createCompletion",
     summary: "Text completion, whole or streamed",
+    path: "/v1/completions",
+    group: "Inference",
     format: FORMATS.completions,
     request: completionsRequestSchema,
     reply: completionsReplySchema,
@@ -62,6 +70,8 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
   responses: {
     operationId: "createResponse",
     summary: "Response with typed items, whole or streamed",
+    path: "/v1/responses",
+    group: "Inference",
     format: FORMATS.responses,
     request: responsesRequestSchema,
     reply: responsesReplySchema,
@@ -69,6 +79,8 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
   messages: {
     operationId: "createMessage",
     summary: "Message, whole or streamed",
+    path: "/v1/messages",
+    group: "Inference",
     format: FORMATS.messages,
     request: messagesRequestSchema,
     reply: messagesReplySchema,
@@ -76,6 +88,8 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
   generate: {
     operationId: "generate",
     summary: "Generation in the native format, whole or streamed",
+    path: "/v1/svc/generate",
+    group: "Native inference",
     format: FORMATS.generate,
     request: generateRequestSchema,
     reply: generateReplySchema,
@@ -83,6 +97,8 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
   embeddings: {
     operationId: "createEmbeddings",
     summary: "Embeddings",
+    path: "/v1/embeddings",
+    group: "Inference",
     format: FORMATS.embeddings,
     request: embeddingsRequestSchema,
     reply: embeddingsReplySchema,
@@ -90,6 +106,8 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
   embed: {
     operationId: "embed",
     summary: "Embeddings in the native format",
+    path: "/v1/svc/embed",
+    group: "Native inference",
     format: FORMATS.embed,
     request: embedRequestSchema,
     reply: embedReplySchema,
@@ -97,6 +115,8 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
   rerank: {
     operationId: "rerank",
     summary: "Documents ranked by relevance to a query",
+    path: "/v1/svc/rerank",
+    group: "Native inference",
     format: FORMATS.rerank,
     request: rerankRequestSchema,
     reply: rerankReplySchema,
@@ -104,6 +124,8 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
   messages_count: {
     operationId: "countMessageTokens",
     summary: "Tokens of a message's prompt",
+    path: "/v1/messages/count_tokens",
+    group: "Inference",
     format: messagesCountFormat,
     inquiry: "count_tokens",
     request: messagesCountSchema,
@@ -118,6 +140,8 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
   count_tokens: {
     operationId: "countTokens",
     summary: "Tokens of a native prompt, and how they were counted",
+    path: "/v1/svc/count_tokens",
+    group: "Native inference",
     format: FORMATS.generate,
     inquiry: "count_tokens",
     request: generateRequestSchema,
@@ -130,6 +154,8 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
   dry_run: {
     operationId: "dryRun",
     summary: "The plan and the reservation of a call that is not made",
+    path: "/v1/svc/dry_run",
+    group: "Native inference",
     format: FORMATS.generate,
     inquiry: "dry_run",
     request: generateRequestSchema,

@@ -93,7 +93,11 @@ export function dryRunOperations(deps: DryRunDeps) {
       name: "dryRunPolicy",
       summary:
         "What a version of a policy would do with a call, or with the recorded traffic of the last hours",
-      path: z.object({ name: z.string() }),
+      method: "POST",
+      path: "/v1/policies/{name}/dry-run",
+      access: "read:policies / viewer",
+      group: "Routing policies",
+      params: z.object({ name: z.string() }),
       body: dryRunBody,
       output: dryRunAnswer,
       errors: [
@@ -104,7 +108,7 @@ export function dryRunOperations(deps: DryRunDeps) {
         "analytics_unavailable",
         "shutting_down",
       ],
-      run: ({ path, body }, caller) => run(deps, caller, path.name, body),
+      run: ({ params, body }, caller) => run(deps, caller, params.name, body),
     }),
   };
 }

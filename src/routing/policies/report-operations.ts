@@ -101,30 +101,42 @@ export function reportOperations(deps: ReportDeps) {
     listCanaries: operation({
       name: "listCanaries",
       summary: "Canaries of the versions in force, and those of the latest versions that turned red",
-      path: byName,
+      method: "GET",
+      path: "/v1/policies/{name}/canaries",
+      access: "read:policies / viewer",
+      group: "Routing policies",
+      params: byName,
       output: listOf(canaryShape),
       errors: ["not_found"],
-      run: async ({ path }, { orgId }) => {
-        ownPolicy(policies, orgId, path.name);
-        return { object: "list" as const, data: await canariesOf(deps, orgId, path.name) };
+      run: async ({ params }, { orgId }) => {
+        ownPolicy(policies, orgId, params.name);
+        return { object: "list" as const, data: await canariesOf(deps, orgId, params.name) };
       },
     }),
     listShadows: operation({
       name: "listShadows",
       summary: "Shadow calls compared with the calls they copied",
-      path: byName,
+      method: "GET",
+      path: "/v1/policies/{name}/shadows",
+      access: "read:policies / viewer",
+      group: "Routing policies",
+      params: byName,
       output: listOf(shadowShape.loose()),
       errors: ["not_found", "analytics_unavailable"],
-      run: async ({ path }, { orgId }) => {
-        ownPolicy(policies, orgId, path.name);
-        const rows = await reports.shadows(orgId, path.name);
+      run: async ({ params }, { orgId }) => {
+        ownPolicy(policies, orgId, params.name);
+        const rows = await reports.shadows(orgId, params.name);
         return { object: "list" as const, data: rows.map((row) => ({ ...row })) };
       },
     }),
     listExperiments: operation({
       name: "listExperiments",
       summary: "Arms of a policy's experiments, over the last hours",
-      path: byName,
+      method: "GET",
+      path: "/v1/policies/{name}/experiments",
+      access: "read:policies / viewer",
+      group: "Routing policies",
+      params: byName,
       query: z.object({ hours: z.coerce.number().int().min(1).max(720).default(24) }),
       output: z.object({
         object: z.literal("list"),
@@ -133,10 +145,10 @@ export function reportOperations(deps: ReportDeps) {
         ...INCOMPLETE_SINCE,
       }),
       errors: ["not_found", "analytics_unavailable"],
-      run: async ({ path, query: { hours } }, { orgId }) => {
-        ownPolicy(policies, orgId, path.name);
-        const arms = await armsOf(deps, orgId, path.name);
-        const report = await reports.experiments(orgId, path.name, hours, arms);
+      run: async ({ params, query: { hours } }, { orgId }) => {
+        ownPolicy(policies, orgId, params.name);
+        const arms = await armsOf(deps, orgId, params.name);
+        const report = await reports.experiments(orgId, params.name, hours, arms);
         return {
           object: "list" as const,
           hours,

@@ -47,6 +47,10 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
   listEvents: operation({
     name: "listEvents",
     summary: "What happened in the org in the last 30 days, newest first",
+    method: "GET",
+    path: "/v1/events",
+    access: "read:org / viewer",
+    group: "Events",
     query: z.object({ type: z.enum(EVENT_NAMES).optional(), ...pageQuery(50, 200) }),
     output: pageOf(eventShape),
     run({ query: { type, limit, cursor } }, { orgId }) {
@@ -65,6 +69,10 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
   listAudit: operation({
     name: "listAudit",
     summary: "Who changed what in the org in the last 400 days, newest first",
+    method: "GET",
+    path: "/v1/audit",
+    access: "read:org / admin",
+    group: "Events",
     query: z.object({
       actor: z.string().max(100).optional().describe("Id of the key, the person, …"),
       act: z.string().max(100).optional().describe("Such as `key.update`; `key.*` for all acts on keys"),

@@ -41,7 +41,7 @@ const operations = (mostRows: number, waitForInserts: WaitForInserts = async () 
 
 const exported = (...of: Parameters<typeof operations>) =>
   operations(...of).exportRequests.run(
-    { query: { format: "jsonl" }, path: undefined, body: undefined } as never,
+    { query: { format: "jsonl" }, params: undefined, body: undefined } as never,
     LIVE,
     {} as never,
   );
@@ -64,7 +64,7 @@ test("each kind says from when on calls may be missing, and says nothing where n
   const says = async (missingSinceMs: number | undefined) => {
     const { exportRequests, exportUsage } = operations(100, async () => missingSinceMs);
     const answers = [exportRequests, exportUsage].map((of) =>
-      of.run({ query: of.query?.parse({}), path: undefined, body: undefined } as never, LIVE, {} as never),
+      of.run({ query: of.query?.parse({}), params: undefined, body: undefined } as never, LIVE, {} as never),
     );
     const all = (await Promise.all(answers)) as FullAnswer<never>[];
     return all.map(({ parts }) => parts.headers?.["x-svc-incomplete-since"]);

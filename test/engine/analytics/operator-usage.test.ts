@@ -40,7 +40,7 @@ async function usage(query: Record<string, string> = {}) {
   const { operatorGetUsage } = bench.analytics.operations;
   const parsed = operatorGetUsage.query?.parse(query) as never;
   return operatorGetUsage.output.parse(
-    await operatorGetUsage.run({ path: undefined, query: parsed, body: undefined }, caller(""), NO_HEAD),
+    await operatorGetUsage.run({ params: undefined, query: parsed, body: undefined }, caller(""), NO_HEAD),
   );
 }
 

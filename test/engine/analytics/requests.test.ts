@@ -25,7 +25,7 @@ async function list(query: Query = {}, orgId = ORG) {
   const { listRequests } = bench.analytics.operations;
   const parsed = listRequests.query?.parse(query) as never;
   const page = await listRequests.run(
-    { path: undefined, query: parsed, body: undefined },
+    { params: undefined, query: parsed, body: undefined },
     caller(orgId),
     NO_HEAD,
   );
@@ -44,10 +44,14 @@ async function walk(query: Query): Promise<string[]> {
 }
 
 const get = (id: string, orgId = ORG, query: { raw?: boolean } = {}) =>
-  bench.analytics.operations.getRequest.run({ path: { id }, query, body: undefined }, caller(orgId), NO_HEAD);
+  bench.analytics.operations.getRequest.run(
+    { params: { id }, query, body: undefined },
+    caller(orgId),
+    NO_HEAD,
+  );
 const generation = (id: string, orgId = ORG) =>
   bench.analytics.operations.getGeneration.run(
-    { path: { id }, query: undefined, body: undefined },
+    { params: { id }, query: undefined, body: undefined },
     caller(orgId),
     NO_HEAD,
   );
@@ -217,7 +221,7 @@ describe("one request", () => {
     const other = await secondReader(bench);
     try {
       const read = other.analytics.operations;
-      const input = { path: { id: full.requestId }, query: undefined, body: undefined };
+      const input = { params: { id: full.requestId }, query: undefined, body: undefined };
       outputs.push([
         read.getRequest.output.parse(await read.getRequest.run({ ...input, query: {} }, caller(), NO_HEAD)),
         read.getGeneration.output.parse(await read.getGeneration.run(input, caller(), NO_HEAD)),

@@ -73,7 +73,7 @@ const writes = fc.record({ fresh: fc.nat(4), late: fc.nat(4) });
 
 async function page(query: Filters) {
   const { listRequests } = bench.analytics.operations;
-  const input = { path: undefined, query: listRequests.query?.parse(query) as never, body: undefined };
+  const input = { params: undefined, query: listRequests.query?.parse(query) as never, body: undefined };
   return listRequests.output.parse(await listRequests.run(input, caller(), NO_HEAD));
 }
 

@@ -54,6 +54,6 @@ test("whole hours that long ago are still answered", async () => {
     from: new Date(at).toISOString(),
     to: new Date(at + 60 * DAY_MS).toISOString(),
   }) as never;
-  const answer = await getUsage.run({ path: undefined, query, body: undefined }, caller(), NO_HEAD);
+  const answer = await getUsage.run({ params: undefined, query, body: undefined }, caller(), NO_HEAD);
   expect(getUsage.output.parse(answer).totals.requests).toBeGreaterThan(30);
 });

@@ -103,14 +103,14 @@ describe.concurrent("T35: no record is lost, none is doubled", () => {
       const { listRequests, getGeneration } = bench.analytics.operations;
       const query = listRequests.query?.parse({}) as never;
       await expect(
-        listRequests.run({ path: undefined, query, body: undefined }, caller("away"), NO_HEAD),
+        listRequests.run({ params: undefined, query, body: undefined }, caller("away"), NO_HEAD),
       ).rejects.toMatchObject({
         kind: "analytics_unavailable",
         status: 503,
       });
       // What is pending is still found by its id.
       const id = rows[0]?.requestId ?? "";
-      const input = { path: { id }, query: undefined, body: undefined };
+      const input = { params: { id }, query: undefined, body: undefined };
       expect(await getGeneration.run(input, caller("away"), NO_HEAD)).toMatchObject({ id });
       expect(bench.analytics.live()).toBe(false);
       await wire.open();

@@ -128,7 +128,7 @@ describe("whose traffic counts", () => {
       call(TOY, {}, { endpointId, outcome: "http_error", errorClass: "server", ttftMs: 0 }),
     ]);
     const path = { vendor: "weir", model: "sim-small" };
-    const input = { path, query: undefined, body: undefined };
+    const input = { params: path, query: undefined, body: undefined };
     await until(
       "the calls are counted",
       () => stats().requests7d(TOY),
@@ -162,7 +162,7 @@ it("models are sorted by what was measured, and the median of a model is that of
   const list = async (sort: "latency" | "popularity") => {
     const query = listModels.query?.parse({ sort }) ?? expect.fail("it has a query");
     const { data } = listModels.output.parse(
-      await listModels.run({ path: undefined, query, body: undefined }, caller(), NO_HEAD),
+      await listModels.run({ params: undefined, query, body: undefined }, caller(), NO_HEAD),
     );
     return data.filter(({ id }) => [slow, quick, unused].includes(id));
   };

@@ -127,7 +127,7 @@ export async function openTail(
 ): Promise<Client> {
   const { tailRequests } = analytics.operations;
   const parsed = (tailRequests.query ?? z.never()).parse({ interval_ms: "500", ...query });
-  const input = { path: undefined, query: parsed as never, body: undefined };
+  const input = { params: undefined, query: parsed as never, body: undefined };
   await tailRequests.open(input, as, headOf(lastEventId), client);
   return client;
 }

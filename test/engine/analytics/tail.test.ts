@@ -194,7 +194,7 @@ test("a filter means the same to the tail and to the feed", async () => {
   const list = async (query: Record<string, string>) => {
     const parsed = listRequests.query?.parse({ ...query, limit: "500" }) as never;
     const page = await listRequests.run(
-      { path: undefined, query: parsed, body: undefined },
+      { params: undefined, query: parsed, body: undefined },
       caller(org),
       NO_HEAD,
     );

@@ -34,7 +34,7 @@ async function usage(query: Record<string, string> = {}, orgId = ORG) {
   const { getUsage } = bench.analytics.operations;
   const parsed = getUsage.query?.parse(query) as never;
   return getUsage.output.parse(
-    await getUsage.run({ path: undefined, query: parsed, body: undefined }, caller(orgId), NO_HEAD),
+    await getUsage.run({ params: undefined, query: parsed, body: undefined }, caller(orgId), NO_HEAD),
   );
 }
 
@@ -267,7 +267,7 @@ it("T58: what is over its time goes with its whole partition, side tables includ
   await bench.analytics.flush(LIMIT_MS);
   try {
     const state = async ({ requestId: id }: CallRecord) => {
-      const input = { path: { id }, query: {}, body: undefined };
+      const input = { params: { id }, query: {}, body: undefined };
       return (await reader.analytics.operations.getRequest.run(input, caller("org_aged"), NO_HEAD)) as {
         payload_state: string;
       };

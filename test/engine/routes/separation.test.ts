@@ -2,8 +2,9 @@
  * What a key sees of what is not its own: stored responses of the other environment, records of live calls with a test
  * key, payloads of other projects; and who may let a key read those.
  */
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SCOPES } from "../../../src/account/scopes.ts";
+import { SCOPES } from "../../../src/base/operation/access.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { recorded } from "../../support/observations.ts";
 

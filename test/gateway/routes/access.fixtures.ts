@@ -11,12 +11,12 @@ import { newOrg, type OrgRow, type SecuritySettings } from "../../../src/account
 import { invitedUser, type UserRow } from "../../../src/account/person.ts";
 import { newProject } from "../../../src/account/project.ts";
 import { ROLES, type Role } from "../../../src/account/roles.ts";
-import { SCOPES, type Scope } from "../../../src/account/scopes.ts";
 import { newSecret } from "../../../src/account/secret.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../../../src/account/versions.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { newId } from "../../../src/base/ids.ts";
+import { SCOPES, type Scope } from "../../../src/base/operation/access.ts";
 import { HOUR_MS } from "../../../src/base/time.ts";
 import { openCredits } from "../../../src/credits/ledger/credits.ts";
 import { openStore } from "../../../src/store/store.ts";

@@ -1,5 +1,7 @@
 /** What is printed of the route table, in `/openapi.json` and `/docs`, by a running gateway. */
+import { readdirSync, readFileSync } from "node:fs";
 import { get } from "node:http";
+import { join } from "node:path";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -51,6 +53,20 @@ describe("/openapi.json", () => {
     Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, item]) => ({ path, method, item })),
     );
+
+  test("has every operation of the sources: none was forgotten where the gateway lists them", () => {
+    const src = join(import.meta.dirname, "../../../src");
+    const texts = readdirSync(src, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts"))
+      .map((path) => readFileSync(join(src, path), "utf8"));
+    const made = texts.flatMap((text) => [...text.matchAll(/[oO]peration\((?:deps, )?\{\s*name: "(\w+)"/g)]);
+    expect(made.length).toBeGreaterThan(150);
+    const told = everyItem().map(({ item }) => item.operationId);
+    // Answered on the route of another one.
+    const isSecond = /^(list|get)AnthropicModel/;
+    const names = made.map(([, name = ""]) => name).filter((name) => !isSecond.test(name));
+    expect(names.filter((name) => !told.includes(name))).toEqual([]);
+  });
 
   test("lists every route with its access, and nothing else", () => {
     const listed = everyItem().map(({ path, method, item }) => [

@@ -120,7 +120,7 @@ export function openPlans(options: PlansOptions = {}) {
     async choose(org: Pick<OrgRow, "id">, planId: string, effective?: "now" | "period_end", key = "") {
       const body = { plan_id: planId, ...(effective !== undefined && { effective }) };
       const head = { header: () => key, cookie: () => undefined, address: "127.0.0.1" };
-      const input = { path: undefined, query: undefined, body };
+      const input = { params: undefined, query: undefined, body };
       return (await rooms.operations.changeSubscription.run(
         input,
         callerOf(org.id),
@@ -130,7 +130,7 @@ export function openPlans(options: PlansOptions = {}) {
     /** What the org is told of its subscription. */
     async shown(orgId: string): Promise<{ readonly plan_id: string; readonly status: string }> {
       const head = { header: () => "", cookie: () => undefined, address: "127.0.0.1" };
-      const none = { path: undefined, query: undefined, body: undefined };
+      const none = { params: undefined, query: undefined, body: undefined };
       const answer = await rooms.operations.getSubscription.run(none, callerOf(orgId), head);
       return (answer as Pick<SubscriptionChange, "subscription">).subscription;
     },

@@ -1,13 +1,14 @@
 /** Orgs that no route can make: with so much credit and not a micro-USD more, or with a data policy of their own. */
+
 import { join } from "node:path";
 import { newKey } from "../../../src/account/key.ts";
 import { newOrg, type OrgDataPolicy } from "../../../src/account/org.ts";
 import { newProject } from "../../../src/account/project.ts";
-import { SCOPES } from "../../../src/account/scopes.ts";
 import { newSecret } from "../../../src/account/secret.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../../../src/account/versions.ts";
 import { systemClock, systemRandom } from "../../../src/base/clock.ts";
+import { SCOPES } from "../../../src/base/operation/access.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { openCredits } from "../credits/fixtures.ts";
 

@@ -2,14 +2,13 @@
  * A good call of every route: values for its path, a body. Tests that walk the route table take them from here, so a route that
  * is added needs an entry here and no more.
  */
+import { readRouteTable } from "../../../scripts/route-table.ts";
 import type { Role } from "../../../src/account/roles.ts";
-import type { Operations } from "../../../src/edge/offered-operations.ts";
-import { type Route, routes } from "../../../src/edge/routes.ts";
+import type { Route } from "../../../src/edge/routes.ts";
 import type { Answer } from "../gateway.ts";
 import { until } from "../wait.ts";
 
-/** The table needs no operations to say its methods, paths and access. */
-export const table = routes(new Proxy({}, { get: (_, name) => ({ name }) }) as Operations);
+export const table = await readRouteTable();
 export const nameOf = (route: Route): string => `${route.method} ${route.path}`;
 
 /** What the column says of keys and of people; written here once more, so that nothing here asks the product. */

@@ -19,7 +19,7 @@ type Answer = Readonly<Record<string, unknown>>;
 async function run(name: keyof typeof rig.ops, by: Caller, { path, query, body }: Input = {}) {
   const op = rig.ops[name] as AnyOperation;
   const input = {
-    path: op.path?.parse(path),
+    params: op.params?.parse(path),
     query: op.query?.parse(query ?? {}),
     body: op.body?.parse(body),
   };

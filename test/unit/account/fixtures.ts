@@ -156,7 +156,7 @@ export function accountRig(spent = NOTHING) {
     const op = ops[name] as AnyOperation;
     const answer = await op.run(
       {
-        path: op.path?.parse({ id: input.id, org: by.orgId, user: input.id }),
+        params: op.params?.parse({ id: input.id, org: by.orgId, user: input.id }),
         query: op.query?.parse(input.query ?? {}),
         body: op.body?.parse(input.body),
       },

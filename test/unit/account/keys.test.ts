@@ -1,9 +1,10 @@
 /** Keys over their life: created, changed, rotated, revoked; and who may do what. */
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { SCOPES } from "../../../src/account/scopes.ts";
 import { WeirError } from "../../../src/base/errors.ts";
+import { SCOPES } from "../../../src/base/operation/access.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";
 import { accountRig, failure, START, type Wire } from "./fixtures.ts";
 

@@ -1,7 +1,8 @@
 /** Roles: what each opens, which it may grant, which scopes its holder has. */
+
 import { describe, expect, test } from "vitest";
-import { LEAST, mayAs, mayGrantRole, ROLES, scopesOf } from "../../../src/account/roles.ts";
-import { SCOPES } from "../../../src/account/scopes.ts";
+import { mayAs, mayGrantRole, ROLES, scopesOf } from "../../../src/account/roles.ts";
+import { LEAST, SCOPES } from "../../../src/base/operation/access.ts";
 
 describe("a role", () => {
   test.each([

@@ -22,7 +22,7 @@ test.each(CHANGES)(
     const run = async (operation: AnyOperation, by: typeof testKey, user: string, sent: object | undefined) =>
       await operation.run(
         {
-          path: operation.path?.parse({ org: by.orgId, user }) as undefined,
+          params: operation.params?.parse({ org: by.orgId, user }) as undefined,
           query: operation.query?.parse({}) as undefined,
           body: operation.body?.parse(sent) as undefined,
         },

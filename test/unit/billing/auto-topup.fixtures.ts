@@ -236,7 +236,7 @@ export class AutoTopupWorld {
 
   create = (orgId: string, method: "upi" | "card" | "emandate", key = "") =>
     this.now.room.operations.createMandate.run(
-      { body: { method }, path: undefined, query: undefined },
+      { body: { method }, params: undefined, query: undefined },
       callerOf(orgId),
       headWith(key),
     ) as Promise<{
@@ -254,7 +254,7 @@ export class AutoTopupWorld {
 
   cancel = (orgId: string) =>
     this.now.room.operations.cancelMandate.run(
-      { body: undefined, path: undefined, query: undefined },
+      { body: undefined, params: undefined, query: undefined },
       callerOf(orgId),
       HEAD,
     ) as Promise<{ mandate: { id: string; status: string } }>;
@@ -262,7 +262,7 @@ export class AutoTopupWorld {
   async put(orgId: string, amount_minor: number, threshold_micro = 5_000_000, enabled = true): Promise<void> {
     const body = { enabled, threshold_micro, amount_minor };
     await this.now.room.operations.setAutoTopup.run(
-      { body, path: undefined, query: undefined },
+      { body, params: undefined, query: undefined },
       callerOf(orgId),
       HEAD,
     );
@@ -270,7 +270,7 @@ export class AutoTopupWorld {
 
   view = (orgId: string) =>
     this.now.room.operations.getAutoTopup.run(
-      { body: undefined, path: undefined, query: undefined },
+      { body: undefined, params: undefined, query: undefined },
       callerOf(orgId),
       HEAD,
     ) as { mandate: Record<string, unknown> | null; config: object; [more: string]: unknown };

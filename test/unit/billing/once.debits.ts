@@ -182,7 +182,7 @@ type Begun = Extract<
 /** Whoever gets the page's address first answers on it; then the payer's browser comes back five times. */
 function register(world: PayWorld, orgId: string, { method, copies, approves }: Registration): void {
   const key = newId("job", world.schedule.now());
-  const input = { path: undefined, query: undefined, body: { method } };
+  const input = { params: undefined, query: undefined, body: { method } };
   let isOpen = false;
   for (let copy = 1; copy <= copies; copy++)
     world.ask(
@@ -207,7 +207,7 @@ function answerPage(world: PayWorld, ref: string, approves: boolean): void {
 }
 
 function comeBack(world: PayWorld, orgId: string, id: string): void {
-  const input = { path: { id }, query: undefined, body: undefined };
+  const input = { params: { id }, query: undefined, body: undefined };
   for (let copy = 1; copy <= 5; copy++)
     world.ask(`mandate's return page ${copy}`, ({ operations }) =>
       operations.mandateReturnPage.run(input, callerOf(orgId), headWith("")),
@@ -223,14 +223,14 @@ interface Choice {
 /** Again and again until there is a mandate. */
 function choose(world: PayWorld, orgId: string, { enabled, amountMinor, thresholdMicroUsd }: Choice): void {
   const body = { enabled, threshold_micro: thresholdMicroUsd, amount_minor: amountMinor };
-  const input = { path: undefined, query: undefined, body };
+  const input = { params: undefined, query: undefined, body };
   world.ask(`PUT auto-topup ${enabled ? amountMinor : "off"}`, ({ operations }) =>
     operations.setAutoTopup.run(input, callerOf(orgId), headWith("")),
   );
 }
 
 function cancel(world: PayWorld, orgId: string): void {
-  const input = { path: undefined, query: undefined, body: undefined };
+  const input = { params: undefined, query: undefined, body: undefined };
   world.ask("DELETE mandate", ({ operations }) =>
     operations.cancelMandate.run(input, callerOf(orgId), headWith("")),
   );

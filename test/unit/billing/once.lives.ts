@@ -131,7 +131,7 @@ export function buy(
 ): (copy: number) => void {
   let isOpen = false;
   const key = newId("job", world.schedule.now());
-  const input = { path: undefined, query: undefined, body: { amount_minor: amountMinor } };
+  const input = { params: undefined, query: undefined, body: { amount_minor: amountMinor } };
   const create = ({ operations }: PayRooms) =>
     operations.createTopup.run(input, callerOf(orgId), headWith(key));
   return (copy) =>
@@ -146,7 +146,7 @@ export function buy(
 
 /** The return page and the reading of the API, five times each. */
 function look(world: PayWorld, orgId: string, id: string): void {
-  const input = { path: { id }, query: undefined, body: undefined };
+  const input = { params: { id }, query: undefined, body: undefined };
   for (let copy = 1; copy <= 5; copy++) {
     world.ask(`return page ${copy}`, ({ operations }) =>
       operations.topupReturnPage.run(input, callerOf(orgId), headWith("")),
@@ -208,7 +208,7 @@ function askRefund(world: PayWorld, orgId: string, { reference }: Paid, percent:
         reason: "",
         idempotency_key: key,
       };
-      const input = { path: { id: reference }, query: undefined, body };
+      const input = { params: { id: reference }, query: undefined, body };
       return operations.refundTopup.run(input, callerOf(orgId), headWith(""));
     });
 }

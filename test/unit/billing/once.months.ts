@@ -67,7 +67,7 @@ export async function liveMonths(world: PayWorld, life: Months): Promise<void> {
 /** Each copy with the same key, as a client that got no answer asks again. */
 function choose(world: PayWorld, orgId: string, planId: string, times: number): void {
   const key = newId("job", world.schedule.now());
-  const input = { path: undefined, query: undefined, body: { plan_id: planId } };
+  const input = { params: undefined, query: undefined, body: { plan_id: planId } };
   for (let copy = 1; copy <= times; copy++)
     world.ask(`POST subscription ${planId} ${copy}`, ({ operations }) =>
       operations.changeSubscription.run(input, callerOf(orgId), headWith(key)),

@@ -14,7 +14,7 @@ const { getPricing } = pricingOperations({
   markups: () => [0, 500, 300, ++reads, 0].filter((markup) => markup !== reads),
 });
 const read = () =>
-  getPricing.run({ path: undefined, query: undefined, body: undefined }, {} as never, {} as never);
+  getPricing.run({ params: undefined, query: undefined, body: undefined }, {} as never, {} as never);
 
 test("the document is made once a second at most, however many read it", async () => {
   const first = await read();

@@ -60,7 +60,7 @@ async function listed(more = "", price = 1, env: Record<string, string> = {}) {
   const priceVersions = storedPriceVersions(store, { now: () => Date.now(), monotonic: () => 0 });
   const snapshot = await loadCatalog({ configDir: folder, env, simulatorUrl: undefined, priceVersions });
   const { listProviders } = providerOperations({ catalog: { current: () => snapshot } });
-  const input = { path: undefined, query: undefined, body: undefined };
+  const input = { params: undefined, query: undefined, body: undefined };
   const answer = await listProviders.run(input, caller(), NO_HEAD);
   return JSON.parse((answer as { content: { bytes: { body: string } } }).content.bytes.body);
 }

@@ -92,7 +92,7 @@ type Measured = (modelId: string) => Promise<MeasuredModel | undefined>;
 const ask = async (model: string, measured: Measured) => {
   const { getModelStats } = statsOperations({ catalog, changelog, measured });
   const path = { vendor: "real", model };
-  const input = { path, query: undefined, body: undefined };
+  const input = { params: path, query: undefined, body: undefined };
   return getModelStats.output.parse(await getModelStats.run(input, caller(), NO_HEAD));
 };
 const series = [

@@ -17,7 +17,16 @@ const caller = {
 };
 const input = { params: {}, query: "", body: Buffer.alloc(0) };
 const named = (run: () => Promise<{ done: boolean }>) =>
-  operation({ name: "makeThing", summary: "", output: z.object({ done: z.boolean() }), run });
+  operation({
+    name: "makeThing",
+    summary: "",
+    method: "POST",
+    path: "/thing",
+    access: "public",
+    group: "Operation",
+    output: z.object({ done: z.boolean() }),
+    run,
+  });
 
 test("O31: an act that does not end is named, and its client is told that it may still happen", async () => {
   const never = perform(

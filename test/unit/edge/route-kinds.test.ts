@@ -31,21 +31,33 @@ const PLAIN = { heading: "Plain" };
 const thing = z.object({ name: z.string() });
 
 let sink: EventSink | undefined;
-let hooked: { bytes: Buffer; path: Readonly<Record<string, string>>; signature: string } | undefined;
+let hooked: { bytes: Buffer; params: Readonly<Record<string, string>>; signature: string } | undefined;
 const faults: unknown[] = [];
 
 const hook: Hook = {
   name: "receive",
   summary: "",
+  path: "/hooks/{service}",
+  group: "Operation",
   maxBytes: 100,
-  run(bytes, path, head) {
-    hooked = { bytes, path, signature: head.header("x-signature") };
+  run(bytes, params, head) {
+    hooked = { bytes, params, signature: head.header("x-signature") };
     if (bytes.length === 0) throw fail("invalid_value", "Nothing came.");
     return raw("text/plain", "taken", { status: 202 });
   },
 };
 const op = (run: Operation<undefined, undefined, undefined, typeof thing>["run"]) =>
-  operation({ name: "act", summary: "", output: thing, errors: [], run });
+  operation({
+    name: "act",
+    summary: "",
+    method: "GET",
+    path: "/",
+    access: "public",
+    group: "Operation",
+    output: thing,
+    errors: [],
+    run,
+  });
 const row = (method: "GET" | "POST", path: string, runs: object, group: object = PLAIN) =>
   ({ method, path, access: "public", group, ...runs }) as unknown as Route;
 
@@ -55,6 +67,9 @@ const routes: Route[] = [
     stream: streamOperation({
       name: "watch",
       summary: "",
+      path: "/events",
+      access: "public",
+      group: "Operation",
       query: z.object({ fail: z.enum(["early", "late"]).optional() }),
       event: thing,
       open({ query }, _caller, _head, events) {
@@ -139,7 +154,7 @@ describe("a hook", () => {
     const bytes = Buffer.from([0, 255, 10, 123, 13]);
     const taken = await post(bytes, { "content-type": "application/x-odd" });
     expect([taken.status, await taken.text()]).toEqual([202, "taken"]);
-    expect(hooked).toEqual({ bytes, path: { service: "pay me" }, signature: "sig" });
+    expect(hooked).toEqual({ bytes, params: { service: "pay me" }, signature: "sig" });
   });
 
   test("refuses bodies that are too large, with our errors", async () => {

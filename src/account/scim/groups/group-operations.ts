@@ -49,33 +49,33 @@ export function groupOperations(deps: GroupOperationDeps) {
 const readingOperations = (deps: GroupOperationDeps) => ({
   scimListGroups: scimOperation(deps, {
     name: "scimListGroups",
-    method: "GET",
-    at: GROUP.endpoint,
     summary: "Groups of the directory, filtered and paged; no match is an empty list",
+    method: "GET",
+    path: "/scim/v2/Groups",
     query: listQuery,
     output: listShape(groupShape),
     run: ({ query }, call) => list(listedGroups(deps, call), query),
   }),
   scimGetGroup: scimOperation(deps, {
     name: "scimGetGroup",
-    method: "GET",
-    at: `${GROUP.endpoint}/{id}`,
     summary: "Read a group; with `excludedAttributes=members` without its members",
-    path: idPath,
+    method: "GET",
+    path: "/scim/v2/Groups/{id}",
+    params: idPath,
     query: z.object(projectionQuery),
     output: groupShape,
     errors: ["not_found"],
     otherStatuses: NOT_MODIFIED,
-    run: ({ path, query }, call) => getGroup(deps, call, path.id, query),
+    run: ({ params, query }, call) => getGroup(deps, call, params.id, query),
   }),
 });
 
 const changingOperations = (deps: GroupOperationDeps) => ({
   scimCreateGroup: scimOperation(deps, {
     name: "scimCreateGroup",
-    method: "POST",
-    at: GROUP.endpoint,
     summary: "Add a group. One called as a role, or `weir-<role>`, gives its members that role",
+    method: "POST",
+    path: "/scim/v2/Groups",
     query: z.object(projectionQuery),
     body: groupBody,
     output: groupShape,
@@ -84,36 +84,36 @@ const changingOperations = (deps: GroupOperationDeps) => ({
   }),
   scimReplaceGroup: scimOperation(deps, {
     name: "scimReplaceGroup",
-    method: "PUT",
-    at: `${GROUP.endpoint}/{id}`,
     summary: "Replace a group and its members",
-    path: idPath,
+    method: "PUT",
+    path: "/scim/v2/Groups/{id}",
+    params: idPath,
     query: z.object(projectionQuery),
     body: groupBody,
     output: groupShape,
     errors: ["not_found", "state"],
     otherStatuses: CHANGED,
-    async run({ path, query, body }, call) {
+    async run({ params, query, body }, call) {
       const projection = projectionOf(query);
-      const row = await replaceGroup(deps, call, path.id, body);
+      const row = await replaceGroup(deps, call, params.id, body);
       return await groupAnswer(deps, call, row, { projection });
     },
   }),
   scimPatchGroup: scimOperation(deps, {
     name: "scimPatchGroup",
-    method: "PATCH",
-    at: `${GROUP.endpoint}/{id}`,
     summary: "Change a group; with `attributes` the answer is the group, otherwise empty",
-    path: idPath,
+    method: "PATCH",
+    path: "/scim/v2/Groups/{id}",
+    params: idPath,
     query: z.object(projectionQuery),
     body: patchBody(PATCH_EXAMPLE.group),
     output: groupShape.optional(),
     status: 204,
     errors: ["not_found", "state"],
     otherStatuses: { 200: "The group, because `attributes` asked for it.", ...CHANGED },
-    async run({ path, query, body }, call) {
+    async run({ params, query, body }, call) {
       const projection = projectionOf(query);
-      const row = await patchGroup(deps, call, path.id, readPatchBody(body));
+      const row = await patchGroup(deps, call, params.id, readPatchBody(body));
       if (query.attributes !== undefined)
         return await groupAnswer(deps, call, row, { projection, status: 200 });
       return new FullAnswer<never>({ headers: { etag: etagOf(row) } }, {});
@@ -121,15 +121,15 @@ const changingOperations = (deps: GroupOperationDeps) => ({
   }),
   scimDeleteGroup: scimOperation(deps, {
     name: "scimDeleteGroup",
-    method: "DELETE",
-    at: `${GROUP.endpoint}/{id}`,
     summary: "Remove a group; its members stay in the org",
-    path: idPath,
+    method: "DELETE",
+    path: "/scim/v2/Groups/{id}",
+    params: idPath,
     output: z.undefined(),
     status: 204,
     errors: ["not_found", "state"],
     otherStatuses: CHANGED,
-    run: ({ path }, call) => deleteGroup(deps, call, path.id),
+    run: ({ params }, call) => deleteGroup(deps, call, params.id),
   }),
 });
 

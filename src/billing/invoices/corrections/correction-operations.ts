@@ -37,7 +37,11 @@ export const correctionOperation = (deps: CorrectionDeps) => ({
   correctInvoice: operation({
     name: "correctInvoice",
     summary: "Ask for an invoice with another GSTIN; the operator decides",
-    path: z.object({ id: z.string().max(100) }),
+    method: "POST",
+    path: "/v1/invoices/{id}/correction",
+    access: "write:billing / billing",
+    group: "Invoices",
+    params: z.object({ id: z.string().max(100) }),
     body: z.strictObject({
       gstin: gstin.describe("The GSTIN that the invoice should bear"),
       reason: plainText(2000).min(1, "say why").describe("Why; who decides reads it"),
@@ -48,7 +52,7 @@ export const correctionOperation = (deps: CorrectionDeps) => ({
     }),
     status: 201,
     errors: ["not_found", "state", "plan_limit"],
-    run: ({ path, body }, caller) => ask(deps, caller, path.id, body),
+    run: ({ params, body }, caller) => ask(deps, caller, params.id, body),
   }),
 });
 

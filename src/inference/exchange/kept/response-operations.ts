@@ -12,10 +12,14 @@ export const responseOperations = ({ responses }: { readonly responses: StoredRe
   getResponse: operation({
     name: "getResponse",
     summary: "A stored response, as it was delivered",
-    path,
+    method: "GET",
+    path: "/v1/responses/{id}",
+    access: "inference",
+    group: "Inference",
+    params: path,
     output: responsesReplySchema,
     errors: ["not_found"],
-    run: async ({ path: { id } }, caller) => {
+    run: async ({ params: { id } }, caller) => {
       const found = await responses.get(caller, id);
       if (found === undefined) throw notFound(id);
       return raw("application/json", found.response);
@@ -24,10 +28,14 @@ export const responseOperations = ({ responses }: { readonly responses: StoredRe
   deleteResponse: operation({
     name: "deleteResponse",
     summary: "Forget a stored response",
-    path,
+    method: "DELETE",
+    path: "/v1/responses/{id}",
+    access: "inference",
+    group: "Inference",
+    params: path,
     output: z.object({ id: z.string(), object: z.literal("response"), deleted: z.literal(true) }),
     errors: ["not_found"],
-    run: async ({ path: { id } }, caller) => {
+    run: async ({ params: { id } }, caller) => {
       if (!(await responses.remove(caller, id))) throw notFound(id);
       return { id, object: "response" as const, deleted: true as const };
     },

@@ -112,7 +112,7 @@ async function createEndpoints(): Promise<void> {
   const head = { header: () => "", cookie: () => undefined, address: "" };
   for (const [name, url] of Object.entries(plan.urls)) {
     const body = { url, events: [], description: name };
-    const made = await createWebhook.run({ path: undefined, query: undefined, body }, caller, head);
+    const made = await createWebhook.run({ params: undefined, query: undefined, body }, caller, head);
     if (!("secret" in made)) throw new Error("no secret");
     say({ endpoint: name, id: made.id, secret: made.secret });
   }

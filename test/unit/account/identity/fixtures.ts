@@ -209,7 +209,7 @@ function invitedActs(deps: SignInDeps): Pick<IdentityRig, "invitationsOf" | "ans
     scopes: new Set(),
     actor: { kind: "person", id: deps.sessions.find(token)?.row.userId ?? "" },
   });
-  const input = { path: undefined, query: undefined, body: undefined };
+  const input = { params: undefined, query: undefined, body: undefined };
   return {
     async invitationsOf(token) {
       const answer = await ops.listInvitations.run(input, callerOf(token), headOf(token));
@@ -217,11 +217,15 @@ function invitedActs(deps: SignInDeps): Pick<IdentityRig, "invitationsOf" | "ans
     },
     async answer(what, token, id, address) {
       const op = what === "accept" ? ops.acceptInvitation : ops.declineInvitation;
-      const answer = await op.run({ ...input, path: { id } }, callerOf(token), headOf(token, address));
+      const answer = await op.run({ ...input, params: { id } }, callerOf(token), headOf(token, address));
       return op.output.parse(answer);
     },
     async page(token, id) {
-      const answer = await ops.invitationPage.run({ ...input, path: { id } }, callerOf(token), headOf(token));
+      const answer = await ops.invitationPage.run(
+        { ...input, params: { id } },
+        callerOf(token),
+        headOf(token),
+      );
       return answer instanceof FullAnswer ? String(answer.content.bytes?.body) : "";
     },
   };

@@ -129,8 +129,8 @@ describe("/dev/mail", () => {
     const none = { query: undefined, body: undefined };
     const answer =
       path === undefined
-        ? await ops.listDevMail.run({ ...none, path: undefined }, {} as Caller, from)
-        : await ops.getDevMail.run({ ...none, path: { id: path } }, {} as Caller, from);
+        ? await ops.listDevMail.run({ ...none, params: undefined }, {} as Caller, from)
+        : await ops.getDevMail.run({ ...none, params: { id: path } }, {} as Caller, from);
     if (!(answer instanceof FullAnswer)) throw new Error("no page");
     return { headers: answer.parts.headers ?? {}, page: String(answer.content.bytes?.body) };
   };

@@ -47,7 +47,7 @@ const caller = (): Caller => ({
 });
 const invite = async (email: string, ops = operations()) =>
   (await ops.addMember.run(
-    { path: { org: "acme" }, query: undefined, body: { email, role: "admin" } },
+    { params: { org: "acme" }, query: undefined, body: { email, role: "admin" } },
     caller(),
     NO_HEAD,
   )) as { user_id: string };

@@ -31,7 +31,7 @@ function operations() {
   const all = operatorPlanOperations({ accounts, clock, plans, cursors: cursors(Buffer.alloc(32, 1)) });
   return async (name: keyof typeof all, id = "", query: object = {}) => {
     const op = all[name] as AnyOperation;
-    const input = { path: op.path?.parse({ id }), query: op.query?.parse(query), body: undefined };
+    const input = { params: op.params?.parse({ id }), query: op.query?.parse(query), body: undefined };
     const answer = await op.run(input as never, rig.owner, NO_HEAD);
     return op.output.parse(answer) as { data: Wire[]; next_cursor: string };
   };

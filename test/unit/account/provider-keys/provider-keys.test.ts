@@ -92,7 +92,7 @@ async function call<T>(
   const op = ops[name] as AnyOperation;
   const read = (schema: AnyOperation["body"], value: unknown) => schema?.parse(value) as undefined;
   const answer = await op.run(
-    { path: read(op.path, { id: input.id }), query: undefined, body: read(op.body, input.body) },
+    { params: read(op.params, { id: input.id }), query: undefined, body: read(op.body, input.body) },
     by,
     NO_HEAD,
   );

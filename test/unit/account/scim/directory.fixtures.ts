@@ -87,7 +87,7 @@ export async function directoryRig() {
   async function call<T = Resource>(name: keyof typeof operations, input: Input = {}): Promise<T> {
     const { run } = operations[name] as AnyOperation;
     const { id, query = {}, body = {}, orgId = one } = input;
-    const given = { path: { id }, query, body } as unknown as Parameters<typeof run>[0];
+    const given = { params: { id }, query, body } as unknown as Parameters<typeof run>[0];
     const answer = await run(given, caller(orgId), NO_HEAD);
     if (!(answer instanceof FullAnswer)) return answer as T;
     const { json, bytes } = answer.content;

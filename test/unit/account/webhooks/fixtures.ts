@@ -137,7 +137,11 @@ export async function openRig({ actsTwice = true, mostWaiting }: RigOptions = {}
   async function call<T = Wire>(name: string, input: CallInput = {}): Promise<T> {
     const { by = OWNER, query = {}, body = {}, ...path } = input;
     const op = ops[name] as AnyOperation;
-    const inputs = { path: op.path?.parse(path), query: op.query?.parse(query), body: op.body?.parse(body) };
+    const inputs = {
+      params: op.params?.parse(path),
+      query: op.query?.parse(query),
+      body: op.body?.parse(body),
+    };
     const answer = await op.run(inputs, by, NO_HEAD);
     expect(op.output.parse(answer)).toEqual(answer);
     return answer as T;

@@ -57,7 +57,7 @@ describe("a mandate", () => {
     const { mandate } = await world.create(orgId, "upi");
     world.gateway.move(mandate.mandate_ref, "active");
     const { mandateReturnPage } = world.now.room.operations;
-    const input = { path: { id: mandate.id }, query: undefined, body: undefined };
+    const input = { params: { id: mandate.id }, query: undefined, body: undefined };
     const page = await mandateReturnPage.run(input, callerOf(""), headWith(""));
     expect(JSON.stringify(page)).toContain("The mandate is registered");
     expect(JSON.stringify(page)).not.toContain(orgId);

@@ -297,7 +297,7 @@ test.each([
   const csv = "day,model,input_tokens\n2026-11-01,gpt-5.4-mini,5\n2026-11-30,gpt-5.4-mini,5\n";
   const body = check.body?.parse({ provider: "openai", csv }) as never;
   const answer = check.output.parse(
-    await check.run({ body, path: undefined, query: undefined }, {} as never, {} as never),
+    await check.run({ body, params: undefined, query: undefined }, {} as never, {} as never),
   );
   expect(answer).toMatchObject({ counts: { unrecorded: 2 } });
   expect(answer.incomplete_since).toBe(isSaid ? since : undefined);
@@ -309,7 +309,7 @@ test("the operation takes one file, and adds up its totals", async () => {
   });
   const run = (body: object) =>
     check.run(
-      { body: check.body?.parse(body) as never, path: undefined, query: undefined },
+      { body: check.body?.parse(body) as never, params: undefined, query: undefined },
       {} as never,
       {} as never,
     );

@@ -121,7 +121,7 @@ async function sold({ buyer, amountMinor, rate, spreadBps }: Sale) {
     cursors: cursors(Buffer.alloc(32, 1)),
     orgMoney: () => creditMoney(fx, terms, billingCurrency),
   });
-  const nothing = { path: undefined, query: undefined, body: undefined };
+  const nothing = { params: undefined, query: undefined, body: undefined };
   const balance = await getCredits.run(nothing, { orgId: org.id } as Caller, NO_HEAD);
   return {
     quote: quoteWire(quote, "simulated", terms),

@@ -16,7 +16,7 @@ describe("an org without a subscription", () => {
   test("has the default plan, in months from its creation", async () => {
     const org = await inUsd(0);
     const { operations } = plans.rooms;
-    const input = { path: undefined, query: undefined, body: undefined };
+    const input = { params: undefined, query: undefined, body: undefined };
     const caller = { orgId: org.id } as never;
     const found = await operations.getSubscription.run(input, caller, {} as never);
     expect(found).toMatchObject({

@@ -141,13 +141,13 @@ async function list(query: Record<string, string | string[]> = {}): Promise<stri
   const op = operations.listModels;
   const parsed = parseQuery(query);
   if (!parsed.success) throw parsed.error;
-  const answer = await op.run({ path: undefined, query: parsed.data, body: undefined }, caller, NO_HEAD);
+  const answer = await op.run({ params: undefined, query: parsed.data, body: undefined }, caller, NO_HEAD);
   return op.output.parse(answer).data.map((m) => m.id);
 }
 
 const get = (vendor: string, name: string) =>
   operations.getModel.run(
-    { path: { vendor, model: name }, query: undefined, body: undefined },
+    { params: { vendor, model: name }, query: undefined, body: undefined },
     caller,
     NO_HEAD,
   );
@@ -281,7 +281,7 @@ describe("GET /v1/models/{vendor}/{model}", () => {
 test("GET /v1/models/{vendor}/{model}/endpoints", async () => {
   const op = operations.getModelEndpoints;
   const answer = await op.run(
-    { path: { vendor: "a", model: "alpha" }, query: undefined, body: undefined },
+    { params: { vendor: "a", model: "alpha" }, query: undefined, body: undefined },
     caller,
     NO_HEAD,
   );
@@ -328,7 +328,7 @@ test("each endpoint is shown with its health of the moment", async () => {
   const healthOf = ({ id }: Endpoint) => (id === "ep_far_alpha_us" ? live : undefined);
   const op = catalogOperations({ catalog, clock, healthOf }).getModelEndpoints;
   const path = { vendor: "a", model: "alpha" };
-  const answer = await op.run({ path, query: undefined, body: undefined }, caller, NO_HEAD);
+  const answer = await op.run({ params: path, query: undefined, body: undefined }, caller, NO_HEAD);
   expect(
     op.output
       .strict()

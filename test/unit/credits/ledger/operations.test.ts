@@ -30,7 +30,7 @@ const as = (orgId: string) => ({ orgId }) as Caller;
 
 /** As the edge calls it: the query through its schema, the answer through its own. */
 async function ledger(query: Record<string, string>, orgId = "org_us") {
-  const input = { path: undefined, query: listLedger.query?.parse(query), body: undefined };
+  const input = { params: undefined, query: listLedger.query?.parse(query), body: undefined };
   const answer = await listLedger.run(input as never, as(orgId), NO_HEAD);
   return answer instanceof FullAnswer ? answer : listLedger.output.parse(answer);
 }
@@ -40,7 +40,7 @@ async function page(query: Record<string, string>, orgId?: string) {
   return answer;
 }
 async function balance(orgId: string) {
-  const input = { path: undefined, query: undefined, body: undefined };
+  const input = { params: undefined, query: undefined, body: undefined };
   return getCredits.output.parse(await getCredits.run(input, as(orgId), NO_HEAD));
 }
 async function call(orgId: string, requestId: string, amountMicroUsd: number) {
@@ -215,7 +215,7 @@ describe("C2: GET /v1/credits/ledger, where entries are gone or not listed yet",
     orgMoney: () => IN_USD,
   });
   const ask = async (query: Record<string, string>) => {
-    const input = { path: undefined, query: list.query?.parse(query), body: undefined };
+    const input = { params: undefined, query: list.query?.parse(query), body: undefined };
     return await list.run(input as never, as("org_us"), NO_HEAD);
   };
 

@@ -14,7 +14,7 @@ import { NO_HEAD } from "../../../support/http-head.fixtures.ts";
 const folder = tempStore();
 afterAll(() => folder.dispose());
 const caller = { orgId: "org_1" } as Caller;
-const none = { path: undefined, query: undefined, body: undefined };
+const none = { params: undefined, query: undefined, body: undefined };
 
 const limited: KeyInForce = {
   keyId: "key_1",

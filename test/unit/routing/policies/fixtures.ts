@@ -131,7 +131,7 @@ export function policyRig() {
     const { query = {}, body, ...path } = input;
     // As the edge does: inputs through the schemas, and the answer too.
     const answer = await op.run(
-      { path: op.path?.parse(path), query: op.query?.parse(query), body: op.body?.parse(body) },
+      { params: op.params?.parse(path), query: op.query?.parse(query), body: op.body?.parse(body) },
       by,
       NO_HEAD,
     );

@@ -42,7 +42,7 @@ const emit = (id: string, orgId = "org_1") => disk.store.act(() => trail.events.
 async function list(name: "listEvents" | "listAudit", query: object = {}) {
   const op = eventOperations({ ...trail, cursors: cursors(Buffer.alloc(32, 1)) })[name] as AnyOperation;
   const answer = await op.run(
-    { path: undefined, query: op.query?.parse(query) as undefined, body: undefined },
+    { params: undefined, query: op.query?.parse(query) as undefined, body: undefined },
     caller,
     NO_HEAD,
   );

@@ -1,6 +1,31 @@
-/** Who may call a route: one column of the route table, printed in `/openapi.json` and in docs/account.md. */
-import type { Least } from "../account/roles.ts";
-import type { Scope } from "../account/scopes.ts";
+/**
+ * Who may call a route: one member of each operation, printed in `/openapi.json` and in docs/account.md. What each role opens is in
+ * `account/roles.ts`.
+ */
+
+/** Scopes of keys. */
+export const SCOPES = [
+  "inference",
+  "read:usage",
+  "read:catalog",
+  "read:billing",
+  "write:billing",
+  "read:keys",
+  "write:keys",
+  "read:org",
+  "write:org",
+  "read:policies",
+  "write:policies",
+  "read:payloads",
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/**
+ * The least role that a route asks for. Roles are no ladder: `billing` has money and nothing else, so `viewer` routes are
+ * closed to it. `everyone`: any role in the org.
+ */
+export const LEAST = ["owner", "admin", "member", "billing", "viewer", "everyone"] as const;
+export type Least = (typeof LEAST)[number];
 
 /** What a key must hold; `key`: any working key; `no key`: people only. */
 type KeySide = Scope | "key" | "no key";
@@ -26,7 +51,7 @@ export interface Needs {
   readonly person: PersonSide | undefined;
 }
 
-/** Splits the column. Neither key nor person may call what is `public`, for `operator` or for `directory` by these needs. */
+/** Splits it. Neither key nor person may call what is `public`, for `operator` or for `directory` by these needs. */
 export function needsOf(access: Access): Needs {
   if (access === "anyone") return { key: "key", person: "everyone" };
   if (access === "public" || access === "operator" || access === "directory") return NOBODY;
@@ -35,21 +60,3 @@ export function needsOf(access: Access): Needs {
 }
 
 const NOBODY: Needs = { key: undefined, person: undefined };
-
-/** The column in words, for the documentation. */
-export function accessText(access: Access): string {
-  if (access === "public") return "Needs no credential.";
-  if (access === "anyone") return "Needs no credential; one that is sent says whose org asks.";
-  if (access === "operator") return "For operators of the installation.";
-  if (access === "directory") return "Needs the token of the org's directory.";
-  const { key, person } = needsOf(access);
-  const keyText =
-    key === undefined ? [] : [key === "key" ? "a working key" : `a key with the scope \`${key}\``];
-  const personText = person === undefined ? [] : [personNeeds(person)];
-  return `Needs ${[...keyText, ...personText].join(", or ")}.`;
-}
-
-function personNeeds(person: PersonSide): string {
-  if (person === "signed in") return "a signed-in person";
-  return person === "everyone" ? "a person of the org" : `a person of the org who may act as \`${person}\``;
-}

@@ -1,0 +1,22 @@
+/** Headings of the documentation, one for each route; `edge/openapi/tags.ts` has their order and what each is about. */
+export type Group =
+  | "Inference"
+  | "Native inference"
+  | "Catalog"
+  | "Usage"
+  | "Routing policies"
+  | "Credits"
+  | "Plans"
+  | "Invoices"
+  | "Keys"
+  | "Provider keys"
+  | "Apps"
+  | "Projects"
+  | "Organisations"
+  | "Tickets"
+  | "Events"
+  | "Sign-in"
+  | "Directory"
+  | "Webhooks"
+  | "Operator"
+  | "Operation";
