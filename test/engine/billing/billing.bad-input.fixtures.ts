@@ -16,7 +16,8 @@ import {
   testGateway,
 } from "../../support/gateway.ts";
 import { seedInvoices } from "../../support/invoices/invoice.fixtures.ts";
-import { type CallWorld, nameOf, table } from "../../support/routes/calls.ts";
+import type { CallWorld } from "../../support/routes/call-world.ts";
+import { nameOf, table } from "../../support/routes/calls.ts";
 import { until } from "../../support/wait.ts";
 
 const HEADINGS = ["Credits", "Plans", "Invoices"];

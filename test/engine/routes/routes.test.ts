@@ -19,16 +19,8 @@ import {
 import { seedInvoices } from "../../support/invoices/invoice.fixtures.ts";
 import { atRest, recorded } from "../../support/observations.ts";
 import { policyJsonSchema } from "../../support/policy.json-schema.ts";
-import {
-  bodyOf,
-  CALLS,
-  type CallWorld,
-  isForKeys,
-  nameOf,
-  pathOf,
-  sidesOf,
-  table,
-} from "../../support/routes/calls.ts";
+import type { CallWorld } from "../../support/routes/call-world.ts";
+import { bodyOf, CALLS, isForKeys, nameOf, pathOf, sidesOf, table } from "../../support/routes/calls.ts";
 import { openWorld } from "../../support/routes/world.fixtures.ts";
 import { Browser } from "../../support/simulator/identity.fixtures.ts";
 

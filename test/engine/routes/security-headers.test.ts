@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signInAt } from "../../support/console.fixtures.ts";
 import { removeFolder, seededFolder, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { seedInvoices } from "../../support/invoices/invoice.fixtures.ts";
-import { bodyOf, type CallWorld, isForKeys, nameOf, pathOf, table } from "../../support/routes/calls.ts";
+import type { CallWorld } from "../../support/routes/call-world.ts";
+import { bodyOf, isForKeys, nameOf, pathOf, table } from "../../support/routes/calls.ts";
 import { openWorld } from "../../support/routes/world.fixtures.ts";
 
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";

@@ -8,15 +8,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Route } from "../../../src/edge/routes.ts";
 import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
-import {
-  bodyOf,
-  type CallWorld,
-  isForKeys,
-  nameOf,
-  pathOf,
-  sidesOf,
-  table,
-} from "../../support/routes/calls.ts";
+import type { CallWorld } from "../../support/routes/call-world.ts";
+import { bodyOf, isForKeys, nameOf, pathOf, sidesOf, table } from "../../support/routes/calls.ts";
 import { type Caller, OPERATOR_EMAIL, type SeededWorld, seedWorld } from "./access.fixtures.ts";
 
 let seeded: SeededWorld;

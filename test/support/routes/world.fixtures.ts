@@ -2,7 +2,7 @@
 import { joinAt, type SignedInPerson, signInAt } from "../console.fixtures.ts";
 import type { TestGateway } from "../gateway.ts";
 import { until } from "../wait.ts";
-import type { CallWorld } from "./calls.ts";
+import type { CallWorld } from "./call-world.ts";
 
 export interface WorldParts {
   readonly gateway: TestGateway;

@@ -12,15 +12,8 @@ import { longestTurn, WITNESSED } from "../../support/event-loop.fixtures.ts";
 import { type Answer, removeFolder, seededFolder } from "../../support/gateway.ts";
 import { HEALTH_MS, type HealthProbe, probeHealth, slowestMs } from "../../support/healthz.fixtures.ts";
 import { seedInvoices } from "../../support/invoices/invoice.fixtures.ts";
-import {
-  bodyOf,
-  CALLS,
-  type CallWorld,
-  isForKeys,
-  nameOf,
-  pathOf,
-  table,
-} from "../../support/routes/calls.ts";
+import type { CallWorld } from "../../support/routes/call-world.ts";
+import { bodyOf, CALLS, isForKeys, nameOf, pathOf, table } from "../../support/routes/calls.ts";
 import { openWorld } from "../../support/routes/world.fixtures.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
 

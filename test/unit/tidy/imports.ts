@@ -195,6 +195,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // Each opens what it needs of the rooms, and nothing opens a command.
   "host/commands": [
+    "base/operation",
     "base/document",
     "base/process",
     "store",
