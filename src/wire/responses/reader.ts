@@ -27,6 +27,7 @@ import { sealOfItem } from "./seals.ts";
 import { readStop } from "./stop.ts";
 import {
   mayBegin,
+  newText,
   type OpenCall,
   type OpenItem,
   type OpenText,
@@ -232,17 +233,7 @@ export class ResponsesStreamReader extends ReportedStream {
   ): OpenText | undefined {
     if (!mayBegin(open)) return undefined;
     if (kind === "refusal") this.#hasRefusal = true;
-    const begun: OpenText = {
-      kind,
-      index,
-      part: this.#parts++,
-      isOpen: true,
-      hasText: false,
-      isAnnounced: false,
-      isWhole: false,
-      isEnded: false,
-      hasCitations: false,
-    };
+    const begun = newText(kind, index, this.#parts++);
     open.texts.push(begun);
     if (open.kind === "reasoning") {
       if (open.last !== undefined) this.#end(open.last);

@@ -34,6 +34,19 @@ export interface OpenText {
   hasCitations: boolean;
 }
 
+/** A text that begins, nothing of which came yet. @param part its number among the neutral parts */
+export const newText = (kind: TextKind, index: number | undefined, part: number): OpenText => ({
+  kind,
+  index,
+  part,
+  isOpen: true,
+  hasText: false,
+  isAnnounced: false,
+  isWhole: false,
+  isEnded: false,
+  hasCitations: false,
+});
+
 export interface OpenCall {
   readonly part: number;
   isOpen: boolean;
