@@ -4,7 +4,8 @@
  */
 import type { Clock, Random } from "../../src/base/clock.ts";
 import { Account } from "./account.ts";
-import { failureOf, feeOf, type Outcome, PREFIXES } from "./outcomes.ts";
+import { type NewCheckout, NewEntities } from "./new-entities.ts";
+import { failureOf, feeOf, type Outcome } from "./outcomes.ts";
 import {
   type House,
   type SimCheckout,
@@ -42,11 +43,6 @@ export interface EngineOptions {
   readonly processingMs?: number | undefined;
 }
 
-export type NewCheckout = Omit<
-  SimCheckout,
-  "id" | "createdAtMs" | "state" | "isCancelled" | "paymentIds" | "mandateId"
-> & { readonly idPrefix?: string };
-
 export interface PayOptions {
   readonly method?: string;
   /** Default: paid; a bank debit begins as processing. */
@@ -69,30 +65,21 @@ export class Engine {
   /** Outcomes of the next debits and refunds, first one first; then everything succeeds. */
   readonly nextDebits: Outcome[] = [];
   readonly nextRefunds: ("refunded" | "pending" | "failed")[] = [];
+  readonly #new: NewEntities;
   readonly #processingMs: number;
 
   constructor({ clock, random, file, processingMs = PROCESSING_MS }: EngineOptions) {
     this.clock = clock;
     this.state = new SimState(file, random);
     this.account = new Account(this.state, clock);
+    this.#new = new NewEntities(this.state, clock);
     this.#processingMs = processingMs;
   }
 
   // -- Hosted pages --
 
-  openCheckout({ idPrefix, ...fields }: NewCheckout): SimCheckout {
-    const { house } = fields;
-    const checkout: SimCheckout = {
-      ...fields,
-      id: this.state.newId(idPrefix ?? PREFIXES[house].checkout),
-      createdAtMs: this.clock.now(),
-      state: "open",
-      isCancelled: false,
-      paymentIds: [],
-      mandateId: "",
-    };
-    this.state.put("checkouts", checkout);
-    return checkout;
+  openCheckout(fields: NewCheckout): SimCheckout {
+    return this.#new.checkout(fields);
   }
 
   /** Ends a page whose time is over. @throws SimRefusal */
@@ -144,7 +131,7 @@ export class Engine {
     const chosen = method ?? (checkout.methods[0] as string);
     const last = this.state.get("payments", checkout.paymentIds.at(-1) ?? "");
     if (house === "stripe" && last?.state === "failed") return Object.assign(last, { method: chosen });
-    return this.#newPayment({
+    return this.#new.payment({
       house,
       checkoutId: id,
       orderId: "",
@@ -156,22 +143,6 @@ export class Engine {
       method: chosen,
       state: "processing",
     });
-  }
-
-  #newPayment(
-    fields: Omit<SimPayment, "id" | "createdAtMs" | "feeMinor" | "paidAtMs" | "failure" | "refundedMinor">,
-  ): SimPayment {
-    const payment: SimPayment = {
-      ...fields,
-      id: this.state.newId(PREFIXES[fields.house].payment),
-      createdAtMs: this.clock.now(),
-      feeMinor: 0,
-      paidAtMs: null,
-      failure: null,
-      refundedMinor: 0,
-    };
-    this.state.put("payments", payment);
-    return payment;
   }
 
   #end(payment: SimPayment, outcome: Outcome): void {
@@ -236,18 +207,7 @@ export class Engine {
     if (payment.state !== "paid") throw new SimRefusal("state", `The payment is ${payment.state}.`);
     if (amount < 1 || payment.refundedMinor + amount > payment.amount)
       throw new SimRefusal("amount", "The refund is more than what is left of the payment.");
-    const refund: SimRefund = {
-      id: this.state.newId(PREFIXES[house].refund),
-      house,
-      createdAtMs: this.clock.now(),
-      paymentId,
-      reference,
-      amount,
-      currency: payment.currency,
-      state: "pending",
-      failure: null,
-    };
-    this.state.put("refunds", refund);
+    const refund = this.#new.refund(payment, amount, reference);
     this.#put("payments", payment, { refundedMinor: payment.refundedMinor + amount });
     this.account.add(payment, { kind: "refund", ref: refund.id, amount: -amount, feeMinor: 0, reference });
     const outcome = this.nextRefunds.shift() ?? "refunded";
@@ -293,17 +253,11 @@ export class Engine {
   ): SimDispute {
     const payment = this.payment(house, paymentId);
     if (payment.state !== "paid") throw new SimRefusal("state", `The payment is ${payment.state}.`);
-    const dispute: SimDispute = {
-      id: this.state.newId(PREFIXES[house].dispute),
-      house,
-      createdAtMs: this.clock.now(),
-      paymentId,
+    const dispute = this.#new.dispute(payment, {
       amount: amount ?? payment.amount,
-      currency: payment.currency,
       reason,
       state: state === "warning" ? "warning" : "open",
-    };
-    this.state.put("disputes", dispute);
+    });
     this.changed({ kind: "dispute", dispute, isNew: true });
     return state === dispute.state ? dispute : this.moveDispute(house, dispute.id, state);
   }
@@ -333,7 +287,7 @@ export class Engine {
   /** The payer approves a mandate on its page. @throws SimRefusal */
   approveMandate(checkoutId: string, method?: string): SimMandate {
     const checkout = this.#openMandate(checkoutId);
-    const mandate = this.#mandate(checkout, "active", method);
+    const mandate = this.#new.mandate(checkout, "active", method);
     this.#put("checkouts", checkout, { state: "complete", mandateId: mandate.id });
     this.changed({ kind: "mandate", mandate, checkout });
     this.changed({ kind: "checkout", what: "completed", checkout });
@@ -343,7 +297,7 @@ export class Engine {
   /** The payer or the bank refuses; the page is over. @throws SimRefusal */
   declineMandate(checkoutId: string, method?: string): SimMandate {
     const checkout = this.#openMandate(checkoutId);
-    const mandate = this.#mandate(checkout, "failed", method);
+    const mandate = this.#new.mandate(checkout, "failed", method);
     this.#put("checkouts", checkout, { state: "expired", mandateId: mandate.id });
     this.changed({ kind: "mandate", mandate, checkout });
     this.changed({ kind: "checkout", what: "expired", checkout });
@@ -355,24 +309,6 @@ export class Engine {
     if (checkout === undefined || checkout.mode !== "mandate") throw missing("checkout", checkoutId);
     if (checkout.state !== "open") throw new SimRefusal("state", "The registration is over.");
     return checkout;
-  }
-
-  #mandate(checkout: SimCheckout, state: SimMandate["state"], method?: string): SimMandate {
-    const { house, customerId, reference, cap, currency } = checkout;
-    const mandate: SimMandate = {
-      id: this.state.newId(PREFIXES[house].mandate),
-      house,
-      createdAtMs: this.clock.now(),
-      checkoutId: checkout.id,
-      customerId,
-      reference,
-      cap,
-      currency,
-      state,
-      method: method ?? (checkout.methods[0] as string),
-    };
-    this.state.put("mandates", mandate);
-    return mandate;
   }
 
   mandate(house: House, id: string): SimMandate {
@@ -398,7 +334,7 @@ export class Engine {
   ): SimPayment {
     const { customerId, method, id } = this.mandate(house, order.mandateId);
     const { orderId = "", amount, currency, reference } = order;
-    return this.#newPayment({
+    return this.#new.payment({
       house,
       checkoutId: "",
       orderId,
