@@ -6,14 +6,12 @@ import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import type { ClickHouse, QueryLimits } from "../../../src/analytics/clickhouse/client.ts";
 import { LIMITS, queryBudget } from "../../../src/analytics/clickhouse/query-budget.ts";
 import { type AnalyticsLedger, openAnalyticsLedger } from "../../../src/analytics/outbox/ledger.ts";
-import { decodedEntry, encodeEntry, type OrgEntry } from "../../../src/analytics/outbox/ledger-rows.ts";
+import type { OrgEntry } from "../../../src/analytics/outbox/ledger-rows.ts";
 import { seededRandom, systemClock } from "../../../src/base/clock.ts";
-import { SharedStore } from "../../../src/cluster/cells/replica/shared-store.ts";
 import { LEDGER_KINDS, type LedgerKind } from "../../../src/credits/ledger/entry.ts";
-import { isSharedTable } from "../../../src/host/gateway/cells.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
-import { FakeEngine, put, settle, settles, shown, topUp } from "../../support/analytics/ledger.fixtures.ts";
+import { openLedger, put, settle, settles, shown, topUp } from "../../support/analytics/ledger.fixtures.ts";
 import { silentLog } from "../../support/analytics/records.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";
 import { rounds } from "../../support/effort.ts";
@@ -24,20 +22,10 @@ let bench: Bench;
 let clickhouse: ClickHouse;
 let ledger: AnalyticsLedger;
 
-const open = (store: Store, engine: ClickHouse | FakeEngine = clickhouse, ageMs = 5): AnalyticsLedger =>
-  openAnalyticsLedger({
-    store,
-    clickhouse: engine,
-    budget: queryBudget(engine),
-    clock: systemClock,
-    log: silentLog,
-    ageMs,
-  });
-
 /** Another cell with a folder of its own. */
 async function atCell<T>(act: (ledger: AnalyticsLedger, store: Store) => Promise<T>): Promise<T> {
   const temp = tempStore();
-  const other = open(temp.store);
+  const other = openLedger(temp.store, clickhouse);
   try {
     return await act(other, temp.store);
   } finally {
@@ -119,7 +107,7 @@ describe("the table", () => {
         if (first) throw new Error("the answer was lost");
       },
     };
-    const retrying = open(temp.store, forgetful as unknown as ClickHouse);
+    const retrying = openLedger(temp.store, forgetful as unknown as ClickHouse);
     await put(retrying, temp.store, settles("org_again", 1, 1500));
     expect(await retrying.flush(LIMIT_MS)).toBe(true);
     // The second time only those that were missing.
@@ -189,7 +177,7 @@ describe("the list of an org", () => {
   it("has what was put just before: it waits until that is inserted", async () => {
     const temp = tempStore();
     // Without a list that asks for it, no batch is sent in this test's time.
-    const patient = open(temp.store, clickhouse, 600_000);
+    const patient = openLedger(temp.store, clickhouse, 600_000);
     let tries = 0;
     const has = async () => {
       const org = `org_just_${++tries}`;
@@ -340,96 +328,4 @@ test("the erasure of an org leaves its ledger, as it is money", async () => {
   expect(await ledger.flush(LIMIT_MS)).toBe(true);
   expect(await bench.analytics.erasure.erase("org_erased")).toBe(false);
   expect(await ledger.entriesOf("org_erased", { limit: 5 })).toHaveLength(3);
-});
-
-describe("entries that wait", () => {
-  test("wait over a restart, and their batch keeps its token", async () => {
-    const temp = tempStore();
-    const engine = new FakeEngine();
-    engine.away = true;
-    const before = open(temp.store, engine);
-    await put(before, temp.store, settles("org_w", 1, 2));
-    await until(
-      "two inserts are made",
-      () => engine.tokens,
-      ({ length }) => length >= 2,
-    );
-    // Longer than this test may take: it does not wait for what is away.
-    await before.stop(600_000);
-    expect(before.metrics()).toMatchObject({ pending: 2, inserted: 0 });
-    const store = await temp.reopen();
-    engine.away = false;
-    const after = open(store, engine);
-    expect(after.pending()).toBe(2);
-    await put(after, store, [settle("org_w", 3)]);
-    expect(await after.flush(LIMIT_MS)).toBe(true);
-    expect(new Set(engine.tokens.slice(0, -1)).size).toBe(1);
-    expect(new Set(engine.tokens).size).toBe(2);
-    expect(after.metrics()).toMatchObject({ pending: 0, inserted: 3 });
-    await after.stop(1000);
-    await temp.dispose();
-  });
-
-  test("are set apart and counted where they cannot be read, and hold nobody up", async () => {
-    const temp = tempStore();
-    const engine = new FakeEngine();
-    const bad = ['["org_x",1,[0,', '["org_x",1,[0,"5",1,2,"r"]]', '["",1,[0,5,1,2,"r"]]', "7"];
-    await temp.store.act(() => {
-      for (const [at, text] of bad.entries()) temp.store.log("ledger_rows").append(at + 1, Buffer.from(text));
-    });
-    const mending = open(temp.store, engine, 50);
-    await put(mending, temp.store, settles("org_x", 1, 2));
-    expect(await mending.flush(LIMIT_MS)).toBe(true);
-    expect(mending.metrics()).toEqual({ pending: 0, inserted: 2, insertFailures: 0, setApart: bad.length });
-    const apart = [...temp.store.bytes("ledger_rows_apart").range()];
-    expect(apart.map(({ value }) => Buffer.from(value).toString())).toEqual(bad);
-    await mending.stop(1000);
-    await temp.dispose();
-  });
-
-  test("are rows of a cell's folder: no other cell is asked for the act that puts them", async () => {
-    const temp = tempStore();
-    const cell = new SharedStore({
-      local: temp.store,
-      isShared: isSharedTable,
-      isCurrent: () => true,
-      forget: async () => {},
-      leave: async () => {},
-      currentSoon: async () => true,
-      format: () => 1,
-    });
-    const engine = new FakeEngine();
-    const own = open(cell, engine);
-    await put(own, cell, settles("org_c", 1, 3));
-    const dropped = cell.act(() => {
-      own.put(settles("org_c", 4, 5));
-      throw new Error("dropped");
-    });
-    await expect(dropped).rejects.toThrow("dropped");
-    expect(own.pending()).toBe(3);
-    expect(await own.flush(LIMIT_MS)).toBe(true);
-    expect(own.metrics()).toMatchObject({ pending: 0, inserted: 3 });
-    await own.stop(1000);
-    await temp.dispose();
-  });
-
-  test("are read as they were written, and never made to fit", () => {
-    for (const entry of [settle("org_r", 1, -5), topUp("org_r", 2 ** 42)]) {
-      expect(decodedEntry(encodeEntry(entry))).toEqual(entry);
-    }
-    for (const change of [{ seq: 0 }, { seq: 2 ** 53 }, { amountMicroUsd: 0.5 }, { orgId: "" }]) {
-      expect(() => encodeEntry({ ...settle("org_r", 1), ...change })).toThrow("is no ledger entry");
-    }
-    const stored = (row: unknown) => decodedEntry(Buffer.from(JSON.stringify(row)));
-    expect(stored(["o", 1, [0, -1, -1, 9, "r"]])).toMatchObject({ orgId: "o", kind: "settle" });
-    const wrong = [null, {}, [], ["o", 0, [0, 1, 1, 1, "r"]], ["o", 1.5, [0, 1, 1, 1, "r"]]];
-    const more = [
-      ["o", 1, [99, 1, 1, 1, "r"]],
-      ["o", 1, [0, 1e300, 1, 1, "r"]],
-      ["o", 1, [0, 1, 1, 1]],
-    ];
-    for (const row of [...wrong, ...more, ["o", 1, [1, 1, 1, 1, "t", 5]]]) {
-      expect([row, stored(row)]).toEqual([row, undefined]);
-    }
-  });
 });

@@ -1,9 +1,12 @@
 /** Ledger entries for the tests of analytics, and an engine that does as it is told. */
-import type { Target } from "../../../src/analytics/clickhouse/client.ts";
-import type { AnalyticsLedger } from "../../../src/analytics/outbox/ledger.ts";
+import type { ClickHouse, Target } from "../../../src/analytics/clickhouse/client.ts";
+import { queryBudget } from "../../../src/analytics/clickhouse/query-budget.ts";
+import { type AnalyticsLedger, openAnalyticsLedger } from "../../../src/analytics/outbox/ledger.ts";
 import type { OrgEntry } from "../../../src/analytics/outbox/ledger-rows.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { silentLog } from "./records.ts";
 
 const AT_MS = Date.UTC(2026, 1, 3, 4, 5, 6, 789);
 
@@ -58,3 +61,14 @@ export class FakeEngine {
     this.#hasRows = true;
   };
 }
+
+/** The entries of a store, on their way to an engine. @param ageMs after which those that wait are sent */
+export const openLedger = (store: Store, engine: ClickHouse | FakeEngine, ageMs = 5): AnalyticsLedger =>
+  openAnalyticsLedger({
+    store,
+    clickhouse: engine,
+    budget: queryBudget(engine),
+    clock: systemClock,
+    log: silentLog,
+    ageMs,
+  });
