@@ -6,6 +6,7 @@ import type { WaitForInserts } from "../../../src/analytics/clickhouse/inserted-
 import { type Traffic, traffic } from "../../../src/analytics/usage/traffic.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { Endpoint, Model } from "../../../src/base/endpoint.ts";
+import type { WeirError } from "../../../src/base/errors.ts";
 import type { UnitPrices } from "../../../src/base/money.ts";
 import { costOf, type Usage } from "../../../src/base/usage.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
@@ -163,3 +164,25 @@ export const replay = (
     hours: 24,
     ...more,
   });
+
+/** The kind of the error that an act fails with; `resolved` where it does not. */
+export const kindOf = async (act: Promise<unknown>): Promise<string> =>
+  await act.then(
+    () => "resolved",
+    (error: WeirError) => error.kind ?? String(error),
+  );
+
+/** Traffic whose first read waits until it is let go. */
+export function held(traffic: Traffic): { letGo(): void; readonly traffic: Traffic } {
+  const gate = Promise.withResolvers<void>();
+  return {
+    letGo: () => gate.resolve(),
+    traffic: {
+      ...traffic,
+      summary: async (window) => {
+        await gate.promise;
+        return await traffic.summary(window);
+      },
+    },
+  };
+}

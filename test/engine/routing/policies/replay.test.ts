@@ -11,7 +11,9 @@ import {
   CHEAP,
   DEAR,
   HOSTS,
+  held,
   host,
+  kindOf,
   MIDDLE,
   openTraffic,
   refused,
@@ -35,11 +37,6 @@ let orgs = 0;
 const newOrg = (): string => `org_replay_${++orgs}`;
 
 const PRICE_FIRST = "version: 1\nsort: price\n";
-const kindOf = async (act: Promise<unknown>): Promise<string> =>
-  await act.then(
-    () => "resolved",
-    (error: WeirError) => error.kind ?? String(error),
-  );
 
 describe("a draft that decides as it was decided", () => {
   test("moves nothing and costs the same, also after fallbacks and with a cached prompt", async () => {
@@ -301,24 +298,8 @@ test("a report says from when on calls may be missing, and says nothing where no
 });
 
 describe("bounds", () => {
-  /** Holds the first read until it is let go. */
-  function held() {
-    let letGo = () => {};
-    const gate = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
-    const traffic = {
-      ...home.traffic,
-      summary: async (window: Parameters<typeof home.traffic.summary>[0]) => {
-        await gate;
-        return await home.traffic.summary(window);
-      },
-    };
-    return { letGo: () => letGo(), traffic };
-  }
-
   test("one an org and two in all, whoever asks at once; a place is free again when one ends", async () => {
-    const { traffic, letGo } = held();
+    const { traffic, letGo } = held(home.traffic);
     const replays = replaysOf(traffic);
     const mine = Array.from({ length: 200 }, () => kindOf(replay(replays, PRICE_FIRST, { orgId: "org_1" })));
     const other = kindOf(replay(replays, PRICE_FIRST, { orgId: "org_2" }));
@@ -347,14 +328,14 @@ describe("bounds", () => {
     const broken = await replay(replaysOf(cut), PRICE_FIRST).catch((error: WeirError) => error);
     expect(broken).toMatchObject({ kind: "internal", message: expect.stringContaining("replay failed") });
 
-    const slow = replaysOf(held().traffic, [HOSTS], { bounds: { timeoutMs: 20 } });
+    const slow = replaysOf(held(home.traffic).traffic, [HOSTS], { bounds: { timeoutMs: 20 } });
     const late = await replay(slow, PRICE_FIRST).catch((error: WeirError) => error);
     expect(late).toMatchObject({
       kind: "analytics_unavailable",
       message: expect.stringContaining("fewer hours"),
     });
 
-    const stopped = replaysOf(held().traffic);
+    const stopped = replaysOf(held(home.traffic).traffic);
     const running = kindOf(replay(stopped, PRICE_FIRST));
     await stopped.close();
     expect(await running).toBe("shutting_down");
