@@ -14,14 +14,13 @@ import { idle } from "../../support/money/fixtures.ts";
 import { addOrgs } from "../../support/money/orgs.ts";
 import { recordOf } from "../../support/observations.ts";
 import { until } from "../../support/wait.ts";
-import { at, endpointOf, OUTPUT, only, routeBy } from "./hold.fixtures.ts";
+import { at, DIALECTS, endpointOf, NOVEL, OUTPUT, only, ROUTES, routeBy } from "./hold.fixtures.ts";
 
 /** Micro-USD a token. */
 const DEAR = 60;
 const MIN_FIT_TOKENS = 1024;
 /** Pays for some 2,600 tokens at `OUTPUT`, and not for 64,000. */
 const CREDIT = 40_000;
-const DIALECTS = ["chat", "messages", "responses", "gemini", "converse"] as const;
 
 const ORGS = [
   ...DIALECTS.flatMap((dialect) => [`${dialect}_whole`, `${dialect}_stream`]),
@@ -78,7 +77,7 @@ afterEach(() => idle(gateway));
 
 const BODY = {
   model: "test/model",
-  messages: [{ role: "user", content: "Write a novel." }],
+  messages: NOVEL,
   max_tokens: 64_000,
 };
 
@@ -125,30 +124,6 @@ test("C14: a call with money left is refused in full, and answered where it is f
   expect(json.warnings).toEqual([`hold_fitted: ${limit}`]);
   expect(await balanceOf("plain")).toBe(CREDIT - answer.json.svc.cost.total_micro_usd);
 });
-
-const ROUTES: Readonly<Record<(typeof DIALECTS)[number], { path: string; body: object; limit: string }>> = {
-  chat: { path: "/v1/completions", body: { prompt: "Write.", max_tokens: 64_000 }, limit: "max_tokens" },
-  messages: {
-    path: "/v1/messages",
-    body: { messages: BODY.messages, max_tokens: 64_000 },
-    limit: "max_tokens",
-  },
-  responses: {
-    path: "/v1/responses",
-    body: { input: "Write.", max_output_tokens: 64_000, store: false },
-    limit: "max_output_tokens",
-  },
-  gemini: {
-    path: "/v1/responses",
-    body: { input: "Write.", max_output_tokens: 64_000, store: false },
-    limit: "generationConfig.maxOutputTokens",
-  },
-  converse: {
-    path: "/v1/svc/generate",
-    body: { messages: BODY.messages, generation: { max_tokens: 64_000 } },
-    limit: "inferenceConfig.maxTokens",
-  },
-};
 
 const inside = (value: unknown, path: string): unknown =>
   path.split(".").reduce((at, name) => (at as Record<string, unknown> | undefined)?.[name], value);

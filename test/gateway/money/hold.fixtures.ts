@@ -5,6 +5,38 @@ import type { TestGateway } from "../../support/gateway.ts";
 /** Micro-USD a token. */
 export const OUTPUT = 15;
 
+/** The turns of a call whose answer may be long. */
+export const NOVEL = [{ role: "user", content: "Write a novel." }];
+
+export const DIALECTS = ["chat", "messages", "responses", "gemini", "converse"] as const;
+
+/** By the upstream's dialect: a call of 64,000 tokens, and the place at which its limit is told. */
+export const ROUTES: Readonly<
+  Record<(typeof DIALECTS)[number], { path: string; body: object; limit: string }>
+> = {
+  chat: { path: "/v1/completions", body: { prompt: "Write.", max_tokens: 64_000 }, limit: "max_tokens" },
+  messages: {
+    path: "/v1/messages",
+    body: { messages: NOVEL, max_tokens: 64_000 },
+    limit: "max_tokens",
+  },
+  responses: {
+    path: "/v1/responses",
+    body: { input: "Write.", max_output_tokens: 64_000, store: false },
+    limit: "max_output_tokens",
+  },
+  gemini: {
+    path: "/v1/responses",
+    body: { input: "Write.", max_output_tokens: 64_000, store: false },
+    limit: "generationConfig.maxOutputTokens",
+  },
+  converse: {
+    path: "/v1/svc/generate",
+    body: { messages: NOVEL, generation: { max_tokens: 64_000 } },
+    limit: "inferenceConfig.maxTokens",
+  },
+};
+
 /** An endpoint with long answers. @param provider its name, by which `only` picks it */
 export const at = (provider: string, more: object = {}) => ({
   provider,
