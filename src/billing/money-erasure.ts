@@ -7,15 +7,15 @@ import type { ErasureStep, Position } from "../account/erasure/erasure-steps.ts"
 import type { AccountTables } from "../account/tables.ts";
 import type { Jobs } from "../store/jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
-import { endMandate } from "./mandates/auto-topup-jobs.ts";
+import { endMandate } from "./mandates/jobs.ts";
 import type { MandateRow } from "./mandates/mandate.ts";
-import { cancelAll, endAtGateway, type MandateDeps } from "./mandates/mandates.ts";
+import { cancelAll, endAtGateway, type MandateDeps } from "./mandates/moves.ts";
 import type { RefundRow } from "./refunds/refund.ts";
-import type { RefundTables } from "./refunds/refund-tables.ts";
-import type { SubscriptionTables } from "./subscriptions/subscription-tables.ts";
+import type { RefundTables } from "./refunds/tables.ts";
+import type { SubscriptionTables } from "./subscriptions/tables.ts";
+import type { TopupTables } from "./topups/tables.ts";
 import { isPaid, type TopupRow } from "./topups/topup.ts";
-import type { TopupTables } from "./topups/topup-tables.ts";
-import { MOST_WATCHED_MS } from "./topups/topup-watch.ts";
+import { MOST_WATCHED_MS } from "./topups/watch.ts";
 
 /** A payment gateway that is away holds the erasure up no longer than this. */
 const MOST_ENDING_MS = 3_600_000;

@@ -2,8 +2,8 @@
 
 import { newId } from "../../../src/base/ids.ts";
 import { DAY_MS } from "../../../src/base/time.ts";
+import { refundableOf } from "../../../src/billing/refunds/acts.ts";
 import type { RefundRow, refundWire } from "../../../src/billing/refunds/refund.ts";
-import { refundableOf } from "../../../src/billing/refunds/refund-acts.ts";
 import { isPaid } from "../../../src/billing/topups/topup.ts";
 import type { Lot } from "../../../src/credits/ledger/lots.ts";
 import type { Customer } from "./customers.ts";

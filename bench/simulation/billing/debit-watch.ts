@@ -5,8 +5,8 @@
 
 import type { SimPayment } from "../../../simulator/payments/state.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
+import type { AutoTopupRow } from "../../../src/billing/auto-topups/auto-topup.ts";
 import type { DisputeRow } from "../../../src/billing/disputes/dispute.ts";
-import type { AutoTopupRow } from "../../../src/billing/mandates/auto-topup.ts";
 import type { MandateRow } from "../../../src/billing/mandates/mandate.ts";
 import { UPI_OPEN_MS } from "./bank-debits.ts";
 import { must } from "./figures.ts";

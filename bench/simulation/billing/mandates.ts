@@ -2,7 +2,7 @@
 
 import type { SimMandate, SimPayment } from "../../../simulator/payments/state.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
-import type { AutoTopupRow } from "../../../src/billing/mandates/auto-topup.ts";
+import type { AutoTopupRow } from "../../../src/billing/auto-topups/auto-topup.ts";
 import type { MandateRow } from "../../../src/billing/mandates/mandate.ts";
 import { isPaid } from "../../../src/billing/topups/topup.ts";
 import { finishDebits } from "./bank-debits.ts";

@@ -5,7 +5,7 @@
 
 import { HOUR_MS } from "../../../src/base/time.ts";
 import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
-import type { FindingKind } from "../../../src/billing/reconciliation/reconciliation-finding.ts";
+import type { FindingKind } from "../../../src/billing/reconciliation/finding.ts";
 import type { RefundRow } from "../../../src/billing/refunds/refund.ts";
 import type { TopupRow } from "../../../src/billing/topups/topup.ts";
 import type { StoredEntry } from "../../../src/credits/ledger/entry.ts";

@@ -5,7 +5,7 @@
 
 import type { Timers } from "../../../src/base/clock.ts";
 import type { HttpHead } from "../../../src/base/operation/http-head.ts";
-import { sweepAutoTopups } from "../../../src/billing/mandates/auto-topup-jobs.ts";
+import { sweepAutoTopups } from "../../../src/billing/auto-topups/jobs.ts";
 import type { JobHandler, JobKind } from "../../../src/store/jobs/job.ts";
 import { Jobs } from "../../../src/store/jobs/jobs.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";

@@ -5,8 +5,8 @@
 import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { ParkedRow } from "../../../src/billing/parked.ts";
 import type { PaymentGateway } from "../../../src/billing/payments/gateway.ts";
-import type { ReconciliationReport } from "../../../src/billing/reconciliation/reconciliation-finding.ts";
-import { followNow } from "../../../src/billing/reconciliation/reconciliation-job.ts";
+import type { ReconciliationReport } from "../../../src/billing/reconciliation/finding.ts";
+import { followNow } from "../../../src/billing/reconciliation/job.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
 import { openReconciliation } from "../../../src/host/gateway/reconciliation.ts";
 import type { Jobs } from "../../../src/store/jobs/jobs.ts";

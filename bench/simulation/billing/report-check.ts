@@ -7,7 +7,7 @@ import type {
   Finding,
   MoneyTotal,
   ReconciliationReport,
-} from "../../../src/billing/reconciliation/reconciliation-finding.ts";
+} from "../../../src/billing/reconciliation/finding.ts";
 import { openLedger } from "../../../src/credits/ledger/ledger.ts";
 import { must } from "./figures.ts";
 import type { Plant } from "./planted-faults.ts";

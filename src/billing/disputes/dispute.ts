@@ -6,12 +6,12 @@ import type { Clock } from "../../base/clock.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store, Table } from "../../store/store.ts";
-import { topupDisputed } from "../billing-events.ts";
 import type { ParkedPayments } from "../parked.ts";
 import type { Dispute } from "../payments/gateway.ts";
 import { shareUp } from "../rates/rate.ts";
+import type { TopupTables } from "../topups/tables.ts";
 import { isPaid, settledStatus, type TopupRow, topupWire } from "../topups/topup.ts";
-import type { TopupTables } from "../topups/topup-tables.ts";
+import { topupDisputed } from "./events.ts";
 
 export interface DisputeRow {
   readonly ref: string;

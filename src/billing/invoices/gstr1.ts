@@ -6,7 +6,7 @@ import { ABROAD } from "../../account/fields/gst-states.ts";
 import { indianDate } from "./financial-year.ts";
 import { inrValue } from "./inr-value.ts";
 import type { InvoiceRow } from "./invoice.ts";
-import type { InvoiceTables } from "./invoice-tables.ts";
+import type { InvoiceTables } from "./tables.ts";
 import { taxOf } from "./tax.ts";
 
 /** Inter-State sales to the unregistered above it are listed one by one: ₹1 lakh since August 2024 (Notification 12/2024). */

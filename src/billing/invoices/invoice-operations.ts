@@ -7,11 +7,11 @@ import { operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
 import { type CorrectionDeps, correctionOperation } from "./corrections/correction-operations.ts";
 import type { InvoiceRow } from "./invoice.ts";
-import type { InvoiceTables } from "./invoice-tables.ts";
-import { invoiceShape, invoiceWire } from "./invoice-wire.ts";
 import { MONTH_TYPES, monthAnswer, monthQuery } from "./month-export.ts";
 import { fileName, ownInvoice } from "./own-invoice.ts";
 import { type ResendDeps, resendOperation } from "./resend-operations.ts";
+import type { InvoiceTables } from "./tables.ts";
+import { invoiceShape, invoiceWire } from "./wire.ts";
 
 export interface InvoiceOperationDeps extends CorrectionDeps, ResendDeps {
   readonly clock: Clock;

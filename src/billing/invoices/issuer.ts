@@ -18,14 +18,14 @@ import type {
   TaxedAmount,
   TaxTreatment,
 } from "./invoice.ts";
-import { statusAfterCredit } from "./invoice-states.ts";
-import type { InvoiceTables } from "./invoice-tables.ts";
-import { invoiceIssued, invoiceWire } from "./invoice-wire.ts";
 import { checkCredit, checkOrder } from "./order-check.ts";
 import { registerInvoice } from "./portal/registration.ts";
 import type { Series } from "./series.ts";
+import { statusAfterCredit } from "./states.ts";
 import { identityOf, type SupplierFile } from "./supplier.ts";
+import type { InvoiceTables } from "./tables.ts";
 import { NO_AMOUNT, plus, shareOf, splitOf, totalOf, treatmentFor } from "./tax.ts";
+import { invoiceIssued, invoiceWire } from "./wire.ts";
 
 export interface IssuerDeps {
   readonly clock: Clock;

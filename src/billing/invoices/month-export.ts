@@ -8,9 +8,9 @@ import { indianMonth } from "./financial-year.ts";
 import { Gstr1 } from "./gstr1.ts";
 import { inrValue } from "./inr-value.ts";
 import type { InvoiceRow } from "./invoice.ts";
-import type { InvoiceTables } from "./invoice-tables.ts";
-import { invoiceWire, sacOf } from "./invoice-wire.ts";
 import { jsonParts, slicedBody } from "./sliced-body.ts";
+import type { InvoiceTables } from "./tables.ts";
+import { invoiceWire, sacOf } from "./wire.ts";
 
 export const MONTH_TYPES = ["application/json", "text/csv"];
 

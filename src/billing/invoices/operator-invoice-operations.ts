@@ -5,9 +5,9 @@ import { isoTime } from "../../base/clock.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
-import type { InvoiceTables } from "./invoice-tables.ts";
 import { MONTH_TYPES, monthAnswer, monthQuery } from "./month-export.ts";
 import { OVERDUE_MS } from "./portal/registration.ts";
+import type { InvoiceTables } from "./tables.ts";
 
 export interface OperatorInvoiceDeps {
   readonly clock: Clock;

@@ -2,7 +2,7 @@
 import { fail } from "../../base/errors.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import type { InvoiceRow } from "./invoice.ts";
-import type { InvoiceTables } from "./invoice-tables.ts";
+import type { InvoiceTables } from "./tables.ts";
 
 /** @throws WeirError `not_found` */
 export function ownInvoice(

@@ -12,8 +12,8 @@ import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import type { ExpiringTable } from "../../store/tables/expiring-table.ts";
 import type { InvoiceRow } from "./invoice.ts";
-import type { InvoiceTables } from "./invoice-tables.ts";
 import { ownInvoice } from "./own-invoice.ts";
+import type { InvoiceTables } from "./tables.ts";
 
 export interface ResendDeps {
   readonly store: Pick<Store, "act">;

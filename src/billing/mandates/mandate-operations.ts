@@ -4,6 +4,7 @@ import { hash } from "node:crypto";
 import { z } from "zod";
 import type { OrgRow } from "../../account/org.ts";
 import { assertMayChange } from "../../account/scopes.ts";
+import type { AccountTables } from "../../account/tables.ts";
 import { fail } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { checkedIdempotencyKey, type HttpHead } from "../../base/operation/http-head.ts";
@@ -13,21 +14,24 @@ import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { GatewayError, type MandateOrder, type PaymentGateway } from "../payments/gateway.ts";
 import { assertBillable, recipientOf } from "../rates/quote.ts";
-import { watchMandate } from "./auto-topup-jobs.ts";
-import type { PlanDeps } from "./auto-topup-plan.ts";
+import { watchMandate } from "./jobs.ts";
 import {
   MANDATE_METHODS,
   type MandateMethod,
   type MandateRow,
+  type MandateTerms,
   mandateShape,
   methodsOf,
   takenMethod,
 } from "./mandate.ts";
-import { mandatePageOperations } from "./mandate-page.ts";
-import type { MandateWatchingDeps } from "./mandate-watch.ts";
-import { cancelMandate, endAtGateway, shownMandate, switchOff } from "./mandates.ts";
+import { cancelMandate, endAtGateway, shownMandate } from "./moves.ts";
+import { mandatePageOperations } from "./return-page.ts";
+import type { MandateWatchingDeps } from "./watch.ts";
 
-export interface MandateOperationDeps extends MandateWatchingDeps, Pick<PlanDeps, "accounts" | "debitRules"> {
+export interface MandateOperationDeps extends MandateWatchingDeps {
+  readonly accounts: Pick<AccountTables, "org">;
+  /** By currency. */
+  readonly debitRules: Readonly<Record<OrgRow["billingCurrency"], MandateTerms>>;
   readonly trail: Trail;
   readonly quotas: Quotas;
   /** Port: who takes payments in a currency. */
@@ -251,7 +255,7 @@ function cancelAllOf(deps: MandateOperationDeps, caller: Caller) {
   const row = mandates.shown(orgId);
   if (row === undefined) throw fail("no_mandate", "The organisation has no mandate.");
   const before = shownMandate(deps, row);
-  switchOff(deps, orgId);
+  deps.autoTopups.switchOff(orgId);
   const pending = mandates.pending(orgId);
   if (pending !== undefined && pending.id !== row.id) cancelMandate(deps, pending);
   const mandate = shownMandate(deps, cancelMandate(deps, row));

@@ -72,6 +72,14 @@ export interface MandateRow {
   readonly idempotencyKey: string;
 }
 
+/** What a mandate is registered with. */
+export interface MandateTerms {
+  /** Most of one debit, tax included, unless a mandate says less. */
+  readonly capMinor: number;
+  /** A debit is announced at least so many hours before it. */
+  readonly notifyHours: number;
+}
+
 /** How the API names methods; in INR a `card` is one of an Indian bank. */
 export const MANDATE_METHODS = ["upi", "emandate", "card", "link", "ach_debit"] as const;
 export type MandateMethod = (typeof MANDATE_METHODS)[number];

@@ -8,7 +8,7 @@ import { GatewayError, type GatewayId, type Notice, type PaymentGateway } from "
 import type { NoticeEnding } from "../payments/inbound.ts";
 import { type ForeignRefundDeps, followListed, followRefund } from "../refunds/foreign-refunds.ts";
 import { settle } from "../topups/settlement.ts";
-import { lookAt, type WatchingDeps } from "../topups/topup-watch.ts";
+import { lookAt, type WatchingDeps } from "../topups/watch.ts";
 
 export type NoticeDeps = WatchingDeps &
   ForeignRefundDeps &

@@ -7,7 +7,7 @@ import { CURRENCIES, type Currency } from "../../base/currency.ts";
 import type { PaymentGateway } from "./gateway.ts";
 import type { PaymentSettings } from "./settings.ts";
 import type { SimulatedService } from "./simulated/client.ts";
-import type { SimulatedGateway } from "./simulated/simulated-gateway.ts";
+import type { SimulatedGateway } from "./simulated/gateway.ts";
 
 export interface PaymentGateways {
   /** Undefined: orgs of that currency cannot pay here. */
@@ -51,13 +51,13 @@ async function open(id: PaymentGateway["id"], options: PaymentGatewaysOptions): 
   const { settings, clock, simulated, timeoutMs } = options;
   const limits = timeoutMs === undefined ? {} : { timeoutMs };
   if (id === "stripe" && settings.stripe !== undefined) {
-    const { StripeGateway } = await import("./stripe/stripe-gateway.ts");
+    const { StripeGateway } = await import("./stripe/gateway.ts");
     return new StripeGateway({ ...settings.stripe, clock, ...limits });
   }
   if (id === "razorpay" && settings.razorpay !== undefined) {
-    const { RazorpayGateway } = await import("./razorpay/razorpay-gateway.ts");
+    const { RazorpayGateway } = await import("./razorpay/gateway.ts");
     return new RazorpayGateway({ ...settings.razorpay, clock, ...limits });
   }
-  const { SimulatedGateway } = await import("./simulated/simulated-gateway.ts");
+  const { SimulatedGateway } = await import("./simulated/gateway.ts");
   return new SimulatedGateway({ service: simulated, ...limits });
 }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { fail, WeirError } from "../../base/errors.ts";
 import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { operation } from "../../base/operation/operation.ts";
+import { BILL_FORMATS } from "./formats.ts";
 import {
   BILL_KINDS,
   type BillRow,
@@ -11,8 +12,7 @@ import {
   type Figures,
   type RecordedUsage,
 } from "./provider-bill.ts";
-import { BILL_FORMATS } from "./provider-bill-formats.ts";
-import { readCsv, readJson } from "./provider-bill-reader.ts";
+import { readCsv, readJson } from "./reader.ts";
 
 export interface ProviderBillDeps {
   readonly usage: RecordedUsage;

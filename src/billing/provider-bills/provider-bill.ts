@@ -7,7 +7,7 @@
 import { fail } from "../../base/errors.ts";
 import type { MayLackCalls } from "../../base/operation/incomplete-since.ts";
 import { DAY_MS } from "../../base/time.ts";
-import type { BillLine } from "./provider-bill-formats.ts";
+import type { BillLine } from "./formats.ts";
 
 /** Port: what was asked of a provider, by day (UTC), endpoint and model there; `until` is exclusive. */
 export type RecordedUsage = (

@@ -1,8 +1,8 @@
 /** What operators see of reconciliation, and how they run it by hand. */
 import { z } from "zod";
 import { operation } from "../../base/operation/operation.ts";
+import { reportShape, reportWire } from "./finding.ts";
 import type { Reconciliation } from "./reconciliation.ts";
-import { reportShape, reportWire } from "./reconciliation-finding.ts";
 
 export interface ReconciliationOperationDeps {
   readonly reconciliation: Reconciliation;

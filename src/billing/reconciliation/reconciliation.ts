@@ -11,15 +11,10 @@ import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { indianDay, indianDayStart } from "../invoices/financial-year.ts";
 import { GatewayError } from "../payments/gateway.ts";
-import { compareBooks, type OwnBooks } from "./reconciliation-books.ts";
-import {
-  FINDING_KINDS,
-  type Finding,
-  openFaults,
-  type ReconciliationReport,
-} from "./reconciliation-finding.ts";
-import { compareGateways, type DayOf, type GatewayBooks } from "./reconciliation-gateway.ts";
-import { Notes } from "./reconciliation-notes.ts";
+import { compareBooks, type OwnBooks } from "./books.ts";
+import { FINDING_KINDS, type Finding, openFaults, type ReconciliationReport } from "./finding.ts";
+import { compareGateways, type DayOf, type GatewayBooks } from "./gateway-day.ts";
+import { Notes } from "./notes.ts";
 
 const KEPT_DAYS = 400;
 

@@ -10,7 +10,6 @@ import type { GatewayId, GatewayRefund } from "../payments/gateway.ts";
 import { readNotice } from "../payments/inbound.ts";
 import { amountText } from "../rates/rate.ts";
 import type { TopupRow } from "../topups/topup.ts";
-import type { RefundRow } from "./refund.ts";
 import {
   failRefund,
   newRefund,
@@ -19,7 +18,8 @@ import {
   reservedOf,
   settleRefund,
   take,
-} from "./refund-acts.ts";
+} from "./acts.ts";
+import type { RefundRow } from "./refund.ts";
 
 const LOOK_AGAIN_MS = 60_000;
 

@@ -8,8 +8,8 @@ import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageQuery, readPage } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
+import { askRefund, type RefundingDeps } from "./acts.ts";
 import { type RefundRow, refundShape, refundWire } from "./refund.ts";
-import { askRefund, type RefundingDeps } from "./refund-acts.ts";
 
 export interface RefundOperationDeps extends RefundingDeps {
   readonly store: Pick<Store, "act">;

@@ -10,7 +10,7 @@ import type { CreditLots } from "../../credits/ledger/lots.ts";
 import type { Purse } from "../../credits/ledger/purse.ts";
 import { type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
-import type { SubscriptionTables } from "./subscription-tables.ts";
+import type { SubscriptionTables } from "./tables.ts";
 
 export const expireIncluded = jobKind({
   name: "billing.expire_included",

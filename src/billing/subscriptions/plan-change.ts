@@ -8,6 +8,7 @@ import { fail } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { isFree, monthlyMinor, type Plan } from "../../base/plan.ts";
 import { after } from "../state-moves.ts";
+import { subscriptionChanged } from "./events.ts";
 import { grantIncluded, mayInclude } from "./included-credit.ts";
 import { bpsOf, leftBps, periodOf } from "./period.ts";
 import { changeLines, feeOf, takeFee } from "./plan-fee.ts";
@@ -28,7 +29,6 @@ import {
   subscriptionWire,
   unpaidWire,
 } from "./subscription.ts";
-import { subscriptionChanged } from "./subscription-events.ts";
 
 export type Effective = "now" | "period_end";
 

@@ -9,7 +9,7 @@ import { type Caller, operation } from "../../base/operation/operation.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
-import { invoiceShape, invoiceWire } from "../invoices/invoice-wire.ts";
+import { invoiceShape, invoiceWire } from "../invoices/wire.ts";
 import { changePlan } from "./plan-change.ts";
 import { planShape, planWire } from "./plan-list.ts";
 import type { RenewingDeps } from "./renewal.ts";

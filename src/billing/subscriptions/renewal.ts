@@ -15,6 +15,7 @@ import type { EventListener } from "../../store/events/events.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import { after } from "../state-moves.ts";
+import { subscriptionChanged, subscriptionPastDue, subscriptionRenewed } from "./events.ts";
 import { expireDue, grantIncluded, type IncludedCreditDeps, mayInclude } from "./included-credit.ts";
 import { type Period, periodAt, periodOf } from "./period.ts";
 import { type FeeDeps, feeOf, monthLines, takeFee } from "./plan-fee.ts";
@@ -25,7 +26,6 @@ import {
   type SubscriptionRow,
   subscriptionWire,
 } from "./subscription.ts";
-import { subscriptionChanged, subscriptionPastDue, subscriptionRenewed } from "./subscription-events.ts";
 
 export const renewSubscription = jobKind({
   name: "billing.renew",

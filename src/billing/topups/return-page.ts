@@ -10,7 +10,7 @@ import { raw } from "../../base/operation/answer.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { amountText } from "../rates/rate.ts";
 import { isPaid, type TopupRow } from "./topup.ts";
-import { lookNow, type WatchingDeps } from "./topup-watch.ts";
+import { lookNow, type WatchingDeps } from "./watch.ts";
 
 const LOOK_MS = 8_000;
 /** A browser that waits asks again after this time. */

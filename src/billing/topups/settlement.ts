@@ -7,14 +7,14 @@ import type { Clock } from "../../base/clock.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { CreditLots } from "../../credits/ledger/lots.ts";
 import type { Trail } from "../../store/events/trail.ts";
-import { topupFailed, topupPaid } from "../billing-events.ts";
 import type { InvoiceIssuer, InvoiceOrder } from "../invoices/invoice.ts";
 import { MISFITS, type ParkedPayments, type ParkedReason } from "../parked.ts";
 import type { Checkout, Failure, GatewayId, Payment } from "../payments/gateway.ts";
 import { amountText } from "../rates/rate.ts";
 import { isPossible } from "../state-moves.ts";
+import { topupFailed, topupPaid } from "./events.ts";
+import type { TopupTables } from "./tables.ts";
 import { isPaid, TOPUP_MOVES, type TopupRow, topupWire } from "./topup.ts";
-import type { TopupTables } from "./topup-tables.ts";
 
 export interface SettlingDeps {
   readonly clock: Clock;

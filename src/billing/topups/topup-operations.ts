@@ -31,7 +31,7 @@ import {
   quoteWire,
 } from "../rates/quote.ts";
 import { isPaid, type TopupRow, topupShape, topupWire } from "./topup.ts";
-import { lookNow, type WatchingDeps, watchTopup } from "./topup-watch.ts";
+import { lookNow, type WatchingDeps, watchTopup } from "./watch.ts";
 
 export interface TopupOperationDeps extends WatchingDeps, QuoteDeps {
   readonly invoices: WatchingDeps["invoices"] & Pick<InvoiceIssuer, "treatmentOf" | "idOfTopup">;

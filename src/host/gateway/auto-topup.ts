@@ -4,29 +4,25 @@
  */
 import type { AccountTables } from "../../account/tables.ts";
 import type { Timers } from "../../base/clock.ts";
-import { AutoTopupTables, DEBIT_RULES } from "../../billing/mandates/auto-topup.ts";
-import { concludeParked, creditListener } from "../../billing/mandates/auto-topup-ending.ts";
-import {
-  autoTopup,
-  endMandate,
-  sweepAutoTopups,
-  watchMandate,
-} from "../../billing/mandates/auto-topup-jobs.ts";
+import { AutoTopupTables, DEBIT_RULES } from "../../billing/auto-topups/auto-topup.ts";
 import {
   type AutoTopupOperationDeps,
   autoTopupOperations,
-} from "../../billing/mandates/auto-topup-operations.ts";
-import { type AutoToppingDeps, autoTopper } from "../../billing/mandates/auto-topup-run.ts";
+} from "../../billing/auto-topups/auto-topup-operations.ts";
+import { autoTopup, sweepAutoTopups } from "../../billing/auto-topups/jobs.ts";
+import { concludeParked, creditListener } from "../../billing/auto-topups/outcome.ts";
+import { type AutoToppingDeps, autoTopper } from "../../billing/auto-topups/run.ts";
 import {
   AutoTopupWatch,
   type AutoTopupWatchDeps,
   autoTopupSweeper,
   watchedBelow,
-} from "../../billing/mandates/auto-topup-watch.ts";
+} from "../../billing/auto-topups/watch.ts";
+import { endMandate, watchMandate } from "../../billing/mandates/jobs.ts";
 import { type MandateOperationDeps, mandateOperations } from "../../billing/mandates/mandate-operations.ts";
-import { MandateTables } from "../../billing/mandates/mandate-tables.ts";
-import { mandateEnder, mandateWatcher, onMandate } from "../../billing/mandates/mandate-watch.ts";
-import { pauseMandate } from "../../billing/mandates/mandates.ts";
+import { pauseMandate } from "../../billing/mandates/moves.ts";
+import { MandateTables } from "../../billing/mandates/tables.ts";
+import { mandateEnder, mandateWatcher, onMandate } from "../../billing/mandates/watch.ts";
 import type { NoticeDeps } from "../../billing/notices/notices.ts";
 import type { CreditFall } from "../../credits/ledger/credit-events.ts";
 import type { Events } from "../../store/events/events.ts";

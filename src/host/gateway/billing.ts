@@ -15,11 +15,11 @@ import { type ListedRates, readFxRates } from "../../billing/rates/fx-config.ts"
 import { beginToReadFx, fxReader, readFx } from "../../billing/rates/fx-source.ts";
 import { FxTable } from "../../billing/rates/fx-table.ts";
 import type { BillingTerms } from "../../billing/rates/terms.ts";
-import { refunder, sendRefund } from "../../billing/refunds/refund-acts.ts";
-import { RefundTables } from "../../billing/refunds/refund-tables.ts";
-import { refundWaiter } from "../../billing/refunds/refund-waits.ts";
-import { TopupTables } from "../../billing/topups/topup-tables.ts";
-import { topupWatcher, watchTopup } from "../../billing/topups/topup-watch.ts";
+import { refunder, sendRefund } from "../../billing/refunds/acts.ts";
+import { RefundTables } from "../../billing/refunds/tables.ts";
+import { refundWaiter } from "../../billing/refunds/waiter.ts";
+import { TopupTables } from "../../billing/topups/tables.ts";
+import { topupWatcher, watchTopup } from "../../billing/topups/watch.ts";
 import type { Cell } from "../../cluster/cells/cell.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { CreditLots } from "../../credits/ledger/lots.ts";

@@ -6,7 +6,7 @@ import { eraseOrg, erasureHandler } from "../../account/erasure/erasure.ts";
 import type { ErasureStep, Position } from "../../account/erasure/erasure-steps.ts";
 import { removeFilesOf } from "../../account/exports/export-jobs.ts";
 import { endingOfMandates, moneyErasure } from "../../billing/money-erasure.ts";
-import { creditLeft } from "../../billing/refunds/refund-acts.ts";
+import { creditLeft } from "../../billing/refunds/acts.ts";
 import type { Config } from "../settings/config.ts";
 import { exportDeps } from "./exports.ts";
 import type { Rooms } from "./rooms.ts";

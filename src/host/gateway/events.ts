@@ -14,28 +14,22 @@ import {
 } from "../../account/account-events.ts";
 import { keyCreated, keyRevoked, keyRotated } from "../../account/keys/key-events.ts";
 import { webhookDisabled, webhookTest } from "../../account/webhooks/webhook-events.ts";
+import { autoTopupCharged, autoTopupFailed, autoTopupNotified } from "../../billing/auto-topups/events.ts";
+import { topupDisputed } from "../../billing/disputes/events.ts";
+import { invoiceIssued } from "../../billing/invoices/wire.ts";
 import {
-  refundFailed,
-  refundSettled,
-  topupDisputed,
-  topupFailed,
-  topupPaid,
-} from "../../billing/billing-events.ts";
-import { invoiceIssued } from "../../billing/invoices/invoice-wire.ts";
-import {
-  autoTopupCharged,
-  autoTopupFailed,
-  autoTopupNotified,
   mandateActive,
   mandateCancelled,
   mandateFailed,
   mandatePaused,
-} from "../../billing/mandates/auto-topup-events.ts";
+} from "../../billing/mandates/events.ts";
+import { refundFailed, refundSettled } from "../../billing/refunds/events.ts";
 import {
   subscriptionChanged,
   subscriptionPastDue,
   subscriptionRenewed,
-} from "../../billing/subscriptions/subscription-events.ts";
+} from "../../billing/subscriptions/events.ts";
+import { topupFailed, topupPaid } from "../../billing/topups/events.ts";
 import { budgetExceeded, spendSpike } from "../../credits/budgets/budget-events.ts";
 import { creditsLow, creditsNegative } from "../../credits/ledger/credit-events.ts";
 import { endpointDown } from "../../routing/health/endpoint-down.ts";

@@ -19,7 +19,7 @@ import { memberWire } from "../../account/person.ts";
 import { projectWire } from "../../account/project.ts";
 import { ticketWire } from "../../account/tickets/ticket.ts";
 import { isoTime } from "../../base/clock.ts";
-import { invoiceWire } from "../../billing/invoices/invoice-wire.ts";
+import { invoiceWire } from "../../billing/invoices/wire.ts";
 import { appWire } from "../../catalog/apps/app.ts";
 import { entryWire } from "../../credits/ledger/operations.ts";
 import { pageEnd } from "../../credits/ledger/shown-list.ts";

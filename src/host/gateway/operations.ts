@@ -16,7 +16,7 @@ import { providerBillOperations } from "../../billing/provider-bills/provider-bi
 import { creditMoney } from "../../billing/rates/quote.ts";
 import { receiptOperations } from "../../billing/receipts/operations.ts";
 import { reconciliationOperations } from "../../billing/reconciliation/reconciliation-operations.ts";
-import { creditLeft } from "../../billing/refunds/refund-acts.ts";
+import { creditLeft } from "../../billing/refunds/acts.ts";
 import { anthropicModelOperations } from "../../catalog/models/anthropic-model-operations.ts";
 import { catalogOperations } from "../../catalog/models/operations.ts";
 import { providerOperations } from "../../catalog/models/provider-operations.ts";

@@ -6,7 +6,7 @@ import { PlanList } from "../../billing/subscriptions/plan-list.ts";
 import { type PlanOperationDeps, planOperations } from "../../billing/subscriptions/plan-operations.ts";
 import { pricingOperations } from "../../billing/subscriptions/pricing-operations.ts";
 import { closingListener, renewalHandler, renewSubscription } from "../../billing/subscriptions/renewal.ts";
-import { SubscriptionTables } from "../../billing/subscriptions/subscription-tables.ts";
+import { SubscriptionTables } from "../../billing/subscriptions/tables.ts";
 import type { Catalog } from "../../catalog/models/catalog.ts";
 import type { Events } from "../../store/events/events.ts";
 import type { Trail } from "../../store/events/trail.ts";

@@ -5,7 +5,7 @@ import type { AccountTables } from "../../account/tables.ts";
 import type { Tickets } from "../../account/tickets/tickets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
-import { followNow } from "../../billing/reconciliation/reconciliation-job.ts";
+import { followNow } from "../../billing/reconciliation/job.ts";
 import type { Catalog } from "../../catalog/models/catalog.ts";
 import type { Cell } from "../../cluster/cells/cell.ts";
 import type { KnownServices } from "../../cluster/supervisor/services.ts";

@@ -13,10 +13,10 @@ import { AccountTables } from "../../../src/account/tables.ts";
 import { newId } from "../../../src/base/ids.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";
 import type { Plan } from "../../../src/base/plan.ts";
-import { InvoiceTables } from "../../../src/billing/invoices/invoice-tables.ts";
 import { Issuer } from "../../../src/billing/invoices/issuer.ts";
 import { Series } from "../../../src/billing/invoices/series.ts";
 import { parseSupplier } from "../../../src/billing/invoices/supplier.ts";
+import { InvoiceTables } from "../../../src/billing/invoices/tables.ts";
 import { FxTable } from "../../../src/billing/rates/fx-table.ts";
 import { expireIncluded, expiryHandler } from "../../../src/billing/subscriptions/included-credit.ts";
 import { PlanList } from "../../../src/billing/subscriptions/plan-list.ts";
@@ -29,7 +29,7 @@ import {
   renewalHandler,
   renewSubscription,
 } from "../../../src/billing/subscriptions/renewal.ts";
-import { SubscriptionTables } from "../../../src/billing/subscriptions/subscription-tables.ts";
+import { SubscriptionTables } from "../../../src/billing/subscriptions/tables.ts";
 import { openCredits } from "../../../src/credits/ledger/credits.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
 import type { JobEnding, JobHandler, JobRow, JobRun } from "../../../src/store/jobs/job.ts";

@@ -5,7 +5,7 @@
 import { expect, test } from "vitest";
 import { WeirError } from "../../../src/base/errors.ts";
 import { MOST_BILL_BYTES } from "../../../src/billing/provider-bills/provider-bill-operations.ts";
-import { readCsv } from "../../../src/billing/provider-bills/provider-bill-reader.ts";
+import { readCsv } from "../../../src/billing/provider-bills/reader.ts";
 import { longestTurnMs } from "../../support/processor-time.fixtures.ts";
 
 const TURN_MS = 50;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ErasureStep, runStep } from "../../../src/account/erasure/erasure-steps.ts";
 import type { MandateRow } from "../../../src/billing/mandates/mandate.ts";
 import { endingOfMandates, moneyErasure } from "../../../src/billing/money-erasure.ts";
-import { SubscriptionTables } from "../../../src/billing/subscriptions/subscription-tables.ts";
+import { SubscriptionTables } from "../../../src/billing/subscriptions/tables.ts";
 import { AutoTopupWorld, HOUR } from "./auto-topup.fixtures.ts";
 import { someOrg } from "./fixtures.ts";
 

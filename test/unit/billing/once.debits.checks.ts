@@ -4,7 +4,7 @@
  */
 import { expect } from "vitest";
 import type { SimPayment } from "../../../simulator/payments/state.ts";
-import { DEBIT_RULES } from "../../../src/billing/mandates/auto-topup.ts";
+import { DEBIT_RULES } from "../../../src/billing/auto-topups/auto-topup.ts";
 import { isPaid, type TopupRow } from "../../../src/billing/topups/topup.ts";
 import { checkOrg } from "./once.checks.ts";
 import type { PayWorld } from "./once.world.ts";

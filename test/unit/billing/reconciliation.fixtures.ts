@@ -10,17 +10,14 @@ import {
   type Payment,
   type PaymentGateway,
 } from "../../../src/billing/payments/gateway.ts";
+import type { OwnBooks } from "../../../src/billing/reconciliation/books.ts";
+import type { Finding, ReconciliationReport } from "../../../src/billing/reconciliation/finding.ts";
+import { followNow } from "../../../src/billing/reconciliation/job.ts";
 import { Reconciliation } from "../../../src/billing/reconciliation/reconciliation.ts";
-import type { OwnBooks } from "../../../src/billing/reconciliation/reconciliation-books.ts";
-import type {
-  Finding,
-  ReconciliationReport,
-} from "../../../src/billing/reconciliation/reconciliation-finding.ts";
-import { followNow } from "../../../src/billing/reconciliation/reconciliation-job.ts";
-import { askRefund, settleRefund } from "../../../src/billing/refunds/refund-acts.ts";
+import { askRefund, settleRefund } from "../../../src/billing/refunds/acts.ts";
 import { settle } from "../../../src/billing/topups/settlement.ts";
+import { TopupTables } from "../../../src/billing/topups/tables.ts";
 import type { TopupRow } from "../../../src/billing/topups/topup.ts";
-import { TopupTables } from "../../../src/billing/topups/topup-tables.ts";
 import { checkout, openBilling, payment } from "./fixtures.ts";
 
 export type Books = ReturnType<typeof openBooks>;

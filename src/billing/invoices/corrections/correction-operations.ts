@@ -17,9 +17,9 @@ import { type Caller, operation } from "../../../base/operation/operation.ts";
 import type { Trail } from "../../../store/events/trail.ts";
 import type { Store } from "../../../store/store.ts";
 import type { InvoiceRow } from "../invoice.ts";
-import type { InvoiceTables } from "../invoice-tables.ts";
 import type { Issuer } from "../issuer.ts";
 import { ownInvoice } from "../own-invoice.ts";
+import type { InvoiceTables } from "../tables.ts";
 import { addressFor, correctedOrders } from "./correction.ts";
 
 export interface CorrectionDeps {

@@ -4,9 +4,9 @@
  */
 
 import type { InvoiceRow } from "../invoice.ts";
-import { htmlOf } from "./html-page.ts";
-import { pageModel } from "./page-model.ts";
-import { pdfOf } from "./pdf-page.ts";
+import { htmlOf } from "./html.ts";
+import { pageModel } from "./model.ts";
+import { pdfOf } from "./pdf.ts";
 
 export const drawPdf = (row: InvoiceRow): Promise<Uint8Array> => pdfOf(pageModel(row));
 export const drawHtml = (row: InvoiceRow): string => htmlOf(pageModel(row));

@@ -8,8 +8,8 @@ import type { Clock } from "../../../base/clock.ts";
 import { HOUR_MS } from "../../../base/time.ts";
 import { FinalFailure, type JobHandler, jobKind } from "../../../store/jobs/job.ts";
 import type { InvoiceRow } from "../invoice.ts";
-import { mayFail, mayRegister } from "../invoice-states.ts";
-import type { InvoiceTables } from "../invoice-tables.ts";
+import { mayFail, mayRegister } from "../states.ts";
+import type { InvoiceTables } from "../tables.ts";
 import { eInvoicePayload } from "./e-invoice.ts";
 import { type EInvoicePortal, PortalError } from "./portal.ts";
 

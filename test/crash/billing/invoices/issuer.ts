@@ -1,8 +1,8 @@
 /** Issues invoices and credit notes to two orgs, some of them in acts that are dropped, until it is killed. Says each that is durable. */
 import { seededRandom } from "../../../../src/base/clock.ts";
-import { InvoiceTables } from "../../../../src/billing/invoices/invoice-tables.ts";
 import { Issuer } from "../../../../src/billing/invoices/issuer.ts";
 import { Series } from "../../../../src/billing/invoices/series.ts";
+import { InvoiceTables } from "../../../../src/billing/invoices/tables.ts";
 import { openStore } from "../../../../src/store/store.ts";
 import { ManualClock } from "../../../support/credits/fixtures.ts";
 import { INTER, orderOf, SUPPLIER, UNREGISTERED } from "../../../support/invoices/rows.ts";

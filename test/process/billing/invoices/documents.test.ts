@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { decimalText, moneyText } from "../../../../src/billing/invoices/amount.ts";
 import type { InvoiceRow } from "../../../../src/billing/invoices/invoice.ts";
-import { invoiceShape, invoiceWire } from "../../../../src/billing/invoices/invoice-wire.ts";
-import { htmlOf } from "../../../../src/billing/invoices/pages/html-page.ts";
-import { type PageModel, pageModel, textsOf } from "../../../../src/billing/invoices/pages/page-model.ts";
-import { pdfOf } from "../../../../src/billing/invoices/pages/pdf-page.ts";
+import { htmlOf } from "../../../../src/billing/invoices/pages/html.ts";
+import { type PageModel, pageModel, textsOf } from "../../../../src/billing/invoices/pages/model.ts";
+import { pdfOf } from "../../../../src/billing/invoices/pages/pdf.ts";
+import { invoiceShape, invoiceWire } from "../../../../src/billing/invoices/wire.ts";
 import { GOLDEN, minorOf } from "../../../support/invoices/golden.ts";
 import { ABROAD, INTRA, rowOf, SEZ } from "../../../support/invoices/rows.ts";
 

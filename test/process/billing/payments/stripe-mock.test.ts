@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { MINUTE_MS } from "../../../../src/base/time.ts";
 import { GatewayError } from "../../../../src/billing/payments/gateway.ts";
-import { StripeGateway } from "../../../../src/billing/payments/stripe/stripe-gateway.ts";
+import { StripeGateway } from "../../../../src/billing/payments/stripe/gateway.ts";
 import { freePort } from "../../../support/free-port.ts";
 
 const MOCK = "github.com/stripe/stripe-mock@latest";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { followDispute } from "../../../../src/billing/disputes/dispute.ts";
 import type { Dispute } from "../../../../src/billing/payments/gateway.ts";
+import { askRefund, failRefund } from "../../../../src/billing/refunds/acts.ts";
 import { followRefund } from "../../../../src/billing/refunds/foreign-refunds.ts";
-import { askRefund, failRefund } from "../../../../src/billing/refunds/refund-acts.ts";
 import { settle } from "../../../../src/billing/topups/settlement.ts";
 import type { TopupRow } from "../../../../src/billing/topups/topup.ts";
 import { checkout, gatewayRefund, openBilling, payment, someOrg, type TestBilling } from "../fixtures.ts";

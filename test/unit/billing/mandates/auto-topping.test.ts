@@ -1,7 +1,7 @@
 /** Automatic top-ups: announced, debited once, credited once, bounded, and stopped where the payer or the bank says no. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { settle } from "../../../../src/billing/topups/settlement.ts";
-import { lookNow } from "../../../../src/billing/topups/topup-watch.ts";
+import { lookNow } from "../../../../src/billing/topups/watch.ts";
 import { AutoTopupWorld, DAY, HOUR, MINUTE } from "../auto-topup.fixtures.ts";
 import { checkout, someOrg } from "../fixtures.ts";
 
@@ -178,6 +178,13 @@ describe("in INR", () => {
     expect(debitsOf(orgId)).toHaveLength(0);
     await world.pass(20 * HOUR, HOUR);
     expect(debitsOf(orgId).map(({ order }) => order.total.minor)).toEqual([236_000]);
+  });
+
+  test("a mandate that replaces another has its debit announced at once, not when the old one was due", async () => {
+    const orgId = await indian("card");
+    await cross(orgId);
+    const id = await world.mandate(orgId, "emandate");
+    expect(world.eventData(orgId, "auto_topup.notified").at(0)).toMatchObject({ mandate_id: id });
   });
 
   test("an announcement whose day has passed is made again", async () => {

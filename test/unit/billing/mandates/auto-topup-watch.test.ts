@@ -1,8 +1,8 @@
 /** How news of a balance becomes a job, the sweep that finds what was lost, and clocks that were ahead. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { withoutFuture } from "../../../../src/billing/mandates/auto-topup.ts";
-import { autoTopupSweeper } from "../../../../src/billing/mandates/auto-topup-watch.ts";
+import { withoutFuture } from "../../../../src/billing/auto-topups/auto-topup.ts";
+import { autoTopupSweeper } from "../../../../src/billing/auto-topups/watch.ts";
 import { AutoTopupWorld, DAY, HOUR } from "../auto-topup.fixtures.ts";
 import { someOrg } from "../fixtures.ts";
 

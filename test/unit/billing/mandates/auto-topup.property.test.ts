@@ -6,7 +6,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { followDispute } from "../../../../src/billing/disputes/dispute.ts";
-import { lookNow } from "../../../../src/billing/topups/topup-watch.ts";
+import { lookNow } from "../../../../src/billing/topups/watch.ts";
 import { amount } from "../../../support/effort.ts";
 import { AutoTopupWorld, DAY, HOUR, MINUTE } from "../auto-topup.fixtures.ts";
 import { someOrg } from "../fixtures.ts";

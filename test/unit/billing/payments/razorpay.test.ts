@@ -1,5 +1,5 @@
 /** Razorpay's adapter by the official library against the simulated API, held against the list of what all gateways must do. */
-import { RazorpayGateway } from "../../../../src/billing/payments/razorpay/razorpay-gateway.ts";
+import { RazorpayGateway } from "../../../../src/billing/payments/razorpay/gateway.ts";
 import { conformance } from "./conformance.ts";
 import { HOOK_SECRET } from "./fixtures.ts";
 

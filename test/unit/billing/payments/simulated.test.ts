@@ -1,5 +1,5 @@
 /** The `simulated` payment gateway, held against the list of what all of them must do. */
-import { SimulatedGateway } from "../../../../src/billing/payments/simulated/simulated-gateway.ts";
+import { SimulatedGateway } from "../../../../src/billing/payments/simulated/gateway.ts";
 import { conformance } from "./conformance.ts";
 
 conformance({

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { startPaymentSimulator } from "../../../../simulator/payments/payment-simulator.ts";
 import { seededRandom, systemClock } from "../../../../src/base/clock.ts";
 import type { CheckoutOrder } from "../../../../src/billing/payments/gateway.ts";
-import { StripeGateway } from "../../../../src/billing/payments/stripe/stripe-gateway.ts";
+import { StripeGateway } from "../../../../src/billing/payments/stripe/gateway.ts";
 import { conformance } from "./conformance.ts";
 import { HOOK_SECRET, testClock } from "./fixtures.ts";
 

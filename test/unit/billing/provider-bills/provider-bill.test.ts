@@ -3,15 +3,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { providerUsage } from "../../../../src/analytics/usage/provider-usage.ts";
 import { WeirError } from "../../../../src/base/errors.ts";
+import type { BillFormat, BillLine } from "../../../../src/billing/provider-bills/formats.ts";
 import { compareBill, type Recorded } from "../../../../src/billing/provider-bills/provider-bill.ts";
-import { microOf } from "../../../../src/billing/provider-bills/provider-bill-cell.ts";
-import type { BillFormat, BillLine } from "../../../../src/billing/provider-bills/provider-bill-formats.ts";
 import { providerBillOperations } from "../../../../src/billing/provider-bills/provider-bill-operations.ts";
-import {
-  MOST_LINES,
-  readCsv,
-  readJson,
-} from "../../../../src/billing/provider-bills/provider-bill-reader.ts";
+import { MOST_LINES, readCsv, readJson } from "../../../../src/billing/provider-bills/reader.ts";
+import { microOf } from "../../../../src/billing/provider-bills/values.ts";
 
 const all = async (lines: AsyncIterable<BillLine>): Promise<BillLine[]> => {
   const found: BillLine[] = [];

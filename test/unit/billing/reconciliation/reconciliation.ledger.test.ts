@@ -1,7 +1,7 @@
 /** A ledger that is read from elsewhere, as that of cells is: its charges may have late numbers, or not be readable now. */
 import { afterEach, expect, test } from "vitest";
 import { fail } from "../../../../src/base/errors.ts";
-import type { OwnBooks } from "../../../../src/billing/reconciliation/reconciliation-books.ts";
+import type { OwnBooks } from "../../../../src/billing/reconciliation/books.ts";
 import { codeOf, type StoredEntry } from "../../../../src/credits/ledger/entry.ts";
 import { GAP_REF, type GapEntry } from "../../../../src/credits/ledger/shown-list.ts";
 import { someOrg } from "../fixtures.ts";

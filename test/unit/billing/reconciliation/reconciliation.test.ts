@@ -5,12 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { seededRandom } from "../../../../src/base/clock.ts";
 import { HOUR_MS } from "../../../../src/base/time.ts";
 import { GatewayError } from "../../../../src/billing/payments/gateway.ts";
-import { FINDING_KINDS } from "../../../../src/billing/reconciliation/reconciliation-finding.ts";
-import {
-  missedDays,
-  nextNight,
-  reconciler,
-} from "../../../../src/billing/reconciliation/reconciliation-job.ts";
+import { FINDING_KINDS } from "../../../../src/billing/reconciliation/finding.ts";
+import { missedDays, nextNight, reconciler } from "../../../../src/billing/reconciliation/job.ts";
 import type { TopupRow } from "../../../../src/billing/topups/topup.ts";
 import type { StoredEntry } from "../../../../src/credits/ledger/entry.ts";
 import { someOrg } from "../fixtures.ts";

@@ -4,7 +4,6 @@ import { AccountTables } from "../../../../src/account/tables.ts";
 import { newTicket } from "../../../../src/account/tickets/ticket.ts";
 import { approveCorrection } from "../../../../src/billing/invoices/corrections/correction-operations.ts";
 import type { PaymentGateway } from "../../../../src/billing/payments/gateway.ts";
-import { followListed, followRefund } from "../../../../src/billing/refunds/foreign-refunds.ts";
 import {
   askRefund,
   failRefund,
@@ -12,7 +11,8 @@ import {
   refunder,
   sendRefund,
   settleRefund,
-} from "../../../../src/billing/refunds/refund-acts.ts";
+} from "../../../../src/billing/refunds/acts.ts";
+import { followListed, followRefund } from "../../../../src/billing/refunds/foreign-refunds.ts";
 import { settle } from "../../../../src/billing/topups/settlement.ts";
 import type { TopupRow } from "../../../../src/billing/topups/topup.ts";
 import { checkout, gatewayRefund, openBilling, payment, someOrg, type TestBilling } from "../fixtures.ts";

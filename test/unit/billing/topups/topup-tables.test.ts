@@ -1,6 +1,6 @@
 /** What is asked of an org's top-ups at each new one must not read them all: an org may have a hundred thousand. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { TopupTables } from "../../../../src/billing/topups/topup-tables.ts";
+import { TopupTables } from "../../../../src/billing/topups/tables.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import { openBilling, someOrg, type TestBilling } from "../fixtures.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { GatewayError, type PaymentGateway } from "../../../../src/billing/payments/gateway.ts";
-import { lookAt } from "../../../../src/billing/topups/topup-watch.ts";
+import { lookAt } from "../../../../src/billing/topups/watch.ts";
 import { checkout, openBilling, payment, someOrg, type TestBilling } from "../fixtures.ts";
 
 let billing: TestBilling;

@@ -9,7 +9,7 @@ import {
 import { systemClock } from "../../../../../src/base/clock.ts";
 import type { InvoiceRow } from "../../../../../src/billing/invoices/invoice.ts";
 import { eInvoicePayload } from "../../../../../src/billing/invoices/portal/e-invoice.ts";
-import { httpPortal } from "../../../../../src/billing/invoices/portal/portal-http.ts";
+import { httpPortal } from "../../../../../src/billing/invoices/portal/http.ts";
 import { GOLDEN } from "../../../../support/invoices/golden.ts";
 import {
   ABROAD,

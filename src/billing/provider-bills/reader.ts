@@ -1,15 +1,8 @@
 /** Reads a provider's bill without holding up other work: a piece at a time. */
 import { CsvError, parse } from "csv-parse";
 import { fail } from "../../base/errors.ts";
-import { wrong } from "./provider-bill-cell.ts";
-import {
-  type BillFormat,
-  type BillLine,
-  type Column,
-  columnsOf,
-  jsonLines,
-  lineOf,
-} from "./provider-bill-formats.ts";
+import { type BillFormat, type BillLine, type Column, columnsOf, jsonLines, lineOf } from "./formats.ts";
+import { wrong } from "./values.ts";
 
 export const MOST_LINES = 100_000;
 /** JSON is parsed in one go, some milliseconds a megabyte. */

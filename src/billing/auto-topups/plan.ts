@@ -11,18 +11,28 @@ import { WeirError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { Book } from "../../credits/ledger/book.ts";
+import type { JobQueue } from "../../store/jobs/jobs.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
+import type { MandateRow } from "../mandates/mandate.ts";
+import type { MandateDeps } from "../mandates/moves.ts";
 import { assertBillable, type Quote, type QuoteDeps, quoteFor } from "../rates/quote.ts";
 import { isPossible } from "../state-moves.ts";
 import { debitTime } from "../topups/debit-times.ts";
+import type { TopupTables } from "../topups/tables.ts";
 import { TOPUP_MOVES, type TopupRow } from "../topups/topup.ts";
-import type { TopupTables } from "../topups/topup-tables.ts";
-import { type AutoTopupRow, allowedFrom, type Debit, type DebitRules, withinADay } from "./auto-topup.ts";
-import { autoTopupFailed, autoTopupNotified } from "./auto-topup-events.ts";
-import type { MandateRow } from "./mandate.ts";
-import type { MandateDeps } from "./mandates.ts";
+import {
+  type AutoTopupRow,
+  type AutoTopupTables,
+  allowedFrom,
+  type Debit,
+  type DebitRules,
+  withinADay,
+} from "./auto-topup.ts";
+import { autoTopupFailed, autoTopupNotified } from "./events.ts";
 
 export interface PlanDeps extends MandateDeps, Omit<QuoteDeps, "invoices"> {
+  readonly autoTopups: AutoTopupTables;
+  readonly jobs: Pick<JobQueue, "enqueue" | "drop">;
   readonly invoices: Pick<InvoiceIssuer, "treatmentOf">;
   readonly accounts: Pick<AccountTables, "org">;
   readonly book: Pick<Book, "balance">;

@@ -7,7 +7,7 @@ import {
   type ReconciliationReport,
   TOTALS,
   type TotalName,
-} from "./reconciliation-finding.ts";
+} from "./finding.ts";
 
 /** Findings that a run heals or parks; more are only counted. */
 const MOST_HELD = 10_000;

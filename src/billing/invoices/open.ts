@@ -18,7 +18,6 @@ import { openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { approveCorrection } from "./corrections/correction-operations.ts";
 import type { InvoiceRow } from "./invoice.ts";
 import { invoiceOperations } from "./invoice-operations.ts";
-import { InvoiceTables } from "./invoice-tables.ts";
 import { Issuer } from "./issuer.ts";
 import { operatorInvoiceOperations } from "./operator-invoice-operations.ts";
 import { fileName } from "./own-invoice.ts";
@@ -26,6 +25,7 @@ import type { EInvoicePortal } from "./portal/portal.ts";
 import { invoiceRegistrar, OVERDUE_MS, registerInvoice } from "./portal/registration.ts";
 import { Series } from "./series.ts";
 import type { SupplierFile } from "./supplier.ts";
+import { InvoiceTables } from "./tables.ts";
 
 export interface InvoicesOptions {
   readonly quotas: Quotas;

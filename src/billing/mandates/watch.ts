@@ -9,7 +9,7 @@ import type { Store } from "../../store/store.ts";
 import { GatewayError, type GatewayMandate, type PaymentGateway } from "../payments/gateway.ts";
 import type { NoticeEnding } from "../payments/inbound.ts";
 import type { MandateRow } from "./mandate.ts";
-import { endAtGateway, failMandate, followMandate, type MandateDeps, PAUSED_LOOK_MS } from "./mandates.ts";
+import { endAtGateway, failMandate, followMandate, type MandateDeps, PAUSED_LOOK_MS } from "./moves.ts";
 
 /** A bank may take days to register one; what takes longer is given up. */
 const MOST_PENDING_MS = 7 * 24 * HOUR_MS;
@@ -113,8 +113,7 @@ export const mandateEnder = (deps: MandateDeps): JobHandler<{ mandateId: string 
   async run({ mandateId }, { signal, attempt }): Promise<JobEnding | undefined> {
     const row = deps.mandates.find(mandateId);
     if (row === undefined || row.ref === "") return undefined;
-    const { debit } = deps.autoTopups.of(row.orgId);
-    if (debit?.mandateId === mandateId && debit.phase === "confirming")
+    if (deps.autoTopups.isAsked(row.orgId, mandateId))
       return { againAtMs: deps.clock.now() + 15 * MINUTE_MS };
     const gateway = gatewayOf(deps, row);
     const reading = await readIfThere(gateway, row.ref, signal);

@@ -6,7 +6,7 @@
 import type { Book } from "../../credits/ledger/book.ts";
 import type { DisputeTable } from "../disputes/dispute.ts";
 import { indianDay } from "../invoices/financial-year.ts";
-import type { InvoiceTables } from "../invoices/invoice-tables.ts";
+import type { InvoiceTables } from "../invoices/tables.ts";
 import type { ParkedPayments } from "../parked.ts";
 import {
   type DayLine,
@@ -18,10 +18,10 @@ import {
 } from "../payments/gateway.ts";
 import { amountText } from "../rates/rate.ts";
 import type { RefundRow } from "../refunds/refund.ts";
-import type { RefundTables } from "../refunds/refund-tables.ts";
+import type { RefundTables } from "../refunds/tables.ts";
+import type { TopupTables } from "../topups/tables.ts";
 import { isPaid, type TopupRow } from "../topups/topup.ts";
-import type { TopupTables } from "../topups/topup-tables.ts";
-import { eachRow, type Found, type Notes } from "./reconciliation-notes.ts";
+import { eachRow, type Found, type Notes } from "./notes.ts";
 
 export type Subject = Exclude<Notice["subject"], { kind: "none" }>;
 

@@ -3,15 +3,15 @@
 import { isoTime } from "../../base/clock.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { EventListener } from "../../store/events/events.ts";
+import { cancelAll, pauseMandate } from "../mandates/moves.ts";
 import { MISFITS, type ParkedRow } from "../parked.ts";
 import type { Checkout, Failure } from "../payments/gateway.ts";
 import { spacingMs } from "../topups/debit-times.ts";
 import { failed, type SettlingDeps, settle } from "../topups/settlement.ts";
 import { isPaid, type TopupRow, topupWire } from "../topups/topup.ts";
-import { autoTopupCharged, autoTopupFailed } from "./auto-topup-events.ts";
-import { hastenLook } from "./auto-topup-jobs.ts";
-import { debitOf, drop, isBelow, type PlanDeps } from "./auto-topup-plan.ts";
-import { cancelAll, pauseMandate } from "./mandates.ts";
+import { autoTopupCharged, autoTopupFailed } from "./events.ts";
+import { hastenLook } from "./jobs.ts";
+import { debitOf, drop, isBelow, type PlanDeps } from "./plan.ts";
 
 /** Debits that may fail in a row; then the mandate is paused. */
 const MOST_FAILURES = 3;
@@ -77,12 +77,13 @@ export function optedOut(deps: EndingDeps, topupId: string): void {
 
 /**
  * What follows from events, in their acts: a top-up that was paid, whoever told of it, ends its debit; any payment may leave the balance
- * too low still; a closed org's mandates end.
+ * too low still; a mandate that became active may be debited at once; a closed org's mandates end.
  */
 export const creditListener =
   (deps: EndingDeps): EventListener =>
   ({ type, orgId, data }) => {
     if (type === "org.closed") return cancelAll(deps, orgId);
+    if (type === "mandate.active") return hastenLook(deps.jobs, orgId);
     if (type !== "topup.paid" && type !== "topup.failed") return;
     const topup = deps.topups.get(orgId, (data as { id: string }).id);
     if (topup === undefined) return;

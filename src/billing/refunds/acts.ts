@@ -15,7 +15,6 @@ import type { Purse } from "../../credits/ledger/purse.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { type JobEnding, type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
-import { refundFailed, refundSettled } from "../billing-events.ts";
 import { type DisputeTable, takeDisputed } from "../disputes/dispute.ts";
 import type { InvoiceIssuer, InvoiceOrder, TaxedAmount } from "../invoices/invoice.ts";
 import { NO_AMOUNT, plus, taxOf } from "../invoices/tax.ts";
@@ -25,12 +24,14 @@ import {
   type GatewayRefund,
   type PaymentGateway,
 } from "../payments/gateway.ts";
+import { GATEWAY_JOB } from "../payments/gateway-job.ts";
 import { shareUp } from "../rates/rate.ts";
 import { isPossible } from "../state-moves.ts";
+import type { TopupTables } from "../topups/tables.ts";
 import { isPaid, settledStatus, type TopupRow } from "../topups/topup.ts";
-import type { TopupTables } from "../topups/topup-tables.ts";
+import { refundFailed, refundSettled } from "./events.ts";
 import { REFUND_MOVES, type RefundRow, refundWire } from "./refund.ts";
-import type { RefundTables } from "./refund-tables.ts";
+import type { RefundTables } from "./tables.ts";
 
 /** How long an unclear answer is asked for again with the same key. */
 const STORED_FAILURE_MS = 15 * MINUTE_MS;
@@ -41,11 +42,8 @@ const MOST_REFUNDS = 100;
 export const sendRefund = jobKind({
   name: "billing.refund",
   payload: z.object({ refundId: z.string() }),
-  tries: 100,
-  backoff: { firstMs: 5_000, mostMs: HOUR_MS },
-  atOnce: 8,
+  ...GATEWAY_JOB,
   atOncePerLane: 1,
-  leaseMs: 2 * MINUTE_MS,
   isKeptOnErasure: true,
 });
 

@@ -9,7 +9,7 @@ import { raw } from "../../base/operation/answer.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { amountText } from "../rates/rate.ts";
 import type { MandateRow, MandateStatus } from "./mandate.ts";
-import { lookAtMandate, type MandateWatchingDeps } from "./mandate-watch.ts";
+import { lookAtMandate, type MandateWatchingDeps } from "./watch.ts";
 
 const LOOK_MS = 8_000;
 /** A browser that waits asks again after this time. */

@@ -6,15 +6,15 @@
 
 import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { JobEnding, JobHandler } from "../../store/jobs/job.ts";
+import type { MandateRow } from "../mandates/mandate.ts";
 import { type Failure, GatewayError, type PaymentGateway } from "../payments/gateway.ts";
 import { debitTime, isFinal } from "../topups/debit-times.ts";
 import { verdictOf } from "../topups/settlement.ts";
 import { isPaid, type TopupRow } from "../topups/topup.ts";
-import { lookAt, type WatchingDeps } from "../topups/topup-watch.ts";
+import { lookAt, type WatchingDeps } from "../topups/watch.ts";
 import { type AutoTopupRow, type Debit, withoutFuture } from "./auto-topup.ts";
-import { concludeFailed, concludePaid, type EndingDeps, optedOut } from "./auto-topup-ending.ts";
-import { drop, isStillWanted, type PlanDeps, plan } from "./auto-topup-plan.ts";
-import type { MandateRow } from "./mandate.ts";
+import { concludeFailed, concludePaid, type EndingDeps, optedOut } from "./outcome.ts";
+import { drop, isStillWanted, type PlanDeps, plan } from "./plan.ts";
 
 /**
  * How long one idempotency key is used, and how long after the last request an effect may still come: payment gateways repeat a stored

@@ -8,16 +8,16 @@ import { firstIdAt } from "../../base/ids.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import { pageEnd, type ShownEntry } from "../../credits/ledger/shown-list.ts";
 import type { InvoiceRow } from "../invoices/invoice.ts";
-import type { InvoiceTables } from "../invoices/invoice-tables.ts";
+import type { InvoiceTables } from "../invoices/tables.ts";
 import { taxOf } from "../invoices/tax.ts";
 import type { ParkedPayments, ParkedRow } from "../parked.ts";
 import { amountText } from "../rates/rate.ts";
 import type { RefundRow } from "../refunds/refund.ts";
-import type { RefundTables } from "../refunds/refund-tables.ts";
+import type { RefundTables } from "../refunds/tables.ts";
+import type { TopupTables } from "../topups/tables.ts";
 import { isPaid, type TopupRow } from "../topups/topup.ts";
-import type { TopupTables } from "../topups/topup-tables.ts";
-import type { DayOf } from "./reconciliation-gateway.ts";
-import { eachRow, type Found, type Notes } from "./reconciliation-notes.ts";
+import type { DayOf } from "./gateway-day.ts";
+import { eachRow, type Found, type Notes } from "./notes.ts";
 
 export interface OwnBooks {
   readonly topups: TopupTables;

@@ -3,7 +3,7 @@
  * Anthropic's `GET /v1/organizations/usage_report/messages` and `…/cost_report` document it. The columns of the CSV files that
  * their consoles offer are documented nowhere; those here are from memory, and may need another name in the tables.
  */
-import { countOf, dayOf, microOf, nameOf, type Place, wrong } from "./provider-bill-cell.ts";
+import { countOf, dayOf, microOf, nameOf, type Place, wrong } from "./values.ts";
 
 export const BILL_FORMATS = ["plain", "openai", "anthropic"] as const;
 export type BillFormat = (typeof BILL_FORMATS)[number];

@@ -7,16 +7,16 @@ import { fail } from "../../base/errors.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
+import { configShape, MANDATE_METHODS, mandateShape, methodsOf } from "../mandates/mandate.ts";
+import { resumeMandate, shownMandate } from "../mandates/moves.ts";
+import { lookAtMandate, type MandateWatchingDeps } from "../mandates/watch.ts";
 import type { PaymentGateway } from "../payments/gateway.ts";
 import { assertBillable, assertMinimum, quoteFor } from "../rates/quote.ts";
 import { amountText } from "../rates/rate.ts";
 import { MOST_MINOR } from "../rates/terms.ts";
 import { type AutoTopupRow, configWire } from "./auto-topup.ts";
-import { hastenLook } from "./auto-topup-jobs.ts";
-import { drop, type PlanDeps } from "./auto-topup-plan.ts";
-import { configShape, MANDATE_METHODS, mandateShape, methodsOf } from "./mandate.ts";
-import { lookAtMandate, type MandateWatchingDeps } from "./mandate-watch.ts";
-import { resumeMandate, shownMandate } from "./mandates.ts";
+import { hastenLook } from "./jobs.ts";
+import { drop, type PlanDeps } from "./plan.ts";
 
 export interface AutoTopupOperationDeps extends PlanDeps, Pick<MandateWatchingDeps, "mandateLooks"> {
   readonly store: Pick<Store, "act">;

@@ -6,8 +6,9 @@
 import type { Currency } from "../../base/currency.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
+import type { ConfigWire, MandateTerms } from "../mandates/mandate.ts";
+import type { DebitedTopups } from "../mandates/moves.ts";
 import type { Failure } from "../payments/gateway.ts";
-import type { ConfigWire } from "./mandate.ts";
 
 /**
  * `announced`: the payer knows when the debit comes. `ordered`: it has a top-up. `prepared`: the payment gateway has an object that
@@ -56,11 +57,7 @@ export interface AutoTopupRow {
 }
 
 /** What bounds debits. */
-export interface DebitRules {
-  /** Most of one debit, tax included, unless a mandate says less. */
-  readonly capMinor: number;
-  /** A debit is announced at least so many hours before it. */
-  readonly notifyHours: number;
+export interface DebitRules extends MandateTerms {
   /** In any 24 hours. */
   readonly mostADay: number;
   /** In any 24 hours, as a multiple of the mandate's cap. */
@@ -85,7 +82,7 @@ const NONE = {
   notBeforeMs: 0,
 };
 
-export class AutoTopupTables {
+export class AutoTopupTables implements DebitedTopups {
   /** [org id]. */
   readonly #rows: Table<AutoTopupRow>;
   /** [org id] → the same: those that are switched on or have a debit, so that the sweep reads no others. */
@@ -114,6 +111,15 @@ export class AutoTopupTables {
     return rows;
   }
 
+  configOf(orgId: string): ConfigWire {
+    return configWire(this.of(orgId));
+  }
+
+  isAsked(orgId: string, mandateId: string): boolean {
+    const { debit } = this.of(orgId);
+    return debit?.mandateId === mandateId && debit.phase === "confirming";
+  }
+
   mandateOf(topupId: string): string {
     return this.#mandateOf.get([topupId]) ?? "";
   }
@@ -126,6 +132,11 @@ export class AutoTopupTables {
     const wasLive = this.#live.get(key) !== undefined;
     if (isLive && !wasLive) this.#live.put(key, row.orgId);
     if (!isLive && wasLive) this.#live.remove(key);
+  }
+
+  switchOff(orgId: string): void {
+    const row = this.of(orgId);
+    if (row.enabled) this.put({ ...row, enabled: false });
   }
 
   /** Only in an act. */

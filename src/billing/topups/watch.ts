@@ -9,6 +9,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import { type JobEnding, type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import type { Store } from "../../store/store.ts";
 import { type Checkout, GatewayError, type GatewayId, type PaymentGateway } from "../payments/gateway.ts";
+import { GATEWAY_JOB } from "../payments/gateway-job.ts";
 import { readDebit } from "./debit-checkout.ts";
 import { type SettlingDeps, settle, verdictOf } from "./settlement.ts";
 import { isPaid, type TopupRow } from "./topup.ts";
@@ -21,11 +22,7 @@ const STORED_FAILURE_MS = 15 * MINUTE_MS;
 export const watchTopup = jobKind({
   name: "billing.watch_topup",
   payload: z.object({ topupId: z.string() }),
-  tries: 100,
-  backoff: { firstMs: 5_000, mostMs: HOUR_MS },
-  atOnce: 8,
-  atOncePerLane: 2,
-  leaseMs: 2 * MINUTE_MS,
+  ...GATEWAY_JOB,
   isKeptOnErasure: true,
 });
 

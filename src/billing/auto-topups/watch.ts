@@ -8,8 +8,8 @@ import type { Book } from "../../credits/ledger/book.ts";
 import type { JobHandler } from "../../store/jobs/job.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
-import { autoTopup, hastenLook, lookAtOrg, sweepAutoTopups } from "./auto-topup-jobs.ts";
-import type { PlanDeps } from "./auto-topup-plan.ts";
+import { autoTopup, hastenLook, lookAtOrg, sweepAutoTopups } from "./jobs.ts";
+import type { PlanDeps } from "./plan.ts";
 
 export interface AutoTopupWatchDeps extends Pick<PlanDeps, "autoTopups" | "mandates"> {
   readonly book: Pick<Book, "balanceOnce" | "fresh">;

@@ -1,7 +1,7 @@
 /** A document as a page of HTML: whole in itself, without scripts, and good to print. */
 import { renderSVG } from "uqr";
 import { Html, html } from "../../../base/html.ts";
-import type { Fact, PageModel } from "./page-model.ts";
+import type { Fact, PageModel } from "./model.ts";
 import { fitsQr } from "./qr.ts";
 
 const STYLE = new Html(`<style>

@@ -1,22 +1,7 @@
-/** Events of mandates and automatic top-ups. */
+/** Events of automatic top-ups. */
 import { z } from "zod";
 import { eventType } from "../../store/events/types.ts";
 import { topupShape } from "../topups/topup.ts";
-import { mandateShape } from "./mandate.ts";
-
-export const mandateActive = eventType("mandate.active", mandateShape);
-export const mandateFailed = eventType("mandate.failed", mandateShape);
-export const mandateCancelled = eventType("mandate.cancelled", mandateShape);
-export const mandatePaused = eventType(
-  "mandate.paused",
-  mandateShape.extend({
-    reason: z
-      .string()
-      .describe(
-        "`failures`: three debits in a row; `declined`, `dispute`, `bank`, `mismatch`: one was enough",
-      ),
-  }),
-);
 
 const debit = z.object({
   mandate_id: z.string(),

@@ -8,8 +8,8 @@ import { moneyText, percentText, spreadOf } from "../amount.ts";
 import { indianDate } from "../financial-year.ts";
 import { inrValue } from "../inr-value.ts";
 import type { InvoiceRow, Recipient, SupplierIdentity } from "../invoice.ts";
-import { sacOf } from "../invoice-wire.ts";
-import { pageTitle } from "./page-title.ts";
+import { sacOf } from "../wire.ts";
+import { pageTitle } from "./title.ts";
 import { amountInWords } from "./words.ts";
 
 /** Name and value. */

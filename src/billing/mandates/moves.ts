@@ -7,27 +7,36 @@ import type { Trail } from "../../store/events/trail.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
 import type { GatewayId, GatewayMandate, PaymentGateway } from "../payments/gateway.ts";
 import { isPossible } from "../state-moves.ts";
-import { type AutoTopupTables, configWire } from "./auto-topup.ts";
-import { mandateActive, mandateCancelled, mandateFailed, mandatePaused } from "./auto-topup-events.ts";
-import { endMandate, hastenLook, watchMandate } from "./auto-topup-jobs.ts";
-import { MANDATE_MOVES, type MandateRow, mandateWire, type PauseReason } from "./mandate.ts";
-import type { MandateTables } from "./mandate-tables.ts";
+import { mandateActive, mandateCancelled, mandateFailed, mandatePaused } from "./events.ts";
+import { endMandate, watchMandate } from "./jobs.ts";
+import { type ConfigWire, MANDATE_MOVES, type MandateRow, mandateWire, type PauseReason } from "./mandate.ts";
+import type { MandateTables } from "./tables.ts";
 
 /** Between looks at a mandate that the bank pauses. */
 export const PAUSED_LOOK_MS = 24 * 3_600_000;
 
+/** Port: the automatic top-ups that mandates are debited for. They hear of a mandate that becomes active by its event. */
+export interface DebitedTopups {
+  /** An org's settings, as the API shows them. */
+  configOf(orgId: string): ConfigWire;
+  /** Whether the payment gateway was asked to debit a mandate, perhaps, and has not said how that ended. */
+  isAsked(orgId: string, mandateId: string): boolean;
+  /** Only in an act: none of an org is begun any more. */
+  switchOff(orgId: string): void;
+}
+
 export interface MandateDeps {
   readonly clock: Clock;
   readonly mandates: MandateTables;
-  readonly autoTopups: AutoTopupTables;
+  readonly autoTopups: DebitedTopups;
   readonly events: Trail["events"];
-  readonly jobs: Pick<JobQueue, "enqueue" | "drop">;
+  readonly jobs: Pick<JobQueue, "enqueue">;
   readonly gatewayOf: (id: GatewayId) => PaymentGateway | undefined;
 }
 
 /** As the API shows it, with the org's settings as they are now. */
 export const shownMandate = ({ autoTopups }: Pick<MandateDeps, "autoTopups">, row: MandateRow) =>
-  mandateWire(row, configWire(autoTopups.of(row.orgId)));
+  mandateWire(row, autoTopups.configOf(row.orgId));
 
 /** Only in an act: makes ours agree with what the payment gateway has. */
 export function followMandate(deps: MandateDeps, id: string, reading: GatewayMandate): void {
@@ -80,7 +89,6 @@ function activate(deps: MandateDeps, row: MandateRow, { ref, tokenRef, method, c
   };
   deps.mandates.put(active);
   deps.events.emit(mandateActive, row.orgId, shownMandate(deps, active));
-  hastenLook(deps.jobs, row.orgId);
 }
 
 /** Only in an act: it was not registered, or in time. */
@@ -112,7 +120,6 @@ export function resumeMandate(deps: MandateDeps, orgId: string): void {
   const active: MandateRow = { ...row, status: "active", pauseReason: "", consecutiveFailures: 0 };
   deps.mandates.put(active);
   deps.events.emit(mandateActive, orgId, shownMandate(deps, active));
-  hastenLook(deps.jobs, orgId);
 }
 
 /** Only in an act. @returns the row after it */
@@ -127,21 +134,15 @@ export function cancelMandate(deps: MandateDeps, row: MandateRow): MandateRow {
 
 /** Only in an act: no debit is begun any more. One that the payment gateway was asked for goes on. */
 export function cancelAll(deps: MandateDeps, orgId: string): void {
-  switchOff(deps, orgId);
+  deps.autoTopups.switchOff(orgId);
   for (const row of [deps.mandates.inForce(orgId), deps.mandates.pending(orgId)])
     if (row !== undefined) cancelMandate(deps, row);
-}
-
-/** Only in an act: automatic top-ups need a mandate. */
-export function switchOff({ autoTopups }: Pick<MandateDeps, "autoTopups">, orgId: string): void {
-  const config = autoTopups.of(orgId);
-  if (config.enabled) autoTopups.put({ ...config, enabled: false });
 }
 
 function goneAtGateway(deps: MandateDeps, row: MandateRow): void {
   if (row.status === "pending") failMandate(deps, row.id);
   if (row.status !== "active" && row.status !== "paused") return;
-  switchOff(deps, row.orgId);
+  deps.autoTopups.switchOff(row.orgId);
   cancelMandate(deps, row);
 }
 

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import PDFDocument from "pdfkit";
 import { encode } from "uqr";
-import type { ColumnModel, Fact, PageModel } from "./page-model.ts";
+import type { ColumnModel, Fact, PageModel } from "./model.ts";
 import { fitsQr } from "./qr.ts";
 
 const MARGIN = 48;
