@@ -9,7 +9,7 @@ import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import { configShape, MANDATE_METHODS, mandateShape, methodsOf } from "../mandates/mandate.ts";
 import { resumeMandate, shownMandate } from "../mandates/moves.ts";
-import { lookAtMandate, type MandateWatchingDeps } from "../mandates/watch.ts";
+import { lookAtMandate, type MandateWatchDeps } from "../mandates/watch.ts";
 import type { PaymentGateway } from "../payments/gateway.ts";
 import { assertBillable, assertMinimum, quoteFor } from "../rates/quote.ts";
 import { amountText } from "../rates/rate.ts";
@@ -18,7 +18,7 @@ import { type AutoTopupRow, configWire } from "./auto-topup.ts";
 import { hastenLook } from "./jobs.ts";
 import { drop, type PlanDeps } from "./plan.ts";
 
-export interface AutoTopupOperationDeps extends PlanDeps, Pick<MandateWatchingDeps, "mandateLooks"> {
+export interface AutoTopupOperationDeps extends PlanDeps, Pick<MandateWatchDeps, "mandateLooks"> {
   readonly store: Pick<Store, "act">;
   readonly trail: Trail;
   /** Port: who takes payments in a currency. */

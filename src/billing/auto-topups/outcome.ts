@@ -7,7 +7,7 @@ import { cancelAll, pauseMandate } from "../mandates/moves.ts";
 import { MISFITS, type ParkedRow } from "../parked.ts";
 import type { Checkout, Failure } from "../payments/gateway.ts";
 import { spacingMs } from "../topups/debit-times.ts";
-import { failed, type SettlingDeps, settle } from "../topups/settlement.ts";
+import { failed, type SettlementDeps, settle } from "../topups/settlement.ts";
 import { isPaid, type TopupRow, topupWire } from "../topups/topup.ts";
 import { autoTopupCharged, autoTopupFailed } from "./events.ts";
 import { hastenLook } from "./jobs.ts";
@@ -16,15 +16,15 @@ import { debitOf, drop, isBelow, type PlanDeps } from "./plan.ts";
 /** Debits that may fail in a row; then the mandate is paused. */
 const MOST_FAILURES = 3;
 
-export interface EndingDeps extends Omit<PlanDeps, "book" | "invoices"> {
-  readonly book: PlanDeps["book"] & SettlingDeps["book"];
-  readonly invoices: PlanDeps["invoices"] & SettlingDeps["invoices"];
-  readonly lots: SettlingDeps["lots"];
-  readonly parked: SettlingDeps["parked"];
+export interface OutcomeDeps extends Omit<PlanDeps, "book" | "invoices"> {
+  readonly book: PlanDeps["book"] & SettlementDeps["book"];
+  readonly invoices: PlanDeps["invoices"] & SettlementDeps["invoices"];
+  readonly lots: SettlementDeps["lots"];
+  readonly parked: SettlementDeps["parked"];
 }
 
 /** Credits it; what follows is put by {@link creditListener}, and by {@link concludeParked} for money that does not fit. */
-export function concludePaid(deps: EndingDeps, topupId: string, checkout: Checkout): void {
+export function concludePaid(deps: OutcomeDeps, topupId: string, checkout: Checkout): void {
   settle(deps, topupId, checkout);
   const topup = deps.topups.find(topupId);
   if (topup === undefined || isPaid(topup)) return;
@@ -32,14 +32,14 @@ export function concludePaid(deps: EndingDeps, topupId: string, checkout: Checko
 }
 
 /** Only in an act: a debit took what was not asked for, perhaps after it was given up. A newer mandate is not paused for it. */
-export function concludeParked(deps: EndingDeps, { reason, orgId, topupId }: ParkedRow): void {
+export function concludeParked(deps: OutcomeDeps, { reason, orgId, topupId }: ParkedRow): void {
   const { autoTopups, mandates } = deps;
   if (!MISFITS.includes(reason) || autoTopups.mandateOf(topupId) === "") return;
   if (mandates.inForce(orgId)?.id === autoTopups.mandateOf(topupId)) pauseMandate(deps, orgId, "mismatch");
 }
 
 /** Three in a row, or one that would fail again, pause the mandate. */
-export function concludeFailed(deps: EndingDeps, topupId: string, failure: Failure): void {
+export function concludeFailed(deps: OutcomeDeps, topupId: string, failure: Failure): void {
   const { topups, autoTopups, mandates, clock } = deps;
   const topup = topups.find(topupId);
   if (topup === undefined || isPaid(topup)) return;
@@ -69,7 +69,7 @@ export function concludeFailed(deps: EndingDeps, topupId: string, failure: Failu
 }
 
 /** The payer refused this one debit at the bank: no failure, and no other debit for a day. */
-export function optedOut(deps: EndingDeps, topupId: string): void {
+export function optedOut(deps: OutcomeDeps, topupId: string): void {
   const topup = deps.topups.find(topupId);
   if (topup === undefined || isPaid(topup)) return;
   drop(deps, topup.orgId, topupId, deps.clock.now() + DAY_MS);
@@ -80,7 +80,7 @@ export function optedOut(deps: EndingDeps, topupId: string): void {
  * too low still; a mandate that became active may be debited at once; a closed org's mandates end.
  */
 export const creditListener =
-  (deps: EndingDeps): EventListener =>
+  (deps: OutcomeDeps): EventListener =>
   ({ type, orgId, data }) => {
     if (type === "org.closed") return cancelAll(deps, orgId);
     if (type === "mandate.active") return hastenLook(deps.jobs, orgId);
@@ -92,7 +92,7 @@ export const creditListener =
     if (deps.autoTopups.of(orgId).debit?.topupId === topup.id) hastenLook(deps.jobs, orgId);
   };
 
-function paid(deps: EndingDeps, topup: TopupRow): void {
+function paid(deps: OutcomeDeps, topup: TopupRow): void {
   const { orgId } = topup;
   if (topup.source === "auto_topup") debited(deps, topup);
   const row = deps.autoTopups.of(orgId);
@@ -100,7 +100,7 @@ function paid(deps: EndingDeps, topup: TopupRow): void {
   if (row.debit !== null || (row.enabled && isBelow(deps, row))) hastenLook(deps.jobs, orgId);
 }
 
-function debited(deps: EndingDeps, topup: TopupRow): void {
+function debited(deps: OutcomeDeps, topup: TopupRow): void {
   const { autoTopups, mandates, events } = deps;
   const { orgId, id } = topup;
   const mandateId = autoTopups.mandateOf(id);

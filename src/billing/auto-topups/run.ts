@@ -11,9 +11,9 @@ import { type Failure, GatewayError, type PaymentGateway } from "../payments/gat
 import { debitTime, isFinal } from "../topups/debit-times.ts";
 import { verdictOf } from "../topups/settlement.ts";
 import { isPaid, type TopupRow } from "../topups/topup.ts";
-import { lookAt, type WatchingDeps } from "../topups/watch.ts";
+import { lookAt, type TopupWatchDeps } from "../topups/watch.ts";
 import { type AutoTopupRow, type Debit, withoutFuture } from "./auto-topup.ts";
-import { concludeFailed, concludePaid, type EndingDeps, optedOut } from "./outcome.ts";
+import { concludeFailed, concludePaid, type OutcomeDeps, optedOut } from "./outcome.ts";
 import { drop, isStillWanted, type PlanDeps, plan } from "./plan.ts";
 
 /**
@@ -22,7 +22,7 @@ import { drop, isStillWanted, type PlanDeps, plan } from "./plan.ts";
  */
 const KEY_MS = 15 * MINUTE_MS;
 
-export type AutoToppingDeps = PlanDeps & WatchingDeps & EndingDeps;
+export type AutoTopupRunDeps = PlanDeps & TopupWatchDeps & OutcomeDeps;
 
 /** A debit with its rows, as they were when the run began. */
 interface Task {
@@ -33,7 +33,7 @@ interface Task {
   readonly signal: AbortSignal;
 }
 
-export const autoTopper = (deps: AutoToppingDeps): JobHandler<{ orgId: string }> => ({
+export const autoTopper = (deps: AutoTopupRunDeps): JobHandler<{ orgId: string }> => ({
   async run({ orgId }, { signal }): Promise<JobEnding | undefined> {
     const row = await mendedRow(deps, orgId);
     if (row.debit === null || row.debit.phase === "announced") {
@@ -55,7 +55,7 @@ export const autoTopper = (deps: AutoToppingDeps): JobHandler<{ orgId: string }>
 });
 
 /** @returns the org's row, rid of times of a clock that was ahead */
-async function mendedRow(deps: AutoToppingDeps, orgId: string): Promise<AutoTopupRow> {
+async function mendedRow(deps: AutoTopupRunDeps, orgId: string): Promise<AutoTopupRow> {
   const nowMs = deps.clock.now();
   const row = deps.autoTopups.of(orgId);
   if (withoutFuture(row, nowMs) === row) return row;
@@ -66,7 +66,7 @@ async function mendedRow(deps: AutoToppingDeps, orgId: string): Promise<AutoTopu
   });
 }
 
-function taskOf(deps: AutoToppingDeps, { orgId }: AutoTopupRow, debit: Debit, signal: AbortSignal): Task {
+function taskOf(deps: AutoTopupRunDeps, { orgId }: AutoTopupRow, debit: Debit, signal: AbortSignal): Task {
   const topup = deps.topups.get(orgId, debit.topupId);
   const mandate = deps.mandates.get(orgId, debit.mandateId);
   if (topup === undefined || mandate === undefined) throw new Error("a debit lacks its top-up or mandate");
@@ -76,20 +76,20 @@ function taskOf(deps: AutoToppingDeps, { orgId }: AutoTopupRow, debit: Debit, si
 }
 
 /** Ends the run, and looks again at once: the next step is decided by what is stored. */
-const ending = ({ clock }: Pick<AutoToppingDeps, "clock">, act: () => void, inMs = 0): JobEnding => ({
+const ending = ({ clock }: Pick<AutoTopupRunDeps, "clock">, act: () => void, inMs = 0): JobEnding => ({
   act,
   againAtMs: clock.now() + inMs,
 });
 
 /** Changes the debit where it is still the same, in the same phase. */
-function change(deps: AutoToppingDeps, { debit, topup }: Task, changes: Partial<Debit>): boolean {
+function change(deps: AutoTopupRunDeps, { debit, topup }: Task, changes: Partial<Debit>): boolean {
   const row = deps.autoTopups.of(topup.orgId);
   if (row.debit?.topupId !== debit.topupId || row.debit.phase !== debit.phase) return false;
   deps.autoTopups.put({ ...row, debit: { ...row.debit, ...changes } });
   return true;
 }
 
-const orderOf = (deps: AutoToppingDeps, { topup, mandate }: Task) => {
+const orderOf = (deps: AutoTopupRunDeps, { topup, mandate }: Task) => {
   const org = deps.accounts.org(topup.orgId);
   const { currency, totalMinor: minor, recipient } = topup.quote;
   return {
@@ -102,7 +102,7 @@ const orderOf = (deps: AutoToppingDeps, { topup, mandate }: Task) => {
 };
 
 /** No money moves, so a preparation whose answer was lost may be made again, and be left unused. */
-async function prepare(deps: AutoToppingDeps, task: Task): Promise<JobEnding> {
+async function prepare(deps: AutoTopupRunDeps, task: Task): Promise<JobEnding> {
   const { debit, topup, gateway, signal } = task;
   const { orgId, id } = topup;
   const nowMs = deps.clock.now();
@@ -125,7 +125,7 @@ async function prepare(deps: AutoToppingDeps, task: Task): Promise<JobEnding> {
   }
 }
 
-const waiting = ({ clock }: AutoToppingDeps, { retryAfterMs }: GatewayError): JobEnding => ({
+const waiting = ({ clock }: AutoTopupRunDeps, { retryAfterMs }: GatewayError): JobEnding => ({
   againAtMs: clock.now() + (retryAfterMs ?? MINUTE_MS),
 });
 
@@ -133,7 +133,7 @@ const failureOf = ({ failure, message }: GatewayError): Failure =>
   failure ?? { code: "declined", message, kind: "soft" };
 
 /** The last moment at which a debit is dropped for certain. */
-async function begin(deps: AutoToppingDeps, task: Task): Promise<JobEnding> {
+async function begin(deps: AutoTopupRunDeps, task: Task): Promise<JobEnding> {
   const { orgId, id, quote } = task.topup;
   const nowMs = deps.clock.now();
   // The preparation may have lasted into hours in which it is not executed.
@@ -162,7 +162,7 @@ async function begin(deps: AutoToppingDeps, task: Task): Promise<JobEnding> {
 }
 
 /** Takes the money, once for what was prepared, however often it is asked. */
-async function confirm(deps: AutoToppingDeps, task: Task): Promise<JobEnding> {
+async function confirm(deps: AutoTopupRunDeps, task: Task): Promise<JobEnding> {
   const { debit, topup, mandate, gateway, signal } = task;
   try {
     const call = { idempotencyKey: `${topup.id}_c${debit.attempt}`, signal };
@@ -181,7 +181,7 @@ async function confirm(deps: AutoToppingDeps, task: Task): Promise<JobEnding> {
 }
 
 /** The payment gateway was asked for the money, perhaps: reads what became of it. */
-async function look(deps: AutoToppingDeps, task: Task): Promise<JobEnding> {
+async function look(deps: AutoTopupRunDeps, task: Task): Promise<JobEnding> {
   const { debit, topup, signal } = task;
   const found = await lookAt(deps, topup, signal);
   if (found === undefined) throw new Error("a debit that is asked for lacks the payment gateway's id");
@@ -196,7 +196,7 @@ async function look(deps: AutoToppingDeps, task: Task): Promise<JobEnding> {
 }
 
 /** The reading shows no effect. */
-async function withoutEffect(deps: AutoToppingDeps, task: Task): Promise<JobEnding> {
+async function withoutEffect(deps: AutoTopupRunDeps, task: Task): Promise<JobEnding> {
   const { debit, topup, mandate } = task;
   const { orgId, id } = topup;
   const nowMs = deps.clock.now();
@@ -225,7 +225,7 @@ async function withoutEffect(deps: AutoToppingDeps, task: Task): Promise<JobEndi
 }
 
 /** Only in an act: the requests before had no effect, so the ceilings of a day count it from now. */
-function countFrom({ autoTopups }: AutoToppingDeps, orgId: string, topupId: string, nowMs: number): void {
+function countFrom({ autoTopups }: AutoTopupRunDeps, orgId: string, topupId: string, nowMs: number): void {
   const row = autoTopups.of(orgId);
   const recent = row.recent.map((one) => (one.topupId === topupId ? { ...one, atMs: nowMs } : one));
   autoTopups.put({ ...row, recent });

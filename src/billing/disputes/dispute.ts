@@ -25,7 +25,7 @@ export interface DisputeRow {
   readonly updatedAtMs: number;
 }
 
-export interface DisputingDeps {
+export interface DisputeDeps {
   readonly clock: Clock;
   readonly book: Pick<Book, "post">;
   readonly topups: TopupTables;
@@ -66,7 +66,7 @@ export class DisputeTable {
 const isWithdrawn = (state: Dispute["state"]): boolean => state === "withdrawn" || state === "lost";
 
 /** Only in an act: makes credit agree with a dispute that was read. The same reading twice changes nothing. */
-export function followDispute(deps: DisputingDeps, topupId: string, dispute: Dispute): void {
+export function followDispute(deps: DisputeDeps, topupId: string, dispute: Dispute): void {
   const { clock, topups, disputes, events } = deps;
   const topup = topups.find(topupId);
   if (topup === undefined || !isPaid(topup)) return;
@@ -109,7 +109,7 @@ function withDispute(topup: TopupRow, { ref, state }: Dispute): TopupRow {
 }
 
 /** Only in an act, after credit came back from a refund that failed or from a dispute: what a dispute still has a claim to is taken. */
-export function takeDisputed(deps: Claiming & Pick<DisputingDeps, "topups">, topupId: string): void {
+export function takeDisputed(deps: Claiming & Pick<DisputeDeps, "topups">, topupId: string): void {
   const topup = deps.topups.find(topupId);
   if (topup === undefined) return;
   for (const row of deps.disputes.of(topupId))
@@ -121,7 +121,7 @@ export function takeDisputed(deps: Claiming & Pick<DisputingDeps, "topups">, top
  * had been told before them.
  */
 export function leaveToRefunds(
-  { book, disputes, topups }: Claiming & Pick<DisputingDeps, "topups">,
+  { book, disputes, topups }: Claiming & Pick<DisputeDeps, "topups">,
   topupId: string,
 ): void {
   const topup = topups.find(topupId);
@@ -140,7 +140,7 @@ export function leaveToRefunds(
   }
 }
 
-type Claiming = Pick<DisputingDeps, "book" | "disputes">;
+type Claiming = Pick<DisputeDeps, "book" | "disputes">;
 
 /** Posts the withdrawal of credit: all that the dispute is over, as far as refunds and other disputes have left it. */
 function claim({ book, disputes }: Claiming, topup: TopupRow, row: DisputeRow): DisputeRow {
@@ -157,7 +157,7 @@ function claim({ book, disputes }: Claiming, topup: TopupRow, row: DisputeRow): 
 }
 
 /** Posts the withdrawal of credit, or its return. */
-function move(deps: DisputingDeps, topup: TopupRow, row: DisputeRow, isAway: boolean): DisputeRow {
+function move(deps: DisputeDeps, topup: TopupRow, row: DisputeRow, isAway: boolean): DisputeRow {
   if (isAway) return claim(deps, topup, row);
   const moves = row.moves + 1;
   deps.book.post(topup.orgId, {
@@ -170,7 +170,7 @@ function move(deps: DisputingDeps, topup: TopupRow, row: DisputeRow, isAway: boo
 }
 
 function parkWarning(
-  { parked, clock }: DisputingDeps,
+  { parked, clock }: DisputeDeps,
   { id, orgId, gateway }: TopupRow,
   dispute: Dispute,
 ): void {

@@ -26,9 +26,9 @@ import {
 } from "./mandate.ts";
 import { cancelMandate, endAtGateway, shownMandate } from "./moves.ts";
 import { mandatePageOperations } from "./return-page.ts";
-import type { MandateWatchingDeps } from "./watch.ts";
+import type { MandateWatchDeps } from "./watch.ts";
 
-export interface MandateOperationDeps extends MandateWatchingDeps {
+export interface MandateOperationDeps extends MandateWatchDeps {
   readonly accounts: Pick<AccountTables, "org">;
   /** By currency. */
   readonly debitRules: Readonly<Record<OrgRow["billingCurrency"], MandateTerms>>;

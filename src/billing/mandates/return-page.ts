@@ -4,18 +4,13 @@
  */
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
-import { html } from "../../base/html.ts";
-import { raw } from "../../base/operation/answer.ts";
 import { operation } from "../../base/operation/operation.ts";
+import { RETURN_LOOK_MS, returnPage } from "../payments/return-page.ts";
 import { amountText } from "../rates/rate.ts";
 import type { MandateRow, MandateStatus } from "./mandate.ts";
-import { lookAtMandate, type MandateWatchingDeps } from "./watch.ts";
+import { lookAtMandate, type MandateWatchDeps } from "./watch.ts";
 
-const LOOK_MS = 8_000;
-/** A browser that waits asks again after this time. */
-const AGAIN_S = 5;
-
-export const mandatePageOperations = (deps: MandateWatchingDeps) => ({
+export const mandatePageOperations = (deps: MandateWatchDeps) => ({
   mandateReturnPage: operation({
     name: "mandateReturnPage",
     summary: "Where a payer comes back to after registering a mandate",
@@ -30,10 +25,8 @@ export const mandatePageOperations = (deps: MandateWatchingDeps) => ({
     async run({ params }) {
       const row = deps.mandates.find(params.id);
       if (row === undefined) throw fail("not_found", "There is no such mandate.");
-      if (row.status === "pending") await lookAtMandate(deps, row, LOOK_MS);
-      return raw("text/html; charset=utf-8", page(deps.mandates.find(params.id) ?? row), {
-        headers: { "referrer-policy": "no-referrer" },
-      });
+      if (row.status === "pending") await lookAtMandate(deps, row, RETURN_LOOK_MS);
+      return page(deps.mandates.find(params.id) ?? row);
     },
   }),
 });
@@ -49,15 +42,8 @@ const SAYS: Readonly<Record<MandateStatus, readonly [string, string]>> = {
   cancelled: ["Cancelled", "The mandate is cancelled. Nothing is debited."],
 };
 
-function page({ id, status, capMinor, currency }: MandateRow): string {
+function page({ id, status, capMinor, currency }: MandateRow) {
   const [title, text] = SAYS[status];
-  const again =
-    status === "pending" ? html`<meta http-equiv="refresh" content="${String(AGAIN_S)}">` : undefined;
-  return html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${title}</title>${again}
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body{font:16px/1.5 system-ui,sans-serif;margin:15vh auto;max-width:28rem;padding:0 1rem;color:#1b1f24}
-h1{font-size:1.6rem;margin:0 0 .5rem}p{margin:.4rem 0}small{color:#57606a}</style></head>
-<body><h1>${title}</h1><p>At most ${amountText(capMinor, currency)} a debit, tax included</p><p>${text}</p>
-<p><small>${id}</small></p></body></html>`.text;
+  const amount = `At most ${amountText(capMinor, currency)} a debit, tax included`;
+  return returnPage({ title, amount, text, id, isPending: status === "pending" });
 }

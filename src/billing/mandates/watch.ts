@@ -14,7 +14,7 @@ import { endAtGateway, failMandate, followMandate, type MandateDeps, PAUSED_LOOK
 /** A bank may take days to register one; what takes longer is given up. */
 const MOST_PENDING_MS = 7 * 24 * HOUR_MS;
 
-export interface MandateWatchingDeps extends MandateDeps {
+export interface MandateWatchDeps extends MandateDeps {
   readonly store: Pick<Store, "act">;
   /** Looks that somebody waits for, by mandate: many who wait for one share it. */
   readonly mandateLooks: Map<string, Promise<void>>;
@@ -26,7 +26,7 @@ const gatewayOf = ({ gatewayOf }: MandateDeps, { gateway }: MandateRow): Payment
   return found;
 };
 
-export const mandateWatcher = (deps: MandateWatchingDeps): JobHandler<{ mandateId: string }> => ({
+export const mandateWatcher = (deps: MandateWatchDeps): JobHandler<{ mandateId: string }> => ({
   async run({ mandateId }, { signal }): Promise<JobEnding | undefined> {
     const row = deps.mandates.find(mandateId);
     if (row?.status === "paused" && row.isPausedAtBank === true) return await lookAtPaused(deps, row, signal);
@@ -56,14 +56,14 @@ const again = (nowMs: number, ageMs: number) => ({
   againAtMs: nowMs + (ageMs < 2 * MINUTE_MS ? 15_000 : ageMs < HOUR_MS ? MINUTE_MS : 30 * MINUTE_MS),
 });
 
-function giveUp(deps: MandateWatchingDeps, mandateId: string): void {
+function giveUp(deps: MandateWatchDeps, mandateId: string): void {
   failMandate(deps, mandateId);
   const row = deps.mandates.find(mandateId);
   if (row?.status === "failed") endAtGateway(deps, row);
 }
 
 /** Looks now, for a page that somebody waits for. Never rejects: the job looks again. */
-export function lookAtMandate(deps: MandateWatchingDeps, row: MandateRow, withinMs: number): Promise<void> {
+export function lookAtMandate(deps: MandateWatchDeps, row: MandateRow, withinMs: number): Promise<void> {
   const { mandateLooks } = deps;
   let look = mandateLooks.get(row.id);
   if (look === undefined) {
@@ -73,7 +73,7 @@ export function lookAtMandate(deps: MandateWatchingDeps, row: MandateRow, within
   return look;
 }
 
-async function lookNow(deps: MandateWatchingDeps, row: MandateRow, withinMs: number): Promise<void> {
+async function lookNow(deps: MandateWatchDeps, row: MandateRow, withinMs: number): Promise<void> {
   if (row.ref === "") return;
   try {
     const signal = AbortSignal.timeout(withinMs);

@@ -3,16 +3,16 @@
  * webhook may come twice, late, or before the one that it follows.
  */
 
-import { type DisputingDeps, followDispute } from "../disputes/dispute.ts";
+import { type DisputeDeps, followDispute } from "../disputes/dispute.ts";
 import { GatewayError, type GatewayId, type Notice, type PaymentGateway } from "../payments/gateway.ts";
 import type { NoticeEnding } from "../payments/inbound.ts";
 import { type ForeignRefundDeps, followListed, followRefund } from "../refunds/foreign-refunds.ts";
 import { settle } from "../topups/settlement.ts";
-import { lookAt, type WatchingDeps } from "../topups/watch.ts";
+import { lookAt, type TopupWatchDeps } from "../topups/watch.ts";
 
-export type NoticeDeps = WatchingDeps &
+export type NoticeDeps = TopupWatchDeps &
   ForeignRefundDeps &
-  DisputingDeps & {
+  DisputeDeps & {
     /** Port: a mandate of ours changed. */
     readonly onMandate: (
       gateway: PaymentGateway,

@@ -39,14 +39,14 @@ const ORDER = { key: "daily", lane: "installation", orgId: "", payload: {} };
 /** In an act. */
 export const beginToReadFx = (jobs: Pick<JobQueue, "enqueue">): void => jobs.enqueue(readFx, ORDER);
 
-export interface FxReadingDeps {
+export interface FxSourceDeps {
   readonly fx: FxTable;
   readonly clock: Clock;
   readonly jobs: Pick<JobQueue, "enqueue">;
   readonly url: string;
 }
 
-export const fxReader = ({ fx, clock, jobs, url }: FxReadingDeps): JobHandler<unknown> => ({
+export const fxReader = ({ fx, clock, jobs, url }: FxSourceDeps): JobHandler<unknown> => ({
   async run(_payload, { signal }) {
     const found = await fetched(url, signal);
     const rate = rateFrom(found, fx.lastDated(), dayOf(clock.now()), new URL(url).host);

@@ -47,7 +47,7 @@ export const sendRefund = jobKind({
   isKeptOnErasure: true,
 });
 
-export interface RefundingDeps {
+export interface RefundDeps {
   readonly clock: Clock;
   readonly book: Pick<Book, "post">;
   readonly purse: Pick<Purse, "funds">;
@@ -78,7 +78,7 @@ export interface Refundable {
  * Unspent paid credit only: what is available and no grant, and never more than the top-up bought and has left. Only in an act,
  * or of committed rows.
  */
-export function refundableOf(deps: Pick<RefundingDeps, "purse" | "lots">, row: TopupRow): Refundable {
+export function refundableOf(deps: Pick<RefundDeps, "purse" | "lots">, row: TopupRow): Refundable {
   const { quote, refundedMinor, refundedMicroUsd, openDisputes } = row;
   if (!isPaid(row) || openDisputes.length > 0) return { minor: 0, microUsd: 0 };
   const leftMinor = quote.amountMinor - refundedMinor;
@@ -91,20 +91,17 @@ export function refundableOf(deps: Pick<RefundingDeps, "purse" | "lots">, row: T
 }
 
 /** Paid credit that is neither spent nor held for calls that run, micro-USD. */
-const unspentPaid = (deps: Pick<RefundingDeps, "purse" | "lots">, orgId: string): number =>
+const unspentPaid = (deps: Pick<RefundDeps, "purse" | "lots">, orgId: string): number =>
   Math.max(0, deps.purse.funds(orgId).availableMicroUsd - leftOfGrants(deps, orgId));
 
-const leftOfGrants = ({ lots }: Pick<RefundingDeps, "lots">, orgId: string): number =>
+const leftOfGrants = ({ lots }: Pick<RefundDeps, "lots">, orgId: string): number =>
   lots.of(orgId).grants.reduce((sum, { leftMicroUsd }) => sum + leftMicroUsd, 0);
 
 /** Refunds that are looked at for those under way: a closing must not wait for all that an org ever had. */
 const MOST_LOOKED_AT = 100;
 
 /** Only in an act: what an org that is closed leaves. */
-export function creditLeft(
-  deps: Pick<RefundingDeps, "purse" | "lots" | "refunds">,
-  orgId: string,
-): CreditLeft {
+export function creditLeft(deps: Pick<RefundDeps, "purse" | "lots" | "refunds">, orgId: string): CreditLeft {
   const refunds: RefundRow[] = [];
   let looked = 0;
   for (const refund of deps.refunds.of(orgId)) {
@@ -123,7 +120,7 @@ export function creditLeft(
  * @throws WeirError 404, 409 `not_refundable` or `idempotency_mismatch`
  */
 export function askRefund(
-  deps: RefundingDeps,
+  deps: RefundDeps,
   orgId: string,
   topupId: string,
   request: RefundRequest,
@@ -147,14 +144,14 @@ export function askRefund(
 
 /** Only in an act: the job that makes it, or only looks after one that the payment gateway has already. */
 export function orderRefund(
-  { jobs }: Pick<RefundingDeps, "jobs">,
+  { jobs }: Pick<RefundDeps, "jobs">,
   { id, orgId, gateway }: RefundRow,
   dueMs: number,
 ): void {
   jobs.enqueue(sendRefund, { key: id, orgId, lane: gateway, dueMs, payload: { refundId: id } });
 }
 
-function assertRefundable(deps: RefundingDeps, topup: TopupRow, amountMinor: number): void {
+function assertRefundable(deps: RefundDeps, topup: TopupRow, amountMinor: number): void {
   const no = (message: string, minor = 0) =>
     fail("not_refundable", message, { param: "/amount_minor", details: { refundable_minor: minor } });
   if (!isPaid(topup)) throw no(`The top-up is ${topup.status}: nothing was paid.`);
@@ -170,7 +167,7 @@ function assertRefundable(deps: RefundingDeps, topup: TopupRow, amountMinor: num
 }
 
 /** What credit notes of refunds that are under way will take back of the invoice. */
-export function reservedOf({ refunds }: Pick<RefundingDeps, "refunds">, topupId: string): TaxedAmount {
+export function reservedOf({ refunds }: Pick<RefundDeps, "refunds">, topupId: string): TaxedAmount {
   let sum = NO_AMOUNT;
   for (const { status, amountMinor: taxableMinor, heads } of refunds.ofTopup(topupId))
     if (status === "pending") sum = plus(sum, { taxableMinor, heads });
@@ -179,7 +176,7 @@ export function reservedOf({ refunds }: Pick<RefundingDeps, "refunds">, topupId:
 
 /** @param known what a payment gateway says of a refund that was made with it, and the heads of its tax */
 export function newRefund(
-  deps: Pick<RefundingDeps, "clock" | "invoices" | "refunds">,
+  deps: Pick<RefundDeps, "clock" | "invoices" | "refunds">,
   topup: TopupRow,
   { amountMinor, reason, idempotencyKey }: RefundRequest,
   known: Partial<Pick<RefundRow, "gatewayRef" | "heads" | "totalMinor">> = {},
@@ -222,7 +219,7 @@ export function newRefund(
 
 /** Only in an act. @throws WeirError 409 where the credit was spent meanwhile */
 export function take(
-  { book, topups, refunds }: Pick<RefundingDeps, "book" | "topups" | "refunds">,
+  { book, topups, refunds }: Pick<RefundDeps, "book" | "topups" | "refunds">,
   topup: TopupRow,
   refund: RefundRow,
   { mayOverdraw = false } = {},
@@ -253,7 +250,7 @@ function putRefunded(topups: TopupTables, topup: TopupRow, refund: RefundRow, si
 }
 
 /** Only in an act: the money has gone back. */
-export function settleRefund(deps: RefundingDeps, refundId: string, gatewayRef: string): void {
+export function settleRefund(deps: RefundDeps, refundId: string, gatewayRef: string): void {
   const { clock, refunds, topups, invoices, events } = deps;
   const row = refunds.find(refundId);
   const topup = topups.find(row?.topupId ?? "");
@@ -276,11 +273,7 @@ export function settleRefund(deps: RefundingDeps, refundId: string, gatewayRef: 
  * GSTIN, by which the note is registered and reported. The tax is what the refund was made with, so that the note is of the money that
  * went back, unless the correction has other heads.
  */
-function noteOrder(
-  { invoices }: RefundingDeps,
-  row: RefundRow,
-  { invoiceId, quote }: TopupRow,
-): InvoiceOrder {
+function noteOrder({ invoices }: RefundDeps, row: RefundRow, { invoiceId, quote }: TopupRow): InvoiceOrder {
   const share = invoices.creditShare(row.orgId, invoiceId, row.amountMinor);
   const { originalId, treatment, recipient, heads } = share;
   const isOther = treatment.kind === "intra" ? row.heads.igstMinor > 0 : row.heads.cgstMinor > 0;
@@ -309,7 +302,7 @@ function noteOrder(
 }
 
 /** Only in an act: no money has moved, so the credit is available again. */
-export function failRefund(deps: RefundingDeps, refundId: string, message: string): void {
+export function failRefund(deps: RefundDeps, refundId: string, message: string): void {
   const { book, refunds, topups, events } = deps;
   const row = refunds.find(refundId);
   const topup = topups.find(row?.topupId ?? "");
@@ -324,7 +317,7 @@ export function failRefund(deps: RefundingDeps, refundId: string, message: strin
   events.emit(refundFailed, orgId, refundWire(failed));
 }
 
-export const refunder = (deps: RefundingDeps): JobHandler<{ refundId: string }> => ({
+export const refunder = (deps: RefundDeps): JobHandler<{ refundId: string }> => ({
   async run({ refundId }, { signal }): Promise<JobEnding | undefined> {
     const row = deps.refunds.find(refundId);
     if (row?.status !== "pending" || row.gateway === "offline") return undefined;
@@ -363,7 +356,7 @@ const madeBefore = async (gateway: PaymentGateway, row: RefundRow, signal: Abort
  * payment gateway kept for its idempotency key, of a refund that has failed since; and a notice of that failure counts only for the
  * refund whose id we have.
  */
-function ended(deps: RefundingDeps, refundId: string, made: GatewayRefund): JobEnding {
+function ended(deps: RefundDeps, refundId: string, made: GatewayRefund): JobEnding {
   const { clock, refunds } = deps;
   const isKnown = refunds.find(refundId)?.gatewayRef === made.ref;
   if (made.state === "refunded" && isKnown) return { act: () => settleRefund(deps, refundId, made.ref) };
@@ -380,7 +373,7 @@ function ended(deps: RefundingDeps, refundId: string, made: GatewayRefund): JobE
 
 /** @throws GatewayError for another try */
 async function afterError(
-  deps: RefundingDeps,
+  deps: RefundDeps,
   gateway: PaymentGateway,
   row: RefundRow,
   error: GatewayError,

@@ -14,7 +14,7 @@ import {
   failRefund,
   newRefund,
   orderRefund,
-  type RefundingDeps,
+  type RefundDeps,
   reservedOf,
   settleRefund,
   take,
@@ -23,7 +23,7 @@ import type { RefundRow } from "./refund.ts";
 
 const LOOK_AGAIN_MS = 60_000;
 
-export interface ForeignRefundDeps extends RefundingDeps {
+export interface ForeignRefundDeps extends RefundDeps {
   readonly parked: ParkedPayments;
 }
 

@@ -8,10 +8,10 @@ import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageQuery, readPage } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
-import { askRefund, type RefundingDeps } from "./acts.ts";
+import { askRefund, type RefundDeps } from "./acts.ts";
 import { type RefundRow, refundShape, refundWire } from "./refund.ts";
 
-export interface RefundOperationDeps extends RefundingDeps {
+export interface RefundOperationDeps extends RefundDeps {
   readonly store: Pick<Store, "act">;
   readonly cursors: Cursors;
   readonly trail: Trail;

@@ -19,7 +19,7 @@ import {
   monthOf,
   orderRenewal,
   putInForce,
-  type RenewingDeps,
+  type RenewalDeps,
   renew,
 } from "./renewal.ts";
 import {
@@ -55,7 +55,7 @@ const free = (planId: string, effective: Effective): ChangeRecord => ({
  * Only in an act. @returns what the change did; of one that was made before, what that did
  * @throws WeirError 400 where it cannot be, 402 with what is missing, 403 `plan_limit`, 409 `idempotency_mismatch`, 503 `fx_stale`
  */
-export function changePlan(deps: RenewingDeps, org: OrgRow, request: ChangeRequest): ChangeRecord {
+export function changePlan(deps: RenewalDeps, org: OrgRow, request: ChangeRequest): ChangeRecord {
   const { planId, effective, idempotencyKey } = request;
   const { subscriptions } = deps;
   const earlier = subscriptions.ofKey(org.id, idempotencyKey);
@@ -72,7 +72,7 @@ export function changePlan(deps: RenewingDeps, org: OrgRow, request: ChangeReque
 }
 
 /** @throws WeirError 400 where nobody can choose it */
-function chosen({ plans }: RenewingDeps, org: OrgRow, planId: string): Plan {
+function chosen({ plans }: RenewalDeps, org: OrgRow, planId: string): Plan {
   const plan = plans.find(planId);
   const isOpen = plan?.public === true || planId === plans.free.id || planId === org.planId;
   if (plan !== undefined && isOpen) return plan;
@@ -80,7 +80,7 @@ function chosen({ plans }: RenewingDeps, org: OrgRow, planId: string): Plan {
 }
 
 function changed(
-  deps: RenewingDeps,
+  deps: RenewalDeps,
   given: OrgRow,
   plan: Plan,
   effective: Effective | undefined,
@@ -104,7 +104,7 @@ function changed(
 
 /** Subscribes an org that pays for no month: the first one begins now. */
 function subscribe(
-  deps: RenewingDeps,
+  deps: RenewalDeps,
   org: OrgRow,
   before: SubscriptionRow | undefined,
   plan: Plan,
@@ -136,7 +136,7 @@ function subscribe(
 
 /** From one free plan to another, or to the same. */
 function chooseFree(
-  { accounts, events, subscriptions, clock }: RenewingDeps,
+  { accounts, events, subscriptions, clock }: RenewalDeps,
   org: OrgRow,
   row: SubscriptionRow | undefined,
   plan: Plan,
@@ -150,7 +150,7 @@ function chooseFree(
 }
 
 /** The month that is due is paid now, for the plan that is chosen. */
-function settleDue(deps: RenewingDeps, org: OrgRow, row: SubscriptionRow, plan: Plan): ChangeRecord {
+function settleDue(deps: RenewalDeps, org: OrgRow, row: SubscriptionRow, plan: Plan): ChangeRecord {
   if (isFree(plan)) return noted(deps, end(deps, row, plan), free(plan.id, "now"));
   const begun = beginMonth(deps, org, row, plan);
   if (begun.outcome !== "taken") throw missing(begun.microUsd, begun.availableMicroUsd);
@@ -158,7 +158,7 @@ function settleDue(deps: RenewingDeps, org: OrgRow, row: SubscriptionRow, plan: 
 }
 
 function changeActive(
-  deps: RenewingDeps,
+  deps: RenewalDeps,
   org: OrgRow,
   row: SubscriptionRow,
   plan: Plan,
@@ -185,7 +185,7 @@ function changeActive(
 }
 
 /** The rest of the month, for what it costs more than what was paid for. */
-function changeNow(deps: RenewingDeps, org: OrgRow, row: SubscriptionRow, plan: Plan): ChangeRecord {
+function changeNow(deps: RenewalDeps, org: OrgRow, row: SubscriptionRow, plan: Plan): ChangeRecord {
   assertFew(row);
   const nowMs = deps.clock.now();
   const period = { startMs: row.periodStartMs, endMs: row.periodEndMs };
@@ -220,7 +220,7 @@ function changeNow(deps: RenewingDeps, org: OrgRow, row: SubscriptionRow, plan: 
 
 /** Puts the changed row with the event. */
 function put(
-  deps: RenewingDeps,
+  deps: RenewalDeps,
   before: SubscriptionRow,
   changes: Partial<SubscriptionRow>,
   lastChange: ChangeRecord,
@@ -232,16 +232,12 @@ function put(
 }
 
 /** Keeps what a change did, whose event was put with it. */
-function noted(
-  { subscriptions }: RenewingDeps,
-  row: SubscriptionRow,
-  lastChange: ChangeRecord,
-): ChangeRecord {
+function noted({ subscriptions }: RenewalDeps, row: SubscriptionRow, lastChange: ChangeRecord): ChangeRecord {
   subscriptions.put({ ...row, changes: row.changes + 1, lastChange });
   return lastChange;
 }
 
-const tell = ({ events }: RenewingDeps, row: SubscriptionRow): void =>
+const tell = ({ events }: RenewalDeps, row: SubscriptionRow): void =>
   events.emit(subscriptionChanged, row.orgId, subscriptionWire(row));
 
 /** @throws WeirError 403 */

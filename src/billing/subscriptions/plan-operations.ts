@@ -12,10 +12,10 @@ import type { InvoiceIssuer } from "../invoices/invoice.ts";
 import { invoiceShape, invoiceWire } from "../invoices/wire.ts";
 import { changePlan } from "./plan-change.ts";
 import { planShape, planWire } from "./plan-list.ts";
-import type { RenewingDeps } from "./renewal.ts";
+import type { RenewalDeps } from "./renewal.ts";
 import { subscriptionShape, subscriptionWire, unpaidWire } from "./subscription.ts";
 
-export interface PlanOperationDeps extends RenewingDeps {
+export interface PlanOperationDeps extends RenewalDeps {
   readonly store: Pick<Store, "act">;
   readonly invoices: Pick<InvoiceIssuer, "issue" | "get">;
   readonly audit: Trail["audit"];

@@ -42,7 +42,7 @@ const NO_RATE_MS = 3_600_000;
 /** After the first failure. When the last one fails too, the subscription ends. */
 const RETRIES_MS = [DAY_MS, 3 * DAY_MS, 7 * DAY_MS] as const;
 
-export interface RenewingDeps extends FeeDeps, IncludedCreditDeps {
+export interface RenewalDeps extends FeeDeps, IncludedCreditDeps {
   readonly book: FeeDeps["book"];
   readonly accounts: AccountTables;
   readonly plans: PlanList;
@@ -54,7 +54,7 @@ export const renewalDueMs = ({ missed, missedAtMs, periodEndMs }: SubscriptionRo
   missed === 0 ? periodEndMs : (missedAtMs ?? periodEndMs) + (RETRIES_MS[missed - 1] ?? 0);
 
 /** Only in an act. */
-export function orderRenewal({ jobs }: Pick<RenewingDeps, "jobs">, row: SubscriptionRow): void {
+export function orderRenewal({ jobs }: Pick<RenewalDeps, "jobs">, row: SubscriptionRow): void {
   const { orgId, id, month, missed } = row;
   const payload = { orgId, id, month, missed };
   jobs.enqueue(renewSubscription, {
@@ -66,7 +66,7 @@ export function orderRenewal({ jobs }: Pick<RenewingDeps, "jobs">, row: Subscrip
 }
 
 export const renewalHandler = (
-  deps: RenewingDeps,
+  deps: RenewalDeps,
 ): JobHandler<z.output<typeof renewSubscription.payload>> => ({
   run({ orgId, id, month, missed }) {
     const due = (): SubscriptionRow | undefined => {
@@ -91,11 +91,11 @@ export const renewalHandler = (
 });
 
 /** What takes over when the period ends. */
-const nextPlan = ({ plans }: RenewingDeps, { planId, nextPlanId }: SubscriptionRow): Plan =>
+const nextPlan = ({ plans }: RenewalDeps, { planId, nextPlanId }: SubscriptionRow): Plan =>
   plans.inForce(nextPlanId === "" ? planId : nextPlanId);
 
 /** Whether the renewal can be reckoned: only a fee that is taken needs a rate. */
-function hasRate(deps: RenewingDeps, row: SubscriptionRow): boolean {
+function hasRate(deps: RenewalDeps, row: SubscriptionRow): boolean {
   const org = deps.accounts.org(row.orgId);
   const plan = nextPlan(deps, row);
   if (org?.status !== "active" || isFree(plan)) return true;
@@ -109,7 +109,7 @@ function hasRate(deps: RenewingDeps, row: SubscriptionRow): boolean {
 }
 
 /** Only in an act, of a row whose period is over. @throws WeirError 503 `fx_stale` @returns the row as it is then */
-export function renew(deps: RenewingDeps, row: SubscriptionRow): SubscriptionRow {
+export function renew(deps: RenewalDeps, row: SubscriptionRow): SubscriptionRow {
   const org = deps.accounts.org(row.orgId);
   const plan = nextPlan(deps, row);
   if (org === undefined || org.status === "closed" || isFree(plan)) return end(deps, row, plan);
@@ -131,7 +131,7 @@ type MonthBegun =
   | Exclude<MonthCharged, { readonly outcome: "taken" }>;
 
 /** Only in an act: takes the fee of the month that runs now. Where there is too little credit, nothing is put. */
-export function beginMonth(deps: RenewingDeps, org: OrgRow, before: SubscriptionRow, plan: Plan): MonthBegun {
+export function beginMonth(deps: RenewalDeps, org: OrgRow, before: SubscriptionRow, plan: Plan): MonthBegun {
   const { clock, events } = deps;
   const nowMs = clock.now();
   const now = periodAt(before.startedAtMs, nowMs);
@@ -171,7 +171,7 @@ export const monthOf = (org: OrgRow, plan: Plan, period: Period, isIncluded: boo
 
 /** Only in an act: fee, statement and included credit of a whole month. */
 export function chargeMonth(
-  deps: RenewingDeps,
+  deps: RenewalDeps,
   org: OrgRow,
   subscriptionId: string,
   plan: Plan,
@@ -197,7 +197,7 @@ export function chargeMonth(
 }
 
 /** Only in an act. */
-function miss(deps: RenewingDeps, before: SubscriptionRow): SubscriptionRow {
+function miss(deps: RenewalDeps, before: SubscriptionRow): SubscriptionRow {
   if (before.missed >= RETRIES_MS.length) return end(deps, before, deps.plans.free);
   const nowMs = deps.clock.now();
   const { missed, missedAtMs } = before;
@@ -214,7 +214,7 @@ function miss(deps: RenewingDeps, before: SubscriptionRow): SubscriptionRow {
 }
 
 /** Only in an act: the org has a free plan now. What it paid for stays paid until the period ends, should it come back. */
-export function end(deps: RenewingDeps, before: SubscriptionRow, free: Plan): SubscriptionRow {
+export function end(deps: RenewalDeps, before: SubscriptionRow, free: Plan): SubscriptionRow {
   const status = after(SUBSCRIPTION_MOVES.end, before.status, "subscription") ?? before.status;
   const planId = isFree(free) ? free.id : deps.plans.free.id;
   const row: SubscriptionRow = { ...before, planId, status, nextPlanId: "" };
@@ -228,14 +228,14 @@ export function end(deps: RenewingDeps, before: SubscriptionRow, free: Plan): Su
  * reads the row again in an act of its own.
  */
 export const closingListener =
-  (deps: RenewingDeps): EventListener =>
+  (deps: RenewalDeps): EventListener =>
   ({ type, orgId }) => {
     const row = type === "org.closed" ? deps.subscriptions.get(orgId) : undefined;
     if (row !== undefined && row.status !== "cancelled") end(deps, row, deps.plans.free);
   };
 
 /** Only in an act: the row, and the org's plan, whose change drops what is remembered of its keys. */
-export function putInForce({ accounts, subscriptions }: RenewingDeps, row: SubscriptionRow): void {
+export function putInForce({ accounts, subscriptions }: RenewalDeps, row: SubscriptionRow): void {
   subscriptions.put(row);
   const org = accounts.org(row.orgId);
   if (org !== undefined && org.planId !== row.planId) accounts.replaceOrg({ ...org, planId: row.planId });

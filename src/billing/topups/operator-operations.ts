@@ -16,11 +16,11 @@ import type { InvoiceIssuer } from "../invoices/invoice.ts";
 import { type ParkedPayments, parkedShape, parkedWire } from "../parked.ts";
 import { assertBillable, type QuoteDeps, quoteFor } from "../rates/quote.ts";
 import { MOST_MINOR } from "../rates/terms.ts";
-import { credit, type SettlingDeps } from "./settlement.ts";
+import { credit, type SettlementDeps } from "./settlement.ts";
 import { type TopupRow, topupShape, topupWire } from "./topup.ts";
 
-export interface OperatorPaymentDeps extends SettlingDeps, QuoteDeps {
-  readonly invoices: SettlingDeps["invoices"] & Pick<InvoiceIssuer, "treatmentOf">;
+export interface OperatorPaymentDeps extends SettlementDeps, QuoteDeps {
+  readonly invoices: SettlementDeps["invoices"] & Pick<InvoiceIssuer, "treatmentOf">;
   readonly store: Pick<Store, "act">;
   readonly accounts: AccountTables;
   readonly cursors: Cursors;

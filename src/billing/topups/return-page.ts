@@ -5,18 +5,13 @@
  */
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
-import { html } from "../../base/html.ts";
-import { raw } from "../../base/operation/answer.ts";
 import { operation } from "../../base/operation/operation.ts";
+import { RETURN_LOOK_MS, returnPage } from "../payments/return-page.ts";
 import { amountText } from "../rates/rate.ts";
 import { isPaid, type TopupRow } from "./topup.ts";
-import { lookNow, type WatchingDeps } from "./watch.ts";
+import { lookNow, type TopupWatchDeps } from "./watch.ts";
 
-const LOOK_MS = 8_000;
-/** A browser that waits asks again after this time. */
-const AGAIN_S = 5;
-
-export const returnPageOperations = (deps: WatchingDeps) => ({
+export const returnPageOperations = (deps: TopupWatchDeps) => ({
   topupReturnPage: operation({
     name: "topupReturnPage",
     summary: "Where a payer comes back to after the checkout",
@@ -31,10 +26,8 @@ export const returnPageOperations = (deps: WatchingDeps) => ({
     async run({ params }) {
       const row = deps.topups.find(params.id);
       if (row === undefined) throw fail("not_found", "There is no such top-up.");
-      if (!isPaid(row)) await lookNow(deps, row, LOOK_MS);
-      return raw("text/html; charset=utf-8", page(deps.topups.find(params.id) ?? row), {
-        headers: { "referrer-policy": "no-referrer" },
-      });
+      if (!isPaid(row)) await lookNow(deps, row, RETURN_LOOK_MS);
+      return page(deps.topups.find(params.id) ?? row);
     },
   }),
 });
@@ -46,16 +39,9 @@ const SAYS: Readonly<Record<"paid" | "pending" | "failed" | "expired", readonly 
   expired: ["Not paid", "The time for this payment is over. Start a new top-up to try again."],
 };
 
-function page(row: TopupRow): string {
-  const { status, quote } = row;
+function page(row: TopupRow) {
+  const { id, status, quote } = row;
   const [title, text] = SAYS[isPaid(row) ? "paid" : (status as "pending" | "failed" | "expired")];
-  const again =
-    status === "pending" ? html`<meta http-equiv="refresh" content="${String(AGAIN_S)}">` : undefined;
-  return html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${title}</title>${again}
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body{font:16px/1.5 system-ui,sans-serif;margin:15vh auto;max-width:28rem;padding:0 1rem;color:#1b1f24}
-h1{font-size:1.6rem;margin:0 0 .5rem}p{margin:.4rem 0}small{color:#57606a}</style></head>
-<body><h1>${title}</h1><p>${amountText(quote.totalMinor, quote.currency)}</p><p>${text}</p>
-<p><small>${row.id}</small></p></body></html>`.text;
+  const amount = amountText(quote.totalMinor, quote.currency);
+  return returnPage({ title, amount, text, id, isPending: status === "pending" });
 }

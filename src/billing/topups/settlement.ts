@@ -16,7 +16,7 @@ import { topupFailed, topupPaid } from "./events.ts";
 import type { TopupTables } from "./tables.ts";
 import { isPaid, TOPUP_MOVES, type TopupRow, topupWire } from "./topup.ts";
 
-export interface SettlingDeps {
+export interface SettlementDeps {
   readonly clock: Clock;
   readonly book: Pick<Book, "post">;
   readonly lots: Pick<CreditLots, "advance">;
@@ -39,7 +39,7 @@ export function verdictOf({ state, payments }: Checkout): Verdict {
 }
 
 /** Only in an act. */
-export function settle(deps: SettlingDeps, topupId: string, checkout: Checkout): void {
+export function settle(deps: SettlementDeps, topupId: string, checkout: Checkout): void {
   for (const payment of checkout.payments) {
     const row = deps.topups.find(topupId);
     if (row !== undefined && payment.state === "paid") paid(deps, row, payment);
@@ -53,21 +53,25 @@ export function settle(deps: SettlingDeps, topupId: string, checkout: Checkout):
 }
 
 /** Only in an act. */
-export function failed({ topups, events }: SettlingDeps, row: TopupRow, failure: Failure | null): void {
+export function failed({ topups, events }: SettlementDeps, row: TopupRow, failure: Failure | null): void {
   if (isPossible(TOPUP_MOVES.fail, row.status) !== "now") return;
   const next: TopupRow = { ...row, status: "failed", failure: failure?.message ?? "" };
   topups.put(next);
   events.emit(topupFailed, row.orgId, topupWire(next, undefined));
 }
 
-function paid(deps: SettlingDeps, row: TopupRow, payment: Payment): void {
+function paid(deps: SettlementDeps, row: TopupRow, payment: Payment): void {
   if (isPaid(row) && row.paymentRef === payment.ref) return;
   const reason = misfit(deps, row, payment);
   if (reason === undefined) credit(deps, row, payment);
   else park(deps, row, payment, reason);
 }
 
-function misfit({ topups }: SettlingDeps, row: TopupRow, { ref, total }: Payment): ParkedReason | undefined {
+function misfit(
+  { topups }: SettlementDeps,
+  row: TopupRow,
+  { ref, total }: Payment,
+): ParkedReason | undefined {
   if (isPaid(row) || topups.ofPayment(row.gateway as GatewayId, ref) !== undefined) return "paid_twice";
   if (total.currency !== row.quote.currency) return "currency_differs";
   return total.minor === row.quote.totalMinor ? undefined : "amount_differs";
@@ -75,7 +79,7 @@ function misfit({ topups }: SettlingDeps, row: TopupRow, { ref, total }: Payment
 
 /** Only in an act: posts the credit and issues the invoice. The reference of both is the top-up, so neither happens twice. */
 export function credit(
-  { clock, book, lots, topups, invoices, events }: SettlingDeps,
+  { clock, book, lots, topups, invoices, events }: SettlementDeps,
   row: TopupRow,
   payment: Pick<Payment, "ref" | "method" | "feeMinor" | "paidAtMs">,
 ): TopupRow {
@@ -132,7 +136,7 @@ function invoiceOrder({ id, orgId, quote }: TopupRow): InvoiceOrder {
 
 /** A payment keeps its first reason: that a wrong one is a second one too, once the right one has come, says nothing new. */
 function park(
-  { clock, parked }: SettlingDeps,
+  { clock, parked }: SettlementDeps,
   { id, orgId, gateway, quote }: TopupRow,
   payment: Payment,
   reason: ParkedReason,

@@ -31,10 +31,10 @@ import {
   quoteWire,
 } from "../rates/quote.ts";
 import { isPaid, type TopupRow, topupShape, topupWire } from "./topup.ts";
-import { lookNow, type WatchingDeps, watchTopup } from "./watch.ts";
+import { lookNow, type TopupWatchDeps, watchTopup } from "./watch.ts";
 
-export interface TopupOperationDeps extends WatchingDeps, QuoteDeps {
-  readonly invoices: WatchingDeps["invoices"] & Pick<InvoiceIssuer, "treatmentOf" | "idOfTopup">;
+export interface TopupOperationDeps extends TopupWatchDeps, QuoteDeps {
+  readonly invoices: TopupWatchDeps["invoices"] & Pick<InvoiceIssuer, "treatmentOf" | "idOfTopup">;
   readonly accounts: AccountTables;
   readonly cursors: Cursors;
   readonly jobs: Pick<JobQueue, "enqueue">;

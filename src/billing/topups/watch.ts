@@ -11,7 +11,7 @@ import type { Store } from "../../store/store.ts";
 import { type Checkout, GatewayError, type GatewayId, type PaymentGateway } from "../payments/gateway.ts";
 import { GATEWAY_JOB } from "../payments/gateway-job.ts";
 import { readDebit } from "./debit-checkout.ts";
-import { type SettlingDeps, settle, verdictOf } from "./settlement.ts";
+import { type SettlementDeps, settle, verdictOf } from "./settlement.ts";
 import { isPaid, type TopupRow } from "./topup.ts";
 
 /** Bank debits take days; what takes longer comes by webhook or by reconciliation. */
@@ -26,7 +26,7 @@ export const watchTopup = jobKind({
   isKeptOnErasure: true,
 });
 
-export interface WatchingDeps extends SettlingDeps {
+export interface TopupWatchDeps extends SettlementDeps {
   readonly store: Pick<Store, "act">;
   readonly gatewayOf: (id: GatewayId) => PaymentGateway | undefined;
   /** Looks that somebody waits for, by top-up: many who wait for one share it. */
@@ -40,7 +40,7 @@ export interface Look {
   readonly againAtMs: number | undefined;
 }
 
-export const topupWatcher = (deps: WatchingDeps): JobHandler<{ topupId: string }> => ({
+export const topupWatcher = (deps: TopupWatchDeps): JobHandler<{ topupId: string }> => ({
   async run({ topupId }, { signal }): Promise<JobEnding | undefined> {
     const row = deps.topups.find(topupId);
     if (row === undefined || isPaid(row)) return undefined;
@@ -52,7 +52,7 @@ export const topupWatcher = (deps: WatchingDeps): JobHandler<{ topupId: string }
 });
 
 /** The payment gateway has no checkout of it yet: whoever makes it died, or is about to. */
-function notYetThere({ clock, topups }: WatchingDeps, { id, expiresAtMs }: TopupRow): JobEnding {
+function notYetThere({ clock, topups }: TopupWatchDeps, { id, expiresAtMs }: TopupRow): JobEnding {
   if (clock.now() <= expiresAtMs) return { againAtMs: clock.now() + MINUTE_MS };
   return {
     act: () => {
@@ -63,7 +63,7 @@ function notYetThere({ clock, topups }: WatchingDeps, { id, expiresAtMs }: Topup
 }
 
 /** Looks now and settles, for a page that somebody waits for. Never rejects: the job looks again. */
-export function lookNow(deps: WatchingDeps, row: TopupRow, withinMs: number): Promise<void> {
+export function lookNow(deps: TopupWatchDeps, row: TopupRow, withinMs: number): Promise<void> {
   const { looks } = deps;
   let look = looks.get(row.id);
   if (look === undefined) {
@@ -73,7 +73,7 @@ export function lookNow(deps: WatchingDeps, row: TopupRow, withinMs: number): Pr
   return look;
 }
 
-async function settleNow(deps: WatchingDeps, row: TopupRow, withinMs: number): Promise<void> {
+async function settleNow(deps: TopupWatchDeps, row: TopupRow, withinMs: number): Promise<void> {
   try {
     const look = await lookAt(deps, row, AbortSignal.timeout(withinMs));
     if (look !== undefined) await deps.store.act(() => settle(deps, row.id, look.checkout));
@@ -84,7 +84,7 @@ async function settleNow(deps: WatchingDeps, row: TopupRow, withinMs: number): P
 
 /** @returns undefined where the payment gateway has no checkout of it @throws GatewayError */
 export async function lookAt(
-  deps: WatchingDeps,
+  deps: TopupWatchDeps,
   row: TopupRow,
   signal: AbortSignal,
 ): Promise<Look | undefined> {

@@ -11,7 +11,7 @@ import {
 } from "../../billing/auto-topups/auto-topup-operations.ts";
 import { autoTopup, sweepAutoTopups } from "../../billing/auto-topups/jobs.ts";
 import { concludeParked, creditListener } from "../../billing/auto-topups/outcome.ts";
-import { type AutoToppingDeps, autoTopper } from "../../billing/auto-topups/run.ts";
+import { type AutoTopupRunDeps, autoTopper } from "../../billing/auto-topups/run.ts";
 import {
   AutoTopupWatch,
   type AutoTopupWatchDeps,
@@ -53,10 +53,10 @@ type Made = "autoTopups" | "mandates" | "mandateLooks" | "debitRules" | "jobs" |
 
 /** What the room of billing passes: its tables and ports. */
 export interface AutoTopupGround
-  extends Omit<AutoToppingDeps, Made>,
+  extends Omit<AutoTopupRunDeps, Made>,
     Pick<AutoTopupOperationDeps, "trail" | "gatewayFor">,
     Pick<MandateOperationDeps, "ownAddress" | "quotas"> {
-  readonly book: AutoToppingDeps["book"] & AutoTopupWatchDeps["book"];
+  readonly book: AutoTopupRunDeps["book"] & AutoTopupWatchDeps["book"];
   readonly timers: Timers;
   readonly jobs: Jobs;
   readonly accounts: AccountTables;
@@ -64,7 +64,7 @@ export interface AutoTopupGround
   /** `openCredits` returns it. */
   readonly boundsChanged: (orgId: string) => void;
   readonly onFailure: (error: unknown) => void;
-  readonly debitRules?: AutoToppingDeps["debitRules"];
+  readonly debitRules?: AutoTopupRunDeps["debitRules"];
 }
 
 export function openAutoTopup(ground: AutoTopupGround, hook: AutoTopupHook) {
