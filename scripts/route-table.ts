@@ -9,7 +9,7 @@ import { pino } from "pino";
 import { type Route, routeTable } from "../src/edge/routes.ts";
 import { operationsOf } from "../src/host/gateway/operations.ts";
 import { openRooms } from "../src/host/gateway/rooms.ts";
-import { Stopping } from "../src/host/gateway/stopping.ts";
+import { StopTime } from "../src/host/gateway/stop-time.ts";
 import { readConfig } from "../src/host/settings/config.ts";
 
 /** Neither engine nor simulator is started: no route is called. */
@@ -30,7 +30,7 @@ export async function readRouteTable(): Promise<readonly Route[]> {
     try {
       return routeTable(operationsOf(rooms, config));
     } finally {
-      await rooms.close(new Stopping(STOP_MS));
+      await rooms.close(new StopTime(STOP_MS));
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

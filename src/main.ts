@@ -5,7 +5,7 @@
 import { enableCompileCache } from "node:module";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
-import { endProcess } from "./base/process/ending.ts";
+import { endProcess } from "./base/process/exit.ts";
 import { print } from "./base/process/output.ts";
 import { keepStripped } from "./base/process/stripped-sources.ts";
 

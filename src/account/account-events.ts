@@ -1,7 +1,7 @@
 /** Events of orgs, members, tickets and limits; the data is the resource as the API shows it. */
 import { z } from "zod";
 import { eventType } from "../store/events/types.ts";
-import { closingShape } from "./closing.ts";
+import { closingShape } from "./credit-left.ts";
 import { limitsShape } from "./key.ts";
 import { orgShape } from "./org-wire.ts";
 import { memberShape } from "./person.ts";

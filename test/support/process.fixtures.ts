@@ -7,7 +7,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { listenFault } from "../../src/base/process/listening.ts";
+import { listenFault } from "../../src/base/process/listen-fault.ts";
 import { removeFolder } from "./gateway.ts";
 import { until } from "./wait.ts";
 

@@ -10,7 +10,7 @@ import type { Trail } from "../../store/events/trail.ts";
 import { eventType } from "../../store/events/types.ts";
 import { type JobEnding, type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import { orgClosed } from "../account-events.ts";
-import { type Closing, type CreditLeft, closingWire } from "../closing.ts";
+import { type Closing, type CreditLeft, closingWire } from "../credit-left.ts";
 import { newOrg, type OrgRow } from "../org.ts";
 import { orgWire } from "../org-wire.ts";
 import { type AccountTables, nameless } from "../tables.ts";

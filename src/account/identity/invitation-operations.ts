@@ -18,11 +18,11 @@ import { ROLES } from "../roles.ts";
 import type { AccountTables } from "../tables.ts";
 import type { ConsoleCookies } from "./cookies.ts";
 import { type InvitationView, invitationPage, PAGE_HEADERS, signInPage } from "./invitation-page.ts";
-import { type JoiningDeps, join } from "./joining.ts";
+import { type JoinDeps, join } from "./join.ts";
 import { checkSecurity, signedIn } from "./person-access.ts";
 import type { Sessions } from "./sessions.ts";
 
-export interface InvitationOperationDeps extends JoiningDeps {
+export interface InvitationOperationDeps extends JoinDeps {
   readonly accounts: AccountTables;
   readonly clock: Clock;
   readonly sessions: Sessions;

@@ -12,14 +12,14 @@ import { HOUR_MS } from "../../base/time.ts";
 import { ownsTooMany } from "../orgs/ownership.ts";
 import type { FirstOwner } from "../people/first-owner.ts";
 import { invitedUser, isOwnOrg, type MemberRow, type UserRow } from "../person.ts";
-import { type JoiningDeps, join } from "./joining.ts";
+import { type JoinDeps, join } from "./join.ts";
 import type { Claims } from "./relying-party.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Hours of a session, for a person without an org of their own. */
 const USUAL_HOURS = 12;
 
-export interface SignInDeps extends JoiningDeps {
+export interface SignInDeps extends JoinDeps {
   readonly sessions: Sessions;
   readonly firstOwner: FirstOwner;
   readonly clock: Clock;

@@ -13,7 +13,6 @@ import { assertWithin, type Quotas } from "../../base/quota.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { withHold } from "../fields/hold-field.ts";
-import { personBehind } from "../granting.ts";
 import {
   createdKeyShape,
   type KeyOrder,
@@ -29,6 +28,7 @@ import {
 import { assertKeyMakerStays } from "../last-key-maker.ts";
 import type { OrgRow } from "../org.ts";
 import type { PlanPort } from "../plan.ts";
+import { personBehind } from "../role-grants.ts";
 import { assertMayActOn, assertMayChange, assertMayGrant, DEFAULT_SCOPES, orderedScopes } from "../scopes.ts";
 import { newSecret } from "../secret.ts";
 import type { AccountTables } from "../tables.ts";

@@ -16,7 +16,7 @@ import { type AskedMail, AskedMails } from "./asked-mails.ts";
 import { MailFolder } from "./folder-transport.ts";
 import { beginToLook, keyLooker, lookAtKeys } from "./key-expiry.ts";
 import { ADMINISTRATORS, OrgMails } from "./org-mails.ts";
-import { mailSender, type SendingDeps, sendMail } from "./sending.ts";
+import { mailSender, type SenderDeps, sendMail } from "./sender.ts";
 import type { Mailbox, SmtpServer } from "./settings.ts";
 import { smtpTransport } from "./smtp-transport.ts";
 import type { MailTemplate } from "./template.ts";
@@ -39,7 +39,7 @@ export interface MailOptions {
   /** Where people reach the gateway, without a slash at the end; asked for each mail. */
   readonly address: () => string;
   /** Documents that mails carry; absent: there are none. */
-  readonly invoiceFile?: SendingDeps["invoiceFile"];
+  readonly invoiceFile?: SenderDeps["invoiceFile"];
   readonly quotas: Quotas;
   /** For the operator's log. */
   readonly onFailure: (error: unknown, what: string) => void;

@@ -10,7 +10,7 @@ import { type Caller, operation } from "../../base/operation/operation.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
 import { erasureRequested, orgClosed } from "../account-events.ts";
-import { type CreditLeft, closingWire } from "../closing.ts";
+import { type CreditLeft, closingWire } from "../credit-left.ts";
 import { eraseOrg } from "../erasure/erasure.ts";
 import type { OrgRow } from "../org.ts";
 import { orgShape, orgWire } from "../org-wire.ts";

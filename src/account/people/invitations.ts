@@ -7,9 +7,9 @@ import { hash } from "node:crypto";
 import { contentId } from "../../base/ids.ts";
 import type { Actor } from "../../base/operation/operation.ts";
 import { DAY_MS } from "../../base/time.ts";
-import { grantingRole } from "../granting.ts";
 import { keyStatus } from "../key.ts";
 import type { MemberRow, UserRow } from "../person.ts";
+import { grantingRole } from "../role-grants.ts";
 import { mayAs, mayGrantRole } from "../roles.ts";
 import type { AccountTables } from "../tables.ts";
 

@@ -12,7 +12,7 @@ import { type Caller, operation } from "../../base/operation/operation.ts";
 import { hintOf } from "../../base/provider-key.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
-import { assertMakerMay } from "../granting.ts";
+import { assertMakerMay } from "../role-grants.ts";
 import { assertMayChange } from "../scopes.ts";
 import type { AccountTables } from "../tables.ts";
 import { type ProviderKeyRow, providerKeyShape, providerKeyWire } from "./provider-key.ts";

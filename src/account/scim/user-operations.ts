@@ -11,7 +11,7 @@ import { scimFail, scimStatus } from "./error.ts";
 import { ifMatch, ifNoneMatch } from "./etag.ts";
 import { type Filter, printFilter } from "./filter/filter.ts";
 import type { RequiredEquality } from "./filter/match.ts";
-import { type Listed, list, listQuery, projectionQuery } from "./listing.ts";
+import { type Listed, list, listQuery, projectionQuery } from "./filtered-list.ts";
 import { type MembershipDeps, settleMembership, withdraw } from "./membership.ts";
 import { applyPatch } from "./patch/patch.ts";
 import { readPatchBody } from "./patch/patch-body.ts";

@@ -24,11 +24,11 @@ import {
   triedAgainAt,
 } from "./delivery.ts";
 import { type DeliveryPayload, type DeliveryQueue, deliver, deliverToTroubled } from "./delivery-queue.ts";
-import type { Disabling } from "./disabling.ts";
 import type { EndpointRow } from "./endpoint.ts";
+import type { EndpointEnds } from "./endpoint-ends.ts";
 import { retryAfterMs, waitMs } from "./schedule.ts";
 import { signatures } from "./signature.ts";
-import type { SlotPool, Standings } from "./standing.ts";
+import type { SlotPool, Standings } from "./standings.ts";
 import type { WebhookTables } from "./webhook-tables.ts";
 
 /** After so long with nothing but failures an endpoint is disabled … */
@@ -46,7 +46,7 @@ const GONE = 410;
 export interface CourierDeps {
   readonly tables: WebhookTables;
   readonly queue: DeliveryQueue;
-  readonly disabling: Disabling;
+  readonly endpointEnds: EndpointEnds;
   readonly standings: Standings;
   readonly events: Pick<Events, "get">;
   readonly jobs: Pick<Jobs, "handle">;
@@ -174,7 +174,7 @@ export class Courier {
 
   /** In the act that ends the try. @param againAtMs when there is another one */
   #note(row: DeliveryRow, { attempt, isGood }: Finding, againAtMs?: number): void {
-    const { tables, queue, disabling } = this.#deps;
+    const { tables, queue, endpointEnds } = this.#deps;
     const endpoint = tables.endpoint(row.orgId, row.endpointId);
     this.#putIfPending(row, (now) => {
       if (isGood) queue.end(delivered(now, attempt));
@@ -189,8 +189,8 @@ export class Courier {
     }
     const isDead = this.#isDead(row.endpointId, attempt.atMs);
     if (endpoint.status !== "active") return;
-    if (attempt.httpStatus === GONE) disabling.disableForFailures(endpoint, "gone");
-    else if (isDead) disabling.disableForFailures(endpoint, "failing");
+    if (attempt.httpStatus === GONE) endpointEnds.disableForFailures(endpoint, "gone");
+    else if (isDead) endpointEnds.disableForFailures(endpoint, "failing");
   }
 
   /** In an act: notes a failure. @returns whether the endpoint has had nothing else for five days */

@@ -15,16 +15,16 @@ import type { Vault } from "../provider-keys/vault.ts";
 import { assertMayChange } from "../scopes.ts";
 import { DELIVERY_STATUSES, type DeliveryRow, deliveryShape } from "./delivery.ts";
 import type { DeliveryQueue } from "./delivery-queue.ts";
-import type { Disabling } from "./disabling.ts";
+import type { EndpointEnds } from "./endpoint-ends.ts";
 import { ownEndpoint, shownDelivery } from "./shown.ts";
-import type { Standings } from "./standing.ts";
+import type { Standings } from "./standings.ts";
 import type { WebhookTables } from "./webhook-tables.ts";
 
 export interface WebhookOperationDeps {
   readonly store: Pick<Store, "act">;
   readonly tables: WebhookTables;
   readonly queue: DeliveryQueue;
-  readonly disabling: Disabling;
+  readonly endpointEnds: EndpointEnds;
   readonly standings: Standings;
   readonly events: Pick<Events, "get">;
   readonly trail: Trail;

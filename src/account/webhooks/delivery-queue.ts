@@ -9,7 +9,7 @@ import { type JobKind, jobKind } from "../../store/jobs/job.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import { type DeliveryRow, givenUp, newDelivery } from "./delivery.ts";
 import { type EndpointRow, wantsType } from "./endpoint.ts";
-import { SLOTS, type Standings } from "./standing.ts";
+import { SLOTS, type Standings } from "./standings.ts";
 import type { WebhookTables } from "./webhook-tables.ts";
 
 const payload = z.object({ endpointId: z.string() });

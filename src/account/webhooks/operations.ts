@@ -183,7 +183,7 @@ async function createWebhook(
 }
 
 async function updateWebhook(
-  { store, tables, clock, rulesOf, standings, disabling, trail }: WebhookOperationDeps,
+  { store, tables, clock, rulesOf, standings, endpointEnds, trail }: WebhookOperationDeps,
   caller: Caller,
   id: string,
   body: z.output<typeof patchBody>,
@@ -200,7 +200,7 @@ async function updateWebhook(
     };
     if (body.status === "active") row = { ...row, status: "active", disabledReason: null };
     tables.putEndpoint(row);
-    if (body.status === "disabled" && before.status === "active") row = disabling.disable(row, "manual");
+    if (body.status === "disabled" && before.status === "active") row = endpointEnds.disable(row, "manual");
     if (isAnew(before, row)) tables.putHealthy(id);
     const nowMs = clock.now();
     const after = endpointWire(row, nowMs);
@@ -221,14 +221,14 @@ const isAnew = (before: EndpointRow, after: EndpointRow): boolean =>
   before.url !== after.url || (before.status === "disabled" && after.status === "active");
 
 async function deleteWebhook(
-  { store, tables, clock, disabling, trail }: WebhookOperationDeps,
+  { store, tables, clock, endpointEnds, trail }: WebhookOperationDeps,
   caller: Caller,
   id: string,
 ): Promise<undefined> {
   assertMayChange(caller, "live");
   await store.act(() => {
     const row = ownEndpoint(tables, caller, id);
-    disabling.remove(row);
+    endpointEnds.remove(row);
     const before = endpointWire(row, clock.now());
     trail.audit.note(caller, { act: "webhook.delete", target: id, before });
   });

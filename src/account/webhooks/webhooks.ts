@@ -13,9 +13,9 @@ import type { Store } from "../../store/store.ts";
 import type { Vault } from "../provider-keys/vault.ts";
 import { Courier } from "./courier.ts";
 import { DeliveryQueue } from "./delivery-queue.ts";
-import { Disabling } from "./disabling.ts";
 import type { EndpointRow } from "./endpoint.ts";
-import { Standings } from "./standing.ts";
+import { EndpointEnds } from "./endpoint-ends.ts";
+import { Standings } from "./standings.ts";
 import { WebhookTables } from "./webhook-tables.ts";
 
 export interface WebhooksOptions {
@@ -68,11 +68,11 @@ export function openWebhooks(options: WebhooksOptions) {
       store.ifDropped(() => counts.ended[outcome]--);
     },
   });
-  const disabling = new Disabling({ store, tables, queue, jobs, clock, standings, trail });
+  const endpointEnds = new EndpointEnds({ store, tables, queue, jobs, clock, standings, trail });
   new Courier({
     tables,
     queue,
-    disabling,
+    endpointEnds,
     standings,
     events,
     jobs,
@@ -88,7 +88,7 @@ export function openWebhooks(options: WebhooksOptions) {
   return {
     tables,
     queue,
-    disabling,
+    endpointEnds,
     standings,
     counts: counts as Readonly<WebhookCounts>,
     /**
@@ -97,7 +97,7 @@ export function openWebhooks(options: WebhooksOptions) {
      */
     erase(orgId: string, most: number): boolean {
       const endpoints = tables.endpointsOf(orgId);
-      const ids = [...disabling.clearing(orgId), ...endpoints.map(({ id }) => id)];
+      const ids = [...endpointEnds.clearing(orgId), ...endpoints.map(({ id }) => id)];
       if (ids.some((id) => tables.forget(id, most))) return true;
       for (const endpoint of endpoints) {
         tables.removeEndpoint(endpoint);

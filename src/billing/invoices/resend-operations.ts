@@ -1,7 +1,7 @@
 /** Sends a document again. To people outside the org only for a person who is signed in, so that a leaked key mails no stranger. */
 import { z } from "zod";
 import { emailField, sameEmail } from "../../account/fields/email.ts";
-import { personBehind } from "../../account/granting.ts";
+import { personBehind } from "../../account/role-grants.ts";
 import { assertMayChange } from "../../account/scopes.ts";
 import type { AccountTables } from "../../account/tables.ts";
 import { type Clock, localDay } from "../../base/clock.ts";

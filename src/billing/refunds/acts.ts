@@ -4,7 +4,7 @@
  */
 
 import { z } from "zod";
-import type { CreditLeft } from "../../account/closing.ts";
+import type { CreditLeft } from "../../account/credit-left.ts";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";

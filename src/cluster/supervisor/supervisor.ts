@@ -8,7 +8,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { folderHolder } from "../../base/process/folder-holder.ts";
-import { listenFault } from "../../base/process/listening.ts";
+import { listenFault } from "../../base/process/listen-fault.ts";
 import { keepPrivate } from "../../base/process/private-folder.ts";
 import { cellFolder, hasSupervisedCells, otherCells } from "./cell-folders.ts";
 import { CellProcess } from "./cell-process.ts";

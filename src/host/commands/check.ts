@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { isoTime } from "../../base/clock.ts";
 import type { Provider } from "../../base/endpoint.ts";
 import { folderHolder } from "../../base/process/folder-holder.ts";
-import { listenFault } from "../../base/process/listening.ts";
+import { listenFault } from "../../base/process/listen-fault.ts";
 import { CatalogError, type CatalogSnapshot, loadCatalog } from "../../catalog/models/catalog.ts";
 import type { PriceVersions } from "../../catalog/models/price-versions.ts";
 import { priceChange } from "../../catalog/models/price-words.ts";

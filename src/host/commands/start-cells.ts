@@ -5,7 +5,7 @@ import type { FirstStart } from "../../account/first-start.ts";
 import { startEngine } from "../../analytics/engine/engine.ts";
 import { systemClock } from "../../base/clock.ts";
 import { Listeners } from "../../base/listeners.ts";
-import { endProcess } from "../../base/process/ending.ts";
+import { endProcess } from "../../base/process/exit.ts";
 import { Output } from "../../base/process/output.ts";
 import { datasetIn, noteRestored } from "../../cluster/cells/dataset.ts";
 import { connectRedis, type RedisLink } from "../../cluster/cells/redis.ts";
@@ -14,7 +14,7 @@ import { findRedisServer } from "../../cluster/supervisor/redis-server.ts";
 import { type Supervisor, startSupervisor } from "../../cluster/supervisor/supervisor.ts";
 import { forgetRedisRestored, isRedisRestored } from "../backup/redis-files.ts";
 import { initDataset, secretsKeyText } from "../gateway/init-dataset.ts";
-import { listeningForCells } from "../gateway/listening.ts";
+import { openCellsMetrics } from "../gateway/listeners.ts";
 import { openServices } from "../gateway/services.ts";
 import type { Config } from "../settings/config.ts";
 import { startScreen } from "./start-screen.ts";
@@ -57,7 +57,7 @@ export async function startCells(
     name: config.cell,
     shutdownMs: config.settings.timeouts.shutdown_ms,
     services: openServices(config, { clock: systemClock, log, listeners }),
-    serveMetrics: (metrics) => listeningForCells(config, metrics, { log, listeners, clock: systemClock }),
+    serveMetrics: (metrics) => openCellsMetrics(config, metrics, { log, listeners, clock: systemClock }),
     // The program and flags of this process, so that a cell has the flags of measurements too. A session of its own: Ctrl-C is for the supervisor alone.
     launch: (cellEnv) =>
       fork(process.argv[1] ?? "", [], {

@@ -2,7 +2,7 @@
 import { type Logger, pino } from "pino";
 import { systemClock } from "../../base/clock.ts";
 import { fileErrorText } from "../../base/file-errors.ts";
-import { endProcess } from "../../base/process/ending.ts";
+import { endProcess } from "../../base/process/exit.ts";
 import { Output } from "../../base/process/output.ts";
 import { isOnThisMachine, redisAddress } from "../../cluster/redis-address.ts";
 import { hasOwnRedis, hasSupervisedCells } from "../../cluster/supervisor/cell-folders.ts";

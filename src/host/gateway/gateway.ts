@@ -8,7 +8,7 @@ import type { FirstStart } from "../../account/first-start.ts";
 import { systemTimers } from "../../base/clock.ts";
 import type { GatewayFigures } from "../../base/metric-family.ts";
 import { Descriptors } from "../../base/process/descriptors.ts";
-import { listenFault } from "../../base/process/listening.ts";
+import { listenFault } from "../../base/process/listen-fault.ts";
 import { reloadCatalog, tellUnconfigured } from "../../catalog/models/open.ts";
 import type { CredentialPorts } from "../../edge/authorize.ts";
 import type { CatchUp } from "../../edge/catch-up.ts";
@@ -31,20 +31,20 @@ import type { Config } from "../settings/config.ts";
 import { DEFAULT_CELL } from "../settings/environment.ts";
 import { tellConfinement } from "./analysts.ts";
 import type { CellPorts, SharedInstallation } from "./cell-settings.ts";
+import { Departure } from "./departure.ts";
 import { handleErasure } from "./erasure.ts";
 import { EVENT_ITEMS } from "./events.ts";
 import { exchangeOf, inquiriesOf } from "./exchange.ts";
 import { handleExports } from "./exports.ts";
 import { supplierOf } from "./invoices.ts";
 import { openKeyProbes } from "./key-probes.ts";
-import { Leaving } from "./leaving.ts";
 import { requestLimitsOf } from "./limits.ts";
-import { listening } from "./listening.ts";
+import { openListeners } from "./listeners.ts";
 import { metricSources, type ProcessFacts } from "./metric-sources.ts";
 import { backupDeps, operationsOf } from "./operations.ts";
 import { handleRetention } from "./retention.ts";
 import { openRooms, type Rooms } from "./rooms.ts";
-import { Stopping } from "./stopping.ts";
+import { StopTime } from "./stop-time.ts";
 import { upstreamFailures } from "./upstream-failures.ts";
 import { VERSION } from "./version.ts";
 import { allowedRanges } from "./webhooks.ts";
@@ -141,17 +141,17 @@ export async function startGateway(
   });
   const inquiries = inquiriesOf(config, rooms, onFault);
   const table = routeTable(operationsOf(rooms, config));
-  const leaving = new Leaving();
+  const departure = new Departure();
   const metrics = metricsOf(config, log, { rooms, exchange, descriptors, around });
   const reference = referenceOf(table);
   await rooms.policiesWarm(POLICIES_WARM_MS);
   const name = rooms.cell?.name ?? config.cell;
   const elsewhere = cell?.metricsUrl;
   const read = elsewhere === undefined ? metrics.text : toldElsewhere({ cell: name, url: elsewhere });
-  const server = await listening(config, rooms.listeners, read, {
+  const server = await openListeners(config, rooms.listeners, read, {
     routes: table,
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../../edge/assets"))],
-    pages: pages(pageDeps(reference, readinessOf(rooms, leaving))),
+    pages: pages(pageDeps(reference, readinessOf(rooms, departure))),
     security: securityHeaders(config.publicUrl?.startsWith("https:") === true),
     ...callersOf(config, rooms),
     exchange,
@@ -169,7 +169,7 @@ export async function startGateway(
     isCrowded: () => !descriptors.hasRoomForCall(exchange.counts().live + 1),
     catchUp: catchUpOf(rooms),
     sharesPort: cell !== undefined,
-    requests: rooms.cell && leaving,
+    requests: rooms.cell && departure,
   });
   beginWork(rooms, config, server.port, log);
   const notYet = systemTimers.after(REFERENCE_AFTER_MS, () => void reference.prepare());
@@ -184,17 +184,17 @@ export async function startGateway(
     hasAnalytics: () => rooms.analytics.live(),
     backup: backupOf(rooms),
     async stop() {
-      leaving.begin();
+      departure.begin();
       notYet();
       const isEmpty = () => clients.open === 0;
-      const left = (withinMs: number) => leaving.wait({ isEmpty, withinMs, hurry: cell?.hurry });
+      const left = (withinMs: number) => departure.wait({ isEmpty, withinMs, hurry: cell?.hurry });
       await stopAll({ config, rooms, exchange, server, left });
     },
   };
 }
 
-const readinessOf = (rooms: Rooms, leaving: Leaving) => () => {
-  const serving = !leaving.hasBegun;
+const readinessOf = (rooms: Rooms, departure: Departure) => () => {
+  const serving = !departure.hasBegun;
   const parts = { store: rooms.store.healthy(), analytics: rooms.analytics.live(), serving };
   const shared = rooms.cell && { shared: rooms.cell.standing().isInTouch };
   // Analytics may be unreachable for hours without affecting calls.
@@ -260,14 +260,14 @@ interface Stoppable {
   readonly rooms: Rooms;
   readonly exchange: Exchange;
   readonly server: Server;
-  /** Waits until clients have gone to other cells: see `Leaving.wait`. */
+  /** Waits until clients have gone to other cells: see `Departure.wait`. */
   left(withinMs: number): Promise<void>;
 }
 
 /** In reverse order of the start. @throws Error that names what did not end in time */
 async function stopAll({ config, rooms, exchange, server, left }: Stoppable): Promise<void> {
   const withinMs = config.settings.timeouts.shutdown_ms;
-  const end = new Stopping(withinMs);
+  const end = new StopTime(withinMs);
   await server.stopListening();
   if (rooms.cell !== undefined) await left(withinMs * LEAVE_SHARE);
   const flushMs = Math.min(withinMs * FLUSH_SHARE, FLUSH_MOST_MS);

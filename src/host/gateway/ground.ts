@@ -4,7 +4,7 @@ import { startSimulator } from "../../../simulator/simulator.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Listeners } from "../../base/listeners.ts";
 import { cursors as openCursors } from "../../base/operation/cursor.ts";
-import { endProcess } from "../../base/process/ending.ts";
+import { endProcess } from "../../base/process/exit.ts";
 import { openCatalogRoom } from "../../catalog/models/open.ts";
 import type { Cell } from "../../cluster/cells/cell.ts";
 import { assertAlone } from "../../cluster/cells/membership/membership.ts";

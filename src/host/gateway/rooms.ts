@@ -41,7 +41,7 @@ import { openMoney } from "./money.ts";
 import { openPeople } from "./people.ts";
 import { openSales } from "./sales.ts";
 import { canariesOf, othersOf, shareWith, tellLast } from "./sharing.ts";
-import type { Stopping } from "./stopping.ts";
+import type { StopTime } from "./stop-time.ts";
 import { openTelemetryRoom, stopTelemetry } from "./telemetry.ts";
 import { openWebhookRoom } from "./webhooks.ts";
 
@@ -153,28 +153,28 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
     /** Writes that would be lost if the process ended now, and rows that the next start inserts. */
     unsaved: () => ({ writes: ground.store.unsaved(), outboxRows: outbox.pending() }),
     /** In reverse order of opening: a room that writes is closed before the room it writes to. */
-    async close(stopping: Stopping) {
+    async close(stopTime: StopTime) {
       for (const part of [uploads, catalog, backup, sharing]) part.close();
-      await stopping.wait("answers for other cells", kept.closeKept());
-      await stopping.wait("jobs", hooks.stopJobs());
+      await stopTime.wait("answers for other cells", kept.closeKept());
+      await stopTime.wait("jobs", hooks.stopJobs());
       for (const room of [mail, identity]) room.close();
-      await sales.closeSales(stopping);
-      await stopping.wait("services of its own", ground.ownServices?.close() ?? Promise.resolve());
-      await stopping.wait("what other cells are told", tellLast(ground.cell));
-      await stopping.wait("times of last use", account.lastUsed.stop());
-      await stopping.wait("what is known of endpoints", routing.healthMemory.stop());
-      await stopping.wait("policies", routing.closePolicies());
+      await sales.closeSales(stopTime);
+      await stopTime.wait("services of its own", ground.ownServices?.close() ?? Promise.resolve());
+      await stopTime.wait("what other cells are told", tellLast(ground.cell));
+      await stopTime.wait("times of last use", account.lastUsed.stop());
+      await stopTime.wait("what is known of endpoints", routing.healthMemory.stop());
+      await stopTime.wait("policies", routing.closePolicies());
       routing.endpointDown.close();
-      await stopping.wait("replays", replays.close());
-      await stopping.wait("telemetry", stopTelemetry(telemetry, stopping));
-      await stopping.wait("charges", money.closeCredits());
+      await stopTime.wait("replays", replays.close());
+      await stopTime.wait("telemetry", stopTelemetry(telemetry, stopTime));
+      await stopTime.wait("charges", money.closeCredits());
       // Rows that miss this timeout are inserted after the next start.
-      await stopping.wait("analytics", analytics.stop(Math.min(ANALYTICS_STOP_MS, stopping.leftMs / 6)));
-      await stopping.wait("worker threads", Promise.all([pool.close(), thread.close()]));
-      await stopping.wait("connections and limits", Promise.all([upstreams.close(), closeLimits()]));
+      await stopTime.wait("analytics", analytics.stop(Math.min(ANALYTICS_STOP_MS, stopTime.leftMs / 6)));
+      await stopTime.wait("worker threads", Promise.all([pool.close(), thread.close()]));
+      await stopTime.wait("connections and limits", Promise.all([upstreams.close(), closeLimits()]));
       for (const room of [directory, account, money, trail]) room.closeTables();
-      await stopping.wait("the simulator", ground.simulator?.close() ?? Promise.resolve());
-      await stopping.wait("the store to commit", ground.store.close(), true);
+      await stopTime.wait("the simulator", ground.simulator?.close() ?? Promise.resolve());
+      await stopTime.wait("the store to commit", ground.store.close(), true);
     },
   };
 }

@@ -24,7 +24,7 @@ import { openPaymentRoom } from "./payments.ts";
 import { planWarnings } from "./plan-warnings.ts";
 import { openPlanRoom } from "./plans.ts";
 import { openReconciliation } from "./reconciliation.ts";
-import type { Stopping } from "./stopping.ts";
+import type { StopTime } from "./stop-time.ts";
 
 interface SalesGround {
   readonly store: Store;
@@ -70,9 +70,9 @@ export async function openSales(config: Config, log: Logger, ground: SalesGround
     payments,
     planRoom,
     /** After the jobs have stopped. */
-    async closeSales(stopping: Stopping): Promise<void> {
+    async closeSales(stopTime: StopTime): Promise<void> {
       billing.topUps.stop();
-      await stopping.wait("invoices", invoices.close());
+      await stopTime.wait("invoices", invoices.close());
       payments.close();
       books.close();
     },

@@ -7,7 +7,7 @@ import type { RecordedContent, Telemetry } from "../../analytics/telemetry/contr
 import { openTelemetry } from "../../analytics/telemetry/telemetry.ts";
 import type { CallRecord } from "../../record/record.ts";
 import type { Config } from "../settings/config.ts";
-import type { Stopping } from "./stopping.ts";
+import type { StopTime } from "./stop-time.ts";
 import { VERSION } from "./version.ts";
 
 interface ContentDeps {
@@ -31,7 +31,7 @@ export const openTelemetryRoom = (
 const STOP_MS = 5000;
 
 /** Sends what waits, as far as the time goes that a stop has for it: an absent collector must not make it unclean. */
-export const stopTelemetry = (telemetry: Telemetry | undefined, { leftMs }: Stopping): Promise<void> =>
+export const stopTelemetry = (telemetry: Telemetry | undefined, { leftMs }: StopTime): Promise<void> =>
   telemetry?.stop(Math.min(STOP_MS, leftMs / 6)) ?? Promise.resolve();
 
 async function contentOf(

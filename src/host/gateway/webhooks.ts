@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import { openVault } from "../../account/provider-keys/vault.ts";
 import type { AccountTables } from "../../account/tables.ts";
-import { SLOTS } from "../../account/webhooks/standing.ts";
+import { SLOTS } from "../../account/webhooks/standings.ts";
 import { openWebhooks } from "../../account/webhooks/webhooks.ts";
 import { type Clock, systemRandom, systemTimers } from "../../base/clock.ts";
 import { WeirError } from "../../base/errors.ts";

@@ -3,7 +3,7 @@
  * that records how much of the journal LMDB has.
  */
 import type { Database, Key, RootDatabase } from "lmdb";
-import { beforeEnd } from "../../base/process/ending.ts";
+import { beforeEnd } from "../../base/process/exit.ts";
 import type { Disk } from "../journal/disk.ts";
 import type { JournalProgress, Progress } from "../journal/survey.ts";
 import { packChecked, unpackChecked } from "./checked.ts";

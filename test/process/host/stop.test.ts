@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { Stopping } from "../../../src/host/gateway/stopping.ts";
+import { StopTime } from "../../../src/host/gateway/stop-time.ts";
 import { compileDiskFaults } from "../../support/disk-faults.fixtures.ts";
 import { removeFolder } from "../../support/gateway.ts";
 import { stuckGateway } from "../../support/stuck-disk.fixtures.ts";
@@ -51,29 +51,29 @@ test.skipIf(disk.missing !== "")(
 test("O5: a part that never ends is named, and leaves time for the last one", async () => {
   const never = new Promise<void>(() => {});
   const waited = async () => {
-    const made = new Stopping(200);
+    const made = new StopTime(200);
     await made.wait("the engine", never);
     return made;
   };
   // A machine that stands still for a tenth of a second takes the time that was left: the part is waited for anew.
-  const stopping = await until("time is left", waited, ({ leftMs }) => leftMs > 0);
-  await stopping.wait("the pool", Promise.resolve());
-  await stopping.wait("the store", never, true);
+  const stopTime = await until("time is left", waited, ({ leftMs }) => leftMs > 0);
+  await stopTime.wait("the pool", Promise.resolve());
+  await stopTime.wait("the store", never, true);
   // A timer may fire a moment before its time.
-  expect(stopping.leftMs).toBeLessThan(5);
-  expect(() => stopping.finish()).toThrow(
+  expect(stopTime.leftMs).toBeLessThan(5);
+  expect(() => stopTime.finish()).toThrow(
     "timeouts.shutdown_ms passed while waiting for the engine, the store",
   );
 });
 
 test("O5: what a part fails with is told, also after its time", async () => {
-  const stopping = new Stopping(50);
-  await expect(stopping.wait("the store", Promise.reject(new Error("no space left")))).rejects.toThrow(
+  const stopTime = new StopTime(50);
+  await expect(stopTime.wait("the store", Promise.reject(new Error("no space left")))).rejects.toThrow(
     "no space left",
   );
   const { promise, reject } = Promise.withResolvers<void>();
-  await stopping.wait("the engine", promise, true);
+  await stopTime.wait("the engine", promise, true);
   // Nobody waits for it any more: it must not end the process.
   reject(new Error("too late"));
-  expect(() => stopping.finish()).toThrow("the engine");
+  expect(() => stopTime.finish()).toThrow("the engine");
 });

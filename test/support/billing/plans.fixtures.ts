@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { orgClosed } from "../../../src/account/account-events.ts";
-import { closingWire } from "../../../src/account/closing.ts";
+import { closingWire } from "../../../src/account/credit-left.ts";
 import type { OrgRow } from "../../../src/account/org.ts";
 import { orgWire } from "../../../src/account/org-wire.ts";
 import { AccountTables } from "../../../src/account/tables.ts";

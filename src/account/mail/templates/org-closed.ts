@@ -1,6 +1,6 @@
 /** The org was closed: its keys work no more. It says what becomes of the credit that was left. */
 import type { z } from "zod";
-import { closingShape } from "../../closing.ts";
+import { closingShape } from "../../credit-left.ts";
 import { orgShape } from "../../org-wire.ts";
 import { facts, type LetterPart, text } from "../letter.ts";
 import { minorText } from "../org-format.ts";

@@ -10,7 +10,7 @@ import { type GroupBody, readingGroup } from "../body.ts";
 import { type ScimCall, type ScimCallDeps, scimOperation } from "../call.ts";
 import { scimStatus } from "../error.ts";
 import { ifMatch, ifNoneMatch } from "../etag.ts";
-import { list, listQuery, projectionQuery } from "../listing.ts";
+import { list, listQuery, projectionQuery } from "../filtered-list.ts";
 import type { MembershipDeps } from "../membership.ts";
 import { patching } from "../patch/patch.ts";
 import { type PatchOperation, readPatchBody } from "../patch/patch-body.ts";

@@ -5,7 +5,7 @@ import type { ScimCall } from "../call.ts";
 import { SCIM_MEDIA_TYPE, scimFail } from "../error.ts";
 import type { Filter } from "../filter/filter.ts";
 import type { RequiredEquality } from "../filter/match.ts";
-import type { Listed } from "../listing.ts";
+import type { Listed } from "../filtered-list.ts";
 import type { MembershipDeps } from "../membership.ts";
 import { etagOf, groupResource, memberValue, type ScimGroupRow } from "../rows.ts";
 import { GROUP } from "../schema.ts";

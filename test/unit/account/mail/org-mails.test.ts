@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { orgClosed as orgClosedEvent, ticketDecided } from "../../../../src/account/account-events.ts";
-import type { closingShape } from "../../../../src/account/closing.ts";
+import type { closingShape } from "../../../../src/account/credit-left.ts";
 import { readEml } from "../../../../src/account/mail/eml.ts";
 import { orgAdministrators } from "../../../../src/account/mail/recipients.ts";
 import { orgWire } from "../../../../src/account/org-wire.ts";

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { project } from "../../../../src/account/scim/attributes.ts";
 import { readGroupBody, readingGroup } from "../../../../src/account/scim/body.ts";
-import { type Listed, list } from "../../../../src/account/scim/listing.ts";
+import { type Listed, list } from "../../../../src/account/scim/filtered-list.ts";
 import { applyPatch, patching } from "../../../../src/account/scim/patch/patch.ts";
 import { GROUP, MAX_MEMBERS, USER } from "../../../../src/account/scim/schema.ts";
 import { inSlices, Pace, STEPS_AT_ONCE } from "../../../../src/account/scim/slices.ts";

@@ -3,7 +3,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Listeners } from "../../base/listeners.ts";
 import { LOOPBACK_HOST } from "../../base/loopback-host.ts";
-import { listenFault } from "../../base/process/listening.ts";
+import { listenFault } from "../../base/process/listen-fault.ts";
 import type { CellsMetrics } from "../../cluster/supervisor/cells-metrics.ts";
 import type { MetricsListener } from "../../cluster/supervisor/supervisor.ts";
 import { clientAddress } from "../../edge/client-address.ts";
@@ -19,7 +19,7 @@ type ListenDeps = Omit<ServerDeps, "onListening">;
 const METRICS = "METRICS_";
 
 /** @throws Error with the reason, for the operator */
-export async function listening(
+export async function openListeners(
   { host, port, metrics: { tokenDigest, own } }: Config,
   listeners: Listeners,
   read: MetricsPageOptions["read"],
@@ -68,9 +68,9 @@ const NOWHERE: MetricsListener = { url: "", close() {} };
 /**
  * The supervisor's port: `/metrics` has each cell by its label, `/metrics/sum` all as one. Calls matter more than metrics that no
  * setting asked for: where `METRICS_PORT` is not set and the usual port is taken, there are none.
- * @throws Error as `listening`
+ * @throws Error as `openListeners`
  */
-export async function listeningForCells(
+export async function openCellsMetrics(
   { port: gatewayPort, publicUrl, metrics: settings }: Config,
   metrics: CellsMetrics,
   { log, listeners, clock }: CellsMetricsGround,

@@ -1,6 +1,6 @@
 /** Ends the process, with exit code 3, while LMDB waits for this thread. Arguments: a folder, and "hang" where it shall never end. */
 import { open } from "lmdb";
-import { beforeEnd, endProcess } from "../../../../src/base/process/ending.ts";
+import { beforeEnd, endProcess } from "../../../../src/base/process/exit.ts";
 import { Disk } from "../../../../src/store/journal/disk.ts";
 import { Lmdb } from "../../../../src/store/lmdb/lmdb.ts";
 import { diskPath, lmdbPath } from "../../../../src/store/recovery/inspection.ts";

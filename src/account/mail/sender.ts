@@ -29,7 +29,7 @@ export const sendMail = jobKind({
 
 type Waiting = z.output<typeof sendMail.payload>;
 
-export interface SendingDeps {
+export interface SenderDeps {
   readonly accounts: AccountTables;
   readonly clock: Clock;
   readonly transport: MailTransport;
@@ -47,7 +47,7 @@ const SEND_MS = 120_000;
 /** What is on its way when the process stops may end in this time; else it is sent again after the next start. */
 const STOP_MS = 5000;
 
-export function mailSender(deps: SendingDeps): JobHandler<Waiting> {
+export function mailSender(deps: SenderDeps): JobHandler<Waiting> {
   return {
     async run(mail, job) {
       const letter = await compose(deps, mail, job);
@@ -79,7 +79,7 @@ export function mailSender(deps: SendingDeps): JobHandler<Waiting> {
   };
 }
 
-async function compose(deps: SendingDeps, mail: Waiting, job: JobRun): Promise<Letter | undefined> {
+async function compose(deps: SenderDeps, mail: Waiting, job: JobRun): Promise<Letter | undefined> {
   const template = templateNamed.get(mail.template);
   if (template === undefined) throw new FinalFailure(`there is no template ${mail.template}`);
   const data = template.data.safeParse(mail.data);
@@ -88,7 +88,7 @@ async function compose(deps: SendingDeps, mail: Waiting, job: JobRun): Promise<L
   return await template.compose(data.data, contextOf(deps, job));
 }
 
-function contextOf(deps: SendingDeps, { orgId }: JobRun): LetterContext {
+function contextOf(deps: SenderDeps, { orgId }: JobRun): LetterContext {
   const { accounts, address, clock } = deps;
   const org = accounts.org(orgId);
   return {

@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Standings } from "../../../../src/account/webhooks/standing.ts";
+import { Standings } from "../../../../src/account/webhooks/standings.ts";
 import { answering } from "../../../support/webhooks/receiver.ts";
 import { callerOf, HOUR, MINUTE, openRig, type Rig, SECOND } from "./fixtures.ts";
 

@@ -12,7 +12,7 @@ import type { Store } from "../../store/store.ts";
 import { givenUp } from "./delivery.ts";
 import type { DeliveryQueue } from "./delivery-queue.ts";
 import { type DisabledReason, type EndpointRow, endpointWire } from "./endpoint.ts";
-import type { Standings } from "./standing.ts";
+import type { Standings } from "./standings.ts";
 import { webhookDisabled } from "./webhook-events.ts";
 import type { WebhookTables } from "./webhook-tables.ts";
 
@@ -30,7 +30,7 @@ const clearEndpoint = jobKind({
 /** Deliveries that one act ends. */
 const SLICE = 200;
 
-export interface DisablingDeps {
+export interface EndpointEndsDeps {
   readonly store: Pick<Store, "act">;
   readonly tables: WebhookTables;
   readonly queue: DeliveryQueue;
@@ -40,10 +40,10 @@ export interface DisablingDeps {
   readonly trail: Trail;
 }
 
-export class Disabling {
-  readonly #deps: DisablingDeps;
+export class EndpointEnds {
+  readonly #deps: EndpointEndsDeps;
 
-  constructor(deps: DisablingDeps) {
+  constructor(deps: EndpointEndsDeps) {
     this.#deps = deps;
     deps.jobs.handle(clearEndpoint, {
       run: async ({ endpointId }, { orgId, signal }) => {

@@ -12,7 +12,7 @@ export interface DirectoryLinks {
   moved(orgId: string, fromId: string, toId: string): void;
 }
 
-export interface JoiningDeps {
+export interface JoinDeps {
   readonly accounts: AccountTables;
   readonly trail: Trail;
   /** Port: orgs' directories. */
@@ -26,7 +26,7 @@ export interface JoiningDeps {
  * @returns the person's row, and whether they are new in the org
  */
 export function join(
-  { accounts, directories, trail }: JoiningDeps,
+  { accounts, directories, trail }: JoinDeps,
   caller: Caller,
   waiting: MemberRow,
   user: UserRow,

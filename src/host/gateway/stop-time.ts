@@ -7,7 +7,7 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 /** Reserved for the last part, the store, which applies the journal to LMDB even where an earlier part hangs. */
 const KEPT_FOR_LAST_MS = 2000;
 
-export class Stopping {
+export class StopTime {
   readonly #clock: Clock;
   readonly #endMs: number;
   readonly #late: string[] = [];

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 
-const PROGRAM = join(import.meta.dirname, "ending.program.ts");
+const PROGRAM = join(import.meta.dirname, "exit.program.ts");
 
 function ended(...how: string[]) {
   const folder = mkdtempSync(join(tmpdir(), "weir-test-"));

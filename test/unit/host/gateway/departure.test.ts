@@ -1,14 +1,14 @@
 /** When a cell that stops has left its clients to the others. */
 import { describe, expect, test } from "vitest";
-import { Leaving } from "../../../../src/host/gateway/leaving.ts";
+import { Departure } from "../../../../src/host/gateway/departure.ts";
 import { LIMIT_MS, until } from "../../../support/wait.ts";
 
 const CONNECTED = { isEmpty: () => false, withinMs: LIMIT_MS };
 const never = new Promise<void>(() => {});
 
 /** A cell that stops, and whether it waits no longer. */
-function leaving(clients: Partial<Parameters<Leaving["wait"]>[0]> = {}) {
-  const cell = new Leaving();
+function leaving(clients: Partial<Parameters<Departure["wait"]>[0]> = {}) {
+  const cell = new Departure();
   cell.begin();
   let isOver = false;
   const over = cell.wait({ ...CONNECTED, hurry: undefined, ...clients }).then(() => {
@@ -24,14 +24,14 @@ async function looks(): Promise<void> {
 
 describe.concurrent("a cell that stops", () => {
   test("tells its clients to connect anew once it stops", () => {
-    const cell = new Leaving();
+    const cell = new Departure();
     expect(cell.requestBegan()).toBe(false);
     cell.begin();
     expect([cell.hasBegun, cell.requestBegan()]).toEqual([true, true]);
   });
 
   test("waits until requests of before and from then on are answered, and no more come", async () => {
-    const cell = new Leaving();
+    const cell = new Departure();
     cell.requestBegan();
     cell.begin();
     let isOver = false;

@@ -23,7 +23,7 @@ interface Clients {
   readonly hurry: Promise<void> | undefined;
 }
 
-export class Leaving implements Requests {
+export class Departure implements Requests {
   #hasBegun = false;
   #begun = 0;
   #open = 0;
