@@ -52,7 +52,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "docs/apps.md 2": "apps.test.ts makes such a client",
   "docs/billing.md 1": "a drawing",
   "docs/money.md 1": "an entry of the list; test/cells/host/lost-folder.test.ts reads such ones",
-  "docs/plans.md 1": "a list of plans; test/unit/billing/plans-file.test.ts reads such files",
+  "docs/plans.md 1": "a list of plans; test/unit/billing/subscriptions/plans-file.test.ts reads such files",
   "docs/receipts.md 1": "needs the id of a call; test/engine/money/books.test.ts gets and checks a receipt",
   "docs/receipts.md 2": "test/process/billing/receipts/receipts.test.ts checks one by OpenSSL",
   "docs/reconciliation.md 1": "test/engine/money/books.test.ts runs the command",

@@ -5,7 +5,7 @@ import type { OwnBooks } from "../../../../src/billing/reconciliation/books.ts";
 import { codeOf, type StoredEntry } from "../../../../src/credits/ledger/entry.ts";
 import { GAP_REF, type GapEntry } from "../../../../src/credits/ledger/shown-list.ts";
 import { someOrg } from "../fixtures.ts";
-import { type Books, kindsOf, openBooks } from "../reconciliation.fixtures.ts";
+import { type Books, kindsOf, openBooks } from "./fixtures.ts";
 
 const DAY = "2026-11-23";
 const [ORG, OTHER] = [someOrg(), someOrg()].sort((a, b) => (a.id < b.id ? -1 : 1)) as [

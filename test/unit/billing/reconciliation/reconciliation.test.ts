@@ -10,7 +10,7 @@ import { missedDays, nextNight, reconciler } from "../../../../src/billing/recon
 import type { TopupRow } from "../../../../src/billing/topups/topup.ts";
 import type { StoredEntry } from "../../../../src/credits/ledger/entry.ts";
 import { someOrg } from "../fixtures.ts";
-import { type Books, kindsOf, openBooks } from "../reconciliation.fixtures.ts";
+import { type Books, kindsOf, openBooks } from "./fixtures.ts";
 
 const DAY = "2026-11-23";
 const [ORG, ABROAD] = [someOrg(), someOrg("US")];

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { followRefund } from "../../../../src/billing/refunds/foreign-refunds.ts";
 import type { TopupRow } from "../../../../src/billing/topups/topup.ts";
 import { someOrg } from "../fixtures.ts";
-import { type Books, kindsOf, openBooks } from "../reconciliation.fixtures.ts";
+import { type Books, kindsOf, openBooks } from "./fixtures.ts";
 
 const DAY = "2026-11-23";
 const ORG = someOrg();

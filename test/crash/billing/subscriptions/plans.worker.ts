@@ -1,12 +1,12 @@
 /**
  * The process that the crash test of subscriptions kills: it lets days pass for a few orgs, which are renewed, change their plans
- * and let credit expire. Run: `node test/crash/billing/plans.worker.ts <folder> <first day> <last day> [step]`. Lines: `day <n>` when all
+ * and let credit expire. Run: `node test/crash/billing/subscriptions/plans.worker.ts <folder> <first day> <last day> [step]`. Lines: `day <n>` when all
  * of a day is committed, `done` at the end. Where a step is given, it kills itself at that one: before and behind each act.
  */
-import { newOrg } from "../../../src/account/org.ts";
-import { DAY, openPlans } from "../../support/billing/plans.fixtures.ts";
-import { say } from "../../support/say.ts";
-import { killedAt } from "../../support/store/steps.ts";
+import { newOrg } from "../../../../src/account/org.ts";
+import { DAY, openPlans } from "../../../support/billing/plans.fixtures.ts";
+import { say } from "../../../support/say.ts";
+import { killedAt } from "../../../support/store/steps.ts";
 
 const [folder = "", first = "0", last = "0", step = "0"] = process.argv.slice(2);
 const START = Date.parse("2026-01-31T10:00:00Z");

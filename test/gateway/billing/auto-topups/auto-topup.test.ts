@@ -1,8 +1,8 @@
 /** Automatic top-ups of a whole gateway: from the mandate's page to credit, with the simulated payment service and its webhooks. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type SignedInPerson, signInAt } from "../../support/console.fixtures.ts";
-import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
-import { until } from "../../support/wait.ts";
+import { type SignedInPerson, signInAt } from "../../../support/console.fixtures.ts";
+import { type Answer, type TestGateway, testGateway } from "../../../support/gateway.ts";
+import { until } from "../../../support/wait.ts";
 
 const HOUR = 3_600_000;
 let gateway: TestGateway;

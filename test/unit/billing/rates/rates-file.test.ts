@@ -3,13 +3,13 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readFxRates } from "../../../src/billing/rates/fx-config.ts";
-import { check } from "../../../src/host/commands/check.ts";
+import { readFxRates } from "../../../../src/billing/rates/fx-config.ts";
+import { check } from "../../../../src/host/commands/check.ts";
 
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "weir-rates-"));
-  cpSync(join(import.meta.dirname, "../../../config"), folder, { recursive: true });
+  cpSync(join(import.meta.dirname, "../../../../config"), folder, { recursive: true });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

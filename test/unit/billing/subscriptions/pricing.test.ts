@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { PlanList } from "../../../src/billing/subscriptions/plan-list.ts";
-import { pricingOperations } from "../../../src/billing/subscriptions/pricing-operations.ts";
-import { PLANS } from "../../support/billing/plans.fixtures.ts";
-import { ManualClock } from "../../support/credits/fixtures.ts";
+import { PlanList } from "../../../../src/billing/subscriptions/plan-list.ts";
+import { pricingOperations } from "../../../../src/billing/subscriptions/pricing-operations.ts";
+import { PLANS } from "../../../support/billing/plans.fixtures.ts";
+import { ManualClock } from "../../../support/credits/fixtures.ts";
 
 const clock = new ManualClock("2026-11-23T10:00:00Z");
 let reads = 0;

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { CURRENCIES } from "../../../src/base/currency.ts";
-import { isFree, type Plan } from "../../../src/base/plan.ts";
-import { PlanList } from "../../../src/billing/subscriptions/plan-list.ts";
-import { planWarnings } from "../../../src/host/gateway/plan-warnings.ts";
-import { type Config, readConfig } from "../../../src/host/settings/config.ts";
+import { CURRENCIES } from "../../../../src/base/currency.ts";
+import { isFree, type Plan } from "../../../../src/base/plan.ts";
+import { PlanList } from "../../../../src/billing/subscriptions/plan-list.ts";
+import { planWarnings } from "../../../../src/host/gateway/plan-warnings.ts";
+import { type Config, readConfig } from "../../../../src/host/settings/config.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-plans-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -30,7 +30,7 @@ function read(files: { plans?: string; weir?: string; supplier?: boolean }, env:
   }
 }
 
-const shipped = () => readConfig({ CONFIG_DIR: join(import.meta.dirname, "../../../config") });
+const shipped = () => readConfig({ CONFIG_DIR: join(import.meta.dirname, "../../../../config") });
 
 test("the shipped plans keep what a fresh start allowed before they had a file", () => {
   const { plans, settings } = shipped();

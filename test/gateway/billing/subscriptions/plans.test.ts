@@ -1,6 +1,6 @@
 /** Plans of a whole gateway: what a change of plan does to the org's next call. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../../support/gateway.ts";
 
 const limits = { rpm: 0, tpm: 0, concurrency: 0, keys: 9, projects: 9 };
 let gateway: TestGateway;

@@ -1,7 +1,7 @@
 /** Reconciliation over a real billing room; the payment gateway is a list of lines that each test plants faults in. */
 
-import type { OrgRow } from "../../../src/account/org.ts";
-import type { NoticeDeps } from "../../../src/billing/notices/notices.ts";
+import type { OrgRow } from "../../../../src/account/org.ts";
+import type { NoticeDeps } from "../../../../src/billing/notices/notices.ts";
 import {
   type DayLine,
   type Dispute,
@@ -9,16 +9,16 @@ import {
   type GatewayRefund,
   type Payment,
   type PaymentGateway,
-} from "../../../src/billing/payments/gateway.ts";
-import type { OwnBooks } from "../../../src/billing/reconciliation/books.ts";
-import type { Finding, ReconciliationReport } from "../../../src/billing/reconciliation/finding.ts";
-import { followNow } from "../../../src/billing/reconciliation/job.ts";
-import { Reconciliation } from "../../../src/billing/reconciliation/reconciliation.ts";
-import { askRefund, settleRefund } from "../../../src/billing/refunds/acts.ts";
-import { settle } from "../../../src/billing/topups/settlement.ts";
-import { TopupTables } from "../../../src/billing/topups/tables.ts";
-import type { TopupRow } from "../../../src/billing/topups/topup.ts";
-import { checkout, openBilling, payment } from "./fixtures.ts";
+} from "../../../../src/billing/payments/gateway.ts";
+import type { OwnBooks } from "../../../../src/billing/reconciliation/books.ts";
+import type { Finding, ReconciliationReport } from "../../../../src/billing/reconciliation/finding.ts";
+import { followNow } from "../../../../src/billing/reconciliation/job.ts";
+import { Reconciliation } from "../../../../src/billing/reconciliation/reconciliation.ts";
+import { askRefund, settleRefund } from "../../../../src/billing/refunds/acts.ts";
+import { settle } from "../../../../src/billing/topups/settlement.ts";
+import { TopupTables } from "../../../../src/billing/topups/tables.ts";
+import type { TopupRow } from "../../../../src/billing/topups/topup.ts";
+import { checkout, openBilling, payment } from "../fixtures.ts";
 
 export type Books = ReturnType<typeof openBooks>;
 

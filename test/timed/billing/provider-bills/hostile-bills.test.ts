@@ -3,10 +3,10 @@
  * than a turn, whatever its text is. By the processor's time, behind all other tests.
  */
 import { expect, test } from "vitest";
-import { WeirError } from "../../../src/base/errors.ts";
-import { MOST_BILL_BYTES } from "../../../src/billing/provider-bills/provider-bill-operations.ts";
-import { readCsv } from "../../../src/billing/provider-bills/reader.ts";
-import { longestTurnMs } from "../../support/processor-time.fixtures.ts";
+import { WeirError } from "../../../../src/base/errors.ts";
+import { MOST_BILL_BYTES } from "../../../../src/billing/provider-bills/provider-bill-operations.ts";
+import { readCsv } from "../../../../src/billing/provider-bills/reader.ts";
+import { longestTurnMs } from "../../../support/processor-time.fixtures.ts";
 
 const TURN_MS = 50;
 /** The first ones compile, and some collect what others left. */

@@ -1,6 +1,6 @@
 /** What 0 means in a plan: no limit, as `GET /v1/limits` says. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { type TestGateway, testGateway } from "../../../support/gateway.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { seededRandom } from "../../../src/base/clock.ts";
-import { expectBooks } from "../../support/billing/books.fixtures.ts";
-import { openPlans } from "../../support/billing/plans.fixtures.ts";
-import { amount } from "../../support/effort.ts";
-import { startWorker } from "../../support/worker.ts";
+import { seededRandom } from "../../../../src/base/clock.ts";
+import { expectBooks } from "../../../support/billing/books.fixtures.ts";
+import { openPlans } from "../../../support/billing/plans.fixtures.ts";
+import { amount } from "../../../support/effort.ts";
+import { startWorker } from "../../../support/worker.ts";
 
 const KILLS = amount(60, 8);
 const SEED = Number(process.env.WEIR_CRASH_SEED ?? 20_261_123);
