@@ -14,7 +14,7 @@ export interface ReturnPage {
   readonly title: string;
   readonly amount: string;
   readonly text: string;
-  /** Of the thing that was paid or registered. */
+  /** What was paid or registered, by its id. */
   readonly id: string;
   /** It may soon stand otherwise: the page loads itself again. */
   readonly isPending: boolean;

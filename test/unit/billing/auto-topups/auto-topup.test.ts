@@ -180,13 +180,6 @@ describe("in INR", () => {
     expect(debitsOf(orgId).map(({ order }) => order.total.minor)).toEqual([236_000]);
   });
 
-  test("a mandate that replaces another has its debit announced at once, not when the old one was due", async () => {
-    const orgId = await indian("card");
-    await cross(orgId);
-    const id = await world.mandate(orgId, "emandate");
-    expect(world.eventData(orgId, "auto_topup.notified").at(0)).toMatchObject({ mandate_id: id });
-  });
-
   test("an announcement whose day has passed is made again", async () => {
     const orgId = await indian("card");
     await cross(orgId);

@@ -89,6 +89,16 @@ describe("a mandate", () => {
     expect(world.gateway.mandates.get(`reg_${first}`)?.state).toBe("cancelled");
   });
 
+  test("that replaces another has its debit announced at once, not when that of the other was due", async () => {
+    const orgId = await world.org(someOrg());
+    const ids = [await world.mandate(orgId, "card")];
+    await world.put(orgId, 100_000);
+    await world.quiet();
+    ids.push(await world.mandate(orgId, "emandate"));
+    const announced = world.eventData(orgId, "auto_topup.notified").map(({ mandate_id }) => mandate_id);
+    expect(announced.sort()).toEqual(ids.sort());
+  });
+
   test("is cancelled with its settings and at the payment gateway, and cancelled again it is the same", async () => {
     const orgId = await world.org(someOrg("US"));
     await expect(async () => world.cancel(orgId)).rejects.toEqual(refused("no_mandate"));
