@@ -3,26 +3,15 @@
  * added, every other byte is passed on unchanged. No parameter that changes behaviour is added to a request (T53).
  */
 import type { Endpoint } from "../../base/endpoint.ts";
-import type { Usage } from "../../base/usage.ts";
 import type { Billed } from "../extras/sift.ts";
-import type { AnswerIdentity, Outgoing, Passage, WholeAnswer } from "../format.ts";
+import type { Outgoing, Passage } from "../format.ts";
 import { append } from "../json/append.ts";
 import { type Edit, type Member, memberOf } from "../json/json.ts";
-import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
-import { type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import { type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
-import { parseReply } from "../neutral/upstream-reply.ts";
-import { textBytesOf } from "../relay/capture.ts";
 import { limitEdits } from "../relay/output-limit.ts";
-import {
-  NO_FACTS,
-  patchedReply,
-  type ReplyText,
-  type RequestSplice,
-  readReplyText,
-  spliced,
-  spliceOf,
-} from "../relay/splice.ts";
+import { type RequestSplice, spliced, spliceOf } from "../relay/splice.ts";
+import { type AnswerReading, SplicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isErrorBody, messagesReport, noMessage, readMessagesReply } from "./read-reply.ts";
 import type { MessagesRequest } from "./request.ts";
@@ -86,10 +75,27 @@ function without(
   return { ...splice, edits: splice.edits.filter(stays), remove: [...splice.remove, ...names] };
 }
 
+const MESSAGE: AnswerReading = {
+  error: (value, bytes) => (isErrorBody(value) ? readErrorBody(bytes) : undefined),
+  ending,
+  usage: readMessagesUsage,
+  report: messagesReport,
+  reply: readMessagesReply,
+  writeUsage: writeMessagesUsage,
+};
+
+function ending({ content, stop_reason: reason }: JsonObject): ReturnType<AnswerReading["ending"]> {
+  if (!Array.isArray(content)) throw noMessage();
+  return {
+    stopReason: readStop(stringOf(reason), undefined).reason,
+    toolCalls: content.filter((block) => objectOf(block).type === "tool_use").length,
+  };
+}
+
 export const messagesSplice: Passage<MessagesRequest> = {
   write: spliceMessagesRequest,
   looksThrough: ({ hasThinking }) => hasThinking,
-  whole: (body, _request, identity) => new SplicedMessage(body, identity),
+  whole: (body, _request, identity) => new SplicedAnswer(body, MESSAGE, identity),
   stream: (_request, identity) => new MessagesSpliceStream(identity),
 };
 
@@ -98,41 +104,3 @@ export const messagesCountSplice: Passage<MessagesRequest> = {
   ...messagesSplice,
   write: spliceMessagesCount,
 };
-
-class SplicedMessage implements WholeAnswer {
-  readonly facts: ReplyFacts;
-  readonly error: UpstreamError | undefined;
-  readonly #reply: ReplyText;
-  readonly #identity: AnswerIdentity;
-
-  constructor(bytes: Buffer, identity: AnswerIdentity) {
-    this.#identity = identity;
-    this.#reply = readReplyText(bytes);
-    const { value } = this.#reply;
-    const isError = isErrorBody(value);
-    this.error = isError ? readErrorBody(bytes) : undefined;
-    this.facts = isError ? NO_FACTS : factsOf(value, bytes);
-  }
-
-  write(usage: Usage, svc: SvcReply): Buffer {
-    const missing =
-      this.facts.usage === undefined ? { usage: JSON.stringify(writeMessagesUsage(usage)) } : {};
-    return patchedReply(this.#reply, this.#identity, svc, missing);
-  }
-}
-
-function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
-  if (!Array.isArray(value.content)) throw noMessage();
-  const usage = readMessagesUsage(value.usage);
-  // Counted in the whole body: the value that the other facts are read from has no long strings.
-  const outputBytes = usage === undefined ? textBytesOf(readMessagesReply(parseReply(bytes))) : 0;
-  const calls = listOf(value.content).filter((block) => objectOf(block).type === "tool_use");
-  return {
-    usage,
-    stopReason: readStop(stringOf(value.stop_reason), undefined).reason,
-    toolCalls: calls.length,
-    outputBytes,
-    unreportedBytes: outputBytes,
-    report: messagesReport(value),
-  };
-}

@@ -1,30 +1,13 @@
 /**
- * What all splices share. In a request to an upstream of the client's own dialect the model's name is replaced, our `svc`
- * extension is removed, and the provider's quirks are applied. In the answer `id` and `model` are replaced and `svc` is
- * added. Every other byte is passed on unchanged.
+ * What all splices do to a request: for an upstream of the client's own dialect the model's name is replaced, our `svc`
+ * extension is removed, and the provider's quirks are applied. Every other byte is passed on unchanged.
  */
 import type { Dialect, Endpoint } from "../../base/endpoint.ts";
-import { fail } from "../../base/errors.ts";
 import { NO_REMOVALS, removalsOf } from "../extras/removals.ts";
 import { type SentExtras, sentOf } from "../extras/sent.ts";
 import { type Billed, sift } from "../extras/sift.ts";
-import type { AnswerIdentity, ClientRequest, Outgoing } from "../format.ts";
-import {
-  applyEdits,
-  type Edit,
-  editedBytes,
-  editedParts,
-  latin1Json,
-  type Member,
-  memberOf,
-  removeMembers,
-  setMember,
-  skim,
-  utf8Of,
-} from "../json/json.ts";
-import type { ReplyFacts, SvcReply } from "../neutral/contract.ts";
-import { type JsonObject, objectOf } from "../neutral/reader.ts";
-import { svcJson } from "../svc.ts";
+import type { ClientRequest, Outgoing } from "../format.ts";
+import { type Edit, editedBytes, editedParts, memberOf, removeMembers, utf8Of } from "../json/json.ts";
 import { NO_PROVIDER_OPTIONS, notReplaced, optionsFor } from "./provider-options.ts";
 import { quirkEdits } from "./quirks.ts";
 
@@ -93,51 +76,3 @@ export function spliced(
   const parts = bytes.length <= ONE_PIECE_BYTES ? [editedBytes(bytes, all)] : editedParts(bytes, all);
   return { parts, dropped, extras };
 }
-
-/** An upstream's whole answer and the positions of its members. */
-export interface ReplyText {
-  /** latin1: one character a byte. */
-  readonly text: string;
-  readonly members: readonly Member[];
-  /** Parsed, latin1 as well; long strings, which no fact needs, are empty. */
-  readonly value: JsonObject;
-}
-
-/** @throws WeirError `upstream_invalid_response` if the body is no JSON object. */
-export function readReplyText(bytes: Buffer): ReplyText {
-  const text = bytes.toString("latin1");
-  try {
-    const { members, skeleton } = skim(text);
-    return { text, members, value: objectOf(JSON.parse(skeleton)) };
-  } catch (cause) {
-    throw fail("upstream_invalid_response", "The provider's answer is not valid JSON.", { cause });
-  }
-}
-
-/**
- * The answer for the client, patched by position.
- * @param others further members to set, JSON by name: `usage` if the upstream reported none.
- */
-export function patchedReply(
-  { text, members }: ReplyText,
-  { id, model }: Pick<AnswerIdentity, "id" | "model">,
-  svc: SvcReply,
-  others?: Readonly<Record<string, string>>,
-): Buffer {
-  const edits = [
-    setMember(text, members, "id", latin1Json(id)),
-    setMember(text, members, "model", latin1Json(model)),
-  ];
-  for (const key in others) edits.push(setMember(text, members, key, others[key] as string));
-  edits.push(setMember(text, members, "svc", svcJson(svc)));
-  return Buffer.from(applyEdits(text, edits), "latin1");
-}
-
-/** The facts of an answer that is an error. */
-export const NO_FACTS: ReplyFacts = Object.freeze({
-  usage: undefined,
-  stopReason: "",
-  toolCalls: 0,
-  outputBytes: 0,
-  unreportedBytes: 0,
-});

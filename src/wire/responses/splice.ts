@@ -5,17 +5,15 @@
  */
 import type { Endpoint } from "../../base/endpoint.ts";
 import { fail } from "../../base/errors.ts";
-import type { Usage } from "../../base/usage.ts";
 import type { Billed } from "../extras/sift.ts";
-import type { AnswerIdentity, Outgoing, Passage, WholeAnswer } from "../format.ts";
+import type { Outgoing, Passage } from "../format.ts";
 import { append } from "../json/append.ts";
 import { type Edit, latin1Json, memberOf } from "../json/json.ts";
-import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
 import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
-import { textBytesOf } from "../relay/capture.ts";
 import { limitEdits } from "../relay/output-limit.ts";
-import { NO_FACTS, patchedReply, type ReplyText, readReplyText, spliced, spliceOf } from "../relay/splice.ts";
+import { spliced, spliceOf } from "../relay/splice.ts";
+import { type AnswerReading, SplicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isCall } from "./kinds.ts";
 import { readResponseError, readResponsesReply, responsesReport } from "./read-reply.ts";
@@ -24,10 +22,24 @@ import { ResponsesSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
 import { readResponsesUsage, writeResponsesUsage } from "./usage.ts";
 
+const RESPONSE: AnswerReading = {
+  // Parsed again in full: the other value has no long strings, and is latin1.
+  error: (value, bytes) => readResponseError(value) && readResponseError(objectOf(parseReply(bytes))),
+  ending,
+  usage: readResponsesUsage,
+  report: responsesReport,
+  reply: readResponsesReply,
+  writeUsage: writeResponsesUsage,
+};
+
 export const responsesSplice: Passage<ResponsesRequest> = {
   write: writeSpliced,
   looksThrough: ({ hasReasoning }) => hasReasoning,
-  whole: (body, request, identity) => new SplicedResponse(body, request, identity),
+  whole(body, { previousResponseId: previous }, identity) {
+    // The upstream did not get it, and sends null.
+    const others = previous === undefined ? undefined : { previous_response_id: latin1Json(previous) };
+    return new SplicedAnswer(body, RESPONSE, identity, others);
+  },
   stream: (request, identity) => new ResponsesSpliceStream(identity, request.previousResponseId),
 };
 
@@ -63,34 +75,7 @@ function foreignEdits({ bytes, members, historyBy }: ResponsesRequest, { provide
   };
 }
 
-class SplicedResponse implements WholeAnswer {
-  readonly facts: ReplyFacts;
-  readonly error: UpstreamError | undefined;
-  readonly #reply: ReplyText;
-  readonly #request: ResponsesRequest;
-  readonly #identity: AnswerIdentity;
-
-  constructor(bytes: Buffer, request: ResponsesRequest, identity: AnswerIdentity) {
-    this.#request = request;
-    this.#identity = identity;
-    this.#reply = readReplyText(bytes);
-    const { value } = this.#reply;
-    // Parsed again in full: the other value has no long strings, and is latin1.
-    this.error = readResponseError(value) && readResponseError(objectOf(parseReply(bytes)));
-    this.facts = this.error === undefined ? factsOf(value, bytes) : NO_FACTS;
-  }
-
-  write(usage: Usage, svc: SvcReply): Buffer {
-    const { previousResponseId: previous } = this.#request;
-    return patchedReply(this.#reply, this.#identity, svc, {
-      // The upstream did not get it, and sends null.
-      ...(previous !== undefined && { previous_response_id: latin1Json(previous) }),
-      ...(this.facts.usage === undefined && { usage: JSON.stringify(writeResponsesUsage(usage)) }),
-    });
-  }
-}
-
-function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
+function ending(value: JsonObject): ReturnType<AnswerReading["ending"]> {
   if (!Array.isArray(value.output)) {
     throw fail("upstream_invalid_response", "The provider's answer is not a response.");
   }
@@ -98,16 +83,5 @@ function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
   const toolCalls = items.filter(isCall).length;
   const contents = items.flatMap(({ content }) => listOf(content).map(objectOf));
   const held = { calls: toolCalls > 0, refusal: contents.some(({ type }) => type === "refusal") };
-  const usage = readResponsesUsage(value.usage);
-  // Counted in the whole body: the value that the other facts are read from has no long strings.
-  const outputBytes = usage === undefined ? textBytesOf(readResponsesReply(parseReply(bytes))) : 0;
-  const stopReason = readStop(value, held).reason;
-  return {
-    usage,
-    stopReason,
-    toolCalls,
-    outputBytes,
-    unreportedBytes: outputBytes,
-    report: responsesReport(value),
-  };
+  return { stopReason: readStop(value, held).reason, toolCalls };
 }

@@ -1,0 +1,120 @@
+/**
+ * A whole answer of an upstream that speaks the client's own dialect: `id` and `model` are replaced, `svc` is added, and so
+ * is `usage` where the upstream reported none. Every other byte is passed on unchanged.
+ */
+import { fail } from "../../base/errors.ts";
+import type { Usage } from "../../base/usage.ts";
+import type { AnswerIdentity, WholeAnswer } from "../format.ts";
+import { applyEdits, latin1Json, type Member, setMember, skim } from "../json/json.ts";
+import type { Report } from "../neutral/asked-extras.ts";
+import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
+import type { NeutralReply } from "../neutral/neutral.ts";
+import { type JsonObject, objectOf } from "../neutral/reader.ts";
+import { parseReply } from "../neutral/upstream-reply.ts";
+import { svcJson } from "../svc.ts";
+import { textBytesOf } from "./capture.ts";
+
+/** What a dialect says in a whole answer. Every `value` is latin1, and its long strings are empty. */
+export interface AnswerReading {
+  /** The error that the answer is; undefined where it is none. */
+  error(value: JsonObject, bytes: Buffer): UpstreamError | undefined;
+  /** How the answer ended. @throws WeirError `upstream_invalid_response` where it is none of the dialect */
+  ending(value: JsonObject): Pick<ReplyFacts, "stopReason" | "toolCalls">;
+  /** @param value the member `usage` */
+  usage(value: unknown): Usage | undefined;
+  report(value: JsonObject): Report | undefined;
+  /** @param body parsed in full */
+  reply(body: unknown): NeutralReply;
+  /** The member `usage`, for JSON.stringify. */
+  writeUsage(usage: Usage): object;
+}
+
+export class SplicedAnswer implements WholeAnswer {
+  readonly facts: ReplyFacts;
+  readonly error: UpstreamError | undefined;
+  readonly #reply: ReplyText;
+  readonly #reading: AnswerReading;
+  readonly #identity: AnswerIdentity;
+  readonly #others: Readonly<Record<string, string>> | undefined;
+
+  /**
+   * @param others further members to set, JSON by name
+   * @throws WeirError `upstream_invalid_response` where the body is no answer of the dialect
+   */
+  constructor(
+    bytes: Buffer,
+    reading: AnswerReading,
+    identity: AnswerIdentity,
+    others?: Readonly<Record<string, string>>,
+  ) {
+    this.#reading = reading;
+    this.#identity = identity;
+    this.#others = others;
+    this.#reply = readReplyText(bytes);
+    const { value } = this.#reply;
+    this.error = reading.error(value, bytes);
+    this.facts = this.error === undefined ? factsOf(value, bytes, reading) : NO_FACTS;
+  }
+
+  write(usage: Usage, svc: SvcReply): Buffer {
+    const others =
+      this.facts.usage === undefined
+        ? { ...this.#others, usage: JSON.stringify(this.#reading.writeUsage(usage)) }
+        : this.#others;
+    return patchedReply(this.#reply, this.#identity, svc, others);
+  }
+}
+
+/** The facts of an answer that is an error. */
+const NO_FACTS: ReplyFacts = Object.freeze({
+  usage: undefined,
+  stopReason: "",
+  toolCalls: 0,
+  outputBytes: 0,
+  unreportedBytes: 0,
+});
+
+function factsOf(value: JsonObject, bytes: Buffer, reading: AnswerReading): ReplyFacts {
+  const { stopReason, toolCalls } = reading.ending(value);
+  const usage = reading.usage(value.usage);
+  // Counted in the whole body: the value that the other facts are read from has no long strings.
+  const outputBytes = usage === undefined ? textBytesOf(reading.reply(parseReply(bytes))) : 0;
+  const report = reading.report(value);
+  return { usage, stopReason, toolCalls, outputBytes, unreportedBytes: outputBytes, report };
+}
+
+/** An upstream's whole answer and the positions of its members. */
+interface ReplyText {
+  /** latin1: one character a byte. */
+  readonly text: string;
+  readonly members: readonly Member[];
+  /** Parsed, latin1 as well; long strings, which no fact needs, are empty. */
+  readonly value: JsonObject;
+}
+
+/** @throws WeirError `upstream_invalid_response` if the body is no JSON object. */
+function readReplyText(bytes: Buffer): ReplyText {
+  const text = bytes.toString("latin1");
+  try {
+    const { members, skeleton } = skim(text);
+    return { text, members, value: objectOf(JSON.parse(skeleton)) };
+  } catch (cause) {
+    throw fail("upstream_invalid_response", "The provider's answer is not valid JSON.", { cause });
+  }
+}
+
+/** The answer for the client, patched by position. @param others further members to set, JSON by name */
+function patchedReply(
+  { text, members }: ReplyText,
+  { id, model }: Pick<AnswerIdentity, "id" | "model">,
+  svc: SvcReply,
+  others?: Readonly<Record<string, string>>,
+): Buffer {
+  const edits = [
+    setMember(text, members, "id", latin1Json(id)),
+    setMember(text, members, "model", latin1Json(model)),
+  ];
+  for (const key in others) edits.push(setMember(text, members, key, others[key] as string));
+  edits.push(setMember(text, members, "svc", svcJson(svc)));
+  return Buffer.from(applyEdits(text, edits), "latin1");
+}
