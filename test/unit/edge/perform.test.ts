@@ -21,7 +21,7 @@ const named = (run: () => Promise<{ done: boolean }>) =>
     name: "makeThing",
     summary: "",
     method: "POST",
-    path: "/thing",
+    path: "/things",
     access: "public",
     group: "Operation",
     output: z.object({ done: z.boolean() }),

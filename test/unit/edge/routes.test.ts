@@ -1,22 +1,21 @@
 /** The table of routes is built from what rooms offer, and refused where that contradicts itself. */
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { streamOperation } from "../../../src/base/operation/event-stream.ts";
+import { raw } from "../../../src/base/operation/answer.ts";
+import type { StreamOperation } from "../../../src/base/operation/event-stream.ts";
 import type { Hook } from "../../../src/base/operation/hook.ts";
-import { type AnyOperation, operation } from "../../../src/base/operation/operation.ts";
+import type { AnyOperation } from "../../../src/base/operation/operation.ts";
 import { routeTable } from "../../../src/edge/routes.ts";
 
 const read = (members: Partial<AnyOperation> = {}): AnyOperation => ({
-  ...operation({
-    name: "getThing",
-    summary: "",
-    method: "GET",
-    path: "/things",
-    access: "public",
-    group: "Keys",
-    output: z.object({}),
-    run: () => ({}),
-  }),
+  name: "getThing",
+  summary: "",
+  method: "GET",
+  path: "/things",
+  access: "public",
+  group: "Keys",
+  output: z.object({}),
+  run: () => ({}),
   ...members,
 });
 const hook: Hook = {
@@ -25,11 +24,9 @@ const hook: Hook = {
   path: "/hooks/{service}",
   group: "Credits",
   maxBytes: 1,
-  run: () => {
-    throw new Error("it is not called here");
-  },
+  run: () => raw("text/plain", "taken"),
 };
-const stream = streamOperation({
+const stream: StreamOperation = {
   name: "watchThing",
   summary: "",
   path: "/things/{id}/events",
@@ -38,7 +35,7 @@ const stream = streamOperation({
   params: z.object({ id: z.string() }),
   event: z.object({}),
   open: () => {},
-});
+};
 const byId = { path: "/things/{id}", params: z.object({ id: z.string() }) } as const;
 
 test("an operation, a stream and a hook are routes, in the order of the reference and then as given", () => {
