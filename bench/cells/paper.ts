@@ -147,7 +147,7 @@ export interface Load {
   readonly bytesPerSecond: number;
 }
 
-/** A cell gathers charges for 50 ms: `CHARGES_GATHER_MS` of `src/cluster/cells/credit/credit-lane.ts`. */
+/** A cell gathers charges for 50 ms: `CHARGES_GATHER_MS` of `src/cluster/cells/leases/credit-lane.ts`. */
 const GATHER_S = 0.05;
 /** A key in use renews its batch twice a second at each cell: `BATCH_MS` of `src/cluster/cells/limits/key-state.ts`. */
 const RENEWALS = 2;

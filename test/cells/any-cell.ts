@@ -4,33 +4,27 @@
  */
 
 const GATEWAY = [
-  "scim/scim",
-  "scim/scim.members",
-  "scim/scim.published",
-  "identity/sign-in",
-  "identity/sign-out",
+  "account/scim/scim",
+  "account/scim/scim.members",
+  "account/scim/scim.published",
+  "account/identity/sign-in",
+  "account/identity/sign-out",
   "account/locked-orgs",
-  "exchange/clients.references",
-  "operator/operator",
+  "inference/exchange/clients.references",
+  "account/operator/operator",
   "billing/billing",
   "billing/payments/payments",
   "billing/payments/payment-webhooks",
   "billing/subscriptions/plans",
   "billing/subscriptions/plans.unlimited",
-
-  "limits/limits",
-  "limits/rotation",
-  "exchange/context",
+  "credits/limits/limits",
+  "credits/limits/rotation",
+  "inference/exchange/context",
   "erasure/dpa",
   "routes/specification",
   "conformance/bytes",
   "billing/closing",
   "routing/left-out",
-  "limits/limits",
-  "exchange/context",
-  "erasure/dpa",
-  "routes/specification",
-  "conformance/bytes",
 ];
 const ENGINE = ["analytics/exports.gateway", "routes/openapi.fields"];
 
@@ -40,7 +34,7 @@ const SLOW_GATEWAY = [
   "routes/access",
   "routes/document",
   "inquire/inquire",
-  "exchange/responses.history",
+  "inference/exchange/responses.history",
   "money/org-limits",
 ];
 const SLOW_ENGINE = [
@@ -49,22 +43,26 @@ const SLOW_ENGINE = [
   "routes/separation",
   "analytics/tail.gateway",
   "analytics/request-forms",
-
   "money/books",
   "money/exact",
   "account/byok",
-  "exchange/privacy",
-  "policies/e2e",
-  "policies/replay.e2e",
+  "inference/exchange/privacy",
+  "routing/policies/e2e",
+  "routing/policies/replay.e2e",
 ];
-const SLOW_PROCESS = ["exchange/idempotency"];
+const SLOW_PROCESS = ["inference/exchange/idempotency"];
 
-const isThorough = process.env.WEIR_THOROUGH !== undefined;
-const filesOf = (lane: string, always: readonly string[], thorough: readonly string[]): string[] =>
-  [...always, ...(isThorough ? thorough : [])].map((file) => `test/${lane}/${file}.test.ts`);
+const pathsOf = (lane: string, names: readonly string[]): string[] =>
+  names.map((name) => `test/${lane}/${name}.test.ts`);
 
-export const ANY_CELL: string[] = [
-  ...filesOf("gateway", GATEWAY, SLOW_GATEWAY),
-  ...filesOf("engine", ENGINE, SLOW_ENGINE),
-  ...filesOf("process", [], SLOW_PROCESS),
+const USUAL = [...pathsOf("gateway", GATEWAY), ...pathsOf("engine", ENGINE)];
+const SLOW = [
+  ...pathsOf("gateway", SLOW_GATEWAY),
+  ...pathsOf("engine", SLOW_ENGINE),
+  ...pathsOf("process", SLOW_PROCESS),
 ];
+
+/** Those of a thorough run. */
+export const ALL_FOR_ANY_CELL: readonly string[] = [...USUAL, ...SLOW];
+
+export const ANY_CELL: string[] = process.env.WEIR_THOROUGH === undefined ? USUAL : [...ALL_FOR_ANY_CELL];

@@ -3,8 +3,8 @@
  * each charge that a client was told of once, under numbers without gaps, and its sum is the balance.
  */
 import { Packr } from "msgpackr";
-import type { NumberedCharge } from "../../../src/cluster/cells/credit/charges.ts";
 import { POSTED_LEDGER } from "../../../src/cluster/cells/credit/shared-credits.ts";
+import type { NumberedCharge } from "../../../src/cluster/cells/leases/charges.ts";
 import { openLedger } from "../../../src/credits/ledger/ledger.ts";
 import type { UnchargedCall } from "../../../src/credits/ledger/uncharged.ts";
 import { must } from "./broken.ts";

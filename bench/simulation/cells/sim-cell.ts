@@ -2,8 +2,8 @@
 import { LeasedBudgets } from "../../../src/cluster/cells/budgets/leased-budgets.ts";
 import { SharedSpend } from "../../../src/cluster/cells/budgets/shared-spend.ts";
 import { type Cell, openCell } from "../../../src/cluster/cells/cell.ts";
-import type { NumberedCharge } from "../../../src/cluster/cells/credit/charges.ts";
 import { openSharedCredits } from "../../../src/cluster/cells/credit/shared-credits.ts";
+import type { NumberedCharge } from "../../../src/cluster/cells/leases/charges.ts";
 import { openSharedLimits, type SharedLimits } from "../../../src/cluster/cells/limits/shared-limits.ts";
 import type { UnchargedCall } from "../../../src/credits/ledger/uncharged.ts";
 import type { VirtualTime } from "../virtual-time.ts";

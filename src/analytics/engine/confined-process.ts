@@ -74,7 +74,7 @@ export async function launch({
   }
   const { namespaces } = confinement;
   const isOwn = program === PROCESS;
-  const inRoot = isOwn ? `${PROGRAM}/src/analytics/${basename(program)}` : `${PROGRAM}/${basename(program)}`;
+  const inRoot = isOwn ? `${PROGRAM}/${OWN}` : `${PROGRAM}/${basename(program)}`;
   const { visible, linked } = await programFiles();
   const records: Visible[] = READ.map((name) => ({
     from: join(engineFolder, name),
@@ -92,6 +92,8 @@ export async function launch({
   return spawn(file, args, { stdio, env });
 }
 
+/** The program, from the folder of the sources and packages. */
+const OWN = "src/analytics/engine/confined-child.ts";
 const PROCESS = fileURLToPath(new URL("./confined-child.ts", import.meta.url));
 
 interface Running {

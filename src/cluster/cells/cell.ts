@@ -7,9 +7,10 @@ import { warnOfClock } from "./clock/clock-check.ts";
 import { SharedClock } from "./clock/shared-clock.ts";
 import { assertSettings, type Entered, UnsafeSettings } from "./dataset.ts";
 import { type Lane, type Operation, Session } from "./exchange.ts";
-import { type Flushed, type FlushHook, Flushing } from "./flushing.ts";
+import { type Flushed, type FlushHook, Flushing } from "./flush.ts";
 import { FORMATS, type Formats } from "./formats.ts";
 import { DATASET_KEY } from "./keys.ts";
+import { leave } from "./leave.ts";
 import { Beats } from "./membership/beats.ts";
 import { Lag } from "./membership/lag.ts";
 import { Peers } from "./membership/peers.ts";
@@ -27,7 +28,6 @@ import { RunJournal } from "./replica/run-journal.ts";
 import { SharedStore } from "./replica/shared-store.ts";
 import { SCRIPTS } from "./scripts.ts";
 import { STALE_MS } from "./settings.ts";
-import { within } from "./within.ts";
 
 export interface CellOptions {
   /** The cell's name: of its folder for ever. */
@@ -133,8 +133,6 @@ export interface CellStanding {
 }
 
 const CONNECT_MS = 10_000;
-/** A cell that stops tells the others, who do not wait for it then; without Redis they learn it by its silence. */
-const LEAVE_MS = 1000;
 
 /** @throws Error with a line for the operator */
 export async function openCell(options: CellOptions): Promise<Cell> {
@@ -377,31 +375,7 @@ async function forget({ link, session, replica, beats }: Forgetting): Promise<vo
   await link.call("BGREWRITEAOF").catch(() => {});
 }
 
-interface Leaving {
-  readonly session: Session;
-  readonly beats: Beats;
-  readonly follower: Follower;
-  readonly awake: Wakefulness;
-  readonly parts: Parts;
-  readonly close: () => void;
-}
-
-async function leave({ session, beats, follower, awake, parts, close }: Leaving): Promise<void> {
-  awake.stop();
-  const operation = ["leave", parts.areSettled() ? 1 : 0, parts.inserting.isDone() ? 1 : 0] as const;
-  // A beat behind it would make this one a cell that fell silent.
-  await said(beats.stop().then(() => session.lane("leave").send([operation])));
-  session.close();
-  close();
-  await Promise.all([beats.stop(), follower.stop()]);
-}
-
 const pagesOf =
   ({ cell, datasetId }: CellOptions, link: RedisLink, session: Session): AskPage =>
   (what, ...args) =>
     link.run(SCRIPTS.page, DATASET_KEY, datasetId, session.term, what, ...(args.length > 0 ? args : [cell]));
-
-/** Resolves once this is said, or cannot be within the time. */
-async function said(saying: Promise<unknown>): Promise<void> {
-  await within(LEAVE_MS, saying).catch(() => {});
-}

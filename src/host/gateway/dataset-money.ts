@@ -1,9 +1,9 @@
 /** What goes up of a folder's money: postings, balances, and what was spent in the periods of budgets. */
 import { AccountTables } from "../../account/tables.ts";
-import { keyScope, orgScope, projectScope } from "../../cluster/cells/budgets/scopes.ts";
 import { FORMER_LEDGER } from "../../cluster/cells/credit/former-ledger.ts";
 import { POSTED_LEDGER } from "../../cluster/cells/credit/shared-credits.ts";
 import type { DatasetRow } from "../../cluster/cells/dataset.ts";
+import { keyScope, orgScope, projectScope } from "../../cluster/cells/leases/scopes.ts";
 import { spendSoFar } from "../../credits/budgets/spend-so-far.ts";
 import { openCredits } from "../../credits/ledger/credits.ts";
 import { entryOf, type StoredEntry } from "../../credits/ledger/entry.ts";

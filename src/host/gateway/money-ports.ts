@@ -3,7 +3,7 @@ import type { Way } from "../../analytics/clickhouse/inserted-until.ts";
 import type { AnalyticsLedger } from "../../analytics/outbox/ledger.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Cell } from "../../cluster/cells/cell.ts";
-import type { Flushed } from "../../cluster/cells/flushing.ts";
+import type { Flushed } from "../../cluster/cells/flush.ts";
 import type { BudgetExceeded, SpendSpike } from "../../credits/budgets/budget.ts";
 import type { CreditBounds } from "../../credits/ledger/accounts.ts";
 import type { Book } from "../../credits/ledger/book.ts";

@@ -30,7 +30,7 @@ import { Jobs } from "../../../src/store/jobs/jobs.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { ManualTime } from "../../support/jobs/fixtures.ts";
 import { ORIGIN } from "../../support/trail.fixtures.ts";
-import { SUPPLIER, TERMS } from "./fixtures.ts";
+import { SUPPLIER, someOrg, TERMS } from "./fixtures.ts";
 import { ScriptedGateway } from "./scripted-gateway.fixtures.ts";
 
 export const MINUTE = 60_000;
@@ -305,5 +305,25 @@ export class AutoTopupWorld {
     this.now.audit.close();
     await this.now.real.close();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** An org that tops up 10 dollars below a balance of 5, by card, with 20 dollars of credit. */
+  async american(): Promise<string> {
+    const orgId = await this.org(someOrg("US"));
+    await this.mandate(orgId);
+    await this.grant(orgId, 20_000_000);
+    await this.put(orgId, 1_000);
+    await this.quiet();
+    return orgId;
+  }
+
+  /** An org that tops up 1,000 rupees, announced first. */
+  async indian(method: "upi" | "card" = "upi"): Promise<string> {
+    const orgId = await this.org(someOrg());
+    await this.mandate(orgId, method);
+    await this.grant(orgId, 20_000_000);
+    await this.put(orgId, 100_000);
+    await this.quiet();
+    return orgId;
   }
 }

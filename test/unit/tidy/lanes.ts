@@ -4,6 +4,7 @@
  */
 import * as ast from "typescript/unstable/ast";
 import { LANES } from "../../../scripts/test-run/lanes.ts";
+import { ALL_FOR_ANY_CELL } from "../../cells/any-cell.ts";
 import type { Finding, Rule } from "./rule.ts";
 import { lineOf, type Source } from "./tree.ts";
 
@@ -89,6 +90,17 @@ function foldersOf(path: string): string[] {
   const names = path.split("/").slice(1, -1);
   return names.map((_, i) => names.slice(0, names.length - i).join("/"));
 }
+
+const anyCell: Rule = {
+  name: "a test that any cell runs exists",
+  cure: "name it as it is called now in test/cells/any-cell.ts, or take it off the list",
+  find: (tree) =>
+    ALL_FOR_ANY_CELL.filter((path) => !tree.paths.includes(path)).map((path) => ({
+      file: "test/cells/any-cell.ts",
+      line: 1,
+      what: `lists ${path}`,
+    })),
+};
 
 const starts: Rule = {
   name: "a test starts what its lane may",
@@ -250,4 +262,4 @@ function isCompared(reading: ast.Node): boolean {
 
 const isOrder = (text: string): boolean => /\.toBe(?:Less|Greater)Than(?:OrEqual)?$/.test(text);
 
-export const laneRules: readonly Rule[] = [testRooms, starts, pauses, replacements, clocks];
+export const laneRules: readonly Rule[] = [testRooms, starts, anyCell, pauses, replacements, clocks];

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ALL_FOR_ANY_CELL } from "../../cells/any-cell.ts";
 import { folderCycles } from "./folders.ts";
 import { importRules } from "./imports.ts";
 import { laneRules } from "./lanes.ts";
@@ -33,6 +34,7 @@ describe("the repository", () => {
         ?.imports.map((i) => i.file ?? i.library),
     ).toEqual([
       "vitest",
+      "test/cells/any-cell.ts",
       ...["folders", "imports", "lanes", "lengths", "rule", "style", "tree"].map(
         (name) => `test/unit/tidy/${name}.ts`,
       ),
@@ -165,6 +167,7 @@ describe("each rule finds what breaks it", () => {
         "test/unit/attic/redis.test.ts:1",
       ],
     ],
+    ["a test that any cell runs", ALL_FOR_ANY_CELL.map(() => "test/cells/any-cell.ts:1")],
     ["no test pauses", [1, 3, 4].map((line) => `test/cells/attic/sleepy.ts:${line}`)],
     ["no test replaces a module", ["test/timed/attic/mock.test.ts:2"]],
     ["no test outside of test/timed", [1, 2, 3, 4].map((line) => `test/cells/attic/timing.ts:${line}`)],

@@ -21,9 +21,9 @@ import type {
 import { monthOf, type Period } from "../../../credits/budgets/periods.ts";
 import type { ChargeSpend } from "../../../credits/ledger/purse.ts";
 import type { Store } from "../../../store/store.ts";
-import type { CreditLane } from "../credit/credit-lane.ts";
-import { budgetOf, type ScopeLease } from "./scope-lease.ts";
-import { keyScope, orgScope, projectScope, type ScopeNames, scopeNames } from "./scopes.ts";
+import type { CreditLane } from "../leases/credit-lane.ts";
+import { budgetOf, type ScopeLease } from "../leases/scope-lease.ts";
+import { keyScope, orgScope, projectScope, type ScopeNames, scopeNames } from "../leases/scopes.ts";
 import type { SharedSpend } from "./shared-spend.ts";
 
 export interface LeasedBudgetsOptions {

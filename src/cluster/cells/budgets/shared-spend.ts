@@ -2,7 +2,7 @@
 import { fail } from "../../../base/errors.ts";
 import type { PeriodSpend } from "../../../credits/budgets/budgets.ts";
 import type { Lane } from "../exchange.ts";
-import type { ScopeLeases } from "./scope-leases.ts";
+import type { ScopeLeases } from "../leases/scope-leases.ts";
 
 export interface SharedSpendOptions {
   /** A lane that only this part uses. */

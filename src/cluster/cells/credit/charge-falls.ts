@@ -4,7 +4,7 @@
  */
 import { type CreditFall, type FallBounds, fallOf } from "../../../credits/ledger/credit-events.ts";
 import type { Store, Table } from "../../../store/store.ts";
-import type { NumberedCharge } from "./charges.ts";
+import type { NumberedCharge } from "../leases/charges.ts";
 
 export interface ChargeFallsDeps {
   readonly store: Store;

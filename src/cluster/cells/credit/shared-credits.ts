@@ -5,8 +5,8 @@ import type { CreditFall, FallBounds } from "../../../credits/ledger/credit-even
 import { type LedgerTables, openLedger } from "../../../credits/ledger/ledger.ts";
 import { CreditLots } from "../../../credits/ledger/lots.ts";
 import type { Cell } from "../cell.ts";
+import type { NumberedCharge } from "../leases/charges.ts";
 import { ChargeFalls } from "./charge-falls.ts";
-import type { NumberedCharge } from "./charges.ts";
 import { CreditView } from "./credit-view.ts";
 import { type LeasedPurseOptions, openLeasedPurse } from "./leased-purse.ts";
 import { SharedBook, type SharedBookDeps } from "./shared-book.ts";

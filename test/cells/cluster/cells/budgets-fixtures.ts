@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { unpack } from "msgpackr";
 import { type Clock, systemClock } from "../../../../src/base/clock.ts";
 import { LeasedBudgets } from "../../../../src/cluster/cells/budgets/leased-budgets.ts";
-import type { Crossed } from "../../../../src/cluster/cells/budgets/scopes.ts";
 import { SharedSpend } from "../../../../src/cluster/cells/budgets/shared-spend.ts";
 import type { Cell } from "../../../../src/cluster/cells/cell.ts";
 import { SharedClock } from "../../../../src/cluster/cells/clock/shared-clock.ts";
@@ -14,6 +13,7 @@ import { CreditView } from "../../../../src/cluster/cells/credit/credit-view.ts"
 import { type LeasedPurse, openLeasedPurse } from "../../../../src/cluster/cells/credit/leased-purse.ts";
 import { createDataset, datasetId } from "../../../../src/cluster/cells/dataset.ts";
 import { type Lane, Session } from "../../../../src/cluster/cells/exchange.ts";
+import type { Crossed } from "../../../../src/cluster/cells/leases/scopes.ts";
 import { connectRedis, Script } from "../../../../src/cluster/cells/redis.ts";
 import { SCRIPTS } from "../../../../src/cluster/cells/scripts.ts";
 import { STALE_MS } from "../../../../src/cluster/cells/settings.ts";

@@ -1,9 +1,9 @@
 /** Purses of several cells at one Redis, and a ledger that hears what they charged. */
 import { expect } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
-import type { NumberedCharge } from "../../../../src/cluster/cells/credit/charges.ts";
 import { CreditView } from "../../../../src/cluster/cells/credit/credit-view.ts";
 import { type LeasedPurse, openLeasedPurse } from "../../../../src/cluster/cells/credit/leased-purse.ts";
+import type { NumberedCharge } from "../../../../src/cluster/cells/leases/charges.ts";
 import type { ActCredit } from "../../../../src/cluster/cells/replica/act-credit.ts";
 import type { Hold } from "../../../../src/credits/ledger/purse.ts";
 import type { UnchargedCall } from "../../../../src/credits/ledger/uncharged.ts";

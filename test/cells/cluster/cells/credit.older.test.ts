@@ -1,9 +1,9 @@
 /** Redis comes back without what it had confirmed: nobody is granted what another cell has spent. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Clock, systemClock } from "../../../../src/base/clock.ts";
-import { lackIn } from "../../../../src/cluster/cells/credit/recovery.ts";
 import { retireCell } from "../../../../src/cluster/cells/dataset.ts";
 import type { Operation } from "../../../../src/cluster/cells/exchange.ts";
+import { lackIn } from "../../../../src/cluster/cells/leases/recovery.ts";
 import type { ActCredit } from "../../../../src/cluster/cells/replica/act-credit.ts";
 import { startFaultProxy } from "../../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../../support/redis-server.ts";

@@ -1,7 +1,7 @@
 /** Credit that a cell holds idle, and does not give back because it is away, or that another gave back a moment ago. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
-import { Charges, type ChargesStore } from "../../../../src/cluster/cells/credit/charges.ts";
+import { Charges, type ChargesStore } from "../../../../src/cluster/cells/leases/charges.ts";
 import type { ActCredit } from "../../../../src/cluster/cells/replica/act-credit.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
 import { until } from "../../../support/wait.ts";

@@ -1,6 +1,6 @@
 /** Cells in processes of their own, killed and paused at any moment, with a Redis that is killed too: money is counted once, and holds. */
 import { describe, expect, test } from "vitest";
-import type { NumberedCharge } from "../../../../src/cluster/cells/credit/charges.ts";
+import type { NumberedCharge } from "../../../../src/cluster/cells/leases/charges.ts";
 import { amount } from "../../../support/effort.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
 import { ENOUGH, spendRow } from "./budgets-fixtures.ts";

@@ -11,24 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.dispose());
 
-/** An org that tops up 10 dollars below a balance of 5, by card, with 20 dollars of credit. */
-async function american(): Promise<string> {
-  const orgId = await world.org(someOrg("US"));
-  await world.mandate(orgId);
-  await world.grant(orgId, 20_000_000);
-  await world.put(orgId, 1_000);
-  await world.quiet();
-  return orgId;
-}
-/** An org that tops up 1,000 rupees, announced first. */
-async function indian(method: "upi" | "card" = "upi"): Promise<string> {
-  const orgId = await world.org(someOrg());
-  await world.mandate(orgId, method);
-  await world.grant(orgId, 20_000_000);
-  await world.put(orgId, 100_000);
-  await world.quiet();
-  return orgId;
-}
 async function cross(orgId: string): Promise<void> {
   await world.spend(orgId, 16_000_000);
   await world.quiet();
@@ -39,7 +21,7 @@ const ists = (ms: number) => new Date(ms + 5.5 * HOUR).toISOString().slice(11, 1
 
 describe("a balance that falls below the threshold", () => {
   test("in USD is topped up at once, with one entry, one invoice and the events", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     expect(debitsOf(orgId)).toHaveLength(0);
     await cross(orgId);
     expect(world.balance(orgId)).toBe(14_000_000);
@@ -60,7 +42,7 @@ describe("a balance that falls below the threshold", () => {
   });
 
   test("is not topped up at the threshold itself, nor while it is switched off", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     await world.spend(orgId, 15_000_000);
     await world.quiet();
     expect(debitsOf(orgId)).toHaveLength(0);
@@ -74,7 +56,7 @@ describe("a balance that falls below the threshold", () => {
   });
 
   test("whose news is lost with the process is found by the sweep", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     await world.spend(orgId, 16_000_000);
     expect(debitsOf(orgId)).toHaveLength(0);
     await world.restart();
@@ -82,7 +64,7 @@ describe("a balance that falls below the threshold", () => {
   });
 
   test("far below zero is topped up until the day's ceiling of debits, and on when the day is over", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     await world.spend(orgId, 80_000_000);
     await world.quiet();
     await world.pass(HOUR);
@@ -94,7 +76,7 @@ describe("a balance that falls below the threshold", () => {
   });
 
   test("is debited three times in any 24 hours at most, counted from when the money could be taken", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     await world.spend(orgId, 80_000_000);
     world.gateway.confirmWith(orgId, ...Array<"unclear_none">(12).fill("unclear_none"));
     await world.quiet();
@@ -117,7 +99,7 @@ describe("a balance that falls below the threshold", () => {
 
 describe("in INR", () => {
   test("a debit is announced at least 24 hours before it, with its amount and time", async () => {
-    const orgId = await indian("card");
+    const orgId = await world.indian("card");
     await cross(orgId);
     const announcedMs = world.time.now();
     const [notice] = world.eventData(orgId, "auto_topup.notified");
@@ -133,7 +115,7 @@ describe("in INR", () => {
 
   test("by UPI no debit begins from 10:00 to 13:00 and 17:00 to 21:30", async () => {
     for (const hours of [4, 5, 6, 7, 8, 11, 12, 14]) {
-      const orgId = await indian();
+      const orgId = await world.indian();
       const untilMs = Math.ceil((world.time.now() - 18.5 * HOUR) / DAY) * DAY + 18.5 * HOUR + hours * HOUR;
       await world.pass(untilMs - world.time.now() + 90 * MINUTE, HOUR);
       await cross(orgId);
@@ -145,7 +127,7 @@ describe("in INR", () => {
   });
 
   test("by UPI a debit whose preparation lasts into such hours begins after them", async () => {
-    const orgId = await indian();
+    const orgId = await world.indian();
     // 08:50 in India, 25 hours before 09:50.
     const fromMs =
       Math.ceil((world.time.now() - 3 * HOUR - 20 * MINUTE) / DAY) * DAY + 3 * HOUR + 20 * MINUTE;
@@ -159,7 +141,7 @@ describe("in INR", () => {
   });
 
   test("the debit is dropped where the balance has risen before it, and announced anew when it falls again", async () => {
-    const orgId = await indian("card");
+    const orgId = await world.indian("card");
     await cross(orgId);
     await world.grant(orgId, 30_000_000);
     await world.pass(30 * HOUR);
@@ -170,7 +152,7 @@ describe("in INR", () => {
   });
 
   test("another amount is announced anew", async () => {
-    const orgId = await indian("card");
+    const orgId = await world.indian("card");
     await cross(orgId);
     await world.pass(20 * HOUR, HOUR);
     await world.put(orgId, 200_000);
@@ -181,7 +163,7 @@ describe("in INR", () => {
   });
 
   test("an announcement whose day has passed is made again", async () => {
-    const orgId = await indian("card");
+    const orgId = await world.indian("card");
     await cross(orgId);
     world.now.mortal.isDead = true;
     world.time.advance(5 * DAY);
@@ -191,7 +173,7 @@ describe("in INR", () => {
   });
 
   test("a debit by UPI is not failed before 48 hours, and may still be paid", async () => {
-    const [failing, paying] = [await indian(), await indian()];
+    const [failing, paying] = [await world.indian(), await world.indian()];
     for (const orgId of [failing, paying]) world.gateway.confirmWith(orgId, "soft");
     await cross(failing);
     await cross(paying);
@@ -213,7 +195,7 @@ describe("in INR", () => {
 
 describe("a debit that fails", () => {
   test("softly is tried again after a while; three in a row pause the mandate, and PUT resumes it", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     world.gateway.confirmWith(orgId, "soft", "soft", "soft");
     await cross(orgId);
     expect(debitsOf(orgId)).toHaveLength(1);
@@ -235,7 +217,7 @@ describe("a debit that fails", () => {
   });
 
   test("hard pauses the mandate at once", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     world.gateway.confirmWith(orgId, "hard");
     await cross(orgId);
     await world.pass(3 * DAY, 6 * HOUR);
@@ -249,7 +231,7 @@ describe("a debit that fails", () => {
   });
 
   test("softly once is forgotten with the next one that is paid", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     world.gateway.confirmWith(orgId, "soft");
     await cross(orgId);
     await world.pass(2 * HOUR);
@@ -258,7 +240,7 @@ describe("a debit that fails", () => {
   });
 
   test("because the payer opted out of it is no failure, and none follows for a day", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     world.gateway.confirmWith(orgId, "opt_out");
     await cross(orgId);
     await world.pass(23 * HOUR, HOUR);
@@ -269,14 +251,14 @@ describe("a debit that fails", () => {
   });
 
   test("at its preparation fails like any other", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     world.gateway.prepareWith(orgId, "declined");
     await cross(orgId);
     expect([statuses(orgId), world.status(orgId)]).toEqual([["failed"], "paused"]);
   });
 
   test("is told of in the same way where a webhook says it first", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     world.gateway.confirmWith(orgId, "processing");
     await cross(orgId);
     const [row] = world.topups(orgId);
@@ -299,7 +281,7 @@ describe("a debit whose answer is lost", () => {
   test.each(["unclear_paid", "unclear_none", "unclear_late", "busy"] as const)(
     "(%s) is read, and made once",
     async (step) => {
-      const orgId = await american();
+      const orgId = await world.american();
       world.gateway.confirmWith(orgId, step);
       await cross(orgId);
       await world.pass(2 * HOUR, MINUTE);
@@ -313,7 +295,7 @@ describe("a debit whose answer is lost", () => {
   );
 
   test("keeps its place until no request can have an effect any more, though it is not wanted now", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     world.gateway.confirmWith(orgId, "unclear_none");
     await cross(orgId);
     await world.grant(orgId, 50_000_000);
@@ -324,7 +306,7 @@ describe("a debit whose answer is lost", () => {
   });
 
   test("at its preparation is prepared again by the same key", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     world.gateway.prepareWith(orgId, "unclear", "busy", "unclear");
     await cross(orgId);
     await world.pass(HOUR, MINUTE);
@@ -332,7 +314,7 @@ describe("a debit whose answer is lost", () => {
   });
 
   test("that a reader of the top-up asks after before it is confirmed is not failed by that", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     world.gateway.confirmWith(orgId, "unclear_none");
     await cross(orgId);
     const [row] = world.topups(orgId);
@@ -343,7 +325,7 @@ describe("a debit whose answer is lost", () => {
 
 describe("a debit", () => {
   test("of another amount than was asked is parked, and pauses the mandate", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     world.gateway.confirmWith(orgId, "wrong_amount");
     await cross(orgId);
     await world.pass(2 * DAY, 6 * HOUR);
@@ -355,7 +337,7 @@ describe("a debit", () => {
   });
 
   test("of another amount that is paid after it was given up pauses the mandate too", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     world.gateway.confirmWith(orgId, "opt_out");
     await cross(orgId);
     await world.pass(HOUR);
@@ -369,7 +351,7 @@ describe("a debit", () => {
   });
 
   test("that takes hours is the only one, and is credited when the money is there", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     world.gateway.confirmWith(orgId, "processing");
     await cross(orgId);
     await world.spend(orgId, 1_000_000);
@@ -380,7 +362,7 @@ describe("a debit", () => {
   });
 
   test("that was asked for goes on when the mandate is cancelled, and none follows", async () => {
-    const orgId = await american();
+    const orgId = await world.american();
     world.gateway.confirmWith(orgId, "processing");
     await world.spend(orgId, 80_000_000);
     await world.quiet();

@@ -1,9 +1,9 @@
 /** A lease, between an exchange and its answer. */
 import { expect, test } from "vitest";
-import { ScopeLease } from "../../../../src/cluster/cells/budgets/scope-lease.ts";
-import { keyScope } from "../../../../src/cluster/cells/budgets/scopes.ts";
 import { SharedClock } from "../../../../src/cluster/cells/clock/shared-clock.ts";
-import { OrgLease } from "../../../../src/cluster/cells/credit/org-lease.ts";
+import { OrgLease } from "../../../../src/cluster/cells/leases/org-lease.ts";
+import { ScopeLease } from "../../../../src/cluster/cells/leases/scope-lease.ts";
+import { keyScope } from "../../../../src/cluster/cells/leases/scopes.ts";
 import { STALE_MS } from "../../../../src/cluster/cells/settings.ts";
 import type { BudgetScope } from "../../../../src/credits/budgets/budget.ts";
 import { openPeriods } from "../../../../src/credits/budgets/periods.ts";

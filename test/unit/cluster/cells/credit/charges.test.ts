@@ -1,8 +1,8 @@
 /** Charges of a cell, as the next process of its folder reads them. */
 import { Packr } from "msgpackr";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { crossedIn } from "../../../../../src/cluster/cells/budgets/scopes.ts";
-import { Charges, type Row } from "../../../../../src/cluster/cells/credit/charges.ts";
+import { Charges, type Row } from "../../../../../src/cluster/cells/leases/charges.ts";
+import { crossedIn } from "../../../../../src/cluster/cells/leases/scopes.ts";
 import type { ChargeSpend } from "../../../../../src/credits/ledger/purse.ts";
 import { tempStore } from "../../../../support/credits/fixtures.ts";
 

@@ -6,13 +6,13 @@ import type { Clock } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import type { BudgetScope } from "../../../credits/budgets/budget.ts";
 import { Soon } from "../../../store/soon.ts";
-import { ScopeLease } from "../budgets/scope-lease.ts";
-import { ScopeLeases } from "../budgets/scope-leases.ts";
 import type { SharedClock } from "../clock/shared-clock.ts";
 import type { Lane, Operation } from "../exchange.ts";
 import type { Charges, Numbering, Row } from "./charges.ts";
 import { OrgLease } from "./org-lease.ts";
 import { asText } from "./recovery.ts";
+import { ScopeLease } from "./scope-lease.ts";
+import { ScopeLeases } from "./scope-leases.ts";
 import { answersOf, type Sum, type Turn, type TurnAnswer, turnOf } from "./turn.ts";
 
 export interface CreditLaneOptions {

@@ -7,7 +7,7 @@ import { Packr } from "msgpackr";
 import type { ChargeSpend } from "../../../credits/ledger/purse.ts";
 import type { UnchargedCall } from "../../../credits/ledger/uncharged.ts";
 import type { Log, Store } from "../../../store/store.ts";
-import { type Crossed, crossedIn, ScopeSums } from "../budgets/scopes.ts";
+import { type Crossed, crossedIn, ScopeSums } from "./scopes.ts";
 
 /** A charge as the ledger has it. */
 export interface NumberedCharge extends UnchargedCall {

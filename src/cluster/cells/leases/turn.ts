@@ -1,9 +1,10 @@
 /** One exchange about credit: what is sent of each org and budget, and what is answered. */
-import { ScopeLease } from "../budgets/scope-lease.ts";
-import type { ScopeLeases } from "../budgets/scope-leases.ts";
+
 import type { Operation } from "../exchange.ts";
 import type { Batch } from "./charges.ts";
 import type { LeaseAnswer, OrgLease } from "./org-lease.ts";
+import { ScopeLease } from "./scope-lease.ts";
+import type { ScopeLeases } from "./scope-leases.ts";
 
 export interface Sent {
   readonly org: OrgLease;

@@ -7,7 +7,7 @@ import { DAY_MS } from "../../../base/time.ts";
 import type { Budget, BudgetName, BudgetScope } from "../../../credits/budgets/budget.ts";
 import { monthOf, type Period } from "../../../credits/budgets/periods.ts";
 import type { SharedClock } from "../clock/shared-clock.ts";
-import { OrgLease } from "../credit/org-lease.ts";
+import { OrgLease } from "./org-lease.ts";
 import { budgetNameOf, type ScopeSum } from "./scopes.ts";
 
 const USUAL_DAYS = 7;
