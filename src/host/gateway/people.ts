@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { openIdentity } from "../../account/identity/open.ts";
 import { openMailRoom } from "../../account/mail/open.ts";
 import { openAccount } from "../../account/open.ts";
+import { operatorSecret } from "../../account/operator/operator-key.ts";
 import { openDirectory } from "../../account/scim/open.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import { grantFirst } from "../../credits/ledger/first-grant.ts";
@@ -43,6 +44,8 @@ export async function openPeople(config: Config, log: Logger, ground: Ground & P
     log,
   });
   const directory = openDirectory({ ...ground, ...account, publicUrl, log });
+  const shared = ground.cell && ground.installation.secret("operator");
+  const isOperatorKey = operatorSecret(config.dataDir, shared);
   const identity = openIdentity({
     ...ground,
     ...account,
@@ -56,5 +59,5 @@ export async function openPeople(config: Config, log: Logger, ground: Ground & P
     log,
   });
   directory.handleJobs(ground.jobs, (personId) => void identity.sessions.endAllOf(personId));
-  return { account, mail, directory, identity };
+  return { account, mail, directory, identity, isOperatorKey };
 }

@@ -3,7 +3,6 @@
  */
 import type { Logger } from "pino";
 import type { openAccount } from "../../account/open.ts";
-import { operatorSecret } from "../../account/operator/operator-key.ts";
 import type { OwnKeys } from "../../account/provider-keys/provider-keys.ts";
 import { type Analytics, openAnalytics } from "../../analytics/analytics.ts";
 import { openOutbox } from "../../analytics/outbox/outbox.ts";
@@ -134,7 +133,7 @@ export async function openRooms(config: Config, log: Logger, { shared, cell }: R
     ...apps,
     directory,
     identity,
-    isOperatorKey: operatorSecret(config.dataDir, ground.cell && ground.installation.secret("operator")),
+    isOperatorKey: people.isOperatorKey,
     mail,
     telemetry,
     receipts: openReceipts({ ...ground, publicUrl: config.publicUrl, host: config.host, log }),
