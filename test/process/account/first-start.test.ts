@@ -52,9 +52,9 @@ function startKilledAt(step: "first file" | "second file" | "transaction" | "end
   const source = (file: string) => JSON.stringify(new URL(`../../../src/${file}`, import.meta.url).href);
   const program = `
     import { firstStart } from ${source("account/first-start.ts")};
-    import { saveSecret } from ${source("process/secret-file.ts")};
+    import { saveSecret } from ${source("base/process/secret-file.ts")};
     import { AccountTables } from ${source("account/tables.ts")};
-    import { systemClock } from ${source("clock.ts")};
+    import { systemClock } from ${source("base/clock.ts")};
     import { openStore } from ${source("store/store.ts")};
     const [dataDir, step] = process.argv.slice(1);
     const at = (name) => { if (name === step) process.kill(process.pid, "SIGKILL"); };

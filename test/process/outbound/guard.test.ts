@@ -170,7 +170,7 @@ test("a proxy of the environment is not asked", async () => {
   const proxy = await startReceiver();
   const from = (file: string) => JSON.stringify(new URL(`../../../src/${file}`, import.meta.url).href);
   const program = `
-    import { systemClock } from ${from("clock.ts")};
+    import { systemClock } from ${from("base/clock.ts")};
     import { openOutbound } from ${from("outbound/send.ts")};
     import { readAllow } from ${from("outbound/rules.ts")};
     const rules = { allow: readAllow(["127.0.0.0/8"]), ownPorts: () => [], ownAddresses: () => new Set() };

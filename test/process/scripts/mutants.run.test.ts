@@ -24,7 +24,7 @@ export function left(size: number, taken: number): number {
 }
 `;
 const testOf = (body: string): string =>
-  `import { expect, test } from "vitest";\nimport { left, used } from "../src/limits/window.ts";\n${body}\n`;
+  `import { expect, test } from "vitest";\nimport { left, used } from "../src/credits/limits/window.ts";\n${body}\n`;
 
 /** What a checkout has of it, and tests of its own. */
 const FILES = {
@@ -104,7 +104,7 @@ describe("coverage", () => {
     const tests = [3, 1, 2].map((ms) => ({ path: `${ms}`, ms, spans: { [SOURCE]: [[10, 20]] as const } }));
     expect(filesThatRun(tests, SOURCE, 19, 30).map(({ path }) => path)).toEqual(["1", "2", "3"]);
     expect(filesThatRun(tests, SOURCE, 20, 30)).toEqual([]);
-    expect(filesThatRun(tests, "src/limits/other.ts", 10, 20)).toEqual([]);
+    expect(filesThatRun(tests, "src/credits/limits/other.ts", 10, 20)).toEqual([]);
   });
 });
 
