@@ -70,7 +70,7 @@ export async function restore({ operand }: Given, shell: Shell): Promise<number>
 
 /** A folder of one cell is no installation. @throws Error for the operator */
 function assertWhole(dataDir: string): void {
-  const machine = resolve(dataDir, "../../..");
+  const machine = resolve(dataDir, "../..");
   if (resolve(dataDir, "..") === join(machine, "cells") && existsSync(lmdbPath(machine)))
     throw new Error(`DATA_DIR=${dataDir} is that of one cell: DATA_DIR=${machine} has all of them`);
 }

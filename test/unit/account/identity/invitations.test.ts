@@ -151,7 +151,7 @@ describe("S6: accepting", () => {
     expect(await accept(token, id)).toBe("done");
   });
 
-  test.each(["", "x", "ivt_00000000000000000000000000", "../../..", "\u0000", "__proto__"])(
+  test.each(["", "x", "ivt_00000000000000000000000000", "../..", "\u0000", "__proto__"])(
     "of what never was is not found: %j",
     async (id) => {
       await rig.invite(await rig.org("acme"), "ada@example.com");
