@@ -1,4 +1,4 @@
-/** Opens the room of accounts: orgs, people, keys, and who is an operator. */
+/** Opens the room of accounts: orgs, people, operators, keys. */
 import type { Logger } from "pino";
 import type { Clock } from "../base/clock.ts";
 import type { Quotas } from "../base/quota.ts";

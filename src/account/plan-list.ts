@@ -1,4 +1,4 @@
-/** The plans of the settings as accounts see them: what each allows, and which is in force for an org. */
+/** Reads the plans of the settings: what each plan allows its orgs, and which plan is in force where an org names one that is gone. */
 import type { Plan as SoldPlan } from "../base/plan.ts";
 import type { Plan, PlanFeaturesPort, PlanList, PlanPort } from "./plan.ts";
 

@@ -1,4 +1,4 @@
-/** Spans of time in milliseconds. Days are of 24 hours: what goes by the calendar of a zone asks the zone. */
+/** Spans of time in milliseconds. A day here has 24 hours; the calendar of a time zone may have shorter and longer days. */
 
 export const SECOND_MS = 1000;
 export const MINUTE_MS = 60 * SECOND_MS;

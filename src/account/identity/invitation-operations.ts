@@ -118,7 +118,7 @@ export function invitationOperations(deps: InvitationOperationDeps) {
   };
 }
 
-/** The page of an invitation for whoever asks; those who are not signed in are asked to be. */
+/** Draws the page of an invitation. A reader who is not signed in is asked to sign in. */
 function pageFor(deps: InvitationOperationDeps, id: string, head: HttpHead) {
   const { accounts, cookies, sessions } = deps;
   const session = sessions.find(head.cookie(cookies.sessionName) ?? "");

@@ -1,6 +1,6 @@
 /**
- * Opens the room of identity, and says who is behind a credential. Without a provider in the settings the built-in one is
- * started when somebody first signs in, and only where nobody but this machine can reach the gateway.
+ * Opens the room of identity: sessions, sign-in, and the person behind a session. Without an identity provider in the settings the
+ * gateway starts one of its own at the first sign-in, and only where no other machine can reach the gateway.
  */
 import type { Logger } from "pino";
 import { fail } from "../../base/errors.ts";
@@ -52,7 +52,7 @@ export interface Identity {
   readonly operations: ReturnType<typeof identityOperations>;
   /** Name of the session cookie. */
   readonly sessionCookie: string;
-  /** Who is behind a session. @throws WeirError that refuses the request */
+  /** Finds the person of a session and makes the caller of it. @throws WeirError that refuses the request */
   personOf(request: PersonRequest): Caller;
   /** Port of the room of accounts. */
   locksOf(security: SecuritySettings, head: HttpHead): ReturnType<typeof locksOf>;

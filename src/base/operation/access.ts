@@ -51,7 +51,10 @@ export interface Needs {
   readonly person: PersonSide | undefined;
 }
 
-/** Splits it. Neither key nor person may call what is `public`, for `operator` or for `directory` by these needs. */
+/**
+ * Splits an access into what a key needs and what a person needs. Routes that are `public`, or for `operator` or `directory`, are not
+ * opened by a key or a person: both needs are undefined there.
+ */
 export function needsOf(access: Access): Needs {
   if (access === "anyone") return { key: "key", person: "everyone" };
   if (access === "public" || access === "operator" || access === "directory") return NOBODY;

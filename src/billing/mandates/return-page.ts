@@ -1,6 +1,6 @@
 /**
  * The page to which a payment gateway sends a payer back from the registration of a mandate: `GET /billing/mandates/{id}`. It is open
- * to anyone who has its address, so it says no more than whether the mandate is registered; the payment gateway is asked itself.
+ * to anyone who has its address, so the page says only whether the mandate is registered. The payment gateway is asked anew for it.
  */
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";

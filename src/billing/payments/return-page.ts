@@ -1,6 +1,6 @@
 /**
- * How a page looks to which a payment gateway sends a payer back. It is open to anyone who has its address, so it says no more than how
- * one thing stands, and the address, which names that thing, is told to no other site.
+ * Draws the page to which a payment gateway sends a payer back. Anyone who has the page's address may open it, so the page says only how
+ * one payment or mandate stands. The address names that payment, so browsers tell it to no other site.
  */
 import { html } from "../../base/html.ts";
 import { raw } from "../../base/operation/answer.ts";
