@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { type Route, routeTable } from "../src/edge/routes.ts";
+import { openHouse } from "../src/host/gateway/house.ts";
 import { operationsOf } from "../src/host/gateway/operations.ts";
-import { openRooms } from "../src/host/gateway/rooms.ts";
 import { StopTime } from "../src/host/gateway/stop-time.ts";
 import { readConfig } from "../src/host/settings/config.ts";
 
@@ -26,11 +26,11 @@ export async function readRouteTable(): Promise<readonly Route[]> {
       CLICKHOUSE_URL: NOWHERE,
       SIMULATOR_URL: NOWHERE,
     });
-    const rooms = await openRooms(config, pino({ level: "silent" }), { shared: undefined, cell: undefined });
+    const house = await openHouse(config, pino({ level: "silent" }), { shared: undefined, cell: undefined });
     try {
-      return routeTable(operationsOf(rooms, config));
+      return routeTable(operationsOf(house, config));
     } finally {
-      await rooms.close(new StopTime(STOP_MS));
+      await house.close(new StopTime(STOP_MS));
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

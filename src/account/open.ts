@@ -14,7 +14,14 @@ import { FirstOwner } from "./people/first-owner.ts";
 import { openInvitationCounts } from "./people/member-operations.ts";
 import type { UserRow } from "./person.ts";
 import type { PlanFeaturesPort, PlanList, PlanPort } from "./plan.ts";
-import { featuresPort, planList, planPort, type SoldPlans } from "./plan-list.ts";
+import {
+  featuresPort,
+  type KeptBytesPort,
+  keptBytesPort,
+  planList,
+  planPort,
+  type SoldPlans,
+} from "./plan-list.ts";
 import { ProviderKeys } from "./provider-keys/provider-keys.ts";
 import { openVault } from "./provider-keys/vault.ts";
 import { AccountTables } from "./tables.ts";
@@ -43,6 +50,7 @@ export interface Account {
   readonly plan: PlanPort;
   readonly planFeatures: PlanFeaturesPort;
   readonly plans: PlanList;
+  readonly planKeptBytes: KeptBytesPort;
   readonly accounts: AccountTables;
   readonly ownKeys: ProviderKeys;
   readonly lastUsed: LastUsed;
@@ -110,6 +118,7 @@ export async function openAccount(ports: AccountPorts): Promise<Account> {
     firstOwner,
     planFeatures: featuresPort(sold),
     plans: planList(sold),
+    planKeptBytes: keptBytesPort(sold),
     tickets: new Tickets(store, ports.quotas),
     closeTables() {
       for (const table of tables) table.close();

@@ -26,6 +26,20 @@ export function featuresPort({ plans, defaultId }: SoldPlans): PlanFeaturesPort 
   };
 }
 
+/** Bytes that an org's plan lets it keep of its live and its test calls; undefined where the plan says nothing of them. */
+export type KeptBytesPort = (planId: string) => {
+  readonly live: number | undefined;
+  readonly test: number | undefined;
+};
+
+export function keptBytesPort({ plans, defaultId }: SoldPlans): KeptBytesPort {
+  const known = new Map(plans.map(({ id, limits }) => [id, limits]));
+  return (id) => {
+    const { kept_bytes: live, kept_test_bytes: test } = known.get(id) ?? known.get(defaultId) ?? {};
+    return { live, test };
+  };
+}
+
 /** The settings have a default plan, or the start is refused. */
 export function planList(sold: SoldPlans): PlanList {
   const { defaultId } = sold;

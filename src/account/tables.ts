@@ -96,6 +96,11 @@ export class AccountTables {
     return this.org(this.project(projectId)?.orgId ?? "")?.timeZone ?? "UTC";
   }
 
+  /** Days for which an org keeps payloads now. */
+  retentionDays(orgId: string): number {
+    return this.org(orgId)?.dataPolicy.retentionDays ?? 0;
+  }
+
   orgBySlug(slug: string): OrgRow | undefined {
     const id = this.#orgBySlug.get(slug);
     if (id !== undefined) return this.#orgs.get(id);

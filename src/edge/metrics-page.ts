@@ -4,7 +4,7 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import { fail } from "../base/errors.ts";
-import type { MetricsText } from "../base/metric-family.ts";
+import type { MetricsText } from "../base/metrics/family.ts";
 import type { HttpHead } from "../base/operation/http-head.ts";
 import { digestOf } from "./metrics-settings.ts";
 import type { Page } from "./server.ts";

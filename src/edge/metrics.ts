@@ -8,42 +8,8 @@ import {
   type MetricsText,
   metricsText,
   type Over,
-} from "../base/metric-family.ts";
-
-/** Counts for one set of labels. */
-interface HistogramSeries {
-  readonly labels: Readonly<Record<string, string>>;
-  /** One per bound, not cumulative, and one for values above all bounds. */
-  readonly counts: readonly number[];
-  readonly sum: number;
-}
-
-/** Read at each scrape. Counters only grow. */
-export interface MetricSources {
-  readonly gauges: Readonly<
-    Record<
-      string,
-      {
-        readonly help: string;
-        /** How those of several cells make one; absent: their sum. */
-        readonly over?: Over;
-        read(): number;
-      }
-    >
-  >;
-  readonly counters: Readonly<
-    Record<
-      string,
-      { readonly help: string; readonly label?: string; read(): number | Readonly<Record<string, number>> }
-    >
-  >;
-  readonly histograms: Readonly<
-    Record<
-      string,
-      { readonly help: string; readonly bounds: readonly number[]; read(): Iterable<HistogramSeries> }
-    >
-  >;
-}
+} from "../base/metrics/family.ts";
+import type { MetricSources } from "../base/metrics/sources.ts";
 
 export interface Metrics {
   /** Without the labels of all series. */

@@ -18,7 +18,7 @@ import { Listeners } from "../../src/base/listeners.ts";
 import type { KnownServices } from "../../src/cluster/supervisor/services.ts";
 import { type Gateway, startGateway } from "../../src/host/gateway/gateway.ts";
 import { initDataset, secretsKeyText } from "../../src/host/gateway/init-dataset.ts";
-import { openServices } from "../../src/host/gateway/services.ts";
+import { openServices } from "../../src/host/services/services.ts";
 import { readConfig } from "../../src/host/settings/config.ts";
 import { missingRedis, startRedis, type TestRedis } from "./redis-server.ts";
 

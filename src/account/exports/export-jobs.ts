@@ -135,7 +135,10 @@ export function exportRemover({ exports, folder }: ExportJobDeps): JobHandler<Pa
 }
 
 /** Removes an org's files. The rows go after them, so that a crash between leaves no file that nothing names. */
-export async function removeFilesOf({ exports, folder }: ExportJobDeps, orgId: string): Promise<void> {
+export async function removeFilesOf(
+  { exports, folder }: Pick<ExportJobDeps, "exports" | "folder">,
+  orgId: string,
+): Promise<void> {
   for (const { id } of exports.of(orgId)) {
     for (const path of [exportPath(folder, id), `${exportPath(folder, id)}.unfinished`])
       await rm(path, { force: true });
@@ -143,7 +146,11 @@ export async function removeFilesOf({ exports, folder }: ExportJobDeps, orgId: s
 }
 
 /** Other cells ask this one for the files that were written here before there were others. */
-export async function nameOwnFiles({ exports, folder, cell }: ExportJobDeps): Promise<void> {
+export async function nameOwnFiles({
+  exports,
+  folder,
+  cell,
+}: Pick<ExportJobDeps, "exports" | "folder" | "cell">): Promise<void> {
   const files = new Set(await readdir(folder).catch(() => []));
   if (cell !== undefined && files.size > 0) await exports.nameCell(cell, (id) => files.has(`${id}.zip`));
 }

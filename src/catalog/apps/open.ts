@@ -25,7 +25,14 @@ export interface AppPorts {
   readonly quotas: Quotas;
 }
 
-export function openAppRoom(ports: AppPorts) {
+export interface AppRoom {
+  readonly tables: AppTables;
+  readonly operations: ReturnType<typeof appOperations> & PublicApps["operations"];
+  /** What is measured of a model, with the public apps that use it; undefined while analytics is unreachable. */
+  modelStats(modelId: string): Promise<MeasuredModel | undefined>;
+}
+
+export function openAppRoom(ports: AppPorts): AppRoom {
   const { store, clock, accounts, catalog, trail, quotas } = ports;
   const tables = new AppTables(store);
   const shown = new PublicApps({
@@ -37,14 +44,11 @@ export function openAppRoom(ports: AppPorts) {
     minOrgs: ports.minOrgs,
   });
   return {
-    apps: {
-      tables,
-      operations: { ...appOperations({ apps: tables, accounts, clock, trail, quotas }), ...shown.operations },
-      /** What is measured of a model, with the public apps that use it. */
-      async modelStats(modelId: string): Promise<MeasuredModel | undefined> {
-        const [stats, apps] = await Promise.all([ports.modelStats(modelId), shown.usesOf(modelId)]);
-        return stats && { ...stats, apps };
-      },
+    tables,
+    operations: { ...appOperations({ apps: tables, accounts, clock, trail, quotas }), ...shown.operations },
+    async modelStats(modelId) {
+      const [stats, apps] = await Promise.all([ports.modelStats(modelId), shown.usesOf(modelId)]);
+      return stats && { ...stats, apps };
     },
   };
 }

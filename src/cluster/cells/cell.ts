@@ -1,7 +1,7 @@
 /** Opens one cell: its folder's store, its connections to Redis, and the parts between them. */
 
 import type { Clock } from "../../base/clock.ts";
-import type { Histogram } from "../../base/histogram.ts";
+import type { Histogram } from "../../base/metrics/histogram.ts";
 import type { Store } from "../../store/store.ts";
 import { warnOfClock } from "./clock/clock-check.ts";
 import { SharedClock } from "./clock/shared-clock.ts";

@@ -5,7 +5,7 @@
  */
 import { Packr } from "msgpackr";
 import type { Clock } from "../../base/clock.ts";
-import { Histogram } from "../../base/histogram.ts";
+import { Histogram } from "../../base/metrics/histogram.ts";
 import { ClockCheck, ClocksDisagree, WRONG_CLOCK } from "./clock/clock-check.ts";
 import { ANY_TIME, type Expected, type SharedClock } from "./clock/shared-clock.ts";
 import { type Entered, enterDataset } from "./dataset.ts";

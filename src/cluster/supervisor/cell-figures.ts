@@ -7,7 +7,7 @@ import {
   labelled,
   type MetricFamily,
   type MetricSample,
-} from "../../base/metric-family.ts";
+} from "../../base/metrics/family.ts";
 
 export class CellFigures {
   /** By number of the cell: what its process told last. */

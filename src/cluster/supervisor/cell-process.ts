@@ -1,7 +1,7 @@
 /** One cell as its supervisor sees it: a child process on a folder of its own, started again when it dies. */
 import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../../base/clock.ts";
-import type { GatewayFigures } from "../../base/metric-family.ts";
+import type { GatewayFigures } from "../../base/metrics/family.ts";
 import { Backoff } from "./backoff.ts";
 import type { BackupCall, CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
 import type { CellsLog } from "./own-redis.ts";

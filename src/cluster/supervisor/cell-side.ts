@@ -2,7 +2,7 @@
  * The cell's end of the channel to its supervisor. A cell whose supervisor dies hears the channel close, and stops: nobody would
  * start it again or end it.
  */
-import type { GatewayFigures } from "../../base/metric-family.ts";
+import type { GatewayFigures } from "../../base/metrics/family.ts";
 import type { BackupCall, CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
 import { type KnownServices, RemoteServices } from "./services.ts";
 

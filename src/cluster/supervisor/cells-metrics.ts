@@ -4,7 +4,7 @@ import {
   type MetricFamily,
   type MetricsText,
   metricsText,
-} from "../../base/metric-family.ts";
+} from "../../base/metrics/family.ts";
 import { CellFigures } from "./cell-figures.ts";
 
 /** A cell as it is read. */

@@ -2,7 +2,7 @@
  * What the supervisor and its cells say to each other over their IPC channel. The port is shared, so a probe by HTTP would reach
  * any cell: each says itself what it is.
  */
-import type { GatewayFigures } from "../../base/metric-family.ts";
+import type { GatewayFigures } from "../../base/metrics/family.ts";
 import type { ServiceCall, ServicesState } from "./services.ts";
 
 /** How to reach the engine that the cells share. */

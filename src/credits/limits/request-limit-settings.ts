@@ -1,5 +1,6 @@
 /** The part of `weir.yaml` that bounds how often the control plane is asked. */
 import { z } from "zod";
+import type { RequestLimitSettings } from "./request-limits.ts";
 
 const count = z.int().nonnegative();
 
@@ -21,3 +22,10 @@ export const requestLimitsField = z
     address: z.strictObject({ ...rates(1200, 120), failures: count.default(300) }).prefault({}),
   })
   .prefault({});
+
+/** As `requestLimits` takes them. */
+export const requestLimitsOf = ({
+  request_limits: { keys_of_org: keysOfOrg, ...others },
+}: {
+  readonly request_limits: z.output<typeof requestLimitsField>;
+}): RequestLimitSettings => ({ ...others, keysOfOrg });

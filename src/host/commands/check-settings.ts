@@ -1,10 +1,10 @@
 /** What `weir check` says of settings: a text for each part of the gateway, without secrets. */
 import { join } from "node:path";
+import { analystsState } from "../../analytics/analysts/confinement-told.ts";
 import { type MetricsAddress, metricsAddressOfCells } from "../../edge/metrics-settings.ts";
-import { analystsState } from "../gateway/analysts.ts";
 import { ratesOf } from "../gateway/billing.ts";
 import { planWarnings } from "../gateway/plan-warnings.ts";
-import { allowedRanges } from "../gateway/webhooks.ts";
+import { allowedRanges } from "../gateway/reach.ts";
 import { type Config, ConfigError } from "../settings/config.ts";
 
 /** Notes that a start would be refused, and returns the text. */

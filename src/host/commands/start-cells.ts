@@ -15,7 +15,7 @@ import { type Supervisor, startSupervisor } from "../../cluster/supervisor/super
 import { forgetRedisRestored, isRedisRestored } from "../backup/redis-files.ts";
 import { initDataset, secretsKeyText } from "../gateway/init-dataset.ts";
 import { openCellsMetrics } from "../gateway/listeners.ts";
-import { openServices } from "../gateway/services.ts";
+import { openServices } from "../services/services.ts";
 import type { Config } from "../settings/config.ts";
 import { startScreen } from "./start-screen.ts";
 

@@ -1,5 +1,6 @@
 /** What goes up of a folder's money: postings, balances, and what was spent in the periods of budgets. */
 import { AccountTables } from "../../account/tables.ts";
+import { bootName } from "../../base/process/boot.ts";
 import { FORMER_LEDGER } from "../../cluster/cells/credit/former-ledger.ts";
 import { POSTED_LEDGER } from "../../cluster/cells/credit/shared-credits.ts";
 import type { DatasetRow } from "../../cluster/cells/dataset.ts";
@@ -11,7 +12,6 @@ import { openLedger } from "../../credits/ledger/ledger.ts";
 import { packContent } from "../../store/lmdb/checked.ts";
 import type { Store } from "../../store/store.ts";
 import { keyText, type StoreKey } from "../../store/tables/table.ts";
-import { bootName } from "./boot.ts";
 import { type DatasetPart, sliced } from "./dataset-part.ts";
 
 /** Orgs, or scopes of budgets, of one exchange: some milliseconds of Redis. */

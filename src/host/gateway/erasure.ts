@@ -1,27 +1,24 @@
 /** What is removed of an org that is erased: each room's part, in order. A room that keeps personal data adds its step here. */
 
-import type { Logger } from "pino";
 import { accountErasure, peopleOnlyOf } from "../../account/erasure/account-erasure.ts";
 import { eraseOrg, erasureHandler } from "../../account/erasure/erasure.ts";
 import type { ErasureStep, Position } from "../../account/erasure/erasure-steps.ts";
-import { removeFilesOf } from "../../account/exports/export-jobs.ts";
 import { endingOfMandates, moneyErasure } from "../../billing/money-erasure.ts";
 import { creditLeft } from "../../billing/refunds/acts.ts";
-import type { Config } from "../settings/config.ts";
-import { exportDeps } from "./exports.ts";
-import type { Rooms } from "./rooms.ts";
+import type { House } from "./house.ts";
 
 /** Before the jobs start. */
-export function handleErasure(rooms: Rooms, config: Config, log: Logger): void {
-  const { accounts, clock, jobs, mail, store, trail } = rooms;
+export function handleErasure(house: House): void {
+  const { clock, jobs, log, store, trail } = house.ground;
+  const { account, mail } = house.people;
   jobs.handle(
     eraseOrg,
     erasureHandler({
-      accounts,
+      accounts: account.accounts,
       clock,
       trail,
-      steps: stepsOf(rooms, config),
-      creditLeft: (orgId) => creditLeft({ ...rooms, ...rooms.billing }, orgId),
+      steps: stepsOf(house),
+      creditLeft: (orgId) => creditLeft({ ...house.money, ...house.sales.billing }, orgId),
       mails: { putBegun: mail.putErasureBegun, isOut: mail.isOut },
       onErased: (org) => log.info({ org }, "the data of an organisation were erased"),
       caughtUp: () => store.caughtUp(),
@@ -30,32 +27,29 @@ export function handleErasure(rooms: Rooms, config: Config, log: Logger): void {
   );
 }
 
-function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
-  const { accounts, analytics, answers, audit, clock, events, identity, policies, tickets } = rooms;
-  const { subscriptions } = rooms.planRoom;
-  const money = {
-    ...rooms.billing,
-    ...rooms.billing.topUps.tables,
-    subscriptions,
-    accounts,
-    jobs: rooms.jobs,
-  };
+function stepsOf(house: House): ErasureStep[] {
+  const { account, directory, identity } = house.people;
+  const { accounts, tickets } = account;
+  const { analytics, kept, sales } = house;
+  const { audit, clock, events, jobs } = house.ground;
+  const { subscriptions } = sales.planRoom;
+  const money = { ...sales.billing, ...sales.billing.topUps.tables, subscriptions, accounts, jobs };
   return [
     endingOfMandates(money),
     { name: "records of calls", eraseOutside: (orgId) => analytics.erasure.erase(orgId) },
-    { name: "what payloads count in the quota", erase: (orgId, most) => rooms.kept.erase(orgId, most) },
-    { name: "answers of repeated requests", erase: (orgId, most) => answers.erase(orgId, most) },
+    { name: "what payloads count in the quota", erase: (orgId, most) => kept.bytes.erase(orgId, most) },
+    { name: "answers of repeated requests", erase: (orgId, most) => kept.answers.erase(orgId, most) },
     {
       name: "users of the analytics database",
       erase: (orgId, most) => analytics.analysts.erase(orgId, most),
     },
-    { name: "stored responses", walk: (orgId, most, after) => eraseResponses(rooms, orgId, most, after) },
+    { name: "stored responses", walk: (orgId, most, after) => eraseResponses(house, orgId, most, after) },
     {
       name: "answers and responses at other cells",
-      eraseOutside: () => rooms.forgotten().then(() => false),
+      eraseOutside: () => kept.forgotten().then(() => false),
     },
-    { name: "apps", erase: (orgId, most) => rooms.apps.tables.erase(orgId, most) },
-    { name: "policies", erase: (orgId, most) => policies.tables.erase(orgId, most) },
+    { name: "apps", erase: (orgId, most) => house.apps.tables.erase(orgId, most) },
+    { name: "policies", erase: (orgId, most) => house.routing.policies.tables.erase(orgId, most) },
     {
       name: "people of the built-in identity provider",
       async eraseOutside(orgId) {
@@ -69,19 +63,18 @@ function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
       now: () => clock.now(),
       forgetSessions: (userId) => identity.sessions.forgetAllOf(userId),
     }),
-    { name: "directory", erase: (orgId, most) => rooms.directory.erase(orgId, most) },
-    { name: "webhooks", erase: (orgId, most) => rooms.webhooks.erase(orgId, most) },
-    { name: "events of payments", erase: (orgId, most) => rooms.payments.inbound.erase(orgId, most) },
+    { name: "directory", erase: (orgId, most) => directory.erase(orgId, most) },
+    { name: "webhooks", erase: (orgId, most) => house.webhooks.erase(orgId, most) },
+    { name: "events of payments", erase: (orgId, most) => sales.payments.inbound.erase(orgId, most) },
     ...moneyErasure(money),
-    ...jobsAndWhatTheyMake(rooms, config),
+    ...jobsAndWhatTheyMake(house),
     { name: "events", erase: (orgId, most) => events.erase(orgId, most) },
     { name: "audit", erase: (orgId, most) => audit.erase(orgId, most) },
   ];
 }
 
 /** Behind the members, of whom nobody can ask for another job any more, and before events and audit, which jobs write. */
-function jobsAndWhatTheyMake(rooms: Rooms, config: Config): ErasureStep[] {
-  const { exports, jobs, mail } = rooms;
+function jobsAndWhatTheyMake({ exports, ground: { jobs }, people: { mail } }: House): ErasureStep[] {
   return [
     {
       name: "jobs",
@@ -98,15 +91,20 @@ function jobsAndWhatTheyMake(rooms: Rooms, config: Config): ErasureStep[] {
     },
     {
       name: "files of exports",
-      eraseOutside: (orgId) => removeFilesOf(exportDeps(rooms, config), orgId).then(() => false),
+      eraseOutside: (orgId) => exports.removeFilesOf(orgId).then(() => false),
     },
-    { name: "exports", erase: (orgId, most) => exports.erase(orgId, most) },
+    { name: "exports", erase: (orgId, most) => exports.rows.erase(orgId, most) },
   ];
 }
 
 /** Erases responses of all the org's projects, deleted ones included. */
 function eraseResponses(
-  { accounts, responses }: Rooms,
+  {
+    kept: { responses },
+    people: {
+      account: { accounts },
+    },
+  }: House,
   orgId: string,
   most: number,
   after: Position | undefined,

@@ -5,11 +5,15 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { FirstStart } from "../../account/first-start.ts";
+import { tellConfinement } from "../../analytics/analysts/confinement-told.ts";
+import { handleRetention } from "../../analytics/retention.ts";
 import { systemTimers } from "../../base/clock.ts";
-import type { GatewayFigures } from "../../base/metric-family.ts";
+import type { GatewayFigures } from "../../base/metrics/family.ts";
 import { Descriptors } from "../../base/process/descriptors.ts";
 import { listenFault } from "../../base/process/listen-fault.ts";
 import { reloadCatalog, tellUnconfigured } from "../../catalog/models/open.ts";
+import { requestLimitsOf } from "../../credits/limits/request-limit-settings.ts";
+import { requestLimits } from "../../credits/limits/request-limits.ts";
 import type { CredentialPorts } from "../../edge/authorize.ts";
 import type { CatchUp } from "../../edge/catch-up.ts";
 import { clientAddress } from "../../edge/client-address.ts";
@@ -24,30 +28,27 @@ import { securityHeaders } from "../../edge/security-headers.ts";
 import type { Server } from "../../edge/server.ts";
 import { readStaticFiles } from "../../edge/static-files.ts";
 import type { Exchange } from "../../inference/exchange/exchange.ts";
-import { inquire } from "../../inference/exchange/inquiry/inquire.ts";
+import { type ModelCallPorts, type ModelCalls, openModelCalls } from "../../inference/exchange/open.ts";
+import { upstreamFailures } from "../../inference/upstream/failure-log.ts";
 import { readPolicyJsonSchema } from "../../routing/language/policy-document.ts";
 import { beginBackup } from "../backup/operations.ts";
 import type { Config } from "../settings/config.ts";
 import { DEFAULT_CELL } from "../settings/environment.ts";
-import { tellConfinement } from "./analysts.ts";
 import type { CellPorts, SharedInstallation } from "./cell-settings.ts";
 import { Departure } from "./departure.ts";
 import { handleErasure } from "./erasure.ts";
 import { EVENT_ITEMS } from "./events.ts";
-import { exchangeOf, inquiriesOf } from "./exchange.ts";
-import { handleExports } from "./exports.ts";
+import { exportParts } from "./export-parts.ts";
+import type { Ground } from "./ground.ts";
+import { type House, openHouse } from "./house.ts";
 import { supplierOf } from "./invoices.ts";
-import { openKeyProbes } from "./key-probes.ts";
-import { requestLimitsOf } from "./limits.ts";
 import { openListeners } from "./listeners.ts";
-import { metricSources, type ProcessFacts } from "./metric-sources.ts";
+import { metricsOf, type ProcessFacts } from "./metrics.ts";
 import { backupDeps, operationsOf } from "./operations.ts";
-import { handleRetention } from "./retention.ts";
-import { openRooms, type Rooms } from "./rooms.ts";
+import type { People } from "./people.ts";
+import { allowedRanges } from "./reach.ts";
 import { StopTime } from "./stop-time.ts";
-import { upstreamFailures } from "./upstream-failures.ts";
 import { VERSION } from "./version.ts";
-import { allowedRanges } from "./webhooks.ts";
 
 export interface Gateway {
   /** `http://host:port` */
@@ -98,130 +99,133 @@ const FLUSH_MOST_MS = 8000;
 /** Share of the stop timeout in which a cell goes on serving those who are connected, and bids them connect anew. */
 const LEAVE_SHARE = 1 / 6;
 
-/** Begins to ask providers about suspect keys, which is counted among the metrics. */
-function metricsOf(
-  config: Config,
-  log: Logger,
-  {
-    rooms,
-    exchange,
-    descriptors,
-    around,
-  }: {
-    readonly rooms: Rooms;
-    readonly exchange: Exchange;
-    readonly descriptors: Descriptors;
-    readonly around: Surroundings;
-  },
-) {
-  const keyProbes = openKeyProbes({ ...rooms, log });
-  const facts = { ...around, keyProbes: keyProbes.counts };
-  return openMetrics(metricSources(rooms, exchange, descriptors, facts), labelsOf(config, rooms));
-}
-
 /** @throws ConfigError, CatalogError, or Error with a line for the operator. */
 export async function startGateway(
   config: Config,
   log: Logger,
   around: Surroundings = { droppedLogLines: () => 0 },
 ): Promise<Gateway> {
-  const { limits } = config.settings;
-  const onFault = (err: unknown, requestId: string) =>
-    log.error({ err, requestId }, "a request failed on our side");
   const { shared, cell } = around;
   await assertStartable(config, cell);
-  const rooms = await openRooms(config, log, { shared, cell });
-  const { clients, descriptors } = openDescriptors(rooms);
-  const exchange = exchangeOf(config, rooms, {
-    onFault,
-    onUpstreamFailure: upstreamFailures(log, rooms.clock),
-    onEndpointMissed: rooms.endpointDown.missed,
-    hasRoomFor: (live) => descriptors.hasRoomForCall(live),
-    onRecord: rooms.telemetry?.settled,
-  });
-  const inquiries = inquiriesOf(config, rooms, onFault);
-  const table = routeTable(operationsOf(rooms, config));
+  const house = await openHouse(config, log, { shared, cell });
+  const { ground, routing } = house;
+  const { clients, descriptors } = openDescriptors(house);
+  const onFault = (err: unknown, requestId: string) =>
+    log.error({ err, requestId }, "a request failed on our side");
+  const calls = openCalls(config, house, { onFault, hasRoomFor: (live) => descriptors.hasRoomForCall(live) });
+  const { exchange } = calls;
+  const table = routeTable(operationsOf(house, config));
   const departure = new Departure();
-  const metrics = metricsOf(config, log, { rooms, exchange, descriptors, around });
+  const name = ground.cell?.name ?? config.cell;
+  const sources = metricsOf(house, calls.metrics, { ...around, descriptors });
+  const metrics = openMetrics(sources, labelsOf(config, ground));
   const reference = referenceOf(table);
-  await rooms.policiesWarm(POLICIES_WARM_MS);
-  const name = rooms.cell?.name ?? config.cell;
+  await routing.policiesWarm(POLICIES_WARM_MS);
   const elsewhere = cell?.metricsUrl;
   const read = elsewhere === undefined ? metrics.text : toldElsewhere({ cell: name, url: elsewhere });
-  const server = await openListeners(config, rooms.listeners, read, {
+  const server = await openListeners(config, ground.listeners, read, {
     routes: table,
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../../edge/assets"))],
-    pages: pages(pageDeps(reference, readinessOf(rooms, departure))),
+    pages: pages(pageDeps(reference, readinessOf(house, departure))),
     security: securityHeaders(config.publicUrl?.startsWith("https:") === true),
-    ...callersOf(config, rooms),
+    ...callersOf(config, house),
     exchange,
-    beginTrace: rooms.telemetry?.begin,
-    inquire: (inquiry, incoming) => inquire(inquiries, inquiry, incoming),
-    clock: rooms.clock,
-    uploads: rooms.uploads,
+    beginTrace: house.telemetry?.begin,
+    inquire: calls.inquire,
+    clock: ground.clock,
+    uploads: house.uploads,
     onFault,
-    maxBodyBytes: limits.max_body_bytes,
-    onRefused: rooms.directory.onRefused,
+    maxBodyBytes: config.settings.limits.max_body_bytes,
+    onRefused: house.people.directory.onRefused,
     onConnection: (change) => {
       clients.open += change;
       return change < 0 || descriptors.hasRoomForClient();
     },
     isCrowded: () => !descriptors.hasRoomForCall(exchange.counts().live + 1),
-    catchUp: catchUpOf(rooms),
+    catchUp: catchUpOf(ground),
     sharesPort: cell !== undefined,
-    requests: rooms.cell && departure,
+    requests: ground.cell && departure,
   });
-  beginWork(rooms, config, server.port, log);
+  beginWork(house, server.port);
   const notYet = systemTimers.after(REFERENCE_AFTER_MS, () => void reference.prepare());
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`;
   return {
     url,
-    first: rooms.first,
-    facts: factsOf(config, rooms, url, descriptors),
-    reload: () => reloadCatalog(rooms.catalog, log),
-    unsaved: () => ({ calls: exchange.counts().live, ...rooms.unsaved() }),
+    first: house.people.account.first,
+    facts: factsOf(config, ground, url, descriptors),
+    reload: () => reloadCatalog(ground.catalog, log),
+    unsaved: () => ({
+      calls: exchange.counts().live,
+      writes: ground.store.unsaved(),
+      outboxRows: house.outbox.pending(),
+    }),
     figures: async () => ({ cell: name, families: await metrics.families() }),
-    hasAnalytics: () => rooms.analytics.live(),
-    backup: backupOf(rooms),
+    hasAnalytics: () => house.analytics.live(),
+    backup: backupOf(house),
     async stop() {
       departure.begin();
       notYet();
       const isEmpty = () => clients.open === 0;
       const left = (withinMs: number) => departure.wait({ isEmpty, withinMs, hurry: cell?.hurry });
-      await stopAll({ config, rooms, exchange, server, left });
+      await stopAll({ config, house, exchange, server, left });
     },
   };
 }
 
-const readinessOf = (rooms: Rooms, departure: Departure) => () => {
-  const serving = !departure.hasBegun;
-  const parts = { store: rooms.store.healthy(), analytics: rooms.analytics.live(), serving };
-  const shared = rooms.cell && { shared: rooms.cell.standing().isInTouch };
-  // Analytics may be unreachable for hours without affecting calls.
-  return { ready: parts.store && parts.serving, parts: { ...parts, ...shared } };
-};
+/** Model calls, over all rooms that their steps need. */
+const openCalls = (
+  config: Config,
+  { ground, money, limits, people: { account }, kept, routing, bodies, upstreams, ...house }: House,
+  host: Pick<ModelCallPorts, "onFault" | "hasRoomFor">,
+): ModelCalls =>
+  openModelCalls(config.settings, {
+    ...ground,
+    ...host,
+    limits: limits.limits,
+    purse: money.purse,
+    budgets: money.budgets,
+    keyring: account.keyring,
+    ownKeys: account.ownKeys,
+    answers: kept.answers,
+    responses: kept.responses,
+    kept: kept.bytes,
+    health: routing.health,
+    policies: routing.policies,
+    bodies,
+    upstreams,
+    outbox: house.outbox,
+    shadowRuns: house.analytics.shadowRuns,
+    cell: ground.cell?.name ?? config.cell,
+    onUpstreamFailure: upstreamFailures(ground.log, ground.clock),
+    onEndpointMissed: routing.endpointDown.missed,
+    onRecord: house.telemetry?.settled,
+  });
+
+const readinessOf =
+  ({ ground, analytics }: House, departure: Departure) =>
+  () => {
+    const serving = !departure.hasBegun;
+    const parts = { store: ground.store.healthy(), analytics: analytics.live(), serving };
+    const shared = ground.cell && { shared: ground.cell.standing().isInTouch };
+    // Analytics may be unreachable for hours without affecting calls.
+    return { ready: parts.store && parts.serving, parts: { ...parts, ...shared } };
+  };
 
 /** Who is behind a credential: what a key, a session, a directory's token and the operator's secret resolve to. */
-const credentialsOf = ({
-  keyring,
-  identity,
-  directory,
-  accounts,
-  isOperatorKey,
-}: Rooms): CredentialPorts => ({
-  keyring,
+const credentialsOf = ({ account, identity, directory, isOperatorKey }: People): CredentialPorts => ({
+  keyring: account.keyring,
   sessionCookie: identity.sessionCookie,
   personOf: identity.personOf,
   isOperator: isOperatorKey,
   directoryOf: directory.callerOf,
-  orgIdOf: (idOrSlug) => accounts.orgByIdOrSlug(idOrSlug)?.id,
+  orgIdOf: (idOrSlug) => account.accounts.orgByIdOrSlug(idOrSlug)?.id,
 });
 
 /** Who calls, from where, and how often they may. */
-const callersOf = (config: Config, rooms: Rooms) => ({
-  credentials: credentialsOf(rooms),
-  clientAddress: clientAddress(config.settings.trusted_proxies),
-  requestLimits: requestLimitsOf(config, rooms),
+const callersOf = ({ settings }: Config, { ground: { clock }, limits: { limits }, people }: House) => ({
+  credentials: credentialsOf(people),
+  clientAddress: clientAddress(settings.trusted_proxies),
+  requestLimits: requestLimits({ clock, limits, settings: requestLimitsOf(settings) }),
 });
 
 const pageDeps = (reference: Reference, readiness: PageDeps["readiness"]): PageDeps => ({
@@ -238,12 +242,12 @@ const referenceOf = (routes: readonly Route[]) =>
     page: docsPieces,
   });
 
-const backupOf = (rooms: Rooms): Gateway["backup"] => ({
-  begin: (records) => beginBackup(backupDeps(rooms), records),
-  freeze: (id) => rooms.backup.freeze(id),
+const backupOf = (house: House): Gateway["backup"] => ({
+  begin: (records) => beginBackup(backupDeps(house), records),
+  freeze: (id) => house.backup.freeze(id),
 });
 
-const catchUpOf = ({ cell, store }: Rooms): CatchUp | undefined =>
+const catchUpOf = ({ cell, store }: Ground): CatchUp | undefined =>
   cell && {
     isBehind: () => !store.healthy(),
     soon: () => cell.currentSoon(),
@@ -252,12 +256,12 @@ const catchUpOf = ({ cell, store }: Rooms): CatchUp | undefined =>
   };
 
 /** Labels of all metrics: a gateway alone needs no name, unless it was given one. */
-const labelsOf = ({ cell: name }: Config, { cell }: Rooms): Record<string, string> =>
+const labelsOf = ({ cell: name }: Config, { cell }: Ground): Record<string, string> =>
   cell === undefined && name === DEFAULT_CELL ? {} : { cell: cell?.name ?? name };
 
 interface Stoppable {
   readonly config: Config;
-  readonly rooms: Rooms;
+  readonly house: House;
   readonly exchange: Exchange;
   readonly server: Server;
   /** Waits until clients have gone to other cells: see `Departure.wait`. */
@@ -265,38 +269,43 @@ interface Stoppable {
 }
 
 /** In reverse order of the start. @throws Error that names what did not end in time */
-async function stopAll({ config, rooms, exchange, server, left }: Stoppable): Promise<void> {
+async function stopAll({ config, house, exchange, server, left }: Stoppable): Promise<void> {
   const withinMs = config.settings.timeouts.shutdown_ms;
   const end = new StopTime(withinMs);
   await server.stopListening();
-  if (rooms.cell !== undefined) await left(withinMs * LEAVE_SHARE);
+  if (house.ground.cell !== undefined) await left(withinMs * LEAVE_SHARE);
   const flushMs = Math.min(withinMs * FLUSH_SHARE, FLUSH_MOST_MS);
   await end.wait("calls to be settled", exchange.drain(end.leftMs - flushMs), true);
   server.close();
-  await rooms.close(end);
+  await house.close(end);
   end.finish();
 }
 
 /**
- * Starts what works beside calls. Nobody waits for it: the port is open, and a signal that comes before this function's caller
- * returns would find no handler.
+ * Starts what works beside calls. The start does not wait for it: the port is open, and a signal that comes before this function's
+ * caller returns would find no handler.
  */
-function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): void {
-  const { lastUsed, ownServices, mail, payments, jobs, receipts } = rooms;
-  tellUnconfigured(rooms.catalog.current(), log);
-  handleErasure(rooms, config, log);
-  tellConfinement(rooms.analytics.analystAccess, log);
-  lastUsed.start();
+function beginWork(house: House, port: number): void {
+  const { analytics, exports, people, reach, receipts, sales } = house;
+  const { catalog, clock, jobs, log, ownServices, store } = house.ground;
+  const { account, mail } = people;
+  tellUnconfigured(catalog.current(), log);
+  handleErasure(house);
+  tellConfinement(analytics.analystAccess, log);
+  account.lastUsed.start();
   ownServices?.listensAt(port);
   mail.listensAt(port);
   receipts.listensAt(port);
-  rooms.listens();
-  payments.start();
-  const begun = handleExports(rooms, config, log)
-    .then(() => handleRetention(rooms))
-    .then(() => rooms.books.handleJobs())
+  reach.start();
+  sales.payments.start();
+  const { erasure } = analytics;
+  const retentionDays = (orgId: string) => account.accounts.retentionDays(orgId);
+  const begun = exports
+    .handleJobs((orgId, missing) => exportParts(house, orgId, missing))
+    .then(() => handleRetention({ erasure, clock, jobs, store, retentionDays }))
+    .then(() => sales.books.handleJobs())
     .then(() => mail.start())
-    .then(() => rooms.billing.topUps.start())
+    .then(() => sales.billing.topUps.start())
     .then(() => jobs.start());
   begun.catch((err: unknown) => log.error({ err }, "jobs do not run: no mail or webhook is sent"));
 }
@@ -316,7 +325,7 @@ async function assertStartable(config: Config, cell: CellPorts | undefined): Pro
 }
 
 /** Counts descriptors; those open now belong to the rooms. @throws Error where the limit is too low to serve calls. */
-function openDescriptors({ upstreams, outbound, simulator }: Rooms) {
+function openDescriptors({ upstreams, reach: { outbound }, ground: { simulator } }: House) {
   const clients = { open: 0 };
   const descriptors = new Descriptors({
     clients: () => clients.open,
@@ -328,7 +337,7 @@ function openDescriptors({ upstreams, outbound, simulator }: Rooms) {
   return { clients, descriptors };
 }
 
-const factsOf = (config: Config, { catalog }: Rooms, address: string, { limit }: Descriptors) => ({
+const factsOf = (config: Config, { catalog }: Ground, address: string, { limit }: Descriptors) => ({
   version: VERSION,
   node: process.version,
   address,

@@ -1,30 +1,67 @@
-/** Opens what all other rooms stand on: clock, store, installation and catalog. */
+/** Opens what all other rooms stand on: clock, store with its events and jobs, installation and catalog. */
 import type { Logger } from "pino";
-import { startSimulator } from "../../../simulator/simulator.ts";
-import { type Clock, systemClock } from "../../base/clock.ts";
+import { type Simulator, startSimulator } from "../../../simulator/simulator.ts";
+import { type Clock, systemClock, systemRandom, systemTimers } from "../../base/clock.ts";
 import { Listeners } from "../../base/listeners.ts";
-import { cursors as openCursors } from "../../base/operation/cursor.ts";
+import { type Cursors, cursors as openCursors } from "../../base/operation/cursor.ts";
 import { endProcess } from "../../base/process/exit.ts";
-import { openCatalogRoom } from "../../catalog/models/open.ts";
+import { keepPrivate } from "../../base/process/private-folder.ts";
+import type { Quotas } from "../../base/quota.ts";
+import { type OpenCatalog, openCatalogRoom } from "../../catalog/models/open.ts";
 import type { Cell } from "../../cluster/cells/cell.ts";
 import { assertAlone } from "../../cluster/cells/membership/membership.ts";
+import type { KnownServices, RunningServices } from "../../cluster/supervisor/services.ts";
 import { MONEY_TABLES } from "../../credits/ledger/audit.ts";
-import { openInstallation } from "../../store/installation/installation.ts";
+import { Audit } from "../../store/events/audit.ts";
+import { Events } from "../../store/events/events.ts";
+import type { Trail } from "../../store/events/trail.ts";
+import { type Installation, openInstallation } from "../../store/installation/installation.ts";
+import { Jobs } from "../../store/jobs/jobs.ts";
 import { openStore, type Store } from "../../store/store.ts";
+import { servicesOf } from "../services/services.ts";
 import type { Config } from "../settings/config.ts";
 import type { CellPorts, SharedInstallation } from "./cell-settings.ts";
-import { servicesOf } from "./services.ts";
 
-export interface RoomPorts {
+/** What the gateway is told of the processes around it. */
+export interface GroundPorts {
   /** Rows are shared with other cells. */
   readonly shared: SharedInstallation | undefined;
   readonly cell: CellPorts | undefined;
 }
 
-export type Ground = Awaited<ReturnType<typeof openGround>>;
+export interface Ground extends OpenCatalog {
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly store: Store;
+  /** Undefined in a gateway alone. */
+  readonly cell: Cell | undefined;
+  readonly installation: Installation;
+  readonly cursors: Cursors;
+  /** What every act may put beside its change. */
+  readonly events: Events;
+  readonly audit: Audit;
+  readonly trail: Trail;
+  readonly jobs: Jobs;
+  /** The embedded provider; undefined where the settings name another. */
+  readonly simulator: Simulator | undefined;
+  /** Ports of this process and its children. */
+  readonly listeners: Listeners;
+  /** Ports of the machine on which its supervisor and that one's children listen. */
+  readonly portsOfMachine: () => readonly number[];
+  readonly services: KnownServices;
+  /** Those that this process runs itself: undefined in a cell. */
+  readonly ownServices: RunningServices | undefined;
+  readonly quotas: Quotas;
+  /** Folder of mails that are sent nowhere. */
+  readonly mailDir: string;
+}
 
-/** Clock, store, installation and catalog, which all other rooms need. */
-export async function openGround(config: Config, log: Logger, { shared, cell: ports }: RoomPorts) {
+export async function openGround(
+  config: Config,
+  log: Logger,
+  { shared, cell: ports }: GroundPorts,
+): Promise<Ground> {
+  closeFolder(config, log);
   const local = openStore(config.dataDir, {
     onFailure: (err) => log.error({ err }, "the store cannot commit; calls wait"),
     onNotice: (line) => log.warn(line),
@@ -36,6 +73,7 @@ export async function openGround(config: Config, log: Logger, { shared, cell: po
   const cursors = openCursors(installation.secret("cursors"));
   const listeners = new Listeners((listener, port) => log.debug({ listener, port }, "listens"));
   const simulator = config.simulatorUrl === undefined ? await startOwnSimulator(listeners) : undefined;
+  const { quotas } = config.settings;
   const isCell = cell !== undefined;
   const simulatorUrl = config.simulatorUrl ?? simulator?.url ?? "";
   const known = await openCatalogRoom({
@@ -47,6 +85,7 @@ export async function openGround(config: Config, log: Logger, { shared, cell: po
     isCell,
   });
   return {
+    log,
     clock,
     store,
     cell,
@@ -54,13 +93,43 @@ export async function openGround(config: Config, log: Logger, { shared, cell: po
     cursors,
     simulator,
     listeners,
+    quotas,
     ...known,
+    ...openTrail({ store, clock, cell, quotas, log }),
     portsOfMachine: ports?.portsOfMachine ?? (() => []),
     ...servicesOf(config, { clock, log, listeners }, { isCell, ofMachine: ports?.services }),
-    quotas: config.settings.quotas,
-    /** Folder of mails that are sent nowhere. */
     mailDir: ports?.machineDir ?? config.dataDir,
   };
+}
+
+/** At each start, because files may have been copied there. */
+function closeFolder({ dataDir }: Config, log: Logger): void {
+  const open = keepPrivate(dataDir);
+  if (open.length > 0)
+    log.warn({ paths: open }, "others may read the data folder: it belongs to another user");
+}
+
+/** Jobs, events and the audit. */
+function openTrail({
+  store,
+  clock,
+  cell,
+  quotas,
+  log,
+}: Pick<Ground, "store" | "clock" | "cell" | "quotas" | "log">) {
+  const onFailure = (err: unknown, what: string) => log.error({ err }, what);
+  const events = new Events({ store, clock, onFailure });
+  const audit = new Audit({ store, clock, quotas, onFailure });
+  const jobs = new Jobs({
+    store,
+    clock,
+    timers: systemTimers,
+    random: systemRandom,
+    holder: cell === undefined ? "local" : `${cell.name}:${cell.entered.life}`,
+    isShared: cell !== undefined,
+    onFailure: (err, what) => log.warn({ err }, what),
+  });
+  return { events, audit, jobs, trail: { events, audit } };
 }
 
 const startOwnSimulator = (listeners: Listeners) =>

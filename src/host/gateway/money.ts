@@ -1,94 +1,68 @@
-/** Opens credit and budgets: those of one gateway alone, or of a cell among others. */
-import type { Logger } from "pino";
+/** Opens credit, budgets and limits of keys: those of one gateway alone, or of a cell among others. */
 import { AccountTables } from "../../account/tables.ts";
-import type { Cell } from "../../cluster/cells/cell.ts";
-import { budgetEvents } from "../../credits/budgets/budget-events.ts";
-import { type Budgets, openBudgets } from "../../credits/budgets/budgets.ts";
-import { creditEvents } from "../../credits/ledger/credit-events.ts";
-import { openCredits } from "../../credits/ledger/credits.ts";
-import type { AutoTopupHook } from "./auto-topup.ts";
-import { bootName } from "./boot.ts";
-import type { BudgetTellers, CreditPorts, Credits, MoneyGround } from "./money-ports.ts";
+import { bootName } from "../../base/process/boot.ts";
+import type { MoneyOfCell } from "../../cluster/cells/money/open.ts";
+import type { CreditBounds } from "../../credits/ledger/accounts.ts";
+import type { CreditFall } from "../../credits/ledger/credit-events.ts";
+import { type LimitsRoom, openLimitsRoom } from "../../credits/limits/open.ts";
+import { type Money, openMoney, openMoneyTellers } from "../../credits/open.ts";
+import type { Ground } from "./ground.ts";
+
+/** Hears of credit that falls: automatic top-ups, whose room opens later. */
+interface FallHook {
+  readonly watchedBelow: CreditBounds["watchedBelow"];
+  onFall(fall: CreditFall): void;
+}
+
+export interface OpenMoney extends Money {
+  /** Undefined in a gateway alone, which lists its charges itself. */
+  readonly ofCell: MoneyOfCell | undefined;
+  closeTables(): void;
+}
 
 /** @throws Error with a line for the operator, where a cell's folder is a copy of an older state */
-export async function openMoney(ground: MoneyGround, topUpHook: AutoTopupHook, log: Logger) {
-  const { store, clock, cell, events } = ground;
+export async function openMoneyRoom(ground: Ground, { watchedBelow, onFall }: FallHook): Promise<OpenMoney> {
+  const { store, clock, cell, events, jobs, log } = ground;
   const accounts = new AccountTables(store);
-  const exceeded = budgetEvents({
+  const { closeTables, ...tellers } = openMoneyTellers({
     store,
     clock,
     events,
-    onFailure: (err) => log.error({ err }, "the event of a budget could not be stored"),
+    watchedBelow,
+    onFall,
+    lowCredit: (orgId) => accounts.org(orgId)?.creditsLowMicroUsd ?? undefined,
+    log,
   });
-  const ports = creditPorts(ground, accounts, topUpHook, log);
-  const money =
-    cell === undefined
-      ? openAlone(ground, accounts, { ...ports, exceeded }, log)
-      : await openShared(ground, { ...ports, exceeded }, log);
+  // A gateway alone loads nothing of cells.
+  const open = cell && (await import("../../cluster/cells/money/open.ts")).openMoneyOfCell;
+  const ofCell = open && (await open({ cell, clock, jobs, accounts, tellers, log }));
+  const money = ofCell ?? openMoneyAlone(ground, accounts, tellers);
   accounts.watch({ org: money.boundsChanged });
-  return { ...money, closeTables: () => exceeded.close() };
+  return { ...money, ofCell, closeTables };
 }
 
-type Money = Credits & { readonly budgets: Budgets };
-type Ports = CreditPorts & { readonly exceeded: BudgetTellers };
-
-function openAlone(
-  { store, clock }: MoneyGround,
+const openMoneyAlone = (
+  { store, clock, log }: Ground,
   accounts: AccountTables,
-  { exceeded, ...ports }: Ports,
-  log: Logger,
-): Money {
-  const credits = openCredits({ store, clock, ...ports });
-  const budgets = openBudgets({
+  tellers: Parameters<typeof openMoney>[0]["tellers"],
+): Money =>
+  openMoney({
     store,
     clock,
+    tellers,
+    log,
     boot: bootName(),
-    book: credits.book,
     orgOf(projectId) {
       const project = accounts.project(projectId);
       const timeZone = accounts.org(project?.orgId ?? "")?.timeZone ?? "UTC";
       return project && { orgId: project.orgId, timeZone };
     },
     lineageOf: accounts.lineageOfId,
-    onBudgetExceeded: (event) => log.warn({ event }, "a budget is used up"),
-    putExceeded: exceeded.put,
-    putSpike: exceeded.putSpike,
   });
-  return { ...credits, ...ALONE, budgets };
-}
 
-/** One gateway alone lists its charges itself, and owes nobody any. */
-const ALONE = {
-  connect() {},
-  flushCharges: () => Promise.resolve(true),
-  charges: { newest: () => 0, acknowledged: () => 0 },
-  closeCredits: () => Promise.resolve(),
-  leased: () => ({ orgs: 0, microUsd: 0 }),
-};
-
-function creditPorts(
-  { events }: MoneyGround,
-  accounts: AccountTables,
-  topUpHook: AutoTopupHook,
-  log: Logger,
-): CreditPorts {
-  const tellOfFall = creditEvents({
-    events,
-    onFailure: (err) => log.error({ err }, "the event of low credit could not be stored"),
-  });
-  return {
-    bounds: {
-      lowCredit: (orgId) => accounts.org(orgId)?.creditsLowMicroUsd ?? undefined,
-      watchedBelow: topUpHook.watchedBelow,
-    },
-    onFall(fall) {
-      topUpHook.onFall(fall);
-      tellOfFall(fall);
-    },
-  };
-}
-
-async function openShared(ground: MoneyGround, ports: Ports, log: Logger): Promise<Money> {
-  const { openSharedMoney } = await import("./shared-money.ts");
-  return await openSharedMoney({ ...ground, cell: ground.cell as Cell }, ports, log);
+/** A gateway alone loads nothing of cells. */
+export async function openKeyLimits({ clock, cell, log }: Ground): Promise<LimitsRoom> {
+  if (cell === undefined) return openLimitsRoom(clock);
+  const { openLimitsOfCell } = await import("../../cluster/cells/limits/open.ts");
+  return openLimitsOfCell(cell, log);
 }

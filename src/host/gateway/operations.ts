@@ -31,135 +31,167 @@ import { policiesOperations } from "../../routing/policies/operations.ts";
 import { eventOperations } from "../../store/events/operations.ts";
 import { backupOperations } from "../backup/operations.ts";
 import { type Config, isLocalOnly } from "../settings/config.ts";
-import { exportFolder, otherFolders } from "./exports.ts";
-import type { Rooms } from "./rooms.ts";
+import type { House } from "./house.ts";
 import { VERSION } from "./version.ts";
 
 /** Below one heading of the reference, routes stand in this order. */
-export function operationsOf(rooms: Rooms, config: Config): readonly Offered[] {
-  const { identity, payments } = rooms;
-  const byName = [...ofCalls(rooms), ...ofAccounts(rooms, config), ...ofMoney(rooms), ...ofOperators(rooms)];
-  return [...byName.flatMap((some) => Object.values(some)), identity.notices.hook, payments.inbound.hook];
+export function operationsOf(house: House, config: Config): readonly Offered[] {
+  const byName = [...ofCalls(house), ...ofAccounts(house, config), ...ofMoney(house), ...ofOperators(house)];
+  const hooks = [house.people.identity.notices.hook, house.sales.payments.inbound.hook];
+  return [...byName.flatMap((some) => Object.values(some)), ...hooks];
 }
 
 type ByName = Readonly<Record<string, Offered>>;
 
 /** Models, policies, and what is recorded of calls. */
-function ofCalls(rooms: Rooms): readonly ByName[] {
-  const { accounts, analytics, catalog, clock, ownKeys } = rooms;
+function ofCalls(house: House): readonly ByName[] {
+  const { catalog, changelog, clock, quotas, store, trail } = house.ground;
+  const { accounts, ownKeys } = house.people.account;
+  const { analytics, apps, routing } = house;
   return [
-    responseOperations({ responses: rooms.responses }),
+    responseOperations({ responses: house.kept.responses }),
     catalogOperations({
       catalog,
       clock,
-      healthOf: (endpoint) => rooms.health.live(endpoint),
-      stats: catalogFigures(analytics.statistics, clock, rooms.simulated),
+      healthOf: (endpoint) => routing.health.live(endpoint),
+      stats: catalogFigures(analytics.statistics, clock, house.simulated),
     }),
     anthropicModelOperations({ catalog }),
-    statsOperations({ catalog, changelog: rooms.changelog, measured: rooms.apps.modelStats }),
-    providerOperations(rooms),
-    rooms.apps.operations,
+    statsOperations({ catalog, changelog, measured: apps.modelStats }),
+    providerOperations({ catalog }),
+    apps.operations,
     analytics.operations,
-    receiptsOf(rooms),
-    analystOperations({ ...rooms, ...analytics, access: analytics.analystAccess }),
+    receiptsOf(house),
+    analystOperations({
+      store,
+      clock,
+      trail,
+      quotas,
+      analysts: analytics.analysts,
+      access: analytics.analystAccess,
+    }),
     policiesOperations({
       accounts,
       catalog,
       clock,
       ownKeys,
-      policies: rooms.policies,
-      health: rooms.health,
-      trail: rooms.trail,
-      quotas: rooms.quotas,
+      trail,
+      quotas,
+      policies: routing.policies,
+      health: routing.health,
       random: systemRandom,
-      replay: (request) => rooms.replays.replay(request),
+      replay: (request) => house.replays.replay(request),
       reports: { ...analytics.reports, ...analytics.shadowRuns },
     }),
   ];
 }
 
 /** Orgs, their people, keys and limits, and how people sign in. */
-function ofAccounts(rooms: Rooms, config: Config): readonly ByName[] {
-  const { accounts, catalog, clock, ownKeys, quotas, trail } = rooms;
+function ofAccounts(house: House, config: Config): readonly ByName[] {
+  const { catalog, clock, cursors, events, jobs, quotas, store, trail } = house.ground;
+  const { account, mail, identity } = house.people;
+  const { exports, reach, vault, webhooks } = house;
   return [
-    limitsOf(rooms, config),
-    accountOf(rooms, config),
+    limitsOf(house, config),
+    accountOf(house, config),
     providerKeyOperations({
-      accounts,
+      accounts: account.accounts,
       clock,
-      ownKeys,
+      ownKeys: account.ownKeys,
       trail,
       quotas,
       providers: () => catalog.current().providers,
     }),
-    exportOperations({ ...rooms, folder: exportFolder(config), others: otherFolders(rooms) }),
-    documentsOf(rooms, config),
-    eventOperations(rooms),
-    webhookOperations({ ...rooms, ...rooms.webhooks }),
-    rooms.identity.operations,
-    mailOperations({ folder: rooms.mail.folder, isLocalOnly: isLocalOnly(config) }),
-    scimOf(rooms),
+    exportOperations({ store, clock, jobs, trail, ...exports, exports: exports.rows }),
+    documentsOf(house, config),
+    eventOperations(house.ground),
+    webhookOperations({
+      store,
+      clock,
+      cursors,
+      quotas,
+      trail,
+      events,
+      ...webhooks,
+      vault,
+      rulesOf: reach.rulesOf,
+    }),
+    identity.operations,
+    mailOperations({ folder: mail.folder, isLocalOnly: isLocalOnly(config) }),
+    scimOf(house),
   ];
 }
 
 /** What an org pays, has, and was billed. */
-function ofMoney(rooms: Rooms): readonly ByName[] {
-  const { accounts, book, cursors, purse } = rooms;
-  const { fx, terms } = rooms.billing;
+function ofMoney(house: House): readonly ByName[] {
+  const { accounts } = house.people.account;
+  const { ground, money, sales } = house;
+  const { fx, terms } = sales.billing;
   const orgMoney = (orgId: string) => creditMoney(fx, terms, accounts.org(orgId)?.billingCurrency ?? "USD");
   return [
-    creditOperations({ book, purse, cursors, orgMoney }),
-    billingOperations({ ...rooms, ...rooms.billing, invoices: rooms.invoices.issuer }),
-    rooms.billing.topUps.operations,
-    rooms.planRoom.operations,
-    rooms.invoices.operations,
+    creditOperations({ ...money, cursors: ground.cursors, orgMoney }),
+    billingOperations({
+      ...ground,
+      ...money,
+      ...sales.billing,
+      accounts,
+      invoices: sales.invoices.issuer,
+    }),
+    sales.billing.topUps.operations,
+    sales.planRoom.operations,
+    sales.invoices.operations,
   ];
 }
 
 /** For whoever runs the installation; other rooms have more of these beside their own. */
-const ofOperators = (rooms: Rooms): readonly ByName[] => [
-  operatorOperations({ ...rooms, cells: rooms.cell, approveCorrection: rooms.invoices.approveCorrection }),
-  reconciliationOperations(rooms.books),
-  providerBillOperations({ usage: rooms.analytics.usageOf }),
-  backupOperations(backupDeps(rooms)),
+const ofOperators = (house: House): readonly ByName[] => [
+  operatorOperations({
+    ...house.ground,
+    ...house.people.account,
+    ...house.money,
+    cells: house.ground.cell,
+    approveCorrection: house.sales.invoices.approveCorrection,
+  }),
+  reconciliationOperations(house.sales.books),
+  providerBillOperations({ usage: house.analytics.usageOf }),
+  backupOperations(backupDeps(house)),
 ];
 
-function accountOf(rooms: Rooms, { settings }: Config) {
-  const { accounts, budgets, identity, invitationCounts, jobs, lastUsed, orgsMade, plan, tickets } = rooms;
+function accountOf(house: House, { settings }: Config) {
+  const { catalog, clock, cursors, jobs, quotas, trail } = house.ground;
+  const { account, directory, identity, mail } = house.people;
+  const { accounts } = account;
+  const { money, pool, sales } = house;
   return accountOperations({
-    accounts,
-    invitationCounts,
+    ...account,
+    clock,
+    cursors,
     jobs,
-    lastUsed,
-    orgsMade,
-    plan,
-    tickets,
-    clock: rooms.clock,
-    cursors: rooms.cursors,
-    trail: rooms.trail,
-    quotas: rooms.quotas,
+    quotas,
+    trail,
     freePlanId: settings.default_plan,
     maxOrgsOfPerson: settings.max_orgs_per_person,
-    hasPaid: (orgId) => rooms.billing.topups.hasPaid(orgId),
-    hasDirectory: (orgId) => rooms.directory.tokens.isLive(orgId),
+    hasPaid: (orgId) => sales.billing.topups.hasPaid(orgId),
+    hasDirectory: (orgId) => directory.tokens.isLive(orgId),
     locksOf: identity.locksOf,
-    dataPolicyWarnings: (policy) => dataPolicyWarnings(rooms.catalog.current(), policy),
-    creditLeft: (orgId) => creditLeft({ ...rooms, ...rooms.billing }, orgId),
-    previewRedaction: (presets, sample) => rooms.pool.previewRedaction(presets, sample),
-    slowPattern: (patterns) => rooms.pool.slowPattern(patterns),
-    sendInvitation: (mail) => rooms.mail.putInvitation(mail),
-    sendKeyReported: (mail) => rooms.mail.putKeyReported(mail),
-    spend: (projectId) => budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),
+    dataPolicyWarnings: (policy) => dataPolicyWarnings(catalog.current(), policy),
+    creditLeft: (orgId) => creditLeft({ ...money, ...sales.billing }, orgId),
+    previewRedaction: (presets, sample) => pool.previewRedaction(presets, sample),
+    slowPattern: (patterns) => pool.slowPattern(patterns),
+    sendInvitation: (invitation) => mail.putInvitation(invitation),
+    sendKeyReported: (report) => mail.putKeyReported(report),
+    spend: (projectId) =>
+      money.budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),
   });
 }
 
-export const backupDeps = ({ backup: moment, analytics }: Pick<Rooms, "backup" | "analytics">) => ({
+export const backupDeps = ({ backup: moment, analytics }: Pick<House, "backup" | "analytics">) => ({
   moment,
   version: VERSION,
   isEmbedded: analytics.copy.isEmbedded,
 });
 
-const receiptsOf = ({ receipts, clock, analytics, book }: Rooms) =>
+const receiptsOf = ({ receipts, ground: { clock }, analytics, money: { book } }: House) =>
   receiptOperations({
     keys: receipts.keys,
     issuer: receipts.issuer,
@@ -168,9 +200,10 @@ const receiptsOf = ({ receipts, clock, analytics, book }: Rooms) =>
     ledger: (orgId, page) => book.list(orgId, page),
   });
 
-function scimOf({ accounts, clock, cursors, directory, identity, jobs, trail }: Rooms) {
+function scimOf({ ground, people: { account, directory, identity } }: House) {
+  const { clock, cursors, jobs, trail } = ground;
   return scimOperations({
-    accounts,
+    accounts: account.accounts,
     clock,
     cursors,
     jobs,
@@ -180,9 +213,12 @@ function scimOf({ accounts, clock, cursors, directory, identity, jobs, trail }: 
   });
 }
 
-const documentsOf = ({ accounts, catalog, clock }: Rooms, { settings: { dpa } }: Config) =>
+const documentsOf = (
+  { ground: { catalog, clock }, people: { account } }: House,
+  { settings: { dpa } }: Config,
+) =>
   documentOperations({
-    accounts,
+    accounts: account.accounts,
     clock,
     supplier: {
       legalName: dpa.legal_name,
@@ -202,15 +238,16 @@ const documentsOf = ({ accounts, catalog, clock }: Rooms, { settings: { dpa } }:
   });
 
 function limitsOf(
-  { accounts, analytics, budgets, clock, exports, kept, keyring, limits, plan }: Rooms,
+  { analytics, exports, ground: { clock }, kept, limits, money, people: { account } }: House,
   { settings }: Config,
 ) {
+  const { accounts, keyring, plan } = account;
   return limitsOperations({
-    limits,
-    budgets,
-    kept,
+    limits: limits.limits,
+    budgets: money.budgets,
+    kept: kept.bytes,
     exportBytesOf: (orgId) => ({
-      bytes: exports.bytesOf(orgId),
+      bytes: exports.rows.bytesOf(orgId),
       maxBytes: settings.limits.max_export_bytes,
     }),
     keysOf: (orgId) =>

@@ -1,27 +1,24 @@
 /** Opens who uses the gateway: accounts, their mail, their directories and how people sign in. */
-import type { Logger } from "pino";
-import { openIdentity } from "../../account/identity/open.ts";
-import { openMailRoom } from "../../account/mail/open.ts";
-import { openAccount } from "../../account/open.ts";
+import { type Identity, openIdentity } from "../../account/identity/open.ts";
+import { type OpenMail, openMailRoom } from "../../account/mail/open.ts";
+import { type Account, openAccount } from "../../account/open.ts";
 import { operatorSecret } from "../../account/operator/operator-key.ts";
-import { openDirectory } from "../../account/scim/open.ts";
+import { type Directory, openDirectory } from "../../account/scim/open.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import { grantFirst } from "../../credits/ledger/first-grant.ts";
-import type { Events } from "../../store/events/events.ts";
-import type { Trail } from "../../store/events/trail.ts";
-import type { Jobs } from "../../store/jobs/jobs.ts";
 import { type Config, isLocalOnly } from "../settings/config.ts";
 import type { Ground } from "./ground.ts";
 
-interface PeoplePorts {
-  readonly events: Events;
-  readonly jobs: Jobs;
-  readonly trail: Trail;
-  readonly book: Book;
+export interface People {
+  readonly account: Account;
+  readonly mail: OpenMail;
+  readonly directory: Directory;
+  readonly identity: Identity;
+  readonly isOperatorKey: (text: string) => boolean;
 }
 
 /** Opens the rooms of accounts, each with the settings that it needs. */
-export async function openPeople(config: Config, log: Logger, ground: Ground & PeoplePorts) {
+export async function openPeople(config: Config, ground: Ground, book: Book): Promise<People> {
   const { publicUrl, settings } = config;
   const isLoopback = isLocalOnly(config);
   const account = await openAccount({
@@ -31,8 +28,7 @@ export async function openPeople(config: Config, log: Logger, ground: Ground & P
     operators: settings.operators,
     isLoopback,
     isCell: ground.cell !== undefined,
-    grantFirst: (orgId) => grantFirst(ground.book, orgId, settings.grant_usd),
-    log,
+    grantFirst: (orgId) => grantFirst(book, orgId, settings.grant_usd),
   });
   const mail = openMailRoom({
     ...ground,
@@ -41,9 +37,8 @@ export async function openPeople(config: Config, log: Logger, ground: Ground & P
     from: config.mailFrom,
     publicUrl,
     host: config.host,
-    log,
   });
-  const directory = openDirectory({ ...ground, ...account, publicUrl, log });
+  const directory = openDirectory({ ...ground, ...account, publicUrl });
   const shared = ground.cell && ground.installation.secret("operator");
   const isOperatorKey = operatorSecret(config.dataDir, shared);
   const identity = openIdentity({
@@ -56,7 +51,6 @@ export async function openPeople(config: Config, log: Logger, ground: Ground & P
     publicUrl,
     trustsEmail: settings.oidc.trust_email,
     maxOrgsOfPerson: settings.max_orgs_per_person,
-    log,
   });
   directory.handleJobs(ground.jobs, (personId) => void identity.sessions.endAllOf(personId));
   return { account, mail, directory, identity, isOperatorKey };

@@ -5,21 +5,27 @@ import { byTwo, InsertedUntil } from "../../analytics/clickhouse/inserted-until.
 import { systemTimers } from "../../base/clock.ts";
 import type { Cell } from "../../cluster/cells/cell.ts";
 import type { Flushed } from "../../cluster/cells/flush.ts";
+import type { MoneyOfCell } from "../../cluster/cells/money/open.ts";
 import type { Health } from "../../routing/health/health.ts";
 import { shareCoolDowns } from "../../routing/health/shared-cool-downs.ts";
 import { shareErrors } from "../../routing/health/shared-errors.ts";
 import type { CanarySharing } from "../../routing/policies/open.ts";
-import type { openMoney } from "./money.ts";
 
 /** Time to tell the other cells what this one counted last. */
 const TELL_MS = 1000;
+
+export interface Sharing {
+  /** Brings out what the other cells and this one have not listed yet. */
+  bringOut(): Promise<void>;
+  close(): void;
+}
 
 /** What no act changes, and all cells need to know. Once all that restates is open. */
 export async function shareWith(
   cell: Cell | undefined,
   { lastUsed, health, analytics, money }: WhatIsShared,
-): Promise<{ close(): void; bringOut(): Promise<void> }> {
-  if (cell === undefined) return { close() {}, bringOut: () => Promise.resolve() };
+): Promise<Sharing> {
+  if (cell === undefined || money === undefined) return { close() {}, bringOut: () => Promise.resolve() };
   const { signals, merged } = cell;
   const flush = async (withinMs: number) =>
     (await money.flushCharges(withinMs)) && (await analytics.flushOwn(withinMs));
@@ -55,7 +61,8 @@ interface WhatIsShared {
   readonly lastUsed: LastUsed;
   readonly health: Health;
   readonly analytics: Analytics;
-  readonly money: Pick<Awaited<ReturnType<typeof openMoney>>, "charges" | "connect" | "flushCharges">;
+  /** Undefined in a gateway alone. */
+  readonly money: MoneyOfCell | undefined;
 }
 
 /** A list of the ledger waits so long for the newest entries of all cells. */

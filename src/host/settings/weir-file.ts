@@ -10,8 +10,8 @@ import { paymentsField } from "../../billing/payments/settings.ts";
 import { cellsField } from "../../cluster/cells/settings.ts";
 import { keptFields } from "../../credits/kept/settings.ts";
 import { requestLimitsField } from "../../credits/limits/request-limit-settings.ts";
+import { byokField, callLimitFields, callTimeoutFields } from "../../inference/exchange/settings.ts";
 
-const count = z.int().nonnegative();
 const positive = z.int().positive();
 
 export const fileSchema = z.strictObject({
@@ -22,27 +22,10 @@ export const fileSchema = z.strictObject({
       max_bodies_bytes: positive.default(512 * 1024 * 1024),
       /** A body that arrives more slowly is refused with 408. */
       min_upload_bytes_per_s: positive.default(1024),
-      /** Default for a request without `max_tokens`, if the endpoint allows as much. */
-      default_max_tokens: positive.default(4096),
-      /** `hold: fit` limits no answer to fewer tokens, above its thinking budget. */
-      min_fit_tokens: positive.default(1024),
-      /** Concurrent calls that wait for what other calls hold (`hold_wait_ms`), and those of one org. */
-      max_hold_waits: count.default(1000),
-      max_hold_waits_of_org: count.default(100),
-      /** A longer upstream event or line ends the stream. */
-      max_event_bytes: positive.default(8 * 1024 * 1024),
-      max_reply_bytes: positive.default(64 * 1024 * 1024),
-      /** Bytes stored of each request and each answer in the record. */
-      max_payload_bytes: count.default(64 * 1024),
+      ...callLimitFields,
       ...keptFields,
-      /** Concurrent calls read to their end after the client disconnected (`on_disconnect: drain`). */
-      max_drains: count.default(256),
-      /** Concurrent copies of calls to shadow endpoints of routing policies. */
-      max_shadows: count.default(64),
       /** Most bytes of an org's export; a larger one fails. */
       max_export_bytes: positive.default(8 * 1024 * 1024 * 1024),
-      /** False: orgs pay for their copies, whatever their policies say. */
-      platform_shadows: z.boolean().default(true),
     })
     .prefault({}),
   /** Limits of all routes but model calls, which have those of keys and plans. */
@@ -53,30 +36,12 @@ export const fileSchema = z.strictObject({
       connect_ms: positive.default(5_000),
       /** Interval between checks of an upload's pace. */
       upload_ms: positive.default(30_000),
-      /** From the request to the first content of an attempt. */
-      first_byte_ms: positive.default(300_000),
-      /** Silence after the first content. */
-      stall_ms: positive.default(30_000),
-      /** All attempts of a call together. */
-      total_ms: positive.default(900_000),
-      /** Silence towards the client before a comment line is sent; 0 switches them off. */
-      keep_alive_ms: count.default(10_000),
-      drain_ms: positive.default(120_000),
-      /** Maximum wait of an answer for the commit of its charge while the disk does not accept writes. */
-      commit_ms: positive.default(30_000),
+      ...callTimeoutFields,
       shutdown_ms: positive.default(30_000),
     })
     .prefault({}),
   cells: cellsField,
-  /** Fee for a call answered with an org's own provider key: one line of cost for both parts. */
-  byok: z
-    .strictObject({
-      /** Share of what the call would have cost, in basis points. */
-      fee_bps: count.max(10_000).default(500),
-      /** Added to it for every call. */
-      fee_micro_per_request: count.max(1_000_000_000).default(0),
-    })
-    .prefault({}),
+  byok: byokField,
   /** Addresses and CIDRs of proxies in front, whose `X-Forwarded-For` is believed. */
   trusted_proxies: cidrListField.default([]),
   /** E-mail addresses of operators, as the identity provider vouches for them. */

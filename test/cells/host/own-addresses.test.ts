@@ -1,6 +1,6 @@
 /** No tenant's URL reaches any cell of the installation, whichever cell is asked to call it. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { CellAddresses } from "../../../src/host/gateway/cell-addresses.ts";
+import { CellAddresses } from "../../../src/cluster/cells/membership/addresses.ts";
 import { type Address, readAddress } from "../../../src/outbound/address.ts";
 import { tempStore } from "../../support/credits/fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";

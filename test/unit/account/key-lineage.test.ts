@@ -1,7 +1,7 @@
 /** A key and all that replaced it: their limits and budget are one. */
 import { describe, expect, test } from "vitest";
 import type { KeyRow } from "../../../src/account/key.ts";
-import { budgetsOfKey, joinSpendOfLineages } from "../../../src/host/gateway/shared-budgets.ts";
+import { budgetsOfKey, joinSpendOfLineages } from "../../../src/cluster/cells/money/budgets.ts";
 import { accountRig, failure } from "./fixtures.ts";
 
 const rig = accountRig();

@@ -1,15 +1,14 @@
 /** Where services listen that the installation uses: what settings name, and what DNS says of it. */
 import { describe, expect, onTestFinished, test } from "vitest";
+import { servicesOfCatalog, servicesOfConfig } from "../../../src/host/gateway/named-services.ts";
+import { readConfig } from "../../../src/host/settings/config.ts";
+import { type Address, readAddress } from "../../../src/outbound/address.ts";
 import {
   type LookUp,
   type Service,
   ServiceAddresses,
   serviceAt,
-  servicesOfCatalog,
-  servicesOfConfig,
-} from "../../../src/host/gateway/service-addresses.ts";
-import { readConfig } from "../../../src/host/settings/config.ts";
-import { type Address, readAddress } from "../../../src/outbound/address.ts";
+} from "../../../src/outbound/service-addresses.ts";
 import { ManualTime } from "../../support/jobs/fixtures.ts";
 
 const address = (text: string): Address => readAddress(text) as Address;

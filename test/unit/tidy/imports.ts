@@ -50,6 +50,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Calls to URLs that tenants give; whoever makes such a call does it through this room.
   outbound: [],
   workers: ["record"],
+  // Opens what it has, for one gateway alone.
+  credits: ["store", "store/events", "credits/ledger", "credits/budgets", "credits/limits"],
   "credits/ledger": ["base/operation", "store", "store/events"],
   "credits/budgets": ["store", "store/events", "credits/ledger"],
   "credits/kept": ["store"],
@@ -72,9 +74,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/workers/thread.ts",
   ],
   // It takes only the shape of a ledger entry from credits.
-  analytics: ["base/operation", "record", "store", "store/events", "src/credits/ledger/entry.ts"],
+  analytics: [
+    "base/operation",
+    "record",
+    "store",
+    "store/events",
+    "store/jobs",
+    "src/credits/ledger/entry.ts",
+    "src/analytics/telemetry/contract.ts",
+  ],
   // OpenTelemetry: what the record of a call is as spans and metrics.
-  "analytics/telemetry": ["record"],
+  "analytics/telemetry": ["record", "analytics"],
   account: [
     "base/operation",
     "base/document",
@@ -174,11 +184,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What several processes of one installation share, through Redis.
   "cluster/cells": [
     "store",
+    "store/jobs",
+    "src/outbound/address.ts",
+    "credits",
     "credits/ledger",
     "credits/budgets",
+    "credits/kept",
     "credits/limits",
+    "src/analytics/clickhouse/inserted-until.ts",
+    "src/analytics/outbox/ledger.ts",
+    "src/account/tables.ts",
     "cluster",
+    // The ports that it fills there.
     "src/inference/exchange/kept/kept-rows.ts",
+    "src/inference/exchange/kept/open.ts",
   ],
   // Several processes on one machine and one port; the analytics' engine comes by a port.
   "cluster/supervisor": ["base/process", "cluster/cells"],
@@ -193,6 +212,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "credits/ledger",
     "src/analytics/outbox/batch-queue.ts",
   ],
+  // What a gateway runs itself for people who try it, in place of the services of others.
+  "host/services": ["base/process", "cluster/supervisor", "simulator", "host/settings"],
   // Each opens what it needs of the rooms, and nothing opens a command.
   "host/commands": [
     "base/operation",
@@ -208,11 +229,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "settings",
     "host/settings",
     "host/backup",
+    "host/services",
     "host/gateway",
     // What a Redis holds, without a gateway that runs.
     "cluster/cells",
     // The supervisor of cells is given it.
     "src/analytics/engine/engine.ts",
+    "src/analytics/analysts/confinement-told.ts",
     "src/account/operator/operator-key.ts",
   ],
   "main.ts": ["base/process", "host/commands"],

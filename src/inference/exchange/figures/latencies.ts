@@ -2,7 +2,7 @@
  * Durations of calls, for `/metrics`: counts in buckets, by route, class of model and outcome. A call costs three look-ups
  * and three additions. */
 import type { Endpoint, Model } from "../../../base/endpoint.ts";
-import { Histogram } from "../../../base/histogram.ts";
+import { Histogram } from "../../../base/metrics/histogram.ts";
 import type { Outcome } from "../outcome.ts";
 
 /** The model's task, and whether it reasons before it answers: latencies differ by these. Empty: no model was found. */

@@ -4,8 +4,8 @@
  */
 import { openVault } from "../../../../src/account/provider-keys/vault.ts";
 import type { EndpointRow } from "../../../../src/account/webhooks/endpoint.ts";
+import { openWebhooks } from "../../../../src/account/webhooks/open.ts";
 import { webhookOperations } from "../../../../src/account/webhooks/operations.ts";
-import { openWebhooks } from "../../../../src/account/webhooks/webhooks.ts";
 import { type Clock, systemClock, systemRandom, systemTimers } from "../../../../src/base/clock.ts";
 import { cursors } from "../../../../src/base/operation/cursor.ts";
 import type { Caller } from "../../../../src/base/operation/operation.ts";

@@ -8,7 +8,7 @@ import { startPaymentSimulator } from "../../../../simulator/payments/payment-si
 import { systemClock, systemRandom, systemTimers } from "../../../../src/base/clock.ts";
 import { Listeners } from "../../../../src/base/listeners.ts";
 import { openPaymentRoom } from "../../../../src/host/gateway/payments.ts";
-import { openServices } from "../../../../src/host/gateway/services.ts";
+import { openServices } from "../../../../src/host/services/services.ts";
 import { readConfig } from "../../../../src/host/settings/config.ts";
 import { Jobs } from "../../../../src/store/jobs/jobs.ts";
 import { openStore } from "../../../../src/store/store.ts";

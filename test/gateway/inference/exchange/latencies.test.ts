@@ -1,6 +1,6 @@
 /** Latencies of calls: in which bucket they are counted, and how `/metrics` tells them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BUCKETS_S, Histogram } from "../../../../src/base/histogram.ts";
+import { BUCKETS_S, Histogram } from "../../../../src/base/metrics/histogram.ts";
 import { Latencies } from "../../../../src/inference/exchange/figures/latencies.ts";
 import { type TestGateway, testGateway } from "../../../support/gateway.ts";
 import { atRest } from "../../../support/observations.ts";

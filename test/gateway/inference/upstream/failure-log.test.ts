@@ -3,7 +3,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
-import { upstreamFailures } from "../../../../src/host/gateway/upstream-failures.ts";
+import { upstreamFailures } from "../../../../src/inference/upstream/failure-log.ts";
 import type { AttemptRecord } from "../../../../src/record/record.ts";
 import { type TestGateway, testGateway } from "../../../support/gateway.ts";
 import { requestIdOf } from "../../../support/observations.ts";

@@ -1,6 +1,6 @@
 /** C8: what one scrape tells of several cells. */
 import { expect, test } from "vitest";
-import type { GatewayFigures, MetricFamily, Over } from "../../../../src/base/metric-family.ts";
+import type { GatewayFigures, MetricFamily, Over } from "../../../../src/base/metrics/family.ts";
 import { CellsMetrics, type MeasuredCell } from "../../../../src/cluster/supervisor/cells-metrics.ts";
 
 const gauge = (name: string, over: Over, value: number): MetricFamily => ({

@@ -4,9 +4,12 @@
  */
 
 import { z } from "zod";
-import { DAY_MS } from "../../base/time.ts";
-import { jobKind } from "../../store/jobs/job.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Clock } from "../base/clock.ts";
+import { DAY_MS } from "../base/time.ts";
+import { jobKind } from "../store/jobs/job.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
+import type { Store } from "../store/store.ts";
+import type { AnalyticsErasure } from "./erasure.ts";
 
 const applyRetention = jobKind({
   name: "analytics.retention",
@@ -24,17 +27,31 @@ const EVERY_MS = DAY_MS / 2;
 const FIRST_MS = 10 * 60_000;
 const AGAIN_MS = 10_000;
 
+export interface RetentionDeps {
+  readonly erasure: Pick<AnalyticsErasure, "oldestPayloads" | "removePayloads">;
+  readonly clock: Clock;
+  readonly jobs: Pick<Jobs, "enqueue" | "handle">;
+  readonly store: Pick<Store, "act">;
+  /** Days for which an org keeps payloads now. */
+  readonly retentionDays: (orgId: string) => number;
+}
+
 /** Before the jobs start. Puts the one job of the installation, if it is not there. */
-export async function handleRetention({ accounts, analytics, clock, jobs, store }: Rooms): Promise<void> {
+export async function handleRetention({
+  erasure,
+  clock,
+  jobs,
+  store,
+  retentionDays,
+}: RetentionDeps): Promise<void> {
   jobs.handle(applyRetention, {
     async run() {
       const nowMs = clock.now();
-      const rules = (await analytics.erasure.oldestPayloads()).flatMap(({ orgId, beforeMs: oldestMs }) => {
-        const days = accounts.org(orgId)?.dataPolicy.retentionDays ?? 0;
-        const beforeMs = nowMs - days * DAY_MS;
+      const rules = (await erasure.oldestPayloads()).flatMap(({ orgId, beforeMs: oldestMs }) => {
+        const beforeMs = nowMs - retentionDays(orgId) * DAY_MS;
         return oldestMs < beforeMs ? [{ orgId, beforeMs }] : [];
       });
-      const isMore = await analytics.erasure.removePayloads(rules);
+      const isMore = await erasure.removePayloads(rules);
       return { againAtMs: nowMs + (isMore ? AGAIN_MS : EVERY_MS) };
     },
   });

@@ -2,9 +2,9 @@
  * Where the cells of an installation listen, as each tells the others by a shared row: no tenant's URL may reach any of them, whichever
  * cell makes the call. What stands in front of them, such as a load balancer, no cell can know: its name is `PUBLIC_URL`'s.
  */
-import type { Clock, Timers } from "../../base/clock.ts";
-import type { Address } from "../../outbound/address.ts";
-import type { Store } from "../../store/store.ts";
+import type { Clock, Timers } from "../../../base/clock.ts";
+import type { Address } from "../../../outbound/address.ts";
+import type { Store } from "../../../store/store.ts";
 
 interface CellAddressRow {
   /** Canonical addresses of its machine; empty where it listens on loopback only. */

@@ -2,15 +2,15 @@
  * The gateway's own question to a provider: whether it accepts a key at an endpoint. One short sentence of the gateway's, one token
  * of answer; it is no tenant's call, so nothing is charged, held or recorded for anybody.
  */
-import type { Clock } from "../../base/clock.ts";
-import type { Endpoint, ProviderKey } from "../../base/endpoint.ts";
-import type { KeyResult } from "../../routing/health/refused-keys.ts";
-import { FORMATS } from "../../wire/formats.ts";
-import { readErrorBody } from "../../wire/neutral/upstream-error.ts";
-import { passageTo } from "../../wire/passages.ts";
-import { retryAfterOf, statusFailure } from "../upstream/failure.ts";
-import type { Upstreams } from "../upstream/upstreams.ts";
-import type { Bodies } from "./body/bodies.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { Endpoint, ProviderKey } from "../../../base/endpoint.ts";
+import type { KeyResult } from "../../../routing/health/refused-keys.ts";
+import { FORMATS } from "../../../wire/formats.ts";
+import { readErrorBody } from "../../../wire/neutral/upstream-error.ts";
+import { passageTo } from "../../../wire/passages.ts";
+import { retryAfterOf, statusFailure } from "../../upstream/failure.ts";
+import type { Upstreams } from "../../upstream/upstreams.ts";
+import type { Bodies } from "../body/bodies.ts";
 
 export interface KeyProbeDeps {
   readonly clock: Clock;

@@ -1,7 +1,8 @@
 /** Quotas of kept bytes over cells: each tells what it keeps, and those that were retired are looked up now and then. */
-import type { Cell } from "../../cluster/cells/cell.ts";
-import type { KeptBytes } from "../../credits/kept/kept-bytes.ts";
-import type { CellsOfQuota } from "../../credits/kept/kept-others.ts";
+
+import type { KeptBytes } from "../../../credits/kept/kept-bytes.ts";
+import type { CellsOfQuota } from "../../../credits/kept/kept-others.ts";
+import type { Cell } from "../cell.ts";
 
 interface SharedQuota {
   readonly cells: CellsOfQuota;

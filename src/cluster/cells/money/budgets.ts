@@ -1,19 +1,17 @@
 /** Budgets of a gateway that is one cell of several: beside its leased purse, whose exchanges carry them. */
 import type { Logger } from "pino";
-import type { AccountTables } from "../../account/tables.ts";
-import type { Clock } from "../../base/clock.ts";
-import { joinSpend } from "../../cluster/cells/budgets/join-spend.ts";
-import { LeasedBudgets } from "../../cluster/cells/budgets/leased-budgets.ts";
-import { SharedSpend } from "../../cluster/cells/budgets/shared-spend.ts";
-import type { Cell } from "../../cluster/cells/cell.ts";
-import type { LeasedPurse } from "../../cluster/cells/credit/leased-purse.ts";
-import type { Crossed } from "../../cluster/cells/leases/scopes.ts";
-import type { BudgetScope } from "../../credits/budgets/budget.ts";
-import type { Budgets } from "../../credits/budgets/budgets.ts";
-import type { Store } from "../../store/store.ts";
-import type { BudgetTellers } from "./money-ports.ts";
-
-const USED_UP = "a budget is used up";
+import type { AccountTables } from "../../../account/tables.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { BudgetScope } from "../../../credits/budgets/budget.ts";
+import type { Budgets } from "../../../credits/budgets/budgets.ts";
+import { A_BUDGET_IS_USED_UP, type BudgetTellers } from "../../../credits/open.ts";
+import type { Store } from "../../../store/store.ts";
+import { joinSpend } from "../budgets/join-spend.ts";
+import { LeasedBudgets } from "../budgets/leased-budgets.ts";
+import { SharedSpend } from "../budgets/shared-spend.ts";
+import type { Cell } from "../cell.ts";
+import type { LeasedPurse } from "../credit/leased-purse.ts";
+import type { Crossed } from "../leases/scopes.ts";
 
 /** Port of the leased purse, `onCrossed`: what its charges crossed is told of in an act. */
 export const crossedTeller =
@@ -25,7 +23,7 @@ export const crossedTeller =
         else put(event);
       }
     });
-    for (const event of crossed) if (event.what === "budget") log.warn({ event }, USED_UP);
+    for (const event of crossed) if (event.what === "budget") log.warn({ event }, A_BUDGET_IS_USED_UP);
   };
 
 /** Port of the leased purse: the budgets of a key by its row, also of one that was revoked. */
@@ -64,14 +62,14 @@ export async function joinSpendOfLineages(
   await joinSpend(lane("spend_join"), later(), Math.floor(clock.now()));
 }
 
-interface SharedBudgetsDeps {
+interface BudgetsOfCellDeps {
   readonly cell: Cell;
   readonly clock: Clock;
   readonly purse: LeasedPurse;
 }
 
-export function openSharedBudgets(
-  { cell, clock, purse }: SharedBudgetsDeps,
+export function openBudgetsOfCell(
+  { cell, clock, purse }: BudgetsOfCellDeps,
   { put }: BudgetTellers,
   log: Logger,
 ): Budgets {
@@ -82,6 +80,6 @@ export function openSharedBudgets(
     credit,
     putExceeded: put,
     spend: new SharedSpend({ lane: cell.lane("spend"), scopes: credit.scopes }),
-    onBudgetExceeded: (event) => log.warn({ event }, USED_UP),
+    onBudgetExceeded: (event) => log.warn({ event }, A_BUDGET_IS_USED_UP),
   });
 }

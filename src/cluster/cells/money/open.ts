@@ -4,19 +4,22 @@
  */
 import type { Logger } from "pino";
 import { z } from "zod";
-import { AccountTables } from "../../account/tables.ts";
-import type { Cell } from "../../cluster/cells/cell.ts";
-import { FormerLedger, isFormerOver } from "../../cluster/cells/credit/former-ledger.ts";
-import { openSharedCredits, POSTED_LEDGER } from "../../cluster/cells/credit/shared-credits.ts";
-import { Flushing } from "../../cluster/cells/flush.ts";
-import type { NumberedCharge } from "../../cluster/cells/leases/charges.ts";
-import type { Budgets } from "../../credits/budgets/budgets.ts";
-import type { LedgerEntry } from "../../credits/ledger/entry.ts";
-import { openLedger } from "../../credits/ledger/ledger.ts";
-import { UnchargedCalls } from "../../credits/ledger/uncharged.ts";
-import { jobKind } from "../../store/jobs/job.ts";
-import type { BudgetTellers, CreditPorts, Credits, ListedCharges, MoneyGround } from "./money-ports.ts";
-import { budgetsOfKey, crossedTeller, joinSpendOfLineages, openSharedBudgets } from "./shared-budgets.ts";
+import type { AccountTables } from "../../../account/tables.ts";
+import type { Way } from "../../../analytics/clickhouse/inserted-until.ts";
+import type { AnalyticsLedger } from "../../../analytics/outbox/ledger.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { LedgerEntry } from "../../../credits/ledger/entry.ts";
+import { openLedger } from "../../../credits/ledger/ledger.ts";
+import { UnchargedCalls } from "../../../credits/ledger/uncharged.ts";
+import type { Money, MoneyTellers } from "../../../credits/open.ts";
+import { jobKind } from "../../../store/jobs/job.ts";
+import type { Jobs } from "../../../store/jobs/jobs.ts";
+import type { Cell } from "../cell.ts";
+import { FormerLedger, isFormerOver } from "../credit/former-ledger.ts";
+import { openSharedCredits, POSTED_LEDGER } from "../credit/shared-credits.ts";
+import { type Flushed, Flushing } from "../flush.ts";
+import type { NumberedCharge } from "../leases/charges.ts";
+import { budgetsOfKey, crossedTeller, joinSpendOfLineages, openBudgetsOfCell } from "./budgets.ts";
 
 const listPosting = jobKind({
   name: "credits.list_posting",
@@ -29,18 +32,44 @@ const listPosting = jobKind({
   isKeptOnErasure: true,
 });
 
-interface SharedGround extends MoneyGround {
-  readonly cell: Cell;
+/** Where a cell's charges are listed: a table of the analytics, which opens later than the money. */
+export interface ListedCharges extends Pick<AnalyticsLedger, "entriesOf" | "holesOf"> {
+  /** Only in an act: entries that reach the list soon; the same may come again. */
+  put(entries: readonly (LedgerEntry & { readonly orgId: string })[]): void;
+  /** Resolves true once all that this cell put is listed, false where that takes longer. */
+  flush(withinMs: number): Promise<boolean>;
+  /** Resolves once the entries of all cells so far are listed, or after a moment. */
+  allListed(): Promise<Flushed>;
 }
 
-/** @throws Error with a line for the operator */
-export async function openSharedMoney(
-  { cell, clock, jobs }: SharedGround,
-  ports: CreditPorts & { readonly exceeded: BudgetTellers },
-  log: Logger,
-): Promise<Credits & { readonly budgets: Budgets }> {
+export interface MoneyOfCell extends Money {
+  /** Before the first call. */
+  connect(charges: ListedCharges): void;
+  /** Resolves true once the charges so far are on their way to the list; false where that takes longer. */
+  flushCharges(withinMs: number): Promise<boolean>;
+  /** This cell's charges on their way to the list. */
+  readonly charges: Way;
+}
+
+export interface MoneyOfCellPorts {
+  readonly cell: Cell;
+  readonly clock: Clock;
+  readonly jobs: Jobs;
+  readonly accounts: AccountTables;
+  readonly tellers: MoneyTellers;
+  readonly log: Logger;
+}
+
+/** @throws Error with a line for the operator, where the cell's folder is a copy of an older state */
+export async function openMoneyOfCell({
+  cell,
+  clock,
+  jobs,
+  accounts,
+  tellers: { exceeded, ...tellers },
+  log,
+}: MoneyOfCellPorts): Promise<MoneyOfCell> {
   const { store } = cell;
-  const accounts = new AccountTables(store);
   const listed = Promise.withResolvers<ListedCharges>();
   const charging = new Flushing(cell.signals, "charges");
   const uncharged = new UnchargedCalls(store);
@@ -48,7 +77,7 @@ export async function openSharedMoney(
   const credits = await openSharedCredits({
     cell,
     clock,
-    ...ports,
+    ...tellers,
     async onNumbered(charges) {
       const list = await listed.promise;
       await store.act(() => list.put(charges.map(entryOf)), { isOwed: true });
@@ -73,7 +102,7 @@ export async function openSharedMoney(
     isFormerOver: () => isFormerOver(cell),
     allCharged: async () => void (await Promise.all([charged(CHARGED_MS), charging.others(CHARGED_MS)])),
     allListed: async () => await (await listed.promise).allListed(),
-    onCrossed: crossedTeller(store, ports.exceeded, log),
+    onCrossed: crossedTeller(store, exceeded, log),
     scopeOf: (keyId) => budgetsOfKey(accounts, keyId, clock.now()),
     lineageOf: accounts.lineageOfId,
     onEnd: (reason) => cell.end(reason),
@@ -83,7 +112,7 @@ export async function openSharedMoney(
   charging.onFlush(charged);
   return {
     ...credits,
-    budgets: openSharedBudgets({ cell, clock, purse: credits.purse }, ports.exceeded, log),
+    budgets: openBudgetsOfCell({ cell, clock, purse: credits.purse }, exceeded, log),
     connect(list) {
       const posted = openLedger(store, POSTED_LEDGER);
       jobs.handle(listPosting, {
@@ -100,7 +129,7 @@ export async function openSharedMoney(
     flushCharges: charged,
     charges: credits.purse.passing,
     leased: () => credits.purse.leased(),
-    async closeCredits() {
+    async close() {
       await former?.stop();
       await credits.purse.close();
     },

@@ -1,12 +1,11 @@
 /** Asks providers about keys that calls make look refused, counts what is found, and tells the operator's log of refusals. */
-import type { Logger } from "pino";
-import type { Endpoint, ProviderKey } from "../../base/endpoint.ts";
-import { type KeyProbeDeps, probeKey } from "../../inference/exchange/key-probe.ts";
-import type { Health } from "../../routing/health/health.ts";
+import type { Endpoint, ProviderKey } from "../../../base/endpoint.ts";
+import type { Health } from "../../../routing/health/health.ts";
+import { type KeyProbeDeps, probeKey } from "./probe.ts";
 
 export interface KeyProbesDeps extends KeyProbeDeps {
   readonly health: Pick<Health, "onSuspicion" | "probed">;
-  readonly log: Pick<Logger, "warn">;
+  readonly log: { warn(fields: object, message: string): void };
 }
 
 /** How many questions ended so since the start. */

@@ -1,12 +1,13 @@
 /** How analysts' statements run in the embedded engine, for the operator: in `weir check` and in the log of a start. */
-import type { AnalystAccess } from "../../analytics/analysts/analyst-access.ts";
+
 import {
   type AnalystsSetting,
   CONFINEMENT_CURE,
   type Confinement,
   confinementText,
   probeConfinement,
-} from "../../analytics/engine/confinement.ts";
+} from "../engine/confinement.ts";
+import type { AnalystAccess } from "./analyst-access.ts";
 
 interface StartLog {
   info(fields: Record<string, unknown>, message: string): void;

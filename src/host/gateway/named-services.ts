@@ -1,0 +1,42 @@
+/** Services that the settings and the catalog name: no tenant's URL may reach them. */
+import type { CatalogSnapshot } from "../../catalog/models/catalog.ts";
+import { redisAddress } from "../../cluster/redis-address.ts";
+import { type Service, serviceAt } from "../../outbound/service-addresses.ts";
+import type { Config } from "../settings/config.ts";
+
+/** @param others such as the portal of e-invoices, which another file than the settings names */
+export function servicesOfConfig(config: Config, others: readonly (string | undefined)[]): Service[] {
+  const { clickhouseUrl, simulatorUrl, publicUrl, oidc, smtp, fxUrl, telemetry, payments } = config;
+  const { stripe, razorpay, simulator } = payments;
+  const urls = [clickhouseUrl, simulatorUrl, publicUrl, oidc?.issuer, fxUrl, telemetry?.endpoint];
+  const all = [...urls, stripe?.apiBase, razorpay?.apiBase, simulator?.url, ...others];
+  return [
+    ...all.flatMap((url) => serviceAt(url ?? "") ?? []),
+    ...(smtp === undefined ? [] : [smtp]).flatMap(
+      ({ host, port }) => serviceAt(`smtp://${bracketed(host)}:${port}`) ?? [],
+    ),
+    ...redisServices(config),
+  ];
+}
+
+function redisServices({ redisUrl }: Config): Service[] {
+  if (redisUrl === undefined) return [];
+  const address = redisAddress(redisUrl);
+  if (address.kind === "socket") return [];
+  if (address.kind === "url") return [address.url].flatMap((url) => serviceAt(url) ?? []);
+  return address.sentinels.flatMap(({ host, port }) => serviceAt(`redis://${bracketed(host)}:${port}`) ?? []);
+}
+
+const bracketed = (host: string): string => (host.includes(":") ? `[${host}]` : host);
+
+/** Providers that the gateway has a credential or an address for. */
+export function servicesOfCatalog({ providers }: Pick<CatalogSnapshot, "providers">): Service[] {
+  return [...providers.values()]
+    .filter(({ status }) => status === "active")
+    .flatMap(({ baseUrl, regionUrls = {}, regions }) =>
+      [baseUrl, ...Object.values(regionUrls)].flatMap((url) =>
+        url.includes("{region}") ? regions.map((region) => url.replaceAll("{region}", region)) : [url],
+      ),
+    )
+    .flatMap((url) => serviceAt(url) ?? []);
+}

@@ -1,0 +1,87 @@
+/** Answers that outlive their calls: for repeated Idempotency-Keys, and stored responses, within the orgs' quotas. */
+import type { Clock } from "../../../base/clock.ts";
+import { KeptBytes, type KeptBytesDeps } from "../../../credits/kept/kept-bytes.ts";
+import type { CellsOfQuota } from "../../../credits/kept/kept-others.ts";
+import type { Store } from "../../../store/store.ts";
+import { IdempotentAnswers } from "./idempotency.ts";
+import type { OwnRows, SharedAnswers, SharedResponses } from "./kept-rows.ts";
+import { StoredResponses } from "./stored-responses.ts";
+
+/** What the cells of an installation tell each other of what they keep. */
+export interface KeptSharing {
+  readonly answers: SharedAnswers;
+  readonly responses: SharedResponses;
+  readonly quota: CellsOfQuota;
+  /** Once the quotas are open. @returns what ends it */
+  shareQuota(kept: KeptBytes): () => void;
+  start(own: OwnRows): void;
+  /** Resolves once what was erased is gone at what the cells share. */
+  forgotten(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface KeptPorts extends Pick<KeptBytesDeps, "retentionDays"> {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** An org's quota by its plan; 0: unlimited. */
+  readonly quotaBytes: KeptBytesDeps["maxBytes"];
+  /** Also of a deleted project. */
+  readonly orgOf: (projectId: string) => string | undefined;
+  /** Hears of changed orgs, committed. */
+  readonly watchOrgs: (changed: (orgId: string) => void) => void;
+  /** Undefined in a gateway alone. */
+  readonly sharing: KeptSharing | undefined;
+  /** What is old could not be forgotten: it is tried again. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface Kept {
+  readonly answers: IdempotentAnswers;
+  readonly responses: StoredResponses;
+  /** The quotas that they count in. */
+  readonly bytes: KeptBytes;
+  /** Resolves once what was erased is gone here and at what the cells share. */
+  forgotten(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param maxAnswerBytes of one answer or response that is kept */
+export async function openKept(maxAnswerBytes: number, ports: KeptPorts): Promise<Kept> {
+  const { store, clock, sharing, retentionDays, onFailure } = ports;
+  const kept = new KeptBytes({
+    store,
+    clock,
+    onFailure,
+    retentionDays,
+    cells: sharing?.quota,
+    maxBytes: ports.quotaBytes,
+  });
+  ports.watchOrgs((orgId) => kept.orgChanged(orgId));
+  const keeping = { store, clock, maxBytes: maxAnswerBytes, onFailure, kept };
+  const answers = new IdempotentAnswers({ ...keeping, shared: sharing?.answers });
+  const responses = new StoredResponses({ ...keeping, shared: sharing?.responses, orgOf: ports.orgOf });
+  await kept.countEarlier(function* () {
+    yield* answers.kept();
+    yield* responses.kept();
+  });
+  const endSharing = sharing?.shareQuota(kept);
+  sharing?.start({
+    answer: (id) => answers.get(id),
+    response: (owner, id) => responses.own(owner, id),
+    eraseAnswers: (orgId, most) => answers.eraseOwn(orgId, most),
+    removeResponse: (owner, id) => responses.removeOwn(owner, id),
+    eraseResponses: (owner, most) => responses.eraseOwn(owner, most),
+  });
+  return {
+    answers,
+    responses,
+    bytes: kept,
+    forgotten: async () => await sharing?.forgotten(),
+    async close() {
+      endSharing?.();
+      answers.close();
+      responses.close();
+      await sharing?.stop();
+    },
+  };
+}

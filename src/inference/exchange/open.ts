@@ -1,0 +1,157 @@
+/** Opens model calls: the exchange, whose steps get what they need by name, and the questions that are asked beside calls. */
+import { type Clock, risingMicros, systemRandom, systemTimers } from "../../base/clock.ts";
+import type { RoomMetrics } from "../../base/metrics/sources.ts";
+import type { Budgets } from "../../credits/budgets/budgets.ts";
+import type { KeptBytes } from "../../credits/kept/kept-bytes.ts";
+import type { Purse } from "../../credits/ledger/purse.ts";
+import type { Limits } from "../../credits/limits/limits.ts";
+import type { Health } from "../../routing/health/health.ts";
+import type { Store } from "../../store/store.ts";
+import type { Upstreams } from "../upstream/upstreams.ts";
+import type { Bodies } from "./body/bodies.ts";
+import type { Incoming } from "./call.ts";
+import { type Exchange, type ExchangeDeps, openExchange } from "./exchange.ts";
+import { Latencies } from "./figures/latencies.ts";
+import { callMetrics } from "./figures/metrics.ts";
+import { type Inquiry, inquire } from "./inquiry/inquire.ts";
+import type { IdempotentAnswers } from "./kept/idempotency.ts";
+import type { StoredResponses } from "./kept/stored-responses.ts";
+import { openKeyProbes } from "./key-probes/key-probes.ts";
+import type { PlanDeps } from "./plan.ts";
+import type { ReserveDeps } from "./reserve.ts";
+import { byokFeeOf, type CallSettings } from "./settings.ts";
+import type { SettleDeps } from "./settle.ts";
+import type { ShadowDeps } from "./shadow/shadow.ts";
+
+export interface ModelCallPorts
+  extends Pick<ExchangeDeps, "onFault" | "onUpstreamFailure" | "onEndpointMissed" | "hasRoomFor">,
+    Pick<PlanDeps, "catalog" | "policies" | "ownKeys">,
+    Pick<ReserveDeps, "keyring">,
+    Pick<ShadowDeps, "shadowRuns">,
+    Pick<SettleDeps, "outbox" | "onRecord" | "cell"> {
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly health: Health;
+  readonly limits: Limits;
+  readonly purse: Purse;
+  readonly budgets: Budgets;
+  readonly bodies: Bodies;
+  readonly upstreams: Upstreams;
+  readonly answers: IdempotentAnswers;
+  readonly responses: StoredResponses;
+  readonly kept: KeptBytes;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+export interface ModelCalls {
+  readonly exchange: Exchange;
+  /** Answers a question about a call without making it. Never rejects. */
+  inquire(inquiry: Inquiry, incoming: Incoming): Promise<void>;
+  readonly metrics: RoomMetrics;
+}
+
+export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): ModelCalls {
+  const { limits: bounds, timeouts } = settings;
+  const { clock, store, bodies, responses, limits, purse, budgets, health, kept, onFault } = ports;
+  const { catalog, policies, ownKeys } = ports;
+  const byokFee = byokFeeOf(settings);
+  const defaultMaxTokens = bounds.default_max_tokens;
+  const holding = { clock, timers: systemTimers, limits, purse, budgets };
+  const attempt = attemptDeps(settings, { ...holding, health, bodies, upstreams: ports.upstreams, onFault });
+  const planning = { catalog, policies, ownKeys, health, bodies, random: systemRandom };
+  const latencies = new Latencies();
+  const exchange = openExchange({
+    clock,
+    store,
+    bodies,
+    onFault,
+    onUpstreamFailure: ports.onUpstreamFailure,
+    onEndpointMissed: ports.onEndpointMissed,
+    hasRoomFor: ports.hasRoomFor,
+    answers: ports.answers,
+    maxDrains: bounds.max_drains,
+    commitMs: timeouts.commit_ms,
+    continue: { bodies, responses, maxBodyBytes: bounds.max_body_bytes },
+    admit: { limits, defaultMaxTokens },
+    plan: planning,
+    keepRoom: { kept, defaultMaxTokens, maxAnswerBytes: bounds.max_stored_answer_bytes },
+    reserve: {
+      purse,
+      budgets,
+      bodies,
+      byokFee,
+      defaultMaxTokens,
+      keyring: ports.keyring,
+      minFitTokens: bounds.min_fit_tokens,
+    },
+    holdQueue: {
+      ...holding,
+      maxWaiting: bounds.max_hold_waits,
+      maxWaitingOfOrg: bounds.max_hold_waits_of_org,
+      keepAliveMs: timeouts.keep_alive_ms,
+    },
+    attempt,
+    shadow: {
+      ...attempt,
+      store,
+      defaultMaxTokens,
+      shadowRuns: ports.shadowRuns,
+      maxShadows: bounds.max_shadows,
+      platformShadows: bounds.platform_shadows,
+    },
+    settle: {
+      clock,
+      store,
+      limits,
+      purse,
+      budgets,
+      responses,
+      kept,
+      latencies,
+      byokFee,
+      onFault,
+      outbox: ports.outbox,
+      onRecord: ports.onRecord,
+      cell: ports.cell,
+      settledAtUs: risingMicros(clock),
+      maxPayloadBytes: bounds.max_payload_bytes,
+    },
+  });
+  const { upstreams, log } = ports;
+  const asking = { ...planning, clock, limits, upstreams, byokFee, defaultMaxTokens, onFault };
+  const keyProbes = openKeyProbes({ clock, bodies, upstreams, health, log });
+  return {
+    exchange,
+    inquire: (inquiry, incoming) => inquire(asking, inquiry, incoming),
+    metrics: callMetrics({ exchange, latencies, keyProbes: keyProbes.counts }),
+  };
+}
+
+type AttemptPorts = Pick<
+  ExchangeDeps["attempt"],
+  "clock" | "timers" | "limits" | "purse" | "budgets" | "health" | "bodies" | "upstreams" | "onFault"
+>;
+
+function attemptDeps(
+  settings: CallSettings,
+  ports: AttemptPorts & Pick<ModelCallPorts, "budgets">,
+): ExchangeDeps["attempt"] & Pick<ModelCallPorts, "budgets"> {
+  const { limits: bounds, timeouts } = settings;
+  return {
+    ...ports,
+    byokFee: byokFeeOf(settings),
+    bounds: {
+      maxEventBytes: bounds.max_event_bytes,
+      maxReplyBytes: bounds.max_reply_bytes,
+      maxPayloadBytes: bounds.max_payload_bytes,
+      extendTokens: bounds.default_max_tokens,
+    },
+    timeouts: {
+      firstByteMs: timeouts.first_byte_ms,
+      stallMs: timeouts.stall_ms,
+      totalMs: timeouts.total_ms,
+      drainMs: timeouts.drain_ms,
+      keepAliveMs: timeouts.keep_alive_ms,
+    },
+  };
+}
