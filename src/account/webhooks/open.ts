@@ -46,9 +46,21 @@ export interface WebhookCounts {
   readonly tries: Record<"good" | "bad" | "spared", number>;
 }
 
-export type Webhooks = ReturnType<typeof openWebhooks>;
+export interface Webhooks {
+  readonly tables: WebhookTables;
+  readonly queue: DeliveryQueue;
+  readonly endpointEnds: EndpointEnds;
+  readonly standings: Standings;
+  readonly counts: Readonly<WebhookCounts>;
+  /**
+   * Only in an act: an org's endpoints go with their deliveries when it is erased, and so do the deliveries of endpoints that
+   * were deleted a moment ago. @returns whether more are left
+   */
+  erase(orgId: string, most: number): boolean;
+  close(): void;
+}
 
-export function openWebhooks(options: WebhooksOptions) {
+export function openWebhooks(options: WebhooksOptions): Webhooks {
   const { store, events, trail, jobs, outbound, rulesOf, vault, clock, random, mostWaiting, onFailure } =
     options;
   const counts: WebhookCounts = {
@@ -90,12 +102,8 @@ export function openWebhooks(options: WebhooksOptions) {
     queue,
     endpointEnds,
     standings,
-    counts: counts as Readonly<WebhookCounts>,
-    /**
-     * Only in an act: an org's endpoints go with their deliveries when it is erased, and so do the deliveries of endpoints that
-     * were deleted a moment ago. @returns whether more are left
-     */
-    erase(orgId: string, most: number): boolean {
+    counts,
+    erase(orgId, most) {
       const endpoints = tables.endpointsOf(orgId);
       const ids = [...endpointEnds.clearing(orgId), ...endpoints.map(({ id }) => id)];
       if (ids.some((id) => tables.forget(id, most))) return true;
