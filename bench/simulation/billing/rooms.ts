@@ -7,7 +7,7 @@ import { cursors } from "../../../src/base/operation/cursor.ts";
 import type { HttpHead } from "../../../src/base/operation/http-head.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";
 import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
-import { type InvoicesOptions, openInvoices } from "../../../src/billing/invoices/open.ts";
+import { type InvoicesOptions, openInvoices } from "../../../src/billing/invoices/invoices.ts";
 import { parseSupplier } from "../../../src/billing/invoices/supplier.ts";
 import { openInbound } from "../../../src/billing/payments/inbound.ts";
 import type { Send } from "../../../src/billing/payments/simulated/client.ts";

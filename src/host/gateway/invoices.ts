@@ -9,7 +9,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import { moneyText } from "../../billing/invoices/amount.ts";
 import type { InvoiceRow } from "../../billing/invoices/invoice.ts";
-import { openInvoices } from "../../billing/invoices/open.ts";
+import { openInvoices } from "../../billing/invoices/invoices.ts";
 import { pageTitle } from "../../billing/invoices/pages/title.ts";
 import { httpPortal } from "../../billing/invoices/portal/http.ts";
 import type { EInvoicePortal } from "../../billing/invoices/portal/portal.ts";

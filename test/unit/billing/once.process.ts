@@ -9,7 +9,7 @@ import type { Tickets } from "../../../src/account/tickets/tickets.ts";
 import { cursors } from "../../../src/base/operation/cursor.ts";
 import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
 import { DisputeTable } from "../../../src/billing/disputes/dispute.ts";
-import { type InvoicesOptions, openInvoices } from "../../../src/billing/invoices/open.ts";
+import { type InvoicesOptions, openInvoices } from "../../../src/billing/invoices/invoices.ts";
 import { parseSupplier } from "../../../src/billing/invoices/supplier.ts";
 import { type NoticeDeps, onNotice } from "../../../src/billing/notices/notices.ts";
 import { ParkedPayments } from "../../../src/billing/parked.ts";

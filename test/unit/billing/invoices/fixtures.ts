@@ -7,7 +7,7 @@ import { systemRandom, systemTimers } from "../../../../src/base/clock.ts";
 import { cursors } from "../../../../src/base/operation/cursor.ts";
 import { USUAL_QUOTAS } from "../../../../src/base/quota.ts";
 import type { InvoiceOrder, InvoiceRow } from "../../../../src/billing/invoices/invoice.ts";
-import { openInvoices } from "../../../../src/billing/invoices/open.ts";
+import { openInvoices } from "../../../../src/billing/invoices/invoices.ts";
 import { drawHtml, drawPdf } from "../../../../src/billing/invoices/pages/drawing-thread.ts";
 import type { EInvoicePortal } from "../../../../src/billing/invoices/portal/portal.ts";
 import type { SupplierFile } from "../../../../src/billing/invoices/supplier.ts";

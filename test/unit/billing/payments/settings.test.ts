@@ -1,7 +1,7 @@
 /** Which payment gateway takes which currency, by weir.yaml and the environment. */
 import { expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
-import { openPaymentGateways } from "../../../../src/billing/payments/open.ts";
+import { openPaymentGateways } from "../../../../src/billing/payments/gateways.ts";
 import { paymentSettingsOf } from "../../../../src/billing/payments/settings.ts";
 
 const STRIPE = { STRIPE_SECRET_KEY: "sk_live_secret", STRIPE_WEBHOOK_SECRET: "whsec_a, whsec_b" };
