@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { analystsState } from "../../analytics/analysts/confinement-told.ts";
 import { type MetricsAddress, metricsAddressOfCells } from "../../edge/metrics-settings.ts";
-import { ratesOf } from "../gateway/billing.ts";
-import { planWarnings } from "../gateway/plan-warnings.ts";
 import { allowedRanges } from "../gateway/reach.ts";
+import { ratesOf } from "../settings/billing-files.ts";
 import { type Config, ConfigError } from "../settings/config.ts";
+import { planWarnings } from "../settings/plan-warnings.ts";
 
 /** Notes that a start would be refused, and returns the text. */
 export type Fault = (text: string) => string;

@@ -9,7 +9,7 @@ import { CatalogError, type CatalogSnapshot, loadCatalog } from "../../catalog/m
 import type { PriceVersions } from "../../catalog/models/price-versions.ts";
 import { priceChange } from "../../catalog/models/price-words.ts";
 import { unconfigured } from "../../catalog/models/unconfigured.ts";
-import { supplierOf } from "../gateway/invoices.ts";
+import { supplierOf } from "../settings/billing-files.ts";
 import { type Config, ConfigError, readConfig } from "../settings/config.ts";
 import {
   analyticsState,

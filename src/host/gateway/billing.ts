@@ -5,13 +5,11 @@ import type { AccountTables } from "../../account/tables.ts";
 import { type Clock, systemTimers, type Timers } from "../../base/clock.ts";
 import type { Currency } from "../../base/currency.ts";
 import { fail } from "../../base/errors.ts";
-import { fileErrorText } from "../../base/file-errors.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
 import { DisputeTable } from "../../billing/disputes/dispute.ts";
 import type { SupplierFile } from "../../billing/invoices/supplier.ts";
 import { type NoticeDeps, onNotice } from "../../billing/notices/notices.ts";
 import { ParkedPayments } from "../../billing/parked.ts";
-import { type ListedRates, readFxRates } from "../../billing/rates/fx-config.ts";
 import { beginToReadFx, fxReader, readFx } from "../../billing/rates/fx-source.ts";
 import { FxTable } from "../../billing/rates/fx-table.ts";
 import type { BillingTerms } from "../../billing/rates/terms.ts";
@@ -28,7 +26,8 @@ import type { Events } from "../../store/events/events.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
-import { type Config, ConfigError } from "../settings/config.ts";
+import { ratesOf } from "../settings/billing-files.ts";
+import type { Config } from "../settings/config.ts";
 import { type AutoTopupHook, openAutoTopup } from "./auto-topup.ts";
 import type { openInvoiceRoom } from "./invoices.ts";
 import type { openPaymentRoom } from "./payments.ts";
@@ -108,15 +107,6 @@ export async function openBillingRoom(config: Config, log: Logger, ground: Billi
   }
   const seenEverywhere = async () => await ground.cell?.seenEverywhere();
   return { ...noticed, ...deps, topUps, settled: refundWaiter(store), seenEverywhere };
-}
-
-/** Rates of `fx.yaml`. @throws ConfigError with one line per problem */
-export function ratesOf({ configDir }: Pick<Config, "configDir">): ListedRates {
-  try {
-    return readFxRates(configDir);
-  } catch (error) {
-    throw new ConfigError(fileErrorText(error) ?? (error as Error).message);
-  }
 }
 
 /** Without a supplier nothing is sold; these are only shown. */

@@ -32,6 +32,7 @@ import { type ModelCallPorts, type ModelCalls, openModelCalls } from "../../infe
 import { upstreamFailures } from "../../inference/upstream/failure-log.ts";
 import { readPolicyJsonSchema } from "../../routing/language/policy-document.ts";
 import { beginBackup } from "../backup/operations.ts";
+import { supplierOf } from "../settings/billing-files.ts";
 import type { Config } from "../settings/config.ts";
 import { DEFAULT_CELL } from "../settings/environment.ts";
 import type { CellPorts, SharedInstallation } from "./cell-settings.ts";
@@ -41,7 +42,6 @@ import { EVENT_ITEMS } from "./events.ts";
 import { exportParts } from "./export-parts.ts";
 import type { Ground } from "./ground.ts";
 import { type House, openHouse } from "./house.ts";
-import { supplierOf } from "./invoices.ts";
 import { openListeners } from "./listeners.ts";
 import { metricsOf, type ProcessFacts } from "./metrics.ts";
 import { backupDeps, operationsOf } from "./operations.ts";

@@ -13,18 +13,14 @@ import { openInvoices } from "../../billing/invoices/invoices.ts";
 import { pageTitle } from "../../billing/invoices/pages/title.ts";
 import { httpPortal } from "../../billing/invoices/portal/http.ts";
 import type { EInvoicePortal } from "../../billing/invoices/portal/portal.ts";
-import {
-  readSupplier,
-  SupplierError,
-  type SupplierFile,
-  supplierWarnings,
-} from "../../billing/invoices/supplier.ts";
+import { type SupplierFile, supplierWarnings } from "../../billing/invoices/supplier.ts";
 import type { Services } from "../../cluster/supervisor/services.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
 import { openThread } from "../../workers/thread.ts";
-import { type Config, ConfigError, isLocalOnly } from "../settings/config.ts";
+import { supplierOf } from "../settings/billing-files.ts";
+import { type Config, isLocalOnly } from "../settings/config.ts";
 
 interface InvoiceGround {
   readonly store: Store;
@@ -36,15 +32,6 @@ interface InvoiceGround {
   readonly tickets: Tickets;
   readonly mail: ReturnType<typeof openMailRoom>;
   readonly services: Services;
-}
-
-/** @throws ConfigError where `supplier.yaml` is not valid; undefined where there is none */
-export function supplierOf({ configDir }: Pick<Config, "configDir">): SupplierFile | undefined {
-  try {
-    return readSupplier(configDir);
-  } catch (error) {
-    throw error instanceof SupplierError ? new ConfigError(error.message) : error;
-  }
 }
 
 export function openInvoiceRoom(config: Config, log: Logger, ground: InvoiceGround) {

@@ -8,9 +8,9 @@ import { isOnThisMachine, redisAddress } from "../../cluster/redis-address.ts";
 import { type AllowedRanges, type OutboundRoom, openOutboundRoom } from "../../outbound/open.ts";
 import { readAllow } from "../../outbound/rules.ts";
 import { type Service, serviceAt } from "../../outbound/service-addresses.ts";
+import { supplierOf } from "../settings/billing-files.ts";
 import { type Config, ConfigError, isLocalOnly } from "../settings/config.ts";
 import type { Ground } from "./ground.ts";
-import { supplierOf } from "./invoices.ts";
 import { servicesOfCatalog, servicesOfConfig } from "./named-services.ts";
 
 /** Those of deliveries, which have limits of their own, and room for other calls. */

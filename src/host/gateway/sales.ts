@@ -17,11 +17,11 @@ import type { Trail } from "../../store/events/trail.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
 import type { Config } from "../settings/config.ts";
+import { tellPlanWarnings } from "../settings/plan-warnings.ts";
 import type { AutoTopupHook } from "./auto-topup.ts";
 import { openBillingRoom } from "./billing.ts";
 import { openInvoiceRoom } from "./invoices.ts";
 import { openPaymentRoom } from "./payments.ts";
-import { planWarnings } from "./plan-warnings.ts";
 import { openPlanRoom } from "./plans.ts";
 import { openReconciliation } from "./reconciliation.ts";
 import type { StopTime } from "./stop-time.ts";
@@ -51,7 +51,7 @@ export async function openSales(config: Config, log: Logger, ground: SalesGround
   const invoices = openInvoiceRoom(config, log, ground);
   const payments = await openPaymentRoom(config, log, ground);
   const billing = await openBillingRoom(config, log, { ...ground, invoices, payments });
-  for (const line of planWarnings(config)) log.warn(line);
+  tellPlanWarnings(config, log);
   const planRoom = openPlanRoom(config, {
     ...ground,
     fx: billing.fx,

@@ -202,7 +202,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Several processes on one machine and one port; the analytics' engine comes by a port.
   "cluster/supervisor": ["base/process", "cluster/cells"],
   // The configuration is put together of the settings of all wings.
-  "host/settings": ["base/document", "settings"],
+  "host/settings": [
+    "base/document",
+    "settings",
+    // Files that only billing reads, and whose faults are told like those of the others.
+    "src/billing/invoices/supplier.ts",
+    "src/billing/rates/fx-config.ts",
+  ],
   // Copies of an installation: how one is made beside a running gateway, and how it is proven before it is used.
   "host/backup": [
     "base/operation",

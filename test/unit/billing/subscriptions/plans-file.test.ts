@@ -6,8 +6,8 @@ import { afterAll, expect, test } from "vitest";
 import { CURRENCIES } from "../../../../src/base/currency.ts";
 import { isFree, type Plan } from "../../../../src/base/plan.ts";
 import { PlanList } from "../../../../src/billing/subscriptions/plan-list.ts";
-import { planWarnings } from "../../../../src/host/gateway/plan-warnings.ts";
 import { type Config, readConfig } from "../../../../src/host/settings/config.ts";
+import { planWarnings } from "../../../../src/host/settings/plan-warnings.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-plans-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
