@@ -8,7 +8,7 @@ import type { PaymentGateway } from "../../../src/billing/payments/gateway.ts";
 import type { ReconciliationReport } from "../../../src/billing/reconciliation/finding.ts";
 import { followNow } from "../../../src/billing/reconciliation/job.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
-import { openReconciliation } from "../../../src/host/gateway/reconciliation.ts";
+import { type OpenReconciliation, openReconciliation } from "../../../src/host/gateway/reconciliation.ts";
 import type { Jobs } from "../../../src/store/jobs/jobs.ts";
 import { must } from "./figures.ts";
 import type { SimulationModule } from "./module.ts";
@@ -23,7 +23,7 @@ const PLANT_AT_MS = 19 * HOUR_MS;
 
 export class ReconciliationModule implements SimulationModule {
   readonly name = "reconciliation";
-  #books: ReturnType<typeof openReconciliation> | undefined;
+  #books: OpenReconciliation | undefined;
   readonly #fresh: ReconciliationReport[] = [];
   #newestDay = "";
   readonly #parked = new Map<string, ParkedRow>();
@@ -37,21 +37,24 @@ export class ReconciliationModule implements SimulationModule {
   }
 
   async open(process: GatewayProcess, world: World): Promise<void> {
-    const { rooms, store } = process;
+    const { store } = process;
+    const { clock, accounts, book, followed } = process.rooms;
     const outside = outsideOf(process);
-    const follow = followNow(rooms);
+    const follow = followNow(followed);
     this.#books?.close();
-    this.#books = openReconciliation(
-      {
+    this.#books = openReconciliation({
+      store,
+      clock,
+      accounts,
+      book,
+      jobs: watchedJobs(process),
+      gateways: () => [readingOf(process.rooms.gateway, outside)],
+      follow: (...given) => outside(() => follow(...given)),
+      log: {
         ...NO_LOG,
         warn: () => world.parts.figures.add("reconciliation: not healed at once"),
       } as typeof NO_LOG,
-      { store, clock: rooms.clock, accounts: rooms.accounts, book: rooms.book, jobs: watchedJobs(process) },
-      {
-        gateways: () => [readingOf(rooms.gateway, outside)],
-        follow: (...given) => outside(() => follow(...given)),
-      },
-    );
+    });
     store
       .table<ReconciliationReport>("billing.reconciliations")
       .watch((_key, row) => row && this.#fresh.push(row));
@@ -148,8 +151,8 @@ function outsideOf({ work }: GatewayProcess): Outside {
   };
 }
 
-function watchedJobs({ rooms: { jobs }, work }: GatewayProcess): Jobs {
-  const watched: Pick<Jobs, "handle" | "enqueue"> = {
+function watchedJobs({ rooms: { jobs }, work }: GatewayProcess): Pick<Jobs, "handle" | "enqueue"> {
+  return {
     enqueue: (kind, order) => jobs.enqueue(kind, order),
     handle: (kind, handler) =>
       jobs.handle(kind, {
@@ -164,7 +167,6 @@ function watchedJobs({ rooms: { jobs }, work }: GatewayProcess): Jobs {
         },
       }),
   };
-  return watched as Jobs;
 }
 
 /** What reconciliation asks of a payment gateway. */

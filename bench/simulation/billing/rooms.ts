@@ -16,10 +16,7 @@ import { refundOperations } from "../../../src/billing/refunds/refund-operations
 import { topupOperations } from "../../../src/billing/topups/topup-operations.ts";
 import { openCredits } from "../../../src/credits/ledger/credits.ts";
 import { autoTopupHook } from "../../../src/host/gateway/auto-topup.ts";
-import { openBillingRoom } from "../../../src/host/gateway/billing.ts";
-import type { openInvoiceRoom } from "../../../src/host/gateway/invoices.ts";
-import type { openPaymentRoom } from "../../../src/host/gateway/payments.ts";
-import type { Config } from "../../../src/host/settings/config.ts";
+import { openSales } from "../../../src/host/gateway/billing.ts";
 import type { EventListener, Events } from "../../../src/store/events/events.ts";
 import type { Trail } from "../../../src/store/events/trail.ts";
 import type { Jobs } from "../../../src/store/jobs/jobs.ts";
@@ -70,34 +67,29 @@ export async function openRooms(given: RoomsGround) {
   const gatewayOf = (id: string) => (id === "simulated" ? gateway : undefined);
   const inbound = openInbound({ store, clock, jobs, gatewayOf, onFailure, isErased: () => false });
   const ground = { store, clock, jobs, trail, ...credits };
-  const billing = await openBillingRoom(CONFIG, logOf(onFailure), {
-    timers: given.timers,
-    ...ground,
-    accounts,
-    boundsChanged,
-    topUpHook,
-    events: trail.events,
-    invoices: { ...invoices, supplier } as unknown as ReturnType<typeof openInvoiceRoom>,
-    payments: {
-      inbound,
+  const sales = await openSales(
+    { ...SETTINGS, supplier },
+    {
+      ...ground,
+      timers: given.timers,
+      accounts,
+      cursors: CURSORS,
+      boundsChanged,
+      topUpHook,
+      events: trail.events,
+      invoices: invoices.issuer,
       gateways: { byId: gatewayOf, forCurrency: () => gateway },
-    } as unknown as PaymentRoom,
-  });
-  const offered = {
-    ...billing,
-    invoices: invoices.issuer,
-    store,
-    accounts,
-    trail,
-    cursors: CURSORS,
-    gatewayFor: () => gateway,
-    ownAddress: () => "http://gateway",
-    settled: async () => {},
-  };
+      inbound,
+      seenEverywhere: async () => {},
+      log: logOf(onFailure),
+    },
+  );
+  const offered = { ...sales.offered, settled: async () => {} };
   return {
-    ...billing,
+    ...sales.offered,
     ...ground,
-    topUps: { ...billing.topUps, ...topUpHook.tables },
+    followed: sales.followed,
+    topUps: { ...sales.autoTopups, ...topUpHook.tables },
     accounts,
     inbound,
     tallies,
@@ -107,7 +99,7 @@ export async function openRooms(given: RoomsGround) {
     invoiceTables: invoices.tables,
     operations: { ...topupOperations(offered), ...refundOperations(offered) },
     close() {
-      billing.topUps.stop();
+      sales.autoTopups.stop();
       inbound.close();
       invoices.close();
     },
@@ -115,16 +107,15 @@ export async function openRooms(given: RoomsGround) {
 }
 
 export type Rooms = Awaited<ReturnType<typeof openRooms>>;
-type PaymentRoom = Awaited<ReturnType<typeof openPaymentRoom>>;
 
 const CURSORS = cursors(Buffer.alloc(32, 7));
-/** Without a folder there are no listed rates: each day's is put. */
-const CONFIG = {
-  configDir: "/nonexistent",
-  settings: { quotas: USUAL_QUOTAS },
+/** No rates are listed: each day's is put. */
+const SETTINGS = {
+  rates: { listed: [], always: "" },
+  quotas: USUAL_QUOTAS,
   fxUrl: undefined,
   publicUrl: "http://gateway",
-} as unknown as Config;
+};
 export const NO_LOG = { error() {}, warn() {}, info() {} } as unknown as Logger;
 
 /** Passes on errors of background work, which no caller gets. */

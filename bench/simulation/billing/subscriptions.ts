@@ -4,8 +4,7 @@ import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
 import type { SubscriptionRow } from "../../../src/billing/subscriptions/subscription.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
-import { openPlanRoom } from "../../../src/host/gateway/plans.ts";
-import type { Config } from "../../../src/host/settings/config.ts";
+import { type OpenPlans, openPlanRoom } from "../../../src/host/gateway/plans.ts";
 import { CreditWatch } from "./credit-watch.ts";
 import type { Customer } from "./customers.ts";
 import { must } from "./figures.ts";
@@ -26,7 +25,7 @@ const SHARED = 10;
 
 export class SubscriptionModule implements SimulationModule {
   readonly name = "subscriptions";
-  room: ReturnType<typeof openPlanRoom> | undefined;
+  room: OpenPlans | undefined;
   readonly #owners = new Map<string, readonly string[]>();
   readonly #customers = new Map<string, Customer>();
   readonly #books = new SubscriptionBooks((orgId) => this.#owners.get(orgId) ?? [orgId]);
@@ -36,14 +35,14 @@ export class SubscriptionModule implements SimulationModule {
 
   async open({ rooms, store }: GatewayProcess, world: World): Promise<void> {
     const { accounts, trail, jobs, supplier } = rooms;
-    this.room = openPlanRoom(CONFIG, {
+    this.room = openPlanRoom(SETTINGS, {
       store,
       trail,
       events: trail.events,
       jobs,
       accounts,
       supplier,
-      catalog: { current: () => ({ models: new Map() }) as never },
+      markups: () => [],
       clock: rooms.clock,
       book: rooms.book,
       purse: rooms.purse,
@@ -163,4 +162,4 @@ export class SubscriptionModule implements SimulationModule {
 const isDue = (world: World, sinceMs: number): boolean =>
   world.parts.time.now() > Math.max(sinceMs, world.upSinceMs) + SLACK_MS;
 
-const CONFIG = { plans: PLANS, settings: { default_plan: FREE_PLAN } } as unknown as Config;
+const SETTINGS = { plans: PLANS, defaultPlan: FREE_PLAN };

@@ -69,10 +69,28 @@ const MOST_DRAWN = 64;
 /** Counted at most for `/metrics`. */
 const MOST_COUNTED = 1000;
 
-export type Invoices = ReturnType<typeof openInvoices>;
+export interface Invoices {
+  readonly issuer: Issuer;
+  readonly tables: InvoiceTables;
+  readonly operations: ReturnType<typeof invoiceOperations> & ReturnType<typeof operatorInvoiceOperations>;
+  /** For mails. Undefined where there is no such document. */
+  file(orgId: string, id: string): Promise<InvoiceFile | undefined>;
+  /** Only in an act, that of the ticket's approval. @throws WeirError `state` where it cannot be corrected any more */
+  approveCorrection(ticket: TicketRow): ReturnType<typeof approveCorrection>;
+  /** Documents that are not registered, a thousand at most. */
+  unregistered(): UnregisteredCounts;
+  close(): void;
+}
+
+/** Documents by how they stand with the portal of e-invoices; those that are overdue are among the others. */
+export interface UnregisteredCounts {
+  readonly pending: number;
+  readonly failed: number;
+  readonly overdue: number;
+}
 
 /** Call before `jobs.start`. */
-export function openInvoices(options: InvoicesOptions) {
+export function openInvoices(options: InvoicesOptions): Invoices {
   const { store, clock, jobs, supplier, mails, trail, onFailure } = options;
   const tables = new InvoiceTables(store);
   const issuer = new Issuer({
@@ -103,15 +121,12 @@ export function openInvoices(options: InvoicesOptions) {
       ...invoiceOperations({ ...options, tables, resent, pdf, html, putMailTo: mails.putTo }),
       ...operatorInvoiceOperations({ ...options, tables }),
     },
-    /** For mails. Undefined where there is no such document. */
-    async file(orgId: string, id: string): Promise<InvoiceFile | undefined> {
+    async file(orgId, id) {
       const row = tables.get(orgId, id);
       return row === undefined ? undefined : { name: fileName(row), bytes: await pdf(row) };
     },
-    /** Only in an act, that of the ticket's approval. @throws WeirError `state` where it cannot be corrected any more */
-    approveCorrection: (ticket: TicketRow) =>
+    approveCorrection: (ticket) =>
       approveCorrection({ accounts: options.accounts, tables, issuer }, ticket, clock.now()),
-    /** Documents that are not registered, a thousand at most. */
     unregistered: () => unregisteredCounts(tables, clock.now()),
     close: () => resent.close(),
   };
@@ -134,7 +149,7 @@ class Bound {
   }
 }
 
-function unregisteredCounts(tables: InvoiceTables, nowMs: number) {
+function unregisteredCounts(tables: InvoiceTables, nowMs: number): UnregisteredCounts {
   const counts = { pending: 0, failed: 0, overdue: 0 };
   let read = 0;
   for (const { irnStatus, issuedAtMs } of tables.unregistered()) {

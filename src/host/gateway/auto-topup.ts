@@ -1,6 +1,6 @@
 /**
- * Opens mandates and automatic top-ups. The hook comes first, because the ledger is opened before the rooms that sell credit; the room
- * is opened before the first event and before jobs start.
+ * Opens automatic top-ups and the mandates that they are debited by. The hook comes first, because the ledger is opened before the
+ * rooms that sell credit; the room is opened before the first event and before jobs start.
  */
 import type { AccountTables } from "../../account/tables.ts";
 import type { Timers } from "../../base/clock.ts";
@@ -18,41 +18,48 @@ import {
   autoTopupSweeper,
   watchedBelow,
 } from "../../billing/auto-topups/watch.ts";
-import { endMandate, watchMandate } from "../../billing/mandates/jobs.ts";
-import { type MandateOperationDeps, mandateOperations } from "../../billing/mandates/mandate-operations.ts";
-import { pauseMandate } from "../../billing/mandates/moves.ts";
+import type { MandateOperationDeps } from "../../billing/mandates/mandate-operations.ts";
+import { type OpenMandates, openMandates } from "../../billing/mandates/open.ts";
 import { MandateTables } from "../../billing/mandates/tables.ts";
-import { mandateEnder, mandateWatcher, onMandate } from "../../billing/mandates/watch.ts";
-import type { NoticeDeps } from "../../billing/notices/notices.ts";
 import type { CreditFall } from "../../credits/ledger/credit-events.ts";
 import type { Events } from "../../store/events/events.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
 
-export type AutoTopupHook = ReturnType<typeof autoTopupHook>;
+interface Tables {
+  readonly autoTopups: AutoTopupTables;
+  readonly mandates: MandateTables;
+}
 
 /** What the ledger is opened with, so that it tells of balances that fell. */
-export function autoTopupHook(store: Store) {
+export interface AutoTopupHook {
+  readonly tables: Tables;
+  /** Port of `openCredits`: the balance below which it tells, micro-USD; undefined: nothing would follow. */
+  watchedBelow(orgId: string): number | undefined;
+  /** Part of `openCredits`' port `onFall`. */
+  onFall(fall: Pick<CreditFall, "orgId" | "isWatched">): void;
+  /** The room is open: from now on it hears of balances. */
+  connect(watch: Pick<AutoTopupWatch, "below">): void;
+}
+
+export function autoTopupHook(store: Store): AutoTopupHook {
   const tables = { autoTopups: new AutoTopupTables(store), mandates: new MandateTables(store) };
   let below: (orgId: string) => void = () => {};
   return {
     tables,
-    /** Port of `openCredits`. */
-    watchedBelow: (orgId: string) => watchedBelow(tables, orgId),
-    /** Part of `openCredits`' port `onFall`. */
-    onFall({ orgId, isWatched }: Pick<CreditFall, "orgId" | "isWatched">): void {
+    watchedBelow: (orgId) => watchedBelow(tables, orgId),
+    onFall({ orgId, isWatched }): void {
       if (isWatched) below(orgId);
     },
-    connect(watch: AutoTopupWatch): void {
+    connect(watch): void {
       below = watch.below;
     },
   };
 }
 
-type Made = "autoTopups" | "mandates" | "mandateLooks" | "debitRules" | "jobs" | "accounts";
+type Made = keyof Tables | "mandateLooks" | "debitRules" | "jobs" | "accounts";
 
-/** What the room of billing passes: its tables and ports. */
-export interface AutoTopupGround
+export interface AutoTopupPorts
   extends Omit<AutoTopupRunDeps, Made>,
     Pick<AutoTopupOperationDeps, "trail" | "gatewayFor">,
     Pick<MandateOperationDeps, "ownAddress" | "quotas"> {
@@ -64,12 +71,23 @@ export interface AutoTopupGround
   /** `openCredits` returns it. */
   readonly boundsChanged: (orgId: string) => void;
   readonly onFailure: (error: unknown) => void;
+  /** Default: what the payment gateways demand. */
   readonly debitRules?: AutoTopupRunDeps["debitRules"];
 }
 
-export function openAutoTopup(ground: AutoTopupGround, hook: AutoTopupHook) {
-  const { jobs, events, boundsChanged, debitRules = DEBIT_RULES } = ground;
-  const deps = { ...ground, ...hook.tables, debitRules, mandateLooks: new Map<string, Promise<void>>() };
+/** With the ports of `NoticeDeps`. */
+export interface OpenAutoTopups extends Pick<OpenMandates, "onMandate" | "onDispute"> {
+  readonly watch: AutoTopupWatch;
+  readonly tables: Tables;
+  readonly operations: ReturnType<typeof autoTopupOperations> & OpenMandates["operations"];
+  /** Before the jobs start. */
+  start(): Promise<void>;
+  stop(): void;
+}
+
+export function openAutoTopup(ports: AutoTopupPorts, hook: AutoTopupHook): OpenAutoTopups {
+  const { jobs, events, boundsChanged, debitRules = DEBIT_RULES } = ports;
+  const deps = { ...ports, ...hook.tables, debitRules };
   const watch = new AutoTopupWatch(deps);
   hook.connect(watch);
   // A job that ends while the change is made has not seen it: so it is heard of like a balance that fell.
@@ -80,20 +98,16 @@ export function openAutoTopup(ground: AutoTopupGround, hook: AutoTopupHook) {
   hook.tables.autoTopups.watch(changed);
   hook.tables.mandates.watch(changed);
   events.listen(creditListener(deps));
-  ground.parked.listen((row) => concludeParked(deps, row));
+  ports.parked.listen((row) => concludeParked(deps, row));
   jobs.handle(autoTopup, autoTopper(deps));
   jobs.handle(sweepAutoTopups, autoTopupSweeper(deps));
-  jobs.handle(watchMandate, mandateWatcher(deps));
-  jobs.handle(endMandate, mandateEnder(deps));
-  const noticed: NoticeDeps["onMandate"] = (gateway, ref, signal) => onMandate(deps, gateway, ref, signal);
+  const { mandateLooks, onMandate, onDispute, ...mandates } = openMandates(deps);
   return {
     watch,
     tables: hook.tables,
-    operations: { ...autoTopupOperations(deps), ...mandateOperations(deps) },
-    /** Ports of `NoticeDeps`. */
-    onMandate: noticed,
-    onDispute: (orgId: string) => pauseMandate(deps, orgId, "dispute"),
-    /** Before the jobs start. */
+    operations: { ...autoTopupOperations({ ...deps, mandateLooks }), ...mandates.operations },
+    onMandate,
+    onDispute,
     start: () => watch.start(),
     stop: () => watch.stop(),
   };

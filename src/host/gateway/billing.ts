@@ -1,123 +1,98 @@
-/** Opens the room of billing: what is sold and on which terms, and what payment gateways tell of it. */
+/** Opens what sells credit: rates, top-ups, refunds, automatic top-ups, and what follows that payment gateways tell of them. */
 import type { Logger } from "pino";
 import { knownAddress } from "../../account/identity/addresses.ts";
-import type { AccountTables } from "../../account/tables.ts";
-import { type Clock, systemTimers, type Timers } from "../../base/clock.ts";
+import { systemTimers, type Timers } from "../../base/clock.ts";
 import type { Currency } from "../../base/currency.ts";
 import { fail } from "../../base/errors.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
+import type { Quotas } from "../../base/quota.ts";
 import { DisputeTable } from "../../billing/disputes/dispute.ts";
-import type { SupplierFile } from "../../billing/invoices/supplier.ts";
+import type { InvoiceIssuer } from "../../billing/invoices/invoice.ts";
 import { type NoticeDeps, onNotice } from "../../billing/notices/notices.ts";
+import type { BillingDeps } from "../../billing/operations.ts";
 import { ParkedPayments } from "../../billing/parked.ts";
-import { beginToReadFx, fxReader, readFx } from "../../billing/rates/fx-source.ts";
-import { FxTable } from "../../billing/rates/fx-table.ts";
-import type { BillingTerms } from "../../billing/rates/terms.ts";
-import { refunder, sendRefund } from "../../billing/refunds/acts.ts";
-import { RefundTables } from "../../billing/refunds/tables.ts";
-import { refundWaiter } from "../../billing/refunds/waiter.ts";
-import { TopupTables } from "../../billing/topups/tables.ts";
-import { topupWatcher, watchTopup } from "../../billing/topups/watch.ts";
-import type { Cell } from "../../cluster/cells/cell.ts";
+import type { PaymentGateways } from "../../billing/payments/gateways.ts";
+import type { Inbound } from "../../billing/payments/inbound.ts";
+import { openRates, type RateSettings } from "../../billing/rates/open.ts";
+import { openRefunds } from "../../billing/refunds/open.ts";
+import { openTopups } from "../../billing/topups/open.ts";
 import type { Book } from "../../credits/ledger/book.ts";
-import type { CreditLots } from "../../credits/ledger/lots.ts";
-import type { Purse } from "../../credits/ledger/purse.ts";
 import type { Events } from "../../store/events/events.ts";
-import type { Trail } from "../../store/events/trail.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
-import { ratesOf } from "../settings/billing-files.ts";
-import type { Config } from "../settings/config.ts";
-import { type AutoTopupHook, openAutoTopup } from "./auto-topup.ts";
-import type { openInvoiceRoom } from "./invoices.ts";
-import type { openPaymentRoom } from "./payments.ts";
+import { type AutoTopupHook, type OpenAutoTopups, openAutoTopup } from "./auto-topup.ts";
 
-interface BillingGround {
-  readonly store: Store;
-  /** Absent: of one process alone. */
-  readonly cell?: Pick<Cell, "seenEverywhere"> | undefined;
-  readonly clock: Clock;
-  readonly jobs: Jobs;
-  readonly trail: Trail;
-  readonly book: Book;
-  readonly purse: Purse;
-  readonly lots: CreditLots;
-  readonly accounts: AccountTables;
-  readonly events: Pick<Events, "emit" | "listen">;
-  /** Default: the system's. */
-  readonly timers?: Timers;
-  readonly boundsChanged: (orgId: string) => void;
-  readonly topUpHook: AutoTopupHook;
-  readonly invoices: ReturnType<typeof openInvoiceRoom>;
-  readonly payments: Awaited<ReturnType<typeof openPaymentRoom>>;
+export interface SalesSettings extends RateSettings {
+  readonly quotas: Quotas;
+  /** Where payers reach the gateway. Undefined: on this machine only. */
+  readonly publicUrl: string | undefined;
 }
 
-/** @throws ConfigError where `fx.yaml` is not valid */
-export async function openBillingRoom(config: Config, log: Logger, ground: BillingGround) {
-  const { store, clock, jobs, payments } = ground;
-  const fx = new FxTable({ store, clock, ...ratesOf(config) });
-  const { invoices, trail } = ground;
-  const deps = {
-    store,
-    clock,
-    jobs,
-    fx,
-    trail,
-    book: ground.book,
-    purse: ground.purse,
-    lots: ground.lots,
-    quotas: config.settings.quotas,
-    invoices: invoices.issuer,
-    terms: termsOf(invoices.supplier),
-    events: trail.events,
-    topups: new TopupTables(store),
-    refunds: new RefundTables(store),
+export interface SalesPorts
+  extends Pick<
+    BillingDeps,
+    "clock" | "trail" | "purse" | "lots" | "accounts" | "cursors" | "seenEverywhere"
+  > {
+  readonly store: Store;
+  readonly book: Book;
+  readonly jobs: Jobs;
+  readonly events: Pick<Events, "emit" | "listen">;
+  /** For the moments between a fall of credit and its job. */
+  readonly timers?: Timers;
+  /** Tells the ledger that an org's automatic top-up has other bounds. */
+  readonly boundsChanged: (orgId: string) => void;
+  /** What the ledger was opened with. */
+  readonly topUpHook: AutoTopupHook;
+  readonly invoices: InvoiceIssuer;
+  readonly gateways: Pick<PaymentGateways, "byId" | "forCurrency">;
+  /** Where webhooks of payment gateways come in. */
+  readonly inbound: Pick<Inbound, "onNotice">;
+  readonly log: Logger;
+}
+
+export interface OpenSales {
+  /** With what operations work. */
+  readonly offered: BillingDeps;
+  /** With what is followed that a payment gateway tells. */
+  readonly followed: NoticeDeps;
+  readonly autoTopups: OpenAutoTopups;
+}
+
+/** Call before the first event and before jobs start. */
+export async function openSales(settings: SalesSettings, ports: SalesPorts): Promise<OpenSales> {
+  const { store, gateways, log } = ports;
+  const ground = {
+    ...ports,
+    ...(await openRates(settings, ports)),
+    quotas: settings.quotas,
     disputes: new DisputeTable(store),
     parked: new ParkedPayments(store),
-    looks: new Map<string, Promise<void>>(),
-    gatewayOf: payments.gateways.byId,
+    gatewayOf: gateways.byId,
     /** Without a supplier nothing is sold. */
-    gatewayFor: (currency: Currency) => invoices.supplier && payments.gateways.forCurrency(currency),
-    ownAddress: (head: HttpHead) => payersAddress(config, head),
+    gatewayFor: (currency: Currency) => settings.supplier && gateways.forCurrency(currency),
+    ownAddress: (head: HttpHead) => payersAddress(settings, head),
   };
-  const topUps = openAutoTopup(
-    {
-      ...ground,
-      ...deps,
-      events: ground.events,
-      timers: ground.timers ?? systemTimers,
-      onFailure: (err) => log.error({ err }, "an automatic top-up could not be begun; it is tried again"),
-    },
-    ground.topUpHook,
-  );
-  const noticed: NoticeDeps = {
-    ...deps,
-    onMandate: topUps.onMandate,
+  const topups = openTopups(ground);
+  const refunds = openRefunds({ ...ground, ...topups });
+  const offered = { ...ground, ...topups, ...refunds };
+  const onFailure = (err: unknown) =>
+    log.error({ err }, "an automatic top-up could not be begun; it is tried again");
+  const timers = ports.timers ?? systemTimers;
+  const autoTopups = openAutoTopup({ ...offered, timers, onFailure }, ports.topUpHook);
+  const followed: NoticeDeps = {
+    ...offered,
+    onMandate: autoTopups.onMandate,
     onDispute(orgId) {
       log.error({ orgId }, "a payment is disputed, or may be fraud: see /v1/operator/payments");
-      topUps.onDispute(orgId);
+      autoTopups.onDispute(orgId);
     },
   };
-  jobs.handle(watchTopup, topupWatcher(deps));
-  jobs.handle(sendRefund, refunder(deps));
-  payments.inbound.onNotice((id, notice, { signal }) => onNotice(noticed, id, notice, signal));
-  if (config.fxUrl !== undefined) {
-    jobs.handle(readFx, fxReader({ fx, clock, jobs, url: config.fxUrl }));
-    await store.act(() => beginToReadFx(jobs));
-  }
-  const seenEverywhere = async () => await ground.cell?.seenEverywhere();
-  return { ...noticed, ...deps, topUps, settled: refundWaiter(store), seenEverywhere };
+  ports.inbound.onNotice((id, notice, { signal }) => onNotice(followed, id, notice, signal));
+  return { offered, followed, autoTopups };
 }
 
-/** Without a supplier nothing is sold; these are only shown. */
-const termsOf = (supplier: SupplierFile | undefined): BillingTerms => ({
-  minimumsMinor: supplier?.minimums_minor ?? { INR: 10_000, USD: 500 },
-  rails: supplier?.rails ?? [],
-  spreadBps: supplier?.fx.spread_bps ?? 0,
-});
-
 /** Where the payment service sends payers back to. @throws WeirError 503 where nobody knows */
-function payersAddress({ publicUrl }: Config, head: HttpHead): string {
+function payersAddress({ publicUrl }: SalesSettings, head: HttpHead): string {
   const known = knownAddress(publicUrl, head.header("host"));
   if (known !== undefined) return known;
   const message = "Payers must find their way back: set PUBLIC_URL, or open the gateway as http://localhost.";

@@ -3,8 +3,6 @@
 import { accountErasure, peopleOnlyOf } from "../../account/erasure/account-erasure.ts";
 import { eraseOrg, erasureHandler } from "../../account/erasure/erasure.ts";
 import type { ErasureStep, Position } from "../../account/erasure/erasure-steps.ts";
-import { endingOfMandates, moneyErasure } from "../../billing/money-erasure.ts";
-import { creditLeft } from "../../billing/refunds/acts.ts";
 import type { House } from "./house.ts";
 
 /** Before the jobs start. */
@@ -18,7 +16,7 @@ export function handleErasure(house: House): void {
       clock,
       trail,
       steps: stepsOf(house),
-      creditLeft: (orgId) => creditLeft({ ...house.money, ...house.sales.billing }, orgId),
+      creditLeft: house.billing.creditLeft,
       mails: { putBegun: mail.putErasureBegun, isOut: mail.isOut },
       onErased: (org) => log.info({ org }, "the data of an organisation were erased"),
       caughtUp: () => store.caughtUp(),
@@ -30,12 +28,10 @@ export function handleErasure(house: House): void {
 function stepsOf(house: House): ErasureStep[] {
   const { account, directory, identity } = house.people;
   const { accounts, tickets } = account;
-  const { analytics, kept, sales } = house;
-  const { audit, clock, events, jobs } = house.ground;
-  const { subscriptions } = sales.planRoom;
-  const money = { ...sales.billing, ...sales.billing.topUps.tables, subscriptions, accounts, jobs };
+  const { analytics, billing, kept } = house;
+  const { audit, clock, events } = house.ground;
   return [
-    endingOfMandates(money),
+    billing.endingOfMandates,
     { name: "records of calls", eraseOutside: (orgId) => analytics.erasure.erase(orgId) },
     { name: "what payloads count in the quota", erase: (orgId, most) => kept.bytes.erase(orgId, most) },
     { name: "answers of repeated requests", erase: (orgId, most) => kept.answers.erase(orgId, most) },
@@ -65,8 +61,7 @@ function stepsOf(house: House): ErasureStep[] {
     }),
     { name: "directory", erase: (orgId, most) => directory.erase(orgId, most) },
     { name: "webhooks", erase: (orgId, most) => house.webhooks.erase(orgId, most) },
-    { name: "events of payments", erase: (orgId, most) => sales.payments.inbound.erase(orgId, most) },
-    ...moneyErasure(money),
+    ...billing.erasure,
     ...jobsAndWhatTheyMake(house),
     { name: "events", erase: (orgId, most) => events.erase(orgId, most) },
     { name: "audit", erase: (orgId, most) => audit.erase(orgId, most) },

@@ -61,7 +61,7 @@ export function exportParts(house: House, orgId: string, missing: (sinceMs: numb
     {
       file: "invoices.jsonl",
       rows: () =>
-        paged((after?: { id: string }) => house.sales.invoices.tables.of(orgId, after?.id), invoiceWire),
+        paged((after?: { id: string }) => house.billing.invoices.tables.of(orgId, after?.id), invoiceWire),
     },
     {
       file: "events.jsonl",

@@ -286,7 +286,7 @@ async function stopAll({ config, house, exchange, server, left }: Stoppable): Pr
  * caller returns would find no handler.
  */
 function beginWork(house: House, port: number): void {
-  const { analytics, exports, people, reach, receipts, sales } = house;
+  const { analytics, billing, exports, people, reach, receipts } = house;
   const { catalog, clock, jobs, log, ownServices, store } = house.ground;
   const { account, mail } = people;
   tellUnconfigured(catalog.current(), log);
@@ -297,15 +297,15 @@ function beginWork(house: House, port: number): void {
   mail.listensAt(port);
   receipts.listensAt(port);
   reach.start();
-  sales.payments.start();
+  billing.payments.start();
   const { erasure } = analytics;
   const retentionDays = (orgId: string) => account.accounts.retentionDays(orgId);
   const begun = exports
     .handleJobs((orgId, missing) => exportParts(house, orgId, missing))
     .then(() => handleRetention({ erasure, clock, jobs, store, retentionDays }))
-    .then(() => sales.books.handleJobs())
+    .then(() => billing.books.handleJobs())
     .then(() => mail.start())
-    .then(() => sales.billing.topUps.start())
+    .then(() => billing.autoTopups.start())
     .then(() => jobs.start());
   begun.catch((err: unknown) => log.error({ err }, "jobs do not run: no mail or webhook is sent"));
 }

@@ -30,12 +30,14 @@ import { openPool, type WorkerPool } from "../../workers/pool.ts";
 import { openThread } from "../../workers/thread.ts";
 import { BackupMoment } from "../backup/moment.ts";
 import { type Config, minOrgsOf } from "../settings/config.ts";
+import { tellPlanWarnings } from "../settings/plan-warnings.ts";
 import { autoTopupHook } from "./auto-topup.ts";
+import { billingPorts, billingSettings } from "./billing-ports.ts";
 import { type Ground, type GroundPorts, openGround } from "./ground.ts";
 import { type OpenMoney, openKeyLimits, openMoneyRoom } from "./money.ts";
 import { openPeople, type People } from "./people.ts";
 import { openReach } from "./reach.ts";
-import { openSales } from "./sales.ts";
+import { type Billing, openBilling } from "./sales.ts";
 import { canariesOf, othersOf, shareWith, tellLast } from "./sharing.ts";
 import type { StopTime } from "./stop-time.ts";
 import { VERSION } from "./version.ts";
@@ -50,7 +52,7 @@ export interface House {
   readonly webhooks: Webhooks;
   /** Seals what orgs entrust to the gateway. */
   readonly vault: Vault;
-  readonly sales: Awaited<ReturnType<typeof openSales>>;
+  readonly billing: Billing;
   readonly exports: ExportRoom;
   readonly outbox: Outbox;
   readonly pool: WorkerPool;
@@ -98,12 +100,20 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     version: VERSION,
     onFailure: notForgotten(log),
   });
-  const sales = await openSales(config, log, { ...ground, ...account, ...money, mail, topUpHook });
+  const billing = await openBilling(billingSettings(config), {
+    ...ground,
+    ...account,
+    ...money,
+    mail,
+    topUpHook,
+    ...billingPorts(ground),
+  });
   const exports = openExports({
     ...ground,
     dataDir: config.dataDir,
     mostBytes: config.settings.limits.max_export_bytes,
   });
+  tellPlanWarnings(config, log);
   const outbox = openOutbox(store);
   const pool = openPool();
   const thread = openThread(new URL("../../wire/thread.ts", import.meta.url));
@@ -150,7 +160,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     reach,
     vault,
     webhooks,
-    sales,
+    billing,
     exports,
     outbox,
     pool,
@@ -175,7 +185,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
       await stopTime.wait("jobs", reach.close(jobs.stop()));
       webhooks.close();
       for (const room of [mail, identity]) room.close();
-      await sales.closeSales(stopTime);
+      await billing.close((part, ended) => stopTime.wait(part, ended));
       await stopTime.wait("services of its own", ground.ownServices?.close() ?? Promise.resolve());
       await stopTime.wait("what other cells are told", tellLast(cell));
       await stopTime.wait("times of last use", account.lastUsed.stop());

@@ -1,55 +1,57 @@
-/** Opens the room of invoices: reads the supplier, draws documents in a thread, and says where documents are registered. */
+/** Opens the room of invoices: draws documents in a thread, mails them, and says where they are registered. */
 import type { Logger } from "pino";
-import type { openMailRoom } from "../../account/mail/open.ts";
+import type { OpenMail } from "../../account/mail/open.ts";
 import { creditNote } from "../../account/mail/templates/credit-note.ts";
 import { invoice } from "../../account/mail/templates/invoice.ts";
-import type { AccountTables } from "../../account/tables.ts";
-import type { Tickets } from "../../account/tickets/tickets.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Cursors } from "../../base/operation/cursor.ts";
+import type { Quotas } from "../../base/quota.ts";
 import { moneyText } from "../../billing/invoices/amount.ts";
 import type { InvoiceRow } from "../../billing/invoices/invoice.ts";
-import { openInvoices } from "../../billing/invoices/invoices.ts";
+import { type Invoices, type InvoicesOptions, openInvoices } from "../../billing/invoices/invoices.ts";
 import { pageTitle } from "../../billing/invoices/pages/title.ts";
 import { httpPortal } from "../../billing/invoices/portal/http.ts";
 import type { EInvoicePortal } from "../../billing/invoices/portal/portal.ts";
 import { type SupplierFile, supplierWarnings } from "../../billing/invoices/supplier.ts";
-import type { Services } from "../../cluster/supervisor/services.ts";
-import type { Trail } from "../../store/events/trail.ts";
-import type { Jobs } from "../../store/jobs/jobs.ts";
-import type { Store } from "../../store/store.ts";
 import { openThread } from "../../workers/thread.ts";
-import { supplierOf } from "../settings/billing-files.ts";
-import { type Config, isLocalOnly } from "../settings/config.ts";
 
-interface InvoiceGround {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
-  readonly trail: Trail;
-  readonly jobs: Jobs;
-  readonly accounts: AccountTables;
-  readonly tickets: Tickets;
-  readonly mail: ReturnType<typeof openMailRoom>;
-  readonly services: Services;
+export interface InvoiceSettings {
+  /** Who sells, by `supplier.yaml`. Undefined: nothing can be sold, and what was sold is still shown. */
+  readonly supplier: SupplierFile | undefined;
+  readonly quotas: Quotas;
+  /** Only this machine reaches the gateway. */
+  readonly isLocalOnly: boolean;
 }
 
-export function openInvoiceRoom(config: Config, log: Logger, ground: InvoiceGround) {
-  const { mail, services } = ground;
-  const supplier = supplierOf(config);
+export interface InvoicePorts
+  extends Pick<InvoicesOptions, "store" | "clock" | "trail" | "jobs" | "accounts" | "tickets" | "cursors"> {
+  /** Sends documents, and asks for their files. */
+  readonly mail: Pick<OpenMail, "toOrg" | "putAsked" | "attachesInvoices">;
+  /** Base URL of the machine's own simulated portal of e-invoices, which it starts; undefined where the machine has none. */
+  readonly simulatedPortal: () => Promise<string | undefined>;
+  readonly log: Logger;
+}
+
+export interface OpenInvoices extends Omit<Invoices, "close"> {
+  /** After the jobs have stopped. */
+  close(): Promise<void>;
+}
+
+/** Call before the jobs start. */
+export function openInvoiceRoom(settings: InvoiceSettings, ports: InvoicePorts): OpenInvoices {
+  const { supplier, quotas } = settings;
+  const { mail, log } = ports;
   for (const line of supplier === undefined ? [] : supplierWarnings(supplier)) log.warn(line);
   const thread = openThread(new URL("../../billing/invoices/pages/drawing-thread.ts", import.meta.url));
   const templateOf = ({ kind }: InvoiceRow) => (kind === "credit_note" ? creditNote : invoice);
   const invoices = openInvoices({
-    ...ground,
-    quotas: config.settings.quotas,
+    ...ports,
+    quotas,
     supplier,
     mails: {
       put: (row) => void mail.toOrg.put(templateOf(row), { orgId: row.orgId, data: mailData(row) }),
       putTo: (row, to, personId) =>
         mail.putAsked(templateOf(row), { orgId: row.orgId, personId, to, data: mailData(row) }),
     },
-    portal: () => portalOf(config, supplier, services),
+    portal: () => portalOf(settings, ports),
     draw: {
       pdf: (row) => thread.run("drawPdf", row) as Promise<Uint8Array>,
       html: (row) => thread.run("drawHtml", row) as Promise<string>,
@@ -64,8 +66,6 @@ export function openInvoiceRoom(config: Config, log: Logger, ground: InvoiceGrou
   });
   return {
     ...invoices,
-    supplier,
-    /** After the jobs have stopped. */
     async close(): Promise<void> {
       invoices.close();
       await thread.close();
@@ -87,11 +87,10 @@ const mailData = (row: InvoiceRow) => ({
  * machine reaches the gateway: its numbers are worth nothing.
  */
 async function portalOf(
-  config: Config,
-  supplier: SupplierFile | undefined,
-  services: Services,
+  { supplier, isLocalOnly }: InvoiceSettings,
+  { simulatedPortal }: InvoicePorts,
 ): Promise<EInvoicePortal | undefined> {
   const named = supplier?.e_invoice_portal?.replace(/\/$/, "");
-  const url = named ?? (isLocalOnly(config) ? await services.portal() : undefined);
+  const url = named ?? (isLocalOnly ? await simulatedPortal() : undefined);
   return url === undefined ? undefined : httpPortal(url);
 }

@@ -28,11 +28,11 @@ export function metricsOf(
   process: ProcessFacts & { readonly descriptors: Descriptors },
 ): MetricSources {
   const { cell, catalog, jobs } = house.ground;
-  const { money, limits, sales } = house;
+  const { billing, money, limits } = house;
   return allMetrics([
     processMetrics(house, process),
     jobMetrics(jobs),
-    billingMetrics(sales.books, sales.invoices),
+    billingMetrics(billing.books, billing.invoices),
     webhookMetrics(house.webhooks, house.reach.outbound),
     ...(cell === undefined
       ? []

@@ -11,12 +11,10 @@ import { webhookOperations } from "../../account/webhooks/operations.ts";
 import { analystOperations } from "../../analytics/analysts/analyst-operations.ts";
 import { catalogFigures } from "../../analytics/usage/catalog-figures.ts";
 import { systemRandom } from "../../base/clock.ts";
-import { billingOperations } from "../../billing/operations.ts";
 import { providerBillOperations } from "../../billing/provider-bills/provider-bill-operations.ts";
 import { creditMoney } from "../../billing/rates/quote.ts";
 import { receiptOperations } from "../../billing/receipts/operations.ts";
 import { reconciliationOperations } from "../../billing/reconciliation/reconciliation-operations.ts";
-import { creditLeft } from "../../billing/refunds/acts.ts";
 import { anthropicModelOperations } from "../../catalog/models/anthropic-model-operations.ts";
 import { catalogOperations } from "../../catalog/models/operations.ts";
 import { providerOperations } from "../../catalog/models/provider-operations.ts";
@@ -37,7 +35,7 @@ import { VERSION } from "./version.ts";
 /** Below one heading of the reference, routes stand in this order. */
 export function operationsOf(house: House, config: Config): readonly Offered[] {
   const byName = [...ofCalls(house), ...ofAccounts(house, config), ...ofMoney(house), ...ofOperators(house)];
-  const hooks = [house.people.identity.notices.hook, house.sales.payments.inbound.hook];
+  const hooks = [house.people.identity.notices.hook, house.billing.payments.inbound.hook];
   return [...byName.flatMap((some) => Object.values(some)), ...hooks];
 }
 
@@ -123,24 +121,11 @@ function ofAccounts(house: House, config: Config): readonly ByName[] {
 }
 
 /** What an org pays, has, and was billed. */
-function ofMoney(house: House): readonly ByName[] {
-  const { accounts } = house.people.account;
-  const { ground, money, sales } = house;
-  const { fx, terms } = sales.billing;
+function ofMoney({ ground: { cursors }, money, billing, people }: House): readonly ByName[] {
+  const { accounts } = people.account;
+  const { fx, terms } = billing;
   const orgMoney = (orgId: string) => creditMoney(fx, terms, accounts.org(orgId)?.billingCurrency ?? "USD");
-  return [
-    creditOperations({ ...money, cursors: ground.cursors, orgMoney }),
-    billingOperations({
-      ...ground,
-      ...money,
-      ...sales.billing,
-      accounts,
-      invoices: sales.invoices.issuer,
-    }),
-    sales.billing.topUps.operations,
-    sales.planRoom.operations,
-    sales.invoices.operations,
-  ];
+  return [creditOperations({ ...money, cursors, orgMoney }), billing.operations];
 }
 
 /** For whoever runs the installation; other rooms have more of these beside their own. */
@@ -150,9 +135,9 @@ const ofOperators = (house: House): readonly ByName[] => [
     ...house.people.account,
     ...house.money,
     cells: house.ground.cell,
-    approveCorrection: house.sales.invoices.approveCorrection,
+    approveCorrection: house.billing.invoices.approveCorrection,
   }),
-  reconciliationOperations(house.sales.books),
+  reconciliationOperations(house.billing.books),
   providerBillOperations({ usage: house.analytics.usageOf }),
   backupOperations(backupDeps(house)),
 ];
@@ -161,7 +146,7 @@ function accountOf(house: House, { settings }: Config) {
   const { catalog, clock, cursors, jobs, quotas, trail } = house.ground;
   const { account, directory, identity, mail } = house.people;
   const { accounts } = account;
-  const { money, pool, sales } = house;
+  const { billing, money, pool } = house;
   return accountOperations({
     ...account,
     clock,
@@ -171,11 +156,11 @@ function accountOf(house: House, { settings }: Config) {
     trail,
     freePlanId: settings.default_plan,
     maxOrgsOfPerson: settings.max_orgs_per_person,
-    hasPaid: (orgId) => sales.billing.topups.hasPaid(orgId),
+    hasPaid: (orgId) => billing.topups.hasPaid(orgId),
     hasDirectory: (orgId) => directory.tokens.isLive(orgId),
     locksOf: identity.locksOf,
     dataPolicyWarnings: (policy) => dataPolicyWarnings(catalog.current(), policy),
-    creditLeft: (orgId) => creditLeft({ ...money, ...sales.billing }, orgId),
+    creditLeft: billing.creditLeft,
     previewRedaction: (presets, sample) => pool.previewRedaction(presets, sample),
     slowPattern: (patterns) => pool.slowPattern(patterns),
     sendInvitation: (invitation) => mail.putInvitation(invitation),

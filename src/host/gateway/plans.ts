@@ -1,56 +1,62 @@
 /** Opens plans and subscriptions: what is offered, who owns an org, and what runs their jobs. */
 import type { AccountTables } from "../../account/tables.ts";
-import type { SupplierFile } from "../../billing/invoices/supplier.ts";
+import type { Plan } from "../../base/plan.ts";
 import { expireIncluded, expiryHandler } from "../../billing/subscriptions/included-credit.ts";
 import { PlanList } from "../../billing/subscriptions/plan-list.ts";
 import { type PlanOperationDeps, planOperations } from "../../billing/subscriptions/plan-operations.ts";
-import { pricingOperations } from "../../billing/subscriptions/pricing-operations.ts";
+import { type PricingDeps, pricingOperations } from "../../billing/subscriptions/pricing-operations.ts";
 import { closingListener, renewalHandler, renewSubscription } from "../../billing/subscriptions/renewal.ts";
 import { SubscriptionTables } from "../../billing/subscriptions/tables.ts";
-import type { Catalog } from "../../catalog/models/catalog.ts";
 import type { Events } from "../../store/events/events.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
-import type { Config } from "../settings/config.ts";
 
-type PlanGround = Pick<
-  PlanOperationDeps,
-  "clock" | "book" | "purse" | "lots" | "fx" | "terms" | "invoices" | "accounts"
-> & {
+export interface PlanSettings {
+  /** Those of `plans.yaml`. */
+  readonly plans: readonly Plan[];
+  /** The free plan that new orgs have, and those whose subscription ended. */
+  readonly defaultPlan: string;
+}
+
+export interface PlanPorts
+  extends Pick<
+      PlanOperationDeps,
+      "clock" | "book" | "purse" | "lots" | "fx" | "terms" | "invoices" | "accounts"
+    >,
+    Pick<PricingDeps, "fx" | "supplier" | "markups"> {
+  readonly fx: PlanOperationDeps["fx"] & PricingDeps["fx"];
   readonly store: Store;
   readonly trail: Trail;
   readonly events: Pick<Events, "listen">;
   readonly jobs: Jobs;
-  /** Undefined where there is no `supplier.yaml`. */
-  readonly supplier: SupplierFile | undefined;
-  readonly catalog: Pick<Catalog, "current">;
-};
+}
 
-export function openPlanRoom({ plans, settings }: Config, ground: PlanGround) {
-  const { accounts, store, trail, jobs } = ground;
+export interface OpenPlans {
+  readonly list: PlanList;
+  readonly subscriptions: SubscriptionTables;
+  readonly operations: ReturnType<typeof planOperations> & ReturnType<typeof pricingOperations>;
+}
+
+/** Call before the first event and before jobs start. @throws Error where the default plan is not among the plans */
+export function openPlanRoom({ plans, defaultPlan }: PlanSettings, ports: PlanPorts): OpenPlans {
+  const { accounts, store, trail, jobs } = ports;
   const subscriptions = new SubscriptionTables(store);
-  const list = new PlanList(plans, settings.default_plan);
+  const list = new PlanList(plans, defaultPlan);
   const deps: PlanOperationDeps = {
-    ...ground,
+    ...ports,
     subscriptions,
     plans: list,
     events: trail.events,
     audit: trail.audit,
     ownersOf: (orgId) => ownersOf(accounts, orgId),
   };
-  ground.events.listen(closingListener(deps));
+  ports.events.listen(closingListener(deps));
   jobs.handle(renewSubscription, renewalHandler(deps));
   jobs.handle(expireIncluded, expiryHandler(deps));
-  const pricing = pricingOperations({ ...ground, plans: list, markups: () => markupsOf(ground.catalog) });
-  return { list, subscriptions, operations: { ...planOperations(deps), ...pricing } };
+  const operations = { ...planOperations(deps), ...pricingOperations({ ...ports, plans: list }) };
+  return { list, subscriptions, operations };
 }
-
-/** Markups of the models that can be called. */
-const markupsOf = (catalog: Pick<Catalog, "current">): number[] =>
-  [...catalog.current().models.values()]
-    .filter(({ endpoints }) => endpoints.length > 0)
-    .map(({ markupBps }) => markupBps);
 
 const ownersOf = ({ people }: AccountTables, orgId: string): string[] =>
   Array.from(people.withRole(orgId, "owner"), ({ userId }) => userId);

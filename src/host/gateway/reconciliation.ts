@@ -1,7 +1,4 @@
-/**
- * Reconciliation over the books of billing, credits and invoices. Payment gateways, and what follows them, come from the room of
- * payments; without any, our own books are compared with each other.
- */
+/** Opens reconciliation over the books of billing, credits and invoices. Without a payment gateway our own books are compared with each other. */
 import type { Logger } from "pino";
 import type { AccountTables } from "../../account/tables.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -17,24 +14,32 @@ import type { Book } from "../../credits/ledger/book.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
 
-interface Ground {
+export interface ReconciliationPorts extends Pick<ReconciliationDeps, "gateways" | "follow"> {
   readonly store: Store;
   readonly clock: Clock;
-  readonly jobs: Jobs;
-  readonly accounts: AccountTables;
+  readonly jobs: Pick<Jobs, "enqueue" | "handle">;
+  readonly accounts: Pick<AccountTables, "orgsNewestFirst">;
   readonly book: Book;
+  readonly log: Logger;
 }
 
-export function openReconciliation(
-  log: Logger,
-  { store, clock, jobs, accounts, book }: Ground,
-  payments: Pick<ReconciliationDeps, "gateways" | "follow">,
-) {
+export interface OpenReconciliation {
+  readonly reconciliation: Reconciliation;
+  /** Before the jobs start. Puts the one job of the installation, if it is not there. */
+  handleJobs(): Promise<void>;
+  /** For metrics: faults of the newest report that nobody healed; and when it was made, Unix seconds, 0 before the first. */
+  figures(): { readonly faults: number; readonly ranAtS: number };
+  close(): void;
+}
+
+export function openReconciliation(ports: ReconciliationPorts): OpenReconciliation {
+  const { store, clock, jobs, accounts, gateways, follow, log } = ports;
   const reconciliation = new Reconciliation({
     store,
     clock,
-    ...payments,
-    ledger: book,
+    gateways,
+    follow,
+    ledger: ports.book,
     invoices: new InvoiceTables(store),
     topups: new TopupTables(store),
     refunds: new RefundTables(store),
@@ -49,13 +54,11 @@ export function openReconciliation(
   });
   return {
     reconciliation,
-    /** Before the jobs start. Puts the one job of the installation, if it is not there. */
     async handleJobs(): Promise<void> {
       jobs.handle(reconcile, reconciler({ reconciliation, clock }));
       await store.act(() => jobs.enqueue(reconcile, reconcileOrder(clock.now())), { isOwed: true });
     },
-    /** For metrics: faults of the newest report that nobody healed; and when it was made, Unix seconds, 0 before the first. */
-    figures(): { readonly faults: number; readonly ranAtS: number } {
+    figures() {
       const report = reconciliation.newest();
       if (report === undefined) return { faults: 0, ranAtS: 0 };
       return { faults: openFaults(report).length, ranAtS: Math.floor(report.ranAtMs / 1000) };

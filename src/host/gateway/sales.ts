@@ -1,14 +1,21 @@
-/** Opens what money from people passes through: invoices, payment gateways, billing, plans, and the books that must balance. */
+/** Opens the wing: what money from people passes through, and the books that must balance. */
 import type { Logger } from "pino";
-import type { openMailRoom } from "../../account/mail/open.ts";
+import type { CreditLeft } from "../../account/credit-left.ts";
+import type { ErasureStep } from "../../account/erasure/erasure-steps.ts";
+import type { OrgRow } from "../../account/org.ts";
 import type { AccountTables } from "../../account/tables.ts";
 import type { Tickets } from "../../account/tickets/tickets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import type { AnyOperation } from "../../base/operation/operation.ts";
+import { endingOfMandates, moneyErasure } from "../../billing/money-erasure.ts";
+import { billingOperations } from "../../billing/operations.ts";
+import type { PaymentSettings } from "../../billing/payments/settings.ts";
+import type { FxTable } from "../../billing/rates/fx-table.ts";
+import type { BillingTerms } from "../../billing/rates/terms.ts";
 import { followNow } from "../../billing/reconciliation/job.ts";
-import type { Catalog } from "../../catalog/models/catalog.ts";
-import type { Cell } from "../../cluster/cells/cell.ts";
-import type { KnownServices } from "../../cluster/supervisor/services.ts";
+import { creditLeft } from "../../billing/refunds/acts.ts";
+import type { TopupTables } from "../../billing/topups/tables.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { CreditLots } from "../../credits/ledger/lots.ts";
 import type { Purse } from "../../credits/ledger/purse.ts";
@@ -16,65 +23,133 @@ import type { Events } from "../../store/events/events.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
-import type { Config } from "../settings/config.ts";
-import { tellPlanWarnings } from "../settings/plan-warnings.ts";
-import type { AutoTopupHook } from "./auto-topup.ts";
-import { openBillingRoom } from "./billing.ts";
-import { openInvoiceRoom } from "./invoices.ts";
-import { openPaymentRoom } from "./payments.ts";
-import { openPlanRoom } from "./plans.ts";
-import { openReconciliation } from "./reconciliation.ts";
-import type { StopTime } from "./stop-time.ts";
+import type { AutoTopupHook, OpenAutoTopups } from "./auto-topup.ts";
+import { openSales, type SalesSettings } from "./billing.ts";
+import { type InvoicePorts, type InvoiceSettings, type OpenInvoices, openInvoiceRoom } from "./invoices.ts";
+import { type OpenPayments, openPaymentRoom, type SimulatedPayments } from "./payments.ts";
+import { openPlanRoom, type PlanSettings } from "./plans.ts";
+import { type OpenReconciliation, openReconciliation } from "./reconciliation.ts";
 
-interface SalesGround {
-  readonly store: Store;
-  readonly cell: Cell | undefined;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
-  readonly catalog: Catalog;
-  readonly trail: Trail;
-  readonly events: Events;
-  readonly jobs: Jobs;
-  readonly accounts: AccountTables;
-  readonly tickets: Tickets;
-  readonly book: Book;
-  readonly purse: Purse;
-  readonly lots: CreditLots;
-  readonly mail: ReturnType<typeof openMailRoom>;
-  readonly boundsChanged: (orgId: string) => void;
-  readonly topUpHook: AutoTopupHook;
-  readonly services: KnownServices;
+export interface BillingSettings extends InvoiceSettings, SalesSettings, PlanSettings {
+  /** By which payment gateways orgs pay. */
+  readonly payments: PaymentSettings;
 }
 
-/** @throws ConfigError where a file of the settings is not valid */
-export async function openSales(config: Config, log: Logger, ground: SalesGround) {
-  const invoices = openInvoiceRoom(config, log, ground);
-  const payments = await openPaymentRoom(config, log, ground);
-  const billing = await openBillingRoom(config, log, { ...ground, invoices, payments });
-  tellPlanWarnings(config, log);
-  const planRoom = openPlanRoom(config, {
-    ...ground,
-    fx: billing.fx,
-    terms: billing.terms,
+export interface BillingPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Positions in lists, as clients hold them. */
+  readonly cursors: Cursors;
+  /** What changes of money put in the org's events and audit. */
+  readonly trail: Trail;
+  /** The same events, heard too: of orgs that close, of mandates that become active. */
+  readonly events: Pick<Events, "emit" | "listen">;
+  /** Work at payment gateways, and what is due later. */
+  readonly jobs: Jobs;
+  readonly accounts: AccountTables;
+  /** Requests to the operator: a correction of an invoice is one. */
+  readonly tickets: Tickets;
+  /** Where credit is posted and read. */
+  readonly book: Book;
+  /** What of an org's credit calls hold. */
+  readonly purse: Purse;
+  /** What of an org's credit was paid, and what was granted. */
+  readonly lots: CreditLots;
+  /** Tells the ledger that an org's automatic top-up has other bounds. */
+  readonly boundsChanged: (orgId: string) => void;
+  /** What the ledger was opened with, and tells of balances that fell. */
+  readonly topUpHook: AutoTopupHook;
+  /** Sends documents, and asks for their files. */
+  readonly mail: InvoicePorts["mail"];
+  /** The machine's own simulated payment service. */
+  readonly simulatedPayments: SimulatedPayments;
+  /** Base URL of the machine's own simulated portal of e-invoices, which it starts; undefined where the machine has none. */
+  readonly simulatedPortal: () => Promise<string | undefined>;
+  /** Resolves when every cell reads what this one reads now; at once at a gateway alone. */
+  readonly seenEverywhere: () => Promise<void>;
+  /** Markups of the models that can be called, basis points. */
+  readonly markups: () => Iterable<number>;
+  readonly log: Logger;
+}
+
+export interface Billing {
+  /** Rates of exchange, by day. */
+  readonly fx: FxTable;
+  /** On which terms credit is sold. */
+  readonly terms: BillingTerms;
+  readonly topups: Pick<TopupTables, "hasPaid">;
+  readonly invoices: OpenInvoices;
+  readonly payments: OpenPayments;
+  readonly autoTopups: OpenAutoTopups;
+  readonly books: OpenReconciliation;
+  /** What an org pays and was billed, in the order of the reference. */
+  readonly operations: Readonly<Record<string, AnyOperation>>;
+  /** What a closing leaves of an org's credit, by the rows as they are now. */
+  creditLeft(orgId: string): CreditLeft;
+  /** The first of all steps of an erasure: see there. */
+  readonly endingOfMandates: ErasureStep;
+  /** Steps behind {@link endingOfMandates}. */
+  readonly erasure: readonly ErasureStep[];
+  /**
+   * After the jobs have stopped.
+   * @param wait bounds the time of a part that is named
+   */
+  close(wait: (part: string, ended: Promise<unknown>) => Promise<void>): Promise<void>;
+}
+
+/** Call before the first event and before jobs start. */
+export async function openBilling(settings: BillingSettings, ports: BillingPorts): Promise<Billing> {
+  const { accounts, clock, jobs, topUpHook } = ports;
+  const invoices = openInvoiceRoom(settings, ports);
+  const payments = await openPaymentRoom(settings.payments, {
+    ...ports,
+    isErased: (orgId) => isErased(accounts.org(orgId), clock.now()),
+  });
+  const { offered, followed, autoTopups } = await openSales(settings, {
+    ...ports,
+    ...payments,
     invoices: invoices.issuer,
-    supplier: invoices.supplier,
   });
-  const books = openReconciliation(log, ground, {
+  const { fx, terms, topups, refunds } = offered;
+  const { supplier } = settings;
+  const plans = openPlanRoom(settings, { ...ports, fx, terms, supplier, invoices: invoices.issuer });
+  const books = openReconciliation({
+    ...ports,
     gateways: () => payments.gateways.all,
-    follow: followNow(billing),
+    follow: followNow(followed),
   });
+  const { subscriptions } = plans;
+  const erased = { ...followed, ...topUpHook.tables, accounts, jobs, refunds, subscriptions };
   return {
-    billing,
-    books,
+    fx,
+    terms,
+    topups,
     invoices,
     payments,
-    planRoom,
-    /** After the jobs have stopped. */
-    async closeSales(stopTime: StopTime): Promise<void> {
-      billing.topUps.stop();
-      await stopTime.wait("invoices", invoices.close());
+    autoTopups,
+    books,
+    operations: {
+      ...billingOperations(offered),
+      ...autoTopups.operations,
+      ...plans.operations,
+      ...invoices.operations,
+    },
+    creditLeft: (orgId) => creditLeft(offered, orgId),
+    endingOfMandates: endingOfMandates(erased),
+    erasure: [
+      { name: "events of payments", erase: (orgId, most) => payments.inbound.erase(orgId, most) },
+      ...moneyErasure(erased),
+    ],
+    async close(wait) {
+      autoTopups.stop();
+      await wait("invoices", invoices.close());
       payments.close();
       books.close();
     },
   };
 }
+
+/** Also from the day on which the erasure is due: its job may be anywhere. */
+const isErased = (org: OrgRow | undefined, nowMs: number): boolean =>
+  org !== undefined &&
+  (org.erasedAtMs !== undefined || (org.erasureDueAtMs !== null && org.erasureDueAtMs <= nowMs));

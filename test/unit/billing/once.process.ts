@@ -264,7 +264,7 @@ export class PayProcess {
     jobs.handle(sendRefund, refunder(deps));
     inbound.onNotice((id, notice, { signal }) => onNotice(deps, id, notice, signal));
     const planRoom = openPlanRoom(
-      { plans: PLANS, settings: { default_plan: "local" } } as unknown as Parameters<typeof openPlanRoom>[0],
+      { plans: PLANS, defaultPlan: "local" },
       {
         store,
         clock,
@@ -279,7 +279,7 @@ export class PayProcess {
         supplier,
         events: trail.events,
         invoices: invoices.issuer,
-        catalog: { current: () => ({ models: new Map() }) } as never,
+        markups: () => [],
       },
     );
     return {

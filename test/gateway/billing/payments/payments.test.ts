@@ -7,6 +7,7 @@ import { afterEach, expect, test } from "vitest";
 import { startPaymentSimulator } from "../../../../simulator/payments/payment-simulator.ts";
 import { systemClock, systemRandom, systemTimers } from "../../../../src/base/clock.ts";
 import { Listeners } from "../../../../src/base/listeners.ts";
+import { simulatedPayments } from "../../../../src/host/gateway/billing-ports.ts";
 import { openPaymentRoom } from "../../../../src/host/gateway/payments.ts";
 import { openServices } from "../../../../src/host/services/services.ts";
 import { readConfig } from "../../../../src/host/settings/config.ts";
@@ -28,9 +29,14 @@ async function room(port: number) {
   const config = readConfig({ DATA_DIR: dir });
   const log = pino({ level: "silent" });
   const services = openServices(config, { clock, log, listeners: new Listeners() });
-  const accounts = { org: () => undefined };
-  const ground = { store, clock, jobs, accounts, services, keepFrom() {} };
-  const opened = await openPaymentRoom(config, log, ground);
+  const opened = await openPaymentRoom(config.payments, {
+    store,
+    clock,
+    jobs,
+    log,
+    isErased: () => false,
+    simulatedPayments: simulatedPayments(services),
+  });
   services.listensAt(port);
   opened.start();
   const close = async () => {
