@@ -1,4 +1,4 @@
-/** The rooms of the gateway that money passes through, wired as src/host/gateway does. */
+/** The rooms of the gateway that money passes through, wired as src/billing/open.ts does. */
 import type { Logger } from "pino";
 import { AccountTables } from "../../../src/account/tables.ts";
 import type { Tickets } from "../../../src/account/tickets/tickets.ts";
@@ -7,6 +7,8 @@ import { cursors } from "../../../src/base/operation/cursor.ts";
 import type { HttpHead } from "../../../src/base/operation/http-head.ts";
 import type { Caller } from "../../../src/base/operation/operation.ts";
 import { USUAL_QUOTAS } from "../../../src/base/quota.ts";
+import { autoTopupHook } from "../../../src/billing/auto-topups/open.ts";
+import { openSales } from "../../../src/billing/credit-sales.ts";
 import { type InvoicesOptions, openInvoices } from "../../../src/billing/invoices/invoices.ts";
 import { parseSupplier } from "../../../src/billing/invoices/supplier.ts";
 import { openInbound } from "../../../src/billing/payments/inbound.ts";
@@ -15,8 +17,6 @@ import { SimulatedGateway } from "../../../src/billing/payments/simulated/gatewa
 import { refundOperations } from "../../../src/billing/refunds/refund-operations.ts";
 import { topupOperations } from "../../../src/billing/topups/topup-operations.ts";
 import { openCredits } from "../../../src/credits/ledger/credits.ts";
-import { autoTopupHook } from "../../../src/host/gateway/auto-topup.ts";
-import { openSales } from "../../../src/host/gateway/billing.ts";
 import type { EventListener, Events } from "../../../src/store/events/events.ts";
 import type { Trail } from "../../../src/store/events/trail.ts";
 import type { Jobs } from "../../../src/store/jobs/jobs.ts";

@@ -2,9 +2,9 @@
 
 import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { InvoiceRow } from "../../../src/billing/invoices/invoice.ts";
+import { type OpenPlans, openPlanRoom } from "../../../src/billing/subscriptions/open.ts";
 import type { SubscriptionRow } from "../../../src/billing/subscriptions/subscription.ts";
 import type { LedgerEntry } from "../../../src/credits/ledger/entry.ts";
-import { type OpenPlans, openPlanRoom } from "../../../src/host/gateway/plans.ts";
 import { CreditWatch } from "./credit-watch.ts";
 import type { Customer } from "./customers.ts";
 import { must } from "./figures.ts";

@@ -1,12 +1,11 @@
 /** What billing is given: its part of the settings, and its ports to the catalog, the machine's services and the other cells. */
-
+import type { BillingPorts, BillingSettings } from "../../billing/open.ts";
+import type { SimulatedPayments } from "../../billing/payments/open.ts";
 import type { Catalog } from "../../catalog/models/catalog.ts";
 import type { KnownServices } from "../../cluster/supervisor/services.ts";
 import { ratesOf, supplierOf } from "../settings/billing-files.ts";
 import { type Config, isLocalOnly } from "../settings/config.ts";
 import type { Ground } from "./ground.ts";
-import type { SimulatedPayments } from "./payments.ts";
-import type { BillingPorts, BillingSettings } from "./sales.ts";
 
 /** @throws ConfigError where `supplier.yaml` or `fx.yaml` is not valid */
 export const billingSettings = (config: Config): BillingSettings => ({

@@ -126,12 +126,23 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store/jobs",
     "credits/ledger",
     "account",
+    // Where payers reach the gateway.
+    "src/account/identity/addresses.ts",
     "billing/payments",
     "billing/invoices",
   ],
   // What a payment gateway is asked and says; no money of ours moves here.
   "billing/payments": ["base/operation", "store", "store/jobs"],
-  "billing/invoices": ["base/operation", "base/document", "store", "store/events", "store/jobs", "account"],
+  "billing/invoices": [
+    "base/operation",
+    "base/document",
+    "store",
+    "store/events",
+    "store/jobs",
+    "account",
+    "account/mail",
+    "src/workers/thread.ts",
+  ],
   // Signed statements of what a call cost.
   "billing/receipts": [
     "base/operation",

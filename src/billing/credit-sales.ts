@@ -1,26 +1,26 @@
 /** Opens what sells credit: rates, top-ups, refunds, automatic top-ups, and what follows that payment gateways tell of them. */
 import type { Logger } from "pino";
-import { knownAddress } from "../../account/identity/addresses.ts";
-import { systemTimers, type Timers } from "../../base/clock.ts";
-import type { Currency } from "../../base/currency.ts";
-import { fail } from "../../base/errors.ts";
-import type { HttpHead } from "../../base/operation/http-head.ts";
-import type { Quotas } from "../../base/quota.ts";
-import { DisputeTable } from "../../billing/disputes/dispute.ts";
-import type { InvoiceIssuer } from "../../billing/invoices/invoice.ts";
-import { type NoticeDeps, onNotice } from "../../billing/notices/notices.ts";
-import type { BillingDeps } from "../../billing/operations.ts";
-import { ParkedPayments } from "../../billing/parked.ts";
-import type { PaymentGateways } from "../../billing/payments/gateways.ts";
-import type { Inbound } from "../../billing/payments/inbound.ts";
-import { openRates, type RateSettings } from "../../billing/rates/open.ts";
-import { openRefunds } from "../../billing/refunds/open.ts";
-import { openTopups } from "../../billing/topups/open.ts";
-import type { Book } from "../../credits/ledger/book.ts";
-import type { Events } from "../../store/events/events.ts";
-import type { Jobs } from "../../store/jobs/jobs.ts";
-import type { Store } from "../../store/store.ts";
-import { type AutoTopupHook, type OpenAutoTopups, openAutoTopup } from "./auto-topup.ts";
+import { knownAddress } from "../account/identity/addresses.ts";
+import { systemTimers, type Timers } from "../base/clock.ts";
+import type { Currency } from "../base/currency.ts";
+import { fail } from "../base/errors.ts";
+import type { HttpHead } from "../base/operation/http-head.ts";
+import type { Quotas } from "../base/quota.ts";
+import type { Book } from "../credits/ledger/book.ts";
+import type { Events } from "../store/events/events.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
+import type { Store } from "../store/store.ts";
+import { type AutoTopupHook, type OpenAutoTopups, openAutoTopup } from "./auto-topups/open.ts";
+import { DisputeTable } from "./disputes/dispute.ts";
+import type { InvoiceIssuer } from "./invoices/invoice.ts";
+import { type NoticeDeps, onNotice } from "./notices/notices.ts";
+import type { BillingDeps } from "./operations.ts";
+import { ParkedPayments } from "./parked.ts";
+import type { PaymentGateways } from "./payments/gateways.ts";
+import type { Inbound } from "./payments/inbound.ts";
+import { openRates, type RateSettings } from "./rates/open.ts";
+import { openRefunds } from "./refunds/open.ts";
+import { openTopups } from "./topups/open.ts";
 
 export interface SalesSettings extends RateSettings {
   readonly quotas: Quotas;

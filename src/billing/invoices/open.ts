@@ -4,14 +4,14 @@ import type { OpenMail } from "../../account/mail/open.ts";
 import { creditNote } from "../../account/mail/templates/credit-note.ts";
 import { invoice } from "../../account/mail/templates/invoice.ts";
 import type { Quotas } from "../../base/quota.ts";
-import { moneyText } from "../../billing/invoices/amount.ts";
-import type { InvoiceRow } from "../../billing/invoices/invoice.ts";
-import { type Invoices, type InvoicesOptions, openInvoices } from "../../billing/invoices/invoices.ts";
-import { pageTitle } from "../../billing/invoices/pages/title.ts";
-import { httpPortal } from "../../billing/invoices/portal/http.ts";
-import type { EInvoicePortal } from "../../billing/invoices/portal/portal.ts";
-import { type SupplierFile, supplierWarnings } from "../../billing/invoices/supplier.ts";
 import { openThread } from "../../workers/thread.ts";
+import { moneyText } from "./amount.ts";
+import type { InvoiceRow } from "./invoice.ts";
+import { type Invoices, type InvoicesOptions, openInvoices } from "./invoices.ts";
+import { pageTitle } from "./pages/title.ts";
+import { httpPortal } from "./portal/http.ts";
+import type { EInvoicePortal } from "./portal/portal.ts";
+import { type SupplierFile, supplierWarnings } from "./supplier.ts";
 
 export interface InvoiceSettings {
   /** Who sells, by `supplier.yaml`. Undefined: nothing can be sold, and what was sold is still shown. */
@@ -40,7 +40,7 @@ export function openInvoiceRoom(settings: InvoiceSettings, ports: InvoicePorts):
   const { supplier, quotas } = settings;
   const { mail, log } = ports;
   for (const line of supplier === undefined ? [] : supplierWarnings(supplier)) log.warn(line);
-  const thread = openThread(new URL("../../billing/invoices/pages/drawing-thread.ts", import.meta.url));
+  const thread = openThread(new URL("./pages/drawing-thread.ts", import.meta.url));
   const templateOf = ({ kind }: InvoiceRow) => (kind === "credit_note" ? creditNote : invoice);
   const invoices = openInvoices({
     ...ports,

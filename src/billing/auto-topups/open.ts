@@ -4,27 +4,19 @@
  */
 import type { AccountTables } from "../../account/tables.ts";
 import type { Timers } from "../../base/clock.ts";
-import { AutoTopupTables, DEBIT_RULES } from "../../billing/auto-topups/auto-topup.ts";
-import {
-  type AutoTopupOperationDeps,
-  autoTopupOperations,
-} from "../../billing/auto-topups/auto-topup-operations.ts";
-import { autoTopup, sweepAutoTopups } from "../../billing/auto-topups/jobs.ts";
-import { concludeParked, creditListener } from "../../billing/auto-topups/outcome.ts";
-import { type AutoTopupRunDeps, autoTopper } from "../../billing/auto-topups/run.ts";
-import {
-  AutoTopupWatch,
-  type AutoTopupWatchDeps,
-  autoTopupSweeper,
-  watchedBelow,
-} from "../../billing/auto-topups/watch.ts";
-import type { MandateOperationDeps } from "../../billing/mandates/mandate-operations.ts";
-import { type OpenMandates, openMandates } from "../../billing/mandates/open.ts";
-import { MandateTables } from "../../billing/mandates/tables.ts";
 import type { CreditFall } from "../../credits/ledger/credit-events.ts";
 import type { Events } from "../../store/events/events.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
+import type { MandateOperationDeps } from "../mandates/mandate-operations.ts";
+import { type OpenMandates, openMandates } from "../mandates/open.ts";
+import { MandateTables } from "../mandates/tables.ts";
+import { AutoTopupTables, DEBIT_RULES } from "./auto-topup.ts";
+import { type AutoTopupOperationDeps, autoTopupOperations } from "./auto-topup-operations.ts";
+import { autoTopup, sweepAutoTopups } from "./jobs.ts";
+import { concludeParked, creditListener } from "./outcome.ts";
+import { type AutoTopupRunDeps, autoTopper } from "./run.ts";
+import { AutoTopupWatch, type AutoTopupWatchDeps, autoTopupSweeper, watchedBelow } from "./watch.ts";
 
 interface Tables {
   readonly autoTopups: AutoTopupTables;

@@ -1,12 +1,12 @@
 /** Opens the room of payments: the gateways of the settings and the hook that takes their webhooks. */
 import type { Logger } from "pino";
 import type { Clock } from "../../base/clock.ts";
-import { openPaymentGateways, type PaymentGateways } from "../../billing/payments/gateways.ts";
-import { type Inbound, openInbound } from "../../billing/payments/inbound.ts";
-import type { PaymentSettings } from "../../billing/payments/settings.ts";
-import type { SimulatedService } from "../../billing/payments/simulated/client.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
+import { openPaymentGateways, type PaymentGateways } from "./gateways.ts";
+import { type Inbound, openInbound } from "./inbound.ts";
+import type { PaymentSettings } from "./settings.ts";
+import type { SimulatedService } from "./simulated/client.ts";
 
 /** The machine's own simulated payment service, used where the settings name none. Another wing runs it. */
 export interface SimulatedPayments {

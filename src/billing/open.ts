@@ -1,34 +1,39 @@
 /** Opens the wing: what money from people passes through, and the books that must balance. */
 import type { Logger } from "pino";
-import type { CreditLeft } from "../../account/credit-left.ts";
-import type { ErasureStep } from "../../account/erasure/erasure-steps.ts";
-import type { OrgRow } from "../../account/org.ts";
-import type { AccountTables } from "../../account/tables.ts";
-import type { Tickets } from "../../account/tickets/tickets.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Cursors } from "../../base/operation/cursor.ts";
-import type { AnyOperation } from "../../base/operation/operation.ts";
-import { endingOfMandates, moneyErasure } from "../../billing/money-erasure.ts";
-import { billingOperations } from "../../billing/operations.ts";
-import type { PaymentSettings } from "../../billing/payments/settings.ts";
-import type { FxTable } from "../../billing/rates/fx-table.ts";
-import type { BillingTerms } from "../../billing/rates/terms.ts";
-import { followNow } from "../../billing/reconciliation/job.ts";
-import { creditLeft } from "../../billing/refunds/acts.ts";
-import type { TopupTables } from "../../billing/topups/tables.ts";
-import type { Book } from "../../credits/ledger/book.ts";
-import type { CreditLots } from "../../credits/ledger/lots.ts";
-import type { Purse } from "../../credits/ledger/purse.ts";
-import type { Events } from "../../store/events/events.ts";
-import type { Trail } from "../../store/events/trail.ts";
-import type { Jobs } from "../../store/jobs/jobs.ts";
-import type { Store } from "../../store/store.ts";
-import type { AutoTopupHook, OpenAutoTopups } from "./auto-topup.ts";
-import { openSales, type SalesSettings } from "./billing.ts";
-import { type InvoicePorts, type InvoiceSettings, type OpenInvoices, openInvoiceRoom } from "./invoices.ts";
-import { type OpenPayments, openPaymentRoom, type SimulatedPayments } from "./payments.ts";
-import { openPlanRoom, type PlanSettings } from "./plans.ts";
-import { type OpenReconciliation, openReconciliation } from "./reconciliation.ts";
+import type { CreditLeft } from "../account/credit-left.ts";
+import type { ErasureStep } from "../account/erasure/erasure-steps.ts";
+import type { OrgRow } from "../account/org.ts";
+import type { AccountTables } from "../account/tables.ts";
+import type { Tickets } from "../account/tickets/tickets.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
+import type { AnyOperation } from "../base/operation/operation.ts";
+import type { Book } from "../credits/ledger/book.ts";
+import type { CreditLots } from "../credits/ledger/lots.ts";
+import type { Purse } from "../credits/ledger/purse.ts";
+import type { Events } from "../store/events/events.ts";
+import type { Trail } from "../store/events/trail.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
+import type { Store } from "../store/store.ts";
+import type { AutoTopupHook, OpenAutoTopups } from "./auto-topups/open.ts";
+import { openSales, type SalesSettings } from "./credit-sales.ts";
+import {
+  type InvoicePorts,
+  type InvoiceSettings,
+  type OpenInvoices,
+  openInvoiceRoom,
+} from "./invoices/open.ts";
+import { endingOfMandates, moneyErasure } from "./money-erasure.ts";
+import { billingOperations } from "./operations.ts";
+import { type OpenPayments, openPaymentRoom, type SimulatedPayments } from "./payments/open.ts";
+import type { PaymentSettings } from "./payments/settings.ts";
+import type { FxTable } from "./rates/fx-table.ts";
+import type { BillingTerms } from "./rates/terms.ts";
+import { followNow } from "./reconciliation/job.ts";
+import { type OpenReconciliation, openReconciliation } from "./reconciliation/open.ts";
+import { creditLeft } from "./refunds/acts.ts";
+import { openPlanRoom, type PlanSettings } from "./subscriptions/open.ts";
+import type { TopupTables } from "./topups/tables.ts";
 
 export interface BillingSettings extends InvoiceSettings, SalesSettings, PlanSettings {
   /** By which payment gateways orgs pay. */

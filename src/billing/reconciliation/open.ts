@@ -2,17 +2,17 @@
 import type { Logger } from "pino";
 import type { AccountTables } from "../../account/tables.ts";
 import type { Clock } from "../../base/clock.ts";
-import { DisputeTable } from "../../billing/disputes/dispute.ts";
-import { InvoiceTables } from "../../billing/invoices/tables.ts";
-import { ParkedPayments } from "../../billing/parked.ts";
-import { openFaults } from "../../billing/reconciliation/finding.ts";
-import { reconcile, reconcileOrder, reconciler } from "../../billing/reconciliation/job.ts";
-import { Reconciliation, type ReconciliationDeps } from "../../billing/reconciliation/reconciliation.ts";
-import { RefundTables } from "../../billing/refunds/tables.ts";
-import { TopupTables } from "../../billing/topups/tables.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
+import { DisputeTable } from "../disputes/dispute.ts";
+import { InvoiceTables } from "../invoices/tables.ts";
+import { ParkedPayments } from "../parked.ts";
+import { RefundTables } from "../refunds/tables.ts";
+import { TopupTables } from "../topups/tables.ts";
+import { openFaults } from "./finding.ts";
+import { reconcile, reconcileOrder, reconciler } from "./job.ts";
+import { Reconciliation, type ReconciliationDeps } from "./reconciliation.ts";
 
 export interface ReconciliationPorts extends Pick<ReconciliationDeps, "gateways" | "follow"> {
   readonly store: Store;

@@ -1,16 +1,16 @@
 /** Opens plans and subscriptions: what is offered, who owns an org, and what runs their jobs. */
 import type { AccountTables } from "../../account/tables.ts";
 import type { Plan } from "../../base/plan.ts";
-import { expireIncluded, expiryHandler } from "../../billing/subscriptions/included-credit.ts";
-import { PlanList } from "../../billing/subscriptions/plan-list.ts";
-import { type PlanOperationDeps, planOperations } from "../../billing/subscriptions/plan-operations.ts";
-import { type PricingDeps, pricingOperations } from "../../billing/subscriptions/pricing-operations.ts";
-import { closingListener, renewalHandler, renewSubscription } from "../../billing/subscriptions/renewal.ts";
-import { SubscriptionTables } from "../../billing/subscriptions/tables.ts";
 import type { Events } from "../../store/events/events.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
+import { expireIncluded, expiryHandler } from "./included-credit.ts";
+import { PlanList } from "./plan-list.ts";
+import { type PlanOperationDeps, planOperations } from "./plan-operations.ts";
+import { type PricingDeps, pricingOperations } from "./pricing-operations.ts";
+import { closingListener, renewalHandler, renewSubscription } from "./renewal.ts";
+import { SubscriptionTables } from "./tables.ts";
 
 export interface PlanSettings {
   /** Those of `plans.yaml`. */
