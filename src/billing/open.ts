@@ -91,7 +91,7 @@ export interface Billing {
   readonly operations: Readonly<Record<string, AnyOperation>>;
   /** What a closing leaves of an org's credit, by the rows as they are now. */
   creditLeft(orgId: string): CreditLeft;
-  /** The first of all steps of an erasure: see there. */
+  /** The first of all steps of an erasure; what follows waits an hour for it at most. */
   readonly endingOfMandates: ErasureStep;
   /** Steps behind {@link endingOfMandates}. */
   readonly erasure: readonly ErasureStep[];

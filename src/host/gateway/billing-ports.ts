@@ -22,7 +22,11 @@ export const billingSettings = (config: Config): BillingSettings => ({
 
 type Filled = "simulatedPayments" | "simulatedPortal" | "seenEverywhere" | "markups";
 
-export const billingPorts = ({ catalog, cell, services }: Ground): Pick<BillingPorts, Filled> => ({
+export const billingPorts = ({
+  catalog,
+  cell,
+  services,
+}: Pick<Ground, "catalog" | "cell" | "services">): Pick<BillingPorts, Filled> => ({
   simulatedPayments: simulatedPayments(services),
   simulatedPortal: () => services.portal(),
   seenEverywhere: async () => await cell?.seenEverywhere(),
