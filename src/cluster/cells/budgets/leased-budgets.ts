@@ -21,15 +21,21 @@ import type {
 import { monthOf, type Period } from "../../../credits/budgets/periods.ts";
 import type { ChargeSpend } from "../../../credits/ledger/purse.ts";
 import type { Store } from "../../../store/store.ts";
-import type { CreditLane } from "../leases/credit-lane.ts";
+import type { LeaseLane } from "../leases/lease-lane.ts";
 import { budgetOf, type ScopeLease } from "../leases/scope-lease.ts";
+import type { ScopeLeases } from "../leases/scope-leases.ts";
 import { keyScope, orgScope, projectScope, type ScopeNames, scopeNames } from "../leases/scopes.ts";
 import type { SharedSpend } from "./shared-spend.ts";
+
+interface BudgetLane extends LeaseLane<ScopeLease> {
+  readonly scopes: ScopeLeases;
+}
 
 export interface LeasedBudgetsOptions {
   readonly store: Pick<Store, "act" | "ifDropped">;
   readonly clock: Clock;
-  readonly credit: CreditLane;
+  /** The lane of credit carries what budgets lease, too. */
+  readonly credit: BudgetLane;
   readonly spend: SharedSpend;
   /** Port: a hard budget refused its first call of the period at this cell. Must not throw. */
   readonly onBudgetExceeded?: ((event: BudgetExceeded) => void) | undefined;
@@ -84,7 +90,7 @@ class LeasedBudgetHold implements BudgetHold {
 
 export class LeasedBudgets implements Budgets {
   readonly #options: LeasedBudgetsOptions;
-  readonly #credit: CreditLane;
+  readonly #credit: BudgetLane;
   readonly #names = new WeakMap<BudgetScope, ScopeNames>();
   #openHolds = 0;
 

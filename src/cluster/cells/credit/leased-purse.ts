@@ -69,7 +69,7 @@ class LeasedHold implements Hold {
   }
 
   get orgId(): string {
-    return this.org.orgId;
+    return this.org.id;
   }
 }
 
@@ -154,7 +154,7 @@ export class LeasedPurse implements Purse {
     checkAmount(amountMicroUsd);
     const { org } = mine;
     if (amountMicroUsd > 0) {
-      this.#charges.add({ orgId: org.orgId, requestId, atMs, amountMicroUsd }, spend);
+      this.#charges.add({ orgId: org.id, requestId, atMs, amountMicroUsd }, spend);
       org.charge(amountMicroUsd);
     }
     this.#close(mine);

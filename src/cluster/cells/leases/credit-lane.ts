@@ -9,11 +9,11 @@ import { Soon } from "../../../store/soon.ts";
 import type { SharedClock } from "../clock/shared-clock.ts";
 import type { Lane, Operation } from "../exchange.ts";
 import type { Charges, Numbering, Row } from "./charges.ts";
+import type { LeaseLane } from "./lease-lane.ts";
 import { OrgLease } from "./org-lease.ts";
 import { asText } from "./recovery.ts";
-import { ScopeLease } from "./scope-lease.ts";
 import { ScopeLeases } from "./scope-leases.ts";
-import { answersOf, type Sum, type Turn, type TurnAnswer, turnOf } from "./turn.ts";
+import { type AnyLease, answersOf, type Sum, type Turn, type TurnAnswer, turnOf } from "./turn.ts";
 
 export interface CreditLaneOptions {
   readonly lane: Lane;
@@ -54,14 +54,14 @@ const FROZEN_RETRY_MS = 2;
 /** Beyond so many orgs leases go back as soon as they are idle. */
 const MANY_ORGS = 20_000;
 
-export class CreditLane {
+export class CreditLane implements LeaseLane<AnyLease> {
   readonly #options: CreditLaneOptions;
   readonly #waitMs: number;
   readonly #idleMs: number;
   readonly #orgs = new Map<string, OrgLease>();
   /** Leases of budgets, which go with those of credit. */
   readonly scopes: ScopeLeases;
-  #dirty = new Set<OrgLease>();
+  #dirty = new Set<AnyLease>();
   /** The last row that is in Redis. */
   #chargedTo: number;
   /** Since when an exchange is under way. */
@@ -124,9 +124,9 @@ export class CreditLane {
     return isOpen && clock.monotonic() - monotonicMs < staleMs && clock.now() - wallMs < staleMs;
   }
 
-  /** What the last exchange did not know of the org goes with the next. */
-  changed(org: OrgLease): void {
-    this.#dirty.add(org);
+  /** What the last exchange did not know of the lease goes with the next. */
+  changed(lease: AnyLease): void {
+    this.#dirty.add(lease);
     this.#soon.ask();
   }
 
@@ -145,14 +145,14 @@ export class CreditLane {
    * @returns whether `take` was called: false where the credit is proven not to suffice
    * @throws WeirError 503 where that is not known in time
    */
-  wait(org: OrgLease, microUsd: number, take: () => void): Promise<boolean> {
+  wait(lease: AnyLease, microUsd: number, take: () => void): Promise<boolean> {
     if (this.#ended !== undefined || this.#isClosed) return Promise.reject(unavailable());
     const nowMs = this.#options.clock.monotonic();
     if (this.#sentMs !== undefined && nowMs - this.#sentMs > STALLED_MS) return Promise.reject(unavailable());
     return new Promise<boolean>((resolve, reject) => {
       const deadlineMs = nowMs + this.#waitMs;
-      org.waiters.push({ microUsd, deadlineMs, resolve, reject, take });
-      this.#dirty.add(org);
+      lease.waiters.push({ microUsd, deadlineMs, resolve, reject, take });
+      this.#dirty.add(lease);
       // Calls of one turn of the event loop share the exchange.
       setImmediate(() => this.#workNow());
     });
@@ -163,7 +163,7 @@ export class CreditLane {
     const leases: (string | number)[] = [];
     for (const org of this.#orgs.values()) {
       if (org.leaseMicroUsd === 0) continue;
-      leases.push(org.orgId, org.leaseMicroUsd);
+      leases.push(org.id, org.leaseMicroUsd);
       // A lease that was set aside anew may be more than the next answer says.
       this.changed(org);
     }
@@ -173,7 +173,7 @@ export class CreditLane {
 
   /** Sends all committed charges, and gives all leases back that calls do not hold. */
   async settleAll(): Promise<void> {
-    for (const org of this.#each()) this.#giveBack(org);
+    for (const lease of this.#each()) this.#giveBack(lease);
     while (this.#ended === undefined && this.#hasMore()) {
       await this.#options.charges.secure().catch(() => {});
       this.#workNow();
@@ -279,93 +279,93 @@ export class CreditLane {
     for (const scope of scopes) if (scope !== undefined) this.#wanted(scope);
   }
 
-  #wanted(org: OrgLease): void {
-    org.want(this.#options.clock.monotonic());
-    this.#dirty.add(org);
+  #wanted(lease: AnyLease): void {
+    lease.want(this.#options.clock.monotonic());
+    this.#dirty.add(lease);
     this.#isUrgent = true;
   }
 
   /** An act reads the credit of one of these orgs: the same goes with the next exchange. */
   #putBack({ sent }: Turn): void {
-    for (const { org, givesBack } of sent) {
-      org.givesBack ||= givesBack;
-      this.#dirty.add(org);
+    for (const { lease, givesBack } of sent) {
+      lease.givesBack ||= givesBack;
+      this.#dirty.add(lease);
     }
     this.#isUrgent = true;
   }
 
   #answered(turn: Turn, values: readonly number[]): Numbering {
     const numbering: (string | number)[] = [];
-    for (const { org, sumMicroUsd, first, balanceBeforeMicroUsd, lease } of answersOf(turn, values)) {
-      if (first > 0) numbering.push(org.orgId, first, balanceBeforeMicroUsd);
+    for (const { org, sumMicroUsd, first, balanceBeforeMicroUsd, answer } of answersOf(turn, values)) {
+      if (first > 0) numbering.push(org.id, first, balanceBeforeMicroUsd);
       const held = org.usedMicroUsd;
-      org.answered(lease, sumMicroUsd);
-      this.#afterAnswer(org, held - sumMicroUsd, lease.freeMicroUsd);
+      org.answered(answer, sumMicroUsd);
+      this.#afterAnswer(org, held - sumMicroUsd, answer.freeMicroUsd);
     }
     return numbering;
   }
 
   /** @param held what was used before the answer, without the charges that it counted */
-  #afterAnswer(org: OrgLease, held: number, freeMicroUsd: number): void {
+  #afterAnswer(lease: AnyLease, held: number, freeMicroUsd: number): void {
     const nowMs = this.#options.clock.monotonic();
     // Other cells' calls are refused, not kept waiting, once Redis knows that the last is held.
-    if (org.usedMicroUsd > held && freeMicroUsd < org.usedMicroUsd) this.#dirty.add(org);
-    if (org.needsMore(nowMs) && !this.#isClosed) this.changed(org);
-    if (org.waiters.length > 0) this.#retry.ask();
+    if (lease.usedMicroUsd > held && freeMicroUsd < lease.usedMicroUsd) this.#dirty.add(lease);
+    if (lease.needsMore(nowMs) && !this.#isClosed) this.changed(lease);
+    if (lease.waiters.length > 0) this.#retry.ask();
   }
 
   #compose(): Turn | undefined {
     const { charges, clock } = this.#options;
     const nowMs = clock.monotonic();
     const batch = charges.batchAfter(this.#chargedTo);
-    const sums = new Map<OrgLease, Sum>();
+    const sums = new Map<AnyLease, Sum>();
     for (const [orgId, charged] of batch?.orgs ?? []) sums.set(this.of(orgId), charged);
     for (const [name, { sumMicroUsd }] of batch?.scopes.sums ?? [])
       sums.set(this.scopes.of(name), { count: 0, sumMicroUsd });
-    for (const org of this.#next()) if (!sums.has(org)) sums.set(org, NO_CHARGES);
+    for (const lease of this.#next()) if (!sums.has(lease)) sums.set(lease, NO_CHARGES);
     // Orgs that other cells want credit of are told by answers: asked for while any lease is out.
     const isDue =
       this.#orgs.size + this.scopes.size > 0 &&
       nowMs - this.#heard.monotonicMs >= SWEEP_MS &&
       !this.#isClosed;
     if (sums.size === 0 && batch === undefined && !isDue) return undefined;
-    for (const org of sums.keys()) {
-      this.#dirty.delete(org);
-      if (org.givesBack && org.waiters.length > 0) this.#retry.ask();
+    for (const lease of sums.keys()) {
+      this.#dirty.delete(lease);
+      if (lease.givesBack && lease.waiters.length > 0) this.#retry.ask();
     }
     return turnOf(batch, sums, this.scopes, nowMs);
   }
 
   /** Those of which the next exchange tells; first those that calls wait for. */
-  #next(): OrgLease[] {
-    const next: OrgLease[] = [];
+  #next(): AnyLease[] {
+    const next: AnyLease[] = [];
     for (const hasWaiters of [true, false])
-      for (const org of this.#dirty) {
+      for (const lease of this.#dirty) {
         if (next.length >= TURN_ORGS) return next;
-        if (org.waiters.length > 0 === hasWaiters) next.push(org);
+        if (lease.waiters.length > 0 === hasWaiters) next.push(lease);
       }
     return next;
   }
 
   #askAgain(): void {
-    for (const org of this.#each()) if (org.waiters.length > 0) this.#dirty.add(org);
+    for (const lease of this.#each()) if (lease.waiters.length > 0) this.#dirty.add(lease);
     this.#workNow();
   }
 
-  #giveBack(org: OrgLease): void {
-    org.givesBack = true;
-    this.#dirty.add(org);
+  #giveBack(lease: AnyLease): void {
+    lease.givesBack = true;
+    this.#dirty.add(lease);
   }
 
   #sweep(): void {
     const nowMs = this.#options.clock.monotonic();
     const idleMs = this.#orgs.size + this.scopes.size > MANY_ORGS ? SWEEP_MS : this.#idleMs;
-    for (const org of this.#each()) {
-      for (const { reject } of org.takeLate(nowMs)) reject(unavailable());
-      if (org.isIdle() && nowMs - org.usedAtMs >= idleMs) {
-        if (!org.isGone()) this.#giveBack(org);
-        else if (!this.#dirty.has(org)) this.#forget(org);
-      } else if (nowMs - org.reportedAtMs >= REPORT_MS && org.isStale(nowMs)) this.#dirty.add(org);
+    for (const lease of this.#each()) {
+      for (const { reject } of lease.takeLate(nowMs)) reject(unavailable());
+      if (lease.isIdle() && nowMs - lease.usedAtMs >= idleMs) {
+        if (!lease.isGone()) this.#giveBack(lease);
+        else if (!this.#dirty.has(lease)) this.#forget(lease);
+      } else if (nowMs - lease.reportedAtMs >= REPORT_MS && lease.isStale(nowMs)) this.#dirty.add(lease);
     }
     this.#work();
     if (this.#orgs.size + this.scopes.size > 0 && this.#ended === undefined) this.#sweepSoon.ask();
@@ -378,18 +378,18 @@ export class CreditLane {
   }
 
   /** Leases of credit and of budgets. */
-  *#each(): Generator<OrgLease> {
+  *#each(): Generator<AnyLease> {
     yield* this.#orgs.values();
     yield* this.scopes.all();
   }
 
-  #forget(org: OrgLease): void {
-    if (org instanceof ScopeLease) this.scopes.forget(org);
-    else this.#orgs.delete(org.orgId);
+  #forget(lease: AnyLease): void {
+    if (lease.kind === "budget") this.scopes.forget(lease);
+    else this.#orgs.delete(lease.id);
   }
 
   #rejectAll(): void {
-    for (const org of this.#each()) for (const { reject } of org.waiters.splice(0)) reject(unavailable());
+    for (const lease of this.#each()) for (const { reject } of lease.waiters.splice(0)) reject(unavailable());
   }
 }
 

@@ -7,12 +7,13 @@ import { DAY_MS } from "../../../base/time.ts";
 import type { Budget, BudgetName, BudgetScope } from "../../../credits/budgets/budget.ts";
 import { monthOf, type Period } from "../../../credits/budgets/periods.ts";
 import type { SharedClock } from "../clock/shared-clock.ts";
-import { OrgLease } from "./org-lease.ts";
+import { Lease, type LeaseAnswer } from "./lease.ts";
 import { budgetNameOf, type ScopeSum } from "./scopes.ts";
 
 const USUAL_DAYS = 7;
 
-export class ScopeLease extends OrgLease {
+export class ScopeLease extends Lease {
+  readonly kind = "budget";
   readonly budget: BudgetName;
   /** As the latest call had it; undefined where nothing is known of the key any more. */
   scope: BudgetScope | undefined;
@@ -76,7 +77,7 @@ export class ScopeLease extends OrgLease {
     const pct = this.budget === "org_monthly" ? (this.scope?.spikeAlertPct ?? -1) : -1;
     const first = this.budget === "org_monthly" ? daysBefore(day, USUAL_DAYS) : "";
     return [
-      this.orgId,
+      this.id,
       day,
       dayStartsMs,
       monthStartsMs,
@@ -102,10 +103,8 @@ export class ScopeLease extends OrgLease {
     this.heldByAllMicroUsd = held as number;
     this.day = String(day);
     const balanceMicroUsd = this.#askedOfMicroUsd - this.spentMicroUsd;
-    const answer = { leaseMicroUsd, balanceMicroUsd, freeMicroUsd, availableMicroUsd, outcome } as Parameters<
-      OrgLease["answered"]
-    >[0];
-    this.answered(answer, sentMicroUsd);
+    const answer = { leaseMicroUsd, balanceMicroUsd, freeMicroUsd, availableMicroUsd, outcome };
+    this.answered(answer as LeaseAnswer, sentMicroUsd);
   }
 }
 

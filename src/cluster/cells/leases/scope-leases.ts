@@ -3,6 +3,7 @@ import type { BudgetScope } from "../../../credits/budgets/budget.ts";
 import { openPeriods, type Period } from "../../../credits/budgets/periods.ts";
 import type { ClockReading, SharedClock } from "../clock/shared-clock.ts";
 import type { Operation } from "../exchange.ts";
+import type { OrgLease } from "./org-lease.ts";
 import { ANSWER_VALUES, ScopeLease } from "./scope-lease.ts";
 import { type ScopeSums, type SpentCharge, scopeNames } from "./scopes.ts";
 
@@ -50,7 +51,7 @@ export class ScopeLeases {
   }
 
   forget(scope: ScopeLease): void {
-    this.#scopes.delete(scope.orgId);
+    this.#scopes.delete(scope.id);
   }
 
   /** An answer that was just received says Redis's time. @param sentMs monotonic time before it was asked for */
@@ -87,19 +88,19 @@ export class ScopeLeases {
   /** Leases, for a new term. */
   restating(): Operation {
     const leases: (string | number)[] = [];
-    for (const { orgId: name, leaseMicroUsd } of this.#scopes.values())
-      if (leaseMicroUsd > 0) leases.push(name, leaseMicroUsd);
+    for (const { id, leaseMicroUsd } of this.#scopes.values())
+      if (leaseMicroUsd > 0) leases.push(id, leaseMicroUsd);
     return ["budget_restate", leases];
   }
 
   /** Takes in what the dataset answered to the scopes' parts, in their order. */
   *answered(
-    sent: Iterable<{ readonly org: unknown; readonly sumMicroUsd: number }>,
+    sent: Iterable<{ readonly lease: OrgLease | ScopeLease; readonly sumMicroUsd: number }>,
     values: readonly unknown[],
   ): Generator<{ scope: ScopeLease; held: number; freeMicroUsd: number }> {
     let at = 0;
-    for (const { org: scope, sumMicroUsd } of sent) {
-      if (!(scope instanceof ScopeLease)) continue;
+    for (const { lease: scope, sumMicroUsd } of sent) {
+      if (scope.kind !== "budget") continue;
       const held = scope.usedMicroUsd - sumMicroUsd;
       scope.told(values.slice(at, at + ANSWER_VALUES), sumMicroUsd);
       yield { scope, held, freeMicroUsd: Number(values[at + 1]) };
@@ -110,6 +111,6 @@ export class ScopeLeases {
   /** A scope's part of an exchange, with its charges. */
   part(scope: ScopeLease, charges: ScopeSums | undefined, nowMs: number): (string | number)[] {
     const period = this.periodOf(scope.scope?.timeZone ?? "UTC");
-    return scope.part(charges?.sums.get(scope.orgId), nowMs, period);
+    return scope.part(charges?.sums.get(scope.id), nowMs, period);
   }
 }

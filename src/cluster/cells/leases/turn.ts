@@ -1,13 +1,16 @@
 /** One exchange about credit: what is sent of each org and budget, and what is answered. */
-
 import type { Operation } from "../exchange.ts";
 import type { Batch } from "./charges.ts";
-import type { LeaseAnswer, OrgLease } from "./org-lease.ts";
-import { ScopeLease } from "./scope-lease.ts";
+import type { LeaseAnswer } from "./lease.ts";
+import type { OrgLease } from "./org-lease.ts";
+import type { ScopeLease } from "./scope-lease.ts";
 import type { ScopeLeases } from "./scope-leases.ts";
 
+/** What goes with exchanges about credit. */
+export type AnyLease = OrgLease | ScopeLease;
+
 export interface Sent {
-  readonly org: OrgLease;
+  readonly lease: AnyLease;
   /** Sum of its charges that went along. */
   readonly sumMicroUsd: number;
   readonly givesBack: boolean;
@@ -44,21 +47,21 @@ const ANSWER_VALUES = 7;
 /** @param sums every org and budget that goes along, with its charges of the batch */
 export function turnOf(
   batch: Batch | undefined,
-  sums: ReadonlyMap<OrgLease, Sum>,
+  sums: ReadonlyMap<AnyLease, Sum>,
   budgets: ScopeLeases,
   nowMs: number,
 ): Turn {
   const sent: Sent[] = [];
   const orgs: (string | number)[] = [];
   const scopes: (string | number)[] = [];
-  for (const [org, { count, sumMicroUsd }] of sums) {
-    sent.push({ org, sumMicroUsd, givesBack: org.givesBack });
-    if (org instanceof ScopeLease) {
-      scopes.push(...budgets.part(org, batch?.scopes, nowMs));
+  for (const [lease, { count, sumMicroUsd }] of sums) {
+    sent.push({ lease, sumMicroUsd, givesBack: lease.givesBack });
+    if (lease.kind === "budget") {
+      scopes.push(...budgets.part(lease, batch?.scopes, nowMs));
       continue;
     }
-    const { heldMicroUsd, targetMicroUsd, need } = org.ask(sumMicroUsd, nowMs);
-    orgs.push(org.orgId, count, sumMicroUsd, heldMicroUsd, targetMicroUsd, need);
+    const { heldMicroUsd, targetMicroUsd, need } = lease.ask(sumMicroUsd, nowMs);
+    orgs.push(lease.id, count, sumMicroUsd, heldMicroUsd, targetMicroUsd, need);
   }
   const { after, last, mark } = batch ?? { after: 0, last: 0, mark: "" };
   return { batch, sent, operation: ["credit", after, last, mark, orgs, scopes] };
@@ -71,20 +74,20 @@ export interface OrgAnswer {
   /** Number of its first charge; 0: it had none. */
   readonly first: number;
   readonly balanceBeforeMicroUsd: number;
-  readonly lease: LeaseAnswer;
+  readonly answer: LeaseAnswer;
 }
 
 /** Answers about the orgs, in their order; budgets have values of their own. */
 export function* answersOf({ sent }: Turn, values: readonly number[]): Generator<OrgAnswer> {
   let at = 0;
-  for (const { org, sumMicroUsd } of sent) {
-    if (org instanceof ScopeLease) continue;
+  for (const { lease: org, sumMicroUsd } of sent) {
+    if (org.kind === "budget") continue;
     const of = values.slice(at, at + ANSWER_VALUES) as OrgValues;
     const [first, balanceBeforeMicroUsd, leaseMicroUsd, balanceMicroUsd, ...rest] = of;
     const [freeMicroUsd, availableMicroUsd, outcome] = rest;
     at += ANSWER_VALUES;
-    const lease = { leaseMicroUsd, balanceMicroUsd, freeMicroUsd, availableMicroUsd, outcome };
-    yield { org, sumMicroUsd, first, balanceBeforeMicroUsd, lease };
+    const answer = { leaseMicroUsd, balanceMicroUsd, freeMicroUsd, availableMicroUsd, outcome };
+    yield { org, sumMicroUsd, first, balanceBeforeMicroUsd, answer };
   }
 }
 

@@ -1,12 +1,13 @@
 /** A lease, between an exchange and its answer. */
 import { expect, test } from "vitest";
-import { SharedClock } from "../../../../src/cluster/cells/clock/shared-clock.ts";
-import { OrgLease } from "../../../../src/cluster/cells/leases/org-lease.ts";
-import { ScopeLease } from "../../../../src/cluster/cells/leases/scope-lease.ts";
-import { keyScope } from "../../../../src/cluster/cells/leases/scopes.ts";
-import { STALE_MS } from "../../../../src/cluster/cells/settings.ts";
-import type { BudgetScope } from "../../../../src/credits/budgets/budget.ts";
-import { openPeriods } from "../../../../src/credits/budgets/periods.ts";
+import { SharedClock } from "../../../../../src/cluster/cells/clock/shared-clock.ts";
+import type { Lease } from "../../../../../src/cluster/cells/leases/lease.ts";
+import { OrgLease } from "../../../../../src/cluster/cells/leases/org-lease.ts";
+import { ScopeLease } from "../../../../../src/cluster/cells/leases/scope-lease.ts";
+import { keyScope } from "../../../../../src/cluster/cells/leases/scopes.ts";
+import { STALE_MS } from "../../../../../src/cluster/cells/settings.ts";
+import type { BudgetScope } from "../../../../../src/credits/budgets/budget.ts";
+import { openPeriods } from "../../../../../src/credits/budgets/periods.ts";
 
 const answer = (leaseMicroUsd: number) => ({
   leaseMicroUsd,
@@ -44,13 +45,13 @@ test("a charge takes from the lease what its hold took, before and after Redis k
 });
 
 /** A call that waits, and what became of it. */
-function waiting(org: OrgLease, microUsd: number): { isTaken: boolean | undefined } {
+function waiting(lease: Lease, microUsd: number): { isTaken: boolean | undefined } {
   const call: { isTaken: boolean | undefined } = { isTaken: undefined };
   const resolve = (isTaken: boolean) => {
     call.isTaken = isTaken;
   };
-  const take = () => org.take(microUsd, 0);
-  org.waiters.push({ microUsd, deadlineMs: 1000, resolve, reject: () => {}, take });
+  const take = () => lease.take(microUsd, 0);
+  lease.waiters.push({ microUsd, deadlineMs: 1000, resolve, reject: () => {}, take });
   return call;
 }
 
