@@ -1,7 +1,7 @@
 /** What calls cost a group of gateways: CPU by process, memory, and what they ask of Redis. */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RedisLink } from "../../src/cluster/cells/redis.ts";
+import type { RedisLink } from "../../src/cluster/cells/redis/redis.ts";
 import { cpuTime, memory, tickUs } from "../measure.ts";
 import type { Group } from "./groups.ts";
 

@@ -3,7 +3,7 @@
  * of time. The operations are those of `src/cluster/cells/scripts/exchange/`, in the shape that a cell sends them.
  */
 import { DAY_MS } from "../../src/base/time.ts";
-import { Blobs, type Lane, type Operation } from "../../src/cluster/cells/exchange.ts";
+import { Blobs, type Lane, type Operation } from "../../src/cluster/cells/exchange/exchange.ts";
 
 /** One kind of exchange. */
 export interface Kind {

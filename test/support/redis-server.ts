@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connectRedis } from "../../src/cluster/cells/redis.ts";
-import { REQUIRED_SETTINGS, redisArguments } from "../../src/cluster/cells/required-settings.ts";
+import { connectRedis } from "../../src/cluster/cells/redis/redis.ts";
+import { REQUIRED_SETTINGS, redisArguments } from "../../src/cluster/cells/redis/required-settings.ts";
 import { missingCommand } from "./debian.ts";
 
 /** A program of util-linux. */

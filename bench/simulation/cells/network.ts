@@ -11,7 +11,7 @@ import type {
   RedisOptions,
   RedisValue,
   Script,
-} from "../../../src/cluster/cells/redis.ts";
+} from "../../../src/cluster/cells/redis/redis.ts";
 import type { Dice } from "../billing/dice.ts";
 import type { VirtualTime } from "../virtual-time.ts";
 import type { SimProcess } from "./process.ts";

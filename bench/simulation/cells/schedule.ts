@@ -3,9 +3,9 @@
  * all is mended, and when nothing moves any more, everything must agree. It follows from the seed alone.
  */
 
-import { FORMATS } from "../../../src/cluster/cells/formats.ts";
-import { DATASET_KEY, KEY_PREFIX } from "../../../src/cluster/cells/keys.ts";
-import { SCRIPTS } from "../../../src/cluster/cells/scripts.ts";
+import { FORMATS } from "../../../src/cluster/cells/dataset/formats.ts";
+import { DATASET_KEY, KEY_PREFIX } from "../../../src/cluster/cells/redis/keys.ts";
+import { SCRIPTS } from "../../../src/cluster/cells/scripts/scripts.ts";
 import { packContent } from "../../../src/store/lmdb/checked.ts";
 import { Dice } from "../billing/dice.ts";
 import { VirtualTime } from "../virtual-time.ts";

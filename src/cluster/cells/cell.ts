@@ -5,20 +5,21 @@ import type { Histogram } from "../../base/metrics/histogram.ts";
 import type { Store } from "../../store/store.ts";
 import { warnOfClock } from "./clock/clock-check.ts";
 import { SharedClock } from "./clock/shared-clock.ts";
-import { assertSettings, type Entered, UnsafeSettings } from "./dataset.ts";
-import { type Lane, type Operation, Session } from "./exchange.ts";
-import { type Flushed, type FlushHook, Flushing } from "./flush.ts";
-import { FORMATS, type Formats } from "./formats.ts";
-import { DATASET_KEY } from "./keys.ts";
+import type { Entered } from "./dataset/dataset.ts";
+import { FORMATS, type Formats } from "./dataset/formats.ts";
+import { type Lane, type Operation, Session } from "./exchange/exchange.ts";
+import { type Inserting, Parts, type Restating } from "./exchange/parts.ts";
 import { leave } from "./leave.ts";
 import { Beats } from "./membership/beats.ts";
 import { Lag } from "./membership/lag.ts";
-import { Peers } from "./membership/peers.ts";
 import { RETIRE_SILENCE_MS, type Registered, registeredCells, retire } from "./membership/registry.ts";
-import { Signals } from "./membership/signals.ts";
 import { Wakefulness } from "./membership/wakefulness.ts";
-import { type Inserting, Parts, type Restating } from "./parts.ts";
-import { type RedisClient, type RedisLink, type RedisLog, SOCKETS } from "./redis.ts";
+import { Flush, type Flushed, type FlushHook } from "./messages/flush.ts";
+import { Peers } from "./messages/peers.ts";
+import { Signals } from "./messages/signals.ts";
+import { DATASET_KEY } from "./redis/keys.ts";
+import { type RedisClient, type RedisLink, type RedisLog, SOCKETS } from "./redis/redis.ts";
+import { assertSettings, UnsafeSettings } from "./redis/trust.ts";
 import { Committer, EVERYWHERE_MS } from "./replica/committer.ts";
 import { Follower } from "./replica/follower.ts";
 import { MergedRows } from "./replica/merged-rows.ts";
@@ -26,7 +27,7 @@ import { Reads } from "./replica/reads.ts";
 import { type AskPage, Replica } from "./replica/replica.ts";
 import { RunJournal } from "./replica/run-journal.ts";
 import { SharedStore } from "./replica/shared-store.ts";
-import { SCRIPTS } from "./scripts.ts";
+import { SCRIPTS } from "./scripts/scripts.ts";
 import { STALE_MS } from "./settings.ts";
 
 export interface CellOptions {
@@ -154,7 +155,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
     beats.start();
     await beats.now();
     awake.start();
-    const flushing = new Flushing(signals);
+    const flush = new Flush(signals);
     return {
       name: cell,
       store,
@@ -165,8 +166,8 @@ export async function openCell(options: CellOptions): Promise<Cell> {
       peers,
       merged: new MergedRows({ lane: session.lane("merged"), term: () => session.term }),
       counts: () => countsOf(session, committer),
-      onFlush: (hook) => flushing.onFlush(hook),
-      flushOthers: (withinMs) => flushing.others(withinMs),
+      onFlush: (hook) => flush.onFlush(hook),
+      flushOthers: (withinMs) => flush.others(withinMs),
       inserts: (part) => {
         parts.inserting = part;
       },

@@ -1,8 +1,8 @@
 /** How a cell leaves the others: what it alone knows is told first, so that they need not wait for it. */
-import type { Session } from "./exchange.ts";
+import type { Session } from "./exchange/exchange.ts";
+import type { Parts } from "./exchange/parts.ts";
 import type { Beats } from "./membership/beats.ts";
 import type { Wakefulness } from "./membership/wakefulness.ts";
-import type { Parts } from "./parts.ts";
 import type { Follower } from "./replica/follower.ts";
 import { within } from "./within.ts";
 

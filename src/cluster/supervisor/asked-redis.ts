@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connectRedis, type RedisLink } from "../cells/redis.ts";
+import { connectRedis, type RedisLink } from "../cells/redis/redis.ts";
 import { isAlive } from "./folder-socket.ts";
 import { REDIS_SOCKET } from "./redis-server.ts";
 

@@ -5,7 +5,7 @@
 import { readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { REQUIRED_SETTINGS } from "../cells/required-settings.ts";
+import { REQUIRED_SETTINGS } from "../cells/redis/required-settings.ts";
 import { askRedis } from "./asked-redis.ts";
 import { REDIS_PID, REDIS_SOCKET } from "./redis-server.ts";
 

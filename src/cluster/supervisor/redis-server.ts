@@ -1,7 +1,7 @@
 /** The Redis server that a supervisor starts for its own cells: the program, its settings, and what its log lines mean. */
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { REQUIRED_SETTINGS, redisArguments } from "../cells/required-settings.ts";
+import { REQUIRED_SETTINGS, redisArguments } from "../cells/redis/required-settings.ts";
 
 export const REDIS_SOCKET = "redis.sock";
 export const REDIS_PID = "redis.pid";

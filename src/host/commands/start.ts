@@ -4,7 +4,7 @@ import { systemClock } from "../../base/clock.ts";
 import { fileErrorText } from "../../base/file-errors.ts";
 import { endProcess } from "../../base/process/exit.ts";
 import { Output } from "../../base/process/output.ts";
-import { isOnThisMachine, redisAddress } from "../../cluster/redis-address.ts";
+import { isOnThisMachine, redisAddress } from "../../cluster/cells/redis/address.ts";
 import { hasOwnRedis, hasSupervisedCells } from "../../cluster/supervisor/cell-folders.ts";
 import { type CellSide, cellNumber, cellSide } from "../../cluster/supervisor/cell-side.ts";
 import { withPath } from "../../store/tables/later-release.ts";

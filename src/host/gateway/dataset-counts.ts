@@ -1,5 +1,5 @@
 /** What goes up of what a folder counted and no act depends on: when keys were last used, and results of canaries. */
-import type { DatasetRow } from "../../cluster/cells/dataset.ts";
+import type { DatasetRow } from "../../cluster/cells/dataset/dataset.ts";
 import { mergeOperation } from "../../cluster/cells/replica/merged-rows.ts";
 import type { CanaryRow } from "../../routing/policies/canary/canary-row.ts";
 import { countsName } from "../../routing/policies/canary/shared-canaries.ts";

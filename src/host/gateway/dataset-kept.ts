@@ -4,8 +4,8 @@ import {
   type Keeping,
   MOST_BYTES,
   responseOperation,
-} from "../../cluster/cells/answers/operations.ts";
-import { Blobs, type Operation } from "../../cluster/cells/exchange.ts";
+} from "../../cluster/cells/answers/packed.ts";
+import { Blobs, type Operation } from "../../cluster/cells/exchange/exchange.ts";
 import type { UploadStep } from "../../cluster/cells/replica/upload.ts";
 import { answersInFolder, responsesInFolder } from "../../inference/exchange/kept/kept-in-folder.ts";
 import type { DatasetPart, UploadedFolder } from "./dataset-part.ts";

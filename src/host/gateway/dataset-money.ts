@@ -3,7 +3,7 @@ import { AccountTables } from "../../account/tables.ts";
 import { bootName } from "../../base/process/boot.ts";
 import { FORMER_LEDGER } from "../../cluster/cells/credit/former-ledger.ts";
 import { POSTED_LEDGER } from "../../cluster/cells/credit/shared-credits.ts";
-import type { DatasetRow } from "../../cluster/cells/dataset.ts";
+import type { DatasetRow } from "../../cluster/cells/dataset/dataset.ts";
 import { keyScope, orgScope, projectScope } from "../../cluster/cells/leases/scopes.ts";
 import { spendSoFar } from "../../credits/budgets/spend-so-far.ts";
 import { openCredits } from "../../credits/ledger/credits.ts";

@@ -1,7 +1,7 @@
 /** A part of what goes up when the dataset of an installation is made from the folder of one gateway. */
 
 import type { Clock } from "../../base/clock.ts";
-import type { DatasetRow } from "../../cluster/cells/dataset.ts";
+import type { DatasetRow } from "../../cluster/cells/dataset/dataset.ts";
 import type { UploadStep } from "../../cluster/cells/replica/upload.ts";
 import type { Store } from "../../store/store.ts";
 

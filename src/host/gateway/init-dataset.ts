@@ -3,9 +3,10 @@
 import { type FirstStart, firstStart } from "../../account/first-start.ts";
 import { AccountTables } from "../../account/tables.ts";
 import { systemClock } from "../../base/clock.ts";
-import { assertReplicas, assertSettings, datasetIn } from "../../cluster/cells/dataset.ts";
+import { datasetIn } from "../../cluster/cells/dataset/dataset.ts";
 import { membershipOf } from "../../cluster/cells/membership/membership.ts";
-import { connectRedis, type RedisLog } from "../../cluster/cells/redis.ts";
+import { connectRedis, type RedisLog } from "../../cluster/cells/redis/redis.ts";
+import { assertReplicas, assertSettings } from "../../cluster/cells/redis/trust.ts";
 import { uploadFolder } from "../../cluster/cells/replica/upload.ts";
 import { MONEY_TABLES } from "../../credits/ledger/audit.ts";
 import { openCredits } from "../../credits/ledger/credits.ts";

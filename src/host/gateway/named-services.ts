@@ -1,6 +1,6 @@
 /** Services that the settings and the catalog name: no tenant's URL may reach them. */
 import type { CatalogSnapshot } from "../../catalog/models/catalog.ts";
-import { redisAddress } from "../../cluster/redis-address.ts";
+import { redisAddress } from "../../cluster/cells/redis/address.ts";
 import { type Service, serviceAt } from "../../outbound/service-addresses.ts";
 import type { Config } from "../settings/config.ts";
 

@@ -4,7 +4,7 @@ import { systemTimers } from "../../base/clock.ts";
 import { WeirError } from "../../base/errors.ts";
 import type { CatalogSnapshot } from "../../catalog/models/catalog.ts";
 import { CellAddresses } from "../../cluster/cells/membership/addresses.ts";
-import { isOnThisMachine, redisAddress } from "../../cluster/redis-address.ts";
+import { isOnThisMachine, redisAddress } from "../../cluster/cells/redis/address.ts";
 import { type AllowedRanges, type OutboundRoom, openOutboundRoom } from "../../outbound/open.ts";
 import { readAllow } from "../../outbound/rules.ts";
 import { type Service, serviceAt } from "../../outbound/service-addresses.ts";

@@ -4,7 +4,7 @@ import type { Analytics } from "../../analytics/analytics.ts";
 import { byTwo, InsertedUntil } from "../../analytics/clickhouse/inserted-until.ts";
 import { systemTimers } from "../../base/clock.ts";
 import type { Cell } from "../../cluster/cells/cell.ts";
-import type { Flushed } from "../../cluster/cells/flush.ts";
+import type { Flushed } from "../../cluster/cells/messages/flush.ts";
 import type { MoneyOfCell } from "../../cluster/cells/money/open.ts";
 import type { Health } from "../../routing/health/health.ts";
 import { shareCoolDowns } from "../../routing/health/shared-cool-downs.ts";

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { mailboxOf, smtpServerOf } from "../../account/mail/settings.ts";
 import { telemetryVariables } from "../../analytics/telemetry/settings.ts";
 import { paymentVariables } from "../../billing/payments/settings.ts";
-import { redisAddress } from "../../cluster/redis-address.ts";
+import { redisAddress } from "../../cluster/cells/redis/address.ts";
 import { metricsVariables } from "../../edge/metrics-settings.ts";
 import { secretsKeyField } from "./secrets-key.ts";
 

@@ -35,7 +35,7 @@ export interface RowVersions<V> {
   readonly version: number;
   /** Converts a row of an earlier version. Pure. */
   upgrade(row: unknown, version: number): V;
-  /** The version in which rows are written while cells of an earlier release run beside this one (`src/cluster/cells/formats.ts`). */
+  /** The version in which rows are written while cells of an earlier release run beside this one (`src/cluster/cells/dataset/formats.ts`). */
   readonly older?: {
     /** The first format whose cells read the newest version. */
     readonly beforeFormat: number;

@@ -4,7 +4,7 @@
  */
 import { OK, type Reply } from "../../../bench/simulation/cells/redis/commands.ts";
 import { type Database, RedisError } from "../../../bench/simulation/cells/redis/database.ts";
-import { connectRedis, type RedisLink, type RedisValue } from "../../../src/cluster/cells/redis.ts";
+import { connectRedis, type RedisLink, type RedisValue } from "../../../src/cluster/cells/redis/redis.ts";
 import { startRedis, type TestRedis } from "../../support/redis-server.ts";
 
 interface Ran {

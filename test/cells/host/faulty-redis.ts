@@ -1,6 +1,6 @@
 /** Two cells whose Redis is behind a proxy that delays, refuses and cuts; each call costs the same. */
 import { expect } from "vitest";
-import { connectRedis, type RedisLink } from "../../../src/cluster/cells/redis.ts";
+import { connectRedis, type RedisLink } from "../../../src/cluster/cells/redis/redis.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/cells/fault-proxy.ts";
 import {
   type Answer,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { retire } from "../../../src/cluster/cells/membership/registry.ts";
-import { connectRedis, type RedisLink } from "../../../src/cluster/cells/redis.ts";
+import { connectRedis, type RedisLink } from "../../../src/cluster/cells/redis/redis.ts";
 import { secretsKeyText } from "../../../src/host/gateway/init-dataset.ts";
 import { readConfig } from "../../../src/host/settings/config.ts";
 import { environment, removeFolder, type TestGateway, testGateway } from "../../support/gateway.ts";

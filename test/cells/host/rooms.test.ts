@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/base/clock.ts";
-import { connectRedis, type RedisLink } from "../../../src/cluster/cells/redis.ts";
+import { connectRedis, type RedisLink } from "../../../src/cluster/cells/redis/redis.ts";
 import { known } from "../../support/cells/known.ts";
 import { RoomsChecks, type Sent, stateOf } from "../../support/cells/rooms.checks.ts";
 import { auditedActs } from "../../support/cells/rooms.model.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { type Cell, openCell } from "../../../src/cluster/cells/cell.ts";
-import { connectRedis } from "../../../src/cluster/cells/redis.ts";
+import { connectRedis } from "../../../src/cluster/cells/redis/redis.ts";
 import { UnchargedCalls } from "../../../src/credits/ledger/uncharged.ts";
 import { isSharedTable } from "../../../src/host/gateway/cells.ts";
 import { openStore } from "../../../src/store/store.ts";

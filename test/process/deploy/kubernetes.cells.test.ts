@@ -1,6 +1,6 @@
 /** The Kubernetes manifests of several cells: against the API's schema, against those of one gateway, and against the product. */
 import { describe, expect, test } from "vitest";
-import { redisAddress } from "../../../src/cluster/redis-address.ts";
+import { redisAddress } from "../../../src/cluster/cells/redis/address.ts";
 import { COMMANDS } from "../../../src/host/commands/commands.ts";
 import { ConfigError, readConfig } from "../../../src/host/settings/config.ts";
 import { VARIABLES } from "../../../src/host/settings/environment.ts";

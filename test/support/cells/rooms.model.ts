@@ -4,7 +4,7 @@
  */
 import { strict as assert } from "node:assert";
 import { isDeepStrictEqual } from "node:util";
-import type { RedisLink } from "../../../src/cluster/cells/redis.ts";
+import type { RedisLink } from "../../../src/cluster/cells/redis/redis.ts";
 import { readEntry } from "../../../src/cluster/cells/replica/replica.ts";
 import type { AuditRow } from "../../../src/store/events/audit.ts";
 import { unpackContent } from "../../../src/store/lmdb/checked.ts";

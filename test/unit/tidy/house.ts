@@ -185,7 +185,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/account/scim/error.ts",
     "src/analytics/telemetry/call-trace.ts",
   ],
-  cluster: [],
   // What several processes of one installation share, through Redis.
   "cluster/cells": [
     "store",
@@ -199,7 +198,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/analytics/clickhouse/inserted-until.ts",
     "src/analytics/outbox/ledger.ts",
     "src/account/tables.ts",
-    "cluster",
     // The ports that it fills there.
     "src/inference/exchange/kept/kept-rows.ts",
     "src/inference/exchange/kept/open.ts",

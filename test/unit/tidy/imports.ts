@@ -7,7 +7,7 @@ import { inSrc, readText, type Source } from "./tree.ts";
 const KINDS: Readonly<Record<string, RegExp>> = {
   operations: /^src\/([a-z-]+\/)+([a-z-]+-)?operations\.ts$/,
   /** Each wing's part of the configuration, and how Redis is addressed. */
-  settings: /^src\/([a-z-]+\/)+(([a-z-]+-)?settings|redis-address)\.ts$/,
+  settings: /^src\/([a-z-]+\/)+(([a-z-]+-)?settings|redis\/address)\.ts$/,
 };
 
 /** `host/gateway` opens all rooms and fills their ports. */

@@ -3,7 +3,7 @@
  * and be replaced by a replica, which may lack the latest ones.
  */
 import { createHash } from "node:crypto";
-import { REQUIRED_SETTINGS } from "../../../../src/cluster/cells/required-settings.ts";
+import { REQUIRED_SETTINGS } from "../../../../src/cluster/cells/redis/required-settings.ts";
 import type { VirtualTime } from "../../virtual-time.ts";
 import { type CommandContext, entriesBehind, type Reply, run } from "./commands.ts";
 import { Database, RedisError } from "./database.ts";

@@ -5,8 +5,8 @@
 import { systemTimers, type Timers } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import type { Claimed, KeptAnswer } from "../../../inference/exchange/kept/kept-rows.ts";
-import type { Lane, Operation } from "../exchange.ts";
-import type { RedisValue } from "../redis.ts";
+import type { Lane, Operation } from "../exchange/exchange.ts";
+import type { RedisValue } from "../redis/redis.ts";
 
 export interface ClaimsOptions {
   /** A lane that only this part uses. */

@@ -9,7 +9,7 @@ import type { OwnRows } from "../../../inference/exchange/kept/kept-rows.ts";
 import type { Store } from "../../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../../store/tables/expiring-table.ts";
 import type { StoreKey } from "../../../store/tables/table.ts";
-import type { Lane } from "../exchange.ts";
+import type { Lane } from "../exchange/exchange.ts";
 import { ownerPart } from "./names.ts";
 
 export interface ForgottenOptions {

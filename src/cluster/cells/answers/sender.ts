@@ -10,10 +10,10 @@ import {
 } from "../../../inference/exchange/kept/kept-rows.ts";
 import type { RowVersions, Store, Table } from "../../../store/store.ts";
 import type { SharedClock } from "../clock/shared-clock.ts";
-import { Blobs, type Lane, type Operation } from "../exchange.ts";
+import { Blobs, type Lane, type Operation } from "../exchange/exchange.ts";
 import { within } from "../within.ts";
 import type { Forgotten } from "./forgotten.ts";
-import { ANSWER_MS, answerOperation, responseOperation } from "./operations.ts";
+import { ANSWER_MS, answerOperation, responseOperation } from "./packed.ts";
 
 export interface SenderOptions {
   readonly store: Store;

@@ -1,6 +1,6 @@
 /** Adds the spend that a release before this one counted for each key of a lineage to the lineage's: see `60-budgets.lua`, "spend_join". */
 import { openPeriods } from "../../../credits/budgets/periods.ts";
-import type { Lane } from "../exchange.ts";
+import type { Lane } from "../exchange/exchange.ts";
 import { keyScope } from "../leases/scopes.ts";
 
 /** A key that replaced another, and the first key of its lineage. */

@@ -1,7 +1,7 @@
 /** Spend of all cells, asked from the dataset for those who look at it: what is asked within some milliseconds goes together. */
 import { fail } from "../../../base/errors.ts";
 import type { PeriodSpend } from "../../../credits/budgets/budgets.ts";
-import type { Lane } from "../exchange.ts";
+import type { Lane } from "../exchange/exchange.ts";
 import type { ScopeLeases } from "../leases/scope-leases.ts";
 
 export interface SharedSpendOptions {

@@ -3,9 +3,9 @@
  * leases must not follow it. Redis knows what the other cells say (`scripts/clock.lua`); until they agree, nothing is asked of it.
  */
 import type { Clock } from "../../../base/clock.ts";
-import { DATASET_KEY } from "../keys.ts";
-import type { RedisLink, RedisLog } from "../redis.ts";
-import { SCRIPTS } from "../scripts.ts";
+import { DATASET_KEY } from "../redis/keys.ts";
+import type { RedisLink, RedisLog } from "../redis/redis.ts";
+import { SCRIPTS } from "../scripts/scripts.ts";
 import type { SharedClock } from "./shared-clock.ts";
 
 /** Beginning of the error of a script that was not run because of a clock. */

@@ -6,11 +6,11 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Charge } from "../../../credits/ledger/book.ts";
 import type { ChargeSpend, Funds, Hold, Purse, Settled } from "../../../credits/ledger/purse.ts";
 import type { Store } from "../../../store/store.ts";
+import type { Restating } from "../exchange/parts.ts";
 import { Charges, type ChargesPorts } from "../leases/charges.ts";
 import { CreditLane, type CreditLaneOptions } from "../leases/credit-lane.ts";
 import type { OrgLease } from "../leases/org-lease.ts";
 import { lackIn, recoverCredit } from "../leases/recovery.ts";
-import type { Restating } from "../parts.ts";
 import type { CreditView } from "./credit-view.ts";
 
 export interface LeasedPurseOptions extends Omit<CreditLaneOptions, "charges">, ChargesPorts {

@@ -6,8 +6,8 @@
 import { entryOf, type StoredEntry } from "../../../credits/ledger/entry.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Cell } from "../cell.ts";
-import { KEY_PREFIX } from "../keys.ts";
-import { connectRedis, type RedisLink, type RedisLog } from "../redis.ts";
+import { KEY_PREFIX } from "../redis/keys.ts";
+import { connectRedis, type RedisLink, type RedisLog } from "../redis/redis.ts";
 import { POSTED_LEDGER } from "./shared-credits.ts";
 
 export interface ProofPorts {

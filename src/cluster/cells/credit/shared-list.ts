@@ -18,7 +18,7 @@ import {
 } from "../../../credits/ledger/shown-list.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Table } from "../../../store/tables/table.ts";
-import type { Flushed } from "../flush.ts";
+import type { Flushed } from "../messages/flush.ts";
 import type { CreditView } from "./credit-view.ts";
 
 interface Below {

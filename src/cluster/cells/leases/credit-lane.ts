@@ -7,7 +7,7 @@ import { fail } from "../../../base/errors.ts";
 import type { BudgetScope } from "../../../credits/budgets/budget.ts";
 import { Soon } from "../../../store/soon.ts";
 import type { SharedClock } from "../clock/shared-clock.ts";
-import type { Lane, Operation } from "../exchange.ts";
+import type { Lane, Operation } from "../exchange/exchange.ts";
 import type { Charges, Numbering, Row } from "./charges.ts";
 import type { LeaseLane } from "./lease-lane.ts";
 import { OrgLease } from "./org-lease.ts";

@@ -3,8 +3,8 @@
  * process did not store that. A folder that is behind what Redis knows is a copy of an older state, and is refused; but for the first
  * start on a restored Redis, whose copy was made a moment after those of the folders.
  */
-import type { Lane } from "../exchange.ts";
-import type { RedisValue } from "../redis.ts";
+import type { Lane } from "../exchange/exchange.ts";
+import type { RedisValue } from "../redis/redis.ts";
 import { type Charges, LISTED, type Numbering } from "./charges.ts";
 
 /**

@@ -2,7 +2,7 @@
 import type { BudgetScope } from "../../../credits/budgets/budget.ts";
 import { openPeriods, type Period } from "../../../credits/budgets/periods.ts";
 import type { ClockReading, SharedClock } from "../clock/shared-clock.ts";
-import type { Operation } from "../exchange.ts";
+import type { Operation } from "../exchange/exchange.ts";
 import type { OrgLease } from "./org-lease.ts";
 import { ANSWER_VALUES, ScopeLease } from "./scope-lease.ts";
 import { type ScopeSums, type SpentCharge, scopeNames } from "./scopes.ts";

@@ -1,5 +1,5 @@
 /** One exchange about credit: what is sent of each org and budget, and what is answered. */
-import type { Operation } from "../exchange.ts";
+import type { Operation } from "../exchange/exchange.ts";
 import type { Batch } from "./charges.ts";
 import type { LeaseAnswer } from "./lease.ts";
 import type { OrgLease } from "./org-lease.ts";

@@ -4,8 +4,8 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Refusal } from "../../../credits/limits/limits.ts";
-import type { Operation } from "../exchange.ts";
-import type { RedisValue } from "../redis.ts";
+import type { Operation } from "../exchange/exchange.ts";
+import type { RedisValue } from "../redis/redis.ts";
 import type { Ask, Batch, KeyState } from "./key-state.ts";
 import type { Stamp } from "./stamp.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { SharedClock } from "../clock/shared-clock.ts";
-import type { Lane } from "../exchange.ts";
+import type { Lane } from "../exchange/exchange.ts";
 import { within } from "../within.ts";
 
 export interface Beat {

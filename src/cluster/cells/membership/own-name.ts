@@ -1,7 +1,7 @@
 /** The name of a folder's cell: it has one for ever, no other folder has it, and one process at a time runs under it. */
 import type { Store } from "../../../store/store.ts";
-import { KEY_PREFIX } from "../keys.ts";
-import type { RedisLink } from "../redis.ts";
+import { KEY_PREFIX } from "../redis/keys.ts";
+import type { RedisLink } from "../redis/redis.ts";
 import { cellNameOf, folderIdOf, nameCell } from "./membership.ts";
 
 /** As in `CELL`. */

@@ -1,10 +1,9 @@
 /** The cells of an installation, as its dataset knows them. */
-
-import type { Expected } from "../clock/shared-clock.ts";
-import { retireCell, StillAlive } from "../dataset.ts";
-import { DATASET_KEY } from "../keys.ts";
-import type { RedisLink } from "../redis.ts";
-import { SCRIPTS } from "../scripts.ts";
+import { systemClock } from "../../../base/clock.ts";
+import { type Expected, expectedByMachine, MACHINES_MS } from "../clock/shared-clock.ts";
+import { DATASET_KEY } from "../redis/keys.ts";
+import type { RedisLink } from "../redis/redis.ts";
+import { SCRIPTS } from "../scripts/scripts.ts";
 import { LONGEST_STALE_MS } from "../settings.ts";
 import { SILENT_MS } from "./beats.ts";
 
@@ -34,6 +33,8 @@ export interface Registered {
 /** Some milliseconds of Redis. */
 const MOST_ORGS = 1000;
 const FIELDS = 8;
+/** What the script answers of a cell that may not be retired yet. */
+const ALIVE = -1;
 /**
  * Leases end at the cell by its own clock, counted from before the request, `cells.stale_ms` after it last heard of Redis. It is not
  * known which setting a silent cell has, so the longest counts; the rest is for what the clocks differ.
@@ -77,7 +78,9 @@ const known = (number: number): number | undefined => (number < 0 ? undefined : 
 
 /**
  * Ends a cell for ever, so that what it leased can be spent by others.
- * @returns false where there is no such cell; "alive" where it was, less than `RETIRE_SILENCE_MS` ago. @throws Error of Redis
+ * @param expected of Redis's clock. Default: what this machine's clock says; then a longer silence is asked for where no cell goes by that clock
+ * @returns false where there is no such cell; "alive" where it gave a sign of life within `silentMs`. @throws Error of Redis, or where its
+ * clock is not as expected: by one that was set ahead each cell would have been silent
  */
 export async function retire(
   link: RedisLink,
@@ -86,10 +89,8 @@ export async function retire(
   silentMs = RETIRE_SILENCE_MS,
   expected?: Expected,
 ): Promise<boolean | "alive"> {
-  try {
-    return await retireCell(link, id, cell, silentMs, expected);
-  } catch (error) {
-    if (error instanceof StillAlive) return "alive";
-    throw error;
-  }
+  const [least, most] = expected ?? expectedByMachine(systemClock);
+  const args = [id, cell, silentMs, least, most, expected === undefined ? MACHINES_MS : 0] as const;
+  const answer = await link.run(SCRIPTS.retire, DATASET_KEY, ...args);
+  return answer === ALIVE ? "alive" : answer === 1;
 }

@@ -17,8 +17,8 @@ import type { Jobs } from "../../../store/jobs/jobs.ts";
 import type { Cell } from "../cell.ts";
 import { FormerLedger, isFormerOver } from "../credit/former-ledger.ts";
 import { openSharedCredits, POSTED_LEDGER } from "../credit/shared-credits.ts";
-import { type Flushed, Flushing } from "../flush.ts";
 import type { NumberedCharge } from "../leases/charges.ts";
+import { Flush, type Flushed } from "../messages/flush.ts";
 import { budgetsOfKey, crossedTeller, joinSpendOfLineages, openBudgetsOfCell } from "./budgets.ts";
 
 const listPosting = jobKind({
@@ -71,7 +71,7 @@ export async function openMoneyOfCell({
 }: MoneyOfCellPorts): Promise<MoneyOfCell> {
   const { store } = cell;
   const listed = Promise.withResolvers<ListedCharges>();
-  const charging = new Flushing(cell.signals, "charges");
+  const charging = new Flush(cell.signals, "charges");
   const uncharged = new UnchargedCalls(store);
   await joinSpendOfLineages(cell, accounts);
   const credits = await openSharedCredits({

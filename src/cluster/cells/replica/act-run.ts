@@ -3,7 +3,7 @@
  * the dataset decides whether what was read is still so, and every cell then stores the writes.
  */
 import { keyText, type Range, type StoreKey } from "../../../store/tables/table.ts";
-import type { Blobs } from "../exchange.ts";
+import type { Blobs } from "../exchange/exchange.ts";
 import { ActCredit, NO_FUNDS, type OrgFunds } from "./act-credit.ts";
 import { Draft } from "./draft.ts";
 import type { Change } from "./replica.ts";

@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
-import { Blobs, type Lane, NotSent, type Operation } from "../exchange.ts";
+import { Blobs, type Lane, NotSent, type Operation } from "../exchange/exchange.ts";
 import type { Beats } from "../membership/beats.ts";
 import { NO_FUNDS, type OrgFunds, readFunds } from "./act-credit.ts";
 import type { Follower } from "./follower.ts";

@@ -2,9 +2,9 @@
  * Follows the stream of changes: reads it over a connection of its own, hands entries to the replica in their order, and has the
  * replica load anew where the stream was trimmed beyond the cell's position, or where the dataset has another past.
  */
-import { type Formats, LaterFormat } from "../formats.ts";
-import { KEY_PREFIX } from "../keys.ts";
-import type { RedisLink, RedisLog } from "../redis.ts";
+import { type Formats, LaterFormat } from "../dataset/formats.ts";
+import { KEY_PREFIX } from "../redis/keys.ts";
+import type { RedisLink, RedisLog } from "../redis/redis.ts";
 import { type AskPage, type Change, type Entry, OtherPast, type Replica, readEntry } from "./replica.ts";
 import { replicasHave } from "./replicas.ts";
 

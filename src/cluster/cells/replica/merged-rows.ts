@@ -2,7 +2,7 @@
  * Rows that all cells add to: each sends what it counted about once a second, and hears what the others did. What it sends rides on a
  * numbered lane, so it counts once; what a cell that is killed had not sent yet is lost.
  */
-import type { Lane, Operation } from "../exchange.ts";
+import type { Lane, Operation } from "../exchange/exchange.ts";
 import { within } from "../within.ts";
 
 /** A row's name, then its whole numbers. */

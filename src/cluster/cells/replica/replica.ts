@@ -4,8 +4,8 @@
  */
 import type { Store } from "../../../store/store.ts";
 import { keyText, type StoreKey, type Table } from "../../../store/tables/table.ts";
-import { KEY_PREFIX } from "../keys.ts";
-import type { RedisValue } from "../redis.ts";
+import { KEY_PREFIX } from "../redis/keys.ts";
+import type { RedisValue } from "../redis/redis.ts";
 
 /** How far the folder follows the stream. */
 export interface Position {

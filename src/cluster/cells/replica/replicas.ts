@@ -1,5 +1,5 @@
 /** Replicas of Redis: what none of them lacks survives a failover. */
-import type { RedisLink } from "../redis.ts";
+import type { RedisLink } from "../redis/redis.ts";
 
 /**
  * Whether so many replicas have, within the time, all that Redis had written at this call. @throws Error of the connection

@@ -12,10 +12,10 @@ import {
   FILLER,
   fillDataset,
   openDataset,
-} from "../dataset.ts";
-import { Blobs, type Operation, Session } from "../exchange.ts";
+} from "../dataset/dataset.ts";
+import { Blobs, type Operation, Session } from "../exchange/exchange.ts";
 import { joinDataset, membershipOf, noteUpload, uploadOf } from "../membership/membership.ts";
-import type { RedisLink } from "../redis.ts";
+import type { RedisLink } from "../redis/redis.ts";
 
 /** One exchange of an upload. */
 export interface UploadStep {

@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { DAY_MS } from "../../../../src/base/time.ts";
 import type { SharedClock } from "../../../../src/cluster/cells/clock/shared-clock.ts";
-import { retireCell } from "../../../../src/cluster/cells/dataset.ts";
+import { retire } from "../../../../src/cluster/cells/membership/registry.ts";
 import { startFaultProxy } from "../../../support/cells/fault-proxy.ts";
 import { equals, until } from "../../../support/wait.ts";
 import { type KeptCell, keptCell, lockOf, said } from "./answers-rig.ts";
@@ -47,7 +47,7 @@ async function retireOthers(): Promise<void> {
   await bench.link.ready(5000);
   const mine = open.map(({ cell }) => cell.name);
   for (const name of ((await bench.link.call("HKEYS", "{weir}:lives")) as Buffer[]).map(String))
-    if (!mine.includes(name)) await retireCell(bench.link, bench.id, name, 0);
+    if (!mine.includes(name)) await retire(bench.link, bench.id, name, 0);
 }
 
 describe("keys", () => {
@@ -159,7 +159,7 @@ describe("faults", () => {
     const [one, two] = (await cells("gone", "b")) as [KeptCell, KeptCell];
     const key = newKey();
     const claim = await one.claim(key);
-    expect(await retireCell(bench.link, bench.id, "gone", 0)).toBe(true);
+    expect(await retire(bench.link, bench.id, "gone", 0)).toBe(true);
     const retry = await two.claim(key);
     expect(retry).toMatchObject({ kind: "refused", error: { kind: "state" } });
     expect(said(await two.claim(key, "other"))).toBe("idempotency_mismatch");

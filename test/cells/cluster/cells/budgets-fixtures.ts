@@ -11,11 +11,11 @@ import type { Cell } from "../../../../src/cluster/cells/cell.ts";
 import { SharedClock } from "../../../../src/cluster/cells/clock/shared-clock.ts";
 import { CreditView } from "../../../../src/cluster/cells/credit/credit-view.ts";
 import { type LeasedPurse, openLeasedPurse } from "../../../../src/cluster/cells/credit/leased-purse.ts";
-import { createDataset, datasetId } from "../../../../src/cluster/cells/dataset.ts";
-import { type Lane, Session } from "../../../../src/cluster/cells/exchange.ts";
+import { createDataset, datasetId } from "../../../../src/cluster/cells/dataset/dataset.ts";
+import { type Lane, Session } from "../../../../src/cluster/cells/exchange/exchange.ts";
 import type { Crossed } from "../../../../src/cluster/cells/leases/scopes.ts";
-import { connectRedis, Script } from "../../../../src/cluster/cells/redis.ts";
-import { SCRIPTS } from "../../../../src/cluster/cells/scripts.ts";
+import { connectRedis, Script } from "../../../../src/cluster/cells/redis/redis.ts";
+import { SCRIPTS } from "../../../../src/cluster/cells/scripts/scripts.ts";
 import { STALE_MS } from "../../../../src/cluster/cells/settings.ts";
 import type {
   Budget,

@@ -1,7 +1,7 @@
 /** Days and months of budgets over cells, where all clocks were set and put right: the test does to the dataset what `clock.lua` does. */
 import { pack } from "msgpackr";
 import { afterEach, beforeEach, describe, test } from "vitest";
-import { DATASET_KEY, KEY_PREFIX } from "../../../../src/cluster/cells/keys.ts";
+import { DATASET_KEY, KEY_PREFIX } from "../../../../src/cluster/cells/redis/keys.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
 import { equals, until } from "../../../support/wait.ts";
 import {

@@ -2,15 +2,15 @@
 import { readFileSync } from "node:fs";
 import { Unpackr } from "msgpackr";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import { createDataset, datasetId } from "../../../../src/cluster/cells/dataset.ts";
-import { DATASET_KEY, KEY_PREFIX } from "../../../../src/cluster/cells/keys.ts";
+import { createDataset, datasetId } from "../../../../src/cluster/cells/dataset/dataset.ts";
+import { DATASET_KEY, KEY_PREFIX } from "../../../../src/cluster/cells/redis/keys.ts";
 import {
   connectRedis,
   type RedisLink,
   type RedisValue,
   Script,
-} from "../../../../src/cluster/cells/redis.ts";
-import { SCRIPTS } from "../../../../src/cluster/cells/scripts.ts";
+} from "../../../../src/cluster/cells/redis/redis.ts";
+import { SCRIPTS } from "../../../../src/cluster/cells/scripts/scripts.ts";
 import { startRedis, type TestRedis } from "../../../support/redis-server.ts";
 
 const CLOCK = `${KEY_PREFIX}test-clock`;

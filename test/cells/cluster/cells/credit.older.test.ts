@@ -1,9 +1,9 @@
 /** Redis comes back without what it had confirmed: nobody is granted what another cell has spent. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Clock, systemClock } from "../../../../src/base/clock.ts";
-import { retireCell } from "../../../../src/cluster/cells/dataset.ts";
-import type { Operation } from "../../../../src/cluster/cells/exchange.ts";
+import type { Operation } from "../../../../src/cluster/cells/exchange/exchange.ts";
 import { lackIn } from "../../../../src/cluster/cells/leases/recovery.ts";
+import { retire } from "../../../../src/cluster/cells/membership/registry.ts";
 import type { ActCredit } from "../../../../src/cluster/cells/replica/act-credit.ts";
 import { startFaultProxy } from "../../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
@@ -89,7 +89,7 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     await isBack(other);
     await until("the cell has ended for what Redis lacks", () => cell.ended()?.message, equals(LACKING));
     await end(cell);
-    expect(await retireCell(bench.link, bench.id, "spent", 0)).toBe(true);
+    expect(await retire(bench.link, bench.id, "spent", 0)).toBe(true);
     expect(await waitedFor()).toEqual([]);
     other.purse.release(await holdOf(other, ORG, PAID));
     await other.stop();

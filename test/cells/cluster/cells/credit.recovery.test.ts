@@ -3,8 +3,9 @@ import { cpSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seededRandom } from "../../../../src/base/clock.ts";
-import { noteRestored, retireCell } from "../../../../src/cluster/cells/dataset.ts";
+import { noteRestored } from "../../../../src/cluster/cells/dataset/dataset.ts";
 import { Charges } from "../../../../src/cluster/cells/leases/charges.ts";
+import { retire } from "../../../../src/cluster/cells/membership/registry.ts";
 import type { Hold } from "../../../../src/credits/ledger/purse.ts";
 import { amount } from "../../../support/effort.ts";
 import { anyMoment, rest } from "../../../support/pace.ts";
@@ -170,7 +171,7 @@ describe.skipIf(missing !== undefined)(
       await post(other, "org_retired", 10_000);
       const cell = await open("retired");
       const kept = await holdOf(cell, "org_retired", 6000);
-      expect(await retireCell(bench.link, bench.id, "retired", 0)).toBe(true);
+      expect(await retire(bench.link, bench.id, "retired", 0)).toBe(true);
       other.purse.release(await holdOf(other, "org_retired", 10_000));
       // It goes on without knowing.
       const requestId = await charge(cell, kept, 6000);
@@ -207,7 +208,7 @@ describe.skipIf(missing !== undefined)(
       const answers = () => bench.link.call("PING").then(String, () => "");
       await until("Redis answers", answers, equals("PONG"));
       for (const name of ["lost", "died", "copied", "back", "sent", "retired", "silent"])
-        await retireCell(bench.link, bench.id, name, 0);
+        await retire(bench.link, bench.id, name, 0);
       await until("no cell is waited for", () => bench.link.call("SCARD", "{weir}:restating"), equals(0));
       // On a busy machine the exchange that was under way may take its time yet.
       let later: Hold | undefined;

@@ -2,8 +2,8 @@
 
 import { DAY_MS } from "../../../../src/base/time.ts";
 import { ANY_TIME } from "../../../../src/cluster/cells/clock/shared-clock.ts";
-import type { Operation } from "../../../../src/cluster/cells/exchange.ts";
-import { SCRIPTS } from "../../../../src/cluster/cells/scripts.ts";
+import type { Operation } from "../../../../src/cluster/cells/exchange/exchange.ts";
+import { SCRIPTS } from "../../../../src/cluster/cells/scripts/scripts.ts";
 
 export const DATASET_ID = "c0ffee";
 /** The cell whose connections are cut, and one that has something to do with it. */

@@ -10,16 +10,16 @@ import {
   enterDataset,
   fillDataset,
   noteRestored,
-} from "../../../../src/cluster/cells/dataset.ts";
-import { Blobs, type Operation, Session } from "../../../../src/cluster/cells/exchange.ts";
-import { DATASET_KEY, KEY_PREFIX } from "../../../../src/cluster/cells/keys.ts";
+} from "../../../../src/cluster/cells/dataset/dataset.ts";
+import { Blobs, type Operation, Session } from "../../../../src/cluster/cells/exchange/exchange.ts";
+import { DATASET_KEY, KEY_PREFIX } from "../../../../src/cluster/cells/redis/keys.ts";
 import {
   connectRedis,
   type RedisLink,
   type RedisValue,
   Script,
-} from "../../../../src/cluster/cells/redis.ts";
-import { SCRIPTS } from "../../../../src/cluster/cells/scripts.ts";
+} from "../../../../src/cluster/cells/redis/redis.ts";
+import { SCRIPTS } from "../../../../src/cluster/cells/scripts/scripts.ts";
 import { type FaultProxy, startFaultProxy } from "../../../support/cells/fault-proxy.ts";
 import { missingRedis, startRedis, type TestRedis } from "../../../support/redis-server.ts";
 import {

@@ -15,7 +15,7 @@ function fastAfter(module: string): string[] {
 }
 
 test("a process that talks to Redis has the same fast prototypes as one that does not", () => {
-  const redis = new URL("../../../../src/cluster/cells/redis.ts", import.meta.url).href;
+  const redis = new URL("../../../../src/cluster/cells/redis/redis.ts", import.meta.url).href;
   expect(fastAfter("node:fs")).toEqual(NAMES);
   expect(fastAfter(redis)).toEqual(NAMES);
 });

@@ -1,6 +1,6 @@
 /** Shared rows when the network or Redis fails: acts happen once, cells stay equal, and no other dataset is followed. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { datasetId } from "../../../../src/cluster/cells/dataset.ts";
+import { datasetId } from "../../../../src/cluster/cells/dataset/dataset.ts";
 import { type FaultProxy, startFaultProxy } from "../../../support/cells/fault-proxy.ts";
 import { rest } from "../../../support/pace.ts";
 import { missingRedis } from "../../../support/redis-server.ts";

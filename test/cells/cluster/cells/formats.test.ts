@@ -1,7 +1,7 @@
 /** Releases beside each other: cells write what each of them reads, and one that meets more than that drains. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { retireCell } from "../../../../src/cluster/cells/dataset.ts";
-import { Session, TERM_LANE } from "../../../../src/cluster/cells/exchange.ts";
+import { Session, TERM_LANE } from "../../../../src/cluster/cells/exchange/exchange.ts";
+import { retire } from "../../../../src/cluster/cells/membership/registry.ts";
 import { readEntry } from "../../../../src/cluster/cells/replica/replica.ts";
 import { startFaultProxy } from "../../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
@@ -56,7 +56,7 @@ describe.skipIf(missing !== undefined)(`releases${missing === undefined ? "" : `
     await killed.start();
     const a = await bench.cell("a", LATER);
     expect(await formatIn(a)).toBe(1);
-    expect(await retireCell(bench.link, bench.id, "b", 0)).toBe(true);
+    expect(await retire(bench.link, bench.id, "b", 0)).toBe(true);
     expect(await formatIn(a)).toBe(2);
   });
 

@@ -7,14 +7,15 @@ import { firstStart } from "../../../../src/account/first-start.ts";
 import type { OrgRow } from "../../../../src/account/org.ts";
 import { AccountTables } from "../../../../src/account/tables.ts";
 import { localDay, systemClock } from "../../../../src/base/clock.ts";
-import { datasetIn, datasetToJoin } from "../../../../src/cluster/cells/dataset.ts";
+import { datasetIn } from "../../../../src/cluster/cells/dataset/dataset.ts";
+import { datasetToJoin } from "../../../../src/cluster/cells/membership/join.ts";
 import {
   assertAlone,
   membershipOf,
   noteUpload,
   uploadOf,
 } from "../../../../src/cluster/cells/membership/membership.ts";
-import { connectRedis, type RedisLink } from "../../../../src/cluster/cells/redis.ts";
+import { connectRedis, type RedisLink } from "../../../../src/cluster/cells/redis/redis.ts";
 import { type UploadStep, uploadFolder } from "../../../../src/cluster/cells/replica/upload.ts";
 import { type BudgetHold, openBudgets } from "../../../../src/credits/budgets/budgets.ts";
 import { openCredits } from "../../../../src/credits/ledger/credits.ts";

@@ -1,7 +1,7 @@
 /** A cell that hears of changes and does not get them admits nothing. */
 import { expect, test } from "vitest";
 import { Lag } from "../../../../src/cluster/cells/membership/lag.ts";
-import { connectRedis, SOCKETS } from "../../../../src/cluster/cells/redis.ts";
+import { connectRedis, SOCKETS } from "../../../../src/cluster/cells/redis/redis.ts";
 import { startFaultProxy } from "../../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
 import { equals, until } from "../../../support/wait.ts";

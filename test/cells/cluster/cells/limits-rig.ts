@@ -3,12 +3,12 @@
  * that the test sets. Between two steps of time everything comes to rest, so that a run is repeated from its seed.
  */
 
-import { createDataset, datasetId } from "../../../../src/cluster/cells/dataset.ts";
-import { type Operation, Session } from "../../../../src/cluster/cells/exchange.ts";
-import { DATASET_KEY, KEY_PREFIX } from "../../../../src/cluster/cells/keys.ts";
+import { createDataset, datasetId } from "../../../../src/cluster/cells/dataset/dataset.ts";
+import { type Operation, Session } from "../../../../src/cluster/cells/exchange/exchange.ts";
 import { openSharedLimits, type SharedLimits } from "../../../../src/cluster/cells/limits/shared-limits.ts";
-import { connectRedis, type RedisLink, Script } from "../../../../src/cluster/cells/redis.ts";
-import { SCRIPTS } from "../../../../src/cluster/cells/scripts.ts";
+import { DATASET_KEY, KEY_PREFIX } from "../../../../src/cluster/cells/redis/keys.ts";
+import { connectRedis, type RedisLink, Script } from "../../../../src/cluster/cells/redis/redis.ts";
+import { SCRIPTS } from "../../../../src/cluster/cells/scripts/scripts.ts";
 import { STALE_MS } from "../../../../src/cluster/cells/settings.ts";
 import type { Admission, LimitedKey, Refusal } from "../../../../src/credits/limits/limits.ts";
 import { startRedis, type TestRedis } from "../../../support/redis-server.ts";

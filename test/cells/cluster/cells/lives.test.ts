@@ -1,9 +1,9 @@
 /** Lives of cells at a real Redis: one process at a time speaks for a cell, and nothing it says happens twice. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createDataset, datasetId, retireCell, StillAlive } from "../../../../src/cluster/cells/dataset.ts";
-import { Session } from "../../../../src/cluster/cells/exchange.ts";
-import { RETIRE_SILENCE_MS } from "../../../../src/cluster/cells/membership/registry.ts";
-import { connectRedis, type RedisLink } from "../../../../src/cluster/cells/redis.ts";
+import { createDataset, datasetId } from "../../../../src/cluster/cells/dataset/dataset.ts";
+import { Session } from "../../../../src/cluster/cells/exchange/exchange.ts";
+import { RETIRE_SILENCE_MS, retire } from "../../../../src/cluster/cells/membership/registry.ts";
+import { connectRedis, type RedisLink } from "../../../../src/cluster/cells/redis/redis.ts";
 import { missingRedis, startRedis, type TestRedis } from "../../../support/redis-server.ts";
 import { restoreRedis, saveRedis } from "./redis-copy.ts";
 
@@ -45,7 +45,7 @@ describe.skipIf(missing !== undefined)(`lives${missing === undefined ? "" : `: $
 
   test("end when the cell is retired, and stay ended when it has started anew and Redis too", async () => {
     const older = await session("a");
-    expect(await retireCell(await link(), id, "a", 0)).toBe(true);
+    expect(await retire(await link(), id, "a", 0)).toBe(true);
     const newer = await session("a");
     await redis.kill();
     await redis.start();
@@ -55,21 +55,20 @@ describe.skipIf(missing !== undefined)(`lives${missing === undefined ? "" : `: $
 
   test("that began a moment ago are not ended by a retirement, unless they left", async () => {
     const starting = await session("a");
-    const asked = retireCell(await link(), id, "a", RETIRE_SILENCE_MS);
-    await expect(asked).rejects.toThrow(StillAlive);
-    expect(await retireCell(await link(), id, "a", 0)).toBe(true);
+    expect(await retire(await link(), id, "a", RETIRE_SILENCE_MS)).toBe("alive");
+    expect(await retire(await link(), id, "a", 0)).toBe(true);
     await expect(starting.beat()).rejects.toThrow(/WEIRFENCED/);
     const leaving = await session("a");
     await leaving.beat();
     await leaving.session.lane("leave").send([["leave", 1, 1]]);
-    expect(await retireCell(await link(), id, "a", RETIRE_SILENCE_MS)).toBe(true);
+    expect(await retire(await link(), id, "a", RETIRE_SILENCE_MS)).toBe(true);
   });
 
   test("that were retired leave no answers behind, and those of other cells stay", async () => {
     const [mine, others] = await Promise.all(["a", "a-2"].map(session));
     for (const made of [mine, others]) await made?.beat();
     await mine?.session.lane("documents").send([["ticket"], ["release"]]);
-    expect(await retireCell(await link(), id, "a", 0)).toBe(true);
+    expect(await retire(await link(), id, "a", 0)).toBe(true);
     expect(((await (await link()).call("HKEYS", "{weir}:kept")) as Buffer[]).map(String)).toEqual([
       "a-2:beat",
     ]);

@@ -3,15 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import {
-  createDataset,
-  datasetToJoin,
-  enterDataset,
-  retireCell,
-} from "../../../../src/cluster/cells/dataset.ts";
+import { createDataset, enterDataset } from "../../../../src/cluster/cells/dataset/dataset.ts";
+import { datasetToJoin } from "../../../../src/cluster/cells/membership/join.ts";
 import { folderIdOf } from "../../../../src/cluster/cells/membership/membership.ts";
 import { ownName } from "../../../../src/cluster/cells/membership/own-name.ts";
-import { connectRedis, type RedisLink } from "../../../../src/cluster/cells/redis.ts";
+import { retire } from "../../../../src/cluster/cells/membership/registry.ts";
+import { connectRedis, type RedisLink } from "../../../../src/cluster/cells/redis/redis.ts";
 import { openStore } from "../../../../src/store/store.ts";
 import { again } from "../../../support/pace.ts";
 import { missingRedis, startRedis, type TestRedis } from "../../../support/redis-server.ts";
@@ -53,7 +50,7 @@ describe.skipIf(missing !== undefined)(`a cell's name${missing === undefined ? "
       await local.close();
     }
   }
-  const retire = (cell: string) => retireCell(link, DATASET, cell, 0);
+  const retired = (cell: string) => retire(link, DATASET, cell, 0);
 
   test("stays with its folder", async () => {
     const [one, two] = [emptyFolder(), emptyFolder()];
@@ -67,15 +64,15 @@ describe.skipIf(missing !== undefined)(`a cell's name${missing === undefined ? "
   test("gets a number on an empty folder once its cell is retired", async () => {
     const [one, two, three] = [emptyFolder(), emptyFolder(), emptyFolder()];
     expect(await begin(one, "a")).toBe("a");
-    expect(await retire("a")).toBe(true);
+    expect(await retired("a")).toBe(true);
     expect(await begin(two, "a")).toBe("a.2");
     // The folder that was given up is found again: a cell of its own.
     expect(await begin(one, "a")).toBe("a");
     expect(await begin(two, "a")).toBe("a.2");
     await expect(begin(three, "a")).rejects.toThrow("there is a cell a already");
-    expect(await retire("a")).toBe(true);
+    expect(await retired("a")).toBe(true);
     await expect(begin(three, "a")).rejects.toThrow("there is a cell a.2 already");
-    expect(await retire("a.2")).toBe(true);
+    expect(await retired("a.2")).toBe(true);
     expect(await begin(three, "a")).toBe("a.3");
     for (const other of ["a.2", "a.3.1", "b"])
       await expect(begin(three, other)).rejects.toThrow("is that of cell a.3");
@@ -111,8 +108,8 @@ describe.skipIf(missing !== undefined)(`a cell's name${missing === undefined ? "
     expect(await ownName(local, link, "a")).toBe("a");
     await local.close();
     await expect(begin(two, "a")).rejects.toThrow("retire it if that folder is lost");
-    expect(await retire("a")).toBe(true);
-    expect(await retire("unknown")).toBe(false);
+    expect(await retired("a")).toBe(true);
+    expect(await retired("unknown")).toBe(false);
     expect(await begin(two, "a")).toBe("a.2");
     expect(await begin(one, "a")).toBe("a");
   });
@@ -120,7 +117,7 @@ describe.skipIf(missing !== undefined)(`a cell's name${missing === undefined ? "
   test("of 64 characters gets none", async () => {
     const name = "n".repeat(64);
     await begin(emptyFolder(), name);
-    await retire(name);
+    await retired(name);
     await expect(begin(emptyFolder(), name)).rejects.toThrow("too long to be numbered");
   });
 

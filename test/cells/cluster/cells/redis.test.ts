@@ -1,7 +1,7 @@
 /** A connection to Redis that is lost. */
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
-import { connectRedis } from "../../../../src/cluster/cells/redis.ts";
+import { connectRedis } from "../../../../src/cluster/cells/redis/redis.ts";
 import { missingRedis, startRedis } from "../../../support/redis-server.ts";
 
 test.skipIf(missingRedis() !== undefined)(

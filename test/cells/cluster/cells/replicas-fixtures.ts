@@ -1,5 +1,5 @@
 /** A master and its replicas, which Sentinels may watch: Redis servers with a port. */
-import { connectRedis } from "../../../../src/cluster/cells/redis.ts";
+import { connectRedis } from "../../../../src/cluster/cells/redis/redis.ts";
 import { freePort } from "../../../support/free-port.ts";
 import { startRedis, type TestRedis } from "../../../support/redis-server.ts";
 import { until } from "../../../support/wait.ts";

@@ -6,7 +6,7 @@
 import { Packr } from "msgpackr";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DAY_MS } from "../../../../src/base/time.ts";
-import { Blobs } from "../../../../src/cluster/cells/exchange.ts";
+import { Blobs } from "../../../../src/cluster/cells/exchange/exchange.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
 import { openTimedBench, partsOf, spendRow, type TimedBench } from "./budgets-fixtures.ts";
 

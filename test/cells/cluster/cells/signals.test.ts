@@ -2,7 +2,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { pack } from "msgpackr";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Session } from "../../../../src/cluster/cells/exchange.ts";
+import { Session } from "../../../../src/cluster/cells/exchange/exchange.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
 import { equals, until } from "../../../support/wait.ts";
 import { type Bench, openBench } from "./fixtures.ts";

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { connectRedis } from "../../../../src/cluster/cells/redis.ts";
+import { connectRedis } from "../../../../src/cluster/cells/redis/redis.ts";
 import { redisSocketIn } from "../../../../src/cluster/supervisor/asked-redis.ts";
 import { MAIN, type Placed, place, run } from "../../../support/process.fixtures.ts";
 import {

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, utim
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { connectRedis, Script } from "../../../../src/cluster/cells/redis.ts";
+import { connectRedis, Script } from "../../../../src/cluster/cells/redis/redis.ts";
 import { copyFiles } from "../../../../src/host/backup/files.ts";
 import { keepRedisFiles } from "../../../../src/host/backup/redis-files.ts";
 import { missingRedis, startRedis } from "../../../support/redis-server.ts";

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { retire } from "../../../../src/cluster/cells/membership/registry.ts";
-import { connectRedis, type RedisLink } from "../../../../src/cluster/cells/redis.ts";
+import { connectRedis, type RedisLink } from "../../../../src/cluster/cells/redis/redis.ts";
 import { startFaultProxy } from "../../../support/cells/fault-proxy.ts";
 import { type Answer, sseData, type TestGateway, testGateway } from "../../../support/gateway.ts";
 import { MAIN, type Placed, place, run } from "../../../support/process.fixtures.ts";

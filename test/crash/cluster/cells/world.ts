@@ -9,7 +9,7 @@ import { Agent, request } from "undici";
 import { onTestFinished } from "vitest";
 import { stringify } from "yaml";
 import { startSimulator } from "../../../../simulator/simulator.ts";
-import { connectRedis, type RedisLink } from "../../../../src/cluster/cells/redis.ts";
+import { connectRedis, type RedisLink } from "../../../../src/cluster/cells/redis/redis.ts";
 import { redisSocketIn } from "../../../../src/cluster/supervisor/asked-redis.ts";
 import { putAnalyticsTables } from "../../../support/analytics-folder.ts";
 import { removeFolder, seededFolder } from "../../../support/gateway.ts";

@@ -3,9 +3,9 @@
  * the machine may be late.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { retireCell } from "../../../../src/cluster/cells/dataset.ts";
-import { Session } from "../../../../src/cluster/cells/exchange.ts";
-import { connectRedis } from "../../../../src/cluster/cells/redis.ts";
+import { Session } from "../../../../src/cluster/cells/exchange/exchange.ts";
+import { retire } from "../../../../src/cluster/cells/membership/registry.ts";
+import { connectRedis } from "../../../../src/cluster/cells/redis/redis.ts";
 import { LateCell } from "../../../cells/host/late-cell.ts";
 import { RecordCells } from "../../../cells/host/records-rig.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
@@ -66,7 +66,7 @@ test.skipIf(missing)(
     };
     await until("it is not taken to run any more", async () => (await unknown())[0] === 404);
     expect(await unknown()).toEqual([404, "not_found", "2026-01-02T03:04:05.000Z"]);
-    for (; killed > 0; killed--) expect(await retireCell(link, id, `killed${killed}`, 0)).toBe(true);
+    for (; killed > 0; killed--) expect(await retire(link, id, `killed${killed}`, 0)).toBe(true);
     expect(await unknown()).toEqual([404, "not_found", undefined]);
     for (const path of ["/v1/usage?range=24h", "/v1/requests"])
       expect(await since(path, false)).toBeUndefined();

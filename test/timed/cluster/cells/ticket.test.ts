@@ -1,6 +1,6 @@
 /** How long an act takes that others outrun again and again. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { listenToRedis, type RedisListener } from "../../../../src/cluster/cells/redis.ts";
+import { listenToRedis, type RedisListener } from "../../../../src/cluster/cells/redis/redis.ts";
 import { type Bench, openBench } from "../../../cells/cluster/cells/fixtures.ts";
 import { SerialProcesses } from "../../../cells/cluster/cells/serial-rig.ts";
 import { amount } from "../../../support/effort.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { Sender } from "../../../../src/cluster/cells/answers/sender.ts";
 import { SharedClock } from "../../../../src/cluster/cells/clock/shared-clock.ts";
-import type { Operation } from "../../../../src/cluster/cells/exchange.ts";
+import type { Operation } from "../../../../src/cluster/cells/exchange/exchange.ts";
 import type { KeptAnswer, OwnRows } from "../../../../src/inference/exchange/kept/kept-rows.ts";
 import { tempStore } from "../../../support/credits/fixtures.ts";
 

@@ -2,10 +2,10 @@
 import { expect, test } from "vitest";
 import { type Clock, systemClock } from "../../../../src/base/clock.ts";
 import { SharedClock } from "../../../../src/cluster/cells/clock/shared-clock.ts";
-import type { Lane, Operation } from "../../../../src/cluster/cells/exchange.ts";
+import type { Lane, Operation } from "../../../../src/cluster/cells/exchange/exchange.ts";
 import type { Charges } from "../../../../src/cluster/cells/leases/charges.ts";
 import { CreditLane } from "../../../../src/cluster/cells/leases/credit-lane.ts";
-import type { RedisValue } from "../../../../src/cluster/cells/redis.ts";
+import type { RedisValue } from "../../../../src/cluster/cells/redis/redis.ts";
 import { STALE_MS } from "../../../../src/cluster/cells/settings.ts";
 import { equals, until } from "../../../support/wait.ts";
 

@@ -1,8 +1,8 @@
 /** The cell's questions about limits, with answers that come when the test says so, and time that passes when it does. */
 import { expect, test } from "vitest";
-import type { Operation } from "../../../../src/cluster/cells/exchange.ts";
+import type { Operation } from "../../../../src/cluster/cells/exchange/exchange.ts";
 import { openSharedLimits } from "../../../../src/cluster/cells/limits/shared-limits.ts";
-import type { RedisValue } from "../../../../src/cluster/cells/redis.ts";
+import type { RedisValue } from "../../../../src/cluster/cells/redis/redis.ts";
 import { STALE_MS } from "../../../../src/cluster/cells/settings.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

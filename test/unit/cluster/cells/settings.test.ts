@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { RETIRE_SILENCE_MS } from "../../../../src/cluster/cells/membership/registry.ts";
-import { SCRIPTS } from "../../../../src/cluster/cells/scripts.ts";
+import { SCRIPTS } from "../../../../src/cluster/cells/scripts/scripts.ts";
 import { LONGEST_STALE_MS } from "../../../../src/cluster/cells/settings.ts";
 import { readConfig } from "../../../../src/host/settings/config.ts";
 

@@ -1,8 +1,8 @@
 /** Claims of Idempotency-Keys whose exchange with Redis has no answer, with timers of the test. */
 import { expect, test } from "vitest";
 import { Claims, PATIENCE_MS } from "../../../../../src/cluster/cells/answers/claims.ts";
-import type { Operation } from "../../../../../src/cluster/cells/exchange.ts";
-import type { RedisValue } from "../../../../../src/cluster/cells/redis.ts";
+import type { Operation } from "../../../../../src/cluster/cells/exchange/exchange.ts";
+import type { RedisValue } from "../../../../../src/cluster/cells/redis/redis.ts";
 import { equals, until } from "../../../../support/wait.ts";
 
 const FIRST: RedisValue[] = [1];

@@ -4,8 +4,8 @@
  */
 import { randomInt } from "node:crypto";
 import { Packr } from "msgpackr";
-import { KEY_PREFIX } from "../keys.ts";
-import type { RedisLink, RedisListener, RedisValue } from "../redis.ts";
+import { KEY_PREFIX } from "../redis/keys.ts";
+import type { RedisLink, RedisListener, RedisValue } from "../redis/redis.ts";
 
 /** @returns bytes from `offset`, none behind the end; undefined where there is no such file */
 export type ReadPart = (name: string, offset: number) => Promise<Uint8Array | undefined>;

@@ -2,7 +2,7 @@
  * Has the other cells bring out what they alone know yet: records on their way to ClickHouse, charges on their way to Redis. A read at
  * any cell asks for it first. Reads at the same time share one question, and cells that are asked by many answer them together.
  */
-import type { KnownCell, Signals } from "./membership/signals.ts";
+import type { KnownCell, Signals } from "./signals.ts";
 
 /** Brings out what was there before the call. Resolves false, or rejects: not all of it is out. */
 export type FlushHook = (withinMs: number) => Promise<unknown>;
@@ -18,7 +18,7 @@ export interface Flushed {
 const ANSWER_MS = 900;
 export const FLUSH_MS = 1000;
 
-export class Flushing {
+export class Flush {
   readonly #hooks: FlushHook[] = [];
   readonly #asking = new Map<number, Shared<Flushed>>();
   readonly #ask: (withinMs: number) => Shared<Flushed>;

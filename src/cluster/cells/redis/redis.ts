@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
-import { redisAddress } from "../redis-address.ts";
+import { redisAddress } from "./address.ts";
 import { keepStringsFast } from "./fast-strings.ts";
 
 keepStringsFast();

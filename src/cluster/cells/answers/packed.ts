@@ -1,7 +1,7 @@
 /** What Redis is told of one kept answer or one stored response: see `scripts/exchange/70-answers.lua`. */
 import { Packr } from "msgpackr";
 import type { KeptAnswer, StoredResponse } from "../../../inference/exchange/kept/kept-rows.ts";
-import type { Blobs, Operation } from "../exchange.ts";
+import type { Blobs, Operation } from "../exchange/exchange.ts";
 import type { AnswerFacts } from "./claims.ts";
 import { ownerPart } from "./names.ts";
 

@@ -1,6 +1,6 @@
 /** What the parts of a cell (credit, budgets, limits, answers, records) say to the dataset at the beginning of a term, and at its end. */
+import type { RedisValue } from "../redis/redis.ts";
 import { type Operation, type Session, TERM_LANE } from "./exchange.ts";
-import type { RedisValue } from "./redis.ts";
 
 /** What a part of the cell knows that decides what other cells may be granted. */
 export interface Restating {

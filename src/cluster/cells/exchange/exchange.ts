@@ -4,15 +4,15 @@
  * operation happens once, whatever the connection does.
  */
 import { Packr } from "msgpackr";
-import type { Clock } from "../../base/clock.ts";
-import { Histogram } from "../../base/metrics/histogram.ts";
-import { ClockCheck, ClocksDisagree, WRONG_CLOCK } from "./clock/clock-check.ts";
-import { ANY_TIME, type Expected, type SharedClock } from "./clock/shared-clock.ts";
-import { type Entered, enterDataset } from "./dataset.ts";
-import type { Formats } from "./formats.ts";
-import { DATASET_KEY } from "./keys.ts";
-import type { RedisLink, RedisLog, RedisValue, Script } from "./redis.ts";
-import { SCRIPTS } from "./scripts.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { Histogram } from "../../../base/metrics/histogram.ts";
+import { ClockCheck, ClocksDisagree, WRONG_CLOCK } from "../clock/clock-check.ts";
+import { ANY_TIME, type Expected, type SharedClock } from "../clock/shared-clock.ts";
+import { type Entered, enterDataset } from "../dataset/dataset.ts";
+import type { Formats } from "../dataset/formats.ts";
+import { DATASET_KEY } from "../redis/keys.ts";
+import type { RedisLink, RedisLog, RedisValue, Script } from "../redis/redis.ts";
+import { SCRIPTS } from "../scripts/scripts.ts";
 
 /** Name of the operation, then what it takes: texts, numbers, lists; see `scripts/exchange/`. */
 export type Operation = readonly [name: string, ...args: unknown[]];

@@ -1,8 +1,8 @@
-/** The scripts that run inside Redis, read once from `scripts/`. */
+/** The scripts that run inside Redis, read once from this folder. */
 import { readdirSync, readFileSync } from "node:fs";
-import { Script } from "./redis.ts";
+import { Script } from "../redis/redis.ts";
 
-const FOLDER = new URL("./scripts/", import.meta.url);
+const FOLDER = new URL("./", import.meta.url);
 
 const read = (name: string): string => readFileSync(new URL(name, FOLDER), "utf8");
 

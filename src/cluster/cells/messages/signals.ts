@@ -4,11 +4,11 @@
  */
 import { Packr } from "msgpackr";
 import type { Clock } from "../../../base/clock.ts";
-import { DATASET_KEY, KEY_PREFIX } from "../keys.ts";
-import { listenToRedis, type RedisClient, type RedisLink, type RedisListener } from "../redis.ts";
-import { SCRIPTS } from "../scripts.ts";
+import { SILENT_MS } from "../membership/beats.ts";
+import { DATASET_KEY, KEY_PREFIX } from "../redis/keys.ts";
+import { listenToRedis, type RedisClient, type RedisLink, type RedisListener } from "../redis/redis.ts";
+import { SCRIPTS } from "../scripts/scripts.ts";
 import { within } from "../within.ts";
-import { SILENT_MS } from "./beats.ts";
 
 export interface SignalsOptions {
   readonly cell: string;
