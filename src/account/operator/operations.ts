@@ -1,5 +1,4 @@
 /** All operations of this room, for the route table. */
-import { type OperatorCellDeps, operatorCellOperations } from "./cell-operations.ts";
 import { type OperatorJobDeps, operatorJobOperations } from "./job-operations.ts";
 import { type OperatorOrgDeps, operatorOrgOperations } from "./org-operations.ts";
 import { type OperatorPlanDeps, operatorPlanOperations } from "./plan-operations.ts";
@@ -10,14 +9,12 @@ export type OperatorDeps = OperatorOrgDeps &
   OperatorTicketDeps &
   OperatorJobDeps &
   OperatorPlanDeps &
-  OperatorCellDeps &
   OperatorUnchargedDeps;
 
 export const operatorOperations = (deps: OperatorDeps) => ({
   ...operatorOrgOperations(deps),
   ...operatorTicketOperations(deps),
   ...operatorJobOperations(deps),
-  ...operatorCellOperations(deps),
   ...operatorPlanOperations(deps),
   ...operatorUnchargedOperations(deps),
 });

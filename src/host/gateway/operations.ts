@@ -19,6 +19,7 @@ import { anthropicModelOperations } from "../../catalog/models/anthropic-model-o
 import { catalogOperations } from "../../catalog/models/operations.ts";
 import { providerOperations } from "../../catalog/models/provider-operations.ts";
 import { statsOperations } from "../../catalog/models/stats-operations.ts";
+import { operatorCellOperations } from "../../cluster/cells/operations.ts";
 import { creditOperations } from "../../credits/ledger/operations.ts";
 import { limitsOperations } from "../../credits/limits/operations.ts";
 import type { Offered } from "../../edge/routes.ts";
@@ -134,9 +135,9 @@ const ofOperators = (house: House): readonly ByName[] => [
     ...house.ground,
     ...house.people.account,
     ...house.money,
-    cells: house.ground.cell,
     approveCorrection: house.billing.invoices.approveCorrection,
   }),
+  operatorCellOperations({ cells: house.ground.cell }),
   reconciliationOperations(house.billing.books),
   providerBillOperations({ usage: house.analytics.usageOf }),
   backupOperations(backupDeps(house)),

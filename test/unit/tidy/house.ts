@@ -187,6 +187,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // What several processes of one installation share, through Redis.
   "cluster/cells": [
+    "base/operation",
     "store",
     "store/jobs",
     "src/outbound/address.ts",

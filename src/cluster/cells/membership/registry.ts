@@ -6,13 +6,13 @@ import type { RedisLink } from "../redis/redis.ts";
 import { SCRIPTS } from "../scripts/scripts.ts";
 import { LONGEST_STALE_MS } from "../settings.ts";
 import { SILENT_MS } from "./beats.ts";
+import type { CELL_STATES } from "./states.ts";
 
 export interface RegisteredCell {
   readonly cell: string;
   /** Life of its newest process: Redis's time at that start, or one more than before. */
   readonly life: number;
-  /** `alive`: it said something less than 2 s ago. `left`: it stopped in good order. `retired`: and did not start again since. */
-  readonly status: "alive" | "silent" | "left" | "retired";
+  readonly status: (typeof CELL_STATES)[number];
   /** Version of the shared rows that it has; undefined where it left. */
   readonly version: number | undefined;
   /** Since it said so. */

@@ -2,34 +2,19 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { operation } from "../../base/operation/operation.ts";
-
-interface CellFacts {
-  readonly cell: string;
-  readonly life: number;
-  readonly status: "alive" | "silent" | "left" | "retired";
-  readonly version: number | undefined;
-  readonly silentMs: number | undefined;
-  readonly isAwaited: boolean;
-  readonly leasedOrgs: number;
-  readonly leasedMicroUsd: number | undefined;
-}
-
-/** Port: what the cells share. */
-export interface CellsPort {
-  listed(): Promise<{ readonly version: number; readonly cells: readonly CellFacts[] }>;
-  /** @returns false where there is no such cell; "alive" where it was not silent for long enough */
-  retire(cell: string): Promise<boolean | "alive">;
-}
+import type { Cell } from "./cell.ts";
+import type { RegisteredCell } from "./membership/registry.ts";
+import { CELL_STATES } from "./membership/states.ts";
 
 export interface OperatorCellDeps {
   /** Undefined: the gateway is alone. */
-  readonly cells: CellsPort | undefined;
+  readonly cells: Pick<Cell, "listed" | "retire"> | undefined;
 }
 
 const cellShape = z.object({
   cell: z.string().describe("Its name, `CELL`"),
   status: z
-    .enum(["alive", "silent", "left", "retired"])
+    .enum(CELL_STATES)
     .describe("`silent`: it ended without a word, or hangs, or is cut off; `left`: it stopped in good order"),
   life: z.int().describe("Number of its newest process, which grows with each start"),
   version: z.int().nullable().describe("Version of the shared rows that it has applied; null once it left"),
@@ -96,7 +81,7 @@ async function reached<T>(asked: Promise<T>): Promise<T> {
   });
 }
 
-const cellWire = (row: CellFacts): z.input<typeof cellShape> => ({
+const cellWire = (row: RegisteredCell): z.input<typeof cellShape> => ({
   cell: row.cell,
   status: row.status,
   life: row.life,
