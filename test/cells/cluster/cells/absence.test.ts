@@ -8,7 +8,7 @@ import type { Hold } from "../../../../src/credits/ledger/purse.ts";
 import { type FaultProxy, startFaultProxy } from "../../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
 import { equals, until } from "../../../support/wait.ts";
-import { keptCell, said } from "./answers-rig.ts";
+import { keptCell, said } from "./answers/answers-rig.ts";
 import {
   type BudgetCell,
   begin,
@@ -18,8 +18,8 @@ import {
   openTimedBench,
   scopeOf,
   settle,
-} from "./budgets-fixtures.ts";
-import { type CreditCell, charge, HeardLedger, openCreditCell, post } from "./credit-fixtures.ts";
+} from "./budgets/budgets-fixtures.ts";
+import { type CreditCell, charge, HeardLedger, openCreditCell, post } from "./credit/credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 
 const missing = missingRedis();

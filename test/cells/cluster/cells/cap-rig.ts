@@ -12,8 +12,8 @@ import {
   scopeOf,
   settle,
   spendRow,
-} from "./budgets-fixtures.ts";
-import { charge, creditOf, HeardLedger, openCreditCell, post, settled } from "./credit-fixtures.ts";
+} from "./budgets/budgets-fixtures.ts";
+import { charge, creditOf, HeardLedger, openCreditCell, post, settled } from "./credit/credit-fixtures.ts";
 import type { Bench } from "./fixtures.ts";
 
 export const CELLS = ["a", "b", "c", "d", "e", "f", "g", "h"];

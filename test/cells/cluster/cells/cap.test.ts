@@ -5,7 +5,7 @@ import { WeirError } from "../../../../src/base/errors.ts";
 import { amount } from "../../../support/effort.ts";
 import { anyMoment, rest } from "../../../support/pace.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
-import { hard } from "./budgets-fixtures.ts";
+import { hard } from "./budgets/budgets-fixtures.ts";
 import {
   BUDGETS,
   CALL,

@@ -5,10 +5,17 @@ import { freePort } from "../../../support/free-port.ts";
 import { rest } from "../../../support/pace.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
 import { equals, until } from "../../../support/wait.ts";
-import { type CreditCell, charge, HeardLedger, openCreditCell, post, settled } from "./credit-fixtures.ts";
+import {
+  type CreditCell,
+  charge,
+  HeardLedger,
+  openCreditCell,
+  post,
+  settled,
+} from "./credit/credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
+import { type Sentinels, startSentinels } from "./redis/sentinels.ts";
 import { follows, REPLICATED, replicaOf, type Server } from "./replicas-fixtures.ts";
-import { type Sentinels, startSentinels } from "./sentinels.ts";
 
 const missing = missingRedis();
 const ORG = "org_a";

@@ -10,9 +10,9 @@ import { amount } from "../../../support/effort.ts";
 import { anyMoment } from "../../../support/pace.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
 import { until } from "../../../support/wait.ts";
-import { ENOUGH, hard, scopeOf, spendRow } from "./budgets-fixtures.ts";
+import { ENOUGH, hard, scopeOf, spendRow } from "./budgets/budgets-fixtures.ts";
 import { CELLS, expectSpend } from "./cap-rig.ts";
-import { creditOf } from "./credit-fixtures.ts";
+import { creditOf } from "./credit/credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 import {
   type Asked,

@@ -11,7 +11,7 @@ import { charging, type Holds, releaseHolds } from "../../../../src/inference/ex
 import { type ReserveDeps, reserve } from "../../../../src/inference/exchange/reserve.ts";
 import { chatFormat } from "../../../../src/wire/chat/format.ts";
 import { readChatRequest } from "../../../../src/wire/chat/request.ts";
-import { type BudgetCell, openBudgetCell, scopeOf } from "./budgets-fixtures.ts";
+import { type BudgetCell, openBudgetCell, scopeOf } from "./budgets/budgets-fixtures.ts";
 import type { Bench } from "./fixtures.ts";
 
 /** Micro-USD a token; the prompt costs nothing. */

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { NumberedCharge } from "../../../../src/cluster/cells/leases/charges.ts";
 import { amount } from "../../../support/effort.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
-import { ENOUGH, spendRow } from "./budgets-fixtures.ts";
-import { creditOf, HeardLedger } from "./credit-fixtures.ts";
+import { ENOUGH, spendRow } from "./budgets/budgets-fixtures.ts";
+import { creditOf, HeardLedger } from "./credit/credit-fixtures.ts";
 import { type KilledCells, openKilledCells } from "./killed-cells.ts";
 
 const missing = missingRedis();

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { missingRedis } from "../../../support/redis-server.ts";
 import { equals, until } from "../../../support/wait.ts";
-import { type CreditCell, HeardLedger, holdOf, openCreditCell, post } from "./credit-fixtures.ts";
+import { type CreditCell, HeardLedger, holdOf, openCreditCell, post } from "./credit/credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 
 const missing = missingRedis();
-const PROGRAM = new URL("./credit-process.ts", import.meta.url).pathname;
+const PROGRAM = new URL("./credit/credit-process.ts", import.meta.url).pathname;
 const ORG = "org_called";
 
 describe.skipIf(missing !== undefined)(

@@ -10,7 +10,7 @@ import {
   openCreditCell,
   post,
   settled,
-} from "./credit-fixtures.ts";
+} from "./credit/credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 import { restoreRedis, saveRedis } from "./redis-copy.ts";
 

@@ -17,7 +17,7 @@ import {
   holdOf,
   openCreditCell,
   post,
-} from "./credit-fixtures.ts";
+} from "./credit/credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 
 const missing = missingRedis();

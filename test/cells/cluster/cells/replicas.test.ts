@@ -7,7 +7,14 @@ import { freePort } from "../../../support/free-port.ts";
 import { rest } from "../../../support/pace.ts";
 import { missingRedis, type TestRedis } from "../../../support/redis-server.ts";
 import { equals, until } from "../../../support/wait.ts";
-import { type CreditCell, charge, HeardLedger, holdOf, openCreditCell, post } from "./credit-fixtures.ts";
+import {
+  type CreditCell,
+  charge,
+  HeardLedger,
+  holdOf,
+  openCreditCell,
+  post,
+} from "./credit/credit-fixtures.ts";
 import { type Bench, openBench } from "./fixtures.ts";
 import { ask, REPLICATED, replicaOf, type Server } from "./replicas-fixtures.ts";
 

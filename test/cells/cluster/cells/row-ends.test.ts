@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DAY_MS } from "../../../../src/base/time.ts";
 import { Blobs } from "../../../../src/cluster/cells/exchange/exchange.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
-import { openTimedBench, partsOf, spendRow, type TimedBench } from "./budgets-fixtures.ts";
+import { openTimedBench, partsOf, spendRow, type TimedBench } from "./budgets/budgets-fixtures.ts";
 
 const missing = missingRedis();
 const NOON_MS = Date.UTC(2027, 4, 20, 12);

@@ -11,7 +11,7 @@ import {
   scopeOf,
   settle,
   spendRow,
-} from "../../../cells/cluster/cells/budgets-fixtures.ts";
+} from "../../../cells/cluster/cells/budgets/budgets-fixtures.ts";
 import { CALL, CELLS } from "../../../cells/cluster/cells/cap-rig.ts";
 import { type Bench, openBench } from "../../../cells/cluster/cells/fixtures.ts";
 import { missingRedis } from "../../../support/redis-server.ts";

@@ -3,9 +3,9 @@
  * what the machine needs beside them.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { keptCell } from "../../../cells/cluster/cells/answers-rig.ts";
+import { keptCell } from "../../../cells/cluster/cells/answers/answers-rig.ts";
+import { outdatedCell } from "../../../cells/cluster/cells/dataset/formats-rig.ts";
 import { type Bench, openBench } from "../../../cells/cluster/cells/fixtures.ts";
-import { outdatedCell } from "../../../cells/cluster/cells/formats-rig.ts";
 import { missingRedis } from "../../../support/redis-server.ts";
 import { staysWithin, TRIES, tookMs } from "../../within.ts";
 

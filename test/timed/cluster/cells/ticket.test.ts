@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { listenToRedis, type RedisListener } from "../../../../src/cluster/cells/redis/redis.ts";
 import { type Bench, openBench } from "../../../cells/cluster/cells/fixtures.ts";
-import { SerialProcesses } from "../../../cells/cluster/cells/serial-rig.ts";
+import { SerialProcesses } from "../../../cells/cluster/cells/replica/serial-rig.ts";
 import { amount } from "../../../support/effort.ts";
 import { keepBusy } from "../../../support/pace.ts";
 import { missingRedis } from "../../../support/redis-server.ts";

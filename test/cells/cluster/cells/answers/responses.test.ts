@@ -1,0 +1,117 @@
+/** Stored responses over cells: each reads, deletes and erases what any of them stored. */
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { ResponseOwner } from "../../../../../src/inference/exchange/kept/stored-responses.ts";
+import { startFaultProxy } from "../../../../support/cells/fault-proxy.ts";
+import { until } from "../../../../support/wait.ts";
+import { type Bench, openBench } from "../fixtures.ts";
+import { type KeptCell, keptCell } from "./answers-rig.ts";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await openBench();
+});
+afterAll(() => bench.close());
+
+const open: KeptCell[] = [];
+async function opened(...names: string[]): Promise<KeptCell[]> {
+  for (const name of names) open.push(await keptCell(bench, name));
+  return open.slice(-names.length);
+}
+async function stop(cell: KeptCell): Promise<void> {
+  open.splice(open.indexOf(cell), 1);
+  await cell.stop();
+}
+afterEach(async () => {
+  for (const each of [...open]) await stop(each);
+});
+
+const live = { projectId: "p", environment: "live" } as const;
+const trial = { projectId: "p", environment: "test" } as const;
+/** A cell that cannot look at what others stored in half a second says so, and is asked again. */
+const textAt = (cell: KeptCell, id: string, owner: ResponseOwner = live) =>
+  until(
+    "it is known what is stored",
+    async () => (await cell.responses.get(owner, id))?.response,
+    () => true,
+  );
+
+test("what one cell stored is read at another as soon as it was told, with its items, by its owner alone", async () => {
+  const [one, two] = (await opened("a", "b")) as [KeptCell, KeptCell];
+  for (let i = 0; i < 20; i++) {
+    await one.store(live, `resp_${i}`, `text ${i}`);
+    expect(await textAt(two, `resp_${i}`)).toBe(`text ${i}`);
+  }
+  const items = await two.responses.responsesWith(live, ["item_resp_3", "item_resp_4", "nobody's"]);
+  expect([...items]).toEqual([
+    ["item_resp_3", "resp_3"],
+    ["item_resp_4", "resp_4"],
+  ]);
+  expect(await textAt(two, "resp_1", trial)).toBeUndefined();
+  await one.store(trial, "resp_t", "of a trial");
+  expect([await textAt(two, "resp_t"), await textAt(two, "test/resp_t")]).toEqual([undefined, undefined]);
+  expect(await textAt(two, "resp_t", trial)).toBe("of a trial");
+  await expect(two.responses.previous(live, "none")).rejects.toMatchObject({ kind: "not_found" });
+});
+
+test("what is deleted at one cell is gone at all, also at one that was away with it", async () => {
+  const [one, two, away] = (await opened("a", "b", "c")) as [KeptCell, KeptCell, KeptCell];
+  await one.store(live, "resp_x", "x");
+  await away.store(live, "resp_away", "y");
+  await stop(away);
+  expect(await two.responses.remove(live, "resp_x")).toBe(true);
+  expect(await two.responses.remove(live, "resp_away")).toBe(true);
+  const [back] = (await opened("c")) as [KeptCell];
+  for (const each of [one, two, back])
+    expect([await textAt(each, "resp_x"), await textAt(each, "resp_away")]).toEqual([undefined, undefined]);
+  expect(await one.responses.remove(live, "resp_x")).toBe(false);
+  for (const each of [one, two, back]) {
+    await each.kept.idle();
+    expect(each.responses.own("p", "resp_x") ?? each.responses.own("p", "resp_away")).toBeUndefined();
+  }
+  const names = ((await bench.link.call("KEYS", "*")) as Buffer[]).map(String);
+  expect(names.filter((name) => name.includes("resp_x") || name.includes("resp_away"))).toEqual([]);
+});
+
+test("what is erased of a project at one cell is gone at all", async () => {
+  const [one, two] = (await opened("a", "b")) as [KeptCell, KeptCell];
+  const project = { projectId: "erased", environment: "live" } as const;
+  for (let i = 0; i < 250; i++) await one.store(project, `resp_${i}`, "personal");
+  await two.cell.store.act(() => two.responses.erase("erased", 100));
+  for (const each of [one, two]) await each.kept.idle();
+  expect(await one.responses.get(project, "resp_7")).toBeUndefined();
+  expect(await two.responses.get(project, "resp_7")).toBeUndefined();
+  const names = ((await bench.link.call("KEYS", "*")) as Buffer[]).map(String);
+  expect(names.filter((name) => name.includes("erased"))).toEqual([]);
+  expect([...one.cell.local.table("responses").range({ start: ["erased"], end: ["erasee"] })]).toEqual([]);
+});
+
+test("what a cell stored and could not send is at the others once it is back", async () => {
+  const proxy = await startFaultProxy(bench.redis.url);
+  const one = await keptCell(bench, "cut off", { url: proxy.url });
+  const [two] = (await opened("b")) as [KeptCell];
+  proxy.refuse(true);
+  await one.store(live, "resp_late", "late");
+  expect(await one.responses.get(live, "resp_late")).toMatchObject({ response: "late" });
+  await expect(one.responses.get(live, "resp_none")).rejects.toMatchObject({ kind: "storage_unavailable" });
+  expect(await textAt(two, "resp_late")).toBeUndefined();
+  await one.stop();
+  await proxy.close();
+  const [back] = (await opened("cut off")) as [KeptCell];
+  await back.kept.idle();
+  expect(await textAt(two, "resp_late")).toBe("late");
+});
+
+test("the oldest go as a whole where Redis would keep too much", async () => {
+  const one = await keptCell(bench, "small", { mostBytes: 6000 });
+  const [two] = (await opened("b")) as [KeptCell];
+  open.push(one);
+  const project = { projectId: "many", environment: "live" } as const;
+  for (let i = 0; i < 20; i++) await one.store(project, `resp_${i}`, "x".repeat(500));
+  const found = [];
+  for (let i = 0; i < 20; i++) if (await textAt(two, `resp_${i}`, project)) found.push(i);
+  expect(found.length).toBeGreaterThan(1);
+  expect(found).toEqual(Array.from(found, (_, i) => 20 - found.length + i));
+  const names = ((await bench.link.call("KEYS", "*")) as Buffer[]).map(String);
+  expect(names.filter((name) => name.includes("item:many"))).toHaveLength(found.length);
+  expect(Number(await bench.link.call("GET", "{weir}:held:r"))).toBeLessThanOrEqual(6000);
+});
