@@ -1,13 +1,13 @@
 /** `weir cells`, `weir cells init`, `weir cells drain`, `weir cells start`, `weir retire`: what an operator does with several gateways. */
 import { pino } from "pino";
 import { datasetIn } from "../../cluster/cells/dataset/dataset.ts";
+import { initDataset } from "../../cluster/cells/init/init.ts";
 import { type RegisteredCell, registeredCells, retire } from "../../cluster/cells/membership/registry.ts";
 import { connectRedis, type RedisLink } from "../../cluster/cells/redis/redis.ts";
 import { redisSocketIn } from "../../cluster/supervisor/asked-redis.ts";
 import { hasOwnRedis, redisFolder } from "../../cluster/supervisor/cell-folders.ts";
 import { askSupervisor } from "../../cluster/supervisor/requests.ts";
 import { type SupervisorStatus, supervisorStatus } from "../../cluster/supervisor/supervisor.ts";
-import { initDataset } from "../gateway/init-dataset.ts";
 import { type Config, readConfig } from "../settings/config.ts";
 import type { Given, Shell } from "./command.ts";
 import { needed } from "./operate.ts";

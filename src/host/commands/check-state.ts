@@ -2,7 +2,7 @@
 
 import { hasOwnRedis, hasSupervisedCells } from "../../cluster/supervisor/cell-folders.ts";
 import { findRedisServer } from "../../cluster/supervisor/redis-server.ts";
-import { sharedInstallation } from "../gateway/cell-settings.ts";
+import { sharedInstallation } from "../gateway/cell-ports.ts";
 import type { Config } from "../settings/config.ts";
 import { type Fault, told } from "./check-settings.ts";
 

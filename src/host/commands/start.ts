@@ -8,7 +8,7 @@ import { isOnThisMachine, redisAddress } from "../../cluster/cells/redis/address
 import { hasOwnRedis, hasSupervisedCells } from "../../cluster/supervisor/cell-folders.ts";
 import { type CellSide, cellNumber, cellSide } from "../../cluster/supervisor/cell-side.ts";
 import { withPath } from "../../store/tables/later-release.ts";
-import { type CellPorts, sharedInstallation } from "../gateway/cell-settings.ts";
+import { type CellPorts, sharedInstallation } from "../gateway/cell-ports.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
 import { type Config, readConfig } from "../settings/config.ts";
 import type { Shell } from "./command.ts";

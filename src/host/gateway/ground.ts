@@ -10,6 +10,7 @@ import type { Quotas } from "../../base/quota.ts";
 import { type OpenCatalog, openCatalogRoom } from "../../catalog/models/open.ts";
 import type { Cell } from "../../cluster/cells/cell.ts";
 import { assertAlone } from "../../cluster/cells/membership/membership.ts";
+import type { SharedInstallation } from "../../cluster/cells/open.ts";
 import type { KnownServices, RunningServices } from "../../cluster/supervisor/services.ts";
 import { MONEY_TABLES } from "../../credits/ledger/audit.ts";
 import { Audit } from "../../store/events/audit.ts";
@@ -18,9 +19,10 @@ import type { Trail } from "../../store/events/trail.ts";
 import { type Installation, openInstallation } from "../../store/installation/installation.ts";
 import { Jobs } from "../../store/jobs/jobs.ts";
 import { openStore, type Store } from "../../store/store.ts";
+import { lastRestore } from "../backup/marker.ts";
 import { servicesOf } from "../services/services.ts";
 import type { Config } from "../settings/config.ts";
-import type { CellPorts, SharedInstallation } from "./cell-settings.ts";
+import type { CellPorts } from "./cell-ports.ts";
 
 /** What the gateway is told of the processes around it. */
 export interface GroundPorts {
@@ -150,8 +152,8 @@ async function openShared(
     // As an operator stops it: calls under way may end.
     const onOutdated = () => void process.kill(process.pid, "SIGTERM");
     // A gateway alone loads nothing of Redis.
-    const { joinCells } = await import("./cells.ts");
-    const cell = await joinCells(shared, { config, local, clock, log, onEnd, onOutdated });
+    const { joinCells } = await import("../../cluster/cells/open.ts");
+    const cell = await joinCells(shared, { config, local, clock, log, lastRestore, onEnd, onOutdated });
     return { store: cell.store, cell };
   } catch (error) {
     await local.close();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { joinCells } from "../../../src/host/gateway/cells.ts";
+import { joinCells } from "../../../src/cluster/cells/open.ts";
 import { readConfig } from "../../../src/host/settings/config.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { inTurn, known } from "../../support/cells/known.ts";
@@ -157,6 +157,7 @@ test("a cell whose calls may last longer than their slots are kept for it does n
       local,
       clock: systemClock,
       log,
+      lastRestore: () => undefined,
       onEnd() {},
       onOutdated() {},
     },

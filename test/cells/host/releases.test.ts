@@ -1,7 +1,7 @@
 /** The folder of each release becomes that of the first of two cells: what its orgs had, they have at every cell. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { secretsKeyText } from "../../../src/host/gateway/init-dataset.ts";
+import { secretsKeyText } from "../../../src/cluster/cells/init/init.ts";
 import { readConfig } from "../../../src/host/settings/config.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { RELEASES, stillTold, unpacked } from "../../releases/opened.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open } from "lmdb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { CLASSED, tableClass } from "../../../src/host/gateway/table-classes.ts";
+import { CLASSED, tableClass } from "../../../src/cluster/cells/replica/table-classes.ts";
 import { testGateway } from "../../support/gateway.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-classes-"));

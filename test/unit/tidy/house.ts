@@ -203,6 +203,18 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/inference/exchange/kept/kept-rows.ts",
     "src/inference/exchange/kept/open.ts",
   ],
+  // What a dataset begins with, of the folder of one gateway.
+  "cluster/cells/init": [
+    "base/process",
+    "store",
+    "store/installation",
+    "credits/ledger",
+    "credits/budgets",
+    "routing/policies",
+    "account",
+    "src/inference/exchange/kept/kept-in-folder.ts",
+    "cluster/cells",
+  ],
   // Several processes on one machine and one port; the analytics' engine comes by a port.
   "cluster/supervisor": ["base/process", "cluster/cells"],
   // The configuration is put together of the settings of all wings.
@@ -243,6 +255,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "host/gateway",
     // What a Redis holds, without a gateway that runs.
     "cluster/cells",
+    "cluster/cells/init",
     // The supervisor of cells is given it.
     "src/analytics/engine/engine.ts",
     "src/analytics/analysts/confinement-told.ts",

@@ -16,8 +16,6 @@ const WHOLE = new Set([
   // Every format and dialect has the same slots, each a file of its folder.
   "src/wire/chat",
   "src/wire/responses",
-  // What opens the rooms goes to the rooms, one after the other.
-  "src/host/gateway",
 ]);
 
 const linesIn = (text: string): number => text.trimEnd().split("\n").length;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { decodedEntry, encodeEntry } from "../../../../src/analytics/outbox/ledger-rows.ts";
 import { SharedStore } from "../../../../src/cluster/cells/replica/shared-store.ts";
-import { isSharedTable } from "../../../../src/host/gateway/cells.ts";
+import { isSharedTable } from "../../../../src/cluster/cells/replica/table-classes.ts";
 import {
   FakeEngine,
   openLedger,

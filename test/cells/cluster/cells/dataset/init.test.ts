@@ -8,6 +8,7 @@ import type { OrgRow } from "../../../../../src/account/org.ts";
 import { AccountTables } from "../../../../../src/account/tables.ts";
 import { localDay, systemClock } from "../../../../../src/base/clock.ts";
 import { datasetIn } from "../../../../../src/cluster/cells/dataset/dataset.ts";
+import { initDataset, secretsKeyText } from "../../../../../src/cluster/cells/init/init.ts";
 import { datasetToJoin } from "../../../../../src/cluster/cells/membership/join.ts";
 import {
   assertAlone,
@@ -20,7 +21,6 @@ import { type UploadStep, uploadFolder } from "../../../../../src/cluster/cells/
 import { type BudgetHold, openBudgets } from "../../../../../src/credits/budgets/budgets.ts";
 import { openCredits } from "../../../../../src/credits/ledger/credits.ts";
 import type { Hold } from "../../../../../src/credits/ledger/purse.ts";
-import { initDataset, secretsKeyText } from "../../../../../src/host/gateway/init-dataset.ts";
 import { type Config, readConfig } from "../../../../../src/host/settings/config.ts";
 import { IdempotentAnswers } from "../../../../../src/inference/exchange/kept/idempotency.ts";
 import { openStore, type Store } from "../../../../../src/store/store.ts";

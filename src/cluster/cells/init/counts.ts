@@ -1,11 +1,12 @@
 /** What goes up of what a folder counted and no act depends on: when keys were last used, and results of canaries. */
-import type { DatasetRow } from "../../cluster/cells/dataset/dataset.ts";
-import { mergeOperation } from "../../cluster/cells/replica/merged-rows.ts";
-import type { CanaryRow } from "../../routing/policies/canary/canary-row.ts";
-import { countsName } from "../../routing/policies/canary/shared-canaries.ts";
-import { packContent } from "../../store/lmdb/checked.ts";
-import { keyText } from "../../store/tables/table.ts";
-import { type DatasetPart, sliced } from "./dataset-part.ts";
+
+import type { CanaryRow } from "../../../routing/policies/canary/canary-row.ts";
+import { countsName } from "../../../routing/policies/canary/shared-canaries.ts";
+import { packContent } from "../../../store/lmdb/checked.ts";
+import { keyText } from "../../../store/tables/table.ts";
+import type { DatasetRow } from "../dataset/dataset.ts";
+import { mergeOperation } from "../replica/merged-rows.ts";
+import { type DatasetPart, sliced } from "./part.ts";
 
 const ROWS_A_STEP = 1000;
 

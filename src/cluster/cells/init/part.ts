@@ -1,9 +1,9 @@
 /** A part of what goes up when the dataset of an installation is made from the folder of one gateway. */
 
-import type { Clock } from "../../base/clock.ts";
-import type { DatasetRow } from "../../cluster/cells/dataset/dataset.ts";
-import type { UploadStep } from "../../cluster/cells/replica/upload.ts";
-import type { Store } from "../../store/store.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { Store } from "../../../store/store.ts";
+import type { DatasetRow } from "../dataset/dataset.ts";
+import type { UploadStep } from "../replica/upload.ts";
 
 /** The folder of a gateway that was stopped. */
 export interface UploadedFolder {

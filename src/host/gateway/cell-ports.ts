@@ -1,16 +1,9 @@
 /** What a gateway needs to be a cell of an installation: how it is told to be one. */
 import type { SharedEngine } from "../../analytics/analytics.ts";
+import type { SharedInstallation } from "../../cluster/cells/open.ts";
 import type { KnownServices } from "../../cluster/supervisor/services.ts";
 import { type Config, ConfigError } from "../settings/config.ts";
 import { DEFAULT_CELL } from "../settings/environment.ts";
-
-/** What the cells of an installation share. */
-export interface SharedInstallation {
-  /** `redis://…`, `rediss://…`, `redis-sentinel://…`, or the path of a socket. */
-  readonly redisUrl: string;
-  /** Replicas that must have a write before it counts. */
-  readonly redisReplicas: number;
-}
 
 /** What differs in a gateway that is one of several on a machine, on one port. */
 export interface CellPorts {

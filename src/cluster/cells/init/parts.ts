@@ -3,17 +3,17 @@
  * the installation's, and are not rows of shared tables, adds a part.
  */
 
-import { keyText } from "../../store/tables/table.ts";
-import { COUNT_PARTS } from "./dataset-counts.ts";
-import { KEPT_PARTS } from "./dataset-kept.ts";
-import { MONEY_PARTS } from "./dataset-money.ts";
-import type { DatasetPart } from "./dataset-part.ts";
-import { tableClass } from "./table-classes.ts";
+import { keyText } from "../../../store/tables/table.ts";
+import { isSharedTable } from "../replica/table-classes.ts";
+import { COUNT_PARTS } from "./counts.ts";
+import { KEPT_PARTS } from "./kept.ts";
+import { MONEY_PARTS } from "./money.ts";
+import type { DatasetPart } from "./part.ts";
 
 const documents: DatasetPart = {
   name: "documents",
   *rows({ store, tables }) {
-    for (const table of tables.filter((name) => tableClass(name) === "shared")) {
+    for (const table of tables.filter(isSharedTable)) {
       for (const { key, value } of store.bytes(table).range())
         yield { table, text: keyText(key), bytes: value };
     }

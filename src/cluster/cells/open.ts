@@ -1,38 +1,53 @@
 /** A gateway as one cell of several: joins the installation that its Redis holds. */
+import type { KeyObject } from "node:crypto";
 import type { Logger } from "pino";
 import { AccountTables } from "../../account/tables.ts";
 import type { Clock } from "../../base/clock.ts";
-import { type Cell, openCell } from "../../cluster/cells/cell.ts";
-import { assertProven } from "../../cluster/cells/credit/proof.ts";
-import { LONGEST_CALL_MS } from "../../cluster/cells/limits/key-state.ts";
-import { datasetToJoin } from "../../cluster/cells/membership/join.ts";
-import { ownName } from "../../cluster/cells/membership/own-name.ts";
-import { connectRedis } from "../../cluster/cells/redis/redis.ts";
-import { assertReplicas } from "../../cluster/cells/redis/trust.ts";
 import type { Store } from "../../store/store.ts";
-import { lastRestore } from "../backup/marker.ts";
-import type { Config } from "../settings/config.ts";
-import type { SharedInstallation } from "./cell-settings.ts";
-import { tableClass } from "./table-classes.ts";
+import { type Cell, openCell } from "./cell.ts";
+import { assertProven } from "./credit/proof.ts";
+import { LONGEST_CALL_MS } from "./limits/key-state.ts";
+import { datasetToJoin } from "./membership/join.ts";
+import { ownName } from "./membership/own-name.ts";
+import { connectRedis } from "./redis/redis.ts";
+import { assertReplicas } from "./redis/trust.ts";
+import { isSharedTable } from "./replica/table-classes.ts";
 
 const CONNECT_MS = 10_000;
 
-export const isSharedTable = (table: string): boolean => tableClass(table) === "shared";
+/** What the cells of an installation share. */
+export interface SharedInstallation {
+  /** `redis://…`, `rediss://…`, `redis-sentinel://…`, or the path of a socket. */
+  readonly redisUrl: string;
+  /** Replicas that must have a write before it counts. */
+  readonly redisReplicas: number;
+}
 
-/**
- * Joins the other cells. @param onEnd this process may not go on @param onOutdated it should stop in good order
- * @throws Error with a line for the operator
- */
+export interface JoinPorts {
+  /** Names of settings are those of `weir.yaml`. */
+  readonly config: {
+    readonly cell: string;
+    readonly secretsKey: KeyObject | undefined;
+    readonly settings: {
+      readonly cells: { readonly stale_ms: number };
+      readonly timeouts: Readonly<Record<"total_ms" | "drain_ms" | "commit_ms", number>>;
+    };
+  };
+  readonly local: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The copy that the folder was last restored from; undefined where it never was. */
+  readonly lastRestore: (local: Store) => { readonly copyId: string } | undefined;
+  /** This process may not go on. */
+  readonly onEnd: () => void;
+  /** It should stop in good order. */
+  readonly onOutdated: () => void;
+}
+
+/** Joins the other cells. @throws Error with a line for the operator */
 export async function joinCells(
   { redisUrl, redisReplicas: replicas }: SharedInstallation,
-  {
-    config,
-    local,
-    clock,
-    log,
-    onEnd,
-    onOutdated,
-  }: { config: Config; local: Store; clock: Clock; log: Logger; onEnd: () => void; onOutdated: () => void },
+  { config, local, clock, log, lastRestore, onEnd, onOutdated }: JoinPorts,
 ): Promise<Cell> {
   if (config.secretsKey === undefined)
     throw new Error("WEIR_SECRETS_KEY: all cells of an installation need the same one");
@@ -73,7 +88,7 @@ export async function joinCells(
 }
 
 /** What a cell that says nothing has set aside for its calls is free for others after that time. @throws Error for the operator */
-function assertCallsEnd({ settings: { timeouts } }: Config): void {
+function assertCallsEnd({ settings: { timeouts } }: JoinPorts["config"]): void {
   const callMs = timeouts.total_ms + timeouts.drain_ms + timeouts.commit_ms;
   if (callMs > LONGEST_CALL_MS)
     throw new Error(

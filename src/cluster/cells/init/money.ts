@@ -1,18 +1,18 @@
 /** What goes up of a folder's money: postings, balances, and what was spent in the periods of budgets. */
-import { AccountTables } from "../../account/tables.ts";
-import { bootName } from "../../base/process/boot.ts";
-import { FORMER_LEDGER } from "../../cluster/cells/credit/former-ledger.ts";
-import { POSTED_LEDGER } from "../../cluster/cells/credit/shared-credits.ts";
-import type { DatasetRow } from "../../cluster/cells/dataset/dataset.ts";
-import { keyScope, orgScope, projectScope } from "../../cluster/cells/leases/scopes.ts";
-import { spendSoFar } from "../../credits/budgets/spend-so-far.ts";
-import { openCredits } from "../../credits/ledger/credits.ts";
-import { entryOf, type StoredEntry } from "../../credits/ledger/entry.ts";
-import { openLedger } from "../../credits/ledger/ledger.ts";
-import { packContent } from "../../store/lmdb/checked.ts";
-import type { Store } from "../../store/store.ts";
-import { keyText, type StoreKey } from "../../store/tables/table.ts";
-import { type DatasetPart, sliced } from "./dataset-part.ts";
+import { AccountTables } from "../../../account/tables.ts";
+import { bootName } from "../../../base/process/boot.ts";
+import { spendSoFar } from "../../../credits/budgets/spend-so-far.ts";
+import { openCredits } from "../../../credits/ledger/credits.ts";
+import { entryOf, type StoredEntry } from "../../../credits/ledger/entry.ts";
+import { openLedger } from "../../../credits/ledger/ledger.ts";
+import { packContent } from "../../../store/lmdb/checked.ts";
+import type { Store } from "../../../store/store.ts";
+import { keyText, type StoreKey } from "../../../store/tables/table.ts";
+import { FORMER_LEDGER } from "../credit/former-ledger.ts";
+import { POSTED_LEDGER } from "../credit/shared-credits.ts";
+import type { DatasetRow } from "../dataset/dataset.ts";
+import { keyScope, orgScope, projectScope } from "../leases/scopes.ts";
+import { type DatasetPart, sliced } from "./part.ts";
 
 /** Orgs, or scopes of budgets, of one exchange: some milliseconds of Redis. */
 const ROWS_A_STEP = 1000;

@@ -1,14 +1,10 @@
 /** What goes up of a folder's kept answers: for repeated Idempotency-Keys, and stored responses. They stay in the folder too. */
-import {
-  answerOperation,
-  type Keeping,
-  MOST_BYTES,
-  responseOperation,
-} from "../../cluster/cells/answers/packed.ts";
-import { Blobs, type Operation } from "../../cluster/cells/exchange/exchange.ts";
-import type { UploadStep } from "../../cluster/cells/replica/upload.ts";
-import { answersInFolder, responsesInFolder } from "../../inference/exchange/kept/kept-in-folder.ts";
-import type { DatasetPart, UploadedFolder } from "./dataset-part.ts";
+
+import { answersInFolder, responsesInFolder } from "../../../inference/exchange/kept/kept-in-folder.ts";
+import { answerOperation, type Keeping, MOST_BYTES, responseOperation } from "../answers/packed.ts";
+import { Blobs, type Operation } from "../exchange/exchange.ts";
+import type { UploadStep } from "../replica/upload.ts";
+import type { DatasetPart, UploadedFolder } from "./part.ts";
 
 const ROWS_A_STEP = 200;
 const BYTES_A_STEP = 2 * 1024 * 1024;

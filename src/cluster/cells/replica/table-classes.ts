@@ -107,6 +107,9 @@ export const unknownTable = (names: readonly string[]): string | undefined =>
 export function tableClass(name: string): TableClass {
   const found = classOf(name);
   if (found === undefined)
-    throw new Error(`table ${name} has no class: name it in src/host/gateway/table-classes.ts`);
+    throw new Error(`table ${name} has no class: name it in src/cluster/cells/replica/table-classes.ts`);
   return found;
 }
+
+/** Whether all cells have the same rows of it. */
+export const isSharedTable = (table: string): boolean => tableClass(table) === "shared";

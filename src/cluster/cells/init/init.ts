@@ -1,23 +1,23 @@
 /** `weir cells init`: makes the dataset of an installation from `DATA_DIR`, which becomes its first cell's. */
 
-import { type FirstStart, firstStart } from "../../account/first-start.ts";
-import { AccountTables } from "../../account/tables.ts";
-import { systemClock } from "../../base/clock.ts";
-import { datasetIn } from "../../cluster/cells/dataset/dataset.ts";
-import { membershipOf } from "../../cluster/cells/membership/membership.ts";
-import { connectRedis, type RedisLog } from "../../cluster/cells/redis/redis.ts";
-import { assertReplicas, assertSettings } from "../../cluster/cells/redis/trust.ts";
-import { uploadFolder } from "../../cluster/cells/replica/upload.ts";
-import { MONEY_TABLES } from "../../credits/ledger/audit.ts";
-import { openCredits } from "../../credits/ledger/credits.ts";
-import { grantFirst } from "../../credits/ledger/first-grant.ts";
-import { readMasterKeys } from "../../store/installation/master-key.ts";
-import { tableNames } from "../../store/recovery/inspection.ts";
-import { openStore, type Store } from "../../store/store.ts";
-import { LaterRelease, withPath } from "../../store/tables/later-release.ts";
-import type { Config } from "../settings/config.ts";
-import { DATASET_PARTS } from "./dataset-parts.ts";
-import { unknownTable } from "./table-classes.ts";
+import type { KeyObject } from "node:crypto";
+import { type FirstStart, firstStart } from "../../../account/first-start.ts";
+import { AccountTables } from "../../../account/tables.ts";
+import { systemClock } from "../../../base/clock.ts";
+import { MONEY_TABLES } from "../../../credits/ledger/audit.ts";
+import { openCredits } from "../../../credits/ledger/credits.ts";
+import { grantFirst } from "../../../credits/ledger/first-grant.ts";
+import { readMasterKeys } from "../../../store/installation/master-key.ts";
+import { tableNames } from "../../../store/recovery/inspection.ts";
+import { openStore, type Store } from "../../../store/store.ts";
+import { LaterRelease, withPath } from "../../../store/tables/later-release.ts";
+import { datasetIn } from "../dataset/dataset.ts";
+import { membershipOf } from "../membership/membership.ts";
+import { connectRedis, type RedisLog } from "../redis/redis.ts";
+import { assertReplicas, assertSettings } from "../redis/trust.ts";
+import { unknownTable } from "../replica/table-classes.ts";
+import { uploadFolder } from "../replica/upload.ts";
+import { DATASET_PARTS } from "./parts.ts";
 
 export interface InitOptions {
   readonly redisUrl: string;
@@ -38,12 +38,22 @@ export interface Initialised {
   readonly rows: number | undefined;
 }
 
+/** What of the configuration it needs; names are those of `weir.yaml`. */
+export interface InitConfig {
+  readonly dataDir: string;
+  /** Replicas of that Redis that must have a write before it counts. */
+  readonly redisReplicas: number;
+  /** Undefined: the key is in the folder. */
+  readonly secretsKey: KeyObject | undefined;
+  readonly settings: { readonly default_plan: string; readonly grant_usd: number };
+}
+
 const CONNECT_MS = 10_000;
 /** The store's own tables. */
 const STORES_OWN: readonly string[] = ["journal", "log_trims", "process"];
 
 /** @throws Error with a line for the operator; a second run goes on with what the first one left */
-export async function initDataset(config: Config, options: InitOptions): Promise<Initialised> {
+export async function initDataset(config: InitConfig, options: InitOptions): Promise<Initialised> {
   const { redisUrl, discards = false, once = false, log } = options;
   const { dataDir, redisReplicas } = config;
   const link = connectRedis({ url: redisUrl, log });
@@ -78,13 +88,13 @@ export async function initDataset(config: Config, options: InitOptions): Promise
 }
 
 /** The master key of the folder as `WEIR_SECRETS_KEY` has it; made where there is none. Call while no gateway has the folder. */
-export function secretsKeyText({ dataDir, secretsKey }: Config): string {
+export function secretsKeyText({ dataDir, secretsKey }: Pick<InitConfig, "dataDir" | "secretsKey">): string {
   const [key] = readMasterKeys({ dataDir, masterKey: secretsKey });
   return key.export().toString("base64");
 }
 
 /** What a first start makes. @returns undefined where the folder holds an org */
-async function seeded({ dataDir, settings }: Config, store: Store): Promise<FirstStart | undefined> {
+async function seeded({ dataDir, settings }: InitConfig, store: Store): Promise<FirstStart | undefined> {
   if (membershipOf(store) !== undefined) return undefined;
   const { book } = openCredits({ store, clock: systemClock });
   return await firstStart({
@@ -97,7 +107,7 @@ async function seeded({ dataDir, settings }: Config, store: Store): Promise<Firs
 }
 
 /** Other cells have no file beside the key of the environment. @throws Error where the folder has secrets under another one */
-function assertOneKey({ dataDir, secretsKey }: Config): void {
+function assertOneKey({ dataDir, secretsKey }: Pick<InitConfig, "dataDir" | "secretsKey">): void {
   const keys = readMasterKeys({ dataDir, masterKey: secretsKey });
   const [used] = keys;
   if (keys.every((key) => key.equals(used))) return;
