@@ -1,5 +1,6 @@
 /** Events of orgs, members, tickets and limits; the data is the resource as the API shows it. */
 import { z } from "zod";
+import * as field from "../base/operation/fields.ts";
 import { eventType } from "../store/events/types.ts";
 import { closingShape } from "./credit-left.ts";
 import { limitsShape } from "./key.ts";
@@ -19,5 +20,8 @@ export const memberRemoved = eventType("member.removed", memberShape);
 export const ticketDecided = eventType("ticket.decided", ticketShape);
 export const limitsChanged = eventType(
   "limits.changed",
-  z.object({ key_id: z.string(), limits: limitsShape }),
+  z.object({
+    key_id: field.keyId,
+    limits: limitsShape.describe("Limits of the key; what is absent is the plan's."),
+  }),
 );

@@ -8,6 +8,7 @@ import { isoTime } from "../base/clock.ts";
 import { HOLD_MODES, type HoldMode } from "../base/hold-mode.ts";
 import { newId } from "../base/ids.ts";
 import { SCOPES, type Scope } from "../base/operation/access.ts";
+import * as field from "../base/operation/fields.ts";
 import { amountShape, budgetWire, hardShape } from "./fields/budget-fields.ts";
 import { type Environment, hashSecret, secretHint } from "./secret.ts";
 import type { SvcVersion } from "./versions.ts";
@@ -99,40 +100,44 @@ export function keyWorks(row: KeyRow, nowMs: number): boolean {
   return status === "active" || status === "rotating";
 }
 
-export const limitsShape = z.object({
-  rpm: z.int().optional(),
-  tpm: z.int().optional(),
-  concurrency: z.int().optional(),
-});
+export const limitsShape = z.object(field.limits(z.int().optional()));
 
 export const keyShape = z.object({
-  id: z.string(),
-  project_id: z.string(),
-  name: z.string(),
-  hint: z.string(),
-  environment: z.enum(["live", "test"]),
-  scopes: z.array(z.enum(SCOPES)),
-  status: z.enum(KEY_STATUSES),
+  id: field.id.describe("The key's id."),
+  project_id: field.projectId,
+  name: z.string().describe("Your name for the key."),
+  hint: z.string().describe("The end of the secret, to tell keys apart."),
+  environment: field.environment,
+  scopes: z.array(z.enum(SCOPES)).describe("What the key may do."),
+  status: z
+    .enum(KEY_STATUSES)
+    .describe("`active`, `rotating` (works until its grace ends), `revoked` or `expired`."),
   limits: limitsShape.describe("What is absent inherits the plan's"),
-  budget: z.object({ daily_micro: amountShape, hard: hardShape }),
-  on_disconnect: z.enum(["cancel", "drain"]),
+  budget: z
+    .object({ daily_micro: amountShape, hard: hardShape })
+    .describe("What the key may spend in a day, by the org's time zone."),
+  on_disconnect: field.onDisconnect,
   hold: z.enum(HOLD_MODES).optional().describe("Absent: as the project's"),
-  svc_version: z.string(),
-  created_at: z.string(),
+  svc_version: z.string().describe("The API version that the key is pinned to."),
+  created_at: field.createdAt,
   created_by: z
     .string()
     .optional()
     .describe("Id of the person, key or operator that made it; absent where that is not known"),
-  last_used_at: z.string().optional(),
+  last_used_at: z.string().optional().describe("When it was last used; ISO 8601, UTC."),
   lineage_id: z
     .string()
     .optional()
     .describe("The first of the keys that it replaced, one after the other; absent where it replaced none"),
-  expires_at: z.string().optional(),
-  revoked_at: z.string().optional(),
+  expires_at: z.string().optional().describe("When it ceases to work; ISO 8601, UTC."),
+  revoked_at: z.string().optional().describe("When it was revoked; ISO 8601, UTC."),
 });
-export const createdKeyShape = keyShape.extend({ secret: z.string() });
-export const rotatedKeyShape = createdKeyShape.extend({ rotated_from: z.string() });
+export const createdKeyShape = keyShape.extend({
+  secret: z.string().describe("The whole key. It is shown this once."),
+});
+export const rotatedKeyShape = createdKeyShape.extend({
+  rotated_from: z.string().describe("The key that this one replaces."),
+});
 
 /** What an answer shows of a key that the key's row does not have. */
 export interface KeyFacts {

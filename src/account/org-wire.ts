@@ -5,10 +5,11 @@
 import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
 import { HOLD_MODES } from "../base/hold-mode.ts";
+import * as field from "../base/operation/fields.ts";
 import { PRESET_NAMES } from "../workers/redaction.ts";
 import { amountShape, budgetWire, hardShape } from "./fields/budget-fields.ts";
+import { ORG_MEANINGS } from "./fields/org-meanings.ts";
 import { LOGGING_MODES, ORG_KINDS, type OrgRow, TAX_STATUSES } from "./org.ts";
-import { ORG_MEANINGS } from "./orgs/org-meanings.ts";
 import { ROLES, type Role } from "./roles.ts";
 
 export const orgShape = z.object({
@@ -16,54 +17,82 @@ export const orgShape = z.object({
   slug: z.string().describe(ORG_MEANINGS.slug),
   name: z.string().describe(ORG_MEANINGS.name),
   kind: z.enum(ORG_KINDS).describe(ORG_MEANINGS.kind),
-  billing_country: z.string(),
-  billing_currency: z.enum(["INR", "USD"]),
-  legal_name: z.string(),
-  gstin: z.string(),
-  tax_id: z.string(),
-  tax_status: z.enum(TAX_STATUSES),
-  plan_id: z.string(),
+  billing_country: z.string().describe(ORG_MEANINGS.billingCountry),
+  billing_currency: z
+    .enum(["INR", "USD"])
+    .describe("What top-ups and invoices are in: `INR` where the billing country is `IN`, else `USD`."),
+  legal_name: z.string().describe(ORG_MEANINGS.legalName),
+  gstin: z.string().describe(ORG_MEANINGS.gstin),
+  tax_id: z.string().describe(ORG_MEANINGS.taxId),
+  tax_status: z.enum(TAX_STATUSES).describe(ORG_MEANINGS.taxStatus),
+  plan_id: z.string().describe("The plan that sets limits of keys and projects."),
   status: z
     .enum(["active", "suspended", "closed"])
     .describe("`suspended` (by the operator) and `closed`: people can still read, keys do not work"),
   role: z.enum(ROLES).optional().describe("The asking person's role; absent where a key asks, and in events"),
-  billing_email: z.string(),
-  billing_address: z.object({
-    line1: z.string(),
-    city: z.string(),
-    state_code: z.string(),
-    postal_code: z.string(),
-    country: z.string(),
-  }),
-  settings: z.object({
-    security: z.object({
-      require_2fa: z.boolean(),
-      session_hours: z.int(),
-      console_ip_allow: z.array(z.string()),
-      key_default_expiry_days: z.int(),
-    }),
-    timezone: z.string(),
-    credits_low_micro: z.int().optional(),
-    budget: z
-      .object({ monthly_micro: amountShape, hard: hardShape, spike_alert_pct: z.int().optional() })
-      .optional(),
-    hold: z.enum(HOLD_MODES).optional().describe("Absent: `full`"),
-  }),
-  data_policy: z.object({
-    logging: z.enum(LOGGING_MODES),
-    retention_days: z.int().describe(ORG_MEANINGS.retentionDays),
-    zdr: z.boolean().describe(ORG_MEANINGS.zdr),
-    no_train: z.boolean().describe(ORG_MEANINGS.noTrain),
-    regions: z.array(z.string()).describe(ORG_MEANINGS.regions),
-    redact: z.object({
-      presets: z.array(z.string()).meta({ examples: [[...PRESET_NAMES]] }),
-      patterns: z.array(z.string()),
-    }),
-  }),
-  created_at: z.string(),
-  closed_at: z.string().optional(),
-  erasure_requested_at: z.string().optional(),
-  erasure_due_at: z.string().optional(),
+  billing_email: z.string().describe(ORG_MEANINGS.billingEmail),
+  billing_address: z
+    .object({
+      line1: z.string().describe(ORG_MEANINGS.line1),
+      city: z.string().describe(ORG_MEANINGS.city),
+      state_code: z.string().describe(ORG_MEANINGS.stateCode),
+      postal_code: z.string().describe(ORG_MEANINGS.postalCode),
+      country: z.string().describe(ORG_MEANINGS.addressCountry),
+    })
+    .describe(ORG_MEANINGS.billingAddress),
+  settings: z
+    .object({
+      security: z
+        .object({
+          require_2fa: z.boolean().describe(ORG_MEANINGS.require2fa),
+          session_hours: z.int().describe(ORG_MEANINGS.sessionHours),
+          console_ip_allow: z.array(z.string()).describe(ORG_MEANINGS.consoleIpAllow),
+          key_default_expiry_days: z.int().describe(ORG_MEANINGS.keyDefaultExpiryDays),
+        })
+        .describe(ORG_MEANINGS.security),
+      timezone: z.string().describe(ORG_MEANINGS.timezone),
+      credits_low_micro: z.int().optional().describe(ORG_MEANINGS.creditsLowMicro),
+      budget: z
+        .object({
+          monthly_micro: amountShape,
+          hard: hardShape,
+          spike_alert_pct: z.int().optional().describe(ORG_MEANINGS.spikeAlertPct),
+        })
+        .optional()
+        .describe(ORG_MEANINGS.budget),
+      hold: z.enum(HOLD_MODES).optional().describe("Absent: `full`"),
+    })
+    .describe(ORG_MEANINGS.settings),
+  data_policy: z
+    .object({
+      logging: z.enum(LOGGING_MODES).describe(ORG_MEANINGS.logging),
+      retention_days: z.int().describe(ORG_MEANINGS.retentionDays),
+      zdr: z.boolean().describe(ORG_MEANINGS.zdr),
+      no_train: z.boolean().describe(ORG_MEANINGS.noTrain),
+      regions: z.array(z.string()).describe(ORG_MEANINGS.regions),
+      redact: z
+        .object({
+          presets: z
+            .array(z.string())
+            .meta({ examples: [[...PRESET_NAMES]] })
+            .describe(ORG_MEANINGS.presets),
+          patterns: z.array(z.string()).describe(ORG_MEANINGS.patterns),
+        })
+        .describe(ORG_MEANINGS.redact),
+    })
+    .describe(ORG_MEANINGS.dataPolicy),
+  created_at: field.createdAt,
+  closed_at: field.closedAt.optional(),
+  erasure_requested_at: z
+    .string()
+    .optional()
+    .describe("When erasure was asked for; ISO 8601, UTC. Absent: no erasure is pending."),
+  erasure_due_at: z
+    .string()
+    .optional()
+    .describe(
+      "When the data is erased, and until when this can be cancelled; ISO 8601, UTC. Absent: no erasure is pending.",
+    ),
 });
 
 const warningShape = z.object({

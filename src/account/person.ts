@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { newId } from "../base/ids.ts";
+import * as field from "../base/operation/fields.ts";
 import type { Actor } from "../base/operation/operation.ts";
 import { ROLES, type Role } from "./roles.ts";
 
@@ -52,7 +53,7 @@ export const invitedUser = (email: string, nowMs: number): UserRow => ({
 });
 
 export const memberShape = z.object({
-  org_id: z.string(),
+  org_id: field.orgId,
   user_id: z.string().describe("The person's id, `usr_…`"),
   role: z.enum(ROLES).describe("What the person may do in the org"),
   email: z.string().describe("As the identity provider says; before the first sign-in, as it was invited"),

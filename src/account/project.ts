@@ -6,6 +6,7 @@ import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
 import { HOLD_MODES, type HoldMode } from "../base/hold-mode.ts";
 import { newId } from "../base/ids.ts";
+import * as field from "../base/operation/fields.ts";
 import { amountShape, budgetWire, hardShape } from "./fields/budget-fields.ts";
 import type { Environment } from "./secret.ts";
 
@@ -35,17 +36,19 @@ export const newProject = (
 });
 
 export const projectShape = z.object({
-  id: z.string(),
-  org_id: z.string(),
-  slug: z.string(),
-  name: z.string(),
-  environment: z.enum(["live", "test"]),
-  status: z.enum(["active", "deleted"]),
-  budget: z.object({ monthly_micro: amountShape, hard: hardShape }),
+  id: field.projectId,
+  org_id: field.orgId,
+  slug: z.string().describe("Short name, unique in the org."),
+  name: z.string().describe("Display name."),
+  environment: field.environment,
+  status: z.enum(["active", "deleted"]).describe("Whether it is in use."),
+  budget: z
+    .object({ monthly_micro: amountShape, hard: hardShape })
+    .describe("What the project may spend in a month, by the org's time zone."),
   hold: z.enum(HOLD_MODES).optional().describe("Absent: as the org's"),
-  spend_today_micro: z.int(),
-  spend_month_micro: z.int(),
-  created_at: z.string(),
+  spend_today_micro: z.int().describe("Charged today, micro-USD."),
+  spend_month_micro: z.int().describe("Charged this month, micro-USD."),
+  created_at: field.createdAt,
 });
 
 export function projectWire(

@@ -14,21 +14,49 @@ const price = z.number().nonnegative();
 
 export const routeSchema = z.strictObject({
   providers: z
-    .strictObject({ order: names.optional(), only: names.optional(), ignore: names.optional() })
-    .optional(),
-  fallbacks: z.boolean().optional(),
-  sort: z.enum(SORTS).optional(),
+    .strictObject({
+      order: names.optional().describe("These first, in this order."),
+      only: names.optional().describe("No others."),
+      ignore: names.optional().describe("None of these."),
+    })
+    .optional()
+    .describe("Which providers may be asked."),
+  fallbacks: z.boolean().optional().describe("False: only the first endpoint is asked."),
+  sort: z.enum(SORTS).optional().describe("What the order goes by."),
   require: z
     .strictObject({
-      zdr: z.boolean().optional(),
-      no_train: z.boolean().optional(),
-      regions: names.optional(),
-      max_price: z.strictObject({ input: price.optional(), output: price.optional() }).optional(),
+      zdr: z
+        .boolean()
+        .optional()
+        .describe("Zero data retention: nothing of the call is kept, here or at the provider."),
+      no_train: z.boolean().optional().describe("The provider does not train on it."),
+      regions: names.optional().describe("One of these regions."),
+      max_price: z
+        .strictObject({
+          input: price.optional().describe("Highest price of the prompt."),
+          output: price.optional().describe("Highest price of the answer."),
+        })
+        .optional()
+        .describe("USD per million tokens at most, as charged."),
     })
-    .optional(),
-  max_attempts: z.int().min(1).max(MAX_ATTEMPTS).optional(),
-  timeout_ms: z.int().min(1).max(86_400_000).optional(),
-  affinity: z.enum(AFFINITIES).optional(),
+    .optional()
+    .describe("What an endpoint must offer to be asked."),
+  max_attempts: z
+    .int()
+    .min(1)
+    .max(MAX_ATTEMPTS)
+    .optional()
+    .describe("So many endpoints are asked at most, one after the other."),
+  timeout_ms: z
+    .int()
+    .min(1)
+    .max(86_400_000)
+    .optional()
+    .describe("All attempts together may take so long until the first content."),
+  affinity: z
+    .enum(AFFINITIES)
+    .optional()
+    .describe("Whose calls stay at one endpoint: of a user, a session, the same prompt, or none."),
 });
 
 export const dataPolicySchema = z

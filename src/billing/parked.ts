@@ -6,6 +6,7 @@ import { z } from "zod";
 import { isoTime } from "../base/clock.ts";
 import type { Currency } from "../base/currency.ts";
 import { newId } from "../base/ids.ts";
+import * as field from "../base/operation/fields.ts";
 import type { Store, Table } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
 
@@ -108,17 +109,17 @@ export class ParkedPayments {
 }
 
 export const parkedShape = z.object({
-  id: z.string(),
+  id: field.id,
   reason: z.enum(PARKED_REASONS).describe("Why an operator must look at it"),
-  gateway: z.string(),
+  gateway: z.string().describe("The payment gateway: `stripe`, `razorpay` or `simulated`."),
   ref: z.string().describe("The payment gateway's id of the payment, refund or dispute"),
   org_id: z.string().describe("Empty where it is not known whose it is"),
   topup_id: z.string().describe("The top-up that it was meant for; empty where none is known"),
-  currency: z.string(),
+  currency: field.currency,
   amount_minor: z.int().describe("Tax included, in paise or cents"),
-  detail: z.string(),
-  created_at: z.string(),
-  closed_at: z.string().optional(),
+  detail: z.string().describe("What happened, in words."),
+  created_at: field.createdAt,
+  closed_at: z.string().optional().describe("When an operator closed it; ISO 8601, UTC. Absent: it is open."),
   outcome: z.string().optional().describe("What the operator did"),
 });
 

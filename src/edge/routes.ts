@@ -90,10 +90,7 @@ export function routeTable(offered: readonly Offered[]): readonly Route[] {
 
 const placeOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path}`;
 
-const orderOf = ({ group: { heading } }: Route): number => {
-  const index = TAGS.findIndex(({ name }) => name === heading);
-  return index < 0 ? TAGS.length : index;
-};
+const orderOf = ({ group: { heading } }: Route): number => TAGS.findIndex(({ name }) => name === heading);
 
 const callRoutes = (): Route[] =>
   Object.entries(CALLS).map(([name, { path, group }]) => ({

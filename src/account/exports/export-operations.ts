@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { download, file } from "../../base/operation/answer.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { listOf } from "../../base/operation/page.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
@@ -25,7 +26,7 @@ export interface ExportOperationDeps {
 }
 
 const orgPath = z.object({ org: z.string().describe("Id or slug") });
-const exportPathShape = orgPath.extend({ id: z.string().max(100) });
+const exportPathShape = orgPath.extend({ id: z.string().max(100).describe("Id of the export.") });
 
 export const exportOperations = (deps: ExportOperationDeps) => ({
   exportOrg: operation({
@@ -50,7 +51,7 @@ export const exportOperations = (deps: ExportOperationDeps) => ({
     access: "no key / owner",
     group: "Organisations",
     params: orgPath,
-    output: z.object({ object: z.literal("list"), data: z.array(exportShape) }),
+    output: listOf(exportShape),
     errors: ["not_found"],
     run: (_input, { orgId }) => ({ object: "list" as const, data: deps.exports.of(orgId).map(exportWire) }),
   }),

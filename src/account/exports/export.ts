@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
+import * as field from "../../base/operation/fields.ts";
 import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
@@ -119,10 +120,10 @@ export class Exports {
 }
 
 export const exportShape = z.object({
-  id: z.string(),
-  org_id: z.string(),
-  status: z.enum(EXPORT_STATUSES),
-  created_at: z.string(),
+  id: z.string().describe("Id of the export."),
+  org_id: z.string().describe("The org whose data it holds."),
+  status: z.enum(EXPORT_STATUSES).describe("`pending`, `ready`, `failed`, or `expired`: the file is gone."),
+  created_at: field.createdAt,
   bytes: z.int().optional().describe("Size of the file, once it is ready"),
   expires_at: z.string().optional().describe("Until then it can be downloaded"),
   url: z.string().optional().describe("Path of the download, while it is ready"),

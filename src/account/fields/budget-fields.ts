@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
+import { ORG_MEANINGS } from "./org-meanings.ts";
 
 /** `null`: no budget. `hard` is kept for a later request that sets only an amount. */
 export interface BudgetRow {
@@ -31,19 +32,21 @@ const NOT_NOTHING = "a budget is at least 1 micro-USD; send null for none";
 /** The field `budget` of a key in a request. */
 export const keyBudgetField = z
   .strictObject({ daily_micro: amountField, hard: hardField })
-  .refine((b) => b.daily_micro !== 0 || b.hard === false, { path: ["daily_micro"], error: NOT_NOTHING });
+  .refine((b) => b.daily_micro !== 0 || b.hard === false, { path: ["daily_micro"], error: NOT_NOTHING })
+  .describe("What the key may spend in a day, by the org's time zone");
 
 /** The field `budget` of a project in a request. */
 export const projectBudgetField = z
   .strictObject({ monthly_micro: amountField, hard: hardField })
-  .refine((b) => b.monthly_micro !== 0 || b.hard === false, { path: ["monthly_micro"], error: NOT_NOTHING });
+  .refine((b) => b.monthly_micro !== 0 || b.hard === false, { path: ["monthly_micro"], error: NOT_NOTHING })
+  .describe("What the project may spend in a month, by the org's time zone");
 
 /** The field `settings.budget` of an org in a request. */
 export const orgBudgetField = z
   .strictObject({
     monthly_micro: amountField,
     hard: hardField,
-    spike_alert_pct: z.int().min(1).max(10_000).nullable().optional(),
+    spike_alert_pct: z.int().min(1).max(10_000).nullable().optional().describe(ORG_MEANINGS.spikeAlertPct),
   })
   .refine((b) => b.monthly_micro !== 0 || b.hard === false, { path: ["monthly_micro"], error: NOT_NOTHING });
 

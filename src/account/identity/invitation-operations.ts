@@ -7,8 +7,10 @@ import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
 import { raw } from "../../base/operation/answer.ts";
+import * as field from "../../base/operation/fields.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { listOf } from "../../base/operation/page.ts";
 import { memberJoined, memberRemoved } from "../account-events.ts";
 import type { OrgRow } from "../org.ts";
 import { assertMayOwn } from "../orgs/ownership.ts";
@@ -35,18 +37,18 @@ const byId = z.object({ id: z.string().max(100).describe("The invitation's id, `
 
 const invitationShape = z.object({
   id: z.string().describe("The invitation's id, `ivt_…`"),
-  org_id: z.string(),
+  org_id: field.orgId,
   org_slug: z.string().describe("The org's slug"),
   org_name: z.string().describe("The org's name, as its people wrote it"),
   role: z.enum(ROLES).describe("What the person will be in the org"),
   email: z.string().describe("The address that was invited"),
   invited_by: z.string().describe("E-mail address of who invited; empty where a key did, or nobody knows"),
-  created_at: z.string(),
+  created_at: field.createdAt,
   expires_at: z.string().nullable().describe("Until when it can be accepted; null: without end"),
 });
 
 const joinedShape = z.object({
-  org_id: z.string(),
+  org_id: field.orgId,
   user_id: z.string().describe("The person's id, `usr_…`"),
   role: z.enum(ROLES).describe("What the person is in the org now"),
 });
@@ -61,7 +63,7 @@ export function invitationOperations(deps: InvitationOperationDeps) {
       path: "/auth/invitations",
       access: "no key / signed in",
       group: "Sign-in",
-      output: z.object({ object: z.literal("list"), data: z.array(invitationShape) }),
+      output: listOf(invitationShape),
       run(_input, _caller, head) {
         const { user } = current(head);
         const nowMs = deps.clock.now();

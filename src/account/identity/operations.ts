@@ -4,6 +4,7 @@ import { fail } from "../../base/errors.ts";
 import { answer, redirect } from "../../base/operation/answer.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { listOf } from "../../base/operation/page.ts";
 import { listedOrgShape, listedOrgWire } from "../org-wire.ts";
 import { userShape, userWire } from "../person.ts";
 import { ROLES } from "../roles.ts";
@@ -36,24 +37,46 @@ const NO_REFERRER = { "referrer-policy": "no-referrer" };
 const loginQuery = z.object({
   return_to: z.string().optional().describe("A path of this gateway; anything else is ignored"),
   first_owner: z.string().max(100).default("").describe("The secret in `first-owner` of the data folder"),
-  login_hint: z.string().max(254).optional(),
-  prompt: z.enum(["login", "none", "select_account"]).optional(),
+  login_hint: z
+    .string()
+    .max(254)
+    .optional()
+    .describe("E-mail address for the identity provider's page to propose."),
+  prompt: z
+    .enum(["login", "none", "select_account"])
+    .optional()
+    .describe(
+      "Passed on to the identity provider. `login`: ask again who it is; `select_account`: let the person choose; `none`: ask nothing, or fail.",
+    ),
 });
 
 /** Providers add parameters of their own. */
 const callbackQuery = z.looseObject({
-  state: z.string().optional(),
-  code: z.string().optional(),
-  error: z.string().optional(),
+  state: z
+    .string()
+    .optional()
+    .describe("What `/auth/login` sent along, unchanged: the answer belongs to that sign-in."),
+  code: z.string().optional().describe("What the gateway exchanges for the person's identity, once."),
+  error: z
+    .string()
+    .optional()
+    .describe("Why the identity provider refuses, as an error code of OAuth 2.0; absent when it does not."),
 });
 
 const meShape = z.object({
-  user: userShape,
-  orgs: z.array(listedOrgShape),
-  active_org: z.string().nullable(),
-  role: z.enum(ROLES).nullable(),
+  user: userShape.describe("Who is signed in."),
+  orgs: z
+    .array(listedOrgShape)
+    .describe("The person's orgs, oldest membership first; in short where the session does not open one."),
+  active_org: z
+    .string()
+    .nullable()
+    .describe(
+      "Id of the org that this session's requests are about, unless `svc-org` names another; null: the person is in none.",
+    ),
+  role: z.enum(ROLES).nullable().describe("What the person may do in the active org; null without one."),
   csrf_token: z.string().describe("For the header `x-svc-csrf` of requests that change something"),
-  session: sessionShape,
+  session: sessionShape.describe("The session that asks."),
 });
 
 export function identityOperations(deps: IdentityOperationDeps) {
@@ -97,7 +120,13 @@ function signInOperations(deps: IdentityOperationDeps) {
       path: "/auth/logout",
       access: "public",
       group: "Sign-in",
-      output: z.object({ logout_url: z.string() }),
+      output: z.object({
+        logout_url: z
+          .string()
+          .describe(
+            "Send the browser there: it ends the session at the identity provider and comes back to `/auth/login`.",
+          ),
+      }),
       errors: ["csrf"],
       run: (_input, _caller, head) => logout(deps, head),
     }),
@@ -191,7 +220,14 @@ function sessionOperations(deps: IdentityOperationDeps) {
       access: "no key / signed in",
       group: "Sign-in",
       body: z.strictObject({ org: z.string().min(1).max(100).describe("Id or slug") }),
-      output: z.object({ active_org: z.string(), role: z.enum(ROLES) }),
+      output: z.object({
+        active_org: z
+          .string()
+          .describe(
+            "Id of the org that this session's requests are about, unless `svc-org` names another; null: the person is in none.",
+          ),
+        role: z.enum(ROLES).describe("What the person may do in the active org; null without one."),
+      }),
       errors: ["not_found"],
       async run({ body }, _caller, head) {
         const { session, user } = current(head);
@@ -210,7 +246,7 @@ function sessionOperations(deps: IdentityOperationDeps) {
       path: "/auth/sessions",
       access: "no key / signed in",
       group: "Sign-in",
-      output: z.object({ object: z.literal("list"), data: z.array(sessionShape) }),
+      output: listOf(sessionShape),
       run(_input, caller, head) {
         const { session } = current(head);
         const data = sessions.of(caller.actor.id).map(({ row }) => sessionWire(row, session.row.id));
@@ -224,7 +260,7 @@ function sessionOperations(deps: IdentityOperationDeps) {
       path: "/auth/sessions/{id}",
       access: "no key / signed in",
       group: "Sign-in",
-      params: z.object({ id: z.string() }),
+      params: z.object({ id: z.string().describe("The session's id.") }),
       output: z.undefined(),
       status: 204,
       errors: ["not_found"],

@@ -1,6 +1,7 @@
 /** Console sessions as stored and as shown: opaque to the browser, everything about them is here. */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
+import * as field from "../../base/operation/fields.ts";
 
 export interface SessionRow {
   readonly id: string;
@@ -23,11 +24,15 @@ export interface SessionRow {
 }
 
 export const sessionShape = z.object({
-  id: z.string(),
-  created_at: z.string(),
-  ends_at: z.string(),
-  ip_prefix: z.string(),
-  user_agent: z.string(),
+  id: z.string().describe("The session's id."),
+  created_at: field.createdAt,
+  ends_at: z
+    .string()
+    .describe(
+      "When it ends for good; ISO 8601, UTC. For an org it ends `session_hours` after sign-in, which may be earlier.",
+    ),
+  ip_prefix: z.string().describe("The client's network at sign-in: /24 of IPv4, /48 of IPv6."),
+  user_agent: z.string().describe("The client's `User-Agent`."),
   current: z.boolean().describe("The session that asks"),
 });
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { HOLD_MODES } from "../../base/hold-mode.ts";
 import { SCOPES } from "../../base/operation/access.ts";
+import * as field from "../../base/operation/fields.ts";
 import { pageQuery } from "../../base/operation/page.ts";
 import { keyBudgetField } from "../fields/budget-fields.ts";
 import { changedHoldField } from "../fields/hold-field.ts";
@@ -20,40 +21,44 @@ const name = z
   .max(200)
   .meta({ examples: ["Batch jobs"] });
 const scopes = z.array(z.enum(SCOPES)).min(1).max(50);
-const onDisconnect = z.enum(["cancel", "drain"]);
 
 export const createBody = z.strictObject({
   project_id: z.string().max(100).optional().describe("Default: the project of the key that asks"),
-  name,
+  name: name.describe("Your name for the key."),
   scopes: scopes.optional().describe(`Default: ${DEFAULT_SCOPES.join(", ")}`),
   environment: z.enum(["live", "test"]).optional().describe("Default: the project's"),
   limits: limitsField.optional(),
   budget: keyBudgetField.optional(),
   expires_in: lifetimeField.optional().describe("Hours, such as `720h`. Default: the org's, else never"),
-  on_disconnect: onDisconnect.optional().describe("Default: cancel"),
+  on_disconnect: field.onDisconnect.optional().describe("Default: cancel"),
   hold: z.enum(HOLD_MODES).optional().describe("Default: as the project's"),
   svc_version: z.string().max(100).optional().describe("Default: the newest"),
 });
 
 export const patchBody = z.strictObject({
-  name: name.optional(),
-  scopes: scopes.optional(),
+  name: name.optional().describe("Your name for the key."),
+  scopes: scopes.optional().describe("What the key may do."),
   limits: limitsField.optional(),
   budget: keyBudgetField.optional(),
   expires_in: lifetimeField.nullable().optional().describe("Hours from now; null: never"),
-  on_disconnect: onDisconnect.optional(),
+  on_disconnect: field.onDisconnect.optional(),
   hold: changedHoldField.optional(),
-  svc_version: z.string().max(100).optional(),
+  svc_version: z.string().max(100).optional().describe("The API version that the key is pinned to."),
 });
 
 export const listQuery = z.object({
-  status: z.enum(KEY_STATUSES).optional(),
+  status: z.enum(KEY_STATUSES).optional().describe("Only keys of this status."),
   created_by: z.string().max(100).optional().describe("Id of the person or key that made them"),
   ...pageQuery(100, 200),
 });
 
 export const rotateBody = z
   .strictObject({
-    grace_seconds: z.int().min(0).max(MAX_GRACE_SECONDS).default(DEFAULT_GRACE_SECONDS),
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(MAX_GRACE_SECONDS)
+      .default(DEFAULT_GRACE_SECONDS)
+      .describe("The old key works for so long."),
   })
   .default({ grace_seconds: DEFAULT_GRACE_SECONDS });

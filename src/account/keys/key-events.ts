@@ -5,5 +5,8 @@ import { keyShape } from "../key.ts";
 
 export const keyCreated = eventType("key.created", keyShape);
 /** The new key. */
-export const keyRotated = eventType("key.rotated", keyShape.extend({ rotated_from: z.string() }));
+export const keyRotated = eventType(
+  "key.rotated",
+  keyShape.extend({ rotated_from: z.string().describe("The key that this one replaces.") }),
+);
 export const keyRevoked = eventType("key.revoked", keyShape);

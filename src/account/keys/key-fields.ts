@@ -9,7 +9,15 @@ import type { KeyLimits, KeyRow } from "../key.ts";
 import { mostOf, type PlanLimits } from "../plan.ts";
 
 const count = z.int().min(1).nullable().optional();
-export const limitsField = z.strictObject({ rpm: count, tpm: count, concurrency: count });
+export const limitsField = z
+  .strictObject({
+    rpm: count.describe("Requests a minute; null: as many as the plan allows"),
+    tpm: count.describe(
+      "Tokens a minute, prompt and `max_tokens` together; null: as many as the plan allows",
+    ),
+    concurrency: count.describe("Calls at once; null: as many as the plan allows"),
+  })
+  .describe("Limits of the key; what is absent is the plan's, or stays as it is");
 
 /** `<n>h`, up to some eleven years. */
 export const lifetimeField = z.string().regex(/^[1-9]\d{0,4}h$/, "hours, such as 720h");

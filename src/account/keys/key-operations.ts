@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { Clock, Random } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, readPage } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
@@ -50,7 +51,7 @@ export interface KeyOperationDeps {
   readonly random?: Random;
 }
 
-const byId = z.object({ id: z.string() });
+const byId = z.object({ id: field.keyId });
 export function keyOperations(deps: KeyOperationDeps) {
   return { ...readingOperations(deps), ...changingOperations(deps) };
 }

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { type Html, html } from "../../base/html.ts";
 import { raw } from "../../base/operation/answer.ts";
+import * as field from "../../base/operation/fields.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { readEml } from "./eml.ts";
@@ -63,7 +64,7 @@ export const mailOperations = (deps: MailOperationDeps) => ({
     path: "/dev/mail/{id}",
     access: "public",
     group: "Operation",
-    params: z.object({ id: z.string().max(100) }),
+    params: z.object({ id: field.pathId }),
     output: z.undefined(),
     otherTypes: [HTML_TYPE],
     errors: ["not_found"],

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
@@ -18,16 +19,19 @@ export interface OperatorJobDeps {
 }
 
 const jobShape = z.object({
-  kind: z.string(),
-  key: z.string(),
+  kind: z.string().describe("Room and verb, such as `mail.send`."),
+  key: z.string().describe("Identifies the job among those of its kind; the same over all tries."),
   org_id: z.string().describe("Empty for work of the installation"),
-  tries: z.int(),
+  tries: z.int().describe("How often it was tried before it was given up."),
   error: z.string().describe("Why the last try failed"),
-  created_at: z.string(),
-  given_up_at: z.string(),
+  created_at: field.createdAt,
+  given_up_at: z.string().describe("When its last try had failed; ISO 8601, UTC."),
 });
 
-const jobPath = z.object({ kind: z.string().max(100), key: z.string().max(300) });
+const jobPath = z.object({
+  kind: z.string().max(100).describe("Room and verb, such as `mail.send`."),
+  key: z.string().max(300).describe("Identifies the job among those of its kind."),
+});
 
 export function operatorJobOperations(deps: OperatorJobDeps) {
   const { jobs, cursors } = deps;
@@ -39,7 +43,10 @@ export function operatorJobOperations(deps: OperatorJobDeps) {
       path: "/v1/operator/jobs",
       access: "operator",
       group: "Operator",
-      query: z.object({ kind: z.string().max(100).optional(), ...pageQuery(50, 200) }),
+      query: z.object({
+        kind: z.string().max(100).optional().describe("Room and verb, such as `mail.send`."),
+        ...pageQuery(50, 200),
+      }),
       output: pageOf(jobShape),
       run({ query: { kind, limit, cursor } }) {
         const { data, next_cursor } = readPage({
@@ -62,7 +69,11 @@ export function operatorJobOperations(deps: OperatorJobDeps) {
       access: "operator",
       group: "Operator",
       params: jobPath,
-      output: z.object({ kind: z.string(), key: z.string(), status: z.literal("waiting") }),
+      output: z.object({
+        kind: z.string().describe("Room and verb, such as `mail.send`."),
+        key: z.string().describe("Identifies the job among those of its kind."),
+        status: z.literal("waiting").describe("The job waits for its next try, which is due now."),
+      }),
       errors: ["not_found"],
       run: async ({ params }, caller) => {
         await change(deps, caller, params, "job.retry", () => jobs.retry(params.kind, params.key));

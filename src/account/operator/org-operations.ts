@@ -6,6 +6,7 @@ import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type AnyOperation, type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
 import type { Book } from "../../credits/ledger/book.ts";
@@ -28,13 +29,13 @@ const reason = plainText(1000).min(1).describe("Shown to the org in its audit");
 const MOST_MICRO = 1_000_000_000_000;
 
 const seenShape = orgShape.extend({
-  balance_micro_usd: z.int(),
-  members: z.int(),
-  projects: z.int(),
+  balance_micro_usd: z.int().describe("The org's balance, micro-USD; held credit included."),
+  members: z.int().describe("How many people belong to the org, invited ones included."),
+  projects: z.int().describe("How many projects the org has."),
 });
 
 const creditBody = z.strictObject({
-  amount_micro_usd: z.int().min(-MOST_MICRO).max(MOST_MICRO),
+  amount_micro_usd: z.int().min(-MOST_MICRO).max(MOST_MICRO).describe("Negative for charges."),
   reason,
   idempotency_key: z
     .string()
@@ -43,11 +44,11 @@ const creditBody = z.strictObject({
 });
 
 const postedShape = z.object({
-  seq: z.int(),
-  kind: z.enum(["grant", "adjustment"]),
-  amount_micro_usd: z.int(),
-  balance_micro_usd: z.int(),
-  created_at: z.string(),
+  seq: z.int().describe("The entry's number, from 1 without gaps."),
+  kind: z.enum(["grant", "adjustment"]).describe("Kind of the ledger entry."),
+  amount_micro_usd: z.int().describe("Negative for charges."),
+  balance_micro_usd: z.int().describe("The org's balance after this, micro-USD."),
+  created_at: field.createdAt,
   replay: z.boolean().describe("The entry was there already"),
 });
 
@@ -72,7 +73,7 @@ function readOperations(deps: OperatorOrgDeps) {
           .max(200)
           .optional()
           .describe("Part of the id, slug, name or billing e-mail, in any case"),
-        status: z.enum(["active", "suspended", "closed"]).optional(),
+        status: z.enum(["active", "suspended", "closed"]).optional().describe("Only orgs of this status."),
         ...pageQuery(50, 200),
       }),
       output: pageOf(orgShape),

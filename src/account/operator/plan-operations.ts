@@ -7,8 +7,10 @@ import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
-import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { listOf, pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { ORG_MEANINGS } from "../fields/org-meanings.ts";
 import type { OrgRow } from "../org.ts";
 import { mostOf, type Plan, type PlanList } from "../plan.ts";
 import type { AccountTables } from "../tables.ts";
@@ -44,13 +46,13 @@ const planShape = z.object({
 
 const planOrgShape = z.object({
   id: z.string().describe("The org's id, `org_…`"),
-  slug: z.string(),
-  name: z.string(),
+  slug: z.string().describe(ORG_MEANINGS.slug),
+  name: z.string().describe(ORG_MEANINGS.name),
   status: z.enum(["active", "suspended", "closed"]).describe("Whether its keys work"),
   raised: z
     .array(
       z.object({
-        key_id: z.string(),
+        key_id: field.keyId,
         name: z.string().describe("The key's name"),
         rpm: z.int().describe("Requests a minute of this key"),
       }),
@@ -69,7 +71,7 @@ export function operatorPlanOperations(deps: OperatorPlanDeps) {
       path: "/v1/operator/plans",
       access: "operator",
       group: "Operator",
-      output: z.object({ object: z.literal("list"), data: z.array(planShape) }),
+      output: listOf(planShape),
       async run() {
         const orgs = await counts();
         return {
@@ -85,7 +87,7 @@ export function operatorPlanOperations(deps: OperatorPlanDeps) {
       path: "/v1/operator/plans/{id}/orgs",
       access: "operator",
       group: "Operator",
-      params: z.object({ id: z.string().max(100) }),
+      params: z.object({ id: field.pathId.describe("The plan's id.") }),
       query: z.object({
         raised: z
           .stringbool()

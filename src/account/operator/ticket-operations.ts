@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
@@ -36,7 +37,10 @@ export function operatorTicketOperations(deps: OperatorTicketDeps) {
       path: "/v1/operator/tickets",
       access: "operator",
       group: "Operator",
-      query: z.object({ kind: z.enum(TICKET_KINDS).optional(), ...pageQuery(50, 200) }),
+      query: z.object({
+        kind: z.enum(TICKET_KINDS).optional().describe("Only tickets of this kind."),
+        ...pageQuery(50, 200),
+      }),
       output: pageOf(ticketShape),
       run({ query: { kind, limit, cursor } }) {
         const { data, next_cursor } = readPage({
@@ -59,13 +63,17 @@ export function operatorTicketOperations(deps: OperatorTicketDeps) {
       path: "/v1/operator/tickets/{id}/decide",
       access: "operator",
       group: "Operator",
-      params: z.object({ id: z.string().max(100) }),
+      params: z.object({ id: field.pathId.describe("The ticket's id.") }),
       body: z.strictObject({
-        status: z.enum(["approved", "rejected", "closed"]),
+        status: z
+          .enum(["approved", "rejected", "closed"])
+          .describe(
+            "`approved` grants what is asked for, `rejected` refuses it, `closed` ends it otherwise.",
+          ),
         answer: answerField,
         rpm: z.int().min(1).max(1_000_000_000).optional().describe("Grants this instead of what was asked"),
       }),
-      output: ticketShape.extend({ status: z.enum(TICKET_STATUSES) }),
+      output: ticketShape.extend({ status: z.enum(TICKET_STATUSES).describe("What was decided.") }),
       errors: ["not_found", "state"],
       run: ({ params, body }, caller) => decide(deps, caller, params.id, body),
     }),

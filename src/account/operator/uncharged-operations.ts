@@ -13,7 +13,7 @@ export interface OperatorUnchargedDeps {
 }
 
 const callShape = z.object({
-  org_id: z.string(),
+  org_id: z.string().describe("The org whose call it was."),
   request_id: z
     .string()
     .describe("Request id of the call; `GET /v1/requests/{id}` of its organisation may have its record"),

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { countryField } from "../fields/countries.ts";
 import { isIndianState } from "../fields/gst-states.ts";
+import { ORG_MEANINGS } from "../fields/org-meanings.ts";
 import { normalPostalCode, postalCodeFault } from "../fields/postal-code.ts";
 import { asciiUpper, plainText } from "../fields/text-field.ts";
 import type { BillingAddress } from "../org.ts";
@@ -17,11 +18,11 @@ export interface Fault {
 
 /** The field `billing_address` of a request; parts of the address that are absent stay as they are. */
 export const addressField = z.strictObject({
-  line1: plainText(200).optional(),
-  city: plainText(100).optional(),
-  state_code: plainText(50).optional(),
-  postal_code: plainText(20).optional(),
-  country: countryField.optional(),
+  line1: plainText(200).optional().describe(ORG_MEANINGS.line1),
+  city: plainText(100).optional().describe(ORG_MEANINGS.city),
+  state_code: plainText(50).optional().describe(ORG_MEANINGS.stateCode),
+  postal_code: plainText(20).optional().describe(ORG_MEANINGS.postalCode),
+  country: countryField.optional().describe(ORG_MEANINGS.addressCountry),
 });
 
 /** ISO 3166-2 codes without the country, as the post of each country writes them. */

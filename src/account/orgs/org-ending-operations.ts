@@ -85,8 +85,15 @@ export function orgEndingOperations(deps: OrgEndingDeps) {
       group: "Organisations",
       isForClosed: true,
       params: orgPath,
-      body: z.strictObject({ user_id: z.string().min(1).max(100) }),
-      output: z.object({ owner: z.string(), previous_owner_role: z.enum(ROLES) }),
+      body: z.strictObject({
+        user_id: z.string().min(1).max(100).describe("Id of a member who has signed in: the next owner."),
+      }),
+      output: z.object({
+        owner: z.string().describe("Id of the person who owns the org now."),
+        previous_owner_role: z
+          .enum(ROLES)
+          .describe("What the previous owner is now: `admin`; `owner` if the org was handed to themselves."),
+      }),
       errors: ["not_found", "state", "plan_limit"],
       run: ({ body }, caller) => transferOrg(deps, caller, body.user_id),
     }),

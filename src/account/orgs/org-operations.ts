@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { listOf } from "../../base/operation/page.ts";
 import type { Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { ExpiringTable } from "../../store/tables/expiring-table.ts";
@@ -60,7 +61,7 @@ export function orgOperations(deps: OrgOperationDeps) {
       path: "/v1/orgs",
       access: "read:org / signed in",
       group: "Organisations",
-      output: z.object({ object: z.literal("list"), data: z.array(listedOrgShape) }),
+      output: listOf(listedOrgShape),
       run: (_input, caller, head) => ({ object: "list" as const, data: orgsOf(deps, caller, head) }),
     }),
     createOrg: operation({

@@ -6,7 +6,9 @@
 import { z } from "zod";
 import { type Clock, localDay } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
@@ -53,7 +55,10 @@ export interface MemberOperationDeps {
 }
 
 const orgPath = z.object({ org: z.string().describe("Id or slug") });
-const memberPath = z.object({ org: z.string().describe("Id or slug"), user: z.string() });
+const memberPath = z.object({
+  org: z.string().describe("Id or slug"),
+  user: z.string().describe("The member's id, `usr_…`."),
+});
 const role = z.enum(ROLES);
 
 /** [org id, day] → invitations of that day. */
@@ -82,7 +87,7 @@ export function memberOperations(deps: MemberOperationDeps) {
       access: "read:org / viewer",
       group: "Organisations",
       params: orgPath,
-      output: z.object({ object: z.literal("list"), data: z.array(memberShape) }),
+      output: listOf(memberShape),
       run: (_input, { orgId }) => ({
         object: "list" as const,
         data: people.membersOf(orgId).map((row) => memberWire(row, userOf(deps, row))),
@@ -96,7 +101,10 @@ export function memberOperations(deps: MemberOperationDeps) {
       access: "write:org / admin",
       group: "Organisations",
       params: orgPath,
-      body: z.strictObject({ email: emailField.describe("Who is invited"), role: role.default("member") }),
+      body: z.strictObject({
+        email: emailField.describe("Who is invited"),
+        role: role.default("member").describe("What the person may do in the org."),
+      }),
       output: memberShape,
       status: 201,
       errors: ["not_found", "role", "scope", "plan_limit", "state", "org_closed"],
@@ -110,8 +118,12 @@ export function memberOperations(deps: MemberOperationDeps) {
       access: "write:org / admin",
       group: "Organisations",
       params: memberPath,
-      body: z.strictObject({ role }),
-      output: z.object({ org_id: z.string(), user_id: z.string(), role }),
+      body: z.strictObject({ role: role.describe("What the person may do in the org.") }),
+      output: z.object({
+        org_id: field.orgId,
+        user_id: z.string().describe("The member's id."),
+        role: role.describe("What the person may do in the org."),
+      }),
       errors: ["not_found", "role", "scope", "last_owner", "state", "plan_limit"],
       run: ({ params, body }, caller) => updateMember(deps, caller, params.user, body.role),
     }),
@@ -124,7 +136,14 @@ export function memberOperations(deps: MemberOperationDeps) {
       group: "Organisations",
       isForClosed: true,
       params: memberPath,
-      query: z.object({ revoke_keys: z.stringbool().default(false) }),
+      query: z.object({
+        revoke_keys: z
+          .stringbool()
+          .default(false)
+          .describe(
+            "`true`: keys that the person made, or keys of theirs, are revoked in the same act. Default: they keep working.",
+          ),
+      }),
       output: z.undefined(),
       status: 204,
       errors: ["not_found", "role", "scope", "last_owner", "state"],

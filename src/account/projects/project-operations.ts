@@ -5,7 +5,9 @@ import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { HOLD_MODES } from "../../base/hold-mode.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { budgetAfter, projectBudgetField } from "../fields/budget-fields.ts";
@@ -27,7 +29,7 @@ export interface ProjectOperationDeps {
   readonly quotas: Quotas;
 }
 
-const byId = z.object({ id: z.string() });
+const byId = z.object({ id: field.projectId });
 const name = z
   .string()
   .trim()
@@ -36,8 +38,8 @@ const name = z
   .meta({ examples: ["Research"] });
 
 const createBody = z.strictObject({
-  slug: slugField.meta({ examples: ["research"] }),
-  name,
+  slug: slugField.meta({ examples: ["research"] }).describe("Short name, unique in the org."),
+  name: name.describe("Display name."),
   environment: z
     .enum(["live", "test"])
     .optional()
@@ -46,7 +48,7 @@ const createBody = z.strictObject({
 });
 
 const patchBody = z.strictObject({
-  name: name.optional(),
+  name: name.optional().describe("Display name."),
   budget: projectBudgetField.optional(),
   hold: changedHoldField.optional(),
 });
@@ -60,7 +62,7 @@ export function projectOperations(deps: ProjectOperationDeps) {
       path: "/v1/projects",
       access: "read:org / viewer",
       group: "Projects",
-      output: z.object({ object: z.literal("list"), data: z.array(projectShape) }),
+      output: listOf(projectShape),
       run: async (_input, caller) => ({
         object: "list" as const,
         data: await Promise.all(deps.accounts.projectsOf(caller.orgId).map((row) => show(deps, row))),

@@ -32,12 +32,13 @@ export const redactionOperations = ({ accounts, previewRedaction }: RedactionOpe
       sample: z
         .string()
         .max(32_768)
-        .meta({ examples: ["Write to jane@example.com or +1 415 555 2671."] }),
+        .meta({ examples: ["Write to jane@example.com or +1 415 555 2671."] })
+        .describe("A text to try the rules on; at most 32 KB."),
     }),
     output: z.object({
-      input: z.string(),
+      input: z.string().describe("The sample, as it was sent."),
       output: z.string().describe("Each span that was found is `[REDACTED:<preset>]`"),
-      redactions: z.int(),
+      redactions: z.int().describe("How many spans were replaced."),
       presets: z.array(preset).describe("All that there are"),
     }),
     async run({ body: { presets, sample } }, { orgId }) {

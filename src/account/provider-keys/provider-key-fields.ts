@@ -24,18 +24,18 @@ const onePiece = printable(MAX_CREDENTIAL_BYTES)
   .meta({ examples: ["your-own-provider-key"] });
 
 const awsKeys = z.strictObject({
-  access_key_id: printable(128).min(MIN_SECRET),
-  secret_access_key: printable(256).min(MIN_SECRET),
+  access_key_id: printable(128).min(MIN_SECRET).describe("AWS access key id."),
+  secret_access_key: printable(256).min(MIN_SECRET).describe("AWS secret access key."),
   session_token: printable(MAX_CREDENTIAL_BYTES).optional().describe("Token of temporary keys"),
 });
 
 /** A key file from Google's console; other members are dropped. */
 const serviceAccount = z.looseObject({
-  type: z.literal("service_account"),
-  client_email: printable(320),
+  type: z.literal("service_account").describe("Always `service_account`."),
+  client_email: printable(320).describe("E-mail address of the Google service account."),
   private_key: z.string().min(1).max(MAX_CREDENTIAL_BYTES).describe("PEM"),
-  private_key_id: printable(128),
-  token_uri: z.string().max(MAX_CREDENTIAL_BYTES).optional(),
+  private_key_id: printable(128).describe("Id of the Google service account's private key."),
+  token_uri: z.string().max(MAX_CREDENTIAL_BYTES).optional().describe("Where Google gives access tokens."),
 });
 
 export const credentialField = z.union([onePiece, awsKeys, serviceAccount], {

@@ -9,6 +9,7 @@ import type { Provider } from "../../base/endpoint.ts";
 import { fail } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { listOf } from "../../base/operation/page.ts";
 import { hintOf } from "../../base/provider-key.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
@@ -55,7 +56,7 @@ export function providerKeyOperations(deps: ProviderKeyOperationDeps) {
       path: "/v1/provider-keys",
       access: "read:keys / viewer",
       group: "Provider keys",
-      output: z.object({ object: z.literal("list"), data: z.array(providerKeyShape) }),
+      output: listOf(providerKeyShape),
       run: (_input, caller) => ({
         object: "list" as const,
         data: accounts.providerKeysOf(caller.orgId).map(show),
@@ -81,7 +82,7 @@ export function providerKeyOperations(deps: ProviderKeyOperationDeps) {
       path: "/v1/provider-keys/{id}",
       access: "write:keys / admin",
       group: "Provider keys",
-      params: z.object({ id: z.string() }),
+      params: z.object({ id: z.string().describe("The provider key's id.") }),
       output: z.undefined(),
       status: 204,
       errors: ["not_found", "scope", "role"],

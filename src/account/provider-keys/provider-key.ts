@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import type { Credential } from "../../base/endpoint.ts";
+import * as field from "../../base/operation/fields.ts";
 
 /** Ids of stored provider keys: `pk_` and a ULID. */
 export interface ProviderKeyRow {
@@ -26,17 +27,17 @@ const PROVIDER_KEY_STATUSES = ["active", "unreadable"] as const;
 export type ProviderKeyStatus = (typeof PROVIDER_KEY_STATUSES)[number];
 
 export const providerKeyShape = z.object({
-  id: z.string(),
-  provider: z.string(),
-  name: z.string(),
+  id: z.string().describe("The provider key's id."),
+  provider: field.providerId,
+  name: z.string().describe("Your name for the key."),
   hint: z.string().describe("Last four characters of what names the credential"),
-  platform_fallback: z.boolean(),
+  platform_fallback: z.boolean().describe("The gateway's own keys stand in when this one is refused."),
   status: z
     .enum(PROVIDER_KEY_STATUSES)
     .describe(
       "`unreadable`: the gateway lost the key that it was encrypted with; delete it and add it again",
     ),
-  created_at: z.string(),
+  created_at: field.createdAt,
 });
 
 export const providerKeyWire = (

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
@@ -22,9 +23,9 @@ export interface TokenOperationDeps {
 
 const tokenShape = z.object({
   id: z.string().describe("The token's id; `actor` in the log"),
-  hint: z.string(),
+  hint: z.string().describe("The end of the secret, to tell keys apart."),
   status: z.enum(["active", "revoked"]).describe("`revoked`: the org has no directory now"),
-  created_at: z.string(),
+  created_at: field.createdAt,
   last_used: z.string().nullable().describe("Day of the last use, UTC; null: never used"),
   previous_works_until: z
     .string()

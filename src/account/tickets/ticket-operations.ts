@@ -44,7 +44,10 @@ export function ticketOperations(deps: TicketOperationDeps) {
       path: "/v1/tickets",
       access: "read:org / everyone",
       group: "Tickets",
-      query: z.object({ kind: z.enum(TICKET_KINDS).optional(), ...pageQuery(50, 200) }),
+      query: z.object({
+        kind: z.enum(TICKET_KINDS).optional().describe("Only tickets of this kind."),
+        ...pageQuery(50, 200),
+      }),
       output: pageOf(ticketShape),
       run: ({ query }, caller) => listTickets(deps, caller, query),
     }),
@@ -58,8 +61,10 @@ export function ticketOperations(deps: TicketOperationDeps) {
       isForClosed: true,
       body: z.strictObject({
         kind: z.enum(["refund", "other"]).default("other").describe("Other kinds have routes of their own"),
-        subject: plainText(200).min(1),
-        message: plainText(10_000).default(""),
+        subject: plainText(200).min(1).describe("What it is about, in one line of 200 characters at most."),
+        message: plainText(10_000)
+          .default("")
+          .describe("What is asked for, 10,000 characters at most; the ticket has it in `body.message`."),
       }),
       output: ticketShape,
       status: 201,
@@ -73,7 +78,7 @@ export function ticketOperations(deps: TicketOperationDeps) {
       path: "/v1/tickets/{id}",
       access: "read:org / everyone",
       group: "Tickets",
-      params: z.object({ id: z.string() }),
+      params: z.object({ id: z.string().describe("The ticket's id.") }),
       output: ticketShape,
       errors: ["not_found"],
       run({ params }, caller) {
@@ -108,14 +113,14 @@ function limitRequestOperations(deps: TicketOperationDeps) {
       access: "write:keys / member",
       group: "Tickets",
       body: z.strictObject({
-        key_id: z.string().min(1).max(100),
+        key_id: z.string().min(1).max(100).describe("The key's id."),
         rpm: z.int().min(1).max(MAX_RPM).describe("Requests a minute for the key: more than it has now"),
-        reason: reason.default(""),
+        reason: reason.default("").describe("What for, 2,000 characters at most; who decides reads it."),
       }),
       output: z.object({
         status: z.enum(TICKET_STATUSES).describe("The ticket's"),
         applied: limitsShape.required().describe("The key's limits in force now"),
-        ticket: ticketShape,
+        ticket: ticketShape.describe("What the request became: decided already, or open."),
       }),
       status: 201,
       errors: ["scope", "role", "state", "plan_limit"],

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
+import * as field from "../../base/operation/fields.ts";
 
 export const TICKET_KINDS = ["limit_increase", "invoice_correction", "refund", "close_org", "other"] as const;
 export type TicketKind = (typeof TICKET_KINDS)[number];
@@ -37,11 +38,11 @@ export const newTicket = (
 });
 
 export const ticketShape = z.object({
-  id: z.string(),
-  org_id: z.string(),
+  id: z.string().describe("The ticket's id."),
+  org_id: field.orgId,
   kind: z.enum(TICKET_KINDS).describe("What is asked for"),
   status: z.enum(TICKET_STATUSES).describe("`open` until it is decided, which happens once"),
-  subject: z.string(),
+  subject: z.string().describe("What it is about, in one line of 200 characters at most."),
   body: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .describe(
@@ -50,9 +51,12 @@ export const ticketShape = z.object({
   created_by: z
     .string()
     .describe("E-mail of who asked; of a ticket made with a key, of who made the key; empty where not known"),
-  created_at: z.string(),
-  answer: z.string().optional(),
-  decided_at: z.string().optional(),
+  created_at: field.createdAt,
+  answer: z.string().optional().describe("What was decided, in words; absent while the ticket is open."),
+  decided_at: z
+    .string()
+    .optional()
+    .describe("When it was decided; ISO 8601, UTC. Absent while the ticket is open."),
 });
 
 export const ticketWire = (row: TicketRow): z.input<typeof ticketShape> => ({

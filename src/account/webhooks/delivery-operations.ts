@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
 import type { Quotas } from "../../base/quota.ts";
@@ -36,8 +37,8 @@ export interface WebhookOperationDeps {
 }
 
 const query = z.object({
-  status: z.enum(DELIVERY_STATUSES).optional(),
-  type: z.enum(EVENT_NAMES).optional(),
+  status: z.enum(DELIVERY_STATUSES).optional().describe("Only deliveries of this status."),
+  type: z.enum(EVENT_NAMES).optional().describe("Only deliveries of events of this type."),
   ...pageQuery(50, 200),
 });
 
@@ -49,7 +50,7 @@ export const deliveryOperations = (deps: WebhookOperationDeps) => ({
     path: "/v1/webhooks/{id}/deliveries",
     access: "read:org / admin",
     group: "Webhooks",
-    params: z.object({ id: z.string().max(100) }),
+    params: z.object({ id: field.pathId.describe("The webhook's id.") }),
     query,
     output: pageOf(deliveryShape),
     errors: ["not_found"],
@@ -62,7 +63,10 @@ export const deliveryOperations = (deps: WebhookOperationDeps) => ({
     path: "/v1/webhooks/{id}/deliveries/{delivery}/redeliver",
     access: "write:org / admin",
     group: "Webhooks",
-    params: z.object({ id: z.string().max(100), delivery: z.string().max(100) }),
+    params: z.object({
+      id: field.pathId.describe("The webhook's id."),
+      delivery: field.pathId.describe("The delivery's id."),
+    }),
     output: deliveryShape,
     errors: ["not_found", "scope", "state"],
     run: ({ params }, caller) => redeliver(deps, caller, params.id, params.delivery),

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
+import * as field from "../../base/operation/fields.ts";
 import { EVENT_NAMES, type EventName } from "../../store/events/types.ts";
 import { TRIED_MS } from "./schedule.ts";
 
@@ -123,20 +124,31 @@ export const shownText = (bytes: Uint8Array): string =>
   new TextDecoder().decode(bytes.subarray(0, SHOWN_BYTES), { stream: bytes.length > SHOWN_BYTES });
 
 export const deliveryShape = z.object({
-  id: z.string(),
-  event_id: z.string(),
-  type: z.enum(EVENT_NAMES),
-  attempt: z.int(),
-  status: z.enum(DELIVERY_STATUSES),
-  http_status: z.int(),
-  duration_ms: z.int(),
-  response: z.string(),
-  error: z.string(),
-  request: z.string().optional(),
-  headers: z.record(z.string(), z.string()).optional(),
-  created_at: z.string(),
-  attempted_at: z.string().optional(),
-  next_at: z.string().optional(),
+  id: z.string().describe("The delivery's id."),
+  event_id: z.string().describe("The event that is sent; the same as `webhook-id`."),
+  type: z.enum(EVENT_NAMES).describe("The event's type."),
+  attempt: z.int().describe("Tries so far."),
+  status: z.enum(DELIVERY_STATUSES).describe("`pending`, `delivered` or `failed`."),
+  http_status: z.int().describe("What the receiver answered to the last try; 0: nothing."),
+  duration_ms: z
+    .int()
+    .describe(
+      "How long the last try took, milliseconds; 0 where no valid answer came from an address that is not public.",
+    ),
+  response: z
+    .string()
+    .describe(
+      "The answer to the last try: its first 2 KB, as text; empty where it came from an address that is not public.",
+    ),
+  error: z.string().describe("Why there is no good answer; empty if there is one."),
+  request: z.string().optional().describe("What is sent: its first 2 KB."),
+  headers: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("What the last try was sent with, without the signature."),
+  created_at: field.createdAt,
+  attempted_at: z.string().optional().describe("When the last try was made; ISO 8601, UTC."),
+  next_at: z.string().optional().describe("When it is tried next; ISO 8601, UTC. Absent: never."),
 });
 
 /** @param request the body as it is sent; undefined where the event is no longer kept */

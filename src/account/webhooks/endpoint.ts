@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
+import * as field from "../../base/operation/fields.ts";
 import { EVENT_NAMES, type EventName } from "../../store/events/types.ts";
 
 /**
@@ -41,19 +42,29 @@ export const chosenTypes = z
   .transform((types) => [...new Set(types)]);
 
 export const endpointShape = z.object({
-  id: z.string(),
-  org_id: z.string(),
-  url: z.string(),
-  events: z.array(z.enum(EVENT_NAMES)),
-  description: z.string(),
-  status: z.enum(["active", "disabled"]),
-  disabled_reason: z.enum(DISABLED_REASONS).optional(),
-  previous_secret_until: z.string().optional(),
-  created_at: z.string(),
+  id: z.string().describe("The webhook's id."),
+  org_id: field.orgId,
+  url: z.string().describe("Where events are posted to."),
+  events: z.array(z.enum(EVENT_NAMES)).describe("Types of events that are sent; none: all."),
+  description: z.string().describe("Your words about it."),
+  status: z.enum(["active", "disabled"]).describe("`active` or `disabled`."),
+  disabled_reason: z
+    .enum(DISABLED_REASONS)
+    .optional()
+    .describe(
+      "`manual`: by somebody of the org; `gone`: the receiver answered 410; `failing`: nothing but failures for five days.",
+    ),
+  previous_secret_until: z
+    .string()
+    .optional()
+    .describe("Until then the secret before signs too; ISO 8601, UTC."),
+  created_at: field.createdAt,
 });
 
 /** The answer to creation and rotation alone shows the secret. */
-export const endpointWithSecretShape = endpointShape.extend({ secret: z.string() });
+export const endpointWithSecretShape = endpointShape.extend({
+  secret: z.string().describe("Signs what is sent: `whsec_` and base64 of 32 bytes. It is shown this once."),
+});
 
 export function endpointWire(row: EndpointRow, nowMs: number): z.input<typeof endpointShape> {
   const untilMs = row.secrets[1]?.untilMs ?? 0;

@@ -2,7 +2,9 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { listOf } from "../../base/operation/page.ts";
 import { assertWithin } from "../../base/quota.ts";
 import { parseTarget } from "../../outbound/target.ts";
 import { plainText } from "../fields/text-field.ts";
@@ -23,7 +25,7 @@ import { webhookTest } from "./webhook-events.ts";
 /** The secret before goes on signing for so long. */
 const ROTATION_MS = 86_400_000;
 
-const byId = z.object({ id: z.string().max(100) });
+const byId = z.object({ id: field.pathId.describe("The webhook's id.") });
 const url = z
   .string()
   .max(2048)
@@ -35,13 +37,13 @@ const description = plainText(500);
 const createBody = z.strictObject({
   url,
   events: types.default([]),
-  description: description.default(""),
+  description: description.default("").describe("Your words about it."),
 });
 
 const patchBody = z.strictObject({
   url: url.optional(),
   events: types.optional(),
-  description: description.optional(),
+  description: description.optional().describe("Your words about it."),
   status: z
     .enum(["active", "disabled"])
     .optional()
@@ -64,7 +66,7 @@ function readingOperations({ tables, clock }: WebhookOperationDeps) {
       path: "/v1/webhooks",
       access: "read:org / admin",
       group: "Webhooks",
-      output: z.object({ object: z.literal("list"), data: z.array(endpointShape) }),
+      output: listOf(endpointShape),
       run: (_input, { orgId }) => ({
         object: "list" as const,
         data: tables.endpointsOf(orgId).map(show),

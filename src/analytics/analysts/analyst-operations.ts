@@ -7,7 +7,9 @@ import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
@@ -47,12 +49,12 @@ const body = z.strictObject({
 });
 
 const shape = z.object({
-  id: z.string(),
-  object: z.literal("analytics_user"),
+  id: field.id,
+  object: field.objectOf("analytics_user"),
   name: z.string().describe("What it is for"),
   org_id: z.string().describe("Whose rows it reads; empty: those of all orgs"),
   username: z.string().describe("User name at the database"),
-  created_at: z.string(),
+  created_at: field.createdAt,
   expires_at: z.string().describe("From then on the database refuses it"),
 });
 const madeShape = shape.extend({
@@ -62,8 +64,8 @@ const madeShape = shape.extend({
     .describe("ClickHouse's HTTP interface, for the embedded engine as seen from the gateway's machine"),
   database: z.string().describe("Name of the database"),
 });
-const byId = z.object({ id: z.string().max(100) });
-const list = z.object({ object: z.literal("list"), data: z.array(shape) });
+const byId = z.object({ id: field.pathId });
+const list = listOf(shape);
 
 const wire = (row: AnalystRow) => ({
   id: row.id,

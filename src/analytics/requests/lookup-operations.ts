@@ -55,7 +55,10 @@ const FLUSH_MS = 5000;
 const RETRY_MS = 1000;
 
 const idPath = z.object({
-  id: z.string().regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32"),
+  id: z
+    .string()
+    .regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32")
+    .describe("Request id of the call."),
 });
 
 /**

@@ -17,15 +17,15 @@ export const word = z.string().max(256);
 export const FILTERS = {
   since: instant.optional().describe("From this instant on."),
   until: instant.optional().describe("Before this instant."),
-  project_id: word.optional(),
-  key_id: word.optional(),
-  model: word.optional(),
-  provider: word.optional(),
-  status: z.enum(["ok", "error", "cancelled", "rejected"]).optional(),
+  project_id: word.optional().describe("Only calls of this project."),
+  key_id: word.optional().describe("Only calls with this key."),
+  model: word.optional().describe("Only calls of this model, `<vendor>/<model>`."),
+  provider: word.optional().describe("Only calls to this provider."),
+  status: z.enum(["ok", "error", "cancelled", "rejected"]).optional().describe("Only calls that ended so."),
   errors_only: flag.optional().describe("Only `error` and `rejected`."),
   fallbacks_only: flag.optional().describe("Only calls that took more than one attempt."),
-  min_cost_micro: z.coerce.number().int().optional(),
-  max_cost_micro: z.coerce.number().int().optional(),
+  min_cost_micro: z.coerce.number().int().optional().describe("Calls that cost so much at least, micro-USD."),
+  max_cost_micro: z.coerce.number().int().optional().describe("Calls that cost so much at most, micro-USD."),
   q: z.string().max(26).optional().describe("Prefix of the request id."),
 };
 

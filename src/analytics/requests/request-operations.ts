@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
@@ -18,8 +19,8 @@ export interface RequestsDeps extends FeedDeps {
 
 const query = z.object({
   ...FILTERS,
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-  cursor: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(500).default(50).describe("So many at most."),
+  cursor: z.string().optional().describe("`next_cursor` of the page before."),
 });
 
 export function requestsOperations(deps: RequestsDeps) {
@@ -34,8 +35,8 @@ export function requestsOperations(deps: RequestsDeps) {
     group: "Usage",
     query,
     output: z.object({
-      object: z.literal("list"),
-      data: z.array(requestSchema),
+      object: field.objectOf("list"),
+      data: z.array(requestSchema).describe("What is listed."),
       next_cursor: z.string().describe("Empty on the last page."),
       ...INCOMPLETE_SINCE,
     }),

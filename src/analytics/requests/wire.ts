@@ -1,6 +1,7 @@
 /** The shapes of records on the wire (specification, "Generation", "Request record") and their conversion from a record. */
 import { z } from "zod";
 import { isoTime, recordTime } from "../../base/clock.ts";
+import * as field from "../../base/operation/fields.ts";
 import { usageWire } from "../../base/usage.ts";
 import { REQUEST_COLUMNS, type Values, valuesOf } from "../../record/columns.ts";
 import type { CallRecord, PayloadState } from "../../record/record.ts";
@@ -13,53 +14,73 @@ const firstByte = milliseconds.describe(
   "From arrival to the first byte for the client; of a whole answer, whose bytes leave at once, to all of it. 0: no byte.",
 );
 
-const usageSchema = z.object({
-  input_tokens: count,
-  output_tokens: count,
-  cache_read_tokens: count,
-  cache_write_tokens: count,
-  reasoning_tokens: count,
-});
+const tokens = field.tokens(count);
+const usageSchema = z.object(tokens).describe("Tokens read and written.");
+const duration = milliseconds.describe("From the request to the end of the answer, milliseconds.");
+const gatewayOverhead = milliseconds.describe(
+  "The part of the call's time in which no provider was waited for, milliseconds.",
+);
+const upstreamFirstToken = milliseconds.describe(
+  "From the attempt that answered to its first token, milliseconds.",
+);
+const stopSchema = z
+  .object({
+    reason: z
+      .string()
+      .describe(
+        "In one word for all providers: `stop`, `length`, `tool_calls`, `content_filter`, or what the provider says besides.",
+      ),
+  })
+  .describe("Why the answer ended.");
 
-const costSchema = z.object({
-  total_micro_usd: z.int(),
-  lines: z.array(
-    z.object({
-      kind: z.string(),
-      units: count,
-      unit_price_nano: count,
-      micro_usd: z.int(),
-      tool: z.string().optional().describe("The tool that the provider ran; only of kind `server_tool`."),
-      tier: z.string().optional().describe("The tier whose price it is; absent: the standard price."),
-    }),
-  ),
-  price_version: z.string(),
-});
+/** What records and details tell of an attempt. */
+const attemptFields = {
+  attempt: count.describe("Which attempt it was, from 1."),
+  provider: field.providerId,
+  outcome: z.string().describe("How the attempt ended."),
+  http_status: count.describe("What the provider answered; 0: nothing."),
+  ttft_ms: milliseconds.describe("From the attempt to its first token, milliseconds."),
+};
+
+const costSchema = z
+  .object({
+    total_micro_usd: z.int().describe("The sum of the lines, micro-USD."),
+    lines: z
+      .array(
+        z.object({
+          kind: z.string().describe("What is charged: `input`, `output`, `cache_read`, …"),
+          units: count.describe("Tokens, or what else the line counts."),
+          unit_price_nano: count.describe("Nano-USD a unit."),
+          micro_usd: z.int().describe("The line's sum, micro-USD."),
+          tool: z.string().optional().describe("The tool that the provider ran; only of kind `server_tool`."),
+          tier: z.string().optional().describe("The tier whose price it is; absent: the standard price."),
+        }),
+      )
+      .describe("What the cost is made of; each line is rounded once."),
+    price_version: z.string().describe("The version of the prices; empty where nothing is charged."),
+  })
+  .describe("What the call costs.");
 
 export const generationSchema = z.object({
-  id: z.string(),
+  id: z.string().describe("Request id of the call."),
   created: z.string().describe("ISO 8601 with milliseconds."),
-  model: z.string(),
-  resolved: z.object({
-    provider: z.string(),
-    endpoint_id: z.string(),
-    upstream_model: z.string(),
-    region: z.string(),
-  }),
+  model: field.modelId,
+  resolved: z
+    .object({
+      provider: field.providerId,
+      endpoint_id: field.endpointId,
+      upstream_model: field.upstreamModel,
+      region: field.region,
+    })
+    .describe("Where the call was answered."),
   usage: usageSchema,
   cost: costSchema,
-  timing: z.object({ ttft_ms: firstByte, duration_ms: milliseconds, gw_overhead_ms: milliseconds }),
-  stop: z.object({ reason: z.string() }),
-  attempts: z.array(
-    z.object({
-      attempt: count,
-      provider: z.string(),
-      outcome: z.string(),
-      http_status: count,
-      ttft_ms: milliseconds,
-    }),
-  ),
-  warnings: z.array(z.string()),
+  timing: z
+    .object({ ttft_ms: firstByte, duration_ms: duration, gw_overhead_ms: gatewayOverhead })
+    .describe("Times of the call."),
+  stop: stopSchema,
+  attempts: z.array(z.object(attemptFields)).describe("The endpoints that were asked, in order."),
+  warnings: field.warnings,
 });
 
 export const generationWire = (r: CallRecord): z.input<typeof generationSchema> => ({
@@ -91,32 +112,32 @@ export const generationWire = (r: CallRecord): z.input<typeof generationSchema> 
 });
 
 export const requestSchema = z.object({
-  request_id: z.string(),
+  request_id: field.requestId,
   ts: z.string().describe("YYYY-MM-DD hh:mm:ss.mmm, UTC."),
-  project_id: z.string(),
-  key_id: z.string(),
-  model: z.string(),
-  provider: z.string(),
-  endpoint_id: z.string(),
-  region: z.string(),
-  status: z.enum(["ok", "error", "cancelled", "rejected"]),
-  http_status: count,
+  project_id: field.projectId,
+  key_id: field.keyId,
+  model: field.modelId,
+  provider: field.providerId,
+  endpoint_id: field.endpointId,
+  region: field.region,
+  status: z.enum(["ok", "error", "cancelled", "rejected"]).describe("How the call ended."),
+  http_status: count.describe("What the client got."),
   error_code: z.string().describe("Empty when none."),
-  stop_reason: z.string(),
-  attempts: count,
-  input_tokens: count,
-  cache_read_tokens: count,
-  output_tokens: count,
-  usage_source: z.enum(["provider", "estimated", "none"]),
-  cost_micro: z.int(),
+  stop_reason: z.string().describe("Why the answer ended."),
+  attempts: count.describe("How many endpoints were asked."),
+  input_tokens: tokens.input_tokens,
+  cache_read_tokens: tokens.cache_read_tokens,
+  output_tokens: tokens.output_tokens,
+  usage_source: field.usageSource,
+  cost_micro: z.int().describe("What was charged, micro-USD."),
   ttft_ms: firstByte,
-  duration_ms: milliseconds,
-  stream: z.boolean(),
-  byok: z.boolean(),
-  zdr: z.boolean(),
+  duration_ms: duration,
+  stream: z.boolean().describe("The answer came as server-sent events."),
+  byok: z.boolean().describe("An org's own provider key answered."),
+  zdr: z.boolean().describe("Zero data retention: nothing of the call is kept, here or at the provider."),
   logged: z.boolean().describe("Whether request and answer were kept."),
-  app_id: z.string(),
-  user_hash: z.string(),
+  app_id: z.string().describe("The app that called."),
+  user_hash: z.string().describe("Hash of the end user's name; empty without one."),
 });
 
 /** The members of a schema that have the same name as a column of `requests`. */
@@ -133,58 +154,77 @@ export function listItem({ payload_state, ...values }: Values): z.input<typeof r
 }
 
 const part = z.union([
-  z.object({ type: z.enum(["text", "reasoning"]), text: z.string() }),
-  z.object({ type: z.literal("tool_call"), id: z.string(), name: z.string(), arguments: z.string() }),
+  z.object({
+    type: z.enum(["text", "reasoning"]).describe("What kind of thing this is."),
+    text: z.string().describe("The text."),
+  }),
+  z.object({
+    type: z.literal("tool_call").describe("What kind of thing this is."),
+    id: z.string().describe("Request id of the call."),
+    name: z.string().describe("Its name."),
+    arguments: z.string().describe("JSON text of an object."),
+  }),
 ]);
 
 export const requestDetailSchema = requestSchema.extend({
-  cell: z.string(),
-  dialect_in: z.string(),
-  upstream_model: z.string(),
-  price_version_id: z.string(),
-  upstream_ttft_ms: milliseconds,
-  gw_overhead_ms: milliseconds,
-  bytes_in: count,
-  bytes_out: count,
-  tool_calls: count,
-  has_images: z.boolean(),
-  has_tools: z.boolean(),
-  has_schema: z.boolean(),
+  cell: z.string().describe("The gateway process that took the call."),
+  dialect_in: z.string().describe("The format that the client spoke."),
+  upstream_model: field.upstreamModel,
+  price_version_id: z.string().describe("The version of the prices."),
+  upstream_ttft_ms: upstreamFirstToken,
+  gw_overhead_ms: gatewayOverhead,
+  bytes_in: count.describe("Bytes of the request's body."),
+  bytes_out: count.describe("Bytes of the answer's body."),
+  tool_calls: count.describe("Tools that the answer calls."),
+  has_images: z.boolean().describe("The request has images."),
+  has_tools: z.boolean().describe("The request has tools."),
+  has_schema: z.boolean().describe("The request asks for JSON of a schema."),
   policy: z.string().describe("The routing policy that decided; empty where none is in force."),
   policy_version: count.describe("0 where none is."),
   rule: z.string().describe("The rule of it that matched; empty: none did."),
   canary: z.string().describe("Endpoint of the canary in whose share the call was; else empty."),
   experiment: z.string().describe("The experiment that the call was part of; else empty."),
-  arm: z.string(),
-  cache_write_tokens: count,
-  reasoning_tokens: count,
-  tags: z.record(z.string(), z.string()),
-  user_agent: z.string(),
-  client_ip_prefix: z.string(),
-  route_trace: z.string(),
-  timing: z.object({
-    ttft_ms: firstByte,
-    upstream_ttft_ms: milliseconds,
-    duration_ms: milliseconds,
-    gw_overhead_ms: milliseconds,
-  }),
-  usage: z.object({ source: z.string(), normalised: usageSchema }),
-  attempt_rows: z.array(
-    z.object({
-      attempt: count,
-      ts: z.string(),
-      provider: z.string(),
-      endpoint_id: z.string(),
-      pool_id: z.string(),
-      key_hint: z.string(),
-      outcome: z.string(),
-      http_status: count,
-      error_class: z.string(),
-      ttft_ms: milliseconds,
-      duration_ms: milliseconds,
-      output_tokens: count,
-    }),
-  ),
+  arm: z.string().describe("The experiment's arm."),
+  cache_write_tokens: tokens.cache_write_tokens,
+  reasoning_tokens: tokens.reasoning_tokens,
+  tags: z.record(z.string(), z.string()).describe("Words of yours to group and find calls by."),
+  user_agent: z.string().describe("The client's `User-Agent`."),
+  client_ip_prefix: z.string().describe("The client's network: /24 of IPv4, /48 of IPv6."),
+  route_trace: z.string().describe("What decided about the endpoints."),
+  timing: z
+    .object({
+      ttft_ms: firstByte,
+      upstream_ttft_ms: upstreamFirstToken,
+      duration_ms: duration,
+      gw_overhead_ms: gatewayOverhead,
+    })
+    .describe("Times of the call."),
+  usage: z
+    .object({
+      source: z
+        .string()
+        .describe("Who counted the tokens: the provider, an estimate of the gateway, or nobody."),
+      normalised: usageSchema.describe("The counts in one form for all providers."),
+    })
+    .describe("Tokens read and written."),
+  attempt_rows: z
+    .array(
+      z.object({
+        ...attemptFields,
+        ts: z.string().describe("When the attempt began, `YYYY-MM-DD hh:mm:ss.mmm`, UTC."),
+        endpoint_id: field.endpointId,
+        pool_id: z.string().describe("The pool of keys that the attempt's key belongs to."),
+        key_hint: z.string().describe("The end of the provider key that was used."),
+        error_class: z
+          .string()
+          .describe(
+            "Whose failure it was: `client`, `capacity`, `auth`, `server`, `network`, `timeout`, `protocol`; empty: none.",
+          ),
+        duration_ms: milliseconds.describe("From the attempt to its end, milliseconds."),
+        output_tokens: tokens.output_tokens,
+      }),
+    )
+    .describe("The endpoints that were asked, in order."),
   payload_state: z
     .enum(["available", "off", "zdr", "expired", "erased", "restricted"])
     .describe(
@@ -205,9 +245,15 @@ export const requestDetailSchema = requestSchema.extend({
     ),
   response: z
     .object({
-      candidates: z.array(
-        z.object({ index: count, content: z.array(part), stop: z.object({ reason: z.string() }) }),
-      ),
+      candidates: z
+        .array(
+          z.object({
+            index: count.describe("Which of the answers, inputs or documents it is, from 0."),
+            content: z.array(part).describe("What is said: a text, or parts of several kinds."),
+            stop: stopSchema,
+          }),
+        )
+        .describe("The answers."),
       usage: usageSchema,
       cost: costSchema,
     })

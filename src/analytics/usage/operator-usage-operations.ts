@@ -1,6 +1,7 @@
 /** `GET /v1/operator/usage`: what each org uses, and how much of the disk its calls take. */
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
+import * as field from "../../base/operation/fields.ts";
 import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { ClickHouse, QueryLimits } from "../clickhouse/client.ts";
@@ -37,14 +38,14 @@ const storedSchema = z.object({
 });
 
 const answer = z.object({
-  object: z.literal("operator_usage"),
-  range: z.object({ from: z.string(), to: z.string() }).describe("The period that is summed."),
+  object: field.objectOf("operator_usage"),
+  range: z.object({ from: field.period.from, to: field.period.to }).describe("The period that is summed."),
   ...INCOMPLETE_SINCE,
-  totals: totalsSchema,
+  totals: totalsSchema.describe("Sums of the whole period."),
   tables: z
     .array(
       z.object({
-        name: z.string(),
+        name: z.string().describe("The table's name."),
         rows: z.int().describe("Rows; of sums, several may still be merged into one"),
         bytes: z.int().describe("On the disk"),
       }),
@@ -53,7 +54,7 @@ const answer = z.object({
   orgs: z
     .array(
       z.object({
-        org_id: z.string(),
+        org_id: z.string().describe("The org that called."),
         ...SUM_FIELDS,
         stored: storedSchema.describe("What is kept of its calls, whenever they were"),
       }),
@@ -121,8 +122,8 @@ export function operatorUsageOperations({ clickhouse, clock, waitForInserts }: O
       group: "Operator",
       query: z.object({
         ...RANGE_FIELDS,
-        sort: z.enum(["cost", "requests", "bytes"]).default("cost"),
-        limit: z.coerce.number().int().min(1).max(1000).default(100),
+        sort: z.enum(["cost", "requests", "bytes"]).default("cost").describe("What the order goes by."),
+        limit: z.coerce.number().int().min(1).max(1000).default(100).describe("So many at most."),
       }),
       output: answer,
       errors: ["query_too_large", "analytics_unavailable"],

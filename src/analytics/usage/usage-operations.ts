@@ -3,13 +3,14 @@
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
+import * as field from "../../base/operation/fields.ts";
 import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { DAY_MS, HOUR_MS } from "../../base/time.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
 import type { QueryBudget } from "../clickhouse/query-budget.ts";
 import { environmentCondition } from "../requests/record-access.ts";
-import { flag, word } from "../requests/request-filters.ts";
+import { FILTERS, flag, word } from "../requests/request-filters.ts";
 import {
   BUCKETS,
   type Condition,
@@ -38,14 +39,17 @@ export interface UsageDeps {
 
 const query = z.object({
   ...RANGE_FIELDS,
-  granularity: z.enum(["hour", "day"]).optional(),
-  group_by: z.enum(["project", "key", "model", "provider", "byok", "app", "tag"]).optional(),
+  granularity: z.enum(["hour", "day"]).optional().describe("The length of each item of the series."),
+  group_by: z
+    .enum(["project", "key", "model", "provider", "byok", "app", "tag"])
+    .optional()
+    .describe("What the groups are."),
   tag: word.min(1).optional().describe("Key of the tag, with group_by=tag."),
   compare: flag.optional().describe("Adds the totals of the period before, of the same length."),
-  project_id: word.optional(),
-  key_id: word.optional(),
-  model: word.optional(),
-  provider: word.optional(),
+  project_id: FILTERS.project_id,
+  key_id: FILTERS.key_id,
+  model: FILTERS.model,
+  provider: FILTERS.provider,
 });
 
 type Query = z.output<typeof query>;
@@ -54,16 +58,32 @@ type Query = z.output<typeof query>;
 export const USAGE_QUERY = query;
 
 const usageSchema = z.object({
-  object: z.literal("usage"),
-  range: z.object({ from: z.string(), to: z.string(), granularity: z.enum(["hour", "day"]) }),
+  object: field.objectOf("usage"),
+  range: z
+    .object({
+      from: field.period.from,
+      to: field.period.to,
+      granularity: z.enum(["hour", "day"]).describe("The length of each item of the series."),
+    })
+    .describe("The period that is summed."),
   group_by: z.string().describe("Empty when not grouped."),
-  totals: totalsSchema,
-  series: z.array(totalsSchema.extend({ bucket: z.string() })),
-  groups: z.array(totalsSchema.extend({ key: z.string() })),
+  totals: totalsSchema.describe("Sums of the whole period."),
+  series: z
+    .array(totalsSchema.extend({ bucket: z.string().describe("When the item begins; ISO 8601, UTC.") }))
+    .describe("Sums by hour or day."),
+  groups: z
+    .array(
+      totalsSchema.extend({ key: z.string().describe("What the group is: a project, a key, a model, …") }),
+    )
+    .describe("Sums by group, the dearest first."),
   ...INCOMPLETE_SINCE,
   compare: z
-    .object({ range: z.object({ from: z.string(), to: z.string() }), totals: totalsSchema })
-    .optional(),
+    .object({
+      range: z.object({ from: field.period.from, to: field.period.to }).describe("The period before."),
+      totals: totalsSchema.describe("Sums of the whole period."),
+    })
+    .optional()
+    .describe("The totals of the period before."),
 });
 
 export function usageOperations({ budget, clock, waitForInserts }: UsageDeps) {

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
+import * as field from "../../base/operation/fields.ts";
 import { DAY_MS } from "../../base/time.ts";
 import { instant } from "../requests/request-filters.ts";
 import { type Period, SUMS } from "./usage-sums.ts";
@@ -44,14 +45,10 @@ export function periodOf(q: RangeQuery, nowMs: number): Period {
 
 /** One field for each of {@link SUMS}. */
 export const SUM_FIELDS = {
-  requests: z.int(),
-  ok: z.int(),
+  requests: z.int().describe("How many calls."),
+  ok: z.int().describe("Calls that were answered whole."),
   errors: z.int().describe("`error` and `rejected`; `cancelled` counts as neither."),
-  input_tokens: z.int(),
-  output_tokens: z.int(),
-  cache_read_tokens: z.int(),
-  cache_write_tokens: z.int(),
-  reasoning_tokens: z.int(),
+  ...field.tokens(z.int()),
   cost_micro: z.int().describe("What was charged: calls with test keys cost nothing."),
 };
 

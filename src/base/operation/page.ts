@@ -2,15 +2,22 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { Cursors } from "./cursor.ts";
+import * as field from "./fields.ts";
 
 /** Query of a paged list. */
 export const pageQuery = (usual: number, most: number) => ({
-  limit: z.coerce.number().int().min(1).max(most).default(usual),
-  cursor: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(most).default(usual).describe("So many at most."),
+  cursor: z.string().optional().describe("`next_cursor` of the page before."),
 });
 
+/** A list that is told whole. */
+export const listOf = <S extends z.ZodType>(item: S) =>
+  z.object({ object: field.objectOf("list"), data: z.array(item).describe("What is listed.") });
+
 export const pageOf = <S extends z.ZodType>(item: S) =>
-  z.object({ object: z.literal("list"), data: z.array(item), next_cursor: z.string() });
+  listOf(item).extend({
+    next_cursor: z.string().describe("Asks for the next page; empty on the last one."),
+  });
 
 /** Rows read per page: a filter that few rows match yields a short page instead of blocking the process. */
 const MAX_SCAN = 5000;

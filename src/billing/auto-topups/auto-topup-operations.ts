@@ -37,7 +37,7 @@ const view = z.object({
   methods: z.array(z.enum(MANDATE_METHODS)).describe("By which a mandate can be registered"),
   cap_minor: z.int().describe("Most of one debit, tax included, in paise or cents"),
   notify_hours: z.int().describe("A debit is announced at least so many hours before it"),
-  currency: z.enum(CURRENCIES),
+  currency: z.enum(CURRENCIES).describe("The org's billing currency."),
   min_amount_minor: z.int().describe("A smaller amount is refused"),
 });
 

@@ -1,12 +1,13 @@
 /** Events of automatic top-ups. */
 import { z } from "zod";
+import * as field from "../../base/operation/fields.ts";
 import { eventType } from "../../store/events/types.ts";
 import { topupShape } from "../topups/topup.ts";
 
 const debit = z.object({
-  mandate_id: z.string(),
-  org_id: z.string(),
-  currency: z.string(),
+  mandate_id: z.string().describe("The mandate that is debited."),
+  org_id: field.orgId,
+  currency: field.currency,
   amount_minor: z.int().describe("Before tax, in paise or cents"),
   total_minor: z.int().describe("What is debited: amount and tax"),
 });
@@ -18,7 +19,7 @@ export const autoTopupNotified = eventType(
 
 export const autoTopupCharged = eventType(
   "auto_topup.charged",
-  topupShape.extend({ mandate_id: z.string() }),
+  topupShape.extend({ mandate_id: z.string().describe("The mandate that is debited.") }),
 );
 
 export const autoTopupFailed = eventType(
@@ -26,7 +27,7 @@ export const autoTopupFailed = eventType(
   debit.extend({
     topup_id: z.string().optional().describe("Absent where no debit was tried"),
     failure: z.string().describe("Why, as the payment gateway says"),
-    consecutive_failures: z.int(),
+    consecutive_failures: z.int().describe("Debits that failed since the last one that did not"),
     retry_at: z.string().optional().describe("No other debit before this; absent where none will be tried"),
   }),
 );

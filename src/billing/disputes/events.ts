@@ -5,5 +5,13 @@ import { topupShape } from "../topups/topup.ts";
 
 export const topupDisputed = eventType(
   "topup.disputed",
-  topupShape.extend({ dispute: z.object({ ref: z.string(), state: z.string(), reason: z.string() }) }),
+  topupShape.extend({
+    dispute: z
+      .object({
+        ref: z.string().describe("The payment gateway's id of it."),
+        state: z.string().describe("Where it stands."),
+        reason: z.string().describe("Why the payer disputes the payment."),
+      })
+      .describe("The dispute, as the payment gateway tells it."),
+  }),
 );

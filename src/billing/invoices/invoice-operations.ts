@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { raw } from "../../base/operation/answer.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
 import { type CorrectionDeps, correctionOperation } from "./corrections/correction-operations.ts";
@@ -22,7 +23,7 @@ export interface InvoiceOperationDeps extends CorrectionDeps, ResendDeps {
   readonly html: (row: InvoiceRow) => Promise<string>;
 }
 
-const byId = z.object({ id: z.string().max(100) });
+const byId = z.object({ id: field.pathId });
 
 export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
   listInvoices: operation({

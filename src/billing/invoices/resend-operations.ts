@@ -6,6 +6,7 @@ import { assertMayChange } from "../../account/scopes.ts";
 import type { AccountTables } from "../../account/tables.ts";
 import { type Clock, localDay } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
@@ -36,7 +37,7 @@ export const resendOperation = (deps: ResendDeps) => ({
     path: "/v1/invoices/{id}/resend",
     access: "write:billing / billing",
     group: "Invoices",
-    params: z.object({ id: z.string().max(100) }),
+    params: z.object({ id: field.pathId }),
     body: z.strictObject({
       to: emailField.describe("Where to; outside the org's members and billing address only from a session"),
     }),

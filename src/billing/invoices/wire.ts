@@ -34,7 +34,7 @@ export const invoiceShape = z.object({
     .describe(
       "`tax_invoice`, `export_invoice`, `invoice` (of a supplier outside India), `statement` (what was paid from credit: no tax document) or `credit_note`",
     ),
-  currency: z.enum(CURRENCIES),
+  currency: z.enum(CURRENCIES).describe("The org's billing currency."),
   place_of_supply: z
     .string()
     .describe("GST state code, `96` abroad; empty where the supplier is not Indian, and on statements"),

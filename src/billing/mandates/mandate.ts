@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import type { Currency } from "../../base/currency.ts";
+import * as field from "../../base/operation/fields.ts";
 import type { GatewayId, Method } from "../payments/gateway.ts";
 import { moves } from "../state-moves.ts";
 
@@ -114,14 +115,14 @@ export const configShape = z.object({
 });
 
 export const mandateShape = z.object({
-  id: z.string(),
-  org_id: z.string(),
+  id: field.id,
+  org_id: field.orgId,
   gateway: z.string().describe("The payment gateway"),
   method: z.string().describe("How it is debited: `upi`, `emandate`, `card`, `link`, `ach_debit`"),
   mandate_ref: z.string().describe("The payment gateway's id of the registration; empty until it has one"),
   token_ref: z.string().describe("The payment gateway's id of what is debited; empty until it is active"),
   max_amount_minor: z.int().describe("Most of one debit, tax included"),
-  currency: z.string(),
+  currency: field.currency,
   status: z
     .enum(MANDATE_STATUSES)
     .describe("`pending` until the payer has approved it; nothing is debited while it is not `active`"),
@@ -129,7 +130,7 @@ export const mandateShape = z.object({
   notify_hours: z.int().describe("A debit is announced at least so many hours before it"),
   consecutive_failures: z.int().describe("Debits that failed since the last one that did not"),
   registered_at: z.string().optional().describe("When it became active first"),
-  created_at: z.string(),
+  created_at: field.createdAt,
   cancelled_at: z.string().optional().describe("When it was cancelled, by whomever"),
   hosted_url: z.string().optional().describe("Where the payer registers it; on creation only"),
 });

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
+import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { RETURN_LOOK_MS, returnPage } from "../payments/return-page.ts";
 import { amountText } from "../rates/rate.ts";
@@ -18,7 +19,7 @@ export const mandatePageOperations = (deps: MandateWatchDeps) => ({
     path: "/billing/mandates/{id}",
     access: "public",
     group: "Credits",
-    params: z.object({ id: z.string().max(100) }),
+    params: z.object({ id: field.pathId }),
     output: z.string(),
     otherTypes: ["text/html"],
     errors: ["not_found"],

@@ -126,6 +126,9 @@ export function openInbound(deps: InboundDeps): Inbound {
       name: "receivePaymentEvent",
       summary: "Take a payment gateway's webhook, signed by it",
       path: "/webhooks/payments/{gateway}",
+      params: z.object({
+        gateway: z.string().describe("The payment gateway: `stripe`, `razorpay` or `simulated`."),
+      }),
       group: "Credits",
       maxBytes: MAX_BYTES,
       async run(bytes, params, head) {

@@ -1,6 +1,7 @@
 /** `POST /v1/operator/provider-bills`: a provider's bill against our records. Nothing of it is kept. */
 import { z } from "zod";
 import { fail, WeirError } from "../../base/errors.ts";
+import * as field from "../../base/operation/fields.ts";
 import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { BILL_FORMATS } from "./formats.ts";
@@ -26,15 +27,18 @@ const MOST_LISTED = 1000;
 const figures = z.object({
   requests: z.int().nullable().describe("Calls"),
   input_tokens: z.int().nullable().describe("Whole prompts, cached parts included"),
-  output_tokens: z.int().nullable(),
-  cache_read_tokens: z.int().nullable(),
-  cache_write_tokens: z.int().nullable(),
+  output_tokens: z.int().nullable().describe("Tokens of the answer, reasoning included."),
+  cache_read_tokens: z.int().nullable().describe("Tokens of the prompt that the provider had in its cache."),
+  cache_write_tokens: z
+    .int()
+    .nullable()
+    .describe("Tokens of the prompt that the provider put into its cache."),
   cost_micro: z.int().nullable().describe("Micro-USD; of ours, what orgs were charged"),
 });
 
 const output = z.object({
-  object: z.literal("provider_bill"),
-  provider: z.string(),
+  object: field.objectOf("provider_bill"),
+  provider: field.providerId,
   counts: z
     .object({
       matched: z.int().describe("Tokens agree"),
@@ -44,11 +48,13 @@ const output = z.object({
     } satisfies Record<(typeof BILL_KINDS)[number], z.ZodType>)
     .describe("Days and models by kind"),
   unpriced_requests: z.int().describe("Calls of ours that used tokens at no price"),
-  totals: z.object({
-    billed: figures.describe("Sums of the bill; null where no line states it"),
-    recorded: figures.describe("Sums of our records of the same days"),
-    drift: figures.describe("Billed less recorded"),
-  }),
+  totals: z
+    .object({
+      billed: figures.describe("Sums of the bill; null where no line states it"),
+      recorded: figures.describe("Sums of our records of the same days"),
+      drift: figures.describe("Billed less recorded"),
+    })
+    .describe("Sums of the whole period."),
   complete: z.boolean().describe("False: only the largest differences are listed"),
   data: z
     .array(

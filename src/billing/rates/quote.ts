@@ -4,6 +4,7 @@ import type { OrgRow } from "../../account/org.ts";
 import { billingProfileGaps } from "../../account/orgs/tax-profile.ts";
 import type { Currency } from "../../base/currency.ts";
 import { fail } from "../../base/errors.ts";
+import * as field from "../../base/operation/fields.ts";
 import { percentText, spreadOf } from "../invoices/amount.ts";
 import type { InvoiceIssuer, InvoiceRate, Recipient, TaxHeads, TaxTreatment } from "../invoices/invoice.ts";
 import { headsOf, taxOf } from "../invoices/tax.ts";
@@ -190,7 +191,7 @@ const bpsBetween = ({ usdInr, charged }: InvoiceRate): number =>
 
 export const quoteShape = z.object({
   rail: z.string().describe("The payment gateway that would take the payment"),
-  currency: z.string(),
+  currency: field.currency,
   amount_minor: z.int().describe("Before tax, in paise or cents"),
   tax_minor: z.int().describe("Tax on the amount, in paise or cents"),
   total_minor: z.int().describe("To be paid: amount and tax"),

@@ -42,7 +42,10 @@ export function receiptOperations(deps: ReceiptDeps) {
       access: "read:usage / viewer",
       group: "Usage",
       params: z.object({
-        id: z.string().regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32"),
+        id: z
+          .string()
+          .regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32")
+          .describe("Request id of the call."),
       }),
       output: z.undefined(),
       otherTypes: [JOSE_TYPE],

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import { CURRENCIES, type Currency } from "../../base/currency.ts";
+import * as field from "../../base/operation/fields.ts";
 
 interface KindRow {
   /** `fault`: money or books are wrong. `info`: nobody must act. */
@@ -103,7 +104,7 @@ export const openFaults = ({ findings }: Pick<ReconciliationReport, "findings">)
 
 const totalShape = z.array(
   z.object({
-    currency: z.enum(CURRENCIES),
+    currency: z.enum(CURRENCIES).describe("The org's billing currency."),
     count: z.int().describe("How many"),
     amount_minor: z.int().describe("Their sum, tax included, in paise or cents"),
     fee_minor: z.int().describe("Fees of the payment gateway on them"),
@@ -111,7 +112,7 @@ const totalShape = z.array(
 );
 
 export const reportShape = z.object({
-  object: z.literal("reconciliation"),
+  object: field.objectOf("reconciliation"),
   day: z.string().describe("The day in India, `YYYY-MM-DD`"),
   stored: z.boolean().describe("Made by an earlier run; false: compared just now"),
   ran_at: z.string().describe("When the books were compared"),
@@ -135,12 +136,14 @@ export const reportShape = z.object({
       }),
     )
     .describe("What does not match, 1,000 at most"),
-  totals: z.object(
-    Object.fromEntries(TOTALS.map((name) => [name, totalShape.describe(totalMeaning(name))])) as Record<
-      TotalName,
-      typeof totalShape
-    >,
-  ),
+  totals: z
+    .object(
+      Object.fromEntries(TOTALS.map((name) => [name, totalShape.describe(totalMeaning(name))])) as Record<
+        TotalName,
+        typeof totalShape
+      >,
+    )
+    .describe("Sums of the whole period."),
   ledger: z
     .object({
       entries: z.int().describe("Entries that were added up"),

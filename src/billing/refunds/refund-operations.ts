@@ -4,6 +4,7 @@ import { plainText } from "../../account/fields/text-field.ts";
 import { assertMayChange } from "../../account/scopes.ts";
 import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageQuery, readPage } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
@@ -36,7 +37,7 @@ export function refundOperations(deps: RefundOperationDeps) {
       access: "write:billing / billing",
       group: "Credits",
       isForClosed: true,
-      params: z.object({ id: z.string() }),
+      params: z.object({ id: field.id }),
       body: z.strictObject({
         amount_minor: z
           .int()
@@ -61,7 +62,10 @@ export function refundOperations(deps: RefundOperationDeps) {
       access: "read:billing / billing",
       group: "Credits",
       query: z.object(pageQuery(50, 200)),
-      output: z.object({ data: z.array(refundShape), next_cursor: z.string() }),
+      output: z.object({
+        data: z.array(refundShape).describe("What is listed."),
+        next_cursor: z.string().describe("Asks for the next page; empty on the last one."),
+      }),
       run({ query: { limit, cursor } }, { orgId }) {
         const { data, next_cursor } = readPage({
           cursors: deps.cursors,
@@ -81,7 +85,7 @@ export function refundOperations(deps: RefundOperationDeps) {
       path: "/v1/credits/refunds/{id}",
       access: "read:billing / billing",
       group: "Credits",
-      params: z.object({ id: z.string() }),
+      params: z.object({ id: field.id }),
       output: oneRefund,
       errors: ["not_found"],
       run: ({ params }, { orgId }) => ({ refund: refundWire(mustGet(deps, orgId, params.id)) }),

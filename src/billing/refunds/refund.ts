@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import type { Currency } from "../../base/currency.ts";
+import * as field from "../../base/operation/fields.ts";
 import type { TaxHeads } from "../invoices/invoice.ts";
 import { taxOf } from "../invoices/tax.ts";
 import type { GatewayId } from "../payments/gateway.ts";
@@ -54,23 +55,23 @@ export interface RefundRow {
 }
 
 export const refundShape = z.object({
-  id: z.string(),
-  org_id: z.string(),
+  id: field.id,
+  org_id: field.orgId,
   topup_id: z.string().describe("The top-up that is refunded"),
-  gateway: z.string(),
+  gateway: z.string().describe("The payment gateway: `stripe`, `razorpay` or `simulated`."),
   payment_ref: z.string().describe("The payment gateway's id of the payment"),
   gateway_ref: z.string().describe("The payment gateway's id of the refund; empty until it has one"),
-  currency: z.string(),
+  currency: field.currency,
   amount_minor: z.int().describe("Before tax, in paise or cents"),
   tax_minor: z.int().describe("Tax that goes back, in paise or cents"),
   total_minor: z.int().describe("What goes back: amount and tax"),
-  fx_rate: z.string(),
+  fx_rate: z.string().describe("Units of the currency for a US dollar."),
   credits_micro: z.int().describe("Credit that it takes, micro-USD"),
   credit_note_id: z.string().optional().describe("Its credit note, once the money has gone back"),
   status: z.enum(REFUND_STATUSES).describe("`failed`: no money has moved, and the credit is there again"),
   reason: z.string().describe("As it was given"),
   failure: z.string().optional().describe("Why it failed, as the payment gateway says"),
-  created_at: z.string(),
+  created_at: field.createdAt,
   settled_at: z.string().optional().describe("When the money went back"),
   replay: z
     .boolean()

@@ -60,7 +60,7 @@ export function planOperations(deps: PlanOperationDeps) {
       path: "/v1/plans",
       access: "read:billing / billing",
       group: "Plans",
-      output: z.object({ data: z.array(planShape) }),
+      output: z.object({ data: z.array(planShape).describe("What is listed.") }),
       run(_input, { orgId }) {
         const { billingCurrency } = mustOrg(deps, orgId);
         return { data: deps.plans.offered().map((plan) => planWire(plan, billingCurrency)) };

@@ -8,6 +8,7 @@ import type { AccountTables } from "../../account/tables.ts";
 import { fail } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
@@ -67,7 +68,7 @@ export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
       path: "/v1/operator/payments/{id}/close",
       access: "operator",
       group: "Operator",
-      params: z.object({ id: z.string().max(100) }),
+      params: z.object({ id: field.pathId }),
       body: z.strictObject({ outcome: reason }),
       output: parkedShape,
       errors: ["not_found", "state"],

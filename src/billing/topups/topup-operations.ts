@@ -8,6 +8,7 @@ import type { AccountTables } from "../../account/tables.ts";
 import { fail } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import { checkedIdempotencyKey, type HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPageInTurns } from "../../base/operation/page.ts";
@@ -116,7 +117,7 @@ export function topupOperations(deps: TopupOperationDeps) {
       path: "/v1/credits/topups/{id}",
       access: "read:billing / billing",
       group: "Credits",
-      params: z.object({ id: z.string() }),
+      params: z.object({ id: field.id }),
       output: topupShape,
       errors: ["not_found"],
       async run({ params }, { orgId }) {

@@ -1,6 +1,7 @@
 /** Top-ups: what an org pays for credit. States and moves, the stored row, and its wire shape. */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
+import * as field from "../../base/operation/fields.ts";
 import type { InvoiceRow } from "../invoices/invoice.ts";
 import { taxOf } from "../invoices/tax.ts";
 import type { GatewayId } from "../payments/gateway.ts";
@@ -79,12 +80,12 @@ export const isPaid = ({ status }: Pick<TopupRow, "status">): boolean =>
   status !== "pending" && status !== "failed" && status !== "expired";
 
 export const topupShape = z.object({
-  id: z.string(),
-  org_id: z.string(),
+  id: field.id,
+  org_id: field.orgId,
   gateway: z.string().describe("The payment gateway, or `offline`"),
   gateway_ref: z.string().describe("The payment gateway's id of the checkout; empty until it has one"),
   payment_ref: z.string().optional().describe("The payment gateway's id of the payment"),
-  currency: z.string(),
+  currency: field.currency,
   amount_minor: z.int().describe("Before tax, in paise or cents"),
   tax_minor: z.int().describe("Tax on the amount, in paise or cents"),
   total_minor: z.int().describe("Amount and tax"),
@@ -99,10 +100,10 @@ export const topupShape = z.object({
       "`pending` until the money has come, which may take days; a `failed` or `expired` one is paid if it comes late",
     ),
   invoice_id: z.string().optional().describe("Its invoice, once it is paid"),
-  source: z.enum(TOPUP_SOURCES),
+  source: z.enum(TOPUP_SOURCES).describe("How it came about."),
   refunded_minor: z.int().describe("What was refunded of the amount before tax, refunds under way included"),
   failure: z.string().optional().describe("Why it failed, as the payment gateway says"),
-  created_at: z.string(),
+  created_at: field.createdAt,
   paid_at: z.string().optional().describe("When the money came"),
   checkout_url: z.string().optional().describe("Where it is paid; on creation only"),
 });

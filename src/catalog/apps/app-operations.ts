@@ -6,6 +6,7 @@ import type { AccountTables } from "../../account/tables.ts";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { type AppRow, appNameField, appShape, appUrlField, appWire, categoryField, slugOf } from "./app.ts";
@@ -19,7 +20,7 @@ export interface AppOperationDeps {
   readonly quotas: Quotas;
 }
 
-const bySlug = z.object({ slug: z.string() });
+const bySlug = z.object({ slug: z.string().describe("The app's short name.") });
 
 const createBody = z.strictObject({
   name: appNameField.describe("What calls may name the app by.").meta({ examples: ["Acme Chat"] }),
@@ -51,7 +52,7 @@ export function appOperations(deps: AppOperationDeps) {
       path: "/v1/apps",
       access: "read:org / viewer",
       group: "Apps",
-      output: z.object({ object: z.literal("list"), data: z.array(appShape) }),
+      output: listOf(appShape),
       run: (_input, caller) => ({ object: "list" as const, data: deps.apps.of(caller.orgId).map(appWire) }),
     }),
     createApp: operation({

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { plainText } from "../../account/fields/text-field.ts";
 import { isoTime } from "../../base/clock.ts";
+import * as field from "../../base/operation/fields.ts";
 
 /** What an app is for; rankings can be restricted to one. */
 export const CATEGORIES = [
@@ -62,7 +63,7 @@ export const appShape = z.object({
     .string()
     .describe("Where the app is; calls with its host in `HTTP-Referer` are counted. Empty: nowhere."),
   public: z.boolean().describe("Whether everybody may see the app and its figures."),
-  created_at: z.string(),
+  created_at: field.createdAt,
 });
 
 export const appWire = (row: AppRow): z.output<typeof appShape> => ({

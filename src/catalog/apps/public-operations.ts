@@ -35,7 +35,7 @@ export interface PublicAppDeps {
 const MAX_PAGES = 1000;
 const DEFAULT_DAYS = 7;
 
-const bySlug = z.object({ slug: z.string() });
+const bySlug = z.object({ slug: z.string().describe("The app's short name.") });
 
 const rankingsQuery = z.object({
   days: z.coerce

@@ -5,7 +5,9 @@
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import type { Endpoint, Model } from "../../base/endpoint.ts";
+import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
+import { listOf } from "../../base/operation/page.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 import {
   activeEndpoints,
@@ -14,6 +16,7 @@ import {
   endpointRecordSchema,
   type LiveHealth,
   type ModelRecord,
+  modelPath,
   modelRecord,
   modelRecordSchema,
   NO_STATS,
@@ -36,25 +39,33 @@ const capability = z.enum([
 
 /** Paging parameters of other APIs (`limit`, `after`) are ignored: the list is always complete. */
 const listQuery = z.object({
-  vendor: z.string().optional(),
-  modality: z.enum(["text", "image", "audio", "video"]).optional(),
+  vendor: z.string().optional().describe("Only models of this vendor."),
+  modality: z
+    .enum(["text", "image", "audio", "video"])
+    .optional()
+    .describe("Only models that read or write it."),
   /** Repeatable; all must match. */
-  capability: z.union([capability.transform((one) => [one]), z.array(capability)]).optional(),
-  zdr: flag,
-  no_train: flag,
+  capability: z
+    .union([capability.transform((one) => [one]), z.array(capability)])
+    .optional()
+    .describe("Only models that can do this; several times: all of it."),
+  zdr: flag.describe("`1`: only models with an endpoint that keeps nothing."),
+  no_train: flag.describe("`1`: only models with an endpoint that does not train on prompts."),
   /** Released in the last seven days. */
-  new: flag,
+  new: flag.describe("`1`: only models released this week."),
   /** An endpoint's price changed in the last seven days. */
-  price_changed: flag,
-  status: z.enum(["active", "deprecated"]).optional(),
-  q: z.string().optional(),
-  sort: z.enum(["name", "price", "latency", "popularity", "newest"]).default("name"),
+  price_changed: flag.describe("`1`: only models with a price change in the last seven days."),
+  status: z.enum(["active", "deprecated"]).optional().describe("Only models of this status."),
+  q: z.string().optional().describe("Only what has this text in its id or name."),
+  sort: z
+    .enum(["name", "price", "latency", "popularity", "newest"])
+    .default("name")
+    .describe("The order of the list."),
 });
 
 type ListQuery = z.output<typeof listQuery>;
 
-const modelPath = z.object({ vendor: z.string(), model: z.string() });
-const wholeId = z.object({ id: z.string() });
+const wholeId = z.object({ id: field.modelId });
 
 export interface CatalogOperationsDeps {
   readonly catalog: { current(): CatalogSnapshot };
@@ -79,7 +90,7 @@ export function catalogOperations(deps: CatalogOperationsDeps) {
       access: "key / everyone",
       group: "Catalog",
       query: listQuery,
-      output: z.object({ object: z.literal("list"), data: z.array(modelRecordSchema) }),
+      output: listOf(modelRecordSchema),
       run: ({ query }) => ({
         object: "list" as const,
         data: listModels(deps.catalog.current(), stats(), query, deps.clock.now()),
@@ -123,9 +134,9 @@ export function catalogOperations(deps: CatalogOperationsDeps) {
       group: "Catalog",
       params: modelPath,
       output: z.object({
-        object: z.literal("list"),
-        model: z.string(),
-        data: z.array(endpointRecordSchema),
+        object: field.objectOf("list"),
+        model: field.modelId,
+        data: z.array(endpointRecordSchema).describe("What is listed."),
       }),
       errors: ["model_not_found"],
       run: ({ params }) => endpointsOf(deps, named(params), stats()),

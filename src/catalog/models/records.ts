@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { Endpoint, Model } from "../../base/endpoint.ts";
 import { type TokenPrices, usdPerMillionFromNano } from "../../base/money.ts";
+import * as field from "../../base/operation/fields.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 
 interface EndpointStats {
@@ -57,16 +58,19 @@ export const NO_STATS: CatalogStats = {
 const modalities = z.array(z.enum(["text", "image", "audio", "video"]));
 /** USD per million tokens. */
 const tierPrices = z.object({
-  input: z.number(),
-  output: z.number(),
-  cache_read: z.number(),
+  input: z.number().describe("Price of the prompt."),
+  output: z.number().describe("Price of the answer."),
+  cache_read: z.number().describe("Price of prompt tokens read from a cache."),
 });
 const prices = z.object({
-  input: z.number(),
-  output: z.number(),
-  cache_read: z.number(),
+  input: z.number().describe("Price of the prompt."),
+  output: z.number().describe("Price of the answer."),
+  cache_read: z.number().describe("Price of prompt tokens read from a cache."),
   /** USD per 1,000 units; only for rerankers that bill them. */
-  search_unit: z.number().optional(),
+  search_unit: z
+    .number()
+    .optional()
+    .describe("USD per 1,000 search units; only of rerankers that bill them."),
 });
 /** Prices of an endpoint, with what the provider bills beside tokens at the standard price. */
 const endpointPrices = prices.extend({
@@ -79,36 +83,50 @@ const endpointPrices = prices.extend({
 const task = z.enum(["generate", "embed", "rerank"]);
 const status = z.enum(["active", "deprecated"]);
 
+/** Parameters of paths. */
+export const modelPath = z.object({
+  vendor: z.string().describe("Who made the model."),
+  model: z.string().describe("The model's name without its vendor."),
+});
+
 /** `object`, `created` and `owned_by` are what OpenAI's clients read; the rest is the specification's. */
 export const modelRecordSchema = z.object({
-  id: z.string(),
-  object: z.literal("model"),
+  id: z.string().describe("Model id, `<vendor>/<model>`."),
+  object: field.objectOf("model"),
   /** Unix seconds of the release; 0 when unknown. */
-  created: z.int(),
-  owned_by: z.string(),
-  vendor: z.string(),
-  name: z.string(),
-  task,
-  modalities: z.object({ in: modalities, out: modalities }),
-  context_length: z.int(),
-  max_output: z.int(),
-  pricing_from: prices,
-  endpoints: z.int(),
-  status,
-  markup_bps: z.int(),
-  capabilities: z.object({
-    tools: z.boolean(),
-    json_schema: z.boolean(),
-    vision: z.boolean(),
-    audio: z.boolean(),
-    reasoning: z.boolean(),
-    cache: z.boolean(),
-    zdr: z.boolean(),
-    no_train: z.boolean(),
-  }),
-  uptime_30d: z.number(),
-  ttft_p50_ms: z.int(),
-  requests_7d: z.int(),
+  created: z.int().describe("Unix seconds of the release; 0 when unknown."),
+  owned_by: z.string().describe("Who made the model; OpenAI's clients read it."),
+  vendor: z.string().describe("Who made the model."),
+  name: z.string().describe("Display name."),
+  task: task.describe("What the model does: answer, embed or rerank."),
+  modalities: z
+    .object({ in: modalities.describe("What it reads."), out: modalities.describe("What it writes.") })
+    .describe("What it reads and writes."),
+  context_length: z.int().describe("Tokens of prompt and answer together at most."),
+  max_output: z.int().describe("Tokens of the answer at most."),
+  pricing_from: prices.describe("List prices of the cheapest endpoint, USD per million tokens."),
+  endpoints: z.int().describe("How many endpoints serve it."),
+  status: status.describe("`active`, or `deprecated`: still served, to be left."),
+  markup_bps: z.int().describe("What is added to list prices when charged, basis points."),
+  capabilities: z
+    .object({
+      tools: z.boolean().describe("It can call tools."),
+      json_schema: z.boolean().describe("It can answer in JSON of a schema."),
+      vision: z.boolean().describe("It reads images."),
+      audio: z.boolean().describe("It reads sound."),
+      reasoning: z.boolean().describe("It can reason before it answers."),
+      cache: z.boolean().describe("Prompts can be cached."),
+      zdr: z.boolean().describe("An endpoint keeps nothing of the call."),
+      no_train: z.boolean().describe("An endpoint does not train on prompts."),
+    })
+    .describe("What it can do."),
+  uptime_30d: z
+    .number()
+    .describe(
+      "Share of the attempts of 30 days that did not fail at the endpoint, 0 to 1; 1 without attempts.",
+    ),
+  ttft_p50_ms: z.int().describe("Median time to the first token of streams, milliseconds."),
+  requests_7d: z.int().describe("Calls of the last seven days."),
 });
 
 const endpointHealth = z
@@ -130,30 +148,52 @@ const endpointHealth = z
   );
 
 export const endpointRecordSchema = z.object({
-  id: z.string(),
-  provider: z.string(),
-  provider_name: z.string(),
-  upstream_model: z.string(),
-  region: z.string(),
-  status: z.string(),
-  quantization: z.string(),
-  context_length: z.int(),
-  max_output: z.int(),
-  capabilities: z.object({
-    tools: z.object({ function: z.boolean(), parallel: z.boolean() }),
-    json_schema: z.boolean(),
-    vision: z.boolean(),
-    audio: z.boolean(),
-    reasoning: z.boolean(),
-    cache: z.boolean(),
-  }),
-  price: endpointPrices,
-  markup_bps: z.int(),
-  data_policy: z.object({ trains: z.boolean(), retention_days: z.int(), zdr: z.boolean() }),
+  id: z.string().describe("Endpoint id."),
+  provider: field.providerId,
+  provider_name: z.string().describe("The provider's display name."),
+  upstream_model: field.upstreamModel,
+  region: field.region,
+  status: z.string().describe("`active`, or `deprecated`: still served, to be left."),
+  quantization: z.string().describe("How the weights are stored; empty when unknown."),
+  context_length: z.int().describe("Tokens of prompt and answer together at most."),
+  max_output: z.int().describe("Tokens of the answer at most."),
+  capabilities: z
+    .object({
+      tools: z
+        .object({
+          function: z.boolean().describe("It can call functions."),
+          parallel: z.boolean().describe("It can call several tools in one answer."),
+        })
+        .describe("It can call tools."),
+      json_schema: z.boolean().describe("It can answer in JSON of a schema."),
+      vision: z.boolean().describe("It reads images."),
+      audio: z.boolean().describe("It reads sound."),
+      reasoning: z.boolean().describe("It can reason before it answers."),
+      cache: z.boolean().describe("Prompts can be cached."),
+    })
+    .describe("What it can do."),
+  price: endpointPrices.describe("List prices, USD per million tokens."),
+  markup_bps: z.int().describe("What is added to list prices when charged, basis points."),
+  data_policy: z
+    .object({
+      trains: z.boolean().describe("The provider trains on prompts."),
+      retention_days: z.int().describe("For so many days the provider keeps prompts."),
+      zdr: z.boolean().describe("The provider keeps nothing."),
+    })
+    .describe("How data is treated."),
   health: endpointHealth,
-  uptime_30d: z.number(),
-  latency: z.object({ ttft_p50_ms: z.int(), ttft_p95_ms: z.int() }),
-  attempts_30d: z.int(),
+  uptime_30d: z
+    .number()
+    .describe(
+      "Share of the attempts of 30 days that did not fail at the endpoint, 0 to 1; 1 without attempts.",
+    ),
+  latency: z
+    .object({
+      ttft_p50_ms: z.int().describe("Median time to the first token of streams, milliseconds."),
+      ttft_p95_ms: z.int().describe("95 of 100 streams had their first token within so many milliseconds."),
+    })
+    .describe("Measured over the last days."),
+  attempts_30d: z.int().describe("Attempts of the last 30 days."),
 });
 
 export type ModelRecord = z.output<typeof modelRecordSchema>;

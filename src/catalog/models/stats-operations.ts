@@ -8,45 +8,53 @@ import { didYouMean, nearest } from "../../base/document/nearest.ts";
 import type { Model } from "../../base/endpoint.ts";
 import { fail } from "../../base/errors.ts";
 import { usdPerMillionFromNano } from "../../base/money.ts";
+import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 import type { Changelog, ChangelogEntry } from "./changelog.ts";
 import { CHANGE_KINDS } from "./changes.ts";
+import { modelPath } from "./records.ts";
 
 const seriesItem = z.object({
-  endpoint_id: z.string(),
+  endpoint_id: field.endpointId,
   day: z.string().describe("YYYY-MM-DD, UTC."),
-  attempts: z.int(),
-  ok: z.int(),
+  attempts: z.int().describe("Attempts of the day."),
+  ok: z.int().describe("Attempts of the day that did not fail at the endpoint."),
   ttft_p50_ms: z.int().describe("0: nothing was measured."),
-  ttft_p95_ms: z.int(),
+  ttft_p95_ms: z.int().describe("95 of 100 streams had their first token within so many milliseconds."),
   tpot_p50_ms: z.int().describe("An output token, after the first."),
 });
 
 const appItem = z.object({
   app_id: z.string().describe("Slug of an app that its org has published."),
-  requests_7d: z.int(),
-  tokens_7d: z.int(),
+  requests_7d: z.int().describe("Calls of the last seven days."),
+  tokens_7d: z.int().describe("Tokens of the last seven days."),
 });
 
 const changelogItem = z.object({
   id: z.int().describe("Stays the same, and grows with time."),
-  kind: z.enum(CHANGE_KINDS),
-  summary: z.string(),
+  kind: z.enum(CHANGE_KINDS).describe("What changed."),
+  summary: z.string().describe("What changed, in a sentence."),
   endpoint_id: z.string().describe("Empty where it concerns the model as a whole."),
   effective_at: z.string().describe("In the future where it is announced for later."),
   created_at: z.string().describe("When it became known here."),
 });
 
 const scheduledPrice = z.object({
-  endpoint_id: z.string(),
+  endpoint_id: field.endpointId,
   effective_at: z.string().describe("When the price comes into force."),
-  price: z.object({ input: z.number(), output: z.number(), cache_read: z.number() }),
+  price: z
+    .object({
+      input: z.number().describe("Price of the prompt."),
+      output: z.number().describe("Price of the answer."),
+      cache_read: z.number().describe("Price of prompt tokens read from a cache."),
+    })
+    .describe("List prices, USD per million tokens."),
   price_version: z.string().describe("The version that the price will have, as charges name it."),
 });
 
 const modelStatsSchema = z.object({
-  model: z.string(),
+  model: field.modelId,
   series: z.array(seriesItem).describe("Days of the last 30 with an attempt."),
   apps: z.array(appItem).describe("The 20 public apps with most tokens; none where `min_orgs` is above 1."),
   scheduled_prices: z.array(scheduledPrice).describe("Prices that are not in force yet, the earliest first."),
@@ -79,7 +87,7 @@ export function statsOperations({ catalog, changelog, measured }: StatsOperation
       path: "/v1/models/{vendor}/{model}/stats",
       access: "key / everyone",
       group: "Catalog",
-      params: z.object({ vendor: z.string(), model: z.string() }),
+      params: modelPath,
       output: modelStatsSchema,
       errors: ["model_not_found"],
       async run({ params }) {

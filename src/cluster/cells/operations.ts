@@ -1,6 +1,7 @@
 /** The cells of the installation: an operator sees them, and retires one that will not come back. */
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
+import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { Cell } from "./cell.ts";
 import type { RegisteredCell } from "./membership/registry.ts";
@@ -36,9 +37,9 @@ export function operatorCellOperations({ cells }: OperatorCellDeps) {
       access: "operator",
       group: "Operator",
       output: z.object({
-        object: z.literal("list"),
+        object: field.objectOf("list"),
         version: z.int().nullable().describe("Version of the shared rows, now"),
-        data: z.array(cellShape),
+        data: z.array(cellShape).describe("What is listed."),
       }),
       errors: ["storage_unavailable"],
       run: async () => {
@@ -54,9 +55,9 @@ export function operatorCellOperations({ cells }: OperatorCellDeps) {
       path: "/v1/operator/cells/{cell}/retire",
       access: "operator",
       group: "Operator",
-      params: z.object({ cell: z.string().max(100) }),
+      params: z.object({ cell: z.string().max(100).describe("The cell's name.") }),
       output: z.object({
-        cell: z.string(),
+        cell: z.string().describe("The cell's name."),
         status: z.literal("retired").describe("For ever: no process of it so far is accepted again"),
       }),
       errors: ["not_found", "state", "storage_unavailable"],

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
+import * as field from "../../base/operation/fields.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { eventType } from "../../store/events/types.ts";
@@ -12,13 +13,15 @@ import { BUDGET_NAMES, type BudgetExceeded, type BudgetName, type SpendSpike } f
 export const budgetExceeded = eventType(
   "budget.exceeded",
   z.object({
-    budget: z.enum(BUDGET_NAMES),
+    budget: z.enum(BUDGET_NAMES).describe("Which budget it is."),
     key_id: z.string().describe("Key of the call that met the budget; `project_id` is the call's project"),
-    project_id: z.string(),
-    limit_micro: z.int(),
-    spent_micro: z.int(),
-    hard: z.boolean(),
-    resets_at: z.string(),
+    project_id: field.projectId,
+    limit_micro: z.int().describe("The budget, micro-USD."),
+    spent_micro: z.int().describe("What the period has cost so far, micro-USD."),
+    hard: z
+      .boolean()
+      .describe("True: calls beyond the budget are refused; false: they pass and are reported."),
+    resets_at: z.string().describe("When the next period begins; ISO 8601, UTC."),
   }),
 );
 

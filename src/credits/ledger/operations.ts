@@ -6,6 +6,7 @@ import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import { raw } from "../../base/operation/answer.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import {
   INCOMPLETE_SINCE,
   incompleteHeader,
@@ -37,15 +38,15 @@ export interface CreditOperationDeps {
 }
 
 const balanceSchema = z.object({
-  available_micro_usd: z.int(),
-  held_micro_usd: z.int(),
-  granted_micro_usd: z.int(),
+  available_micro_usd: z.int().describe("What can be spent now: the balance less what is held."),
+  held_micro_usd: z.int().describe("Held for calls under way."),
+  granted_micro_usd: z.int().describe("The sum of all credit granted without payment."),
   display: z
-    .object({ currency: z.string(), amount: z.string() })
+    .object({ currency: field.currency, amount: z.string().describe("Decimal number, rounded down.") })
     .describe(
       "What is available, by `fx_rate`: the amount before tax that buys this much credit, and no more",
     ),
-  currency: z.string(),
+  currency: field.currency,
   fx_rate: z
     .string()
     .describe("INR for 1 USD of credit, the spread included, as a quote has it now; 1 in USD"),
@@ -55,13 +56,13 @@ const balanceSchema = z.object({
 });
 
 const entrySchema = z.object({
-  seq: z.int(),
-  kind: z.enum(LEDGER_KINDS),
-  amount_micro_usd: z.int(),
-  request_id: z.string().optional(),
-  ref_type: z.string().optional(),
-  ref_id: z.string().optional(),
-  created_at: z.string(),
+  seq: z.int().describe("The entry's number, from 1 without gaps."),
+  kind: z.enum(LEDGER_KINDS).describe("What the entry is: `settle`, `topup`, `refund`, `grant`, …"),
+  amount_micro_usd: z.int().describe("Negative for charges."),
+  request_id: field.requestId.optional(),
+  ref_type: z.string().optional().describe("What caused the entry."),
+  ref_id: z.string().optional().describe("Which one."),
+  created_at: field.createdAt,
   details: z
     .object({
       first_seq: z.int().describe("The first of the numbers"),
@@ -75,16 +76,19 @@ const entrySchema = z.object({
 });
 
 const ledgerQuery = z.object({
-  cursor: z.string().optional(),
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-  kind: z.enum(LEDGER_KINDS).optional(),
-  format: z.enum(["json", "csv"]).default("json"),
+  cursor: z.string().optional().describe("`next_cursor` of the page before."),
+  limit: z.coerce.number().int().min(1).max(500).default(50).describe("So many at most."),
+  kind: z
+    .enum(LEDGER_KINDS)
+    .optional()
+    .describe("What the entry is: `settle`, `topup`, `refund`, `grant`, …"),
+  format: z.enum(["json", "csv"]).default("json").describe("`csv`: the page as comma-separated values."),
 });
 
 const ledgerSchema = z.object({
-  object: z.literal("list"),
-  data: z.array(entrySchema),
-  next_cursor: z.string(),
+  object: field.objectOf("list"),
+  data: z.array(entrySchema).describe("What is listed."),
+  next_cursor: z.string().describe("Asks for the next page; empty on the last one."),
   ...INCOMPLETE_SINCE,
 });
 

@@ -4,6 +4,7 @@
  * changes settings may send them back as they were read. Keys, plan and the last day's refusals come through ports.
  */
 import { z } from "zod";
+import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { Budget, BudgetScope } from "../budgets/budget.ts";
 import type { Budgets } from "../budgets/budgets.ts";
@@ -49,47 +50,72 @@ export interface LimitsOperationDeps {
 }
 
 const count = z.int().min(0);
-const threeLimits = { rpm: count, tpm: count, concurrency: count };
+const threeLimits = field.limits(count);
 
 const keySchema = z.object({
-  key_id: z.string(),
-  name: z.string(),
-  project_id: z.string(),
+  key_id: field.keyId,
+  name: z.string().describe("Your name for the key."),
+  project_id: field.projectId,
   lineage_id: z
     .string()
     .optional()
     .describe(
       "The first of the keys that it replaced; absent where it replaced none. Limits, budget, `live` and spend are those of all of them together.",
     ),
-  status: z.string(),
+  status: z.string().describe("`active`, `rotating` (works until its grace ends), `revoked` or `expired`."),
   configured: z.object(threeLimits).describe("In force for the key; 0 is unlimited."),
   budget: z
-    .object({ daily_micro: count, hard: z.boolean() })
+    .object({
+      daily_micro: count.describe("Micro-USD a day, by the org's time zone."),
+      hard: z
+        .boolean()
+        .describe("True: calls beyond the budget are refused; false: they pass and are reported."),
+    })
     .describe("As the key itself shows it; daily_micro 0 is no budget."),
-  live: z.object({
-    rpm_remaining: count.nullable().describe("null where the key is unlimited"),
-    tpm_remaining: count.nullable().describe("null where the key is unlimited"),
-    concurrency_in_use: count,
-  }),
-  spend_today_micro: count,
-  spend_month_micro: count,
+  live: z
+    .object({
+      rpm_remaining: count.nullable().describe("null where the key is unlimited"),
+      tpm_remaining: count.nullable().describe("null where the key is unlimited"),
+      concurrency_in_use: count.describe("Calls under way."),
+    })
+    .describe("What is left now."),
+  spend_today_micro: count.describe("Charged today, micro-USD."),
+  spend_month_micro: count.describe("Charged this month, micro-USD."),
 });
 
 const overviewSchema = z.object({
-  plan: z.object({ ...threeLimits, keys: count, projects: count }),
+  plan: z
+    .object({
+      ...threeLimits,
+      keys: count.describe("So many keys may work at once; 0: unlimited."),
+      projects: count.describe("So many projects may exist; 0: unlimited."),
+    })
+    .describe("Limits of the org's plan."),
   org: z
     .object({
       budget: z
-        .object({ monthly_micro: count, hard: z.boolean() })
+        .object({
+          monthly_micro: count.describe("Micro-USD a month, by the org's time zone."),
+          hard: z
+            .boolean()
+            .describe("True: calls beyond the budget are refused; false: they pass and are reported."),
+        })
         .describe("As `settings.budget` of the org; monthly_micro 0 is no budget."),
-      spend_today_micro: count,
-      spend_month_micro: count,
+      spend_today_micro: count.describe("Charged today, micro-USD."),
+      spend_month_micro: count.describe("Charged this month, micro-USD."),
     })
     .describe("What all projects of the org spend together, deleted ones included."),
   kept: keptSchema,
-  keys: z.array(keySchema),
-  rejected_24h: z.object({ rpm: count, concurrency: count }),
-  upstream_capacity_24h: count,
+  keys: z.array(keySchema).describe("Keys of the org."),
+  rejected_24h: z
+    .object({
+      rpm: count.describe("Calls refused for `rpm` in the last 24 hours."),
+      concurrency: count.describe("Calls refused for `concurrency` in the last 24 hours."),
+    })
+    .describe("Calls refused by the key's limits in the last 24 hours."),
+  upstream_capacity_24h: count.describe(
+    "Calls refused in the last 24 hours because the providers were saturated.",
+  ),
   live: z.boolean().describe("Whether `live` is what this gateway admits by now."),
   analytics: z.boolean().describe("False: the counts of the last 24 hours are not known and read 0."),
 });

@@ -1,6 +1,9 @@
 /** Errors in the OpenAPI document: the shapes of an error, and the codes of each route. */
+import { z } from "zod";
 import { ERRORS, type ErrorName } from "../../base/errors.ts";
-import { SCIM_ERROR_SCHEMA, SCIM_MEANINGS } from "./openapi-scim.ts";
+import * as field from "../../base/operation/fields.ts";
+import { schemaOf } from "./json-schema.ts";
+import { SCIM_ERROR_SHAPE, SCIM_MEANINGS } from "./openapi-scim.ts";
 import type { Answers, ErrorSchemaName, Schema } from "./openapi-types.ts";
 
 /** Every route. */
@@ -89,61 +92,53 @@ export function failure(
   return { description, content: { [mediaType]: { schema, example } } };
 }
 
-const text = (description: string): Schema => ({ type: "string", description });
-
-const message = text("What went wrong, for a person. It holds no secret.");
-const requestId = text("Names the call; also in the header `x-svc-request-id`.");
-const code: Schema = {
-  ...text("What went wrong, for a program."),
-  enum: [...new Set(Object.values(ERRORS).map((row) => row.code))].sort(),
-};
+const message = z.string().describe("What went wrong, for a person. It holds no secret.");
+const namesIn = (column: "code" | "type") =>
+  z.enum([...new Set(Object.values(ERRORS).map((row) => row[column]))].sort());
+const code = namesIn("code").describe("What went wrong, for a program.");
 const more = {
-  param: text("JSON pointer to the field at fault."),
-  retry_after_ms: {
-    type: "integer",
-    description:
+  param: z.string().optional().describe("JSON pointer to the field at fault."),
+  retry_after_ms: z
+    .int()
+    .min(0)
+    .optional()
+    .describe(
       "After so many milliseconds the same request may succeed; also in the header `retry-after-ms`.",
-  },
-  details: { type: "object", description: "More about this failure, by its code." },
-} satisfies Record<string, Schema>;
+    ),
+  details: z.looseObject({}).optional().describe("More about this failure, by its code."),
+};
+
+const errorShape = z
+  .looseObject({
+    error: z
+      .looseObject({
+        type: namesIn("type").describe("The class of the error."),
+        code,
+        message,
+        request_id: field.requestId,
+        ...more,
+      })
+      .describe("What went wrong."),
+  })
+  .describe("An error on every route but messages and those of directories.");
+
+const messagesErrorShape = z
+  .looseObject({
+    type: z.literal("error").describe("Always `error`."),
+    error: z
+      .looseObject({
+        type: z.string().describe("Anthropic's name of the class of the error."),
+        message,
+        code,
+        ...more,
+      })
+      .describe("What went wrong."),
+    request_id: field.requestId,
+  })
+  .describe("An error as Anthropic's clients read it.");
 
 export const ERROR_SCHEMAS: Readonly<Record<ErrorSchemaName, Schema>> = {
-  Error: {
-    type: "object",
-    description: "An error on every route but messages and those of directories.",
-    required: ["error"],
-    properties: {
-      error: {
-        type: "object",
-        description: "What went wrong.",
-        required: ["type", "code", "message", "request_id"],
-        properties: {
-          type: {
-            ...text("The class of the error."),
-            enum: [...new Set(Object.values(ERRORS).map((row) => row.type))].sort(),
-          },
-          code,
-          message,
-          request_id: requestId,
-          ...more,
-        },
-      },
-    },
-  },
-  MessagesError: {
-    type: "object",
-    description: "An error as Anthropic's clients read it.",
-    required: ["type", "error", "request_id"],
-    properties: {
-      type: { ...text("Always `error`."), const: "error" },
-      error: {
-        type: "object",
-        description: "What went wrong.",
-        required: ["type", "message", "code"],
-        properties: { type: text("Anthropic's name of the class of the error."), message, code, ...more },
-      },
-      request_id: requestId,
-    },
-  },
-  ScimError: SCIM_ERROR_SCHEMA,
+  Error: schemaOf(errorShape, "output"),
+  MessagesError: schemaOf(messagesErrorShape, "output"),
+  ScimError: schemaOf(SCIM_ERROR_SHAPE, "output"),
 };

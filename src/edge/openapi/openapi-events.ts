@@ -1,5 +1,7 @@
 /** The section `webhooks` of the OpenAPI document: what is posted to an org's endpoints, by type of event. */
 import { z } from "zod";
+import { eventShape } from "../../store/events/operations.ts";
+import { schemaOf } from "./json-schema.ts";
 import type { OperationItem, Schema } from "./openapi-types.ts";
 import { EVENTS } from "./tags.ts";
 
@@ -10,8 +12,6 @@ export interface EventItem {
   /** Undefined: nothing emits it yet. */
   readonly data: z.ZodType | undefined;
 }
-
-const text = (description: string): Schema => ({ type: "string", description });
 
 export function eventItem({ name, summary, data }: EventItem): OperationItem {
   return {
@@ -31,18 +31,10 @@ export function eventItem({ name, summary, data }: EventItem): OperationItem {
   };
 }
 
+/** An event as `GET /v1/events` shows it, of one type. */
 function eventSchema(name: string, data: z.ZodType | undefined): Schema {
-  const { $schema, ...shape } =
-    data === undefined ? { type: "object" } : z.toJSONSchema(data, { io: "output", unrepresentable: "any" });
-  return {
-    type: "object",
-    required: ["id", "type", "created_at", "org_id", "data"],
-    properties: {
-      id: text("The event's id; the same in each try, and in the header `webhook-id`."),
-      type: { ...text("What happened."), const: name },
-      created_at: text("When it happened; ISO 8601, UTC."),
-      org_id: text("The org that it happened in."),
-      data: { ...shape, description: "The resource as the API showed it then." } as Schema,
-    },
-  };
+  const resource = (data ?? z.looseObject({})).describe("The resource as the API showed it then.");
+  const id = z.string().describe("The event's id; the same in each try, and in the header `webhook-id`.");
+  const type = z.literal(name).describe("What happened.");
+  return schemaOf(eventShape.extend({ id, type, data: resource }).loose(), "output");
 }

@@ -1,6 +1,6 @@
 /** Errors of the routes of SCIM in the OpenAPI document: their shape (RFC 7644 section 3.12), and what each status means there. */
+import { z } from "zod";
 import { ERROR_SCHEMA, SCIM_TYPES, type ScimErrorBody } from "../../account/scim/error.ts";
-import type { Schema } from "./openapi-types.ts";
 
 const exampleWith = (
   status: string,
@@ -63,26 +63,17 @@ export const SCIM_MEANINGS: Readonly<Record<number, Meaning>> = {
   500: { description: "The gateway failed.", example: exampleWith("500", "Internal error.") },
 };
 
-const text = (description: string): Schema => ({ type: "string", description });
-
-export const SCIM_ERROR_SCHEMA: Schema = {
-  type: "object",
-  description: "An error as directories read it: RFC 7644 section 3.12.",
-  required: ["schemas", "status", "detail"],
-  additionalProperties: false,
-  properties: {
-    schemas: {
-      type: "array",
-      description: "URN of the message.",
-      items: { type: "string", const: ERROR_SCHEMA },
-      minItems: 1,
-      maxItems: 1,
-    },
-    status: { ...text("The HTTP status, as text."), pattern: "^[45][0-9][0-9]$" },
-    scimType: {
-      ...text("What went wrong, for a program; only with 400 and 409."),
-      enum: [...SCIM_TYPES],
-    },
-    detail: text("What went wrong, for a person. It holds no secret."),
-  },
-};
+export const SCIM_ERROR_SHAPE = z
+  .strictObject({
+    schemas: z.array(z.literal(ERROR_SCHEMA)).min(1).max(1).describe("URN of the message."),
+    status: z
+      .string()
+      .regex(/^[45][0-9][0-9]$/)
+      .describe("The HTTP status, as text."),
+    scimType: z
+      .enum(SCIM_TYPES)
+      .optional()
+      .describe("What went wrong, for a program; only with 400 and 409."),
+    detail: z.string().describe("What went wrong, for a person. It holds no secret."),
+  })
+  .describe("An error as directories read it: RFC 7644 section 3.12.");

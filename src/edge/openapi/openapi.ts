@@ -8,7 +8,7 @@ import { CALLS } from "../../inference/exchange/formats.ts";
 import { requestKind } from "../counted.ts";
 import type { Route } from "../routes.ts";
 import { exampleOf } from "./example.ts";
-import { type FieldPosition, fieldDescription } from "./field-descriptions.ts";
+import { schemaOf } from "./json-schema.ts";
 import { ERROR_SCHEMAS, failure, failures } from "./openapi-errors.ts";
 import { type EventItem, eventItem } from "./openapi-events.ts";
 import { accessText, refusalsOf, schemesOf, securityOf } from "./openapi-security.ts";
@@ -39,14 +39,14 @@ export function* openApiSteps(parts: DocumentParts): Generator<undefined, OpenAp
   const paths: Record<string, Record<string, OperationItem>> = {};
   for (const route of routes) {
     const item = paths[route.path] ?? {};
-    item[route.method.toLowerCase()] = described(itemOf(route));
+    item[route.method.toLowerCase()] = itemOf(route);
     paths[route.path] = item;
     yield undefined;
   }
   for (const page of pages) paths[page.path] = { get: pageItem(page) };
   const webhooks: Record<string, OpenApiDocument["webhooks"][string]> = {};
   for (const event of events) {
-    webhooks[event.name] = { post: described(eventItem(event)) };
+    webhooks[event.name] = { post: eventItem(event) };
     yield undefined;
   }
   return {
@@ -76,24 +76,6 @@ function itemOf(route: Route): OperationItem {
 }
 
 const JSON_TYPE = "application/json";
-
-/** Adds field descriptions to the item in position; its schemas are not shared. */
-function described(item: OperationItem): OperationItem {
-  const position: FieldPosition = {
-    operationId: item.operationId,
-    tag: item.tags[0] ?? "",
-    parent: undefined,
-  };
-  const contents = [item.requestBody, ...Object.values(item.responses)].flatMap((part) =>
-    Object.values(part?.content ?? {}),
-  );
-  for (const { schema } of contents) describeFields(schema, position);
-  const parameters = item.parameters?.map((parameter) => ({
-    description: fieldDescription(parameter.name, position) ?? "",
-    ...parameter,
-  }));
-  return parameters === undefined ? item : { ...item, parameters };
-}
 
 function pageAnswer(
   status: number,
@@ -241,15 +223,12 @@ function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
 }
 
 function hookItem(route: Extract<Route, { hook: unknown }>): OperationItem {
-  const { hook, path } = route;
-  const inPath = z.object(
-    Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, z.string()])),
-  );
+  const { hook } = route;
   return {
     ...common(route),
     operationId: hook.name,
     summary: hook.summary,
-    ...(path.includes("{") && { parameters: parameters(inPath, "path") }),
+    ...(hook.params !== undefined && { parameters: parameters(hook.params, "path") }),
     requestBody: { required: true, content: { "*/*": { schema: {} } } },
     responses: {
       "2XX": { description: "It was taken." },
@@ -297,21 +276,3 @@ function parameters(schema: z.ZodType | undefined, where: "path" | "query"): Par
 }
 
 const TEXT: Content[string] = { schema: { type: "string" } };
-
-/** Gives each field without its own description the one of its name. */
-function describeFields(schema: Schema, position: FieldPosition): void {
-  for (const [name, field] of Object.entries(schema.properties ?? {})) {
-    if (typeof field !== "object") continue;
-    const meaning = field.description ?? fieldDescription(name, position);
-    if (meaning !== undefined) field.description = meaning;
-    describeFields(field, { ...position, parent: name });
-  }
-  const { items, additionalProperties } = schema;
-  const inner = [schema.anyOf, schema.oneOf, schema.allOf, [items, additionalProperties]].flat(2);
-  for (const variant of inner) if (typeof variant === "object") describeFields(variant, position);
-}
-
-function schemaOf(schema: z.ZodType, io: "input" | "output"): Schema {
-  const { $schema, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
-  return rest;
-}

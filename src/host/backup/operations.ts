@@ -47,7 +47,12 @@ export const backupOperations = (deps: BackupDeps) => ({
     path: "/v1/operator/backups/{id}/freeze",
     access: "operator",
     group: "Operator",
-    params: z.object({ id: z.string().regex(/^[0-9a-f]{24}$/, "an id of a backup") }),
+    params: z.object({
+      id: z
+        .string()
+        .regex(/^[0-9a-f]{24}$/, "an id of a backup")
+        .describe("The backup's id."),
+    }),
     output: z.object({
       id: z.string().describe("The backup's id"),
       frozen: z

@@ -1,5 +1,6 @@
 /** The model calls of the gateway, by name: path, format, and documentation. Each is a POST by a key with the scope `inference`. */
 import { z } from "zod";
+import * as field from "../../base/operation/fields.ts";
 import type { Group } from "../../base/operation/group.ts";
 import { chatReplySchema, chatRequestSchema } from "../../wire/chat/schema.ts";
 import { completionsReplySchema, completionsRequestSchema } from "../../wire/completions/schema.ts";
@@ -130,7 +131,7 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
     inquiry: "count_tokens",
     request: messagesCountSchema,
     reply: z.looseObject({
-      input_tokens: z.int(),
+      input_tokens: z.int().describe("Tokens of the prompt."),
       source: z
         .literal("estimated")
         .optional()
@@ -146,9 +147,13 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
     inquiry: "count_tokens",
     request: generateRequestSchema,
     reply: z.object({
-      input_tokens: z.int(),
-      source: z.enum(["exact", "provider", "estimated"]),
-      tokenizer: z.string(),
+      input_tokens: z.int().describe("Tokens of the prompt."),
+      source: z
+        .enum(["exact", "provider", "estimated"])
+        .describe("Who counted: the provider, or the gateway by a tokenizer or an estimate."),
+      tokenizer: z
+        .string()
+        .describe("With which tokenizer it was counted; empty where the provider counted."),
     }),
   },
   dry_run: {
@@ -160,14 +165,29 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
     inquiry: "dry_run",
     request: generateRequestSchema,
     reply: z.object({
-      plan: z.array(
-        z.object({ endpoint_id: z.string(), provider: z.string(), score: z.number(), reason: z.string() }),
-      ),
-      excluded: z.array(z.object({ endpoint_id: z.string(), kind: z.string(), reason: z.string() })),
-      trace: z.string(),
-      warnings: z.array(z.string()),
-      reserve_micro: z.int(),
-      price_version: z.string(),
+      plan: z
+        .array(
+          z.object({
+            endpoint_id: field.endpointId,
+            provider: field.providerId,
+            score: z.number().describe("What the order goes by; higher is better."),
+            reason: z.string().describe("Why it stands there."),
+          }),
+        )
+        .describe("The endpoints that would be asked, in order."),
+      excluded: z
+        .array(
+          z.object({
+            endpoint_id: field.endpointId,
+            kind: z.string().describe("What leaves it out, in a word."),
+            reason: z.string().describe("Why it is left out."),
+          }),
+        )
+        .describe("The endpoints that would not be asked."),
+      trace: z.string().describe("The decision in one line, as in `x-svc-route-trace`."),
+      warnings: field.warnings,
+      reserve_micro: z.int().describe("What would be held, micro-USD."),
+      price_version: z.string().describe("The version of the prices; empty where nothing is charged."),
     }),
   },
 };

@@ -7,6 +7,7 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import type { Endpoint } from "../../base/endpoint.ts";
+import * as field from "../../base/operation/fields.ts";
 import { HOUR_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { eventType } from "../../store/events/types.ts";
@@ -21,11 +22,11 @@ type Reason = (typeof REASONS)[number];
 export const endpointDown = eventType(
   "endpoint.down",
   z.object({
-    endpoint_id: z.string(),
-    model: z.string(),
-    provider: z.string(),
-    reason: z.enum(REASONS),
-    since: z.string(),
+    endpoint_id: field.endpointId,
+    model: field.modelId,
+    provider: field.providerId,
+    reason: z.enum(REASONS).describe("Why it is down."),
+    since: z.string().describe("Since when it is down; ISO 8601, UTC."),
   }),
 );
 

@@ -55,17 +55,20 @@ const dryRunBody = z
       .max(100_000_000)
       .optional()
       .describe("What the call would send as max_tokens"),
-    stream: z.boolean().optional(),
+    stream: z.boolean().optional().describe("The call is streamed."),
     tools: z.boolean().optional().describe("The call has tools"),
     images: z.boolean().optional().describe("The call has images"),
-    audio: z.boolean().optional(),
+    audio: z.boolean().optional().describe("The call has sound."),
     json_schema: z.boolean().optional().describe("The call asks for an answer that fits a schema"),
     project_id: z.string().max(64).optional().describe("Default: the key's"),
     key_id: z.string().max(64).optional().describe("Default: the caller's"),
-    app: word.optional(),
-    tags: z.record(z.string().max(64), word).optional(),
+    app: word.optional().describe("The app that calls."),
+    tags: z
+      .record(z.string().max(64), word)
+      .optional()
+      .describe("Words of yours to group and find calls by."),
     user: word.optional().describe("End user: whom experiments divide, and what affinity may hold on to"),
-    session: word.optional(),
+    session: word.optional().describe("The conversation, for affinity."),
     route: routeSchema.optional().describe("As `svc.route` of a request"),
     data_policy: dataPolicySchema.optional(),
     replay: replaySchema.optional(),
@@ -77,10 +80,10 @@ const dryRunBody = z
 type DryRunBody = z.output<typeof dryRunBody>;
 
 const dryRunAnswer = z.object({
-  policy: z.string(),
-  version: z.int(),
+  policy: z.string().describe("The policy's name."),
+  version: z.int().describe("The version's number, from 1."),
   ...dryRunShape,
-  replay: replayReportSchema.optional(),
+  replay: replayReportSchema.optional().describe("The same over recorded requests."),
 });
 
 const DEFAULT_INPUT_TOKENS = 1_000;
@@ -97,7 +100,7 @@ export function dryRunOperations(deps: DryRunDeps) {
       path: "/v1/policies/{name}/dry-run",
       access: "read:policies / viewer",
       group: "Routing policies",
-      params: z.object({ name: z.string() }),
+      params: z.object({ name: z.string().describe("The policy's name.") }),
       body: dryRunBody,
       output: dryRunAnswer,
       errors: [

@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { Random } from "../../base/clock.ts";
 import type { Endpoint, Model } from "../../base/endpoint.ts";
 import { lineMicroUsd } from "../../base/money.ts";
+import * as field from "../../base/operation/fields.ts";
 import { AFFINITIES, type RouteOptions, SORTS } from "../../base/route.ts";
 import type { HealthView } from "../health/health.ts";
 import { decisionNotes, type PolicyFacts } from "../language/policy.ts";
@@ -34,26 +35,39 @@ export interface DryCall {
 export const dryRunShape = {
   decision: z
     .object({
-      sort: z.enum(SORTS),
-      affinity: z.enum(AFFINITIES),
-      max_attempts: z.int(),
-      notes: z.array(z.string()),
+      sort: z.enum(SORTS).describe("What the order goes by."),
+      affinity: z
+        .enum(AFFINITIES)
+        .describe("Whose calls stay at one endpoint: of a user, a session, the same prompt, or none."),
+      max_attempts: z.int().describe("So many endpoints are asked at most, one after the other."),
+      notes: z.array(z.string()).describe("Why, in words."),
       rule: z.string().describe("The rule that applies; empty: none matches, the defaults apply"),
       deny: z.string().optional().describe("The call is refused, with these words"),
     })
-    .optional(),
-  plan: z.array(
-    z.object({
-      attempt: z.int(),
-      endpoint_id: z.string(),
-      provider: z.string(),
-      region: z.string(),
-      est_cost_micro: z.int(),
-      reason: z.string(),
-    }),
-  ),
-  excluded: z.array(z.object({ endpoint_id: z.string(), kind: z.string(), reason: z.string() })),
-  trace: z.string(),
+    .optional()
+    .describe("What the version decides for such a call."),
+  plan: z
+    .array(
+      z.object({
+        attempt: z.int().describe("Which attempt it was, from 1."),
+        endpoint_id: field.endpointId,
+        provider: field.providerId,
+        region: field.region,
+        est_cost_micro: z.int().describe("What it is expected to cost there, micro-USD."),
+        reason: z.string().describe("Why it stands there."),
+      }),
+    )
+    .describe("The endpoints that would be asked, in order."),
+  excluded: z
+    .array(
+      z.object({
+        endpoint_id: field.endpointId,
+        kind: z.string().describe("What leaves it out, in a word."),
+        reason: z.string().describe("Why it is left out."),
+      }),
+    )
+    .describe("The endpoints that would not be asked."),
+  trace: z.string().describe("The decision in one line, as in `x-svc-route-trace`."),
 };
 
 const shape = z.object(dryRunShape);

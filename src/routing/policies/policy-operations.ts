@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import { listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { POLICY_NAME } from "../language/policy-document.ts";
@@ -38,14 +39,14 @@ export interface PolicyOperationDeps {
 /** Rows read per turn of the event loop (T54). */
 const VERSIONS_A_TURN = 200;
 
-const byName = z.object({ name: z.string() });
+const byName = z.object({ name: z.string().describe("The policy's name.") });
 const yaml = z
   .string()
   .describe("The policy document; at most 64 KB. Its JSON Schema: GET /schemas/policy.json")
   .meta({ examples: ["version: 1\nsort: price\n"] });
 const version = z.int().min(1);
 const scope = z
-  .strictObject({ project_id: z.string().min(1).max(100).optional() })
+  .strictObject({ project_id: z.string().min(1).max(100).optional().describe("The project's id.") })
   .optional()
   .describe("Default: the whole org. A project's policy goes before the org's");
 
@@ -53,22 +54,21 @@ const createBody = z.strictObject({
   name: z
     .string()
     .regex(POLICY_NAME, "lower-case letters, digits, - and _; at most 64")
-    .meta({ examples: ["house"] }),
+    .meta({ examples: ["house"] })
+    .describe("The policy's name."),
   yaml,
 });
 const versionBody = z.strictObject({ yaml });
-const activateBody = z.strictObject({ version, scope });
+const activateBody = z.strictObject({ version: version.describe("The version to put in force."), scope });
 const deactivateBody = z.strictObject({ scope });
 
-const listOf = <S extends z.ZodType>(item: S) => z.object({ object: z.literal("list"), data: z.array(item) });
-
 const verdict = z.object({
-  valid: z.boolean(),
+  valid: z.boolean().describe("The document can be put in force."),
   path: z.string().describe("JSON pointer of the first problem; empty where there is none"),
   message: z.string().describe("The first problem; empty where there is none"),
-  line: z.int().nullable(),
-  column: z.int().nullable(),
-  problems: z.array(problemShape),
+  line: z.int().nullable().describe("1-based."),
+  column: z.int().nullable().describe("1-based."),
+  problems: z.array(problemShape).describe("All that is wrong with it."),
   warnings: z.array(problemShape).describe("What the policy names and the catalog does not have"),
 });
 
@@ -119,7 +119,10 @@ function readOperations(deps: PolicyOperationDeps) {
       path: "/v1/policies/{name}/versions/{version}",
       access: "read:policies / viewer",
       group: "Routing policies",
-      params: z.object({ name: z.string(), version: z.coerce.number().int().min(1) }),
+      params: z.object({
+        name: z.string().describe("The policy's name."),
+        version: z.coerce.number().int().min(1).describe("The version's number, from 1."),
+      }),
       output: versionShape,
       errors: ["not_found"],
       run: ({ params }, caller) => getVersion(deps, caller, params.name, params.version),

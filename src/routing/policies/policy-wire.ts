@@ -3,19 +3,20 @@
  */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
+import * as field from "../../base/operation/fields.ts";
 import type { PolicyProblem } from "../language/policy-reading.ts";
 import { type AccountView, isProject } from "./account-view.ts";
 import { type Activation, type PolicyTables, type VersionRow, WHOLE_ORG } from "./policy-tables.ts";
 
-const scopeShape = z.object({ project_id: z.string().optional() }).describe("Empty: the whole org");
+const scopeShape = z.object({ project_id: field.projectId.optional() }).describe("Empty: the whole org");
 
 export const summaryShape = z.object({
-  name: z.string(),
-  version: z.int(),
+  name: z.string().describe("The policy's name."),
+  version: z.int().describe("The version's number, from 1."),
   status: z
     .enum(["draft", "active", "retired"])
     .describe("active: in force somewhere; retired: it was once and is no more"),
-  created_at: z.string(),
+  created_at: field.createdAt,
   scopes: z.array(scopeShape).describe("Where the version is in force"),
 });
 
@@ -23,12 +24,12 @@ export const problemShape = z.object({
   path: z.string().describe("JSON pointer into the document; empty for the whole"),
   message: z.string().describe("Names the nearest known word where there is one"),
   line: z.int().describe("1-based"),
-  column: z.int(),
+  column: z.int().describe("1-based."),
 });
 
 export const versionShape = z.object({
   ...summaryShape.shape,
-  yaml: z.string(),
+  yaml: z.string().describe("The document."),
 });
 
 export const createdShape = z.object({

@@ -3,12 +3,14 @@
  */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
+import * as field from "../../base/operation/fields.ts";
 import {
   INCOMPLETE_SINCE,
   incompleteSince,
   type MayLackCalls,
 } from "../../base/operation/incomplete-since.ts";
 import { operation } from "../../base/operation/operation.ts";
+import { listOf } from "../../base/operation/page.ts";
 import type { AccountView } from "./account-view.ts";
 import { canaryReason } from "./canary/canary.ts";
 import type { CanaryRow } from "./canary/canary-row.ts";
@@ -40,48 +42,55 @@ export interface ArmEndpoint {
   readonly endpointId: string;
 }
 
-const byName = z.object({ name: z.string() });
+const byName = z.object({ name: z.string().describe("The policy's name.") });
 const count = z.int();
 const rate = z.number().min(0).max(1);
 
 const canaryShape = z.object({
-  version: z.int(),
-  endpoint_id: z.string(),
-  state: z.enum(["warming", "green", "red"]),
+  version: z.int().describe("The version's number, from 1."),
+  endpoint_id: field.endpointId,
+  state: z
+    .enum(["warming", "green", "red"])
+    .describe(
+      "`warming` (too few results), `green`, or `red`: it gets no share until another version is activated.",
+    ),
   error_rate: rate.describe("0 where there are no results"),
-  samples: count,
-  max_error_rate: rate,
-  min_samples: count,
-  reason: z.string(),
+  samples: count.describe("Results so far."),
+  max_error_rate: rate.describe("Above it the canary turns red, 0 to 1."),
+  min_samples: count.describe("So many results are needed for a verdict."),
+  reason: z.string().describe("Why it has this state."),
   evaluated_at: z.string().nullable().describe("When the last result came in; null where there is none"),
 });
 
 const shadowShape = z.object({
-  shadow_endpoint: z.string(),
-  primary_endpoint: z.string(),
-  policy_version: z.int(),
-  runs: count,
-  errors: count,
-  stop_mismatch: count,
-  primary_cost_micro: z.number(),
-  shadow_cost_micro: z.number(),
+  shadow_endpoint: z.string().describe("Where copies go."),
+  primary_endpoint: z.string().describe("Where the calls themselves were answered."),
+  policy_version: z.int().describe("The version that asked for the copies."),
+  runs: count.describe("Copies that ended."),
+  errors: count.describe("Those that failed."),
+  stop_mismatch: count.describe("Pairs that ended for different reasons."),
+  primary_cost_micro: z.number().describe("What the calls cost, micro-USD."),
+  shadow_cost_micro: z.number().describe("What the copies cost, micro-USD."),
   cost_delta_micro: z.number().describe("Shadow minus primary"),
-  primary_ttft_ms: z.number().nullable(),
-  shadow_ttft_ms: z.number().nullable(),
-  bill: z.string(),
+  primary_ttft_ms: z.number().nullable().describe("Mean time to the first token of the calls, milliseconds."),
+  shadow_ttft_ms: z.number().nullable().describe("Mean time to the first token of the copies, milliseconds."),
+  bill: z.string().describe("Who pays for the copies: `platform` or `org`."),
 });
 /** And whatever more the port tells, which is passed on. */
 type ShadowReport = z.input<typeof shadowShape>;
 
 const armShape = z.object({
-  arm: z.string(),
-  experiment: z.string(),
-  requests: count,
-  errors: count,
-  cost_micro: z.number(),
-  ttft_p50_ms: z.number().nullable(),
-  ttft_p95_ms: z.number().nullable(),
-  output_tokens: count,
+  arm: z.string().describe("The experiment's arm."),
+  experiment: z.string().describe("The experiment's name."),
+  requests: count.describe("How many calls."),
+  errors: count.describe("Those that failed."),
+  cost_micro: z.number().describe("What was charged, micro-USD."),
+  ttft_p50_ms: z.number().nullable().describe("Median time to the first token of streams, milliseconds."),
+  ttft_p95_ms: z
+    .number()
+    .nullable()
+    .describe("95 of 100 streams had their first token within so many milliseconds."),
+  output_tokens: count.describe("Tokens of the answer, reasoning included."),
 });
 /** And whatever more the port tells, which is passed on. */
 type ExperimentArm = z.input<typeof armShape>;
@@ -89,8 +98,6 @@ type ExperimentArm = z.input<typeof armShape>;
 interface ExperimentsReport extends MayLackCalls {
   readonly arms: readonly ExperimentArm[];
 }
-
-const listOf = <S extends z.ZodType>(item: S) => z.object({ object: z.literal("list"), data: z.array(item) });
 
 /** Number of newest versions reported besides the active ones. */
 const LATEST_VERSIONS = 10;
@@ -137,11 +144,13 @@ export function reportOperations(deps: ReportDeps) {
       access: "read:policies / viewer",
       group: "Routing policies",
       params: byName,
-      query: z.object({ hours: z.coerce.number().int().min(1).max(720).default(24) }),
+      query: z.object({
+        hours: z.coerce.number().int().min(1).max(720).default(24).describe("How many hours back."),
+      }),
       output: z.object({
-        object: z.literal("list"),
-        hours: z.int(),
-        data: z.array(armShape.loose()),
+        object: field.objectOf("list"),
+        hours: z.int().describe("How many hours back."),
+        data: z.array(armShape.loose()).describe("What is listed."),
         ...INCOMPLETE_SINCE,
       }),
       errors: ["not_found", "analytics_unavailable"],

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
+import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
 import type { Audit, AuditRow } from "./audit.ts";
@@ -15,10 +16,10 @@ export interface EventOperationDeps {
 }
 
 export const eventShape = z.object({
-  id: z.string(),
-  type: z.enum(EVENT_NAMES),
-  created_at: z.string(),
-  org_id: z.string(),
+  id: z.string().describe("The row's id; ids sort by time."),
+  type: z.enum(EVENT_NAMES).describe("What happened, such as `key.created`."),
+  created_at: z.string().describe("When it happened; ISO 8601, UTC."),
+  org_id: z.string().describe("The org that it happened in."),
   data: z
     .unknown()
     .describe("The resource as the API showed it then; each type's schema is under `webhooks`"),
@@ -27,18 +28,53 @@ export const eventShape = z.object({
 const ACTORS = ["key", "person", "directory", "operator", "system", "nobody"] as const;
 
 const auditShape = z.object({
-  id: z.string(),
-  created_at: z.string(),
-  actor: z.object({ kind: z.enum(ACTORS), id: z.string() }),
-  act: z.string(),
-  target: z.string(),
-  changes: z.array(
-    z.object({ field: z.string(), before: z.unknown().optional(), after: z.unknown().optional() }),
-  ),
-  reason: z.string(),
-  request_id: z.string(),
-  ip_prefix: z.string(),
-  user_agent: z.string(),
+  id: z.string().describe("The row's id; ids sort by time."),
+  created_at: field.createdAt,
+  actor: z
+    .object({
+      kind: z
+        .enum(ACTORS)
+        .describe(
+          "`key`, `person`, `directory` (the org's directory), `operator`, `system` (work without a request) or `nobody`.",
+        ),
+      id: z
+        .string()
+        .describe(
+          "Id of the key, the person, …; `operator-key` where the operator's secret was used, `anyone` where a key was reported.",
+        ),
+    })
+    .describe("Who did it."),
+  act: z.string().describe("Resource and verb, such as `key.update`."),
+  target: z.string().describe("Id of what was changed."),
+  changes: z
+    .array(
+      z.object({
+        field: z.string().describe("A field of the resource, as the API calls it."),
+        before: z
+          .unknown()
+          .optional()
+          .describe(
+            "Value before; absent where there was none. Only the length is told of a value over 2,000 characters of JSON.",
+          ),
+        after: z
+          .unknown()
+          .optional()
+          .describe(
+            "Value after; absent where there is none. Only the length is told of a value over 2,000 characters of JSON.",
+          ),
+      }),
+    )
+    .describe("Fields of the resource that differ."),
+  reason: z
+    .string()
+    .describe(
+      "Why: what the actor said, or the id of the ticket that granted the change; empty where nothing was said.",
+    ),
+  request_id: field.requestId,
+  ip_prefix: z
+    .string()
+    .describe("The client's network: /24 of IPv4, /48 of IPv6; empty for work without a request."),
+  user_agent: z.string().describe("The client's `User-Agent`."),
 });
 
 const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -51,7 +87,10 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
     path: "/v1/events",
     access: "read:org / viewer",
     group: "Events",
-    query: z.object({ type: z.enum(EVENT_NAMES).optional(), ...pageQuery(50, 200) }),
+    query: z.object({
+      type: z.enum(EVENT_NAMES).optional().describe("Only events of this type, such as `key.created`."),
+      ...pageQuery(50, 200),
+    }),
     output: pageOf(eventShape),
     run({ query: { type, limit, cursor } }, { orgId }) {
       const { data, next_cursor } = readPage({
@@ -77,8 +116,8 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
       actor: z.string().max(100).optional().describe("Id of the key, the person, …"),
       act: z.string().max(100).optional().describe("Such as `key.update`; `key.*` for all acts on keys"),
       target: z.string().max(100).optional().describe("Id of what was changed"),
-      since: time.optional(),
-      until: time.optional(),
+      since: time.optional().describe("Rows of this instant and later; ISO 8601 with its offset."),
+      until: time.optional().describe("Rows before this instant; ISO 8601 with its offset."),
       ...pageQuery(50, 200),
     }),
     output: pageOf(auditShape),

@@ -3,38 +3,44 @@
  * completion"). Everything else passes through unread, so the schemas are loose.
  */
 import { z } from "zod";
+import * as field from "../../base/operation/fields.ts";
+import * as call from "../call-fields.ts";
 import { contentOf, unread } from "../neutral/unread.ts";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
 
-const typed = z.looseObject({ type: z.string() });
+const typed = z.looseObject({ type: call.type });
 
 const message = z.looseObject({
-  role: unread(z.string().meta({ examples: ["user"] })).optional(),
-  content: contentOf(typed).meta({ examples: ["Hello"] }),
+  role: call.role,
+  content: contentOf(typed).meta({ description: call.CONTENT, examples: ["Hello"] }),
 });
 
-const tokens = z.int().positive();
-
 export const chatRequestSchema = z.looseObject({
-  model: z
-    .string()
-    .min(1)
-    .meta({ examples: ["weir/sim-small"] }),
-  messages: z.array(message).min(1),
-  stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-  max_tokens: tokens.nullish(),
-  max_completion_tokens: tokens.nullish(),
-  n: z.int().min(1).max(128).nullish(),
+  model: call.modelLike("weir/sim-small"),
+  messages: call.messagesOf(message),
+  stream: call.stream.nullish(),
+  stream_options: call.streamOptions,
+  max_tokens: call.maxTokens.nullish(),
+  max_completion_tokens: z
+    .int()
+    .positive()
+    .nullish()
+    .describe("As `max_tokens`; the larger of both is held."),
+  n: call.choices.nullish(),
   /** An option of vLLM and others; if present, at least `n`. */
-  best_of: z.int().min(1).max(128).nullish(),
-  temperature: unread(z.number()).optional(),
-  top_p: unread(z.number()).optional(),
-  stop: unread(z.union([z.string(), z.array(z.string())])).optional(),
-  tools: z.array(unread(typed)).nullish(),
-  parallel_tool_calls: z.boolean().nullish(),
-  response_format: z.looseObject({ type: unread(z.string()).optional() }).nullish(),
-  user: unread(z.string()).optional(),
+  best_of: z
+    .int()
+    .min(1)
+    .max(128)
+    .nullish()
+    .describe("So many answers are made, of which the provider keeps the best; all are billed."),
+  temperature: unread(call.temperature).optional(),
+  top_p: unread(call.topP).optional(),
+  stop: unread(call.stop).optional(),
+  tools: z.array(unread(typed)).nullish().describe(call.TOOLS),
+  parallel_tool_calls: call.parallelTools.nullish(),
+  response_format: call.format,
+  user: unread(call.user).optional(),
   svc: svcSchema.optional(),
 });
 
@@ -78,21 +84,24 @@ const isUsualMessage = (value: unknown): boolean =>
 
 /** The answer's shape, for the OpenAPI document. */
 export const chatReplySchema = z.looseObject({
-  id: z.string(),
-  object: z.literal("chat.completion"),
-  created: z.int(),
-  model: z.string(),
-  choices: z.array(
-    z.looseObject({
-      index: z.int(),
-      message: z.looseObject({ role: z.string(), content: z.string().nullish() }),
-      finish_reason: z.string().nullable(),
-    }),
-  ),
-  usage: z.looseObject({
-    prompt_tokens: z.int(),
-    completion_tokens: z.int(),
-    total_tokens: z.int(),
-  }),
+  id: field.id,
+  object: field.objectOf("chat.completion"),
+  created: call.created,
+  model: field.modelId,
+  choices: z
+    .array(
+      z.looseObject({
+        index: call.index,
+        message: z
+          .looseObject({
+            role: z.string().describe(call.ROLE),
+            content: z.string().nullish().describe(call.CONTENT),
+          })
+          .describe("The answer."),
+        finish_reason: call.finishReason,
+      }),
+    )
+    .describe(call.ANSWERS),
+  usage: call.completionUsage,
   svc: svcReplySchema,
 });

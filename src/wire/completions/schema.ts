@@ -1,41 +1,54 @@
 /** The legacy completions request and answer (OpenAI API reference, "Completions"). */
 import { z } from "zod";
+import * as field from "../../base/operation/fields.ts";
+import * as call from "../call-fields.ts";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
 
 export const completionsRequestSchema = z.looseObject({
-  model: z
-    .string()
-    .min(1)
-    .meta({ examples: ["weir/sim-small"] }),
+  model: call.modelLike("weir/sim-small"),
   prompt: z
     .union([z.string(), z.array(z.string()).length(1, "one prompt a request")], {
       error: "a prompt is a string; lists of prompts and of tokens are not offered",
     })
+    .describe("The text to be continued.")
     .meta({ examples: ["Once upon a time"] }),
-  stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-  max_tokens: z.int().positive().nullish(),
-  n: z.int().min(1).max(128).nullish(),
-  temperature: z.number().nullish(),
-  top_p: z.number().nullish(),
-  stop: z.union([z.string(), z.array(z.string())]).nullish(),
-  seed: z.int().nullish(),
-  frequency_penalty: z.number().nullish(),
-  presence_penalty: z.number().nullish(),
-  logit_bias: z.record(z.string(), z.number()).nullish(),
-  logprobs: z.int().min(0).max(20).nullish(),
-  user: z.string().nullish(),
+  stream: call.stream.nullish(),
+  stream_options: call.streamOptions,
+  max_tokens: call.maxTokens.nullish(),
+  n: call.choices.nullish(),
+  temperature: call.temperature.nullish(),
+  top_p: call.topP.nullish(),
+  stop: call.stop.nullish(),
+  seed: call.seed.nullish(),
+  frequency_penalty: call.frequencyPenalty.nullish(),
+  presence_penalty: call.presencePenalty.nullish(),
+  logit_bias: call.logitBias.nullish(),
+  logprobs: z
+    .int()
+    .min(0)
+    .max(20)
+    .nullish()
+    .describe("So many of the likeliest alternatives are told of each token."),
+  user: call.user.nullish(),
   svc: svcSchema.optional(),
 });
 
 export type CompletionsBody = z.output<typeof completionsRequestSchema>;
 
 export const completionsReplySchema = z.looseObject({
-  id: z.string(),
-  object: z.literal("text_completion"),
-  created: z.int(),
-  model: z.string(),
-  choices: z.array(z.looseObject({ index: z.int(), text: z.string(), finish_reason: z.string().nullable() })),
-  usage: z.looseObject({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }),
+  id: field.id,
+  object: field.objectOf("text_completion"),
+  created: call.created,
+  model: field.modelId,
+  choices: z
+    .array(
+      z.looseObject({
+        index: call.index,
+        text: z.string().describe("The text."),
+        finish_reason: call.finishReason,
+      }),
+    )
+    .describe(call.ANSWERS),
+  usage: call.completionUsage,
   svc: svcReplySchema,
 });

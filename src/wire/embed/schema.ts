@@ -3,6 +3,8 @@
  * says what the vectors are for. Unknown members are passed on, or dropped and named.
  */
 import { z } from "zod";
+import * as field from "../../base/operation/fields.ts";
+import * as call from "../call-fields.ts";
 import { unread } from "../neutral/unread.ts";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
 import type { InputType } from "./neutral.ts";
@@ -45,12 +47,8 @@ export function isEmbeddingsInput(value: unknown): value is EmbeddingsInput {
 
 export const INPUT_KINDS = "must be a text, a list of texts, a list of token ids, or a list of such lists";
 
+const INPUT = "What the model is to read: a text, or several.";
 const tokens = { type: "array", items: { type: "integer" } } as const;
-const model = (example: string) =>
-  z
-    .string()
-    .min(1)
-    .meta({ examples: [example] });
 
 /** Metering must know how much it is; what else an upstream takes (texts and pictures as objects) is its own matter. */
 const isAnyInput = (value: unknown): boolean =>
@@ -61,8 +59,9 @@ const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.l
 export const streamSchema = z.boolean().nullish().describe("`true` is refused: these answers come whole.");
 
 export const embeddingsRequestSchema = z.looseObject({
-  model: model("openai/text-embedding-3-small"),
+  model: call.modelLike("openai/text-embedding-3-small"),
   input: z.custom<unknown>(isAnyInput, INPUT_KINDS).meta({
+    description: INPUT,
     anyOf: [
       { type: "string" },
       { type: "array", items: { type: "string" } },
@@ -71,9 +70,11 @@ export const embeddingsRequestSchema = z.looseObject({
     ],
     examples: ["Hello"],
   }),
-  dimensions: z.int().positive().nullish(),
-  encoding_format: unread(z.enum(["float", "base64"])).optional(),
-  user: unread(z.string()).optional(),
+  dimensions: call.dimensions,
+  encoding_format: unread(
+    z.enum(["float", "base64"]).describe("`float`: numbers; `base64`: their bytes."),
+  ).optional(),
+  user: unread(call.user).optional(),
   stream: streamSchema,
   svc: svcSchema.optional(),
 });
@@ -94,34 +95,41 @@ export function isUsualEmbeddings(value: unknown): value is EmbeddingsBody {
   );
 }
 
+const EMBEDDINGS = "An embedding of each input, in their order.";
+
 export const embeddingsReplySchema = z.looseObject({
-  object: z.literal("list"),
-  model: z.string(),
-  data: z.array(
-    z.looseObject({
-      object: z.literal("embedding"),
-      index: z.int(),
-      embedding: z
-        .union([z.array(z.number()), z.string()])
-        .describe("Numbers; base64 of little-endian 32-bit floats where `encoding_format` is `base64`."),
-    }),
-  ),
-  usage: z.looseObject({ prompt_tokens: z.int(), total_tokens: z.int() }),
+  object: field.objectOf("list"),
+  model: field.modelId,
+  data: z
+    .array(
+      z.looseObject({
+        object: field.objectOf("embedding"),
+        index: call.index,
+        embedding: z
+          .union([z.array(z.number()), z.string()])
+          .describe("Numbers; base64 of little-endian 32-bit floats where `encoding_format` is `base64`."),
+      }),
+    )
+    .describe(EMBEDDINGS),
+  usage: z
+    .looseObject({ prompt_tokens: call.promptTokens, total_tokens: call.totalTokens })
+    .describe(call.USAGE),
   svc: svcReplySchema,
 });
 
 /** The native request is ours: what it does not know is refused, and our options stand at its top. */
 export const embedRequestSchema = z.strictObject({
-  model: model("openai/text-embedding-3-small"),
+  model: call.modelLike("openai/text-embedding-3-small"),
   input: z
     .array(z.string())
     .min(1)
+    .describe(INPUT)
     .meta({ examples: [["Hello"]] }),
   input_type: z
     .enum(INPUT_TYPE_NAMES)
     .nullish()
     .describe("What the vectors are for, where the model knows the difference."),
-  dimensions: z.int().positive().nullish(),
+  dimensions: call.dimensions,
   stream: streamSchema,
   ...svcSchema.shape,
 });
@@ -129,16 +137,22 @@ export const embedRequestSchema = z.strictObject({
 export type EmbedBody = z.output<typeof embedRequestSchema>;
 
 export const embedReplySchema = z.object({
-  object: z.literal("list"),
-  id: z.string(),
-  model: z.string(),
-  data: z.array(z.object({ index: z.int(), embedding: z.array(z.number()), dimensions: z.int() })),
-  usage: z.object({
-    input_tokens: z.int(),
-    total_tokens: z.int(),
-    source: z.enum(["provider", "estimated", "none"]),
-  }),
-  resolved: z.object({ provider: z.string(), endpoint_id: z.string() }),
-  cost: z.looseObject({ total_micro_usd: z.int() }),
-  warnings: z.array(z.string()),
+  object: field.objectOf("list"),
+  id: field.id,
+  model: field.modelId,
+  data: z
+    .array(
+      z.object({
+        index: call.index,
+        embedding: z.array(z.number()).describe("The numbers of one input."),
+        dimensions: z.int().describe("How many numbers these are."),
+      }),
+    )
+    .describe(EMBEDDINGS),
+  usage: z
+    .object({ input_tokens: call.promptTokens, total_tokens: call.totalTokens, source: field.usageSource })
+    .describe(call.USAGE),
+  resolved: call.resolved,
+  cost: call.cost,
+  warnings: field.warnings,
 });

@@ -3,68 +3,87 @@
  * known is refused; its parts are those of the neutral contract in the words of the wire.
  */
 import { z } from "zod";
+import * as field from "../../base/operation/fields.ts";
+import * as call from "../call-fields.ts";
 import { svcSchema } from "../svc-schema.ts";
 
-const cache = z.strictObject({ ttl: z.enum(["5m", "1h"]).optional() });
+const cache = z
+  .strictObject({ ttl: z.enum(["5m", "1h"]).optional().describe("For how long.") })
+  .describe("The prompt up to here is to be cached by the provider.");
 
-/** What only its maker can read: sent back as it came. */
-const seal = z.strictObject({ by: z.enum(["anthropic", "google", "openai"]), data: z.string() });
+const seal = z
+  .strictObject({
+    by: z.enum(["anthropic", "google", "openai"]).describe("Whose it is."),
+    data: z.string().describe("As it came."),
+  })
+  .describe("What only its maker can read: send it back as it came.");
 
 /** One of `data` (base64, with `media_type`), `url` and `file_id`. */
 const media = {
-  data: z.string().optional(),
-  media_type: z.string().max(100).optional(),
-  url: z.string().optional(),
-  file_id: z.string().optional(),
+  data: z.string().optional().describe("The bytes, base64."),
+  media_type: z.string().max(100).optional().describe("Media type of the bytes: `image/png`."),
+  url: z.string().optional().describe("Where the provider can read it."),
+  file_id: z.string().optional().describe("The provider's name for an uploaded file."),
 };
 
+const textField = z.string().describe("The text.");
+
 const text = z.strictObject({
-  type: z.literal("text"),
-  text: z.string().meta({ examples: ["Hello"] }),
+  type: call.kindOf("text"),
+  text: textField.meta({ examples: ["Hello"] }),
   cache: cache.optional(),
   seal: seal.optional(),
-  citations: z.array(z.looseObject({ type: z.enum(["url", "document"]) })).optional(),
+  citations: z
+    .array(z.looseObject({ type: z.enum(["url", "document"]).describe("What is quoted.") }))
+    .optional()
+    .describe("Where it is quoted from."),
 });
 const image = z.strictObject({
-  type: z.literal("image"),
+  type: call.kindOf("image"),
   ...media,
-  detail: z.string().optional(),
+  detail: z.string().optional().describe("How closely the image is looked at."),
   cache: cache.optional(),
 });
 const document = z.strictObject({
-  type: z.literal("document"),
+  type: call.kindOf("document"),
   ...media,
-  text: z.string().optional(),
-  name: z.string().optional(),
-  context: z.string().optional(),
-  citations: z.boolean().optional(),
+  text: textField.optional(),
+  name: z.string().optional().describe("The document's name."),
+  context: z.string().optional().describe("What the document is about."),
+  citations: z.boolean().optional().describe("Whether it may be quoted."),
   cache: cache.optional(),
 });
-const recording = z.strictObject({ type: z.enum(["audio", "video"]), ...media });
+const recording = z.strictObject({
+  type: z.enum(["audio", "video"]).describe("What is recorded."),
+  ...media,
+});
+const toolName = z.string().min(1).describe("The tool's name.");
 const toolCall = z.strictObject({
-  type: z.literal("tool_call"),
-  id: z.string().min(1),
-  name: z.string().min(1),
+  type: call.kindOf("tool_call"),
+  id: z.string().min(1).describe("The call's id."),
+  name: toolName,
   arguments: z.string().describe("JSON text of an object."),
   seal: seal.optional(),
   cache: cache.optional(),
 });
 const toolResult = z.strictObject({
-  type: z.literal("tool_result"),
+  type: call.kindOf("tool_result"),
   id: z.string().min(1).describe("Id of the call."),
-  name: z.string().optional(),
-  content: z.union([z.string(), z.array(z.discriminatedUnion("type", [text, image, document]))]),
-  is_error: z.boolean().optional(),
+  name: z.string().optional().describe("The tool's name."),
+  content: z
+    .union([z.string(), z.array(z.discriminatedUnion("type", [text, image, document]))])
+    .describe("What the tool returned: a text, or parts of several kinds."),
+  is_error: z.boolean().optional().describe("The tool failed."),
   cache: cache.optional(),
 });
 const reasoning = z.strictObject({
-  type: z.literal("reasoning"),
-  text: z.string(),
-  summary: z.boolean().optional(),
-  redacted: z.boolean().optional(),
+  type: call.kindOf("reasoning"),
+  text: textField,
+  summary: z.boolean().optional().describe("It is a summary of the reasoning."),
+  redacted: z.boolean().optional().describe("The provider withholds it."),
   seal: seal.optional(),
 });
-const refusal = z.strictObject({ type: z.literal("refusal"), text: z.string() });
+const refusal = z.strictObject({ type: call.kindOf("refusal"), text: textField });
 
 const part = z.discriminatedUnion("type", [
   text,
@@ -80,96 +99,100 @@ const part = z.discriminatedUnion("type", [
 export type NativePart = z.output<typeof part>;
 
 const message = z.strictObject({
-  role: z.enum(["system", "user", "assistant"]).meta({ examples: ["user"] }),
-  content: z.union([z.string(), z.array(part)]).meta({ examples: ["Hello"] }),
+  role: z
+    .enum(["system", "user", "assistant"])
+    .describe("Who says it.")
+    .meta({ examples: ["user"] }),
+  content: z
+    .union([z.string(), z.array(part)])
+    .describe(call.CONTENT)
+    .meta({ examples: ["Hello"] }),
 });
 
-const tokens = z.int().positive();
-
 const generation = z.strictObject({
-  max_tokens: tokens.optional(),
-  temperature: z.number().optional(),
-  top_p: z.number().optional(),
-  top_k: z.int().optional(),
-  stop: z.union([z.string(), z.array(z.string())]).optional(),
-  seed: z.int().optional(),
-  frequency_penalty: z.number().optional(),
-  presence_penalty: z.number().optional(),
-  logit_bias: z.record(z.string(), z.number()).optional(),
+  max_tokens: call.maxTokens.optional(),
+  temperature: call.temperature.optional(),
+  top_p: call.topP.optional(),
+  top_k: z.int().optional().describe(call.TOP_K),
+  stop: call.stop.optional(),
+  seed: call.seed.optional(),
+  frequency_penalty: call.frequencyPenalty.optional(),
+  presence_penalty: call.presencePenalty.optional(),
+  logit_bias: call.logitBias.optional(),
   logprobs: z.int().min(0).max(20).optional().describe("Alternatives told of each token."),
-  candidates: z.int().min(1).max(128).optional(),
+  candidates: call.choices.optional(),
   reasoning: z
     .strictObject({
-      effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]).optional(),
-      budget_tokens: z.int().positive().optional(),
-      adaptive: z.boolean().optional(),
-      show: z.boolean().optional(),
+      effort: z
+        .enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"])
+        .optional()
+        .describe("How much the model reasons."),
+      budget_tokens: z.int().positive().optional().describe("The model reasons with so many tokens at most."),
+      adaptive: z.boolean().optional().describe("The model itself decides how much it reasons."),
+      show: z.boolean().optional().describe("The reasoning is part of the answer."),
     })
-    .optional(),
-  verbosity: z.string().optional(),
-  service_tier: z.string().optional(),
-  cache_key: z.string().optional(),
+    .optional()
+    .describe(call.REASONING),
+  verbosity: z
+    .string()
+    .optional()
+    .describe("How long-winded the answer is, where the model knows such a setting."),
+  service_tier: z.string().optional().describe("The provider's class of service."),
+  cache_key: z.string().optional().describe("Requests with equal keys are likely to share a cache."),
 });
 
 const tool = z.strictObject({
-  name: z.string().min(1),
-  description: z.string().optional(),
+  name: toolName,
+  description: z.string().optional().describe("What it is for, told to the model."),
   parameters: z.record(z.string(), z.unknown()).optional().describe("JSON schema of an object."),
-  strict: z.boolean().optional(),
+  strict: z.boolean().optional().describe("The model keeps to the schema of the parameters."),
   cache: cache.optional(),
 });
 
 export const generateRequestSchema = z.strictObject({
-  model: z
-    .string()
-    .min(1)
-    .meta({ examples: ["weir/sim-small"] }),
-  messages: z.array(message).min(1),
-  stream: z.boolean().optional(),
-  generation: generation.optional(),
-  tools: z.array(tool).optional(),
+  model: call.modelLike("weir/sim-small"),
+  messages: call.messagesOf(message),
+  stream: call.stream.optional(),
+  generation: generation.optional().describe("How the answer is made."),
+  tools: z.array(tool).optional().describe(call.TOOLS),
   tool_choice: z
-    .union([z.enum(["auto", "none", "required"]), z.strictObject({ name: z.string().min(1) })])
-    .optional(),
-  parallel_tools: z.boolean().optional(),
+    .union([z.enum(["auto", "none", "required"]), z.strictObject({ name: toolName })])
+    .optional()
+    .describe(call.TOOL_CHOICE),
+  parallel_tools: call.parallelTools.optional(),
   format: z
     .discriminatedUnion("type", [
-      z.strictObject({ type: z.literal("text") }),
-      z.strictObject({ type: z.literal("json") }),
+      z.strictObject({ type: call.kindOf("text") }),
+      z.strictObject({ type: call.kindOf("json") }),
       z.strictObject({
-        type: z.literal("json_schema"),
-        name: z.string().optional(),
-        description: z.string().optional(),
-        schema: z.record(z.string(), z.unknown()),
-        strict: z.boolean().optional(),
+        type: call.kindOf("json_schema"),
+        name: z.string().optional().describe("The schema's name, told to the model."),
+        description: z.string().optional().describe("What it is for, told to the model."),
+        schema: z.record(z.string(), z.unknown()).describe("JSON schema of the answer."),
+        strict: z.boolean().optional().describe("The model keeps to the schema."),
       }),
     ])
-    .optional(),
+    .optional()
+    .describe(call.FORMAT),
   ...svcSchema.shape,
 });
 
 export type GenerateBody = z.output<typeof generateRequestSchema>;
 
-const usage = z.object({
-  input_tokens: z.int(),
-  output_tokens: z.int(),
-  cache_read_tokens: z.int(),
-  cache_write_tokens: z.int(),
-  reasoning_tokens: z.int(),
-});
-
 export const generateReplySchema = z.object({
-  id: z.string(),
-  model: z.string(),
-  candidates: z.array(
-    z.looseObject({
-      index: z.int(),
-      content: z.array(z.looseObject({ type: z.string() })),
-      stop: z.looseObject({ reason: z.string() }),
-    }),
-  ),
-  usage,
-  cost: z.looseObject({ total_micro_usd: z.int() }),
-  provider_meta: z.object({ provider: z.string(), endpoint_id: z.string() }),
-  warnings: z.array(z.string()),
+  id: field.id,
+  model: field.modelId,
+  candidates: z
+    .array(
+      z.looseObject({
+        index: call.index,
+        content: z.array(z.looseObject({ type: call.type })).describe(call.CONTENT),
+        stop: z.looseObject({ reason: call.stopReason }).describe("Why the answer ended."),
+      }),
+    )
+    .describe(call.ANSWERS),
+  usage: z.object(field.tokens(z.int())).describe(call.USAGE),
+  cost: call.cost,
+  provider_meta: call.resolved,
+  warnings: field.warnings,
 });

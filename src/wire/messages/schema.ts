@@ -3,40 +3,53 @@
  * Everything else passes through unread, so the schemas are loose.
  */
 import { z } from "zod";
+import * as field from "../../base/operation/fields.ts";
+import * as call from "../call-fields.ts";
 import { contentOf, unread } from "../neutral/unread.ts";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
 
-const block = z.looseObject({ type: z.string() });
+const block = z.looseObject({ type: call.type });
 
 const message = z.looseObject({
-  role: unread(z.string().meta({ examples: ["user"] })).optional(),
-  content: contentOf(block).meta({ examples: ["Hello"] }),
+  role: call.role,
+  content: contentOf(block).meta({ description: call.CONTENT, examples: ["Hello"] }),
 });
 
 export const messagesRequestSchema = z.looseObject({
-  model: z
-    .string()
-    .min(1)
-    .meta({ examples: ["weir/sim-small"] }),
+  model: call.modelLike("weir/sim-small"),
   /** 0 fills the prompt cache and generates nothing. */
   max_tokens: z
     .int()
     .nonnegative()
+    .describe(call.MAX_TOKENS)
     .meta({ examples: [256] }),
-  messages: z.array(message).min(1),
-  system: unread(z.union([z.string(), z.array(block)])).optional(),
-  stream: z.boolean().nullish(),
-  temperature: unread(z.number()).optional(),
-  top_p: unread(z.number()).optional(),
-  top_k: unread(z.number()).optional(),
-  stop_sequences: unread(z.array(z.string())).optional(),
-  tools: z.array(unread(z.looseObject({}))).nullish(),
-  tool_choice: unread(block).optional(),
-  thinking: unread(block).optional(),
-  output_config: unread(z.looseObject({ format: block.nullish(), effort: z.string().nullish() })).optional(),
-  /** The beta's name of `output_config.format`. */
-  output_format: unread(block).optional(),
-  metadata: unread(z.looseObject({})).optional(),
+  messages: call.messagesOf(message),
+  system: unread(z.union([z.string(), z.array(block)]))
+    .optional()
+    .describe("What the model is told before the conversation."),
+  stream: call.stream.nullish(),
+  temperature: unread(call.temperature).optional(),
+  top_p: unread(call.topP).optional(),
+  top_k: unread(z.number().describe(call.TOP_K)).optional(),
+  stop_sequences: unread(z.array(z.string()).describe(call.STOP)).optional(),
+  tools: z
+    .array(unread(z.looseObject({})))
+    .nullish()
+    .describe(call.TOOLS),
+  tool_choice: unread(block).optional().describe(call.TOOL_CHOICE),
+  thinking: unread(block).optional().describe("Whether and how much the model reasons before it answers."),
+  output_config: unread(
+    z.looseObject({
+      format: block.nullish().describe("The schema of the answer."),
+      effort: z.string().nullish().describe("How much the model reasons."),
+    }),
+  )
+    .optional()
+    .describe("Shape and effort of the answer."),
+  output_format: unread(block).optional().describe("The name that `output_config.format` had as a beta."),
+  metadata: unread(z.looseObject({}))
+    .optional()
+    .describe("What you want to find the call by. It is not sent to providers of other formats."),
   svc: svcSchema.optional(),
 });
 
@@ -75,13 +88,18 @@ const isUsualMessage = (value: unknown): boolean =>
 
 /** The answer's shape, for the OpenAPI document. */
 export const messagesReplySchema = z.looseObject({
-  id: z.string(),
-  type: z.literal("message"),
-  role: z.literal("assistant"),
-  model: z.string(),
-  content: z.array(block),
-  stop_reason: z.string().nullable(),
-  stop_sequence: z.string().nullable(),
-  usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int() }),
+  id: field.id,
+  type: call.kindOf("message"),
+  role: z.literal("assistant").describe("Always `assistant`."),
+  model: field.modelId,
+  content: z.array(block).describe(call.CONTENT),
+  stop_reason: call.finishReason,
+  stop_sequence: z.string().nullable().describe("The text that ended the answer."),
+  usage: z
+    .looseObject({
+      input_tokens: z.int().describe("Tokens of the prompt that were not read from or written to a cache."),
+      output_tokens: call.outputTokens,
+    })
+    .describe(call.USAGE),
   svc: svcReplySchema,
 });

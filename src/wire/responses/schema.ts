@@ -3,46 +3,61 @@
  * response"). Everything else passes through unread, so the schemas are loose.
  */
 import { z } from "zod";
+import * as field from "../../base/operation/fields.ts";
+import * as call from "../call-fields.ts";
 import { unread } from "../neutral/unread.ts";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
 
 const item = z.looseObject({
-  type: z.unknown().optional(),
+  type: z.unknown().optional().describe("What kind of thing this is."),
   role: z
     .unknown()
     .optional()
+    .describe(call.ROLE)
     .meta({ examples: ["user"] }),
   content: z
     .unknown()
     .optional()
+    .describe(call.CONTENT)
     .meta({ examples: ["Hello"] }),
-  output: z.unknown().optional(),
+  output: z.unknown().optional().describe("What a tool returned."),
 });
 
 export const responsesRequestSchema = z.looseObject({
-  model: z
-    .string()
-    .min(1)
-    .meta({ examples: ["weir/sim-small"] }),
+  model: call.modelLike("weir/sim-small"),
   input: z
     .union([z.string(), z.array(item)])
     .nullish()
+    .describe("What the model is to read: a text, or items of several kinds.")
     .meta({ examples: ["Hello"] }),
-  instructions: unread(z.string()).optional(),
-  previous_response_id: z.string().nullish(),
-  store: z.boolean().nullish(),
-  stream: z.boolean().nullish(),
-  background: z.boolean().nullish(),
-  conversation: z.unknown().optional(),
-  prompt: z.unknown().optional(),
-  max_output_tokens: z.int().positive().nullish(),
-  temperature: unread(z.number()).optional(),
-  top_p: unread(z.number()).optional(),
-  tools: z.array(unread(z.looseObject({ type: z.string() }))).nullish(),
-  parallel_tool_calls: z.boolean().nullish(),
-  text: z.looseObject({ format: z.looseObject({ type: unread(z.string()).optional() }).nullish() }).nullish(),
-  reasoning: unread(z.looseObject({})).optional(),
-  user: unread(z.string()).optional(),
+  instructions: unread(z.string()).optional().describe("What the model is told before the conversation."),
+  previous_response_id: z.string().nullish().describe("Goes on from this stored response."),
+  store: z
+    .boolean()
+    .nullish()
+    .describe("Whether the response is kept, to be read and continued by its id; true unless false."),
+  stream: call.stream.nullish(),
+  background: z.boolean().nullish().describe("Not offered: true is refused."),
+  conversation: z.unknown().optional().describe("Not offered: continue by `previous_response_id`."),
+  prompt: z
+    .unknown()
+    .optional()
+    .describe("A prompt that is stored at the provider; only endpoints of this format take it."),
+  max_output_tokens: z
+    .int()
+    .positive()
+    .nullish()
+    .describe("The answer ends after so many tokens, reasoning included."),
+  temperature: unread(call.temperature).optional(),
+  top_p: unread(call.topP).optional(),
+  tools: z
+    .array(unread(z.looseObject({ type: call.type })))
+    .nullish()
+    .describe(call.TOOLS),
+  parallel_tool_calls: call.parallelTools.nullish(),
+  text: z.looseObject({ format: call.format }).nullish().describe("How the text of the answer is given."),
+  reasoning: unread(z.looseObject({})).optional().describe(call.REASONING),
+  user: unread(call.user).optional(),
   svc: svcSchema.optional(),
 });
 
@@ -50,16 +65,18 @@ export type ResponsesRequestBody = z.output<typeof responsesRequestSchema>;
 
 /** The answer's shape, for the OpenAPI document. */
 export const responsesReplySchema = z.looseObject({
-  id: z.string(),
-  object: z.literal("response"),
-  created_at: z.int(),
-  status: z.string(),
-  model: z.string(),
-  output: z.array(z.looseObject({ type: z.string() })),
-  usage: z.looseObject({
-    input_tokens: z.int(),
-    output_tokens: z.int(),
-    total_tokens: z.int(),
-  }),
+  id: field.id,
+  object: field.objectOf("response"),
+  created_at: call.created,
+  status: z.string().describe("`completed`, `incomplete` or `failed`."),
+  model: field.modelId,
+  output: z.array(z.looseObject({ type: call.type })).describe("What the model made, item by item."),
+  usage: z
+    .looseObject({
+      input_tokens: call.promptTokens,
+      output_tokens: call.outputTokens,
+      total_tokens: call.totalTokens,
+    })
+    .describe(call.USAGE),
   svc: svcReplySchema,
 });

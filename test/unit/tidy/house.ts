@@ -35,7 +35,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "base/process": [],
   // What is kept of a call, column by column.
   record: [],
-  wire: ["base/document"],
+  wire: ["base/document", "src/base/operation/fields.ts"],
   store: ["base/process"],
   // What all processes of an installation share; a process keeps it in files.
   "store/installation": ["base/process"],
@@ -47,11 +47,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Opens what it has, for one gateway alone.
   credits: ["store", "store/events", "credits/ledger", "credits/budgets", "credits/limits"],
   "credits/ledger": ["base/operation", "store", "store/events"],
-  "credits/budgets": ["store", "store/events", "credits/ledger"],
+  "credits/budgets": ["src/base/operation/fields.ts", "store", "store/events", "credits/ledger"],
   "credits/kept": ["store"],
   "credits/limits": ["base/operation", "credits/budgets", "credits/kept"],
   routing: [],
-  "routing/health": ["record", "store", "store/events", "routing"],
+  "routing/health": ["src/base/operation/fields.ts", "record", "store", "store/events", "routing"],
   "routing/planner": ["routing", "routing/health"],
   // What a policy says: its documents, read and matched.
   "routing/language": ["base/document", "routing/planner"],

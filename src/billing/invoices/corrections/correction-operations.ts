@@ -13,6 +13,7 @@ import { newTicket, type TicketRow, ticketShape, ticketWire } from "../../../acc
 import { emailOf, type Tickets } from "../../../account/tickets/tickets.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
+import * as field from "../../../base/operation/fields.ts";
 import { type Caller, operation } from "../../../base/operation/operation.ts";
 import type { Trail } from "../../../store/events/trail.ts";
 import type { Store } from "../../../store/store.ts";
@@ -41,7 +42,7 @@ export const correctionOperation = (deps: CorrectionDeps) => ({
     path: "/v1/invoices/{id}/correction",
     access: "write:billing / billing",
     group: "Invoices",
-    params: z.object({ id: z.string().max(100) }),
+    params: z.object({ id: field.pathId }),
     body: z.strictObject({
       gstin: gstin.describe("The GSTIN that the invoice should bear"),
       reason: plainText(2000).min(1, "say why").describe("Why; who decides reads it"),

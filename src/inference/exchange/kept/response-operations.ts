@@ -2,11 +2,17 @@
 import { z } from "zod";
 import { fail } from "../../../base/errors.ts";
 import { raw } from "../../../base/operation/answer.ts";
+import * as field from "../../../base/operation/fields.ts";
 import { operation } from "../../../base/operation/operation.ts";
 import { responsesReplySchema } from "../../../wire/responses/schema.ts";
 import type { StoredResponses } from "./stored-responses.ts";
 
-const path = z.object({ id: z.string().regex(/^resp_[0-9A-HJKMNP-TV-Z]{26}$/, "use the id of a response") });
+const path = z.object({
+  id: z
+    .string()
+    .regex(/^resp_[0-9A-HJKMNP-TV-Z]{26}$/, "use the id of a response")
+    .describe("Its id."),
+});
 
 export const responseOperations = ({ responses }: { readonly responses: StoredResponses }) => ({
   getResponse: operation({
@@ -33,7 +39,11 @@ export const responseOperations = ({ responses }: { readonly responses: StoredRe
     access: "inference",
     group: "Inference",
     params: path,
-    output: z.object({ id: z.string(), object: z.literal("response"), deleted: z.literal(true) }),
+    output: z.object({
+      id: field.id,
+      object: field.objectOf("response"),
+      deleted: z.literal(true).describe("It is gone."),
+    }),
     errors: ["not_found"],
     run: async ({ params: { id } }, caller) => {
       if (!(await responses.remove(caller, id))) throw notFound(id);
