@@ -103,15 +103,13 @@ export function keyWorks(row: KeyRow, nowMs: number): boolean {
 export const limitsShape = z.object(field.limits(z.int().optional()));
 
 export const keyShape = z.object({
-  id: field.id.describe("The key's id."),
+  id: field.keyId,
   project_id: field.projectId,
   name: z.string().describe("Your name for the key."),
   hint: z.string().describe("The end of the secret, to tell keys apart."),
   environment: field.environment,
   scopes: z.array(z.enum(SCOPES)).describe("What the key may do."),
-  status: z
-    .enum(KEY_STATUSES)
-    .describe("`active`, `rotating` (works until its grace ends), `revoked` or `expired`."),
+  status: z.enum(KEY_STATUSES).describe("`active`, `rotating` (works in its grace), `revoked` or `expired`."),
   limits: limitsShape.describe("What is absent inherits the plan's"),
   budget: z
     .object({ daily_micro: amountShape, hard: hardShape })
@@ -124,13 +122,13 @@ export const keyShape = z.object({
     .string()
     .optional()
     .describe("Id of the person, key or operator that made it; absent where that is not known"),
-  last_used_at: z.string().optional().describe("When it was last used; ISO 8601, UTC."),
+  last_used_at: field.time("When it was last used").optional(),
   lineage_id: z
     .string()
     .optional()
     .describe("The first of the keys that it replaced, one after the other; absent where it replaced none"),
-  expires_at: z.string().optional().describe("When it ceases to work; ISO 8601, UTC."),
-  revoked_at: z.string().optional().describe("When it was revoked; ISO 8601, UTC."),
+  expires_at: field.time("When it ceases to work").optional(),
+  revoked_at: field.time("When it was revoked").optional(),
 });
 export const createdKeyShape = keyShape.extend({
   secret: z.string().describe("The whole key. It is shown this once."),

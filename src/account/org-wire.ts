@@ -83,16 +83,10 @@ export const orgShape = z.object({
     .describe(ORG_MEANINGS.dataPolicy),
   created_at: field.createdAt,
   closed_at: field.closedAt.optional(),
-  erasure_requested_at: z
-    .string()
-    .optional()
-    .describe("When erasure was asked for; ISO 8601, UTC. Absent: no erasure is pending."),
-  erasure_due_at: z
-    .string()
-    .optional()
-    .describe(
-      "When the data is erased, and until when this can be cancelled; ISO 8601, UTC. Absent: no erasure is pending.",
-    ),
+  erasure_requested_at: field.time("When erasure was asked for", "Absent: no erasure is pending").optional(),
+  erasure_due_at: field
+    .time("When the data is erased, and until when this can be cancelled", "Absent: no erasure is pending")
+    .optional(),
 });
 
 const warningShape = z.object({

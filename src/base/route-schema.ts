@@ -12,6 +12,11 @@ import {
 const names = z.array(z.string().min(1).max(256)).max(64);
 const price = z.number().nonnegative();
 
+export const sortShape = z.enum(SORTS).describe("What the order goes by.");
+export const affinityShape = z
+  .enum(AFFINITIES)
+  .describe("Whose calls stay at one endpoint: of a user, a session, the same prompt, or none.");
+
 export const routeSchema = z.strictObject({
   providers: z
     .strictObject({
@@ -22,13 +27,10 @@ export const routeSchema = z.strictObject({
     .optional()
     .describe("Which providers may be asked."),
   fallbacks: z.boolean().optional().describe("False: only the first endpoint is asked."),
-  sort: z.enum(SORTS).optional().describe("What the order goes by."),
+  sort: sortShape.optional(),
   require: z
     .strictObject({
-      zdr: z
-        .boolean()
-        .optional()
-        .describe("Zero data retention: nothing of the call is kept, here or at the provider."),
+      zdr: z.boolean().optional().describe("Zero data retention: nothing is kept, here or at the provider."),
       no_train: z.boolean().optional().describe("The provider does not train on it."),
       regions: names.optional().describe("One of these regions."),
       max_price: z
@@ -53,10 +55,7 @@ export const routeSchema = z.strictObject({
     .max(86_400_000)
     .optional()
     .describe("All attempts together may take so long until the first content."),
-  affinity: z
-    .enum(AFFINITIES)
-    .optional()
-    .describe("Whose calls stay at one endpoint: of a user, a session, the same prompt, or none."),
+  affinity: affinityShape.optional(),
 });
 
 export const dataPolicySchema = z

@@ -119,7 +119,7 @@ export const parkedShape = z.object({
   amount_minor: z.int().describe("Tax included, in paise or cents"),
   detail: z.string().describe("What happened, in words."),
   created_at: field.createdAt,
-  closed_at: z.string().optional().describe("When an operator closed it; ISO 8601, UTC. Absent: it is open."),
+  closed_at: field.time("When an operator closed it", "Absent: it is open").optional(),
   outcome: z.string().optional().describe("What the operator did"),
 });
 

@@ -8,7 +8,7 @@ const KIND = "What kind of thing this is.";
 export const kindOf = <const K extends string>(kind: K) => z.literal(kind).describe(KIND);
 export const type = z.string().describe(KIND);
 
-export const modelLike = (example: string) =>
+export const model = (example: string) =>
   z
     .string()
     .min(1)
@@ -37,9 +37,7 @@ export const MAX_TOKENS =
   "The answer ends after so many tokens. It bounds what is held of the balance and counted against `tpm`.";
 export const maxTokens = z.int().positive().describe(MAX_TOKENS);
 export const choices = z.int().min(1).max(128).describe("So many answers to one prompt.");
-export const temperature = z
-  .number()
-  .describe("How much chance there is in the choice of each token; 0: the least.");
+export const temperature = z.number().describe("How much chance is in the choice of tokens; 0: the least.");
 export const topP = z
   .number()
   .describe("Tokens are chosen among the likeliest that make up this share of the probability.");
@@ -49,13 +47,12 @@ export const stop = z.union([z.string(), z.array(z.string())]).describe(STOP);
 export const seed = z
   .int()
   .describe("The same seed and the same request are to give the same answer, as far as the provider can.");
-export const frequencyPenalty = z
-  .number()
-  .describe("Lowers the chance of tokens the more often they came already.");
+export const frequencyPenalty = z.number().describe("Lowers the chance of tokens by how often they came.");
 export const presencePenalty = z.number().describe("Lowers the chance of tokens that came already.");
 export const logitBias = z
   .record(z.string(), z.number())
   .describe("Added to the chance of tokens, by token id.");
+export const logprobs = z.int().min(0).max(20).describe("Alternatives told of each token.");
 export const TOOLS = "What the model may call.";
 export const TOOL_CHOICE = "Whether the model may, must or must not call a tool, or which one it must.";
 export const parallelTools = z.boolean().describe("Several tools may be called in one answer.");
@@ -65,20 +62,13 @@ export const format = z
   .nullish()
   .describe(FORMAT);
 export const REASONING = "Whether and how the model reasons before it answers.";
-export const user = z
-  .string()
-  .describe("Your name for the end user; calls of one user may stay at one endpoint.");
+export const user = z.string().describe("Your name for the end user, whose calls may stay at one endpoint.");
 export const dimensions = z.int().positive().nullish().describe("Numbers in each embedding.");
 
 export const ANSWERS = "The answers.";
 export const index = z.int().describe("Which of the answers, inputs or documents it is, from 0.");
 export const created = z.int().describe("Unix seconds.");
 export const finishReason = z.string().nullable().describe("Why the answer ended.");
-export const stopReason = z
-  .string()
-  .describe(
-    "In one word for all providers: `stop`, `length`, `tool_calls`, `content_filter`, or what the provider says besides.",
-  );
 export const USAGE = "Tokens read and written.";
 export const promptTokens = z.int().describe("Tokens of the prompt, cached ones included.");
 export const outputTokens = z.int().describe("Tokens of the answer, reasoning included.");
@@ -93,6 +83,4 @@ export const completionUsage = z
 export const resolved = z
   .object({ provider: field.providerId, endpoint_id: field.endpointId })
   .describe("Where the call was answered.");
-export const cost = z
-  .looseObject({ total_micro_usd: z.int().describe("The sum of the lines, micro-USD.") })
-  .describe("What the call costs.");
+export const cost = z.looseObject({ total_micro_usd: field.totalMicroUsd }).describe("What the call costs.");

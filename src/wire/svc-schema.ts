@@ -16,11 +16,7 @@ export const svcSchema = z
     metadata: z
       .strictObject({
         app: z.string().max(128).optional().describe("The app that calls, as analytics show it."),
-        user_id: z
-          .string()
-          .max(256)
-          .optional()
-          .describe("Your name for the end user. Only its hash is stored."),
+        user_id: z.string().max(256).optional().describe("Your name for the end user; only its hash is kept"),
         session_id: z
           .string()
           .max(256)
@@ -37,10 +33,7 @@ export const svcSchema = z
       .describe("What you want to find the call by. It is not sent to providers of other formats."),
     compat: z
       .strictObject({
-        strict: z
-          .boolean()
-          .optional()
-          .describe("Refuse what cannot be kept, instead of dropping it with a warning."),
+        strict: z.boolean().optional().describe("What cannot be kept is refused, not dropped with a warning"),
       })
       .optional()
       .describe("How much may be lost in translation."),

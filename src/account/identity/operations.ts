@@ -37,11 +37,7 @@ const NO_REFERRER = { "referrer-policy": "no-referrer" };
 const loginQuery = z.object({
   return_to: z.string().optional().describe("A path of this gateway; anything else is ignored"),
   first_owner: z.string().max(100).default("").describe("The secret in `first-owner` of the data folder"),
-  login_hint: z
-    .string()
-    .max(254)
-    .optional()
-    .describe("E-mail address for the identity provider's page to propose."),
+  login_hint: z.string().max(254).optional().describe("Address for the identity provider's page to propose."),
   prompt: z
     .enum(["login", "none", "select_account"])
     .optional()
@@ -52,10 +48,7 @@ const loginQuery = z.object({
 
 /** Providers add parameters of their own. */
 const callbackQuery = z.looseObject({
-  state: z
-    .string()
-    .optional()
-    .describe("What `/auth/login` sent along, unchanged: the answer belongs to that sign-in."),
+  state: z.string().optional().describe("What `/auth/login` sent along, by which the sign-in is known."),
   code: z.string().optional().describe("What the gateway exchanges for the person's identity, once."),
   error: z
     .string()
@@ -63,18 +56,18 @@ const callbackQuery = z.looseObject({
     .describe("Why the identity provider refuses, as an error code of OAuth 2.0; absent when it does not."),
 });
 
+const activeOrg = z
+  .string()
+  .describe("Id of the org that this session's requests are about, unless `svc-org` names another.");
+const activeRole = z.enum(ROLES).describe("What the person may do in the active org.");
+
 const meShape = z.object({
   user: userShape.describe("Who is signed in."),
   orgs: z
     .array(listedOrgShape)
     .describe("The person's orgs, oldest membership first; in short where the session does not open one."),
-  active_org: z
-    .string()
-    .nullable()
-    .describe(
-      "Id of the org that this session's requests are about, unless `svc-org` names another; null: the person is in none.",
-    ),
-  role: z.enum(ROLES).nullable().describe("What the person may do in the active org; null without one."),
+  active_org: activeOrg.nullable(),
+  role: activeRole.nullable(),
   csrf_token: z.string().describe("For the header `x-svc-csrf` of requests that change something"),
   session: sessionShape.describe("The session that asks."),
 });
@@ -220,14 +213,7 @@ function sessionOperations(deps: IdentityOperationDeps) {
       access: "no key / signed in",
       group: "Sign-in",
       body: z.strictObject({ org: z.string().min(1).max(100).describe("Id or slug") }),
-      output: z.object({
-        active_org: z
-          .string()
-          .describe(
-            "Id of the org that this session's requests are about, unless `svc-org` names another; null: the person is in none.",
-          ),
-        role: z.enum(ROLES).describe("What the person may do in the active org; null without one."),
-      }),
+      output: z.object({ active_org: activeOrg, role: activeRole }),
       errors: ["not_found"],
       async run({ body }, _caller, head) {
         const { session, user } = current(head);

@@ -26,11 +26,10 @@ export interface SessionRow {
 export const sessionShape = z.object({
   id: z.string().describe("The session's id."),
   created_at: field.createdAt,
-  ends_at: z
-    .string()
-    .describe(
-      "When it ends for good; ISO 8601, UTC. For an org it ends `session_hours` after sign-in, which may be earlier.",
-    ),
+  ends_at: field.time(
+    "When it ends for good",
+    "For an org it ends `session_hours` after sign-in, which may be earlier",
+  ),
   ip_prefix: z.string().describe("The client's network at sign-in: /24 of IPv4, /48 of IPv6."),
   user_agent: z.string().describe("The client's `User-Agent`."),
   current: z.boolean().describe("The session that asks"),

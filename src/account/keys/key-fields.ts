@@ -11,11 +11,9 @@ import { mostOf, type PlanLimits } from "../plan.ts";
 const count = z.int().min(1).nullable().optional();
 export const limitsField = z
   .strictObject({
-    rpm: count.describe("Requests a minute; null: as many as the plan allows"),
-    tpm: count.describe(
-      "Tokens a minute, prompt and `max_tokens` together; null: as many as the plan allows",
-    ),
-    concurrency: count.describe("Calls at once; null: as many as the plan allows"),
+    rpm: count.describe("Requests a minute; null: as the plan allows"),
+    tpm: count.describe("Tokens a minute, prompt and `max_tokens` together; null: as the plan allows"),
+    concurrency: count.describe("Calls at once; null: as the plan allows"),
   })
   .describe("Limits of the key; what is absent is the plan's, or stays as it is");
 

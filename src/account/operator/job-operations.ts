@@ -18,20 +18,19 @@ export interface OperatorJobDeps {
   readonly trail: Trail;
 }
 
+const jobKind = z.string().describe("Room and verb, such as `mail.send`.");
+const jobKey = z.string().describe("Identifies the job among those of its kind; the same over all tries.");
 const jobShape = z.object({
-  kind: z.string().describe("Room and verb, such as `mail.send`."),
-  key: z.string().describe("Identifies the job among those of its kind; the same over all tries."),
+  kind: jobKind,
+  key: jobKey,
   org_id: z.string().describe("Empty for work of the installation"),
   tries: z.int().describe("How often it was tried before it was given up."),
   error: z.string().describe("Why the last try failed"),
   created_at: field.createdAt,
-  given_up_at: z.string().describe("When its last try had failed; ISO 8601, UTC."),
+  given_up_at: field.time("When its last try had failed"),
 });
 
-const jobPath = z.object({
-  kind: z.string().max(100).describe("Room and verb, such as `mail.send`."),
-  key: z.string().max(300).describe("Identifies the job among those of its kind."),
-});
+const jobPath = z.object({ kind: jobKind.max(100), key: jobKey.max(300) });
 
 export function operatorJobOperations(deps: OperatorJobDeps) {
   const { jobs, cursors } = deps;
@@ -43,10 +42,7 @@ export function operatorJobOperations(deps: OperatorJobDeps) {
       path: "/v1/operator/jobs",
       access: "operator",
       group: "Operator",
-      query: z.object({
-        kind: z.string().max(100).optional().describe("Room and verb, such as `mail.send`."),
-        ...pageQuery(50, 200),
-      }),
+      query: z.object({ kind: jobKind.max(100).optional(), ...pageQuery(50, 200) }),
       output: pageOf(jobShape),
       run({ query: { kind, limit, cursor } }) {
         const { data, next_cursor } = readPage({
@@ -70,8 +66,8 @@ export function operatorJobOperations(deps: OperatorJobDeps) {
       group: "Operator",
       params: jobPath,
       output: z.object({
-        kind: z.string().describe("Room and verb, such as `mail.send`."),
-        key: z.string().describe("Identifies the job among those of its kind."),
+        kind: jobKind,
+        key: jobKey,
         status: z.literal("waiting").describe("The job waits for its next try, which is due now."),
       }),
       errors: ["not_found"],

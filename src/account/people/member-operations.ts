@@ -55,11 +55,9 @@ export interface MemberOperationDeps {
 }
 
 const orgPath = z.object({ org: z.string().describe("Id or slug") });
-const memberPath = z.object({
-  org: z.string().describe("Id or slug"),
-  user: z.string().describe("The member's id, `usr_…`."),
-});
-const role = z.enum(ROLES);
+const memberId = z.string().describe("The member's id, `usr_…`.");
+const memberPath = orgPath.extend({ user: memberId });
+const role = z.enum(ROLES).describe("What the person may do in the org.");
 
 /** [org id, day] → invitations of that day. */
 export const openInvitationCounts = (
@@ -101,10 +99,7 @@ export function memberOperations(deps: MemberOperationDeps) {
       access: "write:org / admin",
       group: "Organisations",
       params: orgPath,
-      body: z.strictObject({
-        email: emailField.describe("Who is invited"),
-        role: role.default("member").describe("What the person may do in the org."),
-      }),
+      body: z.strictObject({ email: emailField.describe("Who is invited"), role: role.default("member") }),
       output: memberShape,
       status: 201,
       errors: ["not_found", "role", "scope", "plan_limit", "state", "org_closed"],
@@ -118,12 +113,8 @@ export function memberOperations(deps: MemberOperationDeps) {
       access: "write:org / admin",
       group: "Organisations",
       params: memberPath,
-      body: z.strictObject({ role: role.describe("What the person may do in the org.") }),
-      output: z.object({
-        org_id: field.orgId,
-        user_id: z.string().describe("The member's id."),
-        role: role.describe("What the person may do in the org."),
-      }),
+      body: z.strictObject({ role }),
+      output: z.object({ org_id: field.orgId, user_id: memberId, role }),
       errors: ["not_found", "role", "scope", "last_owner", "state", "plan_limit"],
       run: ({ params, body }, caller) => updateMember(deps, caller, params.user, body.role),
     }),

@@ -39,7 +39,7 @@ const newTokenShape = tokenShape.extend({
 
 const logShape = z.object({
   id: z.string().describe("The row's id"),
-  ts: z.string().describe("When it was; ISO 8601, UTC"),
+  ts: field.time("When it was"),
   method: z.string().describe("HTTP method"),
   path: z.string().describe("What was asked for, with the filter"),
   status: z.int().describe("HTTP status of the answer"),

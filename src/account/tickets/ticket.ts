@@ -53,10 +53,7 @@ export const ticketShape = z.object({
     .describe("E-mail of who asked; of a ticket made with a key, of who made the key; empty where not known"),
   created_at: field.createdAt,
   answer: z.string().optional().describe("What was decided, in words; absent while the ticket is open."),
-  decided_at: z
-    .string()
-    .optional()
-    .describe("When it was decided; ISO 8601, UTC. Absent while the ticket is open."),
+  decided_at: field.time("When it was decided", "Absent while the ticket is open").optional(),
 });
 
 export const ticketWire = (row: TicketRow): z.input<typeof ticketShape> => ({

@@ -147,8 +147,8 @@ export const deliveryShape = z.object({
     .optional()
     .describe("What the last try was sent with, without the signature."),
   created_at: field.createdAt,
-  attempted_at: z.string().optional().describe("When the last try was made; ISO 8601, UTC."),
-  next_at: z.string().optional().describe("When it is tried next; ISO 8601, UTC. Absent: never."),
+  attempted_at: field.time("When the last try was made").optional(),
+  next_at: field.time("When it is tried next", "Absent: never").optional(),
 });
 
 /** @param request the body as it is sent; undefined where the event is no longer kept */

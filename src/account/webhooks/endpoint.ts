@@ -54,10 +54,7 @@ export const endpointShape = z.object({
     .describe(
       "`manual`: by somebody of the org; `gone`: the receiver answered 410; `failing`: nothing but failures for five days.",
     ),
-  previous_secret_until: z
-    .string()
-    .optional()
-    .describe("Until then the secret before signs too; ISO 8601, UTC."),
+  previous_secret_until: field.time("Until then the secret before signs too").optional(),
   created_at: field.createdAt,
 });
 

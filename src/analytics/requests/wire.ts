@@ -25,16 +25,12 @@ const upstreamFirstToken = milliseconds.describe(
 );
 const stopSchema = z
   .object({
-    reason: z
-      .string()
-      .describe(
-        "In one word for all providers: `stop`, `length`, `tool_calls`, `content_filter`, or what the provider says besides.",
-      ),
+    reason: field.stopReason,
   })
   .describe("Why the answer ended.");
 
-/** What records and details tell of an attempt. */
-const attemptFields = {
+/** An attempt, as far as the short form of a record has it. */
+const attempted = {
   attempt: count.describe("Which attempt it was, from 1."),
   provider: field.providerId,
   outcome: z.string().describe("How the attempt ended."),
@@ -44,7 +40,7 @@ const attemptFields = {
 
 const costSchema = z
   .object({
-    total_micro_usd: z.int().describe("The sum of the lines, micro-USD."),
+    total_micro_usd: field.totalMicroUsd,
     lines: z
       .array(
         z.object({
@@ -57,7 +53,7 @@ const costSchema = z
         }),
       )
       .describe("What the cost is made of; each line is rounded once."),
-    price_version: z.string().describe("The version of the prices; empty where nothing is charged."),
+    price_version: field.priceVersion,
   })
   .describe("What the call costs.");
 
@@ -79,7 +75,7 @@ export const generationSchema = z.object({
     .object({ ttft_ms: firstByte, duration_ms: duration, gw_overhead_ms: gatewayOverhead })
     .describe("Times of the call."),
   stop: stopSchema,
-  attempts: z.array(z.object(attemptFields)).describe("The endpoints that were asked, in order."),
+  attempts: z.array(z.object(attempted)).describe("The endpoints that were asked, in order."),
   warnings: field.warnings,
 });
 
@@ -134,7 +130,7 @@ export const requestSchema = z.object({
   duration_ms: duration,
   stream: z.boolean().describe("The answer came as server-sent events."),
   byok: z.boolean().describe("An org's own provider key answered."),
-  zdr: z.boolean().describe("Zero data retention: nothing of the call is kept, here or at the provider."),
+  zdr: z.boolean().describe("Zero data retention: nothing is kept, here or at the provider."),
   logged: z.boolean().describe("Whether request and answer were kept."),
   app_id: z.string().describe("The app that called."),
   user_hash: z.string().describe("Hash of the end user's name; empty without one."),
@@ -201,25 +197,27 @@ export const requestDetailSchema = requestSchema.extend({
     .describe("Times of the call."),
   usage: z
     .object({
-      source: z
-        .string()
-        .describe("Who counted the tokens: the provider, an estimate of the gateway, or nobody."),
+      source: z.string().describe("Who counted the tokens, as in `usage_source`."),
       normalised: usageSchema.describe("The counts in one form for all providers."),
     })
     .describe("Tokens read and written."),
   attempt_rows: z
     .array(
       z.object({
-        ...attemptFields,
+        attempt: attempted.attempt,
         ts: z.string().describe("When the attempt began, `YYYY-MM-DD hh:mm:ss.mmm`, UTC."),
+        provider: attempted.provider,
         endpoint_id: field.endpointId,
         pool_id: z.string().describe("The pool of keys that the attempt's key belongs to."),
         key_hint: z.string().describe("The end of the provider key that was used."),
+        outcome: attempted.outcome,
+        http_status: attempted.http_status,
         error_class: z
           .string()
           .describe(
             "Whose failure it was: `client`, `capacity`, `auth`, `server`, `network`, `timeout`, `protocol`; empty: none.",
           ),
+        ttft_ms: attempted.ttft_ms,
         duration_ms: milliseconds.describe("From the attempt to its end, milliseconds."),
         output_tokens: tokens.output_tokens,
       }),

@@ -39,7 +39,7 @@ const storedSchema = z.object({
 
 const answer = z.object({
   object: field.objectOf("operator_usage"),
-  range: z.object({ from: field.period.from, to: field.period.to }).describe("The period that is summed."),
+  range: z.object(field.period).describe("The period that is summed."),
   ...INCOMPLETE_SINCE,
   totals: totalsSchema.describe("Sums of the whole period."),
   tables: z

@@ -37,9 +37,11 @@ export interface UsageDeps {
   readonly waitForInserts: WaitForInserts;
 }
 
+const granularityField = z.enum(["hour", "day"]).describe("The length of each item of the series.");
+
 const query = z.object({
   ...RANGE_FIELDS,
-  granularity: z.enum(["hour", "day"]).optional().describe("The length of each item of the series."),
+  granularity: granularityField.optional(),
   group_by: z
     .enum(["project", "key", "model", "provider", "byok", "app", "tag"])
     .optional()
@@ -59,17 +61,11 @@ export const USAGE_QUERY = query;
 
 const usageSchema = z.object({
   object: field.objectOf("usage"),
-  range: z
-    .object({
-      from: field.period.from,
-      to: field.period.to,
-      granularity: z.enum(["hour", "day"]).describe("The length of each item of the series."),
-    })
-    .describe("The period that is summed."),
+  range: z.object({ ...field.period, granularity: granularityField }).describe("The period that is summed."),
   group_by: z.string().describe("Empty when not grouped."),
   totals: totalsSchema.describe("Sums of the whole period."),
   series: z
-    .array(totalsSchema.extend({ bucket: z.string().describe("When the item begins; ISO 8601, UTC.") }))
+    .array(totalsSchema.extend({ bucket: field.time("When the item begins") }))
     .describe("Sums by hour or day."),
   groups: z
     .array(
@@ -79,7 +75,7 @@ const usageSchema = z.object({
   ...INCOMPLETE_SINCE,
   compare: z
     .object({
-      range: z.object({ from: field.period.from, to: field.period.to }).describe("The period before."),
+      range: z.object(field.period).describe("The period before."),
       totals: totalsSchema.describe("Sums of the whole period."),
     })
     .optional()

@@ -28,17 +28,39 @@ export const environment = z
   .enum(["live", "test"])
   .describe("`live`, or `test`: reaches the simulator only and is never charged.");
 
-export const createdAt = z.string().describe("When it was made; ISO 8601, UTC.");
-export const closedAt = z.string().describe("When it was closed; ISO 8601, UTC. Absent: it is not closed.");
+/** @param more what else is to be said, such as what it means that there is none */
+export const time = (meaning: string, more?: string) =>
+  z.string().describe(`${meaning}; ISO 8601, UTC.${more === undefined ? "" : ` ${more}.`}`);
+export const createdAt = time("When it was made");
+export const closedAt = time("When it was closed", "Absent: it is not closed");
 /** The ends of a period of an answer. */
 export const period = {
-  from: z.string().describe("The first instant; ISO 8601, UTC."),
-  to: z.string().describe("The first instant after the last one; ISO 8601, UTC."),
+  from: time("The first instant"),
+  to: time("The first instant after the last one"),
 };
 
 /** The org's own, in which it is billed. */
 export const currency = z.string().describe("The org's billing currency.");
 
+/** What a dry run says of the endpoints that it would not ask. */
+export const excluded = z
+  .array(
+    z.object({
+      endpoint_id: endpointId,
+      kind: z.string().describe("What leaves it out, in a word."),
+      reason: z.string().describe("Why it is left out."),
+    }),
+  )
+  .describe("The endpoints that would not be asked.");
+export const trace = z.string().describe("The decision in one line, as in `x-svc-route-trace`.");
+
+export const stopReason = z
+  .string()
+  .describe(
+    "In a word: `stop`, `length`, `tool_calls`, `content_filter`, or what the provider says besides.",
+  );
+export const totalMicroUsd = z.int().describe("The sum of the lines, micro-USD.");
+export const priceVersion = z.string().describe("The version of the prices; empty where nothing is charged.");
 export const warnings = z.array(z.string()).describe("What was left out, estimated or odd, each in a line.");
 export const usageSource = z
   .enum(["provider", "estimated", "none"])
@@ -50,6 +72,10 @@ export const limits = <C extends z.ZodType>(count: C) => ({
   tpm: count.describe("Tokens a minute, prompt and `max_tokens` together; 0: unlimited."),
   concurrency: count.describe("Calls at once; 0: unlimited."),
 });
+
+export const hard = z
+  .boolean()
+  .describe("True: calls beyond the budget are refused; false: they pass and are reported.");
 
 /** The counts of a call in the one form for all providers. @param count bounds of each */
 export const tokens = <C extends z.ZodType>(count: C) => ({

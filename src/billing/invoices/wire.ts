@@ -1,7 +1,9 @@
 /** Invoices, statements and credit notes as the API shows them; specification, "Credits and billing". */
+
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import { CURRENCIES } from "../../base/currency.ts";
+import * as field from "../../base/operation/fields.ts";
 import { eventType } from "../../store/events/types.ts";
 import { spreadOf } from "./amount.ts";
 import {
@@ -79,8 +81,8 @@ export const invoiceShape = z.object({
   status: z.enum(INVOICE_STATUSES).describe("`paid`, `partially_credited` or `credited`"),
   credited_minor: minor.describe("What credit notes took back, with tax"),
   plan_id: z.string().optional().describe("The plan of a statement"),
-  period_start: z.string().optional().describe("When a statement's period begins; ISO 8601, UTC"),
-  period_end: z.string().optional().describe("When a statement's period ends; ISO 8601, UTC"),
+  period_start: field.time("When a statement's period begins").optional(),
+  period_end: field.time("When a statement's period ends").optional(),
   original_id: z.string().optional().describe("The invoice that a credit note corrects"),
 });
 

@@ -28,11 +28,8 @@ const figures = z.object({
   requests: z.int().nullable().describe("Calls"),
   input_tokens: z.int().nullable().describe("Whole prompts, cached parts included"),
   output_tokens: z.int().nullable().describe("Tokens of the answer, reasoning included."),
-  cache_read_tokens: z.int().nullable().describe("Tokens of the prompt that the provider had in its cache."),
-  cache_write_tokens: z
-    .int()
-    .nullable()
-    .describe("Tokens of the prompt that the provider put into its cache."),
+  cache_read_tokens: z.int().nullable().describe("Those of the prompt that the provider had in its cache"),
+  cache_write_tokens: z.int().nullable().describe("Those of the prompt that the provider put into its cache"),
   cost_micro: z.int().nullable().describe("Micro-USD; of ours, what orgs were charged"),
 });
 

@@ -1,8 +1,10 @@
 /** Subscriptions: an org's plan by months. States and moves, the stored row, and its wire shape. */
+
 import { z } from "zod";
 import type { OrgRow } from "../../account/org.ts";
 import { isoTime } from "../../base/clock.ts";
 import type { Currency } from "../../base/currency.ts";
+import * as field from "../../base/operation/fields.ts";
 import { moves } from "../state-moves.ts";
 import { periodAt } from "./period.ts";
 
@@ -82,9 +84,9 @@ export const subscriptionShape = z.object({
   status: z
     .enum(SUBSCRIPTION_STATUSES)
     .describe("`active`; `past_due`: the fee could not be taken from the credit; `cancelled`: it ended"),
-  period_start: z.string().describe("When the month began; ISO 8601, UTC"),
-  period_end: z.string().describe("When it is renewed, or its next plan takes over; ISO 8601, UTC"),
-  started_at: z.string().describe("From when its months are counted; ISO 8601, UTC"),
+  period_start: field.time("When the month began"),
+  period_end: field.time("When it is renewed, or its next plan takes over"),
+  started_at: field.time("From when its months are counted"),
   next_plan_id: z
     .string()
     .optional()

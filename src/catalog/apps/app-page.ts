@@ -3,6 +3,7 @@
 import { makeBadge } from "badge-maker";
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
+import * as field from "../../base/operation/fields.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { AppRow } from "./app.ts";
 import type { Reading } from "./kept-reading.ts";
@@ -39,7 +40,7 @@ export const pageShape = z.object({
     .describe(
       "False: figures are old or none, because they could not be read in time or `min_orgs` is above 1.",
     ),
-  generated_at: z.string().describe("When the figures were read; ISO 8601, UTC."),
+  generated_at: field.time("When the figures were read"),
 });
 
 export type AppPage = z.output<typeof pageShape>;

@@ -2,8 +2,10 @@
  * Answers from a board: rankings, and the apps that use a model. Shown are public apps of active orgs as they are now, not as they
  * were when the figures were read, and nothing that fewer orgs than `minOrgs` made.
  */
+
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
+import * as field from "../../base/operation/fields.ts";
 import { type PublicBody, publicJson } from "../public-answer.ts";
 import type { AppRow } from "./app.ts";
 import type { Board, BoardApp, Sums } from "./board.ts";
@@ -34,7 +36,7 @@ export const rankingsShape = z.object({
     )
     .describe("The 100 models with most tokens, of those that at least `min_orgs` orgs used."),
   analytics: z.boolean().describe("False: newer figures could not be read in time; these are old, or none."),
-  generated_at: z.string().describe("When the figures were read; ISO 8601, UTC."),
+  generated_at: field.time("When the figures were read"),
 });
 
 export interface AppUse {

@@ -44,16 +44,13 @@ const listQuery = z.object({
     .enum(["text", "image", "audio", "video"])
     .optional()
     .describe("Only models that read or write it."),
-  /** Repeatable; all must match. */
   capability: z
     .union([capability.transform((one) => [one]), z.array(capability)])
     .optional()
     .describe("Only models that can do this; several times: all of it."),
   zdr: flag.describe("`1`: only models with an endpoint that keeps nothing."),
   no_train: flag.describe("`1`: only models with an endpoint that does not train on prompts."),
-  /** Released in the last seven days. */
   new: flag.describe("`1`: only models released this week."),
-  /** An endpoint's price changed in the last seven days. */
   price_changed: flag.describe("`1`: only models with a price change in the last seven days."),
   status: z.enum(["active", "deprecated"]).optional().describe("Only models of this status."),
   q: z.string().optional().describe("Only what has this text in its id or name."),

@@ -57,20 +57,13 @@ export const NO_STATS: CatalogStats = {
 
 const modalities = z.array(z.enum(["text", "image", "audio", "video"]));
 /** USD per million tokens. */
-const tierPrices = z.object({
+export const tierPrices = z.object({
   input: z.number().describe("Price of the prompt."),
   output: z.number().describe("Price of the answer."),
   cache_read: z.number().describe("Price of prompt tokens read from a cache."),
 });
-const prices = z.object({
-  input: z.number().describe("Price of the prompt."),
-  output: z.number().describe("Price of the answer."),
-  cache_read: z.number().describe("Price of prompt tokens read from a cache."),
-  /** USD per 1,000 units; only for rerankers that bill them. */
-  search_unit: z
-    .number()
-    .optional()
-    .describe("USD per 1,000 search units; only of rerankers that bill them."),
+const prices = tierPrices.extend({
+  search_unit: z.number().optional().describe("USD per 1,000 search units; only of rerankers that bill them"),
 });
 /** Prices of an endpoint, with what the provider bills beside tokens at the standard price. */
 const endpointPrices = prices.extend({
@@ -80,8 +73,25 @@ const endpointPrices = prices.extend({
     .optional()
     .describe("By tool that the provider runs: USD per 1,000 uses."),
 });
-const task = z.enum(["generate", "embed", "rerank"]);
-const status = z.enum(["active", "deprecated"]);
+const task = z.enum(["generate", "embed", "rerank"]).describe("What the model does.");
+const STATUS = "`active`, or `deprecated`: still served, to be left.";
+const status = z.enum(["active", "deprecated"]).describe(STATUS);
+const abilities = {
+  json_schema: z.boolean().describe("It can answer in JSON of a schema."),
+  vision: z.boolean().describe("It reads images."),
+  audio: z.boolean().describe("It reads sound."),
+  reasoning: z.boolean().describe("It can reason before it answers."),
+  cache: z.boolean().describe("Prompts can be cached."),
+};
+const bounds = {
+  context_length: z.int().describe("Tokens of prompt and answer together at most."),
+  max_output: z.int().describe("Tokens of the answer at most."),
+};
+const markup = z.int().describe("What is added to list prices when charged, basis points.");
+const uptime = z
+  .number()
+  .describe("Share of attempts of 30 days that did not fail at the endpoint, 0 to 1; 1 without attempts.");
+const ttftP50 = z.int().describe("Median time to the first token of streams, milliseconds.");
 
 /** Parameters of paths. */
 export const modelPath = z.object({
@@ -93,39 +103,29 @@ export const modelPath = z.object({
 export const modelRecordSchema = z.object({
   id: z.string().describe("Model id, `<vendor>/<model>`."),
   object: field.objectOf("model"),
-  /** Unix seconds of the release; 0 when unknown. */
   created: z.int().describe("Unix seconds of the release; 0 when unknown."),
   owned_by: z.string().describe("Who made the model; OpenAI's clients read it."),
   vendor: z.string().describe("Who made the model."),
   name: z.string().describe("Display name."),
-  task: task.describe("What the model does: answer, embed or rerank."),
+  task,
   modalities: z
     .object({ in: modalities.describe("What it reads."), out: modalities.describe("What it writes.") })
     .describe("What it reads and writes."),
-  context_length: z.int().describe("Tokens of prompt and answer together at most."),
-  max_output: z.int().describe("Tokens of the answer at most."),
+  ...bounds,
   pricing_from: prices.describe("List prices of the cheapest endpoint, USD per million tokens."),
   endpoints: z.int().describe("How many endpoints serve it."),
-  status: status.describe("`active`, or `deprecated`: still served, to be left."),
-  markup_bps: z.int().describe("What is added to list prices when charged, basis points."),
+  status,
+  markup_bps: markup,
   capabilities: z
     .object({
       tools: z.boolean().describe("It can call tools."),
-      json_schema: z.boolean().describe("It can answer in JSON of a schema."),
-      vision: z.boolean().describe("It reads images."),
-      audio: z.boolean().describe("It reads sound."),
-      reasoning: z.boolean().describe("It can reason before it answers."),
-      cache: z.boolean().describe("Prompts can be cached."),
+      ...abilities,
       zdr: z.boolean().describe("An endpoint keeps nothing of the call."),
       no_train: z.boolean().describe("An endpoint does not train on prompts."),
     })
     .describe("What it can do."),
-  uptime_30d: z
-    .number()
-    .describe(
-      "Share of the attempts of 30 days that did not fail at the endpoint, 0 to 1; 1 without attempts.",
-    ),
-  ttft_p50_ms: z.int().describe("Median time to the first token of streams, milliseconds."),
+  uptime_30d: uptime,
+  ttft_p50_ms: ttftP50,
   requests_7d: z.int().describe("Calls of the last seven days."),
 });
 
@@ -153,10 +153,9 @@ export const endpointRecordSchema = z.object({
   provider_name: z.string().describe("The provider's display name."),
   upstream_model: field.upstreamModel,
   region: field.region,
-  status: z.string().describe("`active`, or `deprecated`: still served, to be left."),
+  status: z.string().describe(STATUS),
   quantization: z.string().describe("How the weights are stored; empty when unknown."),
-  context_length: z.int().describe("Tokens of prompt and answer together at most."),
-  max_output: z.int().describe("Tokens of the answer at most."),
+  ...bounds,
   capabilities: z
     .object({
       tools: z
@@ -165,15 +164,11 @@ export const endpointRecordSchema = z.object({
           parallel: z.boolean().describe("It can call several tools in one answer."),
         })
         .describe("It can call tools."),
-      json_schema: z.boolean().describe("It can answer in JSON of a schema."),
-      vision: z.boolean().describe("It reads images."),
-      audio: z.boolean().describe("It reads sound."),
-      reasoning: z.boolean().describe("It can reason before it answers."),
-      cache: z.boolean().describe("Prompts can be cached."),
+      ...abilities,
     })
     .describe("What it can do."),
   price: endpointPrices.describe("List prices, USD per million tokens."),
-  markup_bps: z.int().describe("What is added to list prices when charged, basis points."),
+  markup_bps: markup,
   data_policy: z
     .object({
       trains: z.boolean().describe("The provider trains on prompts."),
@@ -182,15 +177,11 @@ export const endpointRecordSchema = z.object({
     })
     .describe("How data is treated."),
   health: endpointHealth,
-  uptime_30d: z
-    .number()
-    .describe(
-      "Share of the attempts of 30 days that did not fail at the endpoint, 0 to 1; 1 without attempts.",
-    ),
+  uptime_30d: uptime,
   latency: z
     .object({
-      ttft_p50_ms: z.int().describe("Median time to the first token of streams, milliseconds."),
-      ttft_p95_ms: z.int().describe("95 of 100 streams had their first token within so many milliseconds."),
+      ttft_p50_ms: ttftP50,
+      ttft_p95_ms: z.int().describe("95 of 100 streams had a first token in so many milliseconds."),
     })
     .describe("Measured over the last days."),
   attempts_30d: z.int().describe("Attempts of the last 30 days."),

@@ -13,7 +13,7 @@ import { operation } from "../../base/operation/operation.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 import type { Changelog, ChangelogEntry } from "./changelog.ts";
 import { CHANGE_KINDS } from "./changes.ts";
-import { modelPath } from "./records.ts";
+import { modelPath, tierPrices } from "./records.ts";
 
 const seriesItem = z.object({
   endpoint_id: field.endpointId,
@@ -21,7 +21,7 @@ const seriesItem = z.object({
   attempts: z.int().describe("Attempts of the day."),
   ok: z.int().describe("Attempts of the day that did not fail at the endpoint."),
   ttft_p50_ms: z.int().describe("0: nothing was measured."),
-  ttft_p95_ms: z.int().describe("95 of 100 streams had their first token within so many milliseconds."),
+  ttft_p95_ms: z.int().describe("95 of 100 streams had a first token in so many milliseconds."),
   tpot_p50_ms: z.int().describe("An output token, after the first."),
 });
 
@@ -43,13 +43,7 @@ const changelogItem = z.object({
 const scheduledPrice = z.object({
   endpoint_id: field.endpointId,
   effective_at: z.string().describe("When the price comes into force."),
-  price: z
-    .object({
-      input: z.number().describe("Price of the prompt."),
-      output: z.number().describe("Price of the answer."),
-      cache_read: z.number().describe("Price of prompt tokens read from a cache."),
-    })
-    .describe("List prices, USD per million tokens."),
+  price: tierPrices.describe("List prices, USD per million tokens."),
   price_version: z.string().describe("The version that the price will have, as charges name it."),
 });
 

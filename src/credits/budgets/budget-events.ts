@@ -18,10 +18,8 @@ export const budgetExceeded = eventType(
     project_id: field.projectId,
     limit_micro: z.int().describe("The budget, micro-USD."),
     spent_micro: z.int().describe("What the period has cost so far, micro-USD."),
-    hard: z
-      .boolean()
-      .describe("True: calls beyond the budget are refused; false: they pass and are reported."),
-    resets_at: z.string().describe("When the next period begins; ISO 8601, UTC."),
+    hard: field.hard,
+    resets_at: field.time("When the next period begins"),
   }),
 );
 

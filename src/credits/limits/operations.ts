@@ -62,14 +62,12 @@ const keySchema = z.object({
     .describe(
       "The first of the keys that it replaced; absent where it replaced none. Limits, budget, `live` and spend are those of all of them together.",
     ),
-  status: z.string().describe("`active`, `rotating` (works until its grace ends), `revoked` or `expired`."),
+  status: z.string().describe("`active`, `rotating` (works in its grace), `revoked` or `expired`."),
   configured: z.object(threeLimits).describe("In force for the key; 0 is unlimited."),
   budget: z
     .object({
       daily_micro: count.describe("Micro-USD a day, by the org's time zone."),
-      hard: z
-        .boolean()
-        .describe("True: calls beyond the budget are refused; false: they pass and are reported."),
+      hard: field.hard,
     })
     .describe("As the key itself shows it; daily_micro 0 is no budget."),
   live: z
@@ -96,9 +94,7 @@ const overviewSchema = z.object({
       budget: z
         .object({
           monthly_micro: count.describe("Micro-USD a month, by the org's time zone."),
-          hard: z
-            .boolean()
-            .describe("True: calls beyond the budget are refused; false: they pass and are reported."),
+          hard: field.hard,
         })
         .describe("As `settings.budget` of the org; monthly_micro 0 is no budget."),
       spend_today_micro: count.describe("Charged today, micro-USD."),
@@ -113,9 +109,7 @@ const overviewSchema = z.object({
       concurrency: count.describe("Calls refused for `concurrency` in the last 24 hours."),
     })
     .describe("Calls refused by the key's limits in the last 24 hours."),
-  upstream_capacity_24h: count.describe(
-    "Calls refused in the last 24 hours because the providers were saturated.",
-  ),
+  upstream_capacity_24h: count.describe("Calls refused in the last 24 hours as providers were saturated."),
   live: z.boolean().describe("Whether `live` is what this gateway admits by now."),
   analytics: z.boolean().describe("False: the counts of the last 24 hours are not known and read 0."),
 });

@@ -14,17 +14,11 @@ function withLifted(schema: Schema): Schema {
   const inner = [anyOf, oneOf, allOf, items, additionalProperties, Object.values(properties)].flat();
   for (const part of inner) if (typeof part === "object") withLifted(part);
   const [branch, none] = anyOf;
-  if (anyOf.length === 2 && typeof branch === "object" && typeof none === "object" && none.type === "null") {
-    const { description, ...plain } = branch;
-    if (description !== undefined) {
-      schema.description ??= description;
-      schema.anyOf = [plain, none];
-      const { type, ...bounds } = plain;
-      if (typeof type === "string" && Object.keys(bounds).length === 0) {
-        delete schema.anyOf;
-        Object.assign(schema, { type: [type, "null"] });
-      }
-    }
-  }
-  return schema;
+  if (anyOf.length !== 2 || typeof branch !== "object" || typeof none !== "object") return schema;
+  const { description, ...plain } = branch;
+  if (none.type !== "null" || description === undefined) return schema;
+  schema.description ??= description;
+  if (Object.keys(plain).join() !== "type") return Object.assign(schema, { anyOf: [plain, none] });
+  delete schema.anyOf;
+  return Object.assign(schema, { type: [plain.type, "null"] });
 }

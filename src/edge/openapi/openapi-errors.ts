@@ -42,27 +42,27 @@ const OF_CALLS: readonly ErrorName[] = [
 export interface FailingRoute {
   /** For what the request carries as its credential. */
   readonly refusals: readonly ErrorName[];
-  readonly hasBody: boolean;
-  readonly isCall: boolean;
+  readonly hasBody?: boolean;
+  readonly isCall?: boolean;
   /** Its requests have limits by key, person or address. */
-  readonly isCounted: boolean;
-  /** Error shape for the route's clients. */
-  readonly errorSchema: ErrorSchemaName;
+  readonly isCounted?: boolean;
+  /** Error shape for the route's clients; default: `Error`. */
+  readonly errorSchema?: ErrorSchemaName;
   /** Media type of the answers; default: `application/json`. */
   readonly mediaType?: string | undefined;
   /** The operation's own. */
-  readonly errors: readonly ErrorName[];
+  readonly errors?: readonly ErrorName[] | undefined;
 }
 
 /** One answer per status; its description lists the codes with that status. */
 export function failures(route: FailingRoute): Answers {
-  const { refusals, hasBody, isCall, isCounted, errorSchema, errors, mediaType = "application/json" } = route;
+  const { refusals, errors = [], errorSchema = "Error", mediaType = "application/json" } = route;
   const names = [
     ...ALWAYS,
     ...refusals,
-    ...(hasBody ? WITH_BODY : []),
-    ...(isCall ? OF_CALLS : []),
-    ...(isCounted ? COUNTED : []),
+    ...(route.hasBody ? WITH_BODY : []),
+    ...(route.isCall ? OF_CALLS : []),
+    ...(route.isCounted ? COUNTED : []),
     ...errors,
   ];
   const byStatus = new Map<number, Set<string>>();

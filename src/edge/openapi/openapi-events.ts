@@ -33,7 +33,9 @@ export function eventItem({ name, summary, data }: EventItem): OperationItem {
 
 /** An event as `GET /v1/events` shows it, of one type. */
 function eventSchema(name: string, data: z.ZodType | undefined): Schema {
-  const resource = (data ?? z.looseObject({})).describe("The resource as the API showed it then.");
+  const resource = (data ?? z.unknown().meta({ type: "object" })).describe(
+    "The resource as the API showed it then.",
+  );
   const id = z.string().describe("The event's id; the same in each try, and in the header `webhook-id`.");
   const type = z.literal(name).describe("What happened.");
   return schemaOf(eventShape.extend({ id, type, data: resource }).loose(), "output");

@@ -70,10 +70,7 @@ export const SCIM_ERROR_SHAPE = z
       .string()
       .regex(/^[45][0-9][0-9]$/)
       .describe("The HTTP status, as text."),
-    scimType: z
-      .enum(SCIM_TYPES)
-      .optional()
-      .describe("What went wrong, for a program; only with 400 and 409."),
+    scimType: z.enum(SCIM_TYPES).optional().describe("What went wrong, for a program; only with 400 and 409"),
     detail: z.string().describe("What went wrong, for a person. It holds no secret."),
   })
   .describe("An error as directories read it: RFC 7644 section 3.12.");

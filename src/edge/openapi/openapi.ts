@@ -123,9 +123,7 @@ function callItem(route: Extract<Route, { exchange: unknown }>): OperationItem {
         refusals: refusalsOf(route),
         hasBody: true,
         isCall: true,
-        isCounted: false,
         errorSchema: kind.format.errorSchema,
-        errors: [],
       }),
     },
   };
@@ -151,9 +149,8 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Operation
         errorSchema,
         mediaType,
         hasBody: operation.body !== undefined,
-        isCall: false,
         isCounted: requestKind(route) !== undefined,
-        errors: operation.errors ?? [],
+        errors: operation.errors,
       }),
       ...otherAnswers(operation, errorSchema, mediaType),
     },
@@ -210,14 +207,7 @@ function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
         description: "Events for as long as the connection lasts; the schema is that of an event's data.",
         content: { "text/event-stream": events },
       },
-      ...failures({
-        refusals: refusalsOf(route),
-        hasBody: false,
-        isCall: false,
-        isCounted: true,
-        errorSchema: "Error",
-        errors: stream.errors ?? [],
-      }),
+      ...failures({ refusals: refusalsOf(route), isCounted: true, errors: stream.errors }),
     },
   };
 }
@@ -232,14 +222,7 @@ function hookItem(route: Extract<Route, { hook: unknown }>): OperationItem {
     requestBody: { required: true, content: { "*/*": { schema: {} } } },
     responses: {
       "2XX": { description: "It was taken." },
-      ...failures({
-        refusals: [],
-        hasBody: true,
-        isCall: false,
-        isCounted: false,
-        errorSchema: "Error",
-        errors: [],
-      }),
+      ...failures({ refusals: [], hasBody: true }),
     },
   };
 }

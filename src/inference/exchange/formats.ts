@@ -151,9 +151,7 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
       source: z
         .enum(["exact", "provider", "estimated"])
         .describe("Who counted: the provider, or the gateway by a tokenizer or an estimate."),
-      tokenizer: z
-        .string()
-        .describe("With which tokenizer it was counted; empty where the provider counted."),
+      tokenizer: z.string().describe("The tokenizer that counted; empty where the provider counted."),
     }),
   },
   dry_run: {
@@ -175,19 +173,11 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
           }),
         )
         .describe("The endpoints that would be asked, in order."),
-      excluded: z
-        .array(
-          z.object({
-            endpoint_id: field.endpointId,
-            kind: z.string().describe("What leaves it out, in a word."),
-            reason: z.string().describe("Why it is left out."),
-          }),
-        )
-        .describe("The endpoints that would not be asked."),
-      trace: z.string().describe("The decision in one line, as in `x-svc-route-trace`."),
+      excluded: field.excluded,
+      trace: field.trace,
       warnings: field.warnings,
       reserve_micro: z.int().describe("What would be held, micro-USD."),
-      price_version: z.string().describe("The version of the prices; empty where nothing is charged."),
+      price_version: field.priceVersion,
     }),
   },
 };

@@ -26,7 +26,7 @@ export const endpointDown = eventType(
     model: field.modelId,
     provider: field.providerId,
     reason: z.enum(REASONS).describe("Why it is down."),
-    since: z.string().describe("Since when it is down; ISO 8601, UTC."),
+    since: field.time("Since when it is down"),
   }),
 );
 

@@ -7,7 +7,8 @@ import type { Random } from "../../base/clock.ts";
 import type { Endpoint, Model } from "../../base/endpoint.ts";
 import { lineMicroUsd } from "../../base/money.ts";
 import * as field from "../../base/operation/fields.ts";
-import { AFFINITIES, type RouteOptions, SORTS } from "../../base/route.ts";
+import type { RouteOptions } from "../../base/route.ts";
+import { affinityShape, sortShape } from "../../base/route-schema.ts";
 import type { HealthView } from "../health/health.ts";
 import { decisionNotes, type PolicyFacts } from "../language/policy.ts";
 import type { Decision } from "../planner/decision.ts";
@@ -35,10 +36,8 @@ export interface DryCall {
 export const dryRunShape = {
   decision: z
     .object({
-      sort: z.enum(SORTS).describe("What the order goes by."),
-      affinity: z
-        .enum(AFFINITIES)
-        .describe("Whose calls stay at one endpoint: of a user, a session, the same prompt, or none."),
+      sort: sortShape,
+      affinity: affinityShape,
       max_attempts: z.int().describe("So many endpoints are asked at most, one after the other."),
       notes: z.array(z.string()).describe("Why, in words."),
       rule: z.string().describe("The rule that applies; empty: none matches, the defaults apply"),
@@ -58,16 +57,8 @@ export const dryRunShape = {
       }),
     )
     .describe("The endpoints that would be asked, in order."),
-  excluded: z
-    .array(
-      z.object({
-        endpoint_id: field.endpointId,
-        kind: z.string().describe("What leaves it out, in a word."),
-        reason: z.string().describe("Why it is left out."),
-      }),
-    )
-    .describe("The endpoints that would not be asked."),
-  trace: z.string().describe("The decision in one line, as in `x-svc-route-trace`."),
+  excluded: field.excluded,
+  trace: field.trace,
 };
 
 const shape = z.object(dryRunShape);

@@ -86,10 +86,7 @@ const armShape = z.object({
   errors: count.describe("Those that failed."),
   cost_micro: z.number().describe("What was charged, micro-USD."),
   ttft_p50_ms: z.number().nullable().describe("Median time to the first token of streams, milliseconds."),
-  ttft_p95_ms: z
-    .number()
-    .nullable()
-    .describe("95 of 100 streams had their first token within so many milliseconds."),
+  ttft_p95_ms: z.number().nullable().describe("95 of 100 streams had a first token in so many milliseconds."),
   output_tokens: count.describe("Tokens of the answer, reasoning included."),
 });
 /** And whatever more the port tells, which is passed on. */

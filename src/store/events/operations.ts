@@ -18,11 +18,9 @@ export interface EventOperationDeps {
 export const eventShape = z.object({
   id: z.string().describe("The row's id; ids sort by time."),
   type: z.enum(EVENT_NAMES).describe("What happened, such as `key.created`."),
-  created_at: z.string().describe("When it happened; ISO 8601, UTC."),
+  created_at: field.time("When it happened"),
   org_id: z.string().describe("The org that it happened in."),
-  data: z
-    .unknown()
-    .describe("The resource as the API showed it then; each type's schema is under `webhooks`"),
+  data: z.unknown().describe("The resource as the API showed it then; its type's schema is under `webhooks`"),
 });
 
 const ACTORS = ["key", "person", "directory", "operator", "system", "nobody"] as const;
@@ -71,9 +69,7 @@ const auditShape = z.object({
       "Why: what the actor said, or the id of the ticket that granted the change; empty where nothing was said.",
     ),
   request_id: field.requestId,
-  ip_prefix: z
-    .string()
-    .describe("The client's network: /24 of IPv4, /48 of IPv6; empty for work without a request."),
+  ip_prefix: z.string().describe("The client's network: /24 of IPv4, /48 of IPv6; empty without a request."),
   user_agent: z.string().describe("The client's `User-Agent`."),
 });
 

@@ -16,16 +16,12 @@ const message = z.looseObject({
 });
 
 export const chatRequestSchema = z.looseObject({
-  model: call.modelLike("weir/sim-small"),
+  model: call.model("weir/sim-small"),
   messages: call.messagesOf(message),
   stream: call.stream.nullish(),
   stream_options: call.streamOptions,
   max_tokens: call.maxTokens.nullish(),
-  max_completion_tokens: z
-    .int()
-    .positive()
-    .nullish()
-    .describe("As `max_tokens`; the larger of both is held."),
+  max_completion_tokens: z.int().positive().nullish().describe("As `max_tokens`; the larger of both is held"),
   n: call.choices.nullish(),
   /** An option of vLLM and others; if present, at least `n`. */
   best_of: z

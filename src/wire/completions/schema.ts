@@ -5,7 +5,7 @@ import * as call from "../call-fields.ts";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
 
 export const completionsRequestSchema = z.looseObject({
-  model: call.modelLike("weir/sim-small"),
+  model: call.model("weir/sim-small"),
   prompt: z
     .union([z.string(), z.array(z.string()).length(1, "one prompt a request")], {
       error: "a prompt is a string; lists of prompts and of tokens are not offered",
@@ -23,12 +23,7 @@ export const completionsRequestSchema = z.looseObject({
   frequency_penalty: call.frequencyPenalty.nullish(),
   presence_penalty: call.presencePenalty.nullish(),
   logit_bias: call.logitBias.nullish(),
-  logprobs: z
-    .int()
-    .min(0)
-    .max(20)
-    .nullish()
-    .describe("So many of the likeliest alternatives are told of each token."),
+  logprobs: call.logprobs.nullish(),
   user: call.user.nullish(),
   svc: svcSchema.optional(),
 });

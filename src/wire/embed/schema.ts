@@ -59,7 +59,7 @@ const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.l
 export const streamSchema = z.boolean().nullish().describe("`true` is refused: these answers come whole.");
 
 export const embeddingsRequestSchema = z.looseObject({
-  model: call.modelLike("openai/text-embedding-3-small"),
+  model: call.model("openai/text-embedding-3-small"),
   input: z.custom<unknown>(isAnyInput, INPUT_KINDS).meta({
     description: INPUT,
     anyOf: [
@@ -119,7 +119,7 @@ export const embeddingsReplySchema = z.looseObject({
 
 /** The native request is ours: what it does not know is refused, and our options stand at its top. */
 export const embedRequestSchema = z.strictObject({
-  model: call.modelLike("openai/text-embedding-3-small"),
+  model: call.model("openai/text-embedding-3-small"),
   input: z
     .array(z.string())
     .min(1)

@@ -119,7 +119,7 @@ const generation = z.strictObject({
   frequency_penalty: call.frequencyPenalty.optional(),
   presence_penalty: call.presencePenalty.optional(),
   logit_bias: call.logitBias.optional(),
-  logprobs: z.int().min(0).max(20).optional().describe("Alternatives told of each token."),
+  logprobs: call.logprobs.optional(),
   candidates: call.choices.optional(),
   reasoning: z
     .strictObject({
@@ -133,10 +133,7 @@ const generation = z.strictObject({
     })
     .optional()
     .describe(call.REASONING),
-  verbosity: z
-    .string()
-    .optional()
-    .describe("How long-winded the answer is, where the model knows such a setting."),
+  verbosity: z.string().optional().describe("How long-winded the answer is, where the model knows it."),
   service_tier: z.string().optional().describe("The provider's class of service."),
   cache_key: z.string().optional().describe("Requests with equal keys are likely to share a cache."),
 });
@@ -150,7 +147,7 @@ const tool = z.strictObject({
 });
 
 export const generateRequestSchema = z.strictObject({
-  model: call.modelLike("weir/sim-small"),
+  model: call.model("weir/sim-small"),
   messages: call.messagesOf(message),
   stream: call.stream.optional(),
   generation: generation.optional().describe("How the answer is made."),
@@ -187,7 +184,7 @@ export const generateReplySchema = z.object({
       z.looseObject({
         index: call.index,
         content: z.array(z.looseObject({ type: call.type })).describe(call.CONTENT),
-        stop: z.looseObject({ reason: call.stopReason }).describe("Why the answer ended."),
+        stop: z.looseObject({ reason: field.stopReason }).describe("Why the answer ended."),
       }),
     )
     .describe(call.ANSWERS),

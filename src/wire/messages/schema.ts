@@ -16,7 +16,7 @@ const message = z.looseObject({
 });
 
 export const messagesRequestSchema = z.looseObject({
-  model: call.modelLike("weir/sim-small"),
+  model: call.model("weir/sim-small"),
   /** 0 fills the prompt cache and generates nothing. */
   max_tokens: z
     .int()

@@ -6,7 +6,7 @@ import { streamSchema } from "../embed/schema.ts";
 import { svcSchema } from "../svc-schema.ts";
 
 export const rerankRequestSchema = z.strictObject({
-  model: call.modelLike("cohere/rerank-v3.5"),
+  model: call.model("cohere/rerank-v3.5"),
   query: z
     .string()
     .describe("What the documents are compared with.")

@@ -24,7 +24,7 @@ const item = z.looseObject({
 });
 
 export const responsesRequestSchema = z.looseObject({
-  model: call.modelLike("weir/sim-small"),
+  model: call.model("weir/sim-small"),
   input: z
     .union([z.string(), z.array(item)])
     .nullish()
@@ -39,15 +39,8 @@ export const responsesRequestSchema = z.looseObject({
   stream: call.stream.nullish(),
   background: z.boolean().nullish().describe("Not offered: true is refused."),
   conversation: z.unknown().optional().describe("Not offered: continue by `previous_response_id`."),
-  prompt: z
-    .unknown()
-    .optional()
-    .describe("A prompt that is stored at the provider; only endpoints of this format take it."),
-  max_output_tokens: z
-    .int()
-    .positive()
-    .nullish()
-    .describe("The answer ends after so many tokens, reasoning included."),
+  prompt: z.unknown().optional().describe("Stored at the provider; only endpoints of this format take it."),
+  max_output_tokens: z.int().positive().nullish().describe("Most tokens of the answer, reasoning included."),
   temperature: unread(call.temperature).optional(),
   top_p: unread(call.topP).optional(),
   tools: z
