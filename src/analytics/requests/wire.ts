@@ -112,7 +112,9 @@ export const requestSchema = z.object({
   ts: z.string().describe("YYYY-MM-DD hh:mm:ss.mmm, UTC."),
   project_id: field.projectId,
   key_id: field.keyId,
-  model: field.modelId,
+  model: z
+    .string()
+    .describe("Model id, `<vendor>/<model>`; what the client wrote where there is no such model."),
   provider: field.providerId,
   endpoint_id: field.endpointId,
   region: field.region,

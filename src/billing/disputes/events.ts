@@ -9,7 +9,11 @@ export const topupDisputed = eventType(
     dispute: z
       .object({
         ref: z.string().describe("The payment gateway's id of it."),
-        state: z.string().describe("Where it stands."),
+        state: z
+          .string()
+          .describe(
+            "`warning`, `open`, `withdrawn` (the money is gone), `reinstated` (it came back), `lost` or `won`.",
+          ),
         reason: z.string().describe("Why the payer disputes the payment."),
       })
       .describe("The dispute, as the payment gateway tells it."),
