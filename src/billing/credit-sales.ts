@@ -91,7 +91,7 @@ export async function openSales(settings: SalesSettings, ports: SalesPorts): Pro
   return { offered, followed, autoTopups };
 }
 
-/** Where the payment service sends payers back to. @throws WeirError 503 where nobody knows */
+/** Where the payment service sends payers back to. @throws WeirError 503 where it is not known */
 function payersAddress({ publicUrl }: SalesSettings, head: HttpHead): string {
   const known = knownAddress(publicUrl, head.header("host"));
   if (known !== undefined) return known;

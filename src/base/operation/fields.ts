@@ -64,7 +64,9 @@ export const priceVersion = z.string().describe("The version of the prices; empt
 export const warnings = z.array(z.string()).describe("What was left out, estimated or odd, each in a line.");
 export const usageSource = z
   .enum(["provider", "estimated", "none"])
-  .describe("Who counted the tokens: the provider, an estimate of the gateway, or nobody.");
+  .describe(
+    "Who counted the tokens: the provider, or an estimate of the gateway; `none`: they were not counted.",
+  );
 
 /** What a key or a plan allows. @param count bounds of each */
 export const limits = <C extends z.ZodType>(count: C) => ({

@@ -83,8 +83,8 @@ const mailData = (row: InvoiceRow) => ({
 });
 
 /**
- * Where documents are registered: the portal of `supplier.yaml`; without one the simulated one, and only where nobody but this
- * machine reaches the gateway: its numbers are worth nothing.
+ * Where documents are registered: the portal of `supplier.yaml`; without one the simulated one, and only where this machine alone
+ * reaches the gateway: its numbers are worth nothing.
  */
 async function portalOf(
   { supplier, isLocalOnly }: InvoiceSettings,

@@ -27,7 +27,7 @@ export interface OpenReconciliation {
   readonly reconciliation: Reconciliation;
   /** Before the jobs start. Puts the one job of the installation, if it is not there. */
   handleJobs(): Promise<void>;
-  /** For metrics: faults of the newest report that nobody healed; and when it was made, Unix seconds, 0 before the first. */
+  /** For metrics: faults of the newest report that were not healed; and when it was made, Unix seconds, 0 before the first. */
   figures(): { readonly faults: number; readonly ranAtS: number };
   close(): void;
 }
