@@ -64,7 +64,7 @@ const wings: Rule = {
     }),
 };
 
-const wingOf = (path: string): string | undefined => /^src\/([^/]+)/.exec(path)?.[1];
+export const wingOf = (path: string): string | undefined => /^src\/([^/]+)/.exec(path)?.[1];
 
 const libraries: Rule = {
   name: "a library with an owner is imported by its owner only",

@@ -11,11 +11,12 @@ import { folderCycles } from "./folders.ts";
 import { importRules } from "./imports.ts";
 import { laneRules } from "./lanes.ts";
 import { lengthRules } from "./lengths.ts";
+import { pictureRules } from "./pictures.ts";
 import type { Rule } from "./rule.ts";
 import { styleRules } from "./style.ts";
 import { readTree, type Tree } from "./tree.ts";
 
-const rules = [...importRules, folderCycles, ...lengthRules, ...styleRules, ...laneRules];
+const rules = [...importRules, folderCycles, ...lengthRules, ...styleRules, ...laneRules, ...pictureRules];
 
 describe("the repository", () => {
   let tree: Tree;
@@ -35,7 +36,7 @@ describe("the repository", () => {
     ).toEqual([
       "vitest",
       "test/cells/any-cell.ts",
-      ...["folders", "imports", "lanes", "lengths", "rule", "style", "tree"].map(
+      ...["folders", "imports", "lanes", "lengths", "pictures", "rule", "style", "tree"].map(
         (name) => `test/unit/tidy/${name}.ts`,
       ),
     ]);
@@ -105,6 +106,12 @@ const SINS: Readonly<Record<string, string>> = {
     "const from = performance.now();\nif (Date.now() + 5 < from) throw 0;\nexpect(systemClock.now() - from).toBeLessThan(7);\nexpect(1).toBeGreaterThan(2 * Date.now());\nexport const row = { at: Date.now(), of: expect(Date.now()).toBe(1) };\n",
   "test/timed/attic/timing.ts": "await new Promise((done) => setTimeout(done, performance.now()));\n",
   "docs/traps.md": "- **T24** One is admitted.\n",
+  "docs/pictures/wings.dot":
+    'digraph { record wire store outbound workers credits routing analytics catalog billing inference cluster attic "edge" -> { account base } "edge" -> account }\n',
+  "docs/pictures/call.dot":
+    'digraph { edge [style=dashed]; "src/edge/server.ts" -> { "src/account"; "src/wire" } "src/gone" }\n',
+  "docs/architecture.md":
+    "# Walks\n`src/edge` `src/gone.ts`\n1. `src/main.ts`\n2. `src/main.ts`\n## Again\n1. `src/main.ts`\n",
   "docs/decisions.md": "T57 is answered by design: `gone.test.ts`, `attic/redis.test.ts`.\n",
 };
 
@@ -176,6 +183,13 @@ describe("each rule finds what breaks it", () => {
     ["a test that is named exists", ["docs/decisions.md:1"]],
     ["no sentence begins with Of", ["test/unit/nowhere/pay.test.ts:1"]],
     ["a number in a test's title", ["test/pay.test.ts:1"]],
+    // It lacks a wing and an arrow, and has a folder that is no wing, an arrow that is not so, and one twice.
+    ["the picture of the wings", new Array<string>(5).fill("docs/pictures/wings.dot:1")],
+    ["a dashed arrow in the picture of a call", ["docs/pictures/call.dot:1"]],
+    [
+      "docs/architecture.md and its pictures name",
+      ["docs/architecture.md:2", "docs/architecture.md:4", "docs/pictures/call.dot:1"],
+    ],
   ])("%s", (start, expected) => {
     expect(found(start).sort()).toEqual(expected);
   });
