@@ -3,6 +3,7 @@
  * remove or prune write: call them only in an act.
  */
 
+import { mustExist } from "../base/errors.ts";
 import type { Store, Table } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
 import { type KeyRow, keyWorks } from "./key.ts";
@@ -83,6 +84,11 @@ export class AccountTables {
 
   org(id: string): OrgRow | undefined {
     return this.#orgs.get(id);
+  }
+
+  /** @throws WeirError `not_found` */
+  mustOrg(id: string): OrgRow {
+    return mustExist(this.org(id), "organisation");
   }
 
   /** The first org made here; undefined on an empty folder. */

@@ -151,6 +151,16 @@ export function fail(kind: ErrorName, message: string, extras?: ErrorExtras): We
   return error;
 }
 
+/**
+ * What was looked for, where it was found.
+ * @param what it is, after "There is no such"; @param param JSON pointer of what names it in the request, where that is in a body
+ * @throws WeirError `not_found`, also where it belongs to others: they are not told that it exists
+ */
+export function mustExist<T>(found: T | undefined, what: string, param?: string): T {
+  if (found !== undefined) return found;
+  throw fail("not_found", `There is no such ${what}.`, param === undefined ? {} : { param });
+}
+
 /** Converts any thrown value to a {@link WeirError}; unknown ones become `internal` without details. */
 export function asWeirError(thrown: unknown): WeirError {
   if (thrown instanceof WeirError) return thrown;

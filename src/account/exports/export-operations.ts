@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import { download, file } from "../../base/operation/answer.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listOf } from "../../base/operation/page.ts";
@@ -91,11 +91,8 @@ export const exportOperations = (deps: ExportOperationDeps) => ({
   }),
 });
 
-function found({ exports }: ExportOperationDeps, { orgId }: Caller, id: string): ExportRow {
-  const row = exports.get(orgId, id);
-  if (row === undefined) throw fail("not_found", "There is no such export.");
-  return row;
-}
+const found = ({ exports }: ExportOperationDeps, { orgId }: Caller, id: string): ExportRow =>
+  mustExist(exports.get(orgId, id), "export");
 
 /** Asked again while one is being written: that one. */
 async function askForExport({ store, exports, clock, jobs, trail }: ExportOperationDeps, caller: Caller) {

@@ -1,6 +1,6 @@
 /** Sign-in, sign-out, and the sessions of a person. service.md, "Account" and "Authentication"; decisions.md, section 2. */
 import { z } from "zod";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import { answer, redirect } from "../../base/operation/answer.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
@@ -218,9 +218,7 @@ function sessionOperations(deps: IdentityOperationDeps) {
       async run({ body }, _caller, head) {
         const { session, user } = current(head);
         const org = accounts.orgByIdOrSlug(body.org);
-        const member = org && accounts.people.member(org.id, user.id);
-        if (member === undefined)
-          throw fail("not_found", "There is no such organisation.", { param: "/org" });
+        const member = mustExist(org && accounts.people.member(org.id, user.id), "organisation", "/org");
         await sessions.setActiveOrg(session, member.orgId);
         return { active_org: member.orgId, role: member.role };
       },
@@ -252,8 +250,10 @@ function sessionOperations(deps: IdentityOperationDeps) {
       errors: ["not_found"],
       async run({ params }, caller) {
         await accounts.act(() => {
-          const session = sessions.of(caller.actor.id).find(({ row }) => row.id === params.id);
-          if (session === undefined) throw fail("not_found", "There is no such session.");
+          const session = mustExist(
+            sessions.of(caller.actor.id).find(({ row }) => row.id === params.id),
+            "session",
+          );
           sessions.end(session);
         });
         return undefined;

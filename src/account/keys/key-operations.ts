@@ -154,8 +154,7 @@ function ownKey({ accounts }: KeyOperationDeps, caller: Caller, id: string): Key
 }
 
 function openOrg({ accounts }: KeyOperationDeps, caller: Caller): OrgRow {
-  const org = accounts.org(caller.orgId);
-  if (org === undefined) throw fail("not_found", "There is no such organisation.");
+  const org = accounts.mustOrg(caller.orgId);
   if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
   return org;
 }

@@ -3,7 +3,7 @@
  * so they are shown only where nobody but this machine reaches the gateway, and only to requests that come from it directly.
  */
 import { z } from "zod";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import { type Html, html } from "../../base/html.ts";
 import { raw } from "../../base/operation/answer.ts";
 import * as field from "../../base/operation/fields.ts";
@@ -69,8 +69,7 @@ export const mailOperations = (deps: MailOperationDeps) => ({
     otherTypes: [HTML_TYPE],
     errors: ["not_found"],
     async run({ params }, _caller, head) {
-      const bytes = await folderFor(deps, head).read(`${params.id}.eml`);
-      if (bytes === undefined) throw fail("not_found", "There is no such mail.");
+      const bytes = mustExist(await folderFor(deps, head).read(`${params.id}.eml`), "mail");
       return mailPage(bytes);
     },
   }),

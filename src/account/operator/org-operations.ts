@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type AnyOperation, type Caller, operation } from "../../base/operation/operation.ts";
@@ -187,11 +187,8 @@ const isNamed = (row: OrgRow, q: string | undefined): boolean =>
   q === undefined ||
   [row.id, row.slug, row.name, row.billingEmail].some((text) => text.toLowerCase().includes(q));
 
-function orgNamed({ accounts }: OperatorOrgDeps, idOrSlug: string): OrgRow {
-  const org = accounts.orgByIdOrSlug(idOrSlug);
-  if (org === undefined) throw fail("not_found", "There is no such organisation.");
-  return org;
-}
+const orgNamed = ({ accounts }: OperatorOrgDeps, idOrSlug: string): OrgRow =>
+  mustExist(accounts.orgByIdOrSlug(idOrSlug), "organisation");
 
 const seen = ({ accounts, book }: OperatorOrgDeps, org: OrgRow): z.input<typeof seenShape> => ({
   ...orgWire(org),

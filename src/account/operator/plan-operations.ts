@@ -5,7 +5,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
@@ -98,8 +98,10 @@ export function operatorPlanOperations(deps: OperatorPlanDeps) {
       output: pageOf(planOrgShape),
       errors: ["not_found"],
       async run({ params, query: { raised, limit, cursor } }) {
-        const plan = plans.all.find(({ id }) => id === params.id);
-        if (plan === undefined) throw fail("not_found", "There is no such plan.");
+        const plan = mustExist(
+          plans.all.find(({ id }) => id === params.id),
+          "plan",
+        );
         const { data, next_cursor } = readPage({
           cursors,
           limit,

@@ -1,7 +1,7 @@
 /** Tickets as operators see and decide them. What an approval grants is done in the same act. */
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
@@ -95,8 +95,7 @@ async function decide(
 ) {
   const { accounts, clock, tickets, trail } = deps;
   return await accounts.act(() => {
-    const old = tickets.find(id);
-    if (old === undefined) throw fail("not_found", "There is no such ticket.");
+    const old = mustExist(tickets.find(id), "ticket");
     if (old.status === status) return ticketWire(old);
     if (old.status !== "open") throw fail("state", `The ticket is ${old.status} already.`);
     const row = decided(old, status, answer, clock.now());

@@ -106,11 +106,8 @@ export function orgOperations(deps: OrgOperationDeps) {
 }
 
 /** The org of the path, which is the caller's: who may see it was checked before. @throws WeirError `not_found` */
-export function ownOrg({ accounts }: Pick<OrgOperationDeps, "accounts">, { orgId }: Caller): OrgRow {
-  const org = accounts.org(orgId);
-  if (org === undefined) throw fail("not_found", "There is no such organisation.");
-  return org;
-}
+export const ownOrg = ({ accounts }: Pick<OrgOperationDeps, "accounts">, { orgId }: Caller): OrgRow =>
+  accounts.mustOrg(orgId);
 
 /** With the role of the person who asks. */
 export const show = ({ accounts }: Pick<OrgOperationDeps, "accounts">, caller: Caller, org: OrgRow) =>

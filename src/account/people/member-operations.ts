@@ -5,7 +5,7 @@
 
 import { z } from "zod";
 import { type Clock, localDay } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listOf } from "../../base/operation/page.ts";
@@ -202,11 +202,8 @@ function countInvitation(
   invitationCounts.put(key, count + 1, nowMs);
 }
 
-function memberNamed({ accounts }: MemberOperationDeps, { orgId }: Caller, userId: string): MemberRow {
-  const row = accounts.people.member(orgId, userId);
-  if (row === undefined) throw fail("not_found", "There is no such member.");
-  return row;
-}
+const memberNamed = ({ accounts }: MemberOperationDeps, { orgId }: Caller, userId: string): MemberRow =>
+  mustExist(accounts.people.member(orgId, userId), "member");
 
 /** @throws WeirError `state` for a member whom the org's directory manages */
 function assertByHand({ hasDirectory }: MemberOperationDeps, { orgId, source }: MemberRow): void {

@@ -139,8 +139,7 @@ function ownProject({ accounts }: ProjectOperationDeps, caller: Caller, id: stri
 async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
   const { accounts, clock } = deps;
   return await accounts.act(() => {
-    const org = accounts.org(caller.orgId);
-    if (org === undefined) throw fail("not_found", "There is no such organisation.");
+    const org = accounts.mustOrg(caller.orgId);
     if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
     const environment = body.environment ?? "live";
     assertMayChange(caller, environment);

@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { nearest } from "../../base/document/nearest.ts";
 import type { Provider } from "../../base/endpoint.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listOf } from "../../base/operation/page.ts";
@@ -113,8 +113,7 @@ async function createProviderKey(
     createdAtMs: nowMs,
   };
   await accounts.act(() => {
-    const org = accounts.org(caller.orgId);
-    if (org === undefined) throw fail("not_found", "There is no such organisation.");
+    const org = accounts.mustOrg(caller.orgId);
     if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
     assertMakerMay(accounts, caller, "admin");
     const pool = accounts.providerKeysOf(org.id).filter(({ providerId }) => providerId === provider.id);
@@ -135,8 +134,7 @@ async function deleteProviderKey(
   assertMayChange(caller, "live");
   await accounts.act(() => {
     assertMakerMay(accounts, caller, "admin");
-    const row = accounts.providerKey(caller.orgId, id);
-    if (row === undefined) throw fail("not_found", "There is no such provider key.");
+    const row = mustExist(accounts.providerKey(caller.orgId, id), "provider key");
     accounts.removeProviderKey(caller.orgId, id);
     const before = providerKeyWire(row, ownKeys.statusOf(row));
     trail.audit.note(caller, { act: "provider_key.delete", target: id, before });

@@ -1,7 +1,7 @@
 /** Operations on tickets, and requests for higher limits, which are tickets that may be approved at once. */
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
@@ -82,8 +82,7 @@ export function ticketOperations(deps: TicketOperationDeps) {
       output: ticketShape,
       errors: ["not_found"],
       run({ params }, caller) {
-        const row = deps.tickets.get(caller.orgId, params.id);
-        if (row === undefined) throw fail("not_found", "There is no such ticket.");
+        const row = mustExist(deps.tickets.get(caller.orgId, params.id), "ticket");
         return ticketWire(row);
       },
     }),

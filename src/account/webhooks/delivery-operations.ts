@@ -1,7 +1,7 @@
 /** Operations on deliveries: what was sent to an endpoint, and sending it again. */
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
@@ -99,8 +99,7 @@ async function redeliver(deps: WebhookOperationDeps, caller: Caller, id: string,
   assertMayChange(caller, "live");
   const row = await store.act(() => {
     const endpoint = ownEndpoint(tables, caller, id);
-    const old = tables.delivery(id, deliveryId);
-    if (old === undefined) throw fail("not_found", "There is no such delivery.");
+    const old = mustExist(tables.delivery(id, deliveryId), "delivery");
     if (endpoint.status !== "active") throw fail("state", "The webhook is disabled. Enable it first.");
     const event = events.get(caller.orgId, old.eventId);
     if (event === undefined) throw fail("state", "The event is no longer kept.");

@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
@@ -221,8 +221,7 @@ async function remove(
   id: string,
 ): Promise<undefined> {
   await store.act(() => {
-    const row = analysts.get(orgId, id);
-    if (row === undefined) throw fail("not_found", "There is no such user of the analytics database.");
+    const row = mustExist(analysts.get(orgId, id), "user of the analytics database");
     analysts.remove(row);
     trail.audit.note(caller, { act: "analytics_user.delete", target: id, before: wire(row) });
   });

@@ -51,7 +51,7 @@ export const autoTopupOperations = (deps: AutoTopupOperationDeps) => ({
     group: "Credits",
     output: view,
     errors: ["not_found"],
-    run: (_input, { orgId }) => viewOf(deps, mustOrg(deps, orgId)),
+    run: (_input, { orgId }) => viewOf(deps, deps.accounts.mustOrg(orgId)),
   }),
   setAutoTopup: operation({
     name: "setAutoTopup",
@@ -107,17 +107,11 @@ function viewOf(deps: AutoTopupOperationDeps, org: OrgRow): z.input<typeof view>
   };
 }
 
-function mustOrg({ accounts }: AutoTopupOperationDeps, orgId: string): OrgRow {
-  const org = accounts.org(orgId);
-  if (org === undefined) throw fail("not_found", "There is no such organisation.");
-  return org;
-}
-
 /** Only in an act. */
 function setConfig(deps: AutoTopupOperationDeps, caller: Caller, config: z.output<typeof configShape>) {
   const { autoTopups, jobs } = deps;
   const { orgId } = caller;
-  const org = mustOrg(deps, orgId);
+  const org = deps.accounts.mustOrg(orgId);
   if (config.enabled) assertDebitable(deps, org, config.amount_minor);
   const before = autoTopups.of(orgId);
   const after: AutoTopupRow = {

@@ -34,7 +34,7 @@ export interface PlanDeps extends MandateDeps, Omit<QuoteDeps, "invoices"> {
   readonly autoTopups: AutoTopupTables;
   readonly jobs: Pick<JobQueue, "enqueue" | "drop">;
   readonly invoices: Pick<InvoiceIssuer, "treatmentOf">;
-  readonly accounts: Pick<AccountTables, "org">;
+  readonly accounts: Pick<AccountTables, "org" | "mustOrg">;
   readonly book: Pick<Book, "balance">;
   readonly topups: TopupTables;
   readonly debitRules: Readonly<Record<Currency, DebitRules>>;

@@ -29,7 +29,7 @@ import { mandatePageOperations } from "./return-page.ts";
 import type { MandateWatchDeps } from "./watch.ts";
 
 export interface MandateOperationDeps extends MandateWatchDeps {
-  readonly accounts: Pick<AccountTables, "org">;
+  readonly accounts: Pick<AccountTables, "org" | "mustOrg">;
   /** By currency. */
   readonly debitRules: Readonly<Record<OrgRow["billingCurrency"], MandateTerms>>;
   readonly trail: Trail;
@@ -107,8 +107,7 @@ function orderMandate(
 ): MandateRow {
   const { orgId } = caller;
   const { mandates, clock, jobs, trail } = deps;
-  const org = deps.accounts.org(orgId);
-  if (org === undefined) throw fail("not_found", "There is no such organisation.");
+  const org = deps.accounts.mustOrg(orgId);
   const gateway = mustGateway(deps, org);
   const taken = mustTake(gateway, method, org);
   const earlier = mandates.ofKey(orgId, idempotencyKey);

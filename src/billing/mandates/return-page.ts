@@ -3,7 +3,7 @@
  * to anyone who has its address, so the page says only whether the mandate is registered. The payment gateway is asked anew for it.
  */
 import { z } from "zod";
-import { fail } from "../../base/errors.ts";
+import { mustExist } from "../../base/errors.ts";
 import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { RETURN_LOOK_MS, returnPage } from "../payments/return-page.ts";
@@ -24,8 +24,7 @@ export const mandatePageOperations = (deps: MandateWatchDeps) => ({
     otherTypes: ["text/html"],
     errors: ["not_found"],
     async run({ params }) {
-      const row = deps.mandates.find(params.id);
-      if (row === undefined) throw fail("not_found", "There is no such mandate.");
+      const row = mustExist(deps.mandates.find(params.id), "mandate");
       if (row.status === "pending") await lookAtMandate(deps, row, RETURN_LOOK_MS);
       return page(deps.mandates.find(params.id) ?? row);
     },

@@ -4,7 +4,7 @@
  */
 
 import { z } from "zod";
-import { fail } from "../../base/errors.ts";
+import { mustExist } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { raw } from "../../base/operation/answer.ts";
 import type { Hook } from "../../base/operation/hook.ts";
@@ -132,8 +132,7 @@ export function openInbound(deps: InboundDeps): Inbound {
       group: "Credits",
       maxBytes: MAX_BYTES,
       async run(bytes, params, head) {
-        const gateway = gatewayOf(params.gateway ?? "");
-        if (gateway === undefined) throw fail("not_found", "There is no such payment gateway here.");
+        const gateway = mustExist(gatewayOf(params.gateway ?? ""), "payment gateway here");
         const nowMs = clock.now();
         const notices = gateway.readWebhook(bytes, (name) => head.header(name), nowMs);
         const isOfInterest = notices.some(({ subject }) => subject.kind !== "none");

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { plainText } from "../../account/fields/text-field.ts";
 import { assertMayChange } from "../../account/scopes.ts";
-import { fail } from "../../base/errors.ts";
+import { mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
@@ -93,11 +93,8 @@ export function refundOperations(deps: RefundOperationDeps) {
   };
 }
 
-function mustGet({ refunds }: RefundOperationDeps, orgId: string, id: string): RefundRow {
-  const row = refunds.get(orgId, id);
-  if (row === undefined) throw fail("not_found", "There is no such refund.");
-  return row;
-}
+const mustGet = ({ refunds }: RefundOperationDeps, orgId: string, id: string): RefundRow =>
+  mustExist(refunds.get(orgId, id), "refund");
 
 interface RefundBody {
   readonly amount_minor: number;

@@ -62,7 +62,7 @@ export function planOperations(deps: PlanOperationDeps) {
       group: "Plans",
       output: z.object({ data: z.array(planShape).describe("What is listed.") }),
       run(_input, { orgId }) {
-        const { billingCurrency } = mustOrg(deps, orgId);
+        const { billingCurrency } = deps.accounts.mustOrg(orgId);
         return { data: deps.plans.offered().map((plan) => planWire(plan, billingCurrency)) };
       },
     }),
@@ -78,7 +78,7 @@ export function planOperations(deps: PlanOperationDeps) {
         plan: planShape.describe("The plan in force"),
       }),
       run(_input, { orgId }) {
-        const org = mustOrg(deps, orgId);
+        const org = deps.accounts.mustOrg(orgId);
         return {
           subscription: show(deps, org),
           plan: planWire(deps.plans.inForce(org.planId), org.billingCurrency),
@@ -119,13 +119,13 @@ async function change(
   const { store, plans, invoices, audit } = deps;
   return await store.act(() => {
     assertMayChange(caller, "live");
-    const org = mustOrg(deps, caller.orgId);
+    const org = deps.accounts.mustOrg(caller.orgId);
     if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
     if (org.status === "suspended")
       throw fail("org_suspended", "The operator has suspended the organisation.");
     const before = show(deps, org);
     const made = changePlan(deps, org, { planId, effective, idempotencyKey });
-    const after = show(deps, mustOrg(deps, org.id));
+    const after = show(deps, deps.accounts.mustOrg(org.id));
     // Asked for again, it changes nothing.
     if (!isDeepStrictEqual(before, after))
       audit.note(caller, { act: "subscription.change", target: org.id, before, after });
@@ -147,10 +147,4 @@ function show({ subscriptions, clock, plans }: PlanOperationDeps, org: OrgRow) {
   return row === undefined
     ? unpaidWire(org, plans.inForce(org.planId).id, clock.now())
     : subscriptionWire(row);
-}
-
-function mustOrg({ accounts }: PlanOperationDeps, orgId: string): OrgRow {
-  const org = accounts.org(orgId);
-  if (org === undefined) throw fail("not_found", "There is no such organisation.");
-  return org;
 }

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { plainText } from "../../account/fields/text-field.ts";
 import type { AccountTables } from "../../account/tables.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
@@ -102,8 +102,7 @@ function closeParked(
   id: string,
   outcome: string,
 ) {
-  const row = parked.get(id);
-  if (row === undefined) throw fail("not_found", "There is no such payment.");
+  const row = mustExist(parked.get(id), "payment");
   if (row.closedAtMs !== null) throw fail("state", "It is closed already.");
   const closed = parked.close(row, outcome, clock.now());
   if (row.orgId !== "") {
@@ -124,8 +123,7 @@ const usedReference = (how: string) =>
 /** The bank's reference is the payment's id, so it is credited once. */
 function recordPayment(deps: OperatorPaymentDeps, caller: Caller, idOrSlug: string, given: Recorded) {
   const { accounts, clock, topups, trail } = deps;
-  const org = accounts.org(idOrSlug) ?? accounts.orgBySlug(idOrSlug);
-  if (org === undefined) throw fail("not_found", "There is no such organisation.");
+  const org = mustExist(accounts.org(idOrSlug) ?? accounts.orgBySlug(idOrSlug), "organisation");
   // No key of a client has a space.
   const key = `offline ${given.reference}`;
   const earlier = topups.ofKey(org.id, key);

@@ -4,7 +4,7 @@
  * asks the payment gateway itself.
  */
 import { z } from "zod";
-import { fail } from "../../base/errors.ts";
+import { mustExist } from "../../base/errors.ts";
 import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { RETURN_LOOK_MS, returnPage } from "../payments/return-page.ts";
@@ -25,8 +25,7 @@ export const returnPageOperations = (deps: TopupWatchDeps) => ({
     otherTypes: ["text/html"],
     errors: ["not_found"],
     async run({ params }) {
-      const row = deps.topups.find(params.id);
-      if (row === undefined) throw fail("not_found", "There is no such top-up.");
+      const row = mustExist(deps.topups.find(params.id), "top-up");
       if (!isPaid(row)) await lookNow(deps, row, RETURN_LOOK_MS);
       return page(deps.topups.find(params.id) ?? row);
     },

@@ -1,5 +1,5 @@
 /** Tables of top-ups with their indexes. Methods that write must be called in an act. */
-import { fail } from "../../base/errors.ts";
+import { mustExist } from "../../base/errors.ts";
 import type { Store, Table } from "../../store/store.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
 import { indianDay } from "../invoices/financial-year.ts";
@@ -108,8 +108,6 @@ export class TopupTables {
 
   /** @throws WeirError 404 */
   mustGet(orgId: string, id: string): TopupRow {
-    const row = this.get(orgId, id);
-    if (row === undefined) throw fail("not_found", "There is no such top-up.");
-    return row;
+    return mustExist(this.get(orgId, id), "top-up");
   }
 }

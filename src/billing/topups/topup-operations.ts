@@ -130,7 +130,7 @@ export function topupOperations(deps: TopupOperationDeps) {
 }
 
 function quoteTopup(deps: TopupOperationDeps, orgId: string, amountMinor: number) {
-  const org = mustOrg(deps, orgId);
+  const org = deps.accounts.mustOrg(orgId);
   assertBillable(org);
   const gateway = mustGateway(deps, org);
   return quoteWire(quoteFor(deps, org, amountMinor, deps.clock.now()), gateway.id, deps.terms);
@@ -193,7 +193,7 @@ function orderTopup(
       });
     if (isPaid(earlier) || earlier.gatewayRef !== "" || nowMs <= earlier.expiresAtMs) return earlier;
   }
-  const org = mustOrg(deps, orgId);
+  const org = deps.accounts.mustOrg(orgId);
   assertBillable(org);
   assertMinimum(deps.terms, org.billingCurrency, amountMinor);
   const gateway = mustGateway(deps, org);
@@ -251,7 +251,7 @@ function assertFew({ topups, quotas }: TopupOperationDeps, orgId: string, nowMs:
 async function openCheckout(deps: TopupOperationDeps, row: TopupRow, ownAddress: string): Promise<TopupRow> {
   if (row.gatewayRef !== "" || isPaid(row)) return row;
   const gateway = deps.gatewayOf(row.gateway as GatewayId);
-  const org = mustOrg(deps, row.orgId);
+  const org = deps.accounts.mustOrg(row.orgId);
   if (gateway === undefined) throw unavailable();
   const { currency, totalMinor: minor } = row.quote;
   const order: CheckoutOrder = {
@@ -300,12 +300,6 @@ const unavailable = (retryAfterMs = 5000) =>
   fail("gateway_unavailable", "The payment gateway does not answer. Nothing was charged; ask again.", {
     retryAfterMs,
   });
-
-function mustOrg({ accounts }: TopupOperationDeps, orgId: string): OrgRow {
-  const org = accounts.org(orgId);
-  if (org === undefined) throw fail("not_found", "There is no such organisation.");
-  return org;
-}
 
 /** @throws WeirError 503 where nobody takes payments in the org's currency */
 function mustGateway({ gatewayFor }: TopupOperationDeps, { billingCurrency }: OrgRow): PaymentGateway {

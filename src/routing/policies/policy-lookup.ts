@@ -1,17 +1,14 @@
 /**
  * Looks up an org's own policies and versions, or throws. Policies of other orgs count as not found.
  */
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import type { ParsedVersion, Policies } from "./policies.ts";
 import type { PolicyRow, VersionKey, VersionRow } from "./policy-tables.ts";
 
 /** @throws WeirError `not_found`. */
-export function ownPolicy({ tables }: Policies, orgId: string, name: string): PolicyRow {
-  const row = tables.policy(orgId, name);
-  if (row === undefined) throw fail("not_found", "There is no such policy.");
-  return row;
-}
+export const ownPolicy = ({ tables }: Policies, orgId: string, name: string): PolicyRow =>
+  mustExist(tables.policy(orgId, name), "policy");
 
 /** @throws WeirError `not_found`. */
 export function ownVersion(policies: Policies, orgId: string, name: string, version: number): VersionRow {
