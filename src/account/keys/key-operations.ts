@@ -9,7 +9,7 @@ import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { pageOf, readPage } from "../../base/operation/page.ts";
+import { pageOf, shownPage } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
@@ -226,19 +226,17 @@ function addKey(deps: KeyOperationDeps, order: KeyOrder, nowMs: number): { row: 
 
 function listKeys(deps: KeyOperationDeps, caller: Caller, query: z.output<typeof listQuery>) {
   const nowMs = deps.clock.now();
-  const { data, next_cursor } = readPage({
+  return shownPage({
     cursors: deps.cursors,
-    limit: query.limit,
-    cursor: query.cursor,
+    asked: query,
     list: `keys:${caller.orgId}`,
     rows: (after) => deps.accounts.keysByAge(caller.orgId, after && positionOf(after)),
     positionOf: ({ createdAtMs, id }) => [createdAtMs, id],
     matches: (row) =>
       (query.status === undefined || keyStatus(row, nowMs) === query.status) &&
       (query.created_by === undefined || row.createdBy === query.created_by),
+    show: (row) => show(deps, row, nowMs),
   });
-  const wires = data.map((row) => show(deps, row, nowMs));
-  return { object: "list" as const, data: wires, next_cursor };
 }
 
 const positionOf = ([createdAtMs, id]: (string | number)[]) => ({

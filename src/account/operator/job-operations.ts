@@ -5,7 +5,7 @@ import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { pageOf, pageQuery, shownPage } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { JobRow } from "../../store/jobs/job.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
@@ -45,16 +45,15 @@ export function operatorJobOperations(deps: OperatorJobDeps) {
       query: z.object({ kind: jobKind.max(100).optional(), ...pageQuery(50, 200) }),
       output: pageOf(jobShape),
       run({ query: { kind, limit, cursor } }) {
-        const { data, next_cursor } = readPage({
+        return shownPage({
           cursors,
-          limit,
-          cursor,
+          asked: { limit, cursor },
           list: "operator:jobs",
           rows: (after) => jobs.givenUp(after as [number, string, string] | undefined),
           positionOf: (row) => [row.dueMs, row.kind, row.key],
           matches: (row) => kind === undefined || row.kind === kind,
+          show: jobWire,
         });
-        return { object: "list" as const, data: data.map(jobWire), next_cursor };
       },
     }),
     operatorRetryJob: operation({

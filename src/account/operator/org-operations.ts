@@ -8,7 +8,7 @@ import { fail, mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type AnyOperation, type Caller, operation } from "../../base/operation/operation.ts";
-import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { pageById, pageOf, pageQuery } from "../../base/operation/page.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { plainText } from "../fields/text-field.ts";
@@ -79,16 +79,14 @@ function readOperations(deps: OperatorOrgDeps) {
       output: pageOf(orgShape),
       run({ query: { q, status, limit, cursor } }) {
         const wanted = q?.toLowerCase();
-        const { data, next_cursor } = readPage({
+        return pageById({
           cursors,
-          limit,
-          cursor,
+          asked: { limit, cursor },
           list: "operator:orgs",
-          rows: (after) => accounts.orgsNewestFirst(after?.[0] as string | undefined),
-          positionOf: ({ id }) => [id],
+          rows: (after) => accounts.orgsNewestFirst(after),
           matches: (row) => (status === undefined || row.status === status) && isNamed(row, wanted),
+          show: orgWire,
         });
-        return { object: "list" as const, data: data.map((row) => orgWire(row)), next_cursor };
       },
     }),
     operatorGetOrg: operation({

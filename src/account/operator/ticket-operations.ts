@@ -5,7 +5,7 @@ import { fail, mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { pageById, pageOf, pageQuery } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { ticketDecided } from "../account-events.ts";
 import { plainText } from "../fields/text-field.ts";
@@ -43,16 +43,14 @@ export function operatorTicketOperations(deps: OperatorTicketDeps) {
       }),
       output: pageOf(ticketShape),
       run({ query: { kind, limit, cursor } }) {
-        const { data, next_cursor } = readPage({
+        return pageById({
           cursors,
-          limit,
-          cursor,
+          asked: { limit, cursor },
           list: "operator:tickets",
-          rows: (after) => tickets.open(after?.[0] as string | undefined),
-          positionOf: ({ id }) => [id],
+          rows: (after) => tickets.open(after),
           matches: (row) => kind === undefined || row.kind === kind,
+          show: ticketWire,
         });
-        return { object: "list" as const, data: data.map(ticketWire), next_cursor };
       },
     }),
     operatorDecideTicket: operation({

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import { operation } from "../../base/operation/operation.ts";
-import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { pageOf, pageQuery, shownPage } from "../../base/operation/page.ts";
 import { type UnchargedCall, UnchargedCalls } from "../../credits/ledger/uncharged.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -34,15 +34,14 @@ export function operatorUnchargedOperations({ store, cursors }: OperatorUncharge
       query: z.object(pageQuery(50, 200)),
       output: pageOf(callShape),
       run({ query: { limit, cursor } }) {
-        const { data, next_cursor } = readPage({
+        return shownPage({
           cursors,
-          limit,
-          cursor,
+          asked: { limit, cursor },
           list: "operator:uncharged",
           rows: (after = []) => calls.after(after as [string?, string?]),
           positionOf: ({ orgId, requestId }) => [orgId, requestId],
+          show: callWire,
         });
-        return { object: "list" as const, data: data.map(callWire), next_cursor };
       },
     }),
   };

@@ -5,7 +5,7 @@ import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { pageById, pageOf, pageQuery } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { AccountTables } from "../tables.ts";
 import { LOG_DAYS, type LogRow, type ScimLog } from "./log.ts";
@@ -98,15 +98,13 @@ export const tokenOperations = (deps: TokenOperationDeps) => ({
     query: z.object(pageQuery(100, 500)),
     output: pageOf(logShape),
     run({ query: { limit, cursor } }, { orgId }) {
-      const { data, next_cursor } = readPage({
+      return pageById({
         cursors: deps.cursors,
-        limit,
-        cursor,
+        asked: { limit, cursor },
         list: `scim-log:${orgId}`,
-        rows: (after) => deps.log.of(orgId, after?.[0] as string | undefined),
-        positionOf: ({ id }) => [id],
+        rows: (after) => deps.log.of(orgId, after),
+        show: logWire,
       });
-      return { object: "list" as const, data: data.map(logWire), next_cursor };
     },
   }),
 });

@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fail, mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { pageById, pageOf, pageQuery } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { limitsChanged, ticketDecided } from "../account-events.ts";
 import { plainText } from "../fields/text-field.ts";
@@ -139,16 +139,14 @@ function listTickets(
   { orgId }: Caller,
   { kind, limit, cursor }: ListQuery,
 ) {
-  const { data, next_cursor } = readPage({
+  return pageById({
     cursors,
-    limit,
-    cursor,
+    asked: { limit, cursor },
     list: `tickets:${orgId}`,
-    rows: (after) => tickets.of(orgId, after?.[0] as string | undefined),
-    positionOf: ({ id }) => [id],
+    rows: (after) => tickets.of(orgId, after),
     matches: (row) => kind === undefined || row.kind === kind,
+    show: ticketWire,
   });
-  return { object: "list" as const, data: data.map(ticketWire), next_cursor };
 }
 
 async function createTicket(

@@ -5,7 +5,7 @@ import { fail, mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { pageById, pageOf, pageQuery } from "../../base/operation/page.ts";
 import type { Quotas } from "../../base/quota.ts";
 import type { RulesOf } from "../../outbound/rules.ts";
 import type { Events } from "../../store/events/events.ts";
@@ -81,17 +81,15 @@ function listDeliveries(
 ) {
   const { tables, cursors } = deps;
   ownEndpoint(tables, caller, id);
-  const { data, next_cursor } = readPage({
+  return pageById({
     cursors,
-    limit,
-    cursor,
+    asked: { limit, cursor },
     list: `deliveries:${id}`,
-    rows: (after) => tables.deliveriesOf(id, after?.[0] as string | undefined),
-    positionOf: (row) => [row.id],
+    rows: (after) => tables.deliveriesOf(id, after),
     matches: (row) =>
       (status === undefined || row.status === status) && (type === undefined || row.type === type),
+    show: (row) => shownDelivery(deps, row),
   });
-  return { object: "list" as const, data: data.map((row) => shownDelivery(deps, row)), next_cursor };
 }
 
 async function redeliver(deps: WebhookOperationDeps, caller: Caller, id: string, deliveryId: string) {

@@ -53,6 +53,31 @@ export function readPage<R>(options: PageOptions<R>): { data: R[]; next_cursor: 
   return { data, next_cursor: "" };
 }
 
+interface ShownOptions<R, W> extends Omit<PageOptions<R>, "limit" | "cursor"> {
+  /** The members of {@link pageQuery}. */
+  readonly asked: { readonly limit: number; readonly cursor?: string | undefined };
+  readonly show: (row: R) => W;
+}
+
+/** A page as the API shows it: what most lists answer. */
+export function shownPage<R, W>({ asked: { limit, cursor }, show, ...options }: ShownOptions<R, W>) {
+  const { data, next_cursor } = readPage({ ...options, limit, cursor });
+  return { object: "list" as const, data: data.map((row) => show(row)), next_cursor };
+}
+
+/** A {@link shownPage} of rows whose ids sort by time. @param options `rows` gets the id of the last row of the page before */
+export const pageById = <R extends { readonly id: string }, W>({
+  rows,
+  ...options
+}: Omit<ShownOptions<R, W>, "rows" | "positionOf"> & {
+  readonly rows: (afterId: string | undefined) => Iterable<R>;
+}) =>
+  shownPage({
+    ...options,
+    rows: (after) => rows(after?.[0] as string | undefined),
+    positionOf: ({ id }) => [id],
+  });
+
 /** Rows of some kilobytes that are read before the event loop may run again: about 2 ms. */
 const ROWS_A_TURN = 40;
 

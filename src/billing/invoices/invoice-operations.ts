@@ -5,7 +5,7 @@ import { raw } from "../../base/operation/answer.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
-import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { pageById, pageOf, pageQuery } from "../../base/operation/page.ts";
 import { type CorrectionDeps, correctionOperation } from "./corrections/correction-operations.ts";
 import type { InvoiceRow } from "./invoice.ts";
 import { MONTH_TYPES, monthAnswer, monthQuery } from "./month-export.ts";
@@ -36,15 +36,13 @@ export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
     query: z.object(pageQuery(50, 200)),
     output: pageOf(invoiceShape),
     run({ query: { limit, cursor } }, { orgId }) {
-      const { data, next_cursor } = readPage({
+      return pageById({
         cursors: deps.cursors,
-        limit,
-        cursor,
+        asked: { limit, cursor },
         list: `invoices:${orgId}`,
-        rows: (after) => deps.tables.of(orgId, after?.[0] as string | undefined),
-        positionOf: ({ id }) => [id],
+        rows: (after) => deps.tables.of(orgId, after),
+        show: invoiceWire,
       });
-      return { object: "list" as const, data: data.map(invoiceWire), next_cursor };
     },
   }),
   getInvoice: operation({

@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { isoTime } from "../../base/clock.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import { operation } from "../../base/operation/operation.ts";
-import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { pageOf, pageQuery, shownPage } from "../../base/operation/page.ts";
 import { MONTH_TYPES, monthAnswer, monthQuery } from "./month-export.ts";
 import { OVERDUE_MS } from "./portal/registration.ts";
 import type { InvoiceTables } from "./tables.ts";
@@ -37,24 +37,22 @@ export const operatorInvoiceOperations = ({ clock, cursors, tables }: OperatorIn
     query: z.object(pageQuery(50, 200)),
     output: pageOf(unregisteredShape),
     run({ query: { limit, cursor } }) {
-      const { data, next_cursor } = readPage({
+      const nowMs = clock.now();
+      return shownPage({
         cursors,
-        limit,
-        cursor,
+        asked: { limit, cursor },
         list: "operator:unregistered",
         rows: (after) => tables.unregistered(after as [number, string] | undefined),
         positionOf: ({ issuedAtMs, id }) => [issuedAtMs, id],
+        show: ({ id, orgId, issuedAtMs, irnStatus }) => ({
+          id,
+          org_id: orgId,
+          number: tables.get(orgId, id)?.number ?? "",
+          irn_status: irnStatus,
+          issued_at: isoTime(issuedAtMs),
+          overdue: nowMs - issuedAtMs > OVERDUE_MS,
+        }),
       });
-      const nowMs = clock.now();
-      const shown = data.map(({ id, orgId, issuedAtMs, irnStatus }) => ({
-        id,
-        org_id: orgId,
-        number: tables.get(orgId, id)?.number ?? "",
-        irn_status: irnStatus,
-        issued_at: isoTime(issuedAtMs),
-        overdue: nowMs - issuedAtMs > OVERDUE_MS,
-      }));
-      return { object: "list" as const, data: shown, next_cursor };
     },
   }),
   operatorExportInvoices: operation({

@@ -10,7 +10,7 @@ import { newId } from "../../base/ids.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { pageById, pageOf, pageQuery } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
@@ -49,16 +49,14 @@ export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
       }),
       output: pageOf(parkedShape),
       run({ query: { status, limit, cursor } }) {
-        const { data, next_cursor } = readPage({
+        return pageById({
           cursors: deps.cursors,
-          limit,
-          cursor,
+          asked: { limit, cursor },
           list: "operator:payments",
-          rows: (after) => deps.parked.all(after?.[0] as string | undefined),
-          positionOf: ({ id }) => [id],
+          rows: (after) => deps.parked.all(after),
           matches: (row) => (row.closedAtMs === null) === (status === "open"),
+          show: parkedWire,
         });
-        return { object: "list" as const, data: data.map(parkedWire), next_cursor };
       },
     }),
     operatorClosePayment: operation({

@@ -4,7 +4,7 @@ import { isoTime } from "../../base/clock.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
-import { pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { pageById, pageOf, pageQuery } from "../../base/operation/page.ts";
 import type { Audit, AuditRow } from "./audit.ts";
 import { type Events, eventWire } from "./events.ts";
 import { EVENT_NAMES } from "./types.ts";
@@ -89,16 +89,14 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
     }),
     output: pageOf(eventShape),
     run({ query: { type, limit, cursor } }, { orgId }) {
-      const { data, next_cursor } = readPage({
+      return pageById({
         cursors,
-        limit,
-        cursor,
+        asked: { limit, cursor },
         list: `events:${orgId}`,
-        rows: (after) => events.of(orgId, after?.[0] as string | undefined),
-        positionOf: ({ id }) => [id],
+        rows: (after) => events.of(orgId, after),
         matches: (row) => type === undefined || row.type === type,
+        show: eventWire,
       });
-      return { object: "list" as const, data: data.map(eventWire), next_cursor };
     },
   }),
   listAudit: operation({
@@ -118,16 +116,14 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
     }),
     output: pageOf(auditShape),
     run({ query: { limit, cursor, ...filter } }, { orgId }) {
-      const { data, next_cursor } = readPage({
+      return pageById({
         cursors,
-        limit,
-        cursor,
+        asked: { limit, cursor },
         list: `audit:${orgId}`,
-        rows: (after) => audit.of(orgId, after?.[0] as string | undefined),
-        positionOf: ({ id }) => [id],
+        rows: (after) => audit.of(orgId, after),
         matches: (row) => isMatch(row, filter),
+        show: auditWire,
       });
-      return { object: "list" as const, data: data.map(auditWire), next_cursor };
     },
   }),
 });
