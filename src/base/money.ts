@@ -123,3 +123,8 @@ export function usdString(microUsd: number): string {
 }
 
 const isAmount = (n: number): boolean => Number.isSafeInteger(n) && n >= 0;
+
+/** @throws Error for what no hold or charge may be: negative, or no whole number of micro-USD */
+export function assertAmount(microUsd: number): void {
+  if (!isAmount(microUsd)) throw new Error(`not an amount: ${microUsd}`);
+}

@@ -1,6 +1,5 @@
 /** Amounts and times as an org's people read them: grouped as in the org's country, in the org's time zone. */
 
-import type { Currency } from "../../base/currency.ts";
 import { usdString } from "../../base/money.ts";
 import type { OrgRow } from "../org.ts";
 
@@ -28,12 +27,4 @@ export function orgFormat(org: Pick<OrgRow, "billingCountry" | "timeZone"> | und
         .format(new Date(time))
         .concat(` (${timeZone})`),
   };
-}
-
-/** An amount of a payment: `₹1,23,456.00`, `$1,234.56`. From digits, like the others. */
-export function minorText(minor: number, currency: Currency): string {
-  const digits = String(Math.abs(minor)).padStart(3, "0");
-  const decimal = `${minor < 0 ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
-  const locale = currency === "INR" ? "en-IN" : "en-US";
-  return new Intl.NumberFormat(locale, { style: "currency", currency }).format(decimal as `${number}`);
 }

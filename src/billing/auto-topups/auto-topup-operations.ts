@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { OrgRow } from "../../account/org.ts";
 import { assertMayChange } from "../../account/scopes.ts";
-import { CURRENCIES } from "../../base/currency.ts";
+import { CURRENCIES, moneyText } from "../../base/currency.ts";
 import { fail } from "../../base/errors.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import type { Trail } from "../../store/events/trail.ts";
@@ -12,7 +12,6 @@ import { resumeMandate, shownMandate } from "../mandates/moves.ts";
 import { lookAtMandate, type MandateWatchDeps } from "../mandates/watch.ts";
 import type { PaymentGateway } from "../payments/gateway.ts";
 import { assertBillable, assertMinimum, quoteFor } from "../rates/quote.ts";
-import { amountText } from "../rates/rate.ts";
 import { MOST_MINOR } from "../rates/terms.ts";
 import { type AutoTopupRow, configWire } from "./auto-topup.ts";
 import { hastenLook } from "./jobs.ts";
@@ -159,7 +158,7 @@ function assertDebitable(deps: AutoTopupOperationDeps, org: OrgRow, amountMinor:
   const { mostCapsADay } = deps.debitRules[mandate.currency];
   const capMinor = Math.floor(mandate.capMinor * Math.min(1, mostCapsADay));
   if (totalMinor <= capMinor) return;
-  const [total, cap] = [totalMinor, capMinor].map((minor) => amountText(minor, mandate.currency));
+  const [total, cap] = [totalMinor, capMinor].map((minor) => moneyText(minor, mandate.currency));
   throw fail("above_cap", `Amount and tax are ${total}; one debit is at most ${cap}.`, {
     param: "/amount_minor",
     details: { cap_minor: capMinor, total_minor: totalMinor },

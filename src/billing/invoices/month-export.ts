@@ -1,9 +1,9 @@
 /** Documents of a month for an accountant. Read and written in slices, so that a long month stops no other request; bounded in rows. */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
+import { decimalText } from "../../base/currency.ts";
 import { fail } from "../../base/errors.ts";
 import { type FullAnswer, raw } from "../../base/operation/answer.ts";
-import { decimalText } from "./amount.ts";
 import { indianMonth } from "./financial-year.ts";
 import { Gstr1 } from "./gstr1.ts";
 import { inrValue } from "./inr-value.ts";

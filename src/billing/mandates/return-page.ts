@@ -3,11 +3,11 @@
  * to anyone who has its address, so the page says only whether the mandate is registered. The payment gateway is asked anew for it.
  */
 import { z } from "zod";
+import { moneyText } from "../../base/currency.ts";
 import { mustExist } from "../../base/errors.ts";
 import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { RETURN_LOOK_MS, returnPage } from "../payments/return-page.ts";
-import { amountText } from "../rates/rate.ts";
 import type { MandateRow, MandateStatus } from "./mandate.ts";
 import { lookAtMandate, type MandateWatchDeps } from "./watch.ts";
 
@@ -44,6 +44,6 @@ const SAYS: Readonly<Record<MandateStatus, readonly [string, string]>> = {
 
 function page({ id, status, capMinor, currency }: MandateRow) {
   const [title, text] = SAYS[status];
-  const amount = `At most ${amountText(capMinor, currency)} a debit, tax included`;
+  const amount = `At most ${moneyText(capMinor, currency)} a debit, tax included`;
   return returnPage({ title, amount, text, id, isPending: status === "pending" });
 }

@@ -2,14 +2,14 @@
 import { z } from "zod";
 import type { OrgRow } from "../../account/org.ts";
 import { billingProfileGaps } from "../../account/orgs/tax-profile.ts";
-import type { Currency } from "../../base/currency.ts";
+import { type Currency, moneyText } from "../../base/currency.ts";
 import { fail } from "../../base/errors.ts";
 import * as field from "../../base/operation/fields.ts";
 import { percentText, spreadOf } from "../invoices/amount.ts";
 import type { InvoiceIssuer, InvoiceRate, Recipient, TaxHeads, TaxTreatment } from "../invoices/invoice.ts";
 import { headsOf, taxOf } from "../invoices/tax.ts";
 import type { DayRate, FxTable } from "./fx-table.ts";
-import { amountText, creditsFor, rateOf, rateText, USD_RATE, unitsOf, withSpread } from "./rate.ts";
+import { creditsFor, rateOf, rateText, USD_RATE, unitsOf, withSpread } from "./rate.ts";
 import { type BillingTerms, MOST_MINOR } from "./terms.ts";
 
 export interface Quote {
@@ -126,7 +126,7 @@ export function assertMinimum(
 ): void {
   const least = minimumsMinor[currency];
   if (amountMinor >= least) return;
-  throw fail("below_minimum", `A top-up is at least ${amountText(least, currency)} before tax.`, {
+  throw fail("below_minimum", `A top-up is at least ${moneyText(least, currency)} before tax.`, {
     param: "/amount_minor",
     details: { min_amount_minor: least },
   });
@@ -259,10 +259,10 @@ function partsOf(quote: Quote): z.input<typeof quoteShape>["parts"] {
 function displayOf(quote: Quote): string {
   const { amountMinor, currency, heads, totalMinor, creditsMicroUsd, rate } = quote;
   const tax = taxOf(heads);
-  const taxed = tax === 0 ? "no tax" : `${amountText(tax, currency)} tax`;
-  const credit = amountText(Math.floor(creditsMicroUsd / 10_000), "USD");
-  const sold = `Pay ${amountText(totalMinor, currency)} (${amountText(amountMinor, currency)} and ${taxed}) for ${credit} of credit`;
+  const taxed = tax === 0 ? "no tax" : `${moneyText(tax, currency)} tax`;
+  const credit = moneyText(Math.floor(creditsMicroUsd / 10_000), "USD");
+  const sold = `Pay ${moneyText(totalMinor, currency)} (${moneyText(amountMinor, currency)} and ${taxed}) for ${credit} of credit`;
   if (rate.charged === undefined) return sold;
-  const spread = `a spread of ${percentText(rate.spreadBps ?? 0)}, ${amountText(spreadOf(amountMinor, rate), currency)}`;
+  const spread = `a spread of ${percentText(rate.spreadBps ?? 0)}, ${moneyText(spreadOf(amountMinor, rate), currency)}`;
   return `${sold}: 1 USD of it for ${rate.charged} INR, the rate of ${rate.day}, ${rate.usdInr}, and ${spread}`;
 }

@@ -2,7 +2,6 @@
  * Rates of exchange, and credit for money. Rates are decimal strings of eight digits outside and integers of 10⁻⁸ inside; no
  * float touches them. Formulas: control-plane design, "FX".
  */
-import type { Currency } from "../../base/currency.ts";
 
 const UNIT = 100_000_000n;
 /** Micro-USD of a cent, and of a paisa at a rate of 1. */
@@ -35,17 +34,3 @@ export const creditsFor = (minor: number, rate: bigint): number =>
 /** The part of `whole` that is `part` of `of`, rounded up. */
 export const shareUp = (whole: number, part: number, of: number): number =>
   Number((BigInt(whole) * BigInt(part) + BigInt(of) - 1n) / BigInt(of));
-
-/** Made once: making one takes much longer than its use. */
-const FORMATS: Readonly<Record<Currency, Intl.NumberFormat>> = {
-  INR: new Intl.NumberFormat("en-IN", { style: "currency", currency: "INR" }),
-  USD: new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" }),
-};
-
-/** An amount as people read it: `₹1,23,456.00`, `$1,234.56`. */
-export function amountText(minor: number, currency: Currency): string {
-  // As a string: a division would round above 2^53 / 100.
-  const digits = String(Math.abs(minor)).padStart(3, "0");
-  const decimal = `${minor < 0 ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
-  return FORMATS[currency].format(decimal as `${number}`);
-}

@@ -3,6 +3,7 @@
  * the numbers of documents, and what is parked.
  */
 
+import { moneyText } from "../../base/currency.ts";
 import { WeirError } from "../../base/errors.ts";
 import { firstIdAt } from "../../base/ids.ts";
 import type { Book } from "../../credits/ledger/book.ts";
@@ -11,7 +12,6 @@ import type { InvoiceRow } from "../invoices/invoice.ts";
 import type { InvoiceTables } from "../invoices/tables.ts";
 import { taxOf } from "../invoices/tax.ts";
 import type { ParkedPayments, ParkedRow } from "../parked.ts";
-import { amountText } from "../rates/rate.ts";
 import type { RefundRow } from "../refunds/refund.ts";
 import type { RefundTables } from "../refunds/tables.ts";
 import type { TopupTables } from "../topups/tables.ts";
@@ -117,9 +117,9 @@ function topupOfDay({ ledger, invoices }: OwnBooks, row: TopupRow, notes: Notes)
     notes.add(of("amount_differs", `${entry.amountMicroUsd} micro-USD for ${quote.creditsMicroUsd}`));
   const invoice = invoices.byReference(orgId, { type: "topup", id });
   if (invoice === undefined)
-    notes.add(of("no_invoice", `A top-up of ${amountText(total.minor, total.currency)}`));
+    notes.add(of("no_invoice", `A top-up of ${moneyText(total.minor, total.currency)}`));
   else if (invoice.totalMinor !== total.minor || invoice.currency !== total.currency)
-    notes.add(of("amount_differs", `The invoice is of ${amountText(invoice.totalMinor, invoice.currency)}`));
+    notes.add(of("amount_differs", `The invoice is of ${moneyText(invoice.totalMinor, invoice.currency)}`));
 }
 
 function refundOfDay({ ledger, invoices }: OwnBooks, row: RefundRow, notes: Notes): void {
@@ -143,12 +143,12 @@ function refundOfDay({ ledger, invoices }: OwnBooks, row: RefundRow, notes: Note
     notes.add(of("amount_differs", `${entry.amountMicroUsd} micro-USD for ${-creditsMicroUsd}`));
   const note = invoices.byReference(orgId, { type: "refund", id });
   const parts = row.amountMinor + taxOf(row.heads);
-  if (note === undefined) notes.add(of("no_credit_note", `A refund of ${amountText(minor, currency)}`));
+  if (note === undefined) notes.add(of("no_credit_note", `A refund of ${moneyText(minor, currency)}`));
   else if (note.totalMinor !== parts || Math.abs(parts - minor) > ROUNDING_MINOR)
     notes.add(
       of(
         "amount_differs",
-        `The credit note is of ${amountText(note.totalMinor, note.currency)}, the refund of ${amountText(minor, currency)}`,
+        `The credit note is of ${moneyText(note.totalMinor, note.currency)}, the refund of ${moneyText(minor, currency)}`,
       ),
     );
 }

@@ -3,6 +3,7 @@
  * whatever day we wrote it on; what we have of the day and the list lacks is asked for by its id. So nothing depends on whether two
  * clocks agree on midnight.
  */
+import { moneyText } from "../../base/currency.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { DisputeTable } from "../disputes/dispute.ts";
 import { indianDay } from "../invoices/financial-year.ts";
@@ -16,7 +17,6 @@ import {
   type Notice,
   type PaymentGateway,
 } from "../payments/gateway.ts";
-import { amountText } from "../rates/rate.ts";
 import type { RefundRow } from "../refunds/refund.ts";
 import type { RefundTables } from "../refunds/tables.ts";
 import type { TopupTables } from "../topups/tables.ts";
@@ -165,8 +165,8 @@ const found = (
 const isSame = (row: TopupRow, { amount }: DayLine): boolean =>
   row.quote.currency === amount.currency && row.quote.totalMinor === amount.minor;
 
-const asked = ({ quote }: TopupRow): string => amountText(quote.totalMinor, quote.currency);
-const said = ({ amount }: DayLine): string => amountText(amount.minor, amount.currency);
+const asked = ({ quote }: TopupRow): string => moneyText(quote.totalMinor, quote.currency);
+const said = ({ amount }: DayLine): string => moneyText(amount.minor, amount.currency);
 
 function paymentOf({ topups, parked }: GatewayBooks, gateway: GatewayId, line: DayLine): Found | undefined {
   const credited = topups.ofPayment(gateway, line.ref);
@@ -228,7 +228,7 @@ function refundOf(
     return { ...found("refund_unknown", gateway, line, detail, topup), subjectId: row?.id ?? "", state };
   }
   if (row.totalMinor === line.amount.minor && row.currency === line.amount.currency) return undefined;
-  const detail = `Refunded ${said(line)}, here ${amountText(row.totalMinor, row.currency)}`;
+  const detail = `Refunded ${said(line)}, here ${moneyText(row.totalMinor, row.currency)}`;
   return { ...found("amount_differs", gateway, line, detail, topup), subjectId: row.id };
 }
 
@@ -242,7 +242,7 @@ function disputeOf(
   const row = disputes.get(topup.id, line.ref);
   if (row === undefined) return found("dispute_unknown", gateway, line, `Disputed: ${said(line)}`, topup);
   if (row.minor !== line.amount.minor) {
-    const detail = `Disputed ${said(line)}, here ${amountText(row.minor, topup.quote.currency)}`;
+    const detail = `Disputed ${said(line)}, here ${moneyText(row.minor, topup.quote.currency)}`;
     return found("amount_differs", gateway, line, detail, topup);
   }
   for (let move = 1; move <= row.moves; move++)
@@ -313,7 +313,7 @@ async function isThere(
     const { state, total } = await gateway.readPayment(row.paymentRef, { signal });
     if (state !== "paid") return of("credited_not_paid", `The payment gateway says that it is ${state}`);
     if (total.currency === currency && total.minor === minor) return undefined;
-    return of("amount_differs", `Paid ${amountText(total.minor, total.currency)}, credited ${asked(row)}`);
+    return of("amount_differs", `Paid ${moneyText(total.minor, total.currency)}, credited ${asked(row)}`);
   } catch (error) {
     if (!(error instanceof GatewayError && error.kind === "missing")) throw error;
     return of("credited_not_paid", "The payment gateway does not know the payment");
@@ -346,5 +346,5 @@ async function isRefunded(
     return of("refund_missing", `The payment gateway ${state}`);
   }
   if (one.total.minor === row.totalMinor && one.total.currency === row.currency) return undefined;
-  return of("amount_differs", `Refunded ${amountText(one.total.minor, one.total.currency)}`);
+  return of("amount_differs", `Refunded ${moneyText(one.total.minor, one.total.currency)}`);
 }

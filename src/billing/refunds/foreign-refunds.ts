@@ -3,12 +3,12 @@
  * taken, below zero if it must be, and a credit note is written. What does not fit the top-up is parked.
  */
 
+import { moneyText } from "../../base/currency.ts";
 import { leaveToRefunds } from "../disputes/dispute.ts";
 import type { TaxedAmount } from "../invoices/invoice.ts";
 import type { ParkedPayments, ParkedReason } from "../parked.ts";
 import type { GatewayId, GatewayRefund } from "../payments/gateway.ts";
 import { readNotice } from "../payments/inbound.ts";
-import { amountText } from "../rates/rate.ts";
 import type { TopupRow } from "../topups/topup.ts";
 import {
   failRefund,
@@ -146,7 +146,7 @@ function park(
   ...[reason, what]: [reason: ParkedReason, what: string]
 ): void {
   const { currency, minor } = made.total;
-  const detail = `The payment gateway's refund of ${amountText(minor, currency)} ${what}`;
+  const detail = `The payment gateway's refund of ${moneyText(minor, currency)} ${what}`;
   const given = { gateway, ref: made.ref, orgId, topupId: id, currency, minor, detail };
   parked.park({ ...given, reason }, clock.now());
 }

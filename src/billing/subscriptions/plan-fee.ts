@@ -3,7 +3,7 @@
  * was bought. In INR it is what a top-up of that amount buys today, so whoever tops up by the fee can pay it.
  */
 import type { OrgRow } from "../../account/org.ts";
-import type { Currency } from "../../base/currency.ts";
+import { type Currency, moneyText } from "../../base/currency.ts";
 import type { Plan } from "../../base/plan.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import { indianDay } from "../invoices/financial-year.ts";
@@ -17,7 +17,7 @@ import type {
 import { NO_AMOUNT } from "../invoices/tax.ts";
 import type { FxTable } from "../rates/fx-table.ts";
 import { rateWith, recipientOf } from "../rates/quote.ts";
-import { amountText, creditsFor, USD_RATE, unitsOf } from "../rates/rate.ts";
+import { creditsFor, USD_RATE, unitsOf } from "../rates/rate.ts";
 import type { BillingTerms } from "../rates/terms.ts";
 import type { Period } from "./period.ts";
 import { bpsOf } from "./period.ts";
@@ -110,7 +110,7 @@ const day = indianDay;
 const including = (microUsd: number, endMs: number): string =>
   microUsd === 0
     ? ""
-    : `; includes ${amountText(Math.floor(microUsd / 10_000), "USD")} of credit, which expires on ${day(endMs)} where it is not spent`;
+    : `; includes ${moneyText(Math.floor(microUsd / 10_000), "USD")} of credit, which expires on ${day(endMs)} where it is not spent`;
 
 /** Lines of a whole month. */
 export const monthLines = (

@@ -4,11 +4,11 @@
  * asks the payment gateway itself.
  */
 import { z } from "zod";
+import { moneyText } from "../../base/currency.ts";
 import { mustExist } from "../../base/errors.ts";
 import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { RETURN_LOOK_MS, returnPage } from "../payments/return-page.ts";
-import { amountText } from "../rates/rate.ts";
 import { isPaid, type TopupRow } from "./topup.ts";
 import { lookNow, type TopupWatchDeps } from "./watch.ts";
 
@@ -42,6 +42,6 @@ const SAYS: Readonly<Record<"paid" | "pending" | "failed" | "expired", readonly 
 function page(row: TopupRow) {
   const { id, status, quote } = row;
   const [title, text] = SAYS[isPaid(row) ? "paid" : (status as "pending" | "failed" | "expired")];
-  const amount = amountText(quote.totalMinor, quote.currency);
+  const amount = moneyText(quote.totalMinor, quote.currency);
   return returnPage({ title, amount, text, id, isPending: status === "pending" });
 }

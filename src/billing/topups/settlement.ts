@@ -4,13 +4,13 @@
  * match what was asked is parked for an operator, and never credited.
  */
 import type { Clock } from "../../base/clock.ts";
+import { moneyText } from "../../base/currency.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { CreditLots } from "../../credits/ledger/lots.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { InvoiceIssuer, InvoiceOrder } from "../invoices/invoice.ts";
 import { MISFITS, type ParkedPayments, type ParkedReason } from "../parked.ts";
 import type { Checkout, Failure, GatewayId, Payment } from "../payments/gateway.ts";
-import { amountText } from "../rates/rate.ts";
 import { isPossible } from "../state-moves.ts";
 import { topupFailed, topupPaid } from "./events.ts";
 import type { TopupTables } from "./tables.ts";
@@ -110,7 +110,7 @@ export function credit(
 
 function invoiceOrder({ id, orgId, quote }: TopupRow): InvoiceOrder {
   const { currency, amountMinor, heads, treatment, recipient, rate, creditsMicroUsd } = quote;
-  const credit = amountText(Math.floor(creditsMicroUsd / 10_000), "USD");
+  const credit = moneyText(Math.floor(creditsMicroUsd / 10_000), "USD");
   return {
     orgId,
     currency,
@@ -143,8 +143,8 @@ function park(
 ): void {
   if (parked.isParked(gateway, payment.ref, MISFITS)) return;
   const { currency, minor } = payment.total;
-  const asked = amountText(quote.totalMinor, quote.currency);
-  const detail = `Paid ${amountText(minor, currency)}; the top-up is of ${asked}`;
+  const asked = moneyText(quote.totalMinor, quote.currency);
+  const detail = `Paid ${moneyText(minor, currency)}; the top-up is of ${asked}`;
   parked.park(
     { reason, gateway, ref: payment.ref, orgId, topupId: id, currency, minor, detail },
     clock.now(),

@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
+import { assertAmount } from "../../base/money.ts";
 import type { Store } from "../../store/store.ts";
 import type { LocalBook } from "../ledger/book.ts";
 import type { ChargeSpend } from "../ledger/purse.ts";
@@ -209,14 +210,14 @@ export class PeriodBudgets implements LocalBudgets {
   }
 
   shrink(hold: BudgetHold, lessMicroUsd: number): void {
-    checkAmount(lessMicroUsd);
+    assertAmount(lessMicroUsd);
     const mine = asOpen(hold);
     if (lessMicroUsd > mine.amountMicroUsd) throw new Error("a budget hold cannot shrink below nothing");
     mine.grow(-lessMicroUsd);
   }
 
   charging(hold: BudgetHold, amountMicroUsd: number): (entrySeq?: number) => void {
-    checkAmount(amountMicroUsd);
+    assertAmount(amountMicroUsd);
     const mine = asOpen(hold);
     // Outside the act: a clock jump is written in an act of its own.
     const now = this.#standing(mine.scope);
@@ -265,7 +266,7 @@ export class PeriodBudgets implements LocalBudgets {
   }
 
   #grow(hold: OpenBudgetHold, microUsd: number, now: Now, isTrial = false): BudgetRefusal | undefined {
-    checkAmount(microUsd);
+    assertAmount(microUsd);
     const { scope } = hold;
     const forbidden = forbiddenBy(scope, now, microUsd);
     if (forbidden !== undefined && isTrial) return refusalOf(scope, forbidden, now);
@@ -392,8 +393,4 @@ function asOpen(hold: BudgetHold): OpenBudgetHold {
   if (!(hold instanceof OpenBudgetHold)) throw new Error("not a budget hold");
   if (hold.closed) throw new Error(`a budget hold of ${hold.scope.keyId} was charged or released before`);
   return hold;
-}
-
-function checkAmount(microUsd: number): void {
-  if (!Number.isSafeInteger(microUsd) || microUsd < 0) throw new Error(`not an amount: ${microUsd}`);
 }

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
+import { decimalText } from "../../base/currency.ts";
 import { raw } from "../../base/operation/answer.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
@@ -195,7 +196,5 @@ const csvValue = (value: string): string =>
 function displayAmount(microUsd: number, rate: string): string {
   const scale = 10n ** 12n; // micro (6 digits) × rate (8 digits) ÷ hundredths (2 digits)
   const beyond = (BigInt(microUsd) + 1n) * BigInt(rate.replace(".", "")) - 1n;
-  const floor = beyond / scale - (beyond % scale < 0n ? 1n : 0n);
-  const digits = String(floor < 0n ? -floor : floor).padStart(3, "0");
-  return `${floor < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+  return decimalText(beyond / scale - (beyond % scale < 0n ? 1n : 0n));
 }

@@ -3,6 +3,7 @@
  * is closed once: settled or released. Invariants: held = sum of the open holds; a hold never makes available = balance
  * - held negative, only an upstream that reports more than was held does.
  */
+import { assertAmount } from "../../base/money.ts";
 import type { Store } from "../../store/store.ts";
 import type { Account, Accounts } from "./accounts.ts";
 import type { Book, Charge } from "./book.ts";
@@ -97,7 +98,7 @@ class OpenHold implements Hold {
 
   /** False where less is available. */
   grow(microUsd: number): boolean {
-    checkAmount(microUsd);
+    assertAmount(microUsd);
     if (this.account.availableMicroUsd < microUsd) return false;
     this.amountMicroUsd += microUsd;
     this.account.heldMicroUsd += microUsd;
@@ -168,7 +169,7 @@ export class BookPurse implements LocalPurse {
   settle(hold: Hold, charge: Charge): Settled {
     const mine = asOpen(hold);
     const { amountMicroUsd } = charge;
-    checkAmount(amountMicroUsd);
+    assertAmount(amountMicroUsd);
     const entry = amountMicroUsd === 0 ? undefined : this.#book.charge(mine.orgId, charge);
     mine.close();
     this.#store.ifDropped(() => mine.reopen());
@@ -195,8 +196,4 @@ function asOpen(hold: Hold): OpenHold {
   if (!(hold instanceof OpenHold)) throw new Error("not a hold of this ledger");
   hold.checkOpen();
   return hold;
-}
-
-function checkAmount(microUsd: number): void {
-  if (!Number.isSafeInteger(microUsd) || microUsd < 0) throw new Error(`not an amount: ${microUsd}`);
 }

@@ -1,8 +1,7 @@
 /** An automatic top-up failed: why, and whether it is tried again. */
 import { z } from "zod";
-import { CURRENCIES } from "../../../base/currency.ts";
+import { CURRENCIES, moneyText } from "../../../base/currency.ts";
 import { facts, text } from "../letter.ts";
-import { minorText } from "../org-format.ts";
 import { mailTemplate } from "../template.ts";
 import { whyOrgMail } from "../why.ts";
 
@@ -22,7 +21,7 @@ export const autoTopupFailed = mailTemplate({
     parts: [
       text(`The credit of “${orgName}” could not be topped up from its mandate.`),
       facts(
-        ["Debit", minorText(total_minor, currency)],
+        ["Debit", moneyText(total_minor, currency)],
         ["Reason", failure === "" ? "none was given" : failure],
         ["Mandate", mandate_id],
       ),

@@ -1,8 +1,7 @@
 /** An automatic top-up is announced before the debit: what, how much, and how to stop it. */
 import { z } from "zod";
-import { CURRENCIES } from "../../../base/currency.ts";
+import { CURRENCIES, moneyText } from "../../../base/currency.ts";
 import { facts, text } from "../letter.ts";
-import { minorText } from "../org-format.ts";
 import { mailTemplate } from "../template.ts";
 import { whyOrgMail } from "../why.ts";
 
@@ -18,14 +17,14 @@ export const autoTopupNotified = mailTemplate({
     due_at: z.string(),
   }),
   compose({ mandate_id, currency, amount_minor, total_minor, due_at }, { orgName, time }) {
-    const total = minorText(total_minor, currency);
+    const total = moneyText(total_minor, currency);
     return {
       subject: `${total} will be debited for ${orgName}`,
       parts: [
         text(`The credit of “${orgName}” fell below its threshold. It will be topped up from its mandate.`),
         facts(
-          ["Amount", minorText(amount_minor, currency)],
-          ["Tax", minorText(total_minor - amount_minor, currency)],
+          ["Amount", moneyText(amount_minor, currency)],
+          ["Tax", moneyText(total_minor - amount_minor, currency)],
           ["Debited", total],
           ["Not before", time(due_at)],
           ["Mandate", mandate_id],

@@ -1,9 +1,9 @@
 /** The org was closed: its keys work no more. It says what becomes of the credit that was left. */
 import type { z } from "zod";
+import { moneyText } from "../../../base/currency.ts";
 import { closingShape } from "../../credit-left.ts";
 import { orgShape } from "../../org-wire.ts";
 import { facts, type LetterPart, text } from "../letter.ts";
-import { minorText } from "../org-format.ts";
 import { type LetterContext, mailTemplate } from "../template.ts";
 import { whyOrgMail } from "../why.ts";
 
@@ -35,7 +35,7 @@ function creditParts(closing: Closing, { usd, address }: LetterContext): LetterP
     ["Granted credit that is left", usd(granted)],
   ] as const;
   const underWay = refunds.map(
-    ({ id, currency, total_minor: minor }) => [`Refund ${id}`, minorText(minor, currency)] as const,
+    ({ id, currency, total_minor: minor }) => [`Refund ${id}`, moneyText(minor, currency)] as const,
   );
   return [
     facts(...left),

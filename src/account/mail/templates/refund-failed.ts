@@ -1,8 +1,7 @@
 /** A refund failed: no money has moved, and its credit is there again. */
 import { z } from "zod";
-import { CURRENCIES } from "../../../base/currency.ts";
+import { CURRENCIES, moneyText } from "../../../base/currency.ts";
 import { facts, text } from "../letter.ts";
-import { minorText } from "../org-format.ts";
 import { mailTemplate } from "../template.ts";
 import { whyOrgMail } from "../why.ts";
 
@@ -27,7 +26,7 @@ export const refundFailed = mailTemplate({
       facts(
         ["Refund", id],
         ["Top-up", topupId],
-        ["Amount", minorText(minor, currency)],
+        ["Amount", moneyText(minor, currency)],
         ["Reason", failure === "" ? "none was given" : failure],
       ),
       text(`Its credit of ${usd(credits)} is there again, and the refund can be asked for once more.`),

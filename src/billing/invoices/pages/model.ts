@@ -4,7 +4,8 @@
  */
 import { countryName } from "../../../account/fields/countries.ts";
 import { ABROAD, stateLabel } from "../../../account/fields/gst-states.ts";
-import { moneyText, percentText, spreadOf } from "../amount.ts";
+import { moneyText } from "../../../base/currency.ts";
+import { percentText, spreadOf } from "../amount.ts";
 import { indianDate } from "../financial-year.ts";
 import { inrValue } from "../inr-value.ts";
 import type { InvoiceRow, Recipient, SupplierIdentity } from "../invoice.ts";

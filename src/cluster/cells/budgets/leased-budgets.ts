@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { MaybePromise } from "../../../base/maybe-promise.ts";
+import { assertAmount } from "../../../base/money.ts";
 import {
   BUDGET_NAMES,
   type BudgetExceeded,
@@ -118,7 +119,7 @@ export class LeasedBudgets implements Budgets {
 
   /** @throws WeirError 503, as a rejection, where the budgets are neither had nor proven to be used up in time */
   hold(scope: BudgetScope, microUsd: number, isTrial = false): MaybePromise<BudgetHold | BudgetRefusal> {
-    checkAmount(microUsd);
+    assertAmount(microUsd);
     const hold = new LeasedBudgetHold(scope);
     this.#openHolds++;
     const grown = this.#grow(hold, microUsd, isTrial);
@@ -137,13 +138,13 @@ export class LeasedBudgets implements Budgets {
   }
 
   extend(hold: BudgetHold, moreMicroUsd: number): MaybePromise<boolean> {
-    checkAmount(moreMicroUsd);
+    assertAmount(moreMicroUsd);
     const grown = this.#grow(asOpen(hold), moreMicroUsd);
     return grown instanceof Promise ? grown.then((refusal) => refusal === undefined) : true;
   }
 
   shrink(hold: BudgetHold, lessMicroUsd: number): void {
-    checkAmount(lessMicroUsd);
+    assertAmount(lessMicroUsd);
     const mine = asOpen(hold);
     if (lessMicroUsd > mine.amountMicroUsd) throw new Error("a budget hold cannot shrink below nothing");
     mine.amountMicroUsd -= lessMicroUsd;
@@ -152,7 +153,7 @@ export class LeasedBudgets implements Budgets {
 
   /** Its day goes with the charge: the purse must be given the hold's `spend`. */
   charging(hold: BudgetHold, amountMicroUsd: number): () => void {
-    checkAmount(amountMicroUsd);
+    assertAmount(amountMicroUsd);
     const mine = asOpen(hold);
     const { scope } = mine;
     const names = this.#namesOf(scope);
@@ -347,8 +348,4 @@ function asOpen(hold: BudgetHold): LeasedBudgetHold {
   if (!(hold instanceof LeasedBudgetHold)) throw new Error("not a hold of these budgets");
   if (!hold.isOpen) throw new Error(`a budget hold of ${hold.scope.keyId} was charged or released before`);
   return hold;
-}
-
-function checkAmount(microUsd: number): void {
-  if (!Number.isSafeInteger(microUsd) || microUsd < 0) throw new Error(`not an amount: ${microUsd}`);
 }

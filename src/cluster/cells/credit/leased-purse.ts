@@ -3,6 +3,7 @@
  * where that does not cover it. Each hold is closed once; what a call cost is written in the act of its settlement and numbered later.
  */
 import type { Clock } from "../../../base/clock.ts";
+import { assertAmount } from "../../../base/money.ts";
 import type { Charge } from "../../../credits/ledger/book.ts";
 import type { ChargeSpend, Funds, Hold, Purse, Settled } from "../../../credits/ledger/purse.ts";
 import type { Store } from "../../../store/store.ts";
@@ -117,7 +118,7 @@ export class LeasedPurse implements Purse {
 
   /** @throws WeirError 503, as a rejection, where credit is neither had nor proven to be missing in time */
   hold(orgId: string, microUsd: number): Hold | undefined | Promise<Hold | undefined> {
-    checkAmount(microUsd);
+    assertAmount(microUsd);
     const org = this.#credit.of(orgId);
     const hold = new LeasedHold(org);
     const take = () => {
@@ -134,7 +135,7 @@ export class LeasedPurse implements Purse {
 
   extend(hold: Hold, moreMicroUsd: number): boolean | Promise<boolean> {
     const mine = asOpen(hold);
-    checkAmount(moreMicroUsd);
+    assertAmount(moreMicroUsd);
     if (mine.org.fits(moreMicroUsd) && this.#credit.isValid()) {
       this.#grow(mine, moreMicroUsd);
       return true;
@@ -151,7 +152,7 @@ export class LeasedPurse implements Purse {
   /** The entry is numbered later: `onNumbered` is told of it. */
   settle(hold: Hold, { requestId, amountMicroUsd, atMs }: Charge, spend?: ChargeSpend): Settled {
     const mine = asOpen(hold);
-    checkAmount(amountMicroUsd);
+    assertAmount(amountMicroUsd);
     const { org } = mine;
     if (amountMicroUsd > 0) {
       this.#charges.add({ orgId: org.id, requestId, atMs, amountMicroUsd }, spend);
@@ -253,8 +254,4 @@ function asOpen(hold: Hold): LeasedHold {
   if (!(hold instanceof LeasedHold)) throw new Error("not a hold of this purse");
   if (!hold.isOpen) throw new Error(`a hold of ${hold.orgId} was settled or released before`);
   return hold;
-}
-
-function checkAmount(microUsd: number): void {
-  if (!Number.isSafeInteger(microUsd) || microUsd < 0) throw new Error(`not an amount: ${microUsd}`);
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { decimalText, moneyText } from "../../../../src/billing/invoices/amount.ts";
+import { decimalText, moneyText } from "../../../../src/base/currency.ts";
 import type { InvoiceRow } from "../../../../src/billing/invoices/invoice.ts";
 import { htmlOf } from "../../../../src/billing/invoices/pages/html.ts";
 import { type PageModel, pageModel, textsOf } from "../../../../src/billing/invoices/pages/model.ts";

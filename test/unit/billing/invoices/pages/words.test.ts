@@ -1,6 +1,7 @@
 /** Amounts as text and in words. */
 import { expect, test } from "vitest";
-import { decimalText, inPaise, moneyText } from "../../../../../src/billing/invoices/amount.ts";
+import { decimalText, moneyText } from "../../../../../src/base/currency.ts";
+import { inPaise } from "../../../../../src/billing/invoices/amount.ts";
 import { splitBy } from "../../../../../src/billing/invoices/inr-value.ts";
 import { amountInWords } from "../../../../../src/billing/invoices/pages/words.ts";
 
