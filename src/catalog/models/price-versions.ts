@@ -102,17 +102,21 @@ export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
   };
 }
 
-const FIELDS = [
-  "input",
-  "output",
-  "cacheRead",
-  "cacheWrite",
-  "reasoning",
-  "request",
-  "image",
-  "cacheWrite1h",
-  "searchUnit",
-] as const;
+/** Prices that are one number each: all but the tables. */
+export type SinglePrice = Exclude<keyof PriceTable, "tiers" | "serverTools">;
+
+/** A price that is not here would change without a version. New ones stand at the end: fingerprints of before are in this order. */
+const FIELDS = Object.keys({
+  input: true,
+  output: true,
+  cacheRead: true,
+  cacheWrite: true,
+  reasoning: true,
+  request: true,
+  image: true,
+  cacheWrite1h: true,
+  searchUnit: true,
+} satisfies Record<SinglePrice, true>) as SinglePrice[];
 
 /** The version that these prices will have, where they follow those of `before`. */
 export const versionAfter = (

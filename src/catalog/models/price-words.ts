@@ -1,11 +1,9 @@
 /** Price changes in words, for the changelog: list prices in the unit in which catalogs print each, and the markup. */
 import { type TokenPrices, usdPerMillionFromNano } from "../../base/money.ts";
-import type { PricedEndpoint, PriceTable } from "./price-versions.ts";
+import type { PricedEndpoint, PriceTable, SinglePrice } from "./price-versions.ts";
 
 /** Name of each price, and the number of units it is printed for. */
-type Single = Exclude<keyof PriceTable, "tiers" | "serverTools">;
-
-const PRINTED: Readonly<Record<Single, readonly [name: string, units: number, unit: string]>> = {
+const PRINTED: Readonly<Record<SinglePrice, readonly [name: string, units: number, unit: string]>> = {
   input: ["input", 1e6, "1M tokens"],
   output: ["output", 1e6, "1M tokens"],
   cacheRead: ["cache read", 1e6, "1M tokens"],
@@ -35,7 +33,7 @@ export function priceChange(before: PricedEndpoint, after: PricedEndpoint): stri
 
 /** @param of what the prices are of, with a space behind; empty: the standard price */
 function singleChanges(before: Partial<PriceTable>, after: Partial<PriceTable>, of: string): string[] {
-  return (Object.keys(PRINTED) as Single[]).flatMap((key) => {
+  return (Object.keys(PRINTED) as SinglePrice[]).flatMap((key) => {
     const [was, is] = [before[key], after[key]];
     if (was === is) return [];
     const [name, units, unit] = PRINTED[key];
