@@ -1,4 +1,4 @@
-/** Credit and budgets of one gateway alone; those of a cell among others are opened by `cluster/cells/credit`, to the same type. */
+/** Credit and budgets of one gateway alone; those of a cell among others are opened by `cluster/cells/money`, to the same type. */
 import type { Clock } from "../base/clock.ts";
 import type { Events } from "../store/events/events.ts";
 import type { Store } from "../store/store.ts";
