@@ -33,11 +33,10 @@ export type KeptBytesPort = (planId: string) => {
 };
 
 export function keptBytesPort({ plans, defaultId }: SoldPlans): KeptBytesPort {
-  const known = new Map(plans.map(({ id, limits }) => [id, limits]));
-  return (id) => {
-    const { kept_bytes: live, kept_test_bytes: test } = known.get(id) ?? known.get(defaultId) ?? {};
-    return { live, test };
-  };
+  const known = new Map(
+    plans.map(({ id, limits: { kept_bytes: live, kept_test_bytes: test } }) => [id, { live, test }]),
+  );
+  return (id) => known.get(id) ?? known.get(defaultId) ?? NOTHING_SAID;
 }
 
 /** The settings have a default plan, or the start is refused. */
@@ -52,4 +51,5 @@ export function planList(sold: SoldPlans): PlanList {
   return { all, inForce: (planId) => byId.get(planId) ?? usual };
 }
 
+const NOTHING_SAID = { live: undefined, test: undefined };
 const NO_PLAN = { rpm: 0, tpm: 0, concurrency: 0, keys: 0, projects: 0, autoApprove: 1 };
