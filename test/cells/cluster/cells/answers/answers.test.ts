@@ -47,7 +47,7 @@ async function retireOthers(): Promise<void> {
   await bench.link.ready(5000);
   const mine = open.map(({ cell }) => cell.name);
   for (const name of ((await bench.link.call("HKEYS", "{weir}:lives")) as Buffer[]).map(String))
-    if (!mine.includes(name)) await retire(bench.link, bench.id, name, 0);
+    if (!mine.includes(name)) expect(await retire(bench.link, bench.id, name, 0)).toBe(true);
 }
 
 describe("keys", () => {

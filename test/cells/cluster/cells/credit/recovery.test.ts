@@ -208,7 +208,7 @@ describe.skipIf(missing !== undefined)(
       const answers = () => bench.link.call("PING").then(String, () => "");
       await until("Redis answers", answers, equals("PONG"));
       for (const name of ["lost", "died", "copied", "back", "sent", "retired", "silent"])
-        await retire(bench.link, bench.id, name, 0);
+        expect(await retire(bench.link, bench.id, name, 0)).not.toBe("alive");
       await until("no cell is waited for", () => bench.link.call("SCARD", "{weir}:restating"), equals(0));
       // On a busy machine the exchange that was under way may take its time yet.
       let later: Hold | undefined;
