@@ -9,7 +9,7 @@ import { fail } from "../base/errors.ts";
 import type { MaybePromise } from "../base/maybe-promise.ts";
 import { type AnswerParts, type AnswerStream, FullAnswer } from "../base/operation/answer.ts";
 import type { HttpHead } from "../base/operation/http-head.ts";
-import type { AnyOperation, Caller, Inputs } from "../base/operation/operation.ts";
+import type { AnyOperation, Caller, Inputs, Named } from "../base/operation/operation.ts";
 
 export interface Answer {
   readonly status: number;
@@ -33,7 +33,7 @@ export interface OperationInput {
  * @throws WeirError, `storage_unavailable` also on a timeout; anything else is an internal error.
  */
 export async function perform(
-  operation: AnyOperation,
+  operation: Named<AnyOperation>,
   input: OperationInput,
   caller: Caller,
   head: HttpHead,

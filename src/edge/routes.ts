@@ -9,13 +9,13 @@ import type { Access } from "../base/operation/access.ts";
 import type { StreamOperation } from "../base/operation/event-stream.ts";
 import type { Group } from "../base/operation/group.ts";
 import type { Hook } from "../base/operation/hook.ts";
-import type { AnyOperation, Method, Place } from "../base/operation/operation.ts";
+import type { AnyOperation, Method, Named, Place } from "../base/operation/operation.ts";
 import { CALLS, type CallName } from "../inference/exchange/formats.ts";
 import type { ErrorSchemaName } from "./openapi/openapi-types.ts";
 import { TAGS } from "./openapi/tags.ts";
 
 /** `anthropic`: the operation for requests with `anthropic-version`. */
-type Act = { readonly operation: AnyOperation; readonly anthropic?: AnyOperation };
+type Act = { readonly operation: Named<AnyOperation>; readonly anthropic?: Named<AnyOperation> };
 
 /** Formats an error body for the route's clients. */
 export interface ErrorBody {
@@ -45,7 +45,7 @@ type Runs =
   /** A model call. */
   | { readonly exchange: CallName }
   /** Server-sent events, by GET. */
-  | { readonly stream: StreamOperation }
+  | { readonly stream: Named<StreamOperation> }
   /** Passes the body on unchanged; the hook itself authenticates the sender. */
   | { readonly hook: Hook };
 
@@ -62,7 +62,7 @@ export type Route = {
 } & Runs;
 
 /** What rooms offer beside model calls. */
-export type Offered = AnyOperation | StreamOperation | Hook;
+export type Offered = Named<AnyOperation> | Named<StreamOperation> | Hook;
 
 /** By what opens a route: identity providers expect the shapes and the media type of RFC 7644. */
 const SHAPES: Partial<Record<Access, Shapes>> = {
@@ -119,11 +119,11 @@ const placed = ({ path, access, group }: Place, method: Method) => ({
   group: { heading: group, ...SHAPES[access] },
 });
 
-const isAnthropic = (offered: Offered): offered is AnyOperation =>
+const isAnthropic = (offered: Offered): offered is Named<AnyOperation> =>
   "dialect" in offered && offered.dialect === "anthropic";
 
 /** The route of two operations. @throws Error where there is no first one, or where the second differs in what is the route's */
-function joined(route: Route | undefined, anthropic: AnyOperation): Route {
+function joined(route: Route | undefined, anthropic: Named<AnyOperation>): Route {
   assertParams(anthropic);
   if (route === undefined || !("operation" in route) || route.anthropic !== undefined)
     throw new Error(`${anthropic.name} needs one other operation of ${placeOf(anthropic)}`);
@@ -133,7 +133,7 @@ function joined(route: Route | undefined, anthropic: AnyOperation): Route {
 }
 
 /** @throws Error */
-function assertParams({ name, path, params }: Pick<AnyOperation, "name" | "path" | "params">): void {
+function assertParams({ name, path, params }: Pick<Named<AnyOperation>, "name" | "path" | "params">): void {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, param]) => param).sort();
   const inSchema = params instanceof z.ZodObject ? Object.keys(params.shape).sort() : [];
   if (inPath.join() !== inSchema.join())

@@ -30,7 +30,6 @@ const exportPathShape = orgPath.extend({ id: z.string().max(100).describe("Id of
 
 export const exportOperations = (deps: ExportOperationDeps) => ({
   exportOrg: operation({
-    name: "exportOrg",
     summary: "Have all of the org's data written to a zip of JSON lines, at most once a day",
     method: "POST",
     path: "/v1/orgs/{org}/export",
@@ -44,7 +43,6 @@ export const exportOperations = (deps: ExportOperationDeps) => ({
     run: (_input, caller) => askForExport(deps, caller),
   }),
   listExports: operation({
-    name: "listExports",
     summary: "Exports of the org, newest first. Not paged",
     method: "GET",
     path: "/v1/orgs/{org}/exports",
@@ -56,7 +54,6 @@ export const exportOperations = (deps: ExportOperationDeps) => ({
     run: (_input, { orgId }) => ({ object: "list" as const, data: deps.exports.of(orgId).map(exportWire) }),
   }),
   getExport: operation({
-    name: "getExport",
     summary: "One export: whether it is ready, and where",
     method: "GET",
     path: "/v1/orgs/{org}/exports/{id}",
@@ -68,7 +65,6 @@ export const exportOperations = (deps: ExportOperationDeps) => ({
     run: ({ params }, caller) => exportWire(found(deps, caller, params.id)),
   }),
   downloadExport: operation({
-    name: "downloadExport",
     summary: "The zip of an export, for seven days",
     method: "GET",
     path: "/v1/orgs/{org}/exports/{id}/download",

@@ -57,7 +57,6 @@ export function invitationOperations(deps: InvitationOperationDeps) {
   const current = (head: HttpHead) => signedIn(deps, head.cookie(deps.cookies.sessionName) ?? "");
   return {
     listInvitations: operation({
-      name: "listInvitations",
       summary: "Invitations that wait for the signed-in person's verified address; not paged",
       method: "GET",
       path: "/auth/invitations",
@@ -72,7 +71,6 @@ export function invitationOperations(deps: InvitationOperationDeps) {
       },
     }),
     acceptInvitation: operation({
-      name: "acceptInvitation",
       summary: "Become a member of the org that invites; accepting again changes nothing",
       method: "POST",
       path: "/auth/invitations/{id}/accept",
@@ -92,7 +90,6 @@ export function invitationOperations(deps: InvitationOperationDeps) {
       run: ({ params }, caller, head) => accept(deps, caller, params.id, head),
     }),
     declineInvitation: operation({
-      name: "declineInvitation",
       summary: "Refuse an invitation: it is gone, and the org sees that",
       method: "POST",
       path: "/auth/invitations/{id}/decline",
@@ -105,7 +102,6 @@ export function invitationOperations(deps: InvitationOperationDeps) {
       run: ({ params }, caller, head) => decline(deps, caller, params.id, current(head).user),
     }),
     invitationPage: operation({
-      name: "invitationPage",
       summary: "The page where an invited person accepts or declines; others are asked to sign in",
       method: "GET",
       path: "/auth/invitations/{id}",

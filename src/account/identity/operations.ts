@@ -79,7 +79,6 @@ export function identityOperations(deps: IdentityOperationDeps) {
 function signInOperations(deps: IdentityOperationDeps) {
   return {
     beginLogin: operation({
-      name: "beginLogin",
       summary: "Sign in: sends the browser to the identity provider",
       method: "GET",
       path: "/auth/login",
@@ -93,7 +92,6 @@ function signInOperations(deps: IdentityOperationDeps) {
       run: ({ query }, _caller, head) => beginLogin(deps, query, head),
     }),
     finishLogin: operation({
-      name: "finishLogin",
       summary: "The way back from the identity provider: opens the session",
       method: "GET",
       path: "/auth/callback",
@@ -107,7 +105,6 @@ function signInOperations(deps: IdentityOperationDeps) {
       run: ({ query }, caller, head) => finishLogin(deps, query, caller, head),
     }),
     logout: operation({
-      name: "logout",
       summary: "Sign out here; `logout_url` ends the session at the identity provider",
       method: "POST",
       path: "/auth/logout",
@@ -196,7 +193,6 @@ function sessionOperations(deps: IdentityOperationDeps) {
   const current = (head: HttpHead) => signedIn(deps, head.cookie(cookies.sessionName) ?? "");
   return {
     getMe: operation({
-      name: "getMe",
       summary: "Who is signed in, their orgs, and the org that requests are about",
       method: "GET",
       path: "/auth/me",
@@ -206,7 +202,6 @@ function sessionOperations(deps: IdentityOperationDeps) {
       run: (_input, _caller, head) => answer(me(deps, current(head), head), { headers: NO_REFERRER }),
     }),
     setActiveOrg: operation({
-      name: "setActiveOrg",
       summary: "Choose the org that this session's requests are about",
       method: "PUT",
       path: "/auth/active-org",
@@ -224,7 +219,6 @@ function sessionOperations(deps: IdentityOperationDeps) {
       },
     }),
     listSessions: operation({
-      name: "listSessions",
       summary: "The person's sessions, oldest first; not paged",
       method: "GET",
       path: "/auth/sessions",
@@ -238,7 +232,6 @@ function sessionOperations(deps: IdentityOperationDeps) {
       },
     }),
     endSession: operation({
-      name: "endSession",
       summary: "End one of the person's sessions",
       method: "DELETE",
       path: "/auth/sessions/{id}",

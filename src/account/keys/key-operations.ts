@@ -59,7 +59,6 @@ export function keyOperations(deps: KeyOperationDeps) {
 function readingOperations(deps: KeyOperationDeps) {
   return {
     listKeys: operation({
-      name: "listKeys",
       summary: "List the org's API keys, newest first",
       method: "GET",
       path: "/v1/keys",
@@ -70,7 +69,6 @@ function readingOperations(deps: KeyOperationDeps) {
       run: ({ query }, caller) => listKeys(deps, caller, query),
     }),
     getKey: operation({
-      name: "getKey",
       summary: "Read an API key",
       method: "GET",
       path: "/v1/keys/{id}",
@@ -87,7 +85,6 @@ function readingOperations(deps: KeyOperationDeps) {
 function changingOperations(deps: KeyOperationDeps) {
   return {
     createKey: operation({
-      name: "createKey",
       summary: "Create an API key; the answer is the only one that carries its secret",
       method: "POST",
       path: "/v1/keys",
@@ -100,7 +97,6 @@ function changingOperations(deps: KeyOperationDeps) {
       run: ({ body }, caller) => createKey(deps, caller, body),
     }),
     updateKey: operation({
-      name: "updateKey",
       summary: "Change an API key; what is left out stays, null clears a limit or budget",
       method: "PATCH",
       path: "/v1/keys/{id}",
@@ -113,7 +109,6 @@ function changingOperations(deps: KeyOperationDeps) {
       run: ({ params, body }, caller) => updateKey(deps, caller, params.id, body),
     }),
     revokeKey: operation({
-      name: "revokeKey",
       summary: "Revoke an API key for good, from the next request on",
       method: "DELETE",
       path: "/v1/keys/{id}",
@@ -125,7 +120,6 @@ function changingOperations(deps: KeyOperationDeps) {
       run: ({ params }, caller) => revokeKey(deps, caller, params.id),
     }),
     rotateKey: operation({
-      name: "rotateKey",
       summary: "Replace an API key by a new one; the old one works until its grace ends",
       method: "POST",
       path: "/v1/keys/{id}/rotate",

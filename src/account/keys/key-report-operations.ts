@@ -25,7 +25,6 @@ export function keyReportOperations(deps: KeyReportDeps) {
   const assertWithin = reportLimit(deps.clock);
   return {
     reportKey: operation({
-      name: "reportKey",
       summary:
         "Report the secret of a key that you found: the key is revoked. The answer is the same for any text",
       method: "POST",

@@ -34,7 +34,6 @@ const HTML_TYPE = "text/html";
 
 export const mailOperations = (deps: MailOperationDeps) => ({
   listDevMail: operation({
-    name: "listDevMail",
     summary: `The newest ${LISTED} mails that were written instead of sent, as a page; on this machine only`,
     method: "GET",
     path: "/dev/mail",
@@ -58,7 +57,6 @@ export const mailOperations = (deps: MailOperationDeps) => ({
     },
   }),
   getDevMail: operation({
-    name: "getDevMail",
     summary: "One of these mails, as a page",
     method: "GET",
     path: "/dev/mail/{id}",

@@ -36,7 +36,6 @@ export function operatorJobOperations(deps: OperatorJobDeps) {
   const { jobs, cursors } = deps;
   return {
     operatorListJobs: operation({
-      name: "operatorListJobs",
       summary: "Jobs that were given up, newest first",
       method: "GET",
       path: "/v1/operator/jobs",
@@ -57,7 +56,6 @@ export function operatorJobOperations(deps: OperatorJobDeps) {
       },
     }),
     operatorRetryJob: operation({
-      name: "operatorRetryJob",
       summary: "Try a given-up job again, with all its tries",
       method: "POST",
       path: "/v1/operator/jobs/{kind}/{key}/retry",
@@ -76,7 +74,6 @@ export function operatorJobOperations(deps: OperatorJobDeps) {
       },
     }),
     operatorDropJob: operation({
-      name: "operatorDropJob",
       summary: "Forget a given-up job",
       method: "DELETE",
       path: "/v1/operator/jobs/{kind}/{key}",

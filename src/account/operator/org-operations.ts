@@ -61,7 +61,6 @@ function readOperations(deps: OperatorOrgDeps) {
   const { accounts, cursors } = deps;
   return {
     operatorListOrgs: operation({
-      name: "operatorListOrgs",
       summary: "All orgs, newest first",
       method: "GET",
       path: "/v1/operator/orgs",
@@ -90,7 +89,6 @@ function readOperations(deps: OperatorOrgDeps) {
       },
     }),
     operatorGetOrg: operation({
-      name: "operatorGetOrg",
       summary: "An org with its balance and sizes",
       method: "GET",
       path: "/v1/operator/orgs/{id}",
@@ -112,21 +110,18 @@ function readOperations(deps: OperatorOrgDeps) {
 function writeOperations(deps: OperatorOrgDeps) {
   return {
     operatorSuspendOrg: statusOperation(deps, {
-      name: "operatorSuspendOrg",
       summary: "Suspend an org: its keys stop with the next call, its people can only read",
       path: "/v1/operator/orgs/{id}/suspend",
       status: "suspended",
       act: "org.suspend",
     }),
     operatorResumeOrg: statusOperation(deps, {
-      name: "operatorResumeOrg",
       summary: "End a suspension",
       path: "/v1/operator/orgs/{id}/resume",
       status: "active",
       act: "org.resume",
     }),
     operatorGrant: operation({
-      name: "operatorGrant",
       summary: "Give an org credit",
       method: "POST",
       path: "/v1/operator/orgs/{id}/grant",
@@ -140,7 +135,6 @@ function writeOperations(deps: OperatorOrgDeps) {
       run: ({ params, body }, caller) => postCredit(deps, caller, params.id, "grant", body),
     }),
     operatorAdjust: operation({
-      name: "operatorAdjust",
       summary: "Correct an org's balance, up or down",
       method: "POST",
       path: "/v1/operator/orgs/{id}/adjust",
@@ -157,7 +151,6 @@ function writeOperations(deps: OperatorOrgDeps) {
 }
 
 interface StatusChange {
-  readonly name: string;
   readonly summary: string;
   readonly path: AnyOperation["path"];
   /** The org's status from then on. */
@@ -166,9 +159,8 @@ interface StatusChange {
   readonly act: string;
 }
 
-const statusOperation = (deps: OperatorOrgDeps, { name, summary, path, ...change }: StatusChange) =>
+const statusOperation = (deps: OperatorOrgDeps, { summary, path, ...change }: StatusChange) =>
   operation({
-    name,
     summary,
     path,
     method: "POST",

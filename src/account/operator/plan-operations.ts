@@ -65,7 +65,6 @@ export function operatorPlanOperations(deps: OperatorPlanDeps) {
   const counts = oneAtATime(() => countOrgs(deps));
   return {
     operatorListPlans: operation({
-      name: "operatorListPlans",
       summary: "The plans in force, with the number of orgs on each; not paged",
       method: "GET",
       path: "/v1/operator/plans",
@@ -81,7 +80,6 @@ export function operatorPlanOperations(deps: OperatorPlanDeps) {
       },
     }),
     operatorListPlanOrgs: operation({
-      name: "operatorListPlanOrgs",
       summary: "Orgs that a plan applies to, newest first, and their keys with more than it gives",
       method: "GET",
       path: "/v1/operator/plans/{id}/orgs",

@@ -31,7 +31,6 @@ export function operatorTicketOperations(deps: OperatorTicketDeps) {
   const { tickets, cursors } = deps;
   return {
     operatorListTickets: operation({
-      name: "operatorListTickets",
       summary: "Open tickets of all orgs, oldest first",
       method: "GET",
       path: "/v1/operator/tickets",
@@ -54,7 +53,6 @@ export function operatorTicketOperations(deps: OperatorTicketDeps) {
       },
     }),
     operatorDecideTicket: operation({
-      name: "operatorDecideTicket",
       summary:
         "Approve, reject or close a ticket; approving a limit request sets the limit, a correction writes its documents",
       method: "POST",

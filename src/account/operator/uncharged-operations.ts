@@ -25,7 +25,6 @@ export function operatorUnchargedOperations({ store, cursors }: OperatorUncharge
   const calls = new UnchargedCalls(store);
   return {
     operatorListUncharged: operation({
-      name: "operatorListUncharged",
       summary: "Calls of retired cells that were charged to nobody, by organisation and time",
       method: "GET",
       path: "/v1/operator/uncharged",

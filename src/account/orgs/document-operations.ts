@@ -16,7 +16,6 @@ export interface DocumentDeps {
 
 export const documentOperations = (deps: DocumentDeps) => ({
   getDpa: operation({
-    name: "getDpa",
     summary: "The data processing agreement as HTML; as a JSON string where `accept` asks for JSON",
     method: "GET",
     path: "/v1/documents/dpa",

@@ -34,7 +34,6 @@ const ERASURE_DAYS = 30;
 export function orgEndingOperations(deps: OrgEndingDeps) {
   return {
     closeOrg: operation({
-      name: "closeOrg",
       summary: "Close an org: its keys stop at once; its people can still read and export",
       method: "POST",
       path: "/v1/orgs/{org}/close",
@@ -51,7 +50,6 @@ export function orgEndingOperations(deps: OrgEndingDeps) {
       run: ({ body }, caller) => closeOrg(deps, caller, body.confirm, body.refund_requested),
     }),
     requestErasure: operation({
-      name: "requestErasure",
       summary: `Have the org's data erased in ${ERASURE_DAYS} days; until then this can be cancelled`,
       method: "POST",
       path: "/v1/orgs/{org}/erasure",
@@ -64,7 +62,6 @@ export function orgEndingOperations(deps: OrgEndingDeps) {
       run: (_input, caller) => requestErasure(deps, caller),
     }),
     cancelErasure: operation({
-      name: "cancelErasure",
       summary: "Cancel an erasure that has not begun",
       method: "DELETE",
       path: "/v1/orgs/{org}/erasure",
@@ -77,7 +74,6 @@ export function orgEndingOperations(deps: OrgEndingDeps) {
       run: (_input, caller) => cancelErasure(deps, caller),
     }),
     transferOrg: operation({
-      name: "transferOrg",
       summary: "Hand the org to another member; the previous owner becomes an admin",
       method: "POST",
       path: "/v1/orgs/{org}/transfer",

@@ -54,7 +54,6 @@ const orgPath = z.object({ org: z.string().describe("Id or slug") });
 export function orgOperations(deps: OrgOperationDeps) {
   return {
     listOrgs: operation({
-      name: "listOrgs",
       summary:
         "The person's orgs, oldest membership first, in short where the session does not open one; for a key, its org. Not paged",
       method: "GET",
@@ -65,7 +64,6 @@ export function orgOperations(deps: OrgOperationDeps) {
       run: (_input, caller, head) => ({ object: "list" as const, data: orgsOf(deps, caller, head) }),
     }),
     createOrg: operation({
-      name: "createOrg",
       summary: "Create an org: its maker is the owner, and it has a first project",
       method: "POST",
       path: "/v1/orgs",
@@ -78,7 +76,6 @@ export function orgOperations(deps: OrgOperationDeps) {
       run: ({ body }, caller) => createOrg(deps, caller, body),
     }),
     getOrg: operation({
-      name: "getOrg",
       summary: "Read an org",
       method: "GET",
       path: "/v1/orgs/{org}",
@@ -90,7 +87,6 @@ export function orgOperations(deps: OrgOperationDeps) {
       run: (_input, caller) => show(deps, caller, ownOrg(deps, caller)),
     }),
     updateOrg: operation({
-      name: "updateOrg",
       summary: "Change an org's profile, settings or data policy; what is left out stays",
       method: "PATCH",
       path: "/v1/orgs/{org}",

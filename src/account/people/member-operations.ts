@@ -78,7 +78,6 @@ export function memberOperations(deps: MemberOperationDeps) {
   const { people } = deps.accounts;
   return {
     listMembers: operation({
-      name: "listMembers",
       summary: "The org's members and invited people; not paged",
       method: "GET",
       path: "/v1/orgs/{org}/members",
@@ -92,7 +91,6 @@ export function memberOperations(deps: MemberOperationDeps) {
       }),
     }),
     addMember: operation({
-      name: "addMember",
       summary: "Invite a person by e-mail; they are a member once they accept",
       method: "POST",
       path: "/v1/orgs/{org}/members",
@@ -106,7 +104,6 @@ export function memberOperations(deps: MemberOperationDeps) {
       run: ({ body }, caller) => addMember(deps, caller, body.email, body.role),
     }),
     updateMember: operation({
-      name: "updateMember",
       summary: "Change a member's role",
       method: "PATCH",
       path: "/v1/orgs/{org}/members/{user}",
@@ -119,7 +116,6 @@ export function memberOperations(deps: MemberOperationDeps) {
       run: ({ params, body }, caller) => updateMember(deps, caller, params.user, body.role),
     }),
     removeMember: operation({
-      name: "removeMember",
       summary: "Remove a member, or leave. Keys that they made keep working unless they are revoked here",
       method: "DELETE",
       path: "/v1/orgs/{org}/members/{user}",

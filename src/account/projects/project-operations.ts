@@ -56,7 +56,6 @@ const patchBody = z.strictObject({
 export function projectOperations(deps: ProjectOperationDeps) {
   return {
     listProjects: operation({
-      name: "listProjects",
       summary: "List the org's projects, newest first; not paged",
       method: "GET",
       path: "/v1/projects",
@@ -69,7 +68,6 @@ export function projectOperations(deps: ProjectOperationDeps) {
       }),
     }),
     getProject: operation({
-      name: "getProject",
       summary: "Read a project",
       method: "GET",
       path: "/v1/projects/{id}",
@@ -81,7 +79,6 @@ export function projectOperations(deps: ProjectOperationDeps) {
       run: ({ params }, caller) => show(deps, ownProject(deps, caller, params.id)),
     }),
     createProject: operation({
-      name: "createProject",
       summary: "Create a project",
       method: "POST",
       path: "/v1/projects",
@@ -94,7 +91,6 @@ export function projectOperations(deps: ProjectOperationDeps) {
       run: ({ body }, caller) => createProject(deps, caller, body),
     }),
     updateProject: operation({
-      name: "updateProject",
       summary: "Change a project; what is left out stays",
       method: "PATCH",
       path: "/v1/projects/{id}",
@@ -107,7 +103,6 @@ export function projectOperations(deps: ProjectOperationDeps) {
       run: ({ params, body }, caller) => updateProject(deps, caller, params.id, body),
     }),
     deleteProject: operation({
-      name: "deleteProject",
       summary: "Delete a project and revoke its keys",
       method: "DELETE",
       path: "/v1/projects/{id}",

@@ -17,7 +17,6 @@ const preset = z.enum(PRESET_NAMES);
 
 export const redactionOperations = ({ accounts, previewRedaction }: RedactionOperationDeps) => ({
   previewRedaction: operation({
-    name: "previewRedaction",
     summary: "What redaction would do to a text; nothing is stored",
     method: "POST",
     path: "/v1/policy/redact/preview",

@@ -50,7 +50,6 @@ export function providerKeyOperations(deps: ProviderKeyOperationDeps) {
   const show = (row: ProviderKeyRow) => providerKeyWire(row, ownKeys.statusOf(row));
   return {
     listProviderKeys: operation({
-      name: "listProviderKeys",
       summary: "List the org's own provider keys, newest first; not paged",
       method: "GET",
       path: "/v1/provider-keys",
@@ -63,7 +62,6 @@ export function providerKeyOperations(deps: ProviderKeyOperationDeps) {
       }),
     }),
     createProviderKey: operation({
-      name: "createProviderKey",
       summary: "Add a provider credential of the org's own: calls go to that provider with it first",
       method: "POST",
       path: "/v1/provider-keys",
@@ -76,7 +74,6 @@ export function providerKeyOperations(deps: ProviderKeyOperationDeps) {
       run: async ({ body }, caller) => show(await createProviderKey(deps, caller, body)),
     }),
     deleteProviderKey: operation({
-      name: "deleteProviderKey",
       summary: "Delete a provider key for good; calls under way keep it to their end",
       method: "DELETE",
       path: "/v1/provider-keys/{id}",

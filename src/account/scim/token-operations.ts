@@ -50,7 +50,6 @@ const logShape = z.object({
 
 export const tokenOperations = (deps: TokenOperationDeps) => ({
   getScimToken: operation({
-    name: "getScimToken",
     summary: "See the token of the org's directory, without its secret",
     method: "GET",
     path: "/v1/org/scim/token",
@@ -66,7 +65,6 @@ export const tokenOperations = (deps: TokenOperationDeps) => ({
     },
   }),
   createScimToken: operation({
-    name: "createScimToken",
     summary: `Make the token of the org's directory; one that is there works for another ${ROTATION_HOURS} hours`,
     method: "POST",
     path: "/v1/org/scim/token",
@@ -78,7 +76,6 @@ export const tokenOperations = (deps: TokenOperationDeps) => ({
     run: (_input, caller) => createToken(deps, caller),
   }),
   revokeScimToken: operation({
-    name: "revokeScimToken",
     summary: "Revoke the token of the org's directory at once; its members stay, and can be changed by hand",
     method: "DELETE",
     path: "/v1/org/scim/token",
@@ -89,7 +86,6 @@ export const tokenOperations = (deps: TokenOperationDeps) => ({
     run: (_input, caller) => revokeToken(deps, caller),
   }),
   listScimLog: operation({
-    name: "listScimLog",
     summary: `What the org's directory asked for in the last ${LOG_DAYS} days, newest first`,
     method: "GET",
     path: "/v1/org/scim/log",

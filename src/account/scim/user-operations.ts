@@ -50,7 +50,6 @@ export function userOperations(deps: UserOperationDeps) {
 
 const readingOperations = (deps: UserOperationDeps) => ({
   scimListUsers: scimOperation(deps, {
-    name: "scimListUsers",
     summary: "Users of the directory, filtered and paged; no match is an empty list",
     method: "GET",
     path: "/scim/v2/Users",
@@ -59,7 +58,6 @@ const readingOperations = (deps: UserOperationDeps) => ({
     run: ({ query }, call) => list(listedUsers(deps, call), query),
   }),
   scimGetUser: scimOperation(deps, {
-    name: "scimGetUser",
     summary: "Read a user, also one who is not active",
     method: "GET",
     path: "/scim/v2/Users/{id}",
@@ -74,7 +72,6 @@ const readingOperations = (deps: UserOperationDeps) => ({
 
 const changingOperations = (deps: UserOperationDeps) => ({
   scimCreateUser: scimOperation(deps, {
-    name: "scimCreateUser",
     summary: "Add a user, who becomes a member of the org",
     method: "POST",
     path: "/scim/v2/Users",
@@ -86,7 +83,6 @@ const changingOperations = (deps: UserOperationDeps) => ({
     run: ({ query, body }, call) => createUser(deps, call, query, body),
   }),
   scimReplaceUser: scimOperation(deps, {
-    name: "scimReplaceUser",
     summary: "Replace a user; `active` that is left out stays",
     method: "PUT",
     path: "/scim/v2/Users/{id}",
@@ -102,7 +98,6 @@ const changingOperations = (deps: UserOperationDeps) => ({
     },
   }),
   scimPatchUser: scimOperation(deps, {
-    name: "scimPatchUser",
     summary: "Change a user; `active: false` ends their membership at once",
     method: "PATCH",
     path: "/scim/v2/Users/{id}",
@@ -126,7 +121,6 @@ const changingOperations = (deps: UserOperationDeps) => ({
     },
   }),
   scimDeleteUser: scimOperation(deps, {
-    name: "scimDeleteUser",
     summary: "Remove a user and their membership",
     method: "DELETE",
     path: "/scim/v2/Users/{id}",

@@ -38,7 +38,6 @@ const MAX_RPM = 1_000_000_000;
 export function ticketOperations(deps: TicketOperationDeps) {
   return {
     listTickets: operation({
-      name: "listTickets",
       summary: "The org's tickets, newest first",
       method: "GET",
       path: "/v1/tickets",
@@ -52,7 +51,6 @@ export function ticketOperations(deps: TicketOperationDeps) {
       run: ({ query }, caller) => listTickets(deps, caller, query),
     }),
     createTicket: operation({
-      name: "createTicket",
       summary: "Ask the operator for something",
       method: "POST",
       path: "/v1/tickets",
@@ -72,7 +70,6 @@ export function ticketOperations(deps: TicketOperationDeps) {
       run: ({ body }, caller) => createTicket(deps, caller, body),
     }),
     getTicket: operation({
-      name: "getTicket",
       summary: "Read a ticket",
       method: "GET",
       path: "/v1/tickets/{id}",
@@ -93,7 +90,6 @@ export function ticketOperations(deps: TicketOperationDeps) {
 function limitRequestOperations(deps: TicketOperationDeps) {
   return {
     listLimitRequests: operation({
-      name: "listLimitRequests",
       summary: "The org's requests for higher limits, newest first",
       method: "GET",
       path: "/v1/limits/requests",
@@ -104,7 +100,6 @@ function limitRequestOperations(deps: TicketOperationDeps) {
       run: ({ query }, caller) => listTickets(deps, caller, { ...query, kind: "limit_increase" }),
     }),
     requestLimits: operation({
-      name: "requestLimits",
       summary:
         "Ask for more requests a minute than the plan gives a key; up to a multiple of the plan at once",
       method: "POST",

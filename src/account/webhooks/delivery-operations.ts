@@ -44,7 +44,6 @@ const query = z.object({
 
 export const deliveryOperations = (deps: WebhookOperationDeps) => ({
   listDeliveries: operation({
-    name: "listDeliveries",
     summary: "What was sent to a webhook in the last 30 days and what waits, newest first",
     method: "GET",
     path: "/v1/webhooks/{id}/deliveries",
@@ -57,7 +56,6 @@ export const deliveryOperations = (deps: WebhookOperationDeps) => ({
     run: ({ params, query }, caller) => listDeliveries(deps, caller, params.id, query),
   }),
   redeliver: operation({
-    name: "redeliver",
     summary: "Send a delivery's event again: as a new delivery, or at once where it still waits",
     method: "POST",
     path: "/v1/webhooks/{id}/deliveries/{delivery}/redeliver",

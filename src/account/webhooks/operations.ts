@@ -60,7 +60,6 @@ function readingOperations({ tables, clock }: WebhookOperationDeps) {
   const show = (row: EndpointRow) => endpointWire(row, clock.now());
   return {
     listWebhooks: operation({
-      name: "listWebhooks",
       summary: "List the org's webhooks, oldest first; not paged",
       method: "GET",
       path: "/v1/webhooks",
@@ -73,7 +72,6 @@ function readingOperations({ tables, clock }: WebhookOperationDeps) {
       }),
     }),
     getWebhook: operation({
-      name: "getWebhook",
       summary: "Read a webhook",
       method: "GET",
       path: "/v1/webhooks/{id}",
@@ -90,7 +88,6 @@ function readingOperations({ tables, clock }: WebhookOperationDeps) {
 function changingOperations(deps: WebhookOperationDeps) {
   return {
     createWebhook: operation({
-      name: "createWebhook",
       summary: "Have events posted to a URL; the answer carries the secret that signs them",
       method: "POST",
       path: "/v1/webhooks",
@@ -103,7 +100,6 @@ function changingOperations(deps: WebhookOperationDeps) {
       run: ({ body }, caller) => createWebhook(deps, caller, body),
     }),
     updateWebhook: operation({
-      name: "updateWebhook",
       summary: "Change a webhook; what is left out stays",
       method: "PATCH",
       path: "/v1/webhooks/{id}",
@@ -116,7 +112,6 @@ function changingOperations(deps: WebhookOperationDeps) {
       run: ({ params, body }, caller) => updateWebhook(deps, caller, params.id, body),
     }),
     deleteWebhook: operation({
-      name: "deleteWebhook",
       summary: "Delete a webhook with its deliveries; what waits for it is not sent",
       method: "DELETE",
       path: "/v1/webhooks/{id}",
@@ -129,7 +124,6 @@ function changingOperations(deps: WebhookOperationDeps) {
       run: ({ params }, caller) => deleteWebhook(deps, caller, params.id),
     }),
     rotateWebhook: operation({
-      name: "rotateWebhook",
       summary: "Replace a webhook's secret by a new one; for 24 hours both sign",
       method: "POST",
       path: "/v1/webhooks/{id}/rotate",
@@ -141,7 +135,6 @@ function changingOperations(deps: WebhookOperationDeps) {
       run: ({ params }, caller) => rotateWebhook(deps, caller, params.id),
     }),
     testWebhook: operation({
-      name: "testWebhook",
       summary: "Send an event of the type `webhook.test` to this webhook, once",
       method: "POST",
       path: "/v1/webhooks/{id}/test",

@@ -85,7 +85,6 @@ export function analystOperations(deps: AnalystOperationDeps) {
   const gone = { params: byId, output: z.undefined(), status: 204, errors: ["not_found"] } as const;
   return {
     listAnalyticsUsers: operation({
-      name: "listAnalyticsUsers",
       summary: "The org's users of the analytics database, oldest first; not paged",
       method: "GET",
       path: "/v1/analytics/users",
@@ -95,7 +94,6 @@ export function analystOperations(deps: AnalystOperationDeps) {
       run: (_input, caller) => ({ object: "list" as const, data: analysts.of(ofOrg(caller)).map(wire) }),
     }),
     createAnalyticsUser: operation({
-      name: "createAnalyticsUser",
       summary: "Make a read-only user of the analytics database for the org's rows",
       method: "POST",
       path: "/v1/analytics/users",
@@ -106,7 +104,6 @@ export function analystOperations(deps: AnalystOperationDeps) {
       run: ({ body: given }, caller) => make(deps, caller, ofOrg(caller), given),
     }),
     deleteAnalyticsUser: operation({
-      name: "deleteAnalyticsUser",
       summary: "Delete a user of the analytics database; it is refused from then on",
       method: "DELETE",
       path: "/v1/analytics/users/{id}",
@@ -116,7 +113,6 @@ export function analystOperations(deps: AnalystOperationDeps) {
       run: ({ params }, caller) => remove(deps, caller, ofOrg(caller), params.id),
     }),
     operatorListAnalyticsUsers: operation({
-      name: "operatorListAnalyticsUsers",
       summary: "Users of the analytics database that read the rows of all orgs; not paged",
       method: "GET",
       path: "/v1/operator/analytics/users",
@@ -126,7 +122,6 @@ export function analystOperations(deps: AnalystOperationDeps) {
       run: () => ({ object: "list" as const, data: analysts.of(ofAll()).map(wire) }),
     }),
     operatorCreateAnalyticsUser: operation({
-      name: "operatorCreateAnalyticsUser",
       summary: "Make a read-only user of the analytics database for the rows of all orgs",
       method: "POST",
       path: "/v1/operator/analytics/users",
@@ -137,7 +132,6 @@ export function analystOperations(deps: AnalystOperationDeps) {
       run: ({ body: given }, caller) => make(deps, caller, ofAll(), given),
     }),
     operatorDeleteAnalyticsUser: operation({
-      name: "operatorDeleteAnalyticsUser",
       summary: "Delete a user that reads the rows of all orgs",
       method: "DELETE",
       path: "/v1/operator/analytics/users/{id}",

@@ -103,7 +103,6 @@ export function lookupOperations(deps: LookupDeps) {
   const { clickhouse, clock } = deps;
 
   const getGeneration = operation({
-    name: "getGeneration",
     summary: "What one call used, cost and took",
     method: "GET",
     path: "/v1/generation/{id}",
@@ -118,7 +117,6 @@ export function lookupOperations(deps: LookupDeps) {
   });
 
   const getRequest = operation({
-    name: "getRequest",
     summary: "One request in full: attempts, route, payload",
     method: "GET",
     path: "/v1/requests/{id}",

@@ -27,7 +27,6 @@ export function requestsOperations(deps: RequestsDeps) {
   const { cursors, waitForInserts } = deps;
   const feed = feedPages(deps);
   const listRequests = operation({
-    name: "listRequests",
     summary: "The requests of the org, newest first",
     method: "GET",
     path: "/v1/requests",

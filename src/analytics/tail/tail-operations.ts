@@ -57,7 +57,6 @@ export function tailOperations(deps: TailDeps) {
   if (others !== undefined) feed.connect(new TailRelay({ signals: others.signals, clock, timers }, feed));
   const limit = pLimit(MOST_READS);
   const tailRequests = streamOperation({
-    name: "tailRequests",
     summary: "The requests of the org as they end",
     path: "/v1/requests/tail",
     access: "read:usage / viewer",

@@ -175,7 +175,6 @@ export function analyticsExportOperations(deps: ExportDeps) {
 
   return {
     exportRequests: operation({
-      name: "exportRequests",
       summary: "The requests of the org as a file, newest first, with the filters of the feed",
       method: "GET",
       path: "/v1/requests/export",
@@ -187,7 +186,6 @@ export function analyticsExportOperations(deps: ExportDeps) {
         answer(caller, requestsOf(caller, filters, of), of, "requests"),
     }),
     exportUsage: operation({
-      name: "exportUsage",
       summary: "The sums of a range by hour or day and by group, as a file",
       method: "GET",
       path: "/v1/usage/export",

@@ -114,7 +114,6 @@ export function operatorUsageOperations({ clickhouse, clock, waitForInserts }: O
 
   return {
     operatorGetUsage: operation({
-      name: "operatorGetUsage",
       summary: "What each org uses, and what it takes of the disk, the largest first",
       method: "GET",
       path: "/v1/operator/usage",

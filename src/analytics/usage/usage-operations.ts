@@ -95,7 +95,6 @@ export function usageOperations({ budget, clock, waitForInserts }: UsageDeps) {
   }
 
   const getUsage = operation({
-    name: "getUsage",
     summary: "Requests, tokens and cost over a range",
     method: "GET",
     path: "/v1/usage",

@@ -44,8 +44,6 @@ export interface StreamOperation<
   P extends z.ZodType | undefined = z.ZodType | undefined,
   Q extends z.ZodType | undefined = z.ZodType | undefined,
 > extends Place {
-  /** `operationId` in OpenAPI. */
-  readonly name: string;
   readonly summary: string;
   /** What the events mean, for the API description. */
   readonly description?: string;

@@ -62,8 +62,6 @@ export interface Operation<
   B extends z.ZodType | undefined = z.ZodType | undefined,
   O extends z.ZodType = z.ZodType,
 > extends Place {
-  /** `operationId` in OpenAPI: verb first, such as `createKey`. */
-  readonly name: string;
   readonly summary: string;
   readonly method: Method;
   /** Open to people of a closed org although it changes something. */
@@ -107,6 +105,9 @@ export const operation = <
 >(
   op: Operation<P, Q, B, O>,
 ): Operation<P, Q, B, O> => op;
+
+/** What a room offers under a name, which is its `operationId` in OpenAPI: verb first, such as `createKey`. */
+export type Named<T> = T & { readonly name: string };
 
 /** An operation of any schemas, as stored in a route table. */
 export type AnyOperation = Operation<

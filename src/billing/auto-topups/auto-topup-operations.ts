@@ -42,7 +42,6 @@ const view = z.object({
 
 export const autoTopupOperations = (deps: AutoTopupOperationDeps) => ({
   getAutoTopup: operation({
-    name: "getAutoTopup",
     summary: "How automatic top-ups stand: the mandate, the settings, and their bounds",
     method: "GET",
     path: "/v1/credits/auto-topup",
@@ -53,7 +52,6 @@ export const autoTopupOperations = (deps: AutoTopupOperationDeps) => ({
     run: (_input, { orgId }) => viewOf(deps, deps.accounts.mustOrg(orgId)),
   }),
   setAutoTopup: operation({
-    name: "setAutoTopup",
     summary: "Switch automatic top-ups on or off; switching on also resumes a paused mandate",
     method: "PUT",
     path: "/v1/credits/auto-topup",

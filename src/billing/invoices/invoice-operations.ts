@@ -27,7 +27,6 @@ const byId = z.object({ id: field.pathId });
 
 export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
   listInvoices: operation({
-    name: "listInvoices",
     summary: "The org's invoices, statements and credit notes, newest first",
     method: "GET",
     path: "/v1/invoices",
@@ -46,7 +45,6 @@ export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
     },
   }),
   getInvoice: operation({
-    name: "getInvoice",
     summary: "Read an invoice, a statement or a credit note",
     method: "GET",
     path: "/v1/invoices/{id}",
@@ -59,7 +57,6 @@ export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
   }),
   ...drawnOperations(deps),
   exportInvoices: operation({
-    name: "exportInvoices",
     summary:
       "The org's documents of a month for an accountant: CSV, JSON, or in the shape of the GSTR-1 return",
     method: "GET",
@@ -79,7 +76,6 @@ export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
 /** The document itself. */
 const drawnOperations = (deps: InvoiceOperationDeps) => ({
   getInvoicePdf: operation({
-    name: "getInvoicePdf",
     summary: "The document as PDF; the same bytes each time until it is registered as an e-invoice",
     method: "GET",
     path: "/v1/invoices/{id}/pdf",
@@ -97,7 +93,6 @@ const drawnOperations = (deps: InvoiceOperationDeps) => ({
     },
   }),
   getInvoiceHtml: operation({
-    name: "getInvoiceHtml",
     summary: "The document as a page; it shows the same texts as the PDF",
     method: "GET",
     path: "/v1/invoices/{id}/html",

@@ -28,7 +28,6 @@ const unregisteredShape = z.object({
 
 export const operatorInvoiceOperations = ({ clock, cursors, tables }: OperatorInvoiceDeps) => ({
   operatorListUnregistered: operation({
-    name: "operatorListUnregistered",
     summary: "Documents that the portal of e-invoices has not registered, oldest first",
     method: "GET",
     path: "/v1/operator/invoices",
@@ -56,7 +55,6 @@ export const operatorInvoiceOperations = ({ clock, cursors, tables }: OperatorIn
     },
   }),
   operatorExportInvoices: operation({
-    name: "operatorExportInvoices",
     summary: "Documents of all orgs of a month: CSV, JSON, or the supplier's GSTR-1 return",
     method: "GET",
     path: "/v1/operator/invoices/export",

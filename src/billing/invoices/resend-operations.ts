@@ -31,7 +31,6 @@ export interface ResendDeps {
 
 export const resendOperation = (deps: ResendDeps) => ({
   resendInvoice: operation({
-    name: "resendInvoice",
     summary: "Mail a document to an address; some times a day (`invoices_resent_per_day` of the settings)",
     method: "POST",
     path: "/v1/invoices/{id}/resend",

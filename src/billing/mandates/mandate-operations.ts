@@ -45,7 +45,6 @@ const OPENING_MS = 15_000;
 
 export const mandateOperations = (deps: MandateOperationDeps) => ({
   createMandate: operation({
-    name: "createMandate",
     summary: "Register a mandate on the payment gateway's page; once active it replaces the one before",
     method: "POST",
     path: "/v1/credits/mandates",
@@ -68,7 +67,6 @@ export const mandateOperations = (deps: MandateOperationDeps) => ({
     run: ({ body }, caller, head) => createMandate(deps, caller, body.method, head),
   }),
   cancelMandate: operation({
-    name: "cancelMandate",
     summary: "Cancel the mandate, and one that is being registered; automatic top-ups end",
     method: "DELETE",
     path: "/v1/credits/mandates",

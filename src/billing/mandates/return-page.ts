@@ -13,7 +13,6 @@ import { lookAtMandate, type MandateWatchDeps } from "./watch.ts";
 
 export const mandatePageOperations = (deps: MandateWatchDeps) => ({
   mandateReturnPage: operation({
-    name: "mandateReturnPage",
     summary: "Where a payer comes back to after registering a mandate",
     method: "GET",
     path: "/billing/mandates/{id}",

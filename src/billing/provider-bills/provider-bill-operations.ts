@@ -74,7 +74,6 @@ const output = z.object({
 
 export const providerBillOperations = ({ usage }: ProviderBillDeps) => ({
   operatorCheckProviderBill: operation({
-    name: "operatorCheckProviderBill",
     summary: "Compare a provider's bill with our records: drift, unbilled and unpriced traffic",
     method: "POST",
     path: "/v1/operator/provider-bills",

@@ -35,7 +35,6 @@ const keySchema = z.object({
 export function receiptOperations(deps: ReceiptDeps) {
   return {
     getReceipt: operation({
-      name: "getReceipt",
       summary: "A signed receipt of one call: a JWS, which `weir verify-receipt` checks offline",
       method: "GET",
       path: "/v1/generation/{id}/receipt",
@@ -53,7 +52,6 @@ export function receiptOperations(deps: ReceiptDeps) {
       run: async ({ params }, caller) => raw(JOSE_TYPE, await receiptFor(deps, caller, params.id)),
     }),
     getReceiptKeys: operation({
-      name: "getReceiptKeys",
       summary: "Public keys of receipts (RFC 7517), those of before included",
       method: "GET",
       path: "/.well-known/jwks.json",
@@ -67,7 +65,6 @@ export function receiptOperations(deps: ReceiptDeps) {
       },
     }),
     rotateReceiptKey: operation({
-      name: "rotateReceiptKey",
       summary: "Sign receipts with a new key from now on; the old one stays published",
       method: "POST",
       path: "/v1/operator/receipt-keys/rotate",

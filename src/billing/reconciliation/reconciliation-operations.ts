@@ -17,7 +17,6 @@ const MOST_MS = 85_000;
 
 export const reconciliationOperations = ({ reconciliation }: ReconciliationOperationDeps) => ({
   operatorGetReconciliation: operation({
-    name: "operatorGetReconciliation",
     summary: "What does not match on a day: payment gateways, top-ups, refunds, ledger and invoices",
     method: "GET",
     path: "/v1/operator/reconciliation",
@@ -41,7 +40,6 @@ export const reconciliationOperations = ({ reconciliation }: ReconciliationOpera
     },
   }),
   operatorRunReconciliation: operation({
-    name: "operatorRunReconciliation",
     summary: "Reconcile a day as the nightly run does: heal what is safe, park the rest, keep the report",
     method: "POST",
     path: "/v1/operator/reconciliation",

@@ -30,7 +30,6 @@ const oneRefund = z.object({ refund: refundShape.describe("The refund") });
 export function refundOperations(deps: RefundOperationDeps) {
   return {
     refundTopup: operation({
-      name: "refundTopup",
       summary: "Refund unspent credit of a top-up to where it was paid from",
       method: "POST",
       path: "/v1/credits/topups/{id}/refund",
@@ -55,7 +54,6 @@ export function refundOperations(deps: RefundOperationDeps) {
       run: ({ params, body }, caller) => refundTopup(deps, caller, params.id, body),
     }),
     listRefunds: operation({
-      name: "listRefunds",
       summary: "The org's refunds, newest first",
       method: "GET",
       path: "/v1/credits/refunds",
@@ -79,7 +77,6 @@ export function refundOperations(deps: RefundOperationDeps) {
       },
     }),
     getRefund: operation({
-      name: "getRefund",
       summary: "Read a refund",
       method: "GET",
       path: "/v1/credits/refunds/{id}",

@@ -54,7 +54,6 @@ export type SubscriptionChange = z.input<typeof changeShape>;
 export function planOperations(deps: PlanOperationDeps) {
   return {
     listPlans: operation({
-      name: "listPlans",
       summary: "The plans that can be chosen, with prices in the org's currency",
       method: "GET",
       path: "/v1/plans",
@@ -67,7 +66,6 @@ export function planOperations(deps: PlanOperationDeps) {
       },
     }),
     getSubscription: operation({
-      name: "getSubscription",
       summary: "The org's plan and its month",
       method: "GET",
       path: "/v1/billing/subscription",
@@ -86,7 +84,6 @@ export function planOperations(deps: PlanOperationDeps) {
       },
     }),
     changeSubscription: operation({
-      name: "changeSubscription",
       summary: "Choose a plan: its fee is taken from the credit; a free plan cancels",
       method: "POST",
       path: "/v1/billing/subscription",

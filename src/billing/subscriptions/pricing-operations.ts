@@ -93,7 +93,6 @@ export function pricingOperations(deps: PricingDeps) {
   let keptMs = Number.NEGATIVE_INFINITY;
   return {
     getPricing: operation({
-      name: "getPricing",
       summary: "Prices, fees, taxes and plans",
       method: "GET",
       path: "/v1/pricing",

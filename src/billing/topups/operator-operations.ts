@@ -34,7 +34,6 @@ const reason = plainText(1000).min(1).describe("Shown to the org in its audit");
 export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
   return {
     operatorListPayments: operation({
-      name: "operatorListPayments",
       summary: "Payments to look at, newest first: they did not match, and were not credited",
       method: "GET",
       path: "/v1/operator/payments",
@@ -60,7 +59,6 @@ export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
       },
     }),
     operatorClosePayment: operation({
-      name: "operatorClosePayment",
       summary: "Say what became of a payment that was looked at",
       method: "POST",
       path: "/v1/operator/payments/{id}/close",
@@ -74,7 +72,6 @@ export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
         deps.store.act(() => closeParked(deps, caller, params.id, body.outcome)),
     }),
     operatorRecordPayment: operation({
-      name: "operatorRecordPayment",
       summary: "Record a payment that came by wire or cheque: credits it and issues the invoice",
       method: "POST",
       path: "/v1/operator/orgs/{id}/payments",

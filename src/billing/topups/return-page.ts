@@ -14,7 +14,6 @@ import { lookNow, type TopupWatchDeps } from "./watch.ts";
 
 export const returnPageOperations = (deps: TopupWatchDeps) => ({
   topupReturnPage: operation({
-    name: "topupReturnPage",
     summary: "Where a payer comes back to after the checkout",
     method: "GET",
     path: "/billing/topups/{id}",

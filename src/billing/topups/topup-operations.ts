@@ -60,7 +60,6 @@ const amount = z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe(AMOUNT);
 export function topupOperations(deps: TopupOperationDeps) {
   return {
     quoteTopup: operation({
-      name: "quoteTopup",
       summary: "What an amount costs with tax, and the credit that it buys",
       method: "GET",
       path: "/v1/credits/topups/quote",
@@ -72,7 +71,6 @@ export function topupOperations(deps: TopupOperationDeps) {
       run: ({ query }, { orgId }) => quoteTopup(deps, orgId, query.amount_minor),
     }),
     listTopups: operation({
-      name: "listTopups",
       summary: "The org's top-ups, newest first",
       method: "GET",
       path: "/v1/credits/topups",
@@ -83,7 +81,6 @@ export function topupOperations(deps: TopupOperationDeps) {
       run: ({ query }, { orgId }) => listTopups(deps, orgId, query),
     }),
     createTopup: operation({
-      name: "createTopup",
       summary: "Buy credit: opens a checkout on the payment gateway's page",
       method: "POST",
       path: "/v1/credits/topups",
@@ -111,7 +108,6 @@ export function topupOperations(deps: TopupOperationDeps) {
       run: ({ body }, caller, head) => createTopup(deps, caller, body.amount_minor, head),
     }),
     getTopup: operation({
-      name: "getTopup",
       summary: "Read a top-up; a pending one is asked after at the payment gateway first",
       method: "GET",
       path: "/v1/credits/topups/{id}",

@@ -46,7 +46,6 @@ const patchBody = z.strictObject({
 export function appOperations(deps: AppOperationDeps) {
   return {
     listApps: operation({
-      name: "listApps",
       summary: "List the org's apps by slug; not paged",
       method: "GET",
       path: "/v1/apps",
@@ -56,7 +55,6 @@ export function appOperations(deps: AppOperationDeps) {
       run: (_input, caller) => ({ object: "list" as const, data: deps.apps.of(caller.orgId).map(appWire) }),
     }),
     createApp: operation({
-      name: "createApp",
       summary: "Register an app, so that its calls are counted as the app's",
       method: "POST",
       path: "/v1/apps",
@@ -69,7 +67,6 @@ export function appOperations(deps: AppOperationDeps) {
       run: ({ body }, caller) => createApp(deps, caller, body),
     }),
     getApp: operation({
-      name: "getApp",
       summary: "Read an app of the org",
       method: "GET",
       path: "/v1/apps/{slug}",
@@ -81,7 +78,6 @@ export function appOperations(deps: AppOperationDeps) {
       run: ({ params }, caller) => appWire(ownApp(deps, caller, params.slug)),
     }),
     updateApp: operation({
-      name: "updateApp",
       summary: "Change, publish or hide an app; what is left out stays",
       method: "PATCH",
       path: "/v1/apps/{slug}",
@@ -94,7 +90,6 @@ export function appOperations(deps: AppOperationDeps) {
       run: ({ params, body }, caller) => updateApp(deps, caller, params.slug, body),
     }),
     deleteApp: operation({
-      name: "deleteApp",
       summary: "Delete an app; its calls stay in the org's records",
       method: "DELETE",
       path: "/v1/apps/{slug}",

@@ -70,7 +70,6 @@ export class PublicApps {
 
   readonly operations = {
     getRankings: operation({
-      name: "getRankings",
       summary: "The most used models and public apps",
       method: "GET",
       path: "/v1/rankings",
@@ -85,7 +84,6 @@ export class PublicApps {
       },
     }),
     getPublicApp: operation({
-      name: "getPublicApp",
       summary: "An app that its org has published, with its figures of the last 30 days",
       method: "GET",
       path: "/v1/apps/{slug}/public",
@@ -99,7 +97,6 @@ export class PublicApps {
         publicAnswer(publicJson(pageShape, await this.#page(params.slug)), head),
     }),
     getAppBadge: operation({
-      name: "getAppBadge",
       summary: "A badge with the tokens of the last 30 days, to be shown on the app's own pages",
       method: "GET",
       path: "/v1/apps/{slug}/badge",

@@ -46,7 +46,6 @@ export function anthropicModelOperations({ catalog }: AnthropicModelsDeps) {
   };
   return {
     listAnthropicModels: operation({
-      name: "listAnthropicModels",
       summary:
         "Models that `/v1/messages` can reach, newest first, as Anthropic's clients page through them.",
       method: "GET",
@@ -64,7 +63,6 @@ export function anthropicModelOperations({ catalog }: AnthropicModelsDeps) {
       run: ({ query }) => pageOf(reachable(catalog.current()), query),
     }),
     getAnthropicModel: operation({
-      name: "getAnthropicModel",
       summary: "One model as Anthropic's clients read it.",
       method: "GET",
       path: "/v1/models/{vendor}/{model}",
@@ -77,7 +75,6 @@ export function anthropicModelOperations({ catalog }: AnthropicModelsDeps) {
       run: ({ params: { vendor, model } }) => one(`${vendor}/${model}`),
     }),
     getAnthropicModelById: operation({
-      name: "getAnthropicModelById",
       summary: "One model by its id as one segment, or by its bare name, as Anthropic's clients read it.",
       method: "GET",
       path: "/v1/models/{id}",

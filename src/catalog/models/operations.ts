@@ -79,7 +79,6 @@ export function catalogOperations(deps: CatalogOperationsDeps) {
     modelNamed(deps.catalog.current(), `${vendor}/${model}`);
   return {
     listModels: operation({
-      name: "listModels",
       summary:
         "Models that calls can reach, whole and unpaged. Also what OpenAI's clients read as their model list.",
       method: "GET",
@@ -94,7 +93,6 @@ export function catalogOperations(deps: CatalogOperationsDeps) {
       }),
     }),
     getModel: operation({
-      name: "getModel",
       summary: "One model; `endpoints` is 0 where this gateway has no credential for any provider of it.",
       method: "GET",
       path: "/v1/models/{vendor}/{model}",
@@ -106,7 +104,6 @@ export function catalogOperations(deps: CatalogOperationsDeps) {
       run: ({ params }) => modelRecord(named(params), deps.catalog.current(), stats()),
     }),
     getModelById: operation({
-      name: "getModelById",
       summary:
         "One model by its id as one segment (`weir%2Fsim-small`), as OpenAI's clients ask for it, or by its bare name.",
       method: "GET",
@@ -122,7 +119,6 @@ export function catalogOperations(deps: CatalogOperationsDeps) {
       },
     }),
     getModelEndpoints: operation({
-      name: "getModelEndpoints",
       summary:
         "The endpoints that serve a model, with price, data policy, measured latency and present health.",
       method: "GET",

@@ -41,7 +41,6 @@ export function providerOperations({ catalog }: ProviderOperationsDeps) {
   let made: { readonly of: CatalogSnapshot; readonly body: PublicBody } | undefined;
   return {
     listProviders: operation({
-      name: "listProviders",
       summary: "Providers of the catalog, with what each does with data",
       method: "GET",
       path: "/v1/providers",

@@ -75,7 +75,6 @@ export interface StatsOperationsDeps {
 export function statsOperations({ catalog, changelog, measured }: StatsOperationsDeps) {
   return {
     getModelStats: operation({
-      name: "getModelStats",
       summary: "How a model's endpoints did in the last 30 days, which apps use it, and what changed",
       method: "GET",
       path: "/v1/models/{vendor}/{model}/stats",

@@ -30,7 +30,6 @@ const cellShape = z.object({
 export function operatorCellOperations({ cells }: OperatorCellDeps) {
   return {
     operatorListCells: operation({
-      name: "operatorListCells",
       summary: "Cells of the installation; none where the gateway is alone",
       method: "GET",
       path: "/v1/operator/cells",
@@ -49,7 +48,6 @@ export function operatorCellOperations({ cells }: OperatorCellDeps) {
       },
     }),
     operatorRetireCell: operation({
-      name: "operatorRetireCell",
       summary: "End a cell for ever and give its leases back; it must have been silent for 35 s",
       method: "POST",
       path: "/v1/operator/cells/{cell}/retire",

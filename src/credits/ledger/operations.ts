@@ -95,7 +95,6 @@ const ledgerSchema = z.object({
 
 export function creditOperations({ book, purse, cursors, orgMoney }: CreditOperationDeps) {
   const getCredits = operation({
-    name: "getCredits",
     summary: "The org's credit balance",
     method: "GET",
     path: "/v1/credits",
@@ -122,7 +121,6 @@ export function creditOperations({ book, purse, cursors, orgMoney }: CreditOpera
   });
 
   const listLedger = operation({
-    name: "listLedger",
     summary: "The org's ledger, newest first",
     method: "GET",
     path: "/v1/credits/ledger",

@@ -159,7 +159,6 @@ export function limitsOperations(deps: LimitsOperationDeps) {
   }
 
   const getLimits = operation({
-    name: "getLimits",
     summary: "The plan's limits and the state of every key",
     method: "GET",
     path: "/v1/limits",

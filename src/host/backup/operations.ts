@@ -20,7 +20,6 @@ export async function beginBackup({ moment, version: release, isEmbedded }: Back
 
 export const backupOperations = (deps: BackupDeps) => ({
   operatorBeginBackup: operation({
-    name: "operatorBeginBackup",
     summary: "Hold the files still for the command `weir backup`, for some seconds at most",
     method: "POST",
     path: "/v1/operator/backups",
@@ -41,7 +40,6 @@ export const backupOperations = (deps: BackupDeps) => ({
     run: ({ body }) => beginBackup(deps, body.records),
   }),
   operatorFreezeBackup: operation({
-    name: "operatorFreezeBackup",
     summary: "Say that the copy of the store has begun; the records are frozen now",
     method: "POST",
     path: "/v1/operator/backups/{id}/freeze",

@@ -11,6 +11,8 @@ import { webhookOperations } from "../../account/webhooks/operations.ts";
 import { analystOperations } from "../../analytics/analysts/analyst-operations.ts";
 import { catalogFigures } from "../../analytics/usage/catalog-figures.ts";
 import { systemRandom } from "../../base/clock.ts";
+import type { StreamOperation } from "../../base/operation/event-stream.ts";
+import type { AnyOperation } from "../../base/operation/operation.ts";
 import { providerBillOperations } from "../../billing/provider-bills/provider-bill-operations.ts";
 import { creditMoney } from "../../billing/rates/quote.ts";
 import { receiptOperations } from "../../billing/receipts/operations.ts";
@@ -36,11 +38,11 @@ import { VERSION } from "./version.ts";
 /** Below one heading of the reference, routes stand in this order. */
 export function operationsOf(house: House, config: Config): readonly Offered[] {
   const byName = [...ofCalls(house), ...ofAccounts(house, config), ...ofMoney(house), ...ofOperators(house)];
-  const hooks = [house.people.identity.notices.hook, house.billing.payments.inbound.hook];
-  return [...byName.flatMap((some) => Object.values(some)), ...hooks];
+  const named = byName.flatMap((some) => Object.entries(some).map(([name, each]) => ({ ...each, name })));
+  return [...named, house.people.identity.notices.hook, house.billing.payments.inbound.hook];
 }
 
-type ByName = Readonly<Record<string, Offered>>;
+type ByName = Readonly<Record<string, AnyOperation | StreamOperation>>;
 
 /** Models, policies, and what is recorded of calls. */
 function ofCalls(house: House): readonly ByName[] {

@@ -93,7 +93,6 @@ const NOTHING_PLANNED: DryRun = { plan: [], excluded: [], trace: "" };
 export function dryRunOperations(deps: DryRunDeps) {
   return {
     dryRunPolicy: operation({
-      name: "dryRunPolicy",
       summary:
         "What a version of a policy would do with a call, or with the recorded traffic of the last hours",
       method: "POST",

@@ -80,7 +80,6 @@ export const policyOperations = (deps: PolicyOperationDeps) => ({
 function readOperations(deps: PolicyOperationDeps) {
   return {
     listPolicies: operation({
-      name: "listPolicies",
       summary: "List the org's routing policies: the version in force, else the newest; not paged",
       method: "GET",
       path: "/v1/policies",
@@ -90,7 +89,6 @@ function readOperations(deps: PolicyOperationDeps) {
       run: (_input, caller) => listPolicies(deps, caller),
     }),
     validatePolicy: operation({
-      name: "validatePolicy",
       summary: "Check a policy document; always 200",
       method: "POST",
       path: "/v1/policies/validate",
@@ -101,7 +99,6 @@ function readOperations(deps: PolicyOperationDeps) {
       run: ({ body }) => validate(deps, body.yaml),
     }),
     listPolicyVersions: operation({
-      name: "listPolicyVersions",
       summary: "List a policy's versions, newest first; not paged",
       method: "GET",
       path: "/v1/policies/{name}/versions",
@@ -113,7 +110,6 @@ function readOperations(deps: PolicyOperationDeps) {
       run: ({ params }, caller) => listVersions(deps, caller, params.name),
     }),
     getPolicyVersion: operation({
-      name: "getPolicyVersion",
       summary: "Read a version of a policy with its document",
       method: "GET",
       path: "/v1/policies/{name}/versions/{version}",
@@ -133,7 +129,6 @@ function readOperations(deps: PolicyOperationDeps) {
 function writeOperations(deps: PolicyOperationDeps) {
   return {
     createPolicy: operation({
-      name: "createPolicy",
       summary: "Create a routing policy with its first version, a draft",
       method: "POST",
       path: "/v1/policies",
@@ -146,7 +141,6 @@ function writeOperations(deps: PolicyOperationDeps) {
       run: ({ body }, caller) => addVersion(deps, caller, { ...body, isNew: true }),
     }),
     createPolicyVersion: operation({
-      name: "createPolicyVersion",
       summary: "Add a version to a policy, a draft",
       method: "POST",
       path: "/v1/policies/{name}/versions",
@@ -161,7 +155,6 @@ function writeOperations(deps: PolicyOperationDeps) {
         addVersion(deps, caller, { name: params.name, yaml: body.yaml, isNew: false }),
     }),
     activatePolicy: operation({
-      name: "activatePolicy",
       summary: "Put a version in force, for the org or one project; what was in force there is replaced",
       method: "POST",
       path: "/v1/policies/{name}/activate",
@@ -175,7 +168,6 @@ function writeOperations(deps: PolicyOperationDeps) {
         activate(deps, caller, params.name, body.version, body.scope?.project_id),
     }),
     deactivatePolicy: operation({
-      name: "deactivatePolicy",
       summary: "Take a policy out of force, for the org or one project",
       method: "POST",
       path: "/v1/policies/{name}/deactivate",

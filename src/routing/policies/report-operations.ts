@@ -103,7 +103,6 @@ export function reportOperations(deps: ReportDeps) {
   const { policies, reports } = deps;
   return {
     listCanaries: operation({
-      name: "listCanaries",
       summary: "Canaries of the versions in force, and those of the latest versions that turned red",
       method: "GET",
       path: "/v1/policies/{name}/canaries",
@@ -118,7 +117,6 @@ export function reportOperations(deps: ReportDeps) {
       },
     }),
     listShadows: operation({
-      name: "listShadows",
       summary: "Shadow calls compared with the calls they copied",
       method: "GET",
       path: "/v1/policies/{name}/shadows",
@@ -134,7 +132,6 @@ export function reportOperations(deps: ReportDeps) {
       },
     }),
     listExperiments: operation({
-      name: "listExperiments",
       summary: "Arms of a policy's experiments, over the last hours",
       method: "GET",
       path: "/v1/policies/{name}/experiments",

@@ -77,7 +77,6 @@ const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(tex
 
 export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) => ({
   listEvents: operation({
-    name: "listEvents",
     summary: "What happened in the org in the last 30 days, newest first",
     method: "GET",
     path: "/v1/events",
@@ -100,7 +99,6 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
     },
   }),
   listAudit: operation({
-    name: "listAudit",
     summary: "Who changed what in the org in the last 400 days, newest first",
     method: "GET",
     path: "/v1/audit",

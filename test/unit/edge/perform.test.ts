@@ -16,9 +16,9 @@ const caller = {
   scopes: new Set<string>(),
 };
 const input = { params: {}, query: "", body: Buffer.alloc(0) };
-const named = (run: () => Promise<{ done: boolean }>) =>
-  operation({
-    name: "makeThing",
+const named = (run: () => Promise<{ done: boolean }>) => ({
+  name: "makeThing",
+  ...operation({
     summary: "",
     method: "POST",
     path: "/things",
@@ -26,7 +26,8 @@ const named = (run: () => Promise<{ done: boolean }>) =>
     group: "Operation",
     output: z.object({ done: z.boolean() }),
     run,
-  });
+  }),
+});
 
 test("O31: an act that does not end is named, and its client is told that it may still happen", async () => {
   const never = perform(

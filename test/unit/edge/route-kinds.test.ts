@@ -48,7 +48,6 @@ const hook: Hook = {
 };
 const op = (run: Operation<undefined, undefined, undefined, typeof thing>["run"]) =>
   operation({
-    name: "act",
     summary: "",
     method: "GET",
     path: "/",
@@ -65,7 +64,6 @@ const routes: Route[] = [
   row("POST", "/hooks/{service}", { hook }),
   row("GET", "/events", {
     stream: streamOperation({
-      name: "watch",
       summary: "",
       path: "/events",
       access: "public",

@@ -4,10 +4,10 @@ import { z } from "zod";
 import { raw } from "../../../src/base/operation/answer.ts";
 import type { StreamOperation } from "../../../src/base/operation/event-stream.ts";
 import type { Hook } from "../../../src/base/operation/hook.ts";
-import type { AnyOperation } from "../../../src/base/operation/operation.ts";
+import type { AnyOperation, Named } from "../../../src/base/operation/operation.ts";
 import { routeTable } from "../../../src/edge/routes.ts";
 
-const read = (members: Partial<AnyOperation> = {}): AnyOperation => ({
+const read = (members: Partial<Named<AnyOperation>> = {}): Named<AnyOperation> => ({
   name: "getThing",
   summary: "",
   method: "GET",
@@ -26,7 +26,7 @@ const hook: Hook = {
   maxBytes: 1,
   run: () => raw("text/plain", "taken"),
 };
-const stream: StreamOperation = {
+const stream: Named<StreamOperation> = {
   name: "watchThing",
   summary: "",
   path: "/things/{id}/events",
@@ -103,10 +103,10 @@ test("two operations share a route where one answers in Anthropic's shape", () =
   }
 });
 
-const second = (members: Partial<AnyOperation> = {}) =>
+const second = (members: Partial<Named<AnyOperation>> = {}) =>
   read({ name: "getAnthropicThing", dialect: "anthropic", ...members });
 
-test.each<[string, AnyOperation[], string]>([
+test.each<[string, Named<AnyOperation>[], string]>([
   ["one route twice", [read(), read({ name: "getOther" })], "getThing and getOther have one route"],
   [
     "a route of a model call",

@@ -8,7 +8,6 @@ import { configShape, resourceTypeShape, schemaShape } from "./discovery-wire.ts
 
 export const discoveryOperations = (deps: ScimCallDeps) => ({
   scimConfig: scimOperation(deps, {
-    name: "scimConfig",
     summary: "What this SCIM service can do",
     method: "GET",
     path: "/scim/v2/ServiceProviderConfig",
@@ -16,7 +15,6 @@ export const discoveryOperations = (deps: ScimCallDeps) => ({
     run: (_input, { baseUrl }) => serviceProviderConfig(baseUrl),
   }),
   scimResourceTypes: scimOperation(deps, {
-    name: "scimResourceTypes",
     summary: "Kinds of resources: users and groups",
     method: "GET",
     path: "/scim/v2/ResourceTypes",
@@ -24,7 +22,6 @@ export const discoveryOperations = (deps: ScimCallDeps) => ({
     run: (_input, { baseUrl }) => whole(resourceTypes(baseUrl)),
   }),
   scimResourceType: scimOperation(deps, {
-    name: "scimResourceType",
     summary: "One kind of resource",
     method: "GET",
     path: "/scim/v2/ResourceTypes/{id}",
@@ -34,7 +31,6 @@ export const discoveryOperations = (deps: ScimCallDeps) => ({
     run: ({ params }, { baseUrl }) => named(resourceTypes(baseUrl), params.id),
   }),
   scimSchemas: scimOperation(deps, {
-    name: "scimSchemas",
     summary: "Attributes of users and groups",
     method: "GET",
     path: "/scim/v2/Schemas",
@@ -42,7 +38,6 @@ export const discoveryOperations = (deps: ScimCallDeps) => ({
     run: (_input, { baseUrl }) => whole(schemaDocuments(baseUrl)),
   }),
   scimSchema: scimOperation(deps, {
-    name: "scimSchema",
     summary: "Attributes of one kind of resource",
     method: "GET",
     path: "/scim/v2/Schemas/{id}",

@@ -48,7 +48,6 @@ export function groupOperations(deps: GroupOperationDeps) {
 
 const readingOperations = (deps: GroupOperationDeps) => ({
   scimListGroups: scimOperation(deps, {
-    name: "scimListGroups",
     summary: "Groups of the directory, filtered and paged; no match is an empty list",
     method: "GET",
     path: "/scim/v2/Groups",
@@ -57,7 +56,6 @@ const readingOperations = (deps: GroupOperationDeps) => ({
     run: ({ query }, call) => list(listedGroups(deps, call), query),
   }),
   scimGetGroup: scimOperation(deps, {
-    name: "scimGetGroup",
     summary: "Read a group; with `excludedAttributes=members` without its members",
     method: "GET",
     path: "/scim/v2/Groups/{id}",
@@ -72,7 +70,6 @@ const readingOperations = (deps: GroupOperationDeps) => ({
 
 const changingOperations = (deps: GroupOperationDeps) => ({
   scimCreateGroup: scimOperation(deps, {
-    name: "scimCreateGroup",
     summary: "Add a group. One called as a role, or `weir-<role>`, gives its members that role",
     method: "POST",
     path: "/scim/v2/Groups",
@@ -83,7 +80,6 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     run: ({ query, body }, call) => createGroup(deps, call, query, body),
   }),
   scimReplaceGroup: scimOperation(deps, {
-    name: "scimReplaceGroup",
     summary: "Replace a group and its members",
     method: "PUT",
     path: "/scim/v2/Groups/{id}",
@@ -100,7 +96,6 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     },
   }),
   scimPatchGroup: scimOperation(deps, {
-    name: "scimPatchGroup",
     summary: "Change a group; with `attributes` the answer is the group, otherwise empty",
     method: "PATCH",
     path: "/scim/v2/Groups/{id}",
@@ -120,7 +115,6 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     },
   }),
   scimDeleteGroup: scimOperation(deps, {
-    name: "scimDeleteGroup",
     summary: "Remove a group; its members stay in the org",
     method: "DELETE",
     path: "/scim/v2/Groups/{id}",

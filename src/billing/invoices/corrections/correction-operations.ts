@@ -36,7 +36,6 @@ const gstin = gstinField.refine((text) => text !== "", "a GSTIN has 15 character
 
 export const correctionOperation = (deps: CorrectionDeps) => ({
   correctInvoice: operation({
-    name: "correctInvoice",
     summary: "Ask for an invoice with another GSTIN; the operator decides",
     method: "POST",
     path: "/v1/invoices/{id}/correction",

@@ -16,7 +16,6 @@ const path = z.object({
 
 export const responseOperations = ({ responses }: { readonly responses: StoredResponses }) => ({
   getResponse: operation({
-    name: "getResponse",
     summary: "A stored response, as it was delivered",
     method: "GET",
     path: "/v1/responses/{id}",
@@ -32,7 +31,6 @@ export const responseOperations = ({ responses }: { readonly responses: StoredRe
     },
   }),
   deleteResponse: operation({
-    name: "deleteResponse",
     summary: "Forget a stored response",
     method: "DELETE",
     path: "/v1/responses/{id}",
