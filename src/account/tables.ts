@@ -3,7 +3,7 @@
  * remove or prune write: call them only in an act.
  */
 
-import { mustExist } from "../base/errors.ts";
+import { fail, mustExist } from "../base/errors.ts";
 import type { Store, Table } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
 import { type KeyRow, keyWorks } from "./key.ts";
@@ -89,6 +89,13 @@ export class AccountTables {
   /** @throws WeirError `not_found` */
   mustOrg(id: string): OrgRow {
     return mustExist(this.org(id), "organisation");
+  }
+
+  /** An org in which something may be made. @throws WeirError `not_found`, `org_closed` */
+  mustOpenOrg(id: string): OrgRow {
+    const org = this.mustOrg(id);
+    if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    return org;
   }
 
   /** The first org made here; undefined on an empty folder. */

@@ -27,7 +27,6 @@ import {
   rotatedKeyShape,
 } from "../key.ts";
 import { assertKeyMakerStays } from "../last-key-maker.ts";
-import type { OrgRow } from "../org.ts";
 import type { PlanPort } from "../plan.ts";
 import { personBehind } from "../role-grants.ts";
 import { assertMayActOn, assertMayChange, assertMayGrant, DEFAULT_SCOPES, orderedScopes } from "../scopes.ts";
@@ -147,17 +146,11 @@ function ownKey({ accounts }: KeyOperationDeps, caller: Caller, id: string): Key
   return row;
 }
 
-function openOrg({ accounts }: KeyOperationDeps, caller: Caller): OrgRow {
-  const org = accounts.mustOrg(caller.orgId);
-  if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
-  return org;
-}
-
 async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
   const { accounts, clock, trail } = deps;
   const { wire, secret } = await accounts.act(() => {
     const nowMs = clock.now();
-    const org = openOrg(deps, caller);
+    const org = deps.accounts.mustOpenOrg(caller.orgId);
     const projectId = body.project_id ?? caller.projectId;
     // A person belongs to no project.
     if (projectId === "") throw fail("invalid_value", "Name the key's project.", { param: "/project_id" });
@@ -247,7 +240,7 @@ async function updateKey(
   const { accounts, clock } = deps;
   return await accounts.act(() => {
     const nowMs = clock.now();
-    const org = openOrg(deps, caller);
+    const org = deps.accounts.mustOpenOrg(caller.orgId);
     const old = ownKey(deps, caller, id);
     assertMayActOn(caller, old);
     if (!keyWorks(old, nowMs))
@@ -328,7 +321,7 @@ async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, gra
   const { accounts, clock, trail } = deps;
   const { wire, secret } = await accounts.act(() => {
     const nowMs = clock.now();
-    openOrg(deps, caller);
+    deps.accounts.mustOpenOrg(caller.orgId);
     const old = ownKey(deps, caller, id);
     // The answer contains the new secret: without this check, write:keys alone would expose every key of the org.
     assertMayActOn(caller, old);

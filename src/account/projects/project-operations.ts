@@ -134,8 +134,7 @@ function ownProject({ accounts }: ProjectOperationDeps, caller: Caller, id: stri
 async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
   const { accounts, clock } = deps;
   return await accounts.act(() => {
-    const org = accounts.mustOrg(caller.orgId);
-    if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    const org = accounts.mustOpenOrg(caller.orgId);
     const environment = body.environment ?? "live";
     assertMayChange(caller, environment);
     if (accounts.projectIdBySlug(org.id, body.slug) !== undefined) {

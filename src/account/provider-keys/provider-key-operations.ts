@@ -110,8 +110,7 @@ async function createProviderKey(
     createdAtMs: nowMs,
   };
   await accounts.act(() => {
-    const org = accounts.mustOrg(caller.orgId);
-    if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    const org = accounts.mustOpenOrg(caller.orgId);
     assertMakerMay(accounts, caller, "admin");
     const pool = accounts.providerKeysOf(org.id).filter(({ providerId }) => providerId === provider.id);
     assertWithin(quotas, "provider_keys", pool.length, `keys for ${provider.id}`, "Delete one first.");

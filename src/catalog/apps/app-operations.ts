@@ -14,7 +14,7 @@ import type { AppTables } from "./app-tables.ts";
 
 export interface AppOperationDeps {
   readonly apps: AppTables;
-  readonly accounts: Pick<AccountTables, "org" | "mustOrg">;
+  readonly accounts: Pick<AccountTables, "org" | "mustOpenOrg">;
   readonly clock: Clock;
   readonly trail: Trail;
   readonly quotas: Quotas;
@@ -117,8 +117,7 @@ async function createApp(deps: AppOperationDeps, caller: Caller, body: z.output<
   assertMayChange(caller, "live");
   const slug = body.slug ?? madeSlug(body.name);
   return await apps.act(() => {
-    const org = accounts.mustOrg(caller.orgId);
-    if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    const org = accounts.mustOpenOrg(caller.orgId);
     if (apps.app(slug) !== undefined) {
       throw fail("slug_taken", `There is an app "${slug}" already; choose another slug.`, { param: "/slug" });
     }
