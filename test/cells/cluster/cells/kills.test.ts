@@ -32,7 +32,7 @@ interface Money {
 const MONEY: readonly Money[] = [
   {
     title: "charge what clients hold, once, and never more than was paid",
-    program: "credit-process.ts",
+    program: "credit/credit-process.ts",
     args: [ORGS.join(",")],
     rounds: 5,
     orgs: ORGS,
@@ -41,7 +41,7 @@ const MONEY: readonly Money[] = [
   },
   {
     title: "spend no more than a key's budget, and count what clients hold once",
-    program: "budgets-process.ts",
+    program: "budgets/budgets-process.ts",
     args: [KEYS.join(","), String(KEY_BUDGET), String(ORG_BUDGET)],
     rounds: 6,
     orgs: ["org"],
