@@ -122,7 +122,7 @@ export function usdString(microUsd: number): string {
   return `${sign}${Math.floor(abs / 1_000_000)}.${fraction}`;
 }
 
-const isAmount = (n: number): boolean => Number.isSafeInteger(n) && n >= 0;
+export const isAmount = (n: number): boolean => Number.isSafeInteger(n) && n >= 0;
 
 /** @throws Error for what no hold or charge may be: negative, or no whole number of micro-USD */
 export function assertAmount(microUsd: number): void {

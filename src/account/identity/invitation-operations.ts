@@ -11,6 +11,7 @@ import * as field from "../../base/operation/fields.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listOf } from "../../base/operation/page.ts";
+import { noteAndEmit } from "../../store/events/trail.ts";
 import { memberJoined, memberRemoved } from "../account-events.ts";
 import type { OrgRow } from "../org.ts";
 import { assertMayOwn } from "../orgs/ownership.ts";
@@ -223,8 +224,8 @@ async function decline(
     const wire = memberWire(row, invited);
     people.removeMember(row);
     if (people.membershipsOf(invited.id).length === 0) people.removeUser(invited);
-    trail.audit.note(caller, { act: "member.decline", target: invited.id, before: wire, orgId: row.orgId });
-    trail.events.emit(memberRemoved, row.orgId, wire);
+    const entry = { act: "member.decline", target: invited.id, before: wire, orgId: row.orgId };
+    noteAndEmit(trail, caller, memberRemoved, entry);
   });
   return undefined;
 }

@@ -12,7 +12,7 @@ import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, shownPage } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import { DAY_MS } from "../../base/time.ts";
-import type { Trail } from "../../store/events/trail.ts";
+import { noteAndEmit, type Trail } from "../../store/events/trail.ts";
 import { withHold } from "../fields/hold-field.ts";
 import {
   createdKeyShape,
@@ -188,8 +188,7 @@ async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<
     };
     const { row, secret } = addKey(deps, order, nowMs);
     const wire = show(deps, row);
-    trail.audit.note(caller, { act: "key.create", target: row.id, after: wire });
-    trail.events.emit(keyCreated, org.id, wire);
+    noteAndEmit(trail, caller, keyCreated, { act: "key.create", target: row.id, after: wire });
     return { wire, secret };
   });
   return { ...wire, secret };
@@ -305,8 +304,7 @@ async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
     assertKeyMakerStays(accounts, old.orgId, [revoked], nowMs);
     accounts.replaceKey(revoked);
     const wire = show(deps, revoked);
-    trail.audit.note(caller, { act: "key.revoke", target: id, before, after: wire });
-    trail.events.emit(keyRevoked, old.orgId, wire);
+    noteAndEmit(trail, caller, keyRevoked, { act: "key.revoke", target: id, before, after: wire });
     return wire;
   });
 }
@@ -343,8 +341,7 @@ async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, gra
     assertKeyMakerStays(accounts, old.orgId, [replaced, row], nowMs);
     accounts.replaceKey(replaced);
     const wire = { ...show(deps, row), rotated_from: old.id };
-    trail.audit.note(caller, { act: "key.rotate", target: old.id, after: wire });
-    trail.events.emit(keyRotated, old.orgId, wire);
+    noteAndEmit(trail, caller, keyRotated, { act: "key.rotate", target: old.id, after: wire });
     return { wire, secret };
   });
   return { ...wire, secret };

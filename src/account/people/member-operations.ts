@@ -11,7 +11,7 @@ import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import { DAY_MS } from "../../base/time.ts";
-import type { Trail } from "../../store/events/trail.ts";
+import { noteAndEmit, type Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { memberAdded, memberRemoved } from "../account-events.ts";
@@ -181,8 +181,7 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     const inviterId = personBehind(accounts, caller) ?? "";
     const [orgId, userId] = [org.id, user.id];
     deps.sendInvitation({ orgId, orgName: org.name, userId, email, role: granted, invitedBy, inviterId });
-    trail.audit.note(caller, { act: "member.add", target: user.id, after: wire });
-    trail.events.emit(memberAdded, org.id, wire);
+    noteAndEmit(trail, caller, memberAdded, { act: "member.add", target: user.id, after: wire });
     return wire;
   });
 }

@@ -5,7 +5,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Caller } from "../../base/operation/operation.ts";
-import type { Trail } from "../../store/events/trail.ts";
+import { noteAndEmit, type Trail } from "../../store/events/trail.ts";
 import { memberAdded, memberRemoved } from "../account-events.ts";
 import { sameEmail } from "../fields/email.ts";
 import { invitedUser, type MemberRow, memberWire, type UserRow } from "../person.ts";
@@ -85,8 +85,7 @@ function end(deps: MembershipDeps, caller: Caller, member: MemberRow, person: Us
   const { people } = accounts;
   const before = memberWire(member, person);
   people.removeMember(member);
-  trail.audit.note(caller, { act: "member.remove", target: person.id, before });
-  trail.events.emit(memberRemoved, member.orgId, before);
+  noteAndEmit(trail, caller, memberRemoved, { act: "member.remove", target: person.id, before });
   if (people.membershipsOf(person.id).length > 0) return person.id;
   endSessions(person.id);
   if (person.status !== "invited") return person.id;
@@ -106,8 +105,7 @@ function add(deps: MembershipDeps, caller: Caller, row: ScimUserRow, person: Use
   };
   accounts.people.putMember(member);
   const after = memberWire(member, person);
-  trail.audit.note(caller, { act: "member.add", target: person.id, after });
-  trail.events.emit(memberAdded, row.orgId, after);
+  noteAndEmit(trail, caller, memberAdded, { act: "member.add", target: person.id, after });
 }
 
 const roleFor = ({ tables }: MembershipDeps, row: ScimUserRow) =>

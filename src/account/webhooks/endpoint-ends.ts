@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import type { Caller } from "../../base/operation/operation.ts";
-import type { Trail } from "../../store/events/trail.ts";
+import { noteAndEmit, type Trail } from "../../store/events/trail.ts";
 import { jobKind } from "../../store/jobs/job.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
@@ -77,8 +77,8 @@ export class EndpointEnds {
     const nowMs = clock.now();
     const before = endpointWire(row, nowMs);
     const after = endpointWire(this.disable(row, reason), nowMs);
-    trail.audit.note(systemCaller(row.orgId), { act: "webhook.disable", target: row.id, before, after });
-    trail.events.emit(webhookDisabled, row.orgId, after);
+    const entry = { act: "webhook.disable", target: row.id, before, after };
+    noteAndEmit(trail, systemCaller(row.orgId), webhookDisabled, entry);
   }
 
   /** In an act. */

@@ -27,3 +27,6 @@ export function spreadOf(
 
 /** `2 %`, `1.25 %`. */
 export const percentText = (bps: number): string => `${bps / 100} %`;
+
+/** Exact to two digits: the nearest number prints as the same decimal. */
+export const rupees = (paise: number): number => paise / 100;

@@ -3,6 +3,7 @@
  * over a sale to unregistered people within the small bounds lessens its row of table 7 (`b2cs`), as the return asks.
  */
 import { ABROAD } from "../../account/fields/gst-states.ts";
+import { rupees } from "./amount.ts";
 import { indianDate } from "./financial-year.ts";
 import { inrValue } from "./inr-value.ts";
 import type { InvoiceRow } from "./invoice.ts";
@@ -234,6 +235,3 @@ function push(lists: Map<string, object[]>, key: string, entry: object): void {
 
 const listOf = (lists: ReadonlyMap<string, object[]>, key: string, list: string): object[] =>
   Array.from(lists, ([name, entries]) => ({ [key]: name, [list]: entries }));
-
-/** Exact to two digits: the nearest number prints as the same decimal. */
-const rupees = (paise: number): number => paise / 100;

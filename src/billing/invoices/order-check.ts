@@ -2,6 +2,7 @@
  * What an order must be before it becomes a document: sums that agree, tax that is the treatment's, texts that fit on a page. A
  * wrong order is a mistake of the caller: it throws, and the act with the money is dropped.
  */
+import { isAmount } from "../../base/money.ts";
 import type { InvoiceOrder, InvoiceRow } from "./invoice.ts";
 import { headsOf, plus, taxOf, totalOf } from "./tax.ts";
 
@@ -60,8 +61,6 @@ export function checkCredit(original: InvoiceRow, order: InvoiceOrder): void {
     `the whole of ${number} is credited, but not its tax`,
   );
 }
-
-const isAmount = (minor: number): boolean => Number.isSafeInteger(minor) && minor >= 0;
 
 function assert(holds: boolean, message: string): void {
   if (!holds) throw new RangeError(message);

@@ -3,6 +3,7 @@
  * integers in minor units; each head is rounded once, half up (CGST Act, section 170, to the paisa instead of the rupee).
  */
 import { ABROAD, isIndianState } from "../../account/fields/gst-states.ts";
+import { isAmount } from "../../base/money.ts";
 import type { Recipient, TaxedAmount, TaxHeads, TaxTreatment } from "./invoice.ts";
 
 /** 18 %: SAC 9983, Notification 11/2017-Central Tax (Rate), entry 21. */
@@ -156,5 +157,5 @@ const proportion = (whole: number, part: number, of: number): number =>
   Number((2n * BigInt(whole) * BigInt(part) + BigInt(of)) / (2n * BigInt(of)));
 
 function assertAmount(minor: number): void {
-  if (!Number.isSafeInteger(minor) || minor < 0) throw new RangeError(`${minor} is no amount`);
+  if (!isAmount(minor)) throw new RangeError(`${minor} is no amount`);
 }

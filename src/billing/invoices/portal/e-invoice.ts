@@ -3,6 +3,7 @@
  * two digits; a foreign currency is named beside them. Texts are cut to the lengths of the schema.
  */
 import { ABROAD, stateName } from "../../../account/fields/gst-states.ts";
+import { rupees } from "../amount.ts";
 import { indianDate } from "../financial-year.ts";
 import { inrValue, splitBy } from "../inr-value.ts";
 import type { InvoiceLine, InvoiceRow } from "../invoice.ts";
@@ -171,9 +172,6 @@ const oneLine = ({ lines, taxableMinor }: InvoiceRow): InvoiceLine => ({
   unitMinor: taxableMinor,
   amountMinor: taxableMinor,
 });
-
-/** Exact to two digits: the nearest number prints as the same decimal. */
-const rupees = (paise: number): number => paise / 100;
 
 /** The schema takes no quotation mark and no backslash, and three characters at least. */
 function clipped(text: string, most: number): string {
