@@ -61,9 +61,10 @@ export interface OpenSales {
 /** Call before the first event and before jobs start. */
 export async function openSales(settings: SalesSettings, ports: SalesPorts): Promise<OpenSales> {
   const { store, gateways, log } = ports;
+  const { begin, ...rates } = openRates(settings, ports);
   const ground = {
     ...ports,
-    ...(await openRates(settings, ports)),
+    ...rates,
     quotas: settings.quotas,
     disputes: new DisputeTable(store),
     parked: new ParkedPayments(store),
@@ -88,6 +89,7 @@ export async function openSales(settings: SalesSettings, ports: SalesPorts): Pro
     },
   };
   ports.inbound.onNotice((id, notice, { signal }) => onNotice(followed, id, notice, signal));
+  await begin();
   return { offered, followed, autoTopups };
 }
 

@@ -99,12 +99,9 @@ const callRoutes = (): Route[] =>
   }));
 
 function routeOf(offered: Offered): Route {
-  if ("open" in offered) {
-    assertParams(offered);
-    return { ...placed(offered, "GET"), stream: offered };
-  }
-  if (!("output" in offered)) return { ...placed({ ...offered, access: "public" }, "POST"), hook: offered };
   assertParams(offered);
+  if ("open" in offered) return { ...placed(offered, "GET"), stream: offered };
+  if (!("output" in offered)) return { ...placed({ ...offered, access: "public" }, "POST"), hook: offered };
   const { method, isForClosed = false, isChange = false } = offered;
   const route = placed(offered, method);
   return { ...route, isForClosed, isChange: route.isChange || isChange, operation: offered };
@@ -133,7 +130,7 @@ function joined(route: Route | undefined, anthropic: Named<AnyOperation>): Route
 }
 
 /** @throws Error */
-function assertParams({ name, path, params }: Pick<Named<AnyOperation>, "name" | "path" | "params">): void {
+function assertParams({ name, path, params }: Pick<Offered, "name" | "path" | "params">): void {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, param]) => param).sort();
   const inSchema = params instanceof z.ZodObject ? Object.keys(params.shape).sort() : [];
   if (inPath.join() !== inSchema.join())

@@ -26,19 +26,24 @@ export interface RatePorts {
 export interface OpenRates {
   readonly fx: FxTable;
   readonly terms: BillingTerms;
+  /** Once all that hears of rates is open: puts the job that reads them, where they are read. */
+  begin(): Promise<void>;
 }
 
 /** Call before jobs start. */
-export async function openRates(
+export function openRates(
   { rates, fxUrl: url, supplier }: RateSettings,
   { store, clock, jobs }: RatePorts,
-): Promise<OpenRates> {
+): OpenRates {
   const fx = new FxTable({ store, clock, ...rates });
-  if (url !== undefined) {
-    jobs.handle(readFx, fxReader({ fx, clock, jobs, url }));
-    await store.act(() => beginToReadFx(jobs));
-  }
-  return { fx, terms: termsOf(supplier) };
+  if (url !== undefined) jobs.handle(readFx, fxReader({ fx, clock, jobs, url }));
+  return {
+    fx,
+    terms: termsOf(supplier),
+    async begin() {
+      if (url !== undefined) await store.act(() => beginToReadFx(jobs));
+    },
+  };
 }
 
 /** Without a supplier nothing is sold; these are only shown. */

@@ -22,6 +22,7 @@ const hook: Hook = {
   name: "takeThing",
   summary: "",
   path: "/hooks/{service}",
+  params: z.object({ service: z.string() }),
   group: "Credits",
   maxBytes: 1,
   run: () => raw("text/plain", "taken"),
@@ -106,7 +107,10 @@ test("two operations share a route where one answers in Anthropic's shape", () =
 const second = (members: Partial<Named<AnyOperation>> = {}) =>
   read({ name: "getAnthropicThing", dialect: "anthropic", ...members });
 
-test.each<[string, Named<AnyOperation>[], string]>([
+const { params: _, ...hookWithout } = hook;
+
+test.each<[string, (Named<AnyOperation> | Hook)[], string]>([
+  ["a parameter of a hook without a schema", [hookWithout], '"service" in its path, and ""'],
   ["one route twice", [read(), read({ name: "getOther" })], "getThing and getOther have one route"],
   [
     "a route of a model call",
