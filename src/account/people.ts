@@ -167,9 +167,4 @@ export class People {
     this.#members.remove([orgId, userId]);
     this.#orgsOf.remove([userId, orgId]);
   }
-
-  /** Calls for each membership that changed, after the commit; undefined: it ended. */
-  watchMembers(changed: (orgId: string, userId: string, row: MemberRow | undefined) => void): void {
-    this.#members.watch((key, row) => changed(...(key as [string, string]), row));
-  }
 }

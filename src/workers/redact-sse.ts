@@ -3,6 +3,7 @@
  * grows by deltas are joined, searched, and redacted in their own events. Events without a match stay as they were
  * delivered.
  */
+import { jsonIn } from "../base/json.ts";
 import { redactJson } from "./redact-json.ts";
 import { type FindSpans, replaceSpans, type Span } from "./redact-spans.ts";
 
@@ -47,12 +48,8 @@ export function redactSse(text: string, spans: FindSpans): string {
 
 function parse(line: string): unknown {
   if (!DATA.test(line)) return undefined;
-  try {
-    const json: unknown = JSON.parse(line.replace(DATA, ""));
-    return typeof json === "object" && json !== null ? json : undefined;
-  } catch {
-    return undefined;
-  }
+  const json = jsonIn(line.replace(DATA, ""));
+  return typeof json === "object" && json !== null ? json : undefined;
 }
 
 /**

@@ -4,6 +4,7 @@
  * they are, an org's own patterns by a budget, beyond which a text is not redacted and so must not be stored.
  */
 import { RE2JS } from "re2js";
+import { jsonIn } from "../base/json.ts";
 import type { Redaction } from "../record/record.ts";
 import { budgetFor, matchesWithin, type WorkBudget } from "./metered-text.ts";
 import { folded, mayFold } from "./redact-fold.ts";
@@ -133,14 +134,7 @@ function redactedPayload(text: string, spans: FindSpans): string {
 }
 
 /** A truncated document is not JSON: its quotes may not pair, so it is searched as plain text. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isJson = (text: string): boolean => jsonIn(text) !== undefined;
 
 const isSse = (text: string): boolean =>
   !text.startsWith("{") && /^(?:data|event|id|retry)?:/m.test(text.slice(0, 1024));

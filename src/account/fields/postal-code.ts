@@ -60,9 +60,6 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 const MAX_CHARACTERS = 16;
 
-/** Whether the country's codes have a form that is checked here. */
-export const knowsPostalForm = (country: string): boolean => Object.hasOwn(FORMS, country);
-
 /** The code as the country writes it; unchanged where it is not in the country's form. */
 export function normalPostalCode(country: string, code: string): string {
   const form = Object.hasOwn(FORMS, country) ? FORMS[country] : undefined;

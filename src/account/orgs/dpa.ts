@@ -2,6 +2,7 @@
  * The data processing agreement as a page: one template, filled with the operator's side, the org's name and the providers of the
  * catalog. Every value from outside is escaped. What it says of the product must be true of the product.
  */
+import { escapeHtml } from "../../base/html.ts";
 
 export interface DpaSupplier {
   /** Empty: the operator has not filled it in, and the page says so. */
@@ -46,8 +47,8 @@ ${body}
 const BLANK = "____________________";
 
 function parties({ supplier, customer, date }: DpaParts): string {
-  const filled = (text: string) => (text === "" ? BLANK : escaped(text));
-  return `<p>Date of this text: ${escaped(date)}</p>
+  const filled = (text: string) => (text === "" ? BLANK : escapeHtml(text));
+  return `<p>Date of this text: ${escapeHtml(date)}</p>
 <h2>Parties</h2>
 <p><strong>Processor:</strong> ${filled(supplier.legalName)}, ${filled(supplier.address)}; contact for questions of data: ${filled(supplier.contact)} (“we”).</p>
 <p><strong>Controller:</strong> ${filled(customer)} (“you”).</p>
@@ -120,7 +121,7 @@ const section = ({ title, points }: Section): string =>
 function subprocessors({ subprocessors: list }: DpaParts): string {
   const rows = list.map(
     ({ name, regions, trains, retentionDays }) =>
-      `<tr><td>${escaped(name)}</td><td>${escaped(regions.join(", "))}</td><td>${retentionDays}</td><td>${trains ? "yes" : "no"}</td></tr>`,
+      `<tr><td>${escapeHtml(name)}</td><td>${escapeHtml(regions.join(", "))}</td><td>${retentionDays}</td><td>${trains ? "yes" : "no"}</td></tr>`,
   );
   return `<table><thead><tr><th>Sub-processor</th><th>Regions</th><th>Keeps data, days</th><th>Trains on it</th></tr></thead>
 <tbody>${rows.join("\n")}</tbody></table>
@@ -130,13 +131,3 @@ function subprocessors({ subprocessors: list }: DpaParts): string {
 const END = `<h2>Signatures</h2>
 <p>Processor: ${BLANK} &nbsp; Date: ${BLANK}</p>
 <p>Controller: ${BLANK} &nbsp; Date: ${BLANK}</p>`;
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (c) => ENTITIES[c] ?? c);

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import type { Credential } from "../../base/endpoint.ts";
+import { jsonIn } from "../../base/json.ts";
 import * as field from "../../base/operation/fields.ts";
 
 /** Ids of stored provider keys: `pk_` and a ULID. */
@@ -75,12 +76,5 @@ const stored = z.union([
 
 /** Inverse of `credentialText`; undefined for what this version cannot read. */
 export function credentialFrom(text: string): Credential | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const read = stored.safeParse(value);
-  return read.success ? read.data : undefined;
+  return stored.safeParse(jsonIn(text)).data;
 }

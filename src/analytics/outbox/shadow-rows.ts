@@ -3,6 +3,7 @@
  * JSON, so that a later release can read the members it knows; `shadow_runs` gets RowBinary.
  */
 
+import { jsonIn } from "../../base/json.ts";
 import type { CallStatus, ErrorClass } from "../../record/record.ts";
 import { RowBinaryWriter } from "../../record/row-binary.ts";
 import type { RowIdentity } from "./row-lookup.ts";
@@ -99,12 +100,8 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 
 /** A member that is missing or of a wrong type does no harm: the writer limits every value to its column's range. */
 function decoded(bytes: Uint8Array): Partial<ShadowRow> | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(Buffer.from(bytes).toString("utf8"));
+  return typeof value === "object" && value !== null ? value : undefined;
 }
 
 function writeRow(o: RowBinaryWriter, r: Partial<ShadowRow>): void {

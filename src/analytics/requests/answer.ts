@@ -2,6 +2,7 @@
  * Converts a stored payload for a request's detail: the client's body unchanged, and the answer as candidates, whatever
  * its format. Reads what the gateway wrote; of any other text it returns no candidates and throws nothing.
  */
+import { jsonIn } from "../../base/json.ts";
 
 type AnswerPart =
   | { type: "text"; text: string }
@@ -16,7 +17,7 @@ export interface Candidate {
 
 /** The client's body as an object; as text if it is not a JSON object. */
 export function bodyOf(text: string): Record<string, unknown> | string {
-  const value = parsed(text);
+  const value = jsonIn(text);
   return isObject(value) && !Array.isArray(value) ? value : text;
 }
 
@@ -25,12 +26,12 @@ export function bodyOf(text: string): Record<string, unknown> | string {
  * SSE text of chat chunks. Empty for calls that generate nothing, such as embeddings.
  */
 export function candidatesOf(text: string): Candidate[] {
-  const answer = parsed(text);
+  const answer = jsonIn(text);
   const builders = new Map<number, CandidateBuilder>();
   if (!isObject(answer)) {
     for (const line of text.split(/\r\n|\r|\n/)) {
       if (!line.startsWith("data:")) continue;
-      const chunk = parsed(line.slice(5));
+      const chunk = jsonIn(line.slice(5));
       if (isObject(chunk)) for (const choice of choicesOf(chunk)) addMessage(builders, choice, choice.delta);
     }
     return inOrder(builders);
@@ -147,11 +148,3 @@ function candidate({ index, text, reasoning, tools, reason }: CandidateBuilder):
 const choicesOf = (completion: Fields): Fields[] => listOf(completion.choices);
 
 const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

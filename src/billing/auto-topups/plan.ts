@@ -19,7 +19,7 @@ import { assertBillable, type Quote, type QuoteDeps, quoteFor } from "../rates/q
 import { isPossible } from "../state-moves.ts";
 import { debitTime } from "../topups/debit-times.ts";
 import type { TopupTables } from "../topups/tables.ts";
-import { TOPUP_MOVES, type TopupRow } from "../topups/topup.ts";
+import { NEW_TOPUP, TOPUP_MOVES, type TopupRow } from "../topups/topup.ts";
 import {
   type AutoTopupRow,
   type AutoTopupTables,
@@ -144,28 +144,18 @@ function order(deps: PlanDeps, row: AutoTopupRow, mandate: MandateRow, quote: Qu
   const { orgId } = row;
   const nowMs = deps.clock.now();
   const topup: TopupRow = {
+    ...NEW_TOPUP,
     id: newId("tup", nowMs),
     orgId,
-    status: "pending",
     source: "auto_topup",
     gateway: mandate.gateway,
-
     gatewayRef: "",
-    checkoutUrl: "",
-    paymentRef: "",
     method: mandate.method,
-    feeMinor: 0,
-    invoiceId: "",
     quote,
-    refundedMinor: 0,
-    refundedMicroUsd: 0,
-    openDisputes: [],
     createdAtMs: nowMs,
     // It has no page that closes; it ends with its debit.
     expiresAtMs: nowMs,
-    paidAtMs: null,
     idempotencyKey: "",
-    failure: "",
   };
   deps.topups.put(topup);
   deps.autoTopups.putMandateOf(topup.id, mandate.id);

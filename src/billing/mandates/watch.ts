@@ -6,7 +6,7 @@
 import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { JobEnding, JobHandler } from "../../store/jobs/job.ts";
 import type { Store } from "../../store/store.ts";
-import { GatewayError, type GatewayMandate, type PaymentGateway } from "../payments/gateway.ts";
+import { type GatewayMandate, orMissing, type PaymentGateway } from "../payments/gateway.ts";
 import type { NoticeEnding } from "../payments/inbound.ts";
 import type { MandateRow } from "./mandate.ts";
 import { endAtGateway, failMandate, followMandate, type MandateDeps, PAUSED_LOOK_MS } from "./moves.ts";
@@ -91,21 +91,12 @@ export async function onMandate(
   ref: string,
   signal: AbortSignal,
 ): Promise<NoticeEnding | undefined> {
-  const reading = await readIfThere(gateway, ref, signal);
+  const reading = await orMissing(gateway.readMandate(ref, { signal }));
   if (reading === undefined) return undefined;
   // The notice may come before the act that stores the registration's id.
   const row = deps.mandates.ofRef(gateway.id, ref) ?? deps.mandates.find(reading.reference);
   if (row?.gateway !== gateway.id) return undefined;
   return { act: () => followMandate(deps, row.id, reading), orgId: () => row.orgId };
-}
-
-async function readIfThere(gateway: PaymentGateway, ref: string, signal: AbortSignal) {
-  try {
-    return await gateway.readMandate(ref, { signal });
-  } catch (error) {
-    if (error instanceof GatewayError && error.kind === "missing") return undefined;
-    throw error;
-  }
 }
 
 /** A debit that the payment gateway was asked for ends first: without its mandate it might hang. */
@@ -116,7 +107,7 @@ export const mandateEnder = (deps: MandateDeps): JobHandler<{ mandateId: string 
     if (deps.autoTopups.isAsked(row.orgId, mandateId))
       return { againAtMs: deps.clock.now() + 15 * MINUTE_MS };
     const gateway = gatewayOf(deps, row);
-    const reading = await readIfThere(gateway, row.ref, signal);
+    const reading = await orMissing(gateway.readMandate(row.ref, { signal }));
     if (reading === undefined || reading.state === "cancelled" || reading.state === "failed")
       return undefined;
     // Ending it twice is the same, so each try may have a key of its own.

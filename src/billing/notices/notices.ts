@@ -4,7 +4,7 @@
  */
 
 import { type DisputeDeps, followDispute } from "../disputes/dispute.ts";
-import { GatewayError, type GatewayId, type Notice, type PaymentGateway } from "../payments/gateway.ts";
+import { type GatewayId, type Notice, orMissing, type PaymentGateway } from "../payments/gateway.ts";
 import type { NoticeEnding } from "../payments/inbound.ts";
 import { type ForeignRefundDeps, followListed, followRefund } from "../refunds/foreign-refunds.ts";
 import { settle } from "../topups/settlement.ts";
@@ -125,16 +125,6 @@ async function afterPayment(
     // The first reading knows the org of a top-up's second payment.
     orgId: () => deps.topups.ofPayment(gateway.id, paymentRef)?.orgId ?? first?.orgId?.(),
   };
-}
-
-/** @returns undefined for what is not there */
-async function orMissing<T>(read: Promise<T>): Promise<T | undefined> {
-  try {
-    return await read;
-  } catch (error) {
-    if (error instanceof GatewayError && error.kind === "missing") return undefined;
-    throw error;
-  }
 }
 
 /** Only in an act. Money came that no top-up asked for. */

@@ -264,3 +264,13 @@ export class GatewayError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 }
+
+/** What a payment gateway is asked for; undefined where it says that there is no such object. @throws what `read` rejects with */
+export async function orMissing<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof GatewayError && error.kind === "missing") return undefined;
+    throw error;
+  }
+}

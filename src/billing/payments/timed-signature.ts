@@ -4,6 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { fail } from "../../base/errors.ts";
+import { jsonIn } from "../../base/json.ts";
 
 /** As much as the libraries of Stripe allow, into the past and into the future. */
 const TOLERANCE_S = 300;
@@ -42,9 +43,7 @@ export const badSignature = () => fail("invalid_value", "The webhook's signature
 
 /** Body of a webhook whose signature was right. @throws WeirError 400 `invalid_json` */
 export function webhookJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    throw fail("invalid_json", "The webhook's body is not JSON.");
-  }
+  const value = jsonIn(bytes.toString("utf8"));
+  if (value === undefined) throw fail("invalid_json", "The webhook's body is not JSON.");
+  return value;
 }

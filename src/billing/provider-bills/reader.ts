@@ -1,6 +1,7 @@
 /** Reads a provider's bill without holding up other work: a piece at a time. */
 import { CsvError, parse } from "csv-parse";
 import { fail } from "../../base/errors.ts";
+import { jsonIn } from "../../base/json.ts";
 import { type BillFormat, type BillLine, type Column, columnsOf, jsonLines, lineOf } from "./formats.ts";
 import { wrong } from "./values.ts";
 
@@ -127,12 +128,8 @@ export async function* readJson(format: BillFormat, text: string): AsyncGenerato
     throw fail("invalid_value", `At most ${MOST_JSON_CHARACTERS} characters of JSON at once.`, {
       param: "/json",
     });
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw fail("invalid_value", "It is not JSON.", { param: "/json" });
-  }
+  const value = jsonIn(text);
+  if (value === undefined) throw fail("invalid_value", "It is not JSON.", { param: "/json" });
   let lines = 0;
   for (const line of jsonLines(format, value)) {
     if (++lines > MOST_LINES) throw tooMany();

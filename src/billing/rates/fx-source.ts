@@ -5,6 +5,7 @@
 
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
+import { jsonIn } from "../../base/json.ts";
 import { DAY_MS } from "../../base/time.ts";
 import { type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
@@ -73,12 +74,8 @@ async function fetched(url: string, signal: AbortSignal): Promise<string> {
 
 /** @param today `YYYY-MM-DD` @throws Error where the answer is no rate of a day that has begun, or not plausible */
 export function rateFrom(text: string, before: DayRate | undefined, today: string, source: string): DayRate {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new Error("FX_URL did not answer with JSON");
-  }
+  const json = jsonIn(text);
+  if (json === undefined) throw new Error("FX_URL did not answer with JSON");
   const parsed = answer.safeParse(json);
   if (!parsed.success) throw new Error("FX_URL answered without a day and a rate");
   const { day, text: rateGiven } = parsed.data;

@@ -11,10 +11,10 @@ import type { InvoiceTables } from "../invoices/tables.ts";
 import type { ParkedPayments } from "../parked.ts";
 import {
   type DayLine,
-  GatewayError,
   type GatewayId,
   type GatewayRefund,
   type Notice,
+  orMissing,
   type PaymentGateway,
 } from "../payments/gateway.ts";
 import type { RefundRow } from "../refunds/refund.ts";
@@ -60,7 +60,7 @@ export async function compareGateways(books: GatewayBooks, day: DayOf, notes: No
       seen.add(`${gateway.id} ${line.kind} ${line.ref}`);
       if (line.atMs >= day.fromMs && line.atMs < day.toMs) {
         const ended = await endOf(books, gateway, line, day.signal, questions);
-        lineOfDay(books, gateway.id, line, notes, ended);
+        lineOfDay({ books, gateway: gateway.id, notes }, line, ended);
       }
       await notes.rest();
     }
@@ -101,24 +101,10 @@ async function endOf(
   return (await orMissing(gateway.readRefund(ref, { signal })))?.state ?? "refunded";
 }
 
-/** @returns undefined for what is not there */
-async function orMissing<T>(read: Promise<T>): Promise<T | undefined> {
-  try {
-    return await read;
-  } catch (error) {
-    if (error instanceof GatewayError && error.kind === "missing") return undefined;
-    throw error;
-  }
-}
-
 function lineOfDay(
-  ...[books, gateway, given, notes, ended]: [
-    books: GatewayBooks,
-    gateway: GatewayId,
-    given: DayLine,
-    notes: Notes,
-    ended: GatewayRefund["state"],
-  ]
+  { books, gateway, notes }: { books: GatewayBooks; gateway: GatewayId; notes: Notes },
+  given: DayLine,
+  ended: GatewayRefund["state"],
 ): void {
   // Adapters may list what went back as negative.
   const line = { ...given, amount: { ...given.amount, minor: Math.abs(given.amount.minor) } };
@@ -309,15 +295,12 @@ async function isThere(
     minor,
     detail,
   });
-  try {
-    const { state, total } = await gateway.readPayment(row.paymentRef, { signal });
-    if (state !== "paid") return of("credited_not_paid", `The payment gateway says that it is ${state}`);
-    if (total.currency === currency && total.minor === minor) return undefined;
-    return of("amount_differs", `Paid ${moneyText(total.minor, total.currency)}, credited ${asked(row)}`);
-  } catch (error) {
-    if (!(error instanceof GatewayError && error.kind === "missing")) throw error;
-    return of("credited_not_paid", "The payment gateway does not know the payment");
-  }
+  const payment = await orMissing(gateway.readPayment(row.paymentRef, { signal }));
+  if (payment === undefined) return of("credited_not_paid", "The payment gateway does not know the payment");
+  const { state, total } = payment;
+  if (state !== "paid") return of("credited_not_paid", `The payment gateway says that it is ${state}`);
+  if (total.currency === currency && total.minor === minor) return undefined;
+  return of("amount_differs", `Paid ${moneyText(total.minor, total.currency)}, credited ${asked(row)}`);
 }
 
 async function isRefunded(
@@ -325,11 +308,8 @@ async function isRefunded(
   row: RefundRow,
   signal: AbortSignal,
 ): Promise<Found | undefined> {
-  const made = await gateway.refundsOf(row.paymentRef, { signal }).catch((error: unknown) => {
-    if (error instanceof GatewayError && error.kind === "missing") return [];
-    throw error;
-  });
-  const one = made.find(({ ref }) => ref === row.gatewayRef);
+  const made = await orMissing(gateway.refundsOf(row.paymentRef, { signal }));
+  const one = made?.find(({ ref }) => ref === row.gatewayRef);
   const of = (kind: Found["kind"], detail: string): Found => ({
     kind,
     gateway: gateway.id,

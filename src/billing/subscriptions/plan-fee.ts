@@ -104,13 +104,10 @@ const line = (kind: InvoiceLine["kind"], description: string, minor: number): In
   amountMinor: minor,
 });
 
-/** As the date and the period on the statement. */
-const day = indianDay;
-
 const including = (microUsd: number, endMs: number): string =>
   microUsd === 0
     ? ""
-    : `; includes ${moneyText(Math.floor(microUsd / 10_000), "USD")} of credit, which expires on ${day(endMs)} where it is not spent`;
+    : `; includes ${moneyText(Math.floor(microUsd / 10_000), "USD")} of credit, which expires on ${indianDay(endMs)} where it is not spent`;
 
 /** Lines of a whole month. */
 export const monthLines = (
@@ -121,7 +118,7 @@ export const monthLines = (
 ): InvoiceLine[] => [
   line(
     "plan",
-    `Plan ${plan.name}, ${day(startMs)} to ${day(endMs)}${including(includedMicroUsd, endMs)}`,
+    `Plan ${plan.name}, ${indianDay(startMs)} to ${indianDay(endMs)}${including(includedMicroUsd, endMs)}`,
     minor,
   ),
 ];
@@ -135,7 +132,7 @@ export function changeLines(
 ): InvoiceLine[] {
   const { bps, nowMs, endMs } = rest;
   const share = `${(bps / 100).toFixed(2)} % of the month`;
-  const part = `Plan ${plan.name}, ${day(nowMs)} to ${day(endMs)}, ${share}${including(includedMicroUsd, endMs)}`;
+  const part = `Plan ${plan.name}, ${indianDay(nowMs)} to ${indianDay(endMs)}, ${share}${including(includedMicroUsd, endMs)}`;
   const paid = bpsOf(prices.paidMinor, bps);
   const lines = [line("proration", part, bpsOf(prices.newMinor, bps))];
   return paid === 0 ? lines : [...lines, line("proration", `Paid for already, ${share}`, -paid)];

@@ -18,7 +18,7 @@ import { type ParkedPayments, parkedShape, parkedWire } from "../parked.ts";
 import { assertBillable, type QuoteDeps, quoteFor } from "../rates/quote.ts";
 import { MOST_MINOR } from "../rates/terms.ts";
 import { credit, type SettlementDeps } from "./settlement.ts";
-import { type TopupRow, topupShape, topupWire } from "./topup.ts";
+import { NEW_TOPUP, type TopupRow, topupShape, topupWire } from "./topup.ts";
 
 export interface OperatorPaymentDeps extends SettlementDeps, QuoteDeps {
   readonly invoices: SettlementDeps["invoices"] & Pick<InvoiceIssuer, "treatmentOf">;
@@ -133,27 +133,16 @@ function recordPayment(deps: OperatorPaymentDeps, caller: Caller, idOrSlug: stri
   assertBillable(org);
   const nowMs = clock.now();
   const row: TopupRow = {
+    ...NEW_TOPUP,
     id: newId("tup", nowMs),
     orgId: org.id,
-    status: "pending",
     source: "offline",
     gateway: "offline",
-
     gatewayRef: given.reference,
-    checkoutUrl: "",
-    paymentRef: "",
-    method: "",
-    feeMinor: 0,
-    invoiceId: "",
     quote: quoteFor(deps, org, given.amount_minor, nowMs),
-    refundedMinor: 0,
-    refundedMicroUsd: 0,
-    openDisputes: [],
     createdAtMs: nowMs,
     expiresAtMs: nowMs,
-    paidAtMs: null,
     idempotencyKey: key,
-    failure: "",
   };
   topups.put(row);
   const paid = credit(deps, row, { ref: given.reference, method: "", feeMinor: 0, paidAtMs: nowMs });

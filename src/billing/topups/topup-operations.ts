@@ -31,7 +31,7 @@ import {
   quoteShape,
   quoteWire,
 } from "../rates/quote.ts";
-import { isPaid, type TopupRow, topupShape, topupWire } from "./topup.ts";
+import { isPaid, NEW_TOPUP, type TopupRow, topupShape, topupWire } from "./topup.ts";
 import { lookNow, type TopupWatchDeps, watchTopup } from "./watch.ts";
 
 export interface TopupOperationDeps extends TopupWatchDeps, QuoteDeps {
@@ -195,26 +195,16 @@ function orderTopup(
   const gateway = mustGateway(deps, org);
   assertFew(deps, orgId, nowMs);
   const row: TopupRow = {
+    ...NEW_TOPUP,
     id: newId("tup", nowMs),
     orgId,
-    status: "pending",
     source: "checkout",
     gateway: gateway.id,
     gatewayRef: "",
-    checkoutUrl: "",
-    paymentRef: "",
-    method: "",
-    feeMinor: 0,
-    invoiceId: "",
     quote: quoteFor(deps, org, amountMinor, nowMs),
-    refundedMinor: 0,
-    refundedMicroUsd: 0,
-    openDisputes: [],
     createdAtMs: nowMs,
     expiresAtMs: nowMs + CHECKOUT_MS,
-    paidAtMs: null,
     idempotencyKey,
-    failure: "",
   };
   topups.put(row);
   const payload = { topupId: row.id };

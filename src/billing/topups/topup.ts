@@ -69,6 +69,21 @@ export interface TopupRow {
   readonly failure: string;
 }
 
+/** What all top-ups begin with. */
+export const NEW_TOPUP = {
+  status: "pending",
+  checkoutUrl: "",
+  paymentRef: "",
+  method: "",
+  feeMinor: 0,
+  invoiceId: "",
+  refundedMinor: 0,
+  refundedMicroUsd: 0,
+  openDisputes: [],
+  paidAtMs: null,
+  failure: "",
+} as const satisfies Partial<TopupRow>;
+
 /** What a paid top-up is, by what was refunded and disputed. */
 export function settledStatus(row: Pick<TopupRow, "openDisputes" | "refundedMinor" | "quote">): TopupStatus {
   if (row.openDisputes.length > 0) return "disputed";

@@ -4,6 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import type { AwsKeys, Credential, ServiceAccount } from "../../base/endpoint.ts";
+import { jsonIn } from "../../base/json.ts";
 import type { ProviderEntry } from "./schema.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -102,12 +103,8 @@ async function readServiceAccount(file: string): Promise<{ readonly credential: 
   } catch {
     return "cannot be read";
   }
-  let key: unknown;
-  try {
-    key = JSON.parse(text);
-  } catch {
-    return "is no JSON";
-  }
+  const key = jsonIn(text);
+  if (key === undefined) return "is no JSON";
   const member = (name: string): string => {
     const value: unknown = typeof key === "object" && key !== null ? Reflect.get(key, name) : undefined;
     return typeof value === "string" ? value : "";

@@ -1,5 +1,6 @@
 /** Reads the JSON that an import names, from a file or by http(s): bounded in bytes and time. */
 import { open } from "node:fs/promises";
+import { jsonIn } from "../../base/json.ts";
 import { nextPage } from "../../catalog/import/openrouter.ts";
 
 export interface SourceBounds {
@@ -87,9 +88,7 @@ async function readBounded(path: string, { maxBytes }: SourceBounds): Promise<st
 }
 
 function jsonOf(text: string, source: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error(`${source} is no JSON`);
-  }
+  const value = jsonIn(text);
+  if (value === undefined) throw new Error(`${source} is no JSON`);
+  return value;
 }

@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { ServiceAccount } from "../../base/endpoint.ts";
+import { jsonIn } from "../../base/json.ts";
 import type { Answer } from "./ask.ts";
 
 export interface AccessTokens {
@@ -90,10 +91,6 @@ async function privateKeyOf({ privateKey }: ServiceAccount) {
 }
 
 function membersOf(text: string): { access_token?: unknown; expires_in?: unknown } {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {};
-  }
+  const value = jsonIn(text);
+  return typeof value === "object" && value !== null ? value : {};
 }

@@ -4,7 +4,6 @@
  */
 
 import { converseReport } from "../extras/reports.ts";
-import { utf8Of } from "../json/json.ts";
 import type { Report } from "../neutral/asked-extras.ts";
 import type { UpstreamError } from "../neutral/contract.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
@@ -13,6 +12,7 @@ import {
   isObject,
   type JsonObject,
   objectOf,
+  parsed,
   type StreamReader,
   stringOf,
 } from "../neutral/reader.ts";
@@ -199,15 +199,5 @@ export class ConverseStreamReader implements StreamReader {
     this.complete = true;
     const reason = readStop(stopReason, this.#calls);
     this.#emit({ type: "stop", choice: 0, stop: { reason } });
-  }
-}
-
-/** Undefined where the payload is no JSON object. */
-function parsed(payload: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(utf8Of(payload));
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -1,5 +1,6 @@
 /** The native request in neutral terms, which has the same parts under other names. */
 import { fail } from "../../base/errors.ts";
+import { jsonIn } from "../../base/json.ts";
 import type { ClientRequest } from "../format.ts";
 import type {
   Citation,
@@ -130,11 +131,8 @@ function mediaOf({ data, media_type: mediaType, url, file_id: id }: Media, at: s
 
 function argumentsOf(text: string, at: string): string {
   if (text === "") return "{}";
-  try {
-    JSON.parse(text);
-  } catch {
+  if (jsonIn(text) === undefined)
     throw fail("invalid_value", `${at}/arguments is not JSON.`, { param: `${at}/arguments` });
-  }
   return text;
 }
 

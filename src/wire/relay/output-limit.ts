@@ -3,6 +3,7 @@
  * asked for it (`hold: fit`).
  */
 import type { Dialect, Endpoint } from "../../base/endpoint.ts";
+import { jsonIn } from "../../base/json.ts";
 import { leastLimitFor, takesEffort } from "../claude.ts";
 import { familyOf } from "../converse/models.ts";
 import type { ClientRequest } from "../format.ts";
@@ -155,16 +156,8 @@ function bodyAt({ bytes, members }: ClientRequest, paths: Paths): object {
   return Object.fromEntries(
     members
       .filter(({ key, valueStart, valueEnd }) => isSeen(key) && valueEnd - valueStart <= MOST_BYTES)
-      .map(({ key, valueStart, valueEnd }) => [key, parsed(bytes.toString("latin1", valueStart, valueEnd))]),
+      .map(({ key, valueStart, valueEnd }) => [key, jsonIn(bytes.toString("latin1", valueStart, valueEnd))]),
   );
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }
 
 const mostIn = (body: object, paths: Paths): number =>

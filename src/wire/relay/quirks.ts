@@ -4,6 +4,7 @@
  */
 import type { BodyQuirks, Dialect, Provider, ProviderQuirks } from "../../base/endpoint.ts";
 import { type Edit, type Member, memberOf } from "../json/json.ts";
+import { isObject } from "../neutral/reader.ts";
 import { holdsSettled, NO_PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 
 export interface FittedBody {
@@ -121,6 +122,3 @@ function joined(name: string, body: Record<string, unknown>, value: unknown): un
   const ours = body[name];
   return isObject(ours) && isObject(value) ? { ...ours, ...value } : value;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

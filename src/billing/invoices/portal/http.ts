@@ -3,6 +3,7 @@
  * simulated portal, or a service provider on a private network that speaks the same. Answers are bounded in time and bytes.
  */
 import { z } from "zod";
+import { jsonIn } from "../../../base/json.ts";
 import type { EInvoicePayload } from "./e-invoice.ts";
 import { type EInvoicePortal, PortalError, type Registration } from "./portal.ts";
 
@@ -80,7 +81,7 @@ async function ask(url: string, stop: AbortSignal, body?: object): Promise<Answe
   }
   if (status === 401 || status === 403 || status === 429)
     throw new PortalError("refused", `the portal answered ${status}`);
-  const answer = answerShape.safeParse(jsonOf(text));
+  const answer = answerShape.safeParse(jsonIn(text));
   if (status >= 500 || !answer.success)
     throw new PortalError("unclear", `the portal answered ${status} in no known form`);
   return answer.data;
@@ -95,14 +96,6 @@ async function boundedText({ body }: Response): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function registrationOf(data: unknown): Registration {

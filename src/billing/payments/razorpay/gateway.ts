@@ -20,6 +20,7 @@ import {
   type MandateOrder,
   type Method,
   type Notice,
+  orMissing,
   type Payment,
   type PaymentGateway,
   type RefundOrder,
@@ -211,15 +212,11 @@ export class RazorpayGateway implements PaymentGateway {
   }
 
   async #token(customer: string, tokenId: string, call: Reading): Promise<entities.TokenEntity | "gone"> {
-    try {
-      return await this.#read("read a token", tokenId, call, {
-        answer: entities.tokenEntity,
-        run: (razorpay) => razorpay.customers.fetchToken(customer, tokenId),
-      });
-    } catch (error) {
-      if (error instanceof GatewayError && error.kind === "missing") return "gone";
-      throw error;
-    }
+    const read = this.#read("read a token", tokenId, call, {
+      answer: entities.tokenEntity,
+      run: (razorpay) => razorpay.customers.fetchToken(customer, tokenId),
+    });
+    return (await orMissing(read)) ?? "gone";
   }
 
   async cancelMandate(mandate: Pick<GatewayMandate, "ref" | "tokenRef">, call: GatewayCall): Promise<void> {

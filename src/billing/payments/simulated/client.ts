@@ -1,5 +1,6 @@
 /** Calls to the `simulated` payment service: JSON over HTTP, each at most ten seconds, answers checked before they are used. */
 import { z } from "zod";
+import { jsonIn } from "../../../base/json.ts";
 import { boundedFetch } from "../bounded-fetch.ts";
 import { answerError, declined, noAnswer, unreadable } from "../failure.ts";
 import type { GatewayCall } from "../gateway.ts";
@@ -49,7 +50,7 @@ export class SimulatedClient {
     const what = `simulated: ${request.what}`;
     const hasEffect = method === "POST";
     const { status, text, retryAfter } = await this.#send(what, request, hasEffect);
-    const json = jsonOf(text);
+    const json = jsonIn(text);
     if (status >= 400) {
       const { code, message } = errorBody.safeParse(json).data?.error ?? { code: "", message: "" };
       if (status === 400 && request.mayDecline === true && code !== "idempotency_error")
@@ -82,13 +83,5 @@ export class SimulatedClient {
     } catch (error) {
       throw noAnswer(what, hasEffect, error);
     }
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
