@@ -152,7 +152,7 @@ export function fail(kind: ErrorName, message: string, extras?: ErrorExtras): We
 }
 
 /**
- * What was looked for, where it was found.
+ * Returns the row, or whatever else a caller has looked up, where the look-up found it.
  * @param what it is, after "There is no such"; @param param JSON pointer of what names it in the request, where that is in a body
  * @throws WeirError `not_found`, also where it belongs to others: they are not told that it exists
  */

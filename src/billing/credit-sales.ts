@@ -53,7 +53,7 @@ export interface SalesPorts
 export interface OpenSales {
   /** With what operations work. */
   readonly offered: BillingDeps;
-  /** With what is followed that a payment gateway tells. */
+  /** The tables and ports that handlers of a payment gateway's notices work with. */
   readonly followed: NoticeDeps;
   readonly autoTopups: OpenAutoTopups;
 }

@@ -49,7 +49,7 @@ export interface BillingPorts {
   readonly trail: Trail;
   /** The same events, heard too: of orgs that close, of mandates that become active. */
   readonly events: Pick<Events, "emit" | "listen">;
-  /** Work at payment gateways, and what is due later. */
+  /** Jobs that ask payment gateways, and those that are due later. */
   readonly jobs: Jobs;
   readonly accounts: AccountTables;
   /** Requests to the operator: a correction of an invoice is one. */

@@ -85,7 +85,8 @@ function end(deps: MembershipDeps, caller: Caller, member: MemberRow, person: Us
   const { people } = accounts;
   const before = memberWire(member, person);
   people.removeMember(member);
-  noteAndEmit(trail, caller, memberRemoved, { act: "member.remove", target: person.id, before });
+  const { orgId } = member;
+  noteAndEmit(trail, caller, memberRemoved, { act: "member.remove", target: person.id, before, orgId });
   if (people.membershipsOf(person.id).length > 0) return person.id;
   endSessions(person.id);
   if (person.status !== "invited") return person.id;
@@ -105,7 +106,7 @@ function add(deps: MembershipDeps, caller: Caller, row: ScimUserRow, person: Use
   };
   accounts.people.putMember(member);
   const after = memberWire(member, person);
-  noteAndEmit(trail, caller, memberAdded, { act: "member.add", target: person.id, after });
+  noteAndEmit(trail, caller, memberAdded, { act: "member.add", target: person.id, after, orgId: row.orgId });
 }
 
 const roleFor = ({ tables }: MembershipDeps, row: ScimUserRow) =>

@@ -106,7 +106,7 @@ export const operation = <
   op: Operation<P, Q, B, O>,
 ): Operation<P, Q, B, O> => op;
 
-/** What a room offers under a name, which is its `operationId` in OpenAPI: verb first, such as `createKey`. */
+/** An operation or a stream with the name under which its room offers it: its `operationId` in OpenAPI, verb first, such as `createKey`. */
 export type Named<T> = T & { readonly name: string };
 
 /** An operation of any schemas, as stored in a route table. */
