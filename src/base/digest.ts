@@ -1,5 +1,6 @@
 /** SHA-256 of bodies and names. A large body takes tens of milliseconds, which other calls must not wait for (T54). */
 import { createHash, hash } from "node:crypto";
+import { setImmediate as turn } from "node:timers/promises";
 
 /** Hashed in one go: less than a millisecond. */
 const SLICE_BYTES = 512 * 1024;
@@ -32,8 +33,6 @@ async function inSlices(parts: readonly Uint8Array[]): Promise<string> {
   }
   return sum.digest("hex");
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
  * Hashes the name of an end user or session, so that it is distinguishable within an org but never stored. Empty stays

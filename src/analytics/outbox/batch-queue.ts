@@ -3,6 +3,7 @@
  * batch is a range of numbers with a token; it is written to disk before its first insertion. So every retry, also after
  * kill -9, inserts the same rows under the same token.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Log, Store, Table } from "../../store/store.ts";
 
 /** Rows `first` to `last`, both inclusive. Numbers in between may be missing. */
@@ -202,5 +203,3 @@ export class BatchQueue implements Batches {
     return { rows, last };
   }
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -2,6 +2,7 @@
  * Separates a batch of outbox rows by table. Most rows are inserted unchanged and are only copied here; rows that need
  * redaction go through the finisher, off the event loop. A damaged row is reported and does not stop the others.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { REQUEST_COLUMNS } from "../../record/columns.ts";
 import { insertableRow } from "../../record/row.ts";
 import { RowBinaryReader, RowBinaryWriter } from "../../record/row-binary.ts";
@@ -123,8 +124,6 @@ export async function identified(rows: readonly Uint8Array[]): Promise<Identifie
   }
   return found;
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const withFinished = (
   direct: TableRows,

@@ -1,4 +1,5 @@
 /** Reads a provider's bill without holding up other work: a piece at a time. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { CsvError, parse } from "csv-parse";
 import { fail } from "../../base/errors.ts";
 import { jsonIn } from "../../base/json.ts";
@@ -15,8 +16,6 @@ const MOST_COLUMNS = 40;
 const MOST_RECORD = 20_000;
 /** Characters of a record with them: one of commas alone has no others, and is a list of as many cells. */
 const MOST_LINE = 3 * MOST_RECORD;
-
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** @throws WeirError 400 that names line and column */
 export async function* readCsv(format: BillFormat, text: string): AsyncGenerator<BillLine> {
