@@ -68,7 +68,7 @@ export function authorize(
  * A key that is sent must be a good one. A browser sends its cookie unasked, so one that opens nothing (any more) is as none.
  * @throws WeirError 401 or 403 for a key
  */
-function anyone(...[ports, route, params, seen]: Parameters<typeof identified>): Caller {
+const anyone: typeof identified = (ports, route, params, seen) => {
   const hasCookie = seen.cookie(ports.sessionCookie) !== undefined;
   if (seen.secret === undefined && !hasCookie) return nobody(seen.requestId, seen.origin);
   try {
@@ -78,7 +78,7 @@ function anyone(...[ports, route, params, seen]: Parameters<typeof identified>):
       return nobody(seen.requestId, seen.origin);
     throw error;
   }
-}
+};
 
 /** @throws WeirError 401 or 403, 404 for an org that the caller cannot see. */
 function identified(

@@ -84,9 +84,12 @@ function follow(deps: ForeignRefundDeps, ours: RefundRow, made: GatewayRefund): 
   if (topup === undefined) return;
   const isLast = ours.gatewayRef === ref;
   if (ours.status === "refunded" && isLast && state === "failed") {
-    park(deps, topup, made, "refund_failed_late", "came back after it had succeeded: its credit note stands");
+    park(deps, topup, made, {
+      reason: "refund_failed_late",
+      what: "came back after it had succeeded: its credit note stands",
+    });
   } else if (ours.status === "refunded" && !isLast && state !== "failed") {
-    park(deps, topup, made, "refund_does_not_fit", `was made a second time for ${ours.id}`);
+    park(deps, topup, made, { reason: "refund_does_not_fit", what: `was made a second time for ${ours.id}` });
   }
   if (state === "refunded") settleRefund(deps, ours.id, ref);
   // An earlier attempt may have failed while a later one is under way.
@@ -99,7 +102,7 @@ function adopt(deps: ForeignRefundDeps, topupId: string, made: GatewayRefund): v
   if (topup === undefined) return;
   const part = made.total.currency === topup.quote.currency && partOf(deps, topup, made.total.minor);
   if (!part) {
-    park(deps, topup, made, "refund_does_not_fit", "is more than the top-up has left");
+    park(deps, topup, made, { reason: "refund_does_not_fit", what: "is more than the top-up has left" });
     return;
   }
   deps.lots.advance(topup.orgId);
@@ -143,7 +146,7 @@ function park(
   { parked, clock }: ForeignRefundDeps,
   { id, orgId, gateway }: TopupRow,
   made: GatewayRefund,
-  ...[reason, what]: [reason: ParkedReason, what: string]
+  { reason, what }: { reason: ParkedReason; what: string },
 ): void {
   const { currency, minor } = made.total;
   const detail = `The payment gateway's refund of ${moneyText(minor, currency)} ${what}`;

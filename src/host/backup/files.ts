@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { type Dirent, lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { flushFolder, type ManifestFile } from "./manifest.ts";
+import { flushToDisk } from "../../base/process/flush-to-disk.ts";
+import type { ManifestFile } from "./manifest.ts";
 
 const PIECE_BYTES = 1024 * 1024;
 /** Small files wait for the disk more than for anything else. */
@@ -123,6 +124,6 @@ export function entriesBelow(folder: string): Dirent[] {
 /** The names of new files are on the disk too. */
 export function flushFolders(folder: string): void {
   for (const entry of entriesBelow(folder))
-    if (entry.isDirectory()) flushFolder(join(entry.parentPath, entry.name));
-  flushFolder(folder);
+    if (entry.isDirectory()) flushToDisk(join(entry.parentPath, entry.name));
+  flushToDisk(folder);
 }

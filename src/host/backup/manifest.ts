@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { flushToDisk } from "../../base/process/flush-to-disk.ts";
 
 export const MANIFEST = "manifest.json";
 /** Raised when an older release could not restore what a newer one wrote: 2 has the folders of several cells. */
@@ -73,7 +74,7 @@ export function writeManifest(folder: string, manifest: Manifest): void {
     closeSync(fd);
   }
   renameSync(`${path}.unfinished`, path);
-  flushFolder(folder);
+  flushToDisk(folder);
 }
 
 /** @param release of this program. @throws Error that names the file */
@@ -117,12 +118,3 @@ function isLater(release: string, than: string): boolean {
 
 const numbersOf = (release: string): number[] =>
   (/^\d+\.\d+\.\d+/.exec(release)?.[0] ?? "").split(".").map(Number);
-
-export function flushFolder(path: string): void {
-  const fd = openSync(path, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}

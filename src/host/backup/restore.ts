@@ -15,11 +15,12 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { flushToDisk } from "../../base/process/flush-to-disk.ts";
 import { assertRoom } from "../../store/copying/copy.ts";
 import { diskPath, lmdbPath } from "../../store/recovery/inspection.ts";
 import { openStore } from "../../store/store.ts";
 import { copyFile, eachOf, flushFolders } from "./files.ts";
-import { flushFolder, type Manifest, type ManifestFile, readManifest } from "./manifest.ts";
+import { type Manifest, type ManifestFile, readManifest } from "./manifest.ts";
 import { markRestored } from "./marker.ts";
 import { isSame, proveAll } from "./proof.ts";
 import { markRedisRestored } from "./redis-files.ts";
@@ -131,10 +132,10 @@ function moveUp(building: string, dataDir: string): void {
   const own = [last, `${last}-lock`, diskPath(building)].map((path) => basename(path));
   for (const name of readdirSync(building))
     if (!own.includes(name)) renameSync(join(building, name), join(dataDir, name));
-  flushFolder(dataDir);
+  flushToDisk(dataDir);
   renameSync(last, lmdbPath(dataDir));
   rmSync(building, { recursive: true, force: true });
-  flushFolder(dataDir);
+  flushToDisk(dataDir);
 }
 
 function withReason(error: unknown, dataDir: string): unknown {

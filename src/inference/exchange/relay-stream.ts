@@ -13,7 +13,7 @@ import { passingBytes } from "../../wire/json/latin1.ts";
 import type { TierNames } from "../../wire/neutral/asked-extras.ts";
 import { failure, reportedFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import { streamType } from "../upstream/paths.ts";
-import type { UpstreamHeaders } from "../upstream/upstreams.ts";
+import type { AnswerHeaders } from "../upstream/upstreams.ts";
 import type { Cover, ReservedCall } from "./call.ts";
 import { streamHeaders } from "./headers.ts";
 import type { Delivered } from "./outcome.ts";
@@ -99,7 +99,7 @@ export class StreamRelay extends Relay {
     this.#send(Buffer.from(this.#call.incoming.format.keepAlive), nowMs);
   }
 
-  override onHead(status: number, headers: UpstreamHeaders): void {
+  override onHead(status: number, headers: AnswerHeaders): void {
     super.onHead(status, headers);
     if (!this.answering) return;
     const type = String(headers["content-type"] ?? "").toLowerCase();

@@ -7,7 +7,7 @@ import type { Passage } from "../../wire/format.ts";
 import type { TierNames } from "../../wire/neutral/asked-extras.ts";
 import { readErrorBody } from "../../wire/neutral/upstream-error.ts";
 import { retryAfterOf, statusFailure, type UpstreamFailure } from "../upstream/failure.ts";
-import type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "../upstream/upstreams.ts";
+import type { AnswerHeaders, UpstreamCall, UpstreamHandler } from "../upstream/upstreams.ts";
 import type { ReservedCall } from "./call.ts";
 import type { RelayEnd } from "./outcome.ts";
 import type { HoldDeps } from "./reservation/holds.ts";
@@ -64,7 +64,7 @@ export abstract class Relay implements UpstreamHandler {
   protected readonly deps: RelayDeps;
   protected readonly host: RelayHost;
   protected upstream: UpstreamCall | undefined;
-  protected headers: UpstreamHeaders = {};
+  protected headers: AnswerHeaders = {};
   protected over = false;
 
   constructor(deps: RelayDeps, host: RelayHost) {
@@ -94,7 +94,7 @@ export abstract class Relay implements UpstreamHandler {
   abstract onData(chunk: Buffer): void;
   abstract onEnd(): void;
 
-  onHead(status: number, headers: UpstreamHeaders): void {
+  onHead(status: number, headers: AnswerHeaders): void {
     this.status = status;
     this.headers = headers;
   }

@@ -2,14 +2,15 @@
  * Small non-streamed requests: a token count, an access token. Bounded in time and size.
  */
 import { fail, type WeirError } from "../../base/errors.ts";
-import { DispatchedCall, type UpstreamHandler, type UpstreamHeaders } from "./call.ts";
+import { DispatchedCall, type UpstreamHandler } from "./call.ts";
 import type { UpstreamFailure } from "./failure.ts";
+import type { AnswerHeaders } from "./http/answer-head.ts";
 import type { ConnectionPool } from "./http/pool.ts";
 import { requestHead } from "./http/request.ts";
 
 export interface Answer {
   readonly status: number;
-  readonly headers: UpstreamHeaders;
+  readonly headers: AnswerHeaders;
   readonly body: Buffer;
 }
 
@@ -25,7 +26,7 @@ export function wholeAnswer(start: (call: DispatchedCall) => void, timeoutMs: nu
     const chunks: Buffer[] = [];
     let bytes = 0;
     let status = 0;
-    let headers: UpstreamHeaders = {};
+    let headers: AnswerHeaders = {};
     const over = () => clearTimeout(timer);
     const give = (error: WeirError) => {
       over();

@@ -6,11 +6,9 @@ import { failure, networkFailure, type UpstreamFailure } from "./failure.ts";
 import type { AnswerHeaders } from "./http/answer-head.ts";
 import type { AnswerHandler, OpenConnection } from "./http/connection.ts";
 
-export type UpstreamHeaders = AnswerHeaders;
-
 /** Events of a call, in this order: `onHead` once, `onData` any number of times, then one of `onEnd` and `onFailure`. */
 export interface UpstreamHandler {
-  onHead(status: number, headers: UpstreamHeaders): void;
+  onHead(status: number, headers: AnswerHeaders): void;
   /** The next read overwrites the chunk's memory: a handler copies what it keeps. */
   onData(chunk: Buffer): void;
   onEnd(): void;

@@ -15,7 +15,8 @@ import { openPools } from "./pools.ts";
 import { type RequestTemplate, RequestTemplates } from "./request-templates.ts";
 
 export type { Answer } from "./ask.ts";
-export type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "./call.ts";
+export type { UpstreamCall, UpstreamHandler } from "./call.ts";
+export type { AnswerHeaders } from "./http/answer-head.ts";
 
 export interface UpstreamRequest {
   readonly endpoint: Endpoint;

@@ -4,9 +4,9 @@
  * of JSON (`CopyMoment`) once the transaction is open, and then copies row by row, so that bytes of removed rows are left behind. The copy has
  * the progress of a clean stop, because the journal is not copied. It ends when its parent does. Exit code 1 for anything else.
  */
-import { closeSync, fsyncSync, openSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import { type Key, open, type RootDatabase, type Transaction } from "lmdb";
+import { flushToDisk } from "../../base/process/flush-to-disk.ts";
 import type { Progress } from "../journal/survey.ts";
 import { packChecked } from "../lmdb/checked.ts";
 import { PROGRESS, PROGRESS_KEY, readProgress } from "../lmdb/lmdb.ts";
@@ -74,9 +74,7 @@ try {
   const moment: CopyMoment = { applied: progress.applied, kept: progress.kept };
   process.stdout.write(`${JSON.stringify(moment)}\n`);
   copy(seen, progress, to, isWanted);
-  const fd = openSync(to, "r+");
-  fsyncSync(fd);
-  closeSync(fd);
+  flushToDisk(to, "r+");
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);

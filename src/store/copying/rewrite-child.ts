@@ -3,9 +3,9 @@
  * Started by rewrite.ts. It claims the folder in that process's name first, so that no other opens the file meanwhile, and ends
  * when that process does. Exit codes: `IN_USE` and, for anything else, 1.
  */
-import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Key, open, type RootDatabase } from "lmdb";
+import { flushToDisk } from "../../base/process/flush-to-disk.ts";
 import { CLAIMS, claimDirectory } from "../lmdb/lock.ts";
 import { MOST_TABLES } from "../recovery/inspection.ts";
 import { copyRows, RAW, type RawTable } from "./copy-rows.ts";
@@ -44,9 +44,7 @@ try {
 try {
   removeUnfinished(dataDir);
   copy(source, to, isWanted);
-  const fd = openSync(to, "r+");
-  fsyncSync(fd);
-  closeSync(fd);
+  flushToDisk(to, "r+");
 } catch (error) {
   removeUnfinished(dataDir, to);
   ended(error, 1);

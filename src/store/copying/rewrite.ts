@@ -6,18 +6,10 @@
  * failure, such as a full disk, which is told and stops nothing.
  */
 import { spawnSync } from "node:child_process";
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from "node:fs";
+import { existsSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { flushToDisk } from "../../base/process/flush-to-disk.ts";
 import { lmdbPath } from "../recovery/inspection.ts";
 import { IN_USE, newNextPath, removeUnfinished } from "./rewrite-files.ts";
 
@@ -65,13 +57,8 @@ export const rewritingOf = (
 export const forgetAsked = (dataDir: string): void => rmSync(notePath(dataDir), { force: true });
 
 function ask(dataDir: string): void {
-  const fd = openSync(notePath(dataDir), "w", 0o600);
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  flushFolder(dataDir);
+  flushToDisk(notePath(dataDir), "w");
+  flushToDisk(dataDir);
 }
 
 /**
@@ -139,7 +126,7 @@ function replaceBy(next: string, dataDir: string): void {
   renameSync(next, path);
   // It belongs to the old file, and an opener makes it anew.
   rmSync(`${path}-lock`, { force: true });
-  flushFolder(dataDir);
+  flushToDisk(dataDir);
   rmSync(`${next}-lock`, { force: true });
 }
 
@@ -148,12 +135,3 @@ export const identityOf = (dataDir: string): string | undefined => {
   const found = statSync(lmdbPath(dataDir), { throwIfNoEntry: false });
   return found && `${found.dev}:${found.ino}`;
 };
-
-function flushFolder(path: string): void {
-  const fd = openSync(path, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}

@@ -86,13 +86,11 @@ async function hourOf(client: RazorpayClient, hour: Day, call: Reading): Promise
 
 /** All members of a list, page by page. */
 export async function* pages<T>(
-  ...[client, what, item, { signal }, run]: [
-    client: RazorpayClient,
-    what: string,
-    item: z.ZodType<T>,
-    call: Reading,
-    run: (razorpay: Razorpay, page: { readonly count: number; readonly skip: number }) => Promise<unknown>,
-  ]
+  client: RazorpayClient,
+  what: string,
+  item: z.ZodType<T>,
+  { signal }: Reading,
+  run: (razorpay: Razorpay, page: { readonly count: number; readonly skip: number }) => Promise<unknown>,
 ): AsyncGenerator<T> {
   for (let skip = 0; ; skip += MAX_PAGE) {
     const { items } = await client.ask({

@@ -299,12 +299,10 @@ export class RazorpayGateway implements PaymentGateway {
   }
 
   async #read<T>(
-    ...[what, ref, { signal }, ask]: [
-      what: string,
-      ref: string,
-      call: Reading,
-      ask: Pick<RazorpayAsk<T>, "answer" | "run">,
-    ]
+    what: string,
+    ref: string,
+    { signal }: Reading,
+    ask: Pick<RazorpayAsk<T>, "answer" | "run">,
   ): Promise<T> {
     assertId(ref, what);
     return this.#client.ask({ what, hasEffect: false, call: { signal }, ...ask });

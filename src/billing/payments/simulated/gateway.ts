@@ -72,26 +72,31 @@ export class SimulatedGateway implements PaymentGateway {
   }
 
   async readCheckout(ref: string, call: Reading): Promise<Checkout> {
-    const path = `/checkouts/${part(ref)}`;
+    const path = `/checkouts/${encodeURIComponent(ref)}`;
     const checkout = await this.#get("read a checkout", path, answers.checkoutAnswer, call);
     return { ...checkout, payments: checkout.payments.map(paymentOf) };
   }
 
   async expireCheckout(ref: string, call: GatewayCall): Promise<void> {
-    const path = `/checkouts/${part(ref)}/expire`;
-    await this.#post("end a checkout", path, {}, answers.anyAnswer, call, true);
+    const path = `/checkouts/${encodeURIComponent(ref)}/expire`;
+    await this.#post("end a checkout", path, {}, answers.anyAnswer, { ...call, mayDecline: true });
   }
 
   async readPayment(ref: string, call: Reading): Promise<Payment> {
-    const path = `/payments/${part(ref)}`;
+    const path = `/payments/${encodeURIComponent(ref)}`;
     return paymentOf(await this.#get("read a payment", path, answers.paymentAnswer, call));
   }
 
   async capture(ref: string, total: Payment["total"], call: GatewayCall): Promise<Payment> {
-    const path = `/payments/${part(ref)}/capture`;
+    const path = `/payments/${encodeURIComponent(ref)}/capture`;
     try {
       const body = { total };
-      return paymentOf(await this.#post("capture a payment", path, body, answers.paymentAnswer, call, true));
+      return paymentOf(
+        await this.#post("capture a payment", path, body, answers.paymentAnswer, {
+          ...call,
+          mayDecline: true,
+        }),
+      );
     } catch (error) {
       // It was captured before.
       const payment = await this.readPayment(ref, call).catch(() => undefined);
@@ -101,20 +106,23 @@ export class SimulatedGateway implements PaymentGateway {
   }
 
   refund(order: RefundOrder, call: GatewayCall): Promise<GatewayRefund> {
-    return this.#post("refund a payment", "/refunds", order, answers.refundAnswer, call, true);
+    return this.#post("refund a payment", "/refunds", order, answers.refundAnswer, {
+      ...call,
+      mayDecline: true,
+    });
   }
 
   async refundsOf(paymentRef: string, call: Reading): Promise<readonly GatewayRefund[]> {
-    const path = `/payments/${part(paymentRef)}/refunds`;
+    const path = `/payments/${encodeURIComponent(paymentRef)}/refunds`;
     return (await this.#get("list refunds", path, answers.refundsAnswer, call)).data;
   }
 
   readRefund(ref: string, call: Reading): Promise<GatewayRefund> {
-    return this.#get("read a refund", `/refunds/${part(ref)}`, answers.refundAnswer, call);
+    return this.#get("read a refund", `/refunds/${encodeURIComponent(ref)}`, answers.refundAnswer, call);
   }
 
   readDispute(ref: string, call: Reading): Promise<Dispute> {
-    return this.#get("read a dispute", `/disputes/${part(ref)}`, answers.disputeAnswer, call);
+    return this.#get("read a dispute", `/disputes/${encodeURIComponent(ref)}`, answers.disputeAnswer, call);
   }
 
   registerMandate(order: MandateOrder, call: GatewayCall): Promise<HostedPage> {
@@ -122,11 +130,17 @@ export class SimulatedGateway implements PaymentGateway {
   }
 
   readMandate(ref: string, call: Reading): Promise<GatewayMandate> {
-    return this.#get("read a mandate", `/mandates/${part(ref)}`, answers.mandateAnswer, call);
+    return this.#get("read a mandate", `/mandates/${encodeURIComponent(ref)}`, answers.mandateAnswer, call);
   }
 
   async cancelMandate({ ref }: Pick<GatewayMandate, "ref" | "tokenRef">, call: GatewayCall): Promise<void> {
-    await this.#post("cancel a mandate", `/mandates/${part(ref)}/cancel`, {}, answers.anyAnswer, call);
+    await this.#post(
+      "cancel a mandate",
+      `/mandates/${encodeURIComponent(ref)}/cancel`,
+      {},
+      answers.anyAnswer,
+      call,
+    );
   }
 
   async prepareDebit({ reference, mandate, total }: DebitOrder, call: GatewayCall): Promise<string> {
@@ -136,14 +150,14 @@ export class SimulatedGateway implements PaymentGateway {
 
   /** @throws GatewayError `declined` */
   async confirmDebit(preparedRef: string, _order: DebitOrder, call: GatewayCall): Promise<Payment> {
-    const path = `/debits/${part(preparedRef)}/confirm`;
+    const path = `/debits/${encodeURIComponent(preparedRef)}/confirm`;
     const payment = paymentOf(await this.#post("confirm a debit", path, {}, answers.paymentAnswer, call));
     if (payment.failure !== null) throw declined("simulated: confirm a debit", payment.failure);
     return payment;
   }
 
   async readDebit(preparedRef: string, call: Reading): Promise<Payment | undefined> {
-    const path = `/payments/${part(preparedRef)}`;
+    const path = `/payments/${encodeURIComponent(preparedRef)}`;
     const payment = await this.#get("read a debit", path, answers.paymentAnswer, call);
     return payment.state === "prepared" ? undefined : paymentOf(payment);
   }
@@ -190,21 +204,15 @@ export class SimulatedGateway implements PaymentGateway {
   }
 
   #post<T>(
-    ...[what, path, body, answer, call, mayDecline = false]: [
-      what: string,
-      path: string,
-      body: unknown,
-      answer: z.ZodType<T>,
-      call: GatewayCall,
-      mayDecline?: boolean,
-    ]
+    what: string,
+    path: string,
+    body: unknown,
+    answer: z.ZodType<T>,
+    { mayDecline = false, ...call }: GatewayCall & { readonly mayDecline?: boolean },
   ): Promise<T> {
     return this.#client.ask({ what, method: "POST", path, body, answer, call, mayDecline });
   }
 }
-
-/** An id in a path. */
-const part = (ref: string): string => encodeURIComponent(ref);
 
 const dayQuery = ({ fromMs, toMs }: Day): string => `from_ms=${fromMs}&to_ms=${toMs}`;
 
