@@ -1,5 +1,5 @@
 /**
- * Ports: what an org's plan allows (catalog) and what a project has spent (limits).
+ * Ports: what an org's plan allows, by the installation's settings, and what a project has spent, by its budgets.
  */
 
 import type { MaybePromise } from "../base/maybe-promise.ts";

@@ -1,4 +1,4 @@
-/** The value that JSON text stands for; undefined where it is no JSON, for no JSON stands for undefined. */
+/** The value of a JSON text. Undefined where the text is not JSON: no JSON text has that value. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Pages of lists that are read row by row, newest first; service.md, "Paging rules". */
+/** Pages of lists that are read row by row, newest first. */
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { Cursors } from "./cursor.ts";

@@ -26,7 +26,7 @@ export interface RatePorts {
 export interface OpenRates {
   readonly fx: FxTable;
   readonly terms: BillingTerms;
-  /** Once all that hears of rates is open: puts the job that reads them, where they are read. */
+  /** Once sales are open, and before jobs start: puts the job that reads rates, where `FX_URL` says from where. */
   begin(): Promise<void>;
 }
 

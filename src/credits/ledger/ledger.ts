@@ -1,6 +1,6 @@
 /**
  * The ledger's tables: entries by [org, seq], and two small indexes of posted (non-settle) entries only, so that a
- * settle costs one put. Reads see committed rows; credits.ts handles uncommitted ones.
+ * settle costs one put. Reads see committed rows; `accounts.ts` has uncommitted ones.
  */
 import type { Store } from "../../store/store.ts";
 import {

@@ -1,6 +1,6 @@
 /**
- * A good call of every route: values for its path, a body. Tests that walk the route table take them from here, so a route that
- * is added needs an entry here and no more.
+ * A good call of every route: values for its path, a body. Tests that walk the route table take them from here. A route that is good
+ * without these needs no entry; another one needs no more than that.
  */
 import { readRouteTable } from "../../../scripts/route-table.ts";
 import type { Role } from "../../../src/account/roles.ts";

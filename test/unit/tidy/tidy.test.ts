@@ -87,7 +87,7 @@ const SINS: Readonly<Record<string, string>> = {
       `// Part.\nexport const part = ${i};\n`,
     ]),
   ),
-  "src/credits/README.md": "line\n".repeat(41),
+  "src/credits/README.md": `\`purse.ts\` \`ledger/ledger.ts\` \`src/main.ts\`\n${"line\n".repeat(40)}`,
   "bench/string-utils.ts": `// Bench.\nimport "undici";\n\n// ${"TO"}DO later\n${"//\n".repeat(400)}`,
   "test/pay.test.ts": `// @ts-${"ignore"}\ntest("T24, T1: one admitted", () => "T25");\ntest.each([1])(\`T26, O8: \${1}\`, () => {});\n`,
   "test/unit/attic/pay.test.ts": "// Whole.\nawait testGateway();\n",
@@ -107,7 +107,7 @@ const SINS: Readonly<Record<string, string>> = {
   "test/timed/attic/timing.ts": "await new Promise((done) => setTimeout(done, performance.now()));\n",
   "docs/traps.md": "- **T24** One is admitted.\n",
   "docs/pictures/wings.dot":
-    'digraph { record wire store outbound workers credits routing analytics catalog billing inference cluster attic "edge" -> { account base } "edge" -> account }\n',
+    'digraph { record wire store outbound workers credits routing analytics catalog billing inference cluster attic edge [style=dashed]; "edge" -> { account base } "edge" -> account }\n',
   "docs/pictures/call.dot":
     'digraph { edge [style=dashed]; "src/edge/server.ts" -> { "src/account"; "src/wire" } "src/gone" }\n',
   "docs/architecture.md":
@@ -185,6 +185,7 @@ describe("each rule finds what breaks it", () => {
     ["a number in a test's title", ["test/pay.test.ts:1"]],
     // It lacks a wing and an arrow, and has a folder that is no wing, an arrow that is not so, and one twice.
     ["the picture of the wings", new Array<string>(5).fill("docs/pictures/wings.dot:1")],
+    ["a README of src names files", ["src/credits/README.md:1"]],
     ["a dashed arrow in the picture of a call", ["docs/pictures/call.dot:1"]],
     [
       "docs/architecture.md and its pictures name",

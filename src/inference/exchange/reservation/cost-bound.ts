@@ -118,7 +118,7 @@ function costBound(
 ): number {
   const { prices } = endpoint;
   const promptTokens = promptBound(endpoint, facts, textTokens, extra.isRead);
-  // Each cost line may round up by half a micro: one more for each kind of line.
+  // Each line of tokens may round up by half a micro, and each of the two sums down: 4 is enough for eight lines. Units round as here.
   return (
     lineMicroUsd(promptTokens, extra.input) +
     lineMicroUsd(outputTokens, extra.output) +
