@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { extrasTable } from "../../../scripts/extras-table.ts";
 import type { UnitPrices } from "../../../src/base/money.ts";
 import { SERVER_TOOL_NAMES, SINGLE_TIERS, tierNameFault } from "../../../src/catalog/models/extra-names.ts";
-import { extrasTable } from "../../../src/wire/extras/document.ts";
 import type { MemberRow } from "../../../src/wire/extras/rows.ts";
 import { sift } from "../../../src/wire/extras/sift.ts";
 import { DIALECT_ROWS } from "../../../src/wire/extras/tables.ts";
