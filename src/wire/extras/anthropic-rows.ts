@@ -1,5 +1,5 @@
 /** Rows of the messages dialect, and the betas that cost nothing. */
-import { type DialectRows, FREE, ROUTED } from "./rows.ts";
+import { type DialectRows, FREE, GEO, PLUGINS, pricedTool, ROUTED, SPEED } from "./rows.ts";
 
 const CLAUDE = "https://platform.claude.com/docs/en";
 const TOOLS = `${CLAUDE}/agents-and-tools/tool-use`;
@@ -12,16 +12,8 @@ export const MESSAGES_ROWS: DialectRows = {
       row: { is: "tier", aspect: "tier", words: { auto: "", standard_only: "" } },
       source: `${CLAUDE}/api/service-tiers`,
     },
-    {
-      of: "speed",
-      row: { is: "tier", aspect: "speed", words: { standard: "", fast: "fast" } },
-      source: `${CLAUDE}/build-with-claude/fast-mode`,
-    },
-    {
-      of: "inference_geo",
-      row: { is: "tier", aspect: "geo", words: { global: "", us: "us" } },
-      source: `${CLAUDE}/manage-claude/data-residency`,
-    },
+    { of: "speed", row: SPEED, source: `${CLAUDE}/build-with-claude/fast-mode` },
+    { of: "inference_geo", row: GEO, source: `${CLAUDE}/manage-claude/data-residency` },
     { of: "tools", row: { is: "tools" }, source: `${TOOLS}/overview` },
     {
       of: "mcp_servers",
@@ -58,16 +50,8 @@ export const MESSAGES_ROWS: DialectRows = {
     },
     { of: "anthropic_beta", row: { is: "betas" }, source: `${CLAUDE}/api/beta-headers` },
     { of: "betas", row: { is: "betas" }, source: `${CLAUDE}/api/beta-headers` },
-    {
-      of: "plugins",
-      row: { is: "tool", name: "web_search", isRead: true, assumed: 1, ids: ["web"] },
-      source: "https://openrouter.ai/docs/features/web-search",
-    },
-    {
-      of: "provider",
-      row: ROUTED,
-      source: "https://openrouter.ai/docs/features/provider-routing",
-    },
+    PLUGINS,
+    ROUTED,
   ],
   tools: [
     { of: "custom", row: FREE, source: `${TOOLS}/overview` },
@@ -79,27 +63,11 @@ export const MESSAGES_ROWS: DialectRows = {
     { of: "memory", row: FREE, source: `${TOOLS}/memory-tool` },
     { of: "tool_search_tool_regex", row: FREE, source: `${TOOLS}/tool-search-tool` },
     { of: "tool_search_tool_bm25", row: FREE, source: `${TOOLS}/tool-search-tool` },
-    {
-      of: "web_search",
-      row: { is: "tool", name: "web_search", isRead: true },
-      source: `${TOOLS}/web-search-tool`,
-    },
-    {
-      of: "web_fetch",
-      row: { is: "tool", name: "web_fetch", isRead: true },
-      source: `${TOOLS}/web-fetch-tool`,
-    },
-    {
-      of: "code_execution",
-      row: { is: "tool", name: "code_execution", isRead: true },
-      source: `${TOOLS}/code-execution-tool`,
-    },
+    { of: "web_search", row: pricedTool("web_search"), source: `${TOOLS}/web-search-tool` },
+    { of: "web_fetch", row: pricedTool("web_fetch"), source: `${TOOLS}/web-fetch-tool` },
+    { of: "code_execution", row: pricedTool("code_execution"), source: `${TOOLS}/code-execution-tool` },
     { of: "advisor", row: { is: "tool", name: "advisor" }, source: `${TOOLS}/advisor-tool` },
-    {
-      of: "mcp_toolset",
-      row: { is: "tool", name: "mcp", isRead: true },
-      source: `${CLAUDE}/agents-and-tools/mcp-connector`,
-    },
+    { of: "mcp_toolset", row: pricedTool("mcp"), source: `${CLAUDE}/agents-and-tools/mcp-connector` },
   ],
   toolVersion: /_\d{8}$/,
   free: [

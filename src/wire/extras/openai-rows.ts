@@ -1,10 +1,23 @@
 /** Rows of the chat and responses dialects, with those of providers that extend them. */
-import { type DialectRows, FREE, type MemberRow, ROUTED } from "./rows.ts";
+import {
+  type DialectRows,
+  FREE,
+  GEO,
+  type MemberRow,
+  OPENROUTER,
+  PLUGINS,
+  pricedTool,
+  ROUTED,
+  type Sourced,
+  SPEED,
+  unreportedTool,
+} from "./rows.ts";
 
 const OPENAI = "https://developers.openai.com/api";
-const OPENROUTER = "https://openrouter.ai/docs";
 const GOOGLE_EXTRAS = "https://ai.google.dev/gemini-api/docs/openai";
 const XAI = "https://docs.x.ai/docs/guides/live-search";
+const XAI_TOOLS = "https://docs.x.ai/docs/guides/tools/overview";
+const GROQ_SEARCH = "https://console.groq.com/docs/browser-search";
 
 /**
  * `auto` is the tier that the account's project has by default, as absence is. `fast` is another word for priority. `on_demand` is
@@ -27,10 +40,21 @@ export const SERVICE_TIER: MemberRow = {
   },
 };
 
-const SEARCH: MemberRow = { is: "tool", name: "web_search", isRead: true, assumed: 1 };
+const ALIBABA_SEARCH = "https://help.aliyun.com/zh/model-studio/web-search";
 
-/** Other plugins have other prices: https://openrouter.ai/docs/features/multimodal/pdfs */
-const PLUGINS: MemberRow = { ...SEARCH, ids: ["web"] };
+/** Members of both dialects that ask for a search. */
+const SEARCHES: readonly Sourced<MemberRow>[] = [
+  PLUGINS,
+  { of: "search_parameters", row: unreportedTool("live_search"), source: XAI },
+  { of: "enable_search", row: unreportedTool("web_search"), source: ALIBABA_SEARCH },
+];
+/** Members of both dialects that choose kinds of output, or who answers. */
+const OUTPUTS_AND_HOSTS: readonly Sourced<MemberRow>[] = [
+  { of: "modalities", row: { is: "words", free: ["text"] }, source: `${OPENAI}/docs/guides/audio` },
+  { of: "audio", row: { is: "unpriced" }, source: `${OPENAI}/docs/guides/audio` },
+  ROUTED,
+  { of: "preset", row: { is: "unpriced" }, source: `${OPENROUTER}/features/presets` },
+];
 
 export const CHAT_ROWS: DialectRows = {
   members: [
@@ -41,27 +65,14 @@ export const CHAT_ROWS: DialectRows = {
       row: { is: "tool", name: "web_search_options", isRead: true, assumed: 1, always: true },
       source: `${OPENAI}/docs/guides/tools-web-search?api-mode=chat`,
     },
-    { of: "plugins", row: PLUGINS, source: `${OPENROUTER}/features/web-search` },
-    { of: "search_parameters", row: { ...SEARCH, name: "live_search" }, source: XAI },
-    {
-      of: "enable_search",
-      row: SEARCH,
-      source: "https://help.aliyun.com/zh/model-studio/web-search",
-    },
-    { of: "web_search", row: SEARCH, source: "https://help.aliyun.com/zh/model-studio/web-search" },
+    ...SEARCHES,
+    { of: "web_search", row: unreportedTool("web_search"), source: ALIBABA_SEARCH },
     {
       of: "mcp_servers",
       row: { is: "tool", name: "mcp", isRead: true, assumed: 0 },
       source: "https://docs.x.ai/docs/guides/tools/remote-mcp-tools",
     },
-    {
-      of: "modalities",
-      row: { is: "words", free: ["text"] },
-      source: `${OPENAI}/docs/guides/audio`,
-    },
-    { of: "audio", row: { is: "unpriced" }, source: `${OPENAI}/docs/guides/audio` },
-    { of: "provider", row: ROUTED, source: `${OPENROUTER}/features/provider-routing` },
-    { of: "preset", row: { is: "unpriced" }, source: `${OPENROUTER}/features/presets` },
+    ...OUTPUTS_AND_HOSTS,
     { of: "models", row: { is: "unpriced" }, source: `${OPENROUTER}/features/model-routing` },
     // The answer comes later, to the account that asked: no call could be charged for it.
     {
@@ -71,14 +82,10 @@ export const CHAT_ROWS: DialectRows = {
     },
     { of: "extra_body", row: { is: "body" }, source: GOOGLE_EXTRAS },
     { of: "google", row: { is: "body" }, source: GOOGLE_EXTRAS },
-    {
-      of: "speed",
-      row: { is: "tier", aspect: "speed", words: { standard: "", fast: "fast" } },
-      source: `${OPENROUTER}/api-reference/parameters`,
-    },
+    { of: "speed", row: SPEED, source: `${OPENROUTER}/api-reference/parameters` },
     {
       of: "inference_geo",
-      row: { is: "tier", aspect: "geo", words: { global: "", us: "us" } },
+      row: GEO,
       source: "https://platform.claude.com/docs/en/manage-claude/data-residency",
     },
   ],
@@ -87,28 +94,24 @@ export const CHAT_ROWS: DialectRows = {
     { of: "custom", row: FREE, source: `${OPENAI}/docs/guides/function-calling` },
     {
       of: "web_search",
-      row: { is: "tool", name: "web_search", isRead: true, assumed: 1 },
+      row: unreportedTool("web_search"),
       source: "https://docs.z.ai/guides/tools/web-search",
     },
     {
       of: "openrouter:web_search",
-      row: { is: "tool", name: "web_search", isRead: true, assumed: 1 },
+      row: unreportedTool("web_search"),
       source: `${OPENROUTER}/guides/features/server-tools/web-search`,
     },
-    {
-      of: "browser_search",
-      row: { is: "tool", name: "browser_search", isRead: true, assumed: 1 },
-      source: "https://console.groq.com/docs/browser-search",
-    },
+    { of: "browser_search", row: unreportedTool("browser_search"), source: GROQ_SEARCH },
     {
       of: "code_interpreter",
-      row: { is: "tool", name: "code_interpreter", isRead: true, assumed: 1 },
+      row: unreportedTool("code_interpreter"),
       source: "https://console.groq.com/docs/code-execution",
     },
-    { of: "live_search", row: { is: "tool", name: "live_search", isRead: true, assumed: 1 }, source: XAI },
+    { of: "live_search", row: unreportedTool("live_search"), source: XAI },
     {
       of: "x_search",
-      row: { is: "tool", name: "x_search", isRead: true, assumed: 1 },
+      row: unreportedTool("x_search"),
       source: "https://docs.x.ai/docs/guides/tools/search-tools",
     },
   ],
@@ -177,21 +180,13 @@ export const RESPONSES_ROWS: DialectRows = {
     { of: "tools", row: { is: "tools" }, source: TOOLS },
     { of: "input", row: { is: "items" }, source: `${OPENAI}/docs/guides/tools-tool-search` },
     { of: "background", row: { is: "unpriced" }, source: `${OPENAI}/docs/guides/background` },
-    { of: "plugins", row: PLUGINS, source: `${OPENROUTER}/features/web-search` },
-    { of: "search_parameters", row: { ...SEARCH, name: "live_search" }, source: XAI },
-    { of: "enable_search", row: SEARCH, source: "https://help.aliyun.com/zh/model-studio/web-search" },
+    ...SEARCHES,
     { of: "context_management", row: { is: "tokens" }, source: `${OPENAI}/docs/guides/compaction` },
-    { of: "modalities", row: { is: "words", free: ["text"] }, source: `${OPENAI}/docs/guides/audio` },
-    { of: "audio", row: { is: "unpriced" }, source: `${OPENAI}/docs/guides/audio` },
-    { of: "provider", row: ROUTED, source: `${OPENROUTER}/features/provider-routing` },
-    { of: "preset", row: { is: "unpriced" }, source: `${OPENROUTER}/features/presets` },
+    ...OUTPUTS_AND_HOSTS,
   ],
   tools: [
-    ...(["function", "custom"] as const).map((of) => ({
-      of,
-      row: FREE,
-      source: `${OPENAI}/docs/guides/function-calling`,
-    })),
+    { of: "function", row: FREE, source: `${OPENAI}/docs/guides/function-calling` },
+    { of: "custom", row: FREE, source: `${OPENAI}/docs/guides/function-calling` },
     { of: "namespace", row: { is: "group", at: "tools" }, source: `${TOOLS}-tool-search` },
     { of: "tool_search", row: FREE, source: `${TOOLS}-tool-search` },
     { of: "local_shell", row: FREE, source: `${TOOLS}-local-shell` },
@@ -199,42 +194,20 @@ export const RESPONSES_ROWS: DialectRows = {
     { of: "computer", row: FREE, source: `${TOOLS}-computer-use` },
     { of: "computer_use_preview", row: FREE, source: `${TOOLS}-computer-use` },
     { of: "shell", row: { is: "environment", name: "shell" }, source: `${TOOLS}-shell` },
-    {
-      of: "web_search",
-      row: { is: "tool", name: "web_search", isRead: true },
-      source: `${TOOLS}-web-search`,
-    },
-    {
-      of: "web_search_preview",
-      row: { is: "tool", name: "web_search_preview", isRead: true },
-      source: `${TOOLS}-web-search`,
-    },
-    {
-      of: "file_search",
-      row: { is: "tool", name: "file_search", isRead: true },
-      source: `${TOOLS}-file-search`,
-    },
+    { of: "web_search", row: pricedTool("web_search"), source: `${TOOLS}-web-search` },
+    { of: "web_search_preview", row: pricedTool("web_search_preview"), source: `${TOOLS}-web-search` },
+    { of: "file_search", row: pricedTool("file_search"), source: `${TOOLS}-file-search` },
     {
       of: "code_interpreter",
       row: { is: "tool", name: "code_interpreter", isRead: true, machineAt: "container" },
       source: `${TOOLS}-code-interpreter`,
     },
-    {
-      of: "image_generation",
-      row: { is: "tool", name: "image_generation", isRead: true },
-      source: `${TOOLS}-image-generation`,
-    },
-    { of: "mcp", row: { is: "tool", name: "mcp", isRead: true }, source: `${TOOLS}-connectors-mcp` },
-    ...(["x_search", "code_execution", "collections_search"] as const).map((name) => ({
-      of: name,
-      row: { is: "tool", name, isRead: true } as const,
-      source: "https://docs.x.ai/docs/guides/tools/overview",
-    })),
-    ...(["browser_search"] as const).map((name) => ({
-      of: name,
-      row: { is: "tool", name, isRead: true } as const,
-      source: "https://console.groq.com/docs/browser-search",
-    })),
+    { of: "image_generation", row: pricedTool("image_generation"), source: `${TOOLS}-image-generation` },
+    { of: "mcp", row: pricedTool("mcp"), source: `${TOOLS}-connectors-mcp` },
+    { of: "x_search", row: pricedTool("x_search"), source: XAI_TOOLS },
+    { of: "code_execution", row: pricedTool("code_execution"), source: XAI_TOOLS },
+    { of: "collections_search", row: pricedTool("collections_search"), source: XAI_TOOLS },
+    { of: "browser_search", row: pricedTool("browser_search"), source: GROQ_SEARCH },
   ],
   toolVersion: /_\d{4}_\d{2}_\d{2}$/,
   free: [

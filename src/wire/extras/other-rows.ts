@@ -1,5 +1,5 @@
 /** Rows of dialects that no client speaks: they apply to a provider's own options, and to what translation writes. */
-import { type DialectRows, FREE, type MemberRow } from "./rows.ts";
+import { type DialectRows, FREE, GEO, type MemberRow, pricedTool, SPEED } from "./rows.ts";
 
 const GEMINI = "https://ai.google.dev/gemini-api/docs";
 const BEDROCK = "https://docs.aws.amazon.com/bedrock/latest";
@@ -32,39 +32,15 @@ export const GEMINI_ROWS: DialectRows = {
   areToolsNamed: true,
   tools: [
     { of: "functionDeclarations", row: FREE, source: `${GEMINI}/function-calling` },
-    {
-      of: "googleSearch",
-      row: { is: "tool", name: "google_search", isRead: true },
-      source: `${GEMINI}/google-search`,
-    },
-    {
-      of: "googleSearchRetrieval",
-      row: { is: "tool", name: "google_search", isRead: true },
-      source: `${GEMINI}/google-search`,
-    },
-    {
-      of: "googleMaps",
-      row: { is: "tool", name: "google_maps", isRead: true },
-      source: `${GEMINI}/maps-grounding`,
-    },
-    {
-      of: "urlContext",
-      row: { is: "tool", name: "url_context", isRead: true },
-      source: `${GEMINI}/url-context`,
-    },
-    {
-      of: "codeExecution",
-      row: { is: "tool", name: "code_execution", isRead: true },
-      source: `${GEMINI}/code-execution`,
-    },
-    {
-      of: "fileSearch",
-      row: { is: "tool", name: "file_search", isRead: true },
-      source: `${GEMINI}/file-search`,
-    },
+    { of: "googleSearch", row: pricedTool("google_search"), source: `${GEMINI}/google-search` },
+    { of: "googleSearchRetrieval", row: pricedTool("google_search"), source: `${GEMINI}/google-search` },
+    { of: "googleMaps", row: pricedTool("google_maps"), source: `${GEMINI}/maps-grounding` },
+    { of: "urlContext", row: pricedTool("url_context"), source: `${GEMINI}/url-context` },
+    { of: "codeExecution", row: pricedTool("code_execution"), source: `${GEMINI}/code-execution` },
+    { of: "fileSearch", row: pricedTool("file_search"), source: `${GEMINI}/file-search` },
     {
       of: "enterpriseWebSearch",
-      row: { is: "tool", name: "enterprise_web_search", isRead: true },
+      row: pricedTool("enterprise_web_search"),
       source: "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/grounding/web-grounding-enterprise",
     },
     { of: "computerUse", row: FREE, source: `${GEMINI}/computer-use` },
@@ -106,9 +82,9 @@ export const CONVERSE_ROWS: DialectRows = {
           tools: { is: "unpriced" },
           mcp_servers: { is: "unpriced" },
           container: { is: "unpriced" },
-          speed: { is: "tier", aspect: "speed", words: { standard: "", fast: "fast" } },
+          speed: SPEED,
           service_tier: tier({ auto: "", standard_only: "", default: "" }),
-          inference_geo: { is: "tier", aspect: "geo", words: { global: "", us: "us" } },
+          inference_geo: GEO,
           context_management: { is: "unpriced" },
         },
       },
@@ -121,7 +97,7 @@ export const CONVERSE_ROWS: DialectRows = {
     { of: "cachePoint", row: FREE, source: `${BEDROCK}/APIReference/API_runtime_Tool.html` },
     {
       of: "systemTool",
-      row: { is: "tool", name: "system_tool", isRead: true },
+      row: pricedTool("system_tool"),
       source: `${BEDROCK}/APIReference/API_runtime_SystemTool.html`,
     },
   ],

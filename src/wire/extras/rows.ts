@@ -93,16 +93,38 @@ export interface DialectRows {
   readonly usesAt?: string;
 }
 
-/** Another host of a model may have another price: https://openrouter.ai/docs/features/provider-routing */
-export const ROUTED: MemberRow = {
-  is: "object",
-  rows: {
-    order: { is: "unpriced" },
-    only: { is: "unpriced" },
-    ignore: { is: "unpriced" },
-    sort: { is: "unpriced" },
-    quantizations: { is: "unpriced" },
+/** A tool at the price of this name, and what it finds is read by the model. */
+export const pricedTool = (name: string) => ({ is: "tool", name, isRead: true }) as const;
+
+/** The same where the provider reports no uses: one is charged. */
+export const unreportedTool = (name: string) => ({ ...pricedTool(name), assumed: 1 }) as const;
+
+export const SPEED: MemberRow = { is: "tier", aspect: "speed", words: { standard: "", fast: "fast" } };
+export const GEO: MemberRow = { is: "tier", aspect: "geo", words: { global: "", us: "us" } };
+
+export const OPENROUTER = "https://openrouter.ai/docs";
+
+/** Other plugins have other prices: https://openrouter.ai/docs/features/multimodal/pdfs */
+export const PLUGINS: Sourced<MemberRow> = {
+  of: "plugins",
+  row: { ...unreportedTool("web_search"), ids: ["web"] },
+  source: `${OPENROUTER}/features/web-search`,
+};
+
+/** Another host of a model may have another price. */
+export const ROUTED: Sourced<MemberRow> = {
+  of: "provider",
+  row: {
+    is: "object",
+    rows: {
+      order: { is: "unpriced" },
+      only: { is: "unpriced" },
+      ignore: { is: "unpriced" },
+      sort: { is: "unpriced" },
+      quantizations: { is: "unpriced" },
+    },
   },
+  source: `${OPENROUTER}/features/provider-routing`,
 };
 
 /** The memory of a machine at a tool's price: https://developers.openai.com/api/docs/pricing */
