@@ -227,11 +227,17 @@ export interface StreamWriter {
   responseJson?(): string | undefined;
 }
 
+/** A body in a dialect, for JSON.stringify, and the JSON pointers of what it does not carry. */
+export interface Written {
+  readonly body: unknown;
+  readonly dropped: readonly string[];
+}
+
 /** A dialect of generations, as translation needs it. */
 export interface GenerationDialect {
   readonly name: Dialect;
-  /** The body as a value for JSON.stringify, and the JSON pointers of what it cannot carry. @throws WeirError 400 */
-  writeRequest(request: NeutralRequest, endpoint: Endpoint): { body: unknown; dropped: readonly string[] };
+  /** @throws WeirError 400 */
+  writeRequest(request: NeutralRequest, endpoint: Endpoint): Written;
   /** @param body parsed JSON. @throws WeirError `upstream_invalid_response` */
   readReply(body: unknown): NeutralReply;
   streamReader(maxEventBytes: number): StreamReader;

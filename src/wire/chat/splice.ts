@@ -10,7 +10,7 @@ import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutra
 import { readErrorBody } from "../neutral/upstream-error.ts";
 import { limitEdits } from "../relay/output-limit.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
-import { type AnswerReading, SplicedAnswer } from "../relay/spliced-answer.ts";
+import { type AnswerReading, splicedAnswer } from "../relay/spliced-answer.ts";
 import { chatReport, isErrorBody, noCompletion, readChatReply } from "./read-reply.ts";
 import type { ChatRequest } from "./request.ts";
 import { ChatSpliceStream } from "./splice-stream.ts";
@@ -28,7 +28,7 @@ const COMPLETION: AnswerReading = {
 
 export const chatSplice: Passage<ChatRequest> = {
   write: spliceChatRequest,
-  whole: (body, _request, identity) => new SplicedAnswer(body, COMPLETION, identity),
+  whole: (body, _request, identity) => splicedAnswer(body, COMPLETION, identity),
   stream: (request, identity) => new ChatSpliceStream(request, identity),
 };
 

@@ -4,7 +4,6 @@
  */
 import { objectOf } from "../neutral/reader.ts";
 import { type EmbedDialect, type InputType, textsOf } from "./neutral.ts";
-import { errorIn } from "./read-reply.ts";
 import { withLeftOut } from "./task.ts";
 import { readPromptUsage } from "./usage.ts";
 import { readVectors } from "./vectors.ts";
@@ -36,10 +35,7 @@ export const cohereEmbed: EmbedDialect = {
       dropped: withLeftOut(dropped, known === undefined ? inputType : undefined, user),
     };
   },
-  readReply(value) {
-    const body = objectOf(value);
-    const error = errorIn(body);
-    if (error !== undefined) return { vectors: [], usage: undefined, error };
+  readReply(body) {
     const { base64, float } = objectOf(body.embeddings);
     const billed = objectOf(objectOf(body.meta).billed_units);
     return { vectors: readVectors(base64 ?? float), usage: readPromptUsage(billed.input_tokens) };

@@ -4,7 +4,6 @@
  */
 import { listOf, objectOf } from "../neutral/reader.ts";
 import { type EmbedDialect, type InputType, textsOf } from "./neutral.ts";
-import { errorIn } from "./read-reply.ts";
 import { withLeftOut } from "./task.ts";
 import { readPromptUsage } from "./usage.ts";
 import { noVectors, readVectors } from "./vectors.ts";
@@ -33,10 +32,7 @@ export const geminiEmbeddings: EmbedDialect = {
     }));
     return { body: { requests }, dropped: withLeftOut(dropped, user) };
   },
-  readReply(value) {
-    const body = objectOf(value);
-    const error = errorIn(body);
-    if (error !== undefined) return { vectors: [], usage: undefined, error };
+  readReply(body) {
     if (!Array.isArray(body.embeddings)) throw noVectors();
     return {
       vectors: readVectors(listOf(body.embeddings).map((embedding) => objectOf(embedding).values)),

@@ -6,8 +6,9 @@ import type { Dialect, Endpoint } from "../../base/endpoint.ts";
 import { fail } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity, ClientRequest } from "../format.ts";
-import type { SvcReply, UpstreamError } from "../neutral/contract.ts";
+import type { SvcReply } from "../neutral/contract.ts";
 import type { FieldValue } from "../neutral/neutral.ts";
+import type { JsonObject } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
 import type { Vector, VectorEncoding } from "./vectors.ts";
 
@@ -34,8 +35,6 @@ export interface NeutralEmbedReply {
   readonly vectors: readonly Vector[];
   /** Undefined where the upstream reported none. */
   readonly usage: Usage | undefined;
-  /** An error that came with status 200; nothing else counts then. */
-  readonly error?: UpstreamError;
 }
 
 /** A client's request for embeddings, read. Plain data. */
@@ -69,8 +68,8 @@ export interface EmbedDialect {
     request: NeutralEmbedRequest,
     endpoint: Endpoint,
   ): { body: Readonly<Record<string, unknown>>; dropped: readonly string[] };
-  /** @param body parsed JSON. @throws WeirError `upstream_invalid_response` */
-  readReply(body: unknown): NeutralEmbedReply;
+  /** @param body parsed JSON, no error. @throws WeirError `upstream_invalid_response` */
+  readReply(body: JsonObject): NeutralEmbedReply;
 }
 
 /** @throws WeirError `capability_not_supported`: token ids mean nothing to another model's tokenizer. */

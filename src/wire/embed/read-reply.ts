@@ -1,15 +1,13 @@
 /** The answer of OpenAI's embeddings, which Jina and Voyage share: `data` of vectors with their place, `usage` of tokens. */
-import { objectOf } from "../neutral/reader.ts";
+import type { UpstreamError } from "../neutral/contract.ts";
+import { type JsonObject, objectOf } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import type { NeutralEmbedReply } from "./neutral.ts";
 import { readPromptUsage } from "./usage.ts";
 import { readIndexed } from "./vectors.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no list of embeddings. */
-export function readOpenAiReply(value: unknown): NeutralEmbedReply {
-  const body = objectOf(value);
-  const error = errorIn(body);
-  if (error !== undefined) return { vectors: [], usage: undefined, error };
+export function readOpenAiReply(body: JsonObject): NeutralEmbedReply {
   const usage = objectOf(body.usage);
   return {
     vectors: readIndexed(body.data),
@@ -18,7 +16,7 @@ export function readOpenAiReply(value: unknown): NeutralEmbedReply {
 }
 
 /** An error that came with status 200, in the shapes in which OpenAI and vLLM have them. */
-export function errorIn(body: Readonly<Record<string, unknown>>): NeutralEmbedReply["error"] {
+export function errorIn(body: JsonObject): UpstreamError | undefined {
   if (body.error) return readErrorValue(body.error);
   return body.object === "error" ? readErrorValue(body) : undefined;
 }

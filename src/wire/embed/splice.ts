@@ -5,16 +5,15 @@
  * asked for no encoding gets the provider's own: Perplexity's is base64 of bytes.
  */
 import { fail } from "../../base/errors.ts";
-import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
 import { type Edit, editedParts, latin1Json, type Member, memberOf, setMember } from "../json/json.ts";
-import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
 import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
 import { svcJson } from "../svc.ts";
 import type { EmbedRequest } from "./neutral.ts";
 import { openAiEmbeddings } from "./openai.ts";
+import { errorIn } from "./read-reply.ts";
 import { sketch } from "./sketch.ts";
 import { answerFacts, noStream } from "./task.ts";
 import { translatedEmbeddings } from "./translate.ts";
@@ -35,54 +34,51 @@ export const embeddingsSplice: Passage<EmbedRequest> = {
     const { encoding } = request;
     const isAsked = encoding === "float" || encoding === "base64";
     if (isAsked && vector !== undefined && came !== encoding) return RECODED.whole(body, request, identity);
-    return new SplicedEmbeddings(body, members, value, identity);
+    return splicedEmbeddings(body, members, value, identity);
   },
   stream() {
     throw noStream();
   },
 };
 
-class SplicedEmbeddings implements WholeAnswer {
-  readonly facts: ReplyFacts;
-  readonly error: UpstreamError | undefined;
-  readonly #body: Buffer;
-  readonly #members: readonly Member[];
-  readonly #identity: AnswerIdentity;
-
-  /** @throws WeirError `upstream_invalid_response` where the body is no list of embeddings. */
-  constructor(body: Buffer, members: readonly Member[], value: JsonObject, identity: AnswerIdentity) {
-    const isError = Boolean(value.error) || value.object === "error";
-    if (!isError && !Array.isArray(value.data)) {
-      throw fail("upstream_invalid_response", "The provider's answer is no list of embeddings.");
-    }
-    const usage = objectOf(value.usage);
-    const reported = readPromptUsage(usage.prompt_tokens, usage.total_tokens);
-    const isAnswer = Array.isArray(value.data) && value.data.length > 0;
-    this.facts = answerFacts(isError ? undefined : reported, isError || !isAnswer ? 0 : body.length);
-    this.error = isError ? readErrorBody(body) : undefined;
-    this.#body = body;
-    this.#members = members;
-    this.#identity = identity;
+/** @throws WeirError `upstream_invalid_response` where the body is no list of embeddings. */
+function splicedEmbeddings(
+  body: Buffer,
+  members: readonly Member[],
+  value: JsonObject,
+  identity: AnswerIdentity,
+): WholeAnswer {
+  const isError = errorIn(value) !== undefined;
+  if (!isError && !Array.isArray(value.data)) {
+    throw fail("upstream_invalid_response", "The provider's answer is no list of embeddings.");
   }
+  const usage = objectOf(value.usage);
+  const reported = isError ? undefined : readPromptUsage(usage.prompt_tokens, usage.total_tokens);
+  const isAnswer = !isError && listOf(value.data).length > 0;
+  return {
+    facts: answerFacts(reported, isAnswer ? body.length : 0),
+    error: isError ? readErrorBody(body) : undefined,
+    write({ inputTokens }, svc) {
+      const edits = [
+        frontEdit(members, "model", latin1Json(identity.model)),
+        frontEdit(members, "svc", svcJson(svc)),
+      ];
+      if (reported === undefined) {
+        const tokens = { prompt_tokens: inputTokens, total_tokens: inputTokens };
+        edits.push(frontEdit(members, "usage", JSON.stringify(tokens)));
+      }
+      return Buffer.concat(editedParts(body, edits));
+    },
+  };
+}
 
-  write(usage: Usage, svc: SvcReply): Buffer {
-    const edits = [this.#set("model", latin1Json(this.#identity.model)), this.#set("svc", svcJson(svc))];
-    if (this.facts.usage === undefined) {
-      const tokens = usage.inputTokens;
-      edits.push(this.#set("usage", JSON.stringify({ prompt_tokens: tokens, total_tokens: tokens })));
-    }
-    return Buffer.concat(editedParts(this.#body, edits));
-  }
-
-  /** Members are added at the front: after the last one, several edits would have the same position. */
-  #set(key: string, value: string): Edit {
-    const members = this.#members;
-    const member = memberOf(members, key);
-    if (member !== undefined) return { start: member.valueStart, end: member.valueEnd, text: value };
-    const [first] = members;
-    if (first === undefined) return setMember("{", members, key, value);
-    return { start: first.start, end: first.start, text: `"${key}":${value},` };
-  }
+/** Sets a member, or adds it at the front: after the last one, several edits would have the same position. */
+function frontEdit(members: readonly Member[], key: string, value: string): Edit {
+  const member = memberOf(members, key);
+  if (member !== undefined) return { start: member.valueStart, end: member.valueEnd, text: value };
+  const [first] = members;
+  if (first === undefined) return setMember("{", members, key, value);
+  return { start: first.start, end: first.start, text: `"${key}":${value},` };
 }
 
 function read(body: Buffer): { readonly members: readonly Member[]; readonly value: JsonObject } {

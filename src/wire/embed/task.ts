@@ -3,12 +3,18 @@
  * tools, images or output, and an option that a dialect does not have is named to the client.
  */
 import { pointerTo } from "../../base/document/document.ts";
+import type { Dialect, Endpoint } from "../../base/endpoint.ts";
 import { errorEnvelope, fail, type WeirError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
-import { type ClientRequest, OPENAI_HABITS } from "../format.ts";
+import { sentOf } from "../extras/sent.ts";
+import type { Billed } from "../extras/sift.ts";
+import { type ClientRequest, OPENAI_HABITS, type Outgoing, type Written } from "../format.ts";
 import { type Elided, type Member, memberOf, utf8Of } from "../json/json.ts";
 import type { ReplyFacts, RequestFacts } from "../neutral/contract.ts";
 import type { FieldValue } from "../neutral/neutral.ts";
+import { bytesOf, type Source } from "../neutral/source.ts";
+import { optionsFor } from "../relay/provider-options.ts";
+import { fitted } from "../relay/quirks.ts";
 
 /** Nothing is generated: `maxTokens` is 0, which no context and no hold needs to make room for. */
 export const factsOf = (
@@ -55,6 +61,21 @@ export function withLeftOut(
   ...leftOut: readonly (FieldValue<unknown> | undefined)[]
 ): string[] {
   return [...dropped, ...leftOut.flatMap((option) => (option === undefined ? [] : [option.at]))];
+}
+
+/** A request as written in a dialect, fitted to the provider of an endpoint. */
+export function fittedTo(
+  endpoint: Endpoint,
+  dialect: Dialect,
+  billed: Billed,
+  { bytes, svc }: ClientRequest,
+  source: Source,
+  written: Written,
+): Outgoing {
+  const options = optionsFor(svc, endpoint, dialect, billed);
+  const { body, dropped } = fitted(written, options, endpoint.provider, dialect);
+  const parts = bytesOf(bytes, source.piecesOf(JSON.stringify(body)));
+  return { parts, dropped, extras: sentOf(options.kept, options.unpriced) };
 }
 
 /** The lengths in bytes of those long strings of a member that the skeleton shows empty. */

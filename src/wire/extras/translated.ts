@@ -1,15 +1,10 @@
 /** The extras of a body that translation wrote: the neutral contract has one, the tier. */
 import type { Dialect, Endpoint } from "../../base/endpoint.ts";
-import type { ClientRequest } from "../format.ts";
+import type { ClientRequest, Written } from "../format.ts";
 import { type Ask, pointerOf } from "../neutral/asked-extras.ts";
 import { isObject } from "../neutral/reader.ts";
 import { tierAsks } from "./scan.ts";
 import { type Billed, sift } from "./sift.ts";
-
-interface Written {
-  readonly body: unknown;
-  readonly dropped: readonly string[];
-}
 
 interface Priced extends Written {
   readonly kept: readonly Ask[];

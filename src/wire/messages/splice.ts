@@ -11,7 +11,7 @@ import { type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
 import { limitEdits } from "../relay/output-limit.ts";
 import { type RequestSplice, spliced, spliceOf } from "../relay/splice.ts";
-import { type AnswerReading, SplicedAnswer } from "../relay/spliced-answer.ts";
+import { type AnswerReading, splicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isErrorBody, messagesReport, noMessage, readMessagesReply } from "./read-reply.ts";
 import type { MessagesRequest } from "./request.ts";
@@ -95,7 +95,7 @@ function ending({ content, stop_reason: reason }: JsonObject): ReturnType<Answer
 export const messagesSplice: Passage<MessagesRequest> = {
   write: spliceMessagesRequest,
   looksThrough: ({ hasThinking }) => hasThinking,
-  whole: (body, _request, identity) => new SplicedAnswer(body, MESSAGE, identity),
+  whole: (body, _request, identity) => splicedAnswer(body, MESSAGE, identity),
   stream: (_request, identity) => new MessagesSpliceStream(identity),
 };
 

@@ -3,6 +3,7 @@
  * for this provider alone (`svc.provider_options`). Pure; what cannot be told is named, never silently lost.
  */
 import type { BodyQuirks, Dialect, Provider, ProviderQuirks } from "../../base/endpoint.ts";
+import type { Written } from "../format.ts";
 import { type Edit, type Member, memberOf } from "../json/json.ts";
 import { isObject } from "../neutral/reader.ts";
 import { holdsSettled, NO_PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
@@ -30,11 +31,11 @@ const NO_EDITS: FittingEdits = Object.freeze({ edits: [], remove: [], dropped: [
 
 /** A translated body with the quirks and the client's options for this provider; `written` itself where there are none. */
 export function fitted(
-  written: { readonly body: unknown; readonly dropped: readonly string[] },
+  written: Written,
   options: ProviderOptions,
   provider: Provider,
   dialect: Dialect,
-): { readonly body: unknown; readonly dropped: readonly string[] } {
+): Written {
   if (!isObject(written.body)) return written;
   const { body, dropped } = applyQuirks(written.body, dialect, provider.quirks);
   if (body === written.body && options === NO_PROVIDER_OPTIONS) return written;

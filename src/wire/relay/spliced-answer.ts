@@ -29,40 +29,28 @@ export interface AnswerReading {
   writeUsage(usage: Usage): object;
 }
 
-export class SplicedAnswer implements WholeAnswer {
-  readonly facts: ReplyFacts;
-  readonly error: UpstreamError | undefined;
-  readonly #reply: ReplyText;
-  readonly #reading: AnswerReading;
-  readonly #identity: AnswerIdentity;
-  readonly #others: Readonly<Record<string, string>> | undefined;
-
-  /**
-   * @param others further members to set, JSON by name
-   * @throws WeirError `upstream_invalid_response` where the body is no answer of the dialect
-   */
-  constructor(
-    bytes: Buffer,
-    reading: AnswerReading,
-    identity: AnswerIdentity,
-    others?: Readonly<Record<string, string>>,
-  ) {
-    this.#reading = reading;
-    this.#identity = identity;
-    this.#others = others;
-    this.#reply = readReplyText(bytes);
-    const { value } = this.#reply;
-    this.error = reading.error(value, bytes);
-    this.facts = this.error === undefined ? factsOf(value, bytes, reading) : NO_FACTS;
-  }
-
-  write(usage: Usage, svc: SvcReply): Buffer {
-    const others =
-      this.facts.usage === undefined
-        ? { ...this.#others, usage: JSON.stringify(this.#reading.writeUsage(usage)) }
-        : this.#others;
-    return patchedReply(this.#reply, this.#identity, svc, others);
-  }
+/**
+ * @param others further members to set, JSON by name
+ * @throws WeirError `upstream_invalid_response` where the body is no answer of the dialect
+ */
+export function splicedAnswer(
+  bytes: Buffer,
+  reading: AnswerReading,
+  identity: AnswerIdentity,
+  others?: Readonly<Record<string, string>>,
+): WholeAnswer {
+  const reply = readReplyText(bytes);
+  const error = reading.error(reply.value, bytes);
+  const facts = error === undefined ? factsOf(reply.value, bytes, reading) : NO_FACTS;
+  return {
+    facts,
+    error,
+    write(usage, svc) {
+      const isReported = facts.usage !== undefined;
+      const all = isReported ? others : { ...others, usage: JSON.stringify(reading.writeUsage(usage)) };
+      return patchedReply(reply, identity, svc, all);
+    },
+  };
 }
 
 /** The facts of an answer that is an error. */

@@ -6,16 +6,8 @@ import { fail, WeirError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
 import { sentOf } from "../extras/sent.ts";
 import { withoutUnpriced } from "../extras/translated.ts";
-import type {
-  AnswerIdentity,
-  ClientRequest,
-  GenerationDialect,
-  GenerationFormat,
-  Passage,
-  StreamWriter,
-  WholeAnswer,
-} from "../format.ts";
-import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
+import type { ClientRequest, GenerationDialect, GenerationFormat, Passage, StreamWriter } from "../format.ts";
+import type { ReplyFacts, SvcReply } from "../neutral/contract.ts";
 import type { NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
 import type { StreamReader } from "../neutral/reader.ts";
 import { bytesOf, Source, unmarked } from "../neutral/source.ts";
@@ -47,7 +39,12 @@ export const translated = <R extends ClientRequest>(
     };
   },
   whole(body, request, identity) {
-    return new TranslatedAnswer(format, dialect.readReply(parseReply(body)), request, identity);
+    const reply = dialect.readReply(parseReply(body));
+    return {
+      facts: factsOf(reply),
+      error: reply.error,
+      write: (usage, svc) => Buffer.from(format.writeReply(reply, request, identity, usage, svc)),
+    };
   },
   stream(request, identity) {
     return new TranslatedStream(
@@ -90,28 +87,6 @@ function limited(neutral: NeutralRequest, limit: number | undefined): NeutralReq
   if (limit === undefined) return neutral;
   const { at = "/max_tokens" } = neutral.options.maxTokens ?? {};
   return { ...neutral, options: { ...neutral.options, maxTokens: { value: limit, at } } };
-}
-
-class TranslatedAnswer<R extends ClientRequest> implements WholeAnswer {
-  readonly facts: ReplyFacts;
-  readonly error: UpstreamError | undefined;
-  readonly #format: GenerationFormat<R>;
-  readonly #reply: NeutralReply;
-  readonly #request: R;
-  readonly #identity: AnswerIdentity;
-
-  constructor(format: GenerationFormat<R>, reply: NeutralReply, request: R, identity: AnswerIdentity) {
-    this.#format = format;
-    this.#reply = reply;
-    this.#request = request;
-    this.#identity = identity;
-    this.error = reply.error;
-    this.facts = factsOf(reply);
-  }
-
-  write(usage: Usage, svc: SvcReply): Buffer {
-    return Buffer.from(this.#format.writeReply(this.#reply, this.#request, this.#identity, usage, svc));
-  }
 }
 
 function factsOf(reply: NeutralReply): ReplyFacts {

@@ -3,7 +3,6 @@
  * to `max_tokens_per_doc`, and offers no way to refuse instead.
  */
 import { NO_USAGE } from "../../base/usage.ts";
-import { errorIn } from "../embed/read-reply.ts";
 import { readPromptUsage } from "../embed/usage.ts";
 import { countOf, objectOf } from "../neutral/reader.ts";
 import type { RerankDialect } from "./neutral.ts";
@@ -17,10 +16,7 @@ export const cohereRerank: RerankDialect = {
     documents,
     ...(topN !== undefined && { top_n: topN }),
   }),
-  readReply(value) {
-    const body = objectOf(value);
-    const error = errorIn(body);
-    if (error !== undefined) return { results: [], usage: undefined, error };
+  readReply(body) {
     const billed = objectOf(objectOf(body.meta).billed_units);
     const searchUnits = countOf(billed.search_units);
     return {

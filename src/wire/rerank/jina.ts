@@ -1,5 +1,4 @@
 /** Jina's rerank (https://api.jina.ai/docs). It sends the documents back unless the request switches that off. */
-import { errorIn } from "../embed/read-reply.ts";
 import { readPromptUsage } from "../embed/usage.ts";
 import { objectOf } from "../neutral/reader.ts";
 import type { RerankDialect } from "./neutral.ts";
@@ -14,10 +13,7 @@ export const jinaRerank: RerankDialect = {
     return_documents: false,
     ...(topN !== undefined && { top_n: topN }),
   }),
-  readReply(value) {
-    const body = objectOf(value);
-    const error = errorIn(body);
-    if (error !== undefined) return { results: [], usage: undefined, error };
+  readReply(body) {
     const usage = objectOf(body.usage);
     return {
       results: readRanking(body.results),

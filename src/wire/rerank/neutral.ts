@@ -2,7 +2,7 @@
 import type { Dialect, Endpoint } from "../../base/endpoint.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { ClientRequest } from "../format.ts";
-import type { UpstreamError } from "../neutral/contract.ts";
+import type { JsonObject } from "../neutral/reader.ts";
 
 export interface NeutralRerankRequest {
   readonly query: string;
@@ -22,8 +22,6 @@ export interface NeutralRerankReply {
   readonly results: readonly Ranked[];
   /** Tokens, or search units; undefined where the upstream reported neither. */
   readonly usage: Usage | undefined;
-  /** An error that came with status 200; nothing else counts then. */
-  readonly error?: UpstreamError;
 }
 
 /** A client's request for a ranking, read. Plain data. */
@@ -39,6 +37,6 @@ export interface RerankDialect {
   readonly name: Dialect;
   /** The body as a value for JSON.stringify. */
   writeRequest(request: NeutralRerankRequest, endpoint: Endpoint): Readonly<Record<string, unknown>>;
-  /** @param body parsed JSON. @throws WeirError `upstream_invalid_response` */
-  readReply(body: unknown): NeutralRerankReply;
+  /** @param body parsed JSON, no error. @throws WeirError `upstream_invalid_response` */
+  readReply(body: JsonObject): NeutralRerankReply;
 }

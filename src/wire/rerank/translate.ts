@@ -1,13 +1,10 @@
 /** From our format of rankings to any dialect's and back. */
-import type { Usage } from "../../base/usage.ts";
-import { answerFacts, noStream } from "../embed/task.ts";
-import { sentOf } from "../extras/sent.ts";
-import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
-import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
-import { bytesOf, Source } from "../neutral/source.ts";
+import { errorIn } from "../embed/read-reply.ts";
+import { answerFacts, fittedTo, noStream } from "../embed/task.ts";
+import type { Passage } from "../format.ts";
+import { objectOf } from "../neutral/reader.ts";
+import { Source } from "../neutral/source.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
-import { optionsFor } from "../relay/provider-options.ts";
-import { fitted } from "../relay/quirks.ts";
 import type { NeutralRerankReply, RerankDialect, RerankRequest } from "./neutral.ts";
 import { rerankNeutral } from "./neutral-request.ts";
 import { noRanking } from "./read-reply.ts";
@@ -17,20 +14,26 @@ export const translatedRerank = (dialect: RerankDialect): Passage<RerankRequest>
   write(request, endpoint, billed = "platform") {
     const source = new Source(request.bytes, request.elided);
     const written = { body: dialect.writeRequest(rerankNeutral(request, source), endpoint), dropped: [] };
-    const options = optionsFor(request.svc, endpoint, dialect.name, billed);
-    const { body, dropped } = fitted(written, options, endpoint.provider, dialect.name);
-    const parts = bytesOf(request.bytes, source.piecesOf(JSON.stringify(body)));
-    return { parts, dropped, extras: sentOf(options.kept, options.unpriced) };
+    return fittedTo(endpoint, dialect.name, billed, request, source, written);
   },
-  whole(body, request, identity) {
-    const reply = dialect.readReply(parseReply(body));
+  whole(bytes, request, identity) {
+    const body = objectOf(parseReply(bytes));
+    const error = errorIn(body);
+    const reply = error === undefined ? dialect.readReply(body) : NO_REPLY;
     checkPlaces(reply, request);
-    return new RerankAnswer(reply, request, identity, body.length);
+    const facts = answerFacts(reply.usage, error === undefined ? bytes.length : 0);
+    return {
+      facts,
+      error,
+      write: (usage, svc) => writeRerankReply(reply, request, identity, facts, usage, svc),
+    };
   },
   stream() {
     throw noStream();
   },
 });
+
+const NO_REPLY: NeutralRerankReply = { results: [], usage: undefined };
 
 /** Each result is of a document of the request's, no two of one. @throws WeirError `upstream_invalid_response` */
 function checkPlaces({ results }: NeutralRerankReply, { documents }: RerankRequest): void {
@@ -38,30 +41,5 @@ function checkPlaces({ results }: NeutralRerankReply, { documents }: RerankReque
   for (const { index } of results) {
     if (!Number.isInteger(index) || index < 0 || index >= documents || seen.has(index)) throw noRanking();
     seen.add(index);
-  }
-}
-
-class RerankAnswer implements WholeAnswer {
-  readonly facts: ReplyFacts;
-  readonly error: UpstreamError | undefined;
-  readonly #reply: NeutralRerankReply;
-  readonly #request: RerankRequest;
-  readonly #identity: AnswerIdentity;
-
-  constructor(
-    reply: NeutralRerankReply,
-    request: RerankRequest,
-    identity: AnswerIdentity,
-    answerBytes: number,
-  ) {
-    this.#reply = reply;
-    this.#request = request;
-    this.#identity = identity;
-    this.error = reply.error;
-    this.facts = answerFacts(reply.usage, reply.error === undefined ? answerBytes : 0);
-  }
-
-  write(usage: Usage, svc: SvcReply): Buffer {
-    return writeRerankReply(this.#reply, this.#request, this.#identity, this.facts, usage, svc);
   }
 }

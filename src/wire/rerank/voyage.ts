@@ -2,7 +2,6 @@
  * Voyage's rerank (https://docs.voyageai.com/reference/reranker-api): `top_k` for `top_n`, `data` for `results`. What is too
  * long is refused rather than truncated.
  */
-import { errorIn } from "../embed/read-reply.ts";
 import { readPromptUsage } from "../embed/usage.ts";
 import { objectOf } from "../neutral/reader.ts";
 import type { RerankDialect } from "./neutral.ts";
@@ -17,10 +16,8 @@ export const voyageRerank: RerankDialect = {
     truncation: false,
     ...(topN !== undefined && { top_k: topN }),
   }),
-  readReply(value) {
-    const body = objectOf(value);
-    const error = errorIn(body);
-    if (error !== undefined) return { results: [], usage: undefined, error };
-    return { results: readRanking(body.data), usage: readPromptUsage(objectOf(body.usage).total_tokens) };
-  },
+  readReply: ({ data, usage }) => ({
+    results: readRanking(data),
+    usage: readPromptUsage(objectOf(usage).total_tokens),
+  }),
 };

@@ -13,7 +13,7 @@ import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 import { limitEdits } from "../relay/output-limit.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
-import { type AnswerReading, SplicedAnswer } from "../relay/spliced-answer.ts";
+import { type AnswerReading, splicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isCall } from "./kinds.ts";
 import { readResponseError, readResponsesReply, responsesReport } from "./read-reply.ts";
@@ -38,7 +38,7 @@ export const responsesSplice: Passage<ResponsesRequest> = {
   whole(body, { previousResponseId: previous }, identity) {
     // The upstream did not get it, and sends null.
     const others = previous === undefined ? undefined : { previous_response_id: latin1Json(previous) };
-    return new SplicedAnswer(body, RESPONSE, identity, others);
+    return splicedAnswer(body, RESPONSE, identity, others);
   },
   stream: (request, identity) => new ResponsesSpliceStream(identity, request.previousResponseId),
 };

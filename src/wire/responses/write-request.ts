@@ -3,6 +3,7 @@
  * store nothing either, and the answer has the encrypted reasoning instead.
  */
 import type { Endpoint } from "../../base/endpoint.ts";
+import type { Written } from "../format.ts";
 import { effortOfBudget } from "../neutral/effort.ts";
 import type {
   Effort,
@@ -15,10 +16,7 @@ import type {
 import { OptionTaker } from "../neutral/options.ts";
 import { writeMessages } from "./write-messages.ts";
 
-export function writeResponsesRequest(
-  request: NeutralRequest,
-  endpoint: Endpoint,
-): { body: unknown; dropped: readonly string[] } {
+export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoint): Written {
   const options = new OptionTaker(request);
   const include: string[] = [];
   const { reasoning: reasons } = endpoint.capabilities;
