@@ -10,10 +10,8 @@ import { FORMATS } from "./formats.ts";
 import { writeGenerateRequest } from "./generate/write-request.ts";
 import { isObject, type JsonObject, objectOf, parsed } from "./neutral/reader.ts";
 import { Source } from "./neutral/source.ts";
-import { svcSchema } from "./svc-schema.ts";
+import { NATIVE_OPTIONS } from "./svc-schema.ts";
 
-/** Our own options: at the top of a native request, in member `svc` of every other. */
-const OPTIONS = Object.keys(svcSchema.shape);
 /** Formats that are native already. */
 const NATIVE: ReadonlySet<FormatName> = new Set(["generate", "embed", "rerank"]);
 
@@ -70,10 +68,11 @@ const embedOf = ({ input, inputType, dimensions, user }: NeutralEmbedRequest): M
   user: user?.value,
 });
 
+/** Our own options stand at the top of a native request, and in member `svc` of every other. */
 function optionsOf(given: unknown, user: string | undefined): JsonObject {
   const options = objectOf(given);
   const named = Object.fromEntries(
-    OPTIONS.flatMap((name) => (name in options ? [[name, options[name]]] : [])),
+    NATIVE_OPTIONS.flatMap((name) => (name in options ? [[name, options[name]]] : [])),
   );
   if (user === undefined) return named;
   const metadata = isObject(named.metadata) ? named.metadata : {};

@@ -3,7 +3,7 @@
  * a pair of them, which splices bytes where both speak the same and translates where they do not.
  */
 import type { Dialect, Endpoint, Task } from "../base/endpoint.ts";
-import type { WeirError } from "../base/errors.ts";
+import { errorEnvelope, type WeirError } from "../base/errors.ts";
 import type { Usage } from "../base/usage.ts";
 import type { SentExtras } from "./extras/sent.ts";
 import type { Billed } from "./extras/sift.ts";
@@ -13,6 +13,7 @@ import type { ReplyFacts, RequestFacts, SvcOptions, SvcReply, UpstreamError } fr
 import type { NeutralReply, NeutralRequest, StreamEvent } from "./neutral/neutral.ts";
 import type { StreamReader } from "./neutral/reader.ts";
 import type { Source } from "./neutral/source.ts";
+import { KEEP_ALIVE, sseData } from "./neutral/sse.ts";
 
 /** Wire formats that model calls come in; also `dialect_in` of the records. */
 export type FormatName =
@@ -205,6 +206,15 @@ export interface ClientFormat<R extends ClientRequest = ClientRequest> {
    */
   errorEvent(error: WeirError, requestId: string, sequence?: number): string;
 }
+
+/** What formats do alike whose clients are OpenAI's or ours. */
+export const OPENAI_CLIENTS = {
+  habits: OPENAI_HABITS,
+  errorSchema: "Error",
+  keepAlive: KEEP_ALIVE,
+  errorBody: errorEnvelope,
+  errorEvent: (error: WeirError, requestId: string) => sseData(errorEnvelope(error, requestId)),
+} as const;
 
 /** A format of generations, as translation needs it. */
 export interface GenerationFormat<R extends ClientRequest = ClientRequest> {

@@ -5,6 +5,7 @@
 import { isEffort, USUAL_EFFORT } from "../neutral/effort.ts";
 import { booleanAt, listAt, numberAt, objectAt, optional, stringAt, under } from "../neutral/fields.ts";
 import type { Effort, FieldValue, NeutralOptions, OutputFormat, Reasoning } from "../neutral/neutral.ts";
+import { defined } from "../neutral/options.ts";
 import type { JsonObject } from "../neutral/reader.ts";
 import { dropOthers, type Reading } from "./neutral-reading.ts";
 import { readToolChoice } from "./neutral-tools.ts";
@@ -52,7 +53,7 @@ export function readOptions(reading: Reading, body: JsonObject): NeutralOptions 
     const value = optional(body[key], at, read);
     return value === undefined ? undefined : { value, at };
   };
-  return withoutUndefined({
+  return defined({
     maxTokens: maxTokens(body),
     temperature: option("temperature", numberAt),
     topP: option("top_p", numberAt),
@@ -76,15 +77,6 @@ export function readOptions(reading: Reading, body: JsonObject): NeutralOptions 
   });
 }
 
-/** Leaves out undefined members. */
-function withoutUndefined(
-  options: { [K in keyof NeutralOptions]: NeutralOptions[K] | undefined },
-): NeutralOptions {
-  return Object.fromEntries(
-    Object.entries(options).filter(([, option]) => option !== undefined),
-  ) as NeutralOptions;
-}
-
 /** The larger if both members are set: the hold covers it. */
 function maxTokens(body: JsonObject): FieldValue<number> | undefined {
   const newer = optional(body.max_completion_tokens, "/max_completion_tokens", numberAt);
@@ -99,19 +91,18 @@ function stops(value: unknown, at: string): readonly string[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-function biases(value: unknown, at: string): Readonly<Record<string, number>> | undefined {
-  const entries = Object.entries(objectAt(value, at)).map(
-    ([token, bias]) => [token, numberAt(bias, under(at, token))] as const,
-  );
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
-}
+/** Reads an object of such values; undefined where it is empty. */
+const recordOf =
+  <T>(read: (value: unknown, at: string) => T) =>
+  (value: unknown, at: string): Readonly<Record<string, T>> | undefined => {
+    const entries = Object.entries(objectAt(value, at)).map(
+      ([key, member]) => [key, read(member, under(at, key))] as const,
+    );
+    return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  };
 
-function metadata(value: unknown, at: string): Readonly<Record<string, string>> | undefined {
-  const entries = Object.entries(objectAt(value, at)).map(
-    ([key, text]) => [key, stringAt(text, under(at, key))] as const,
-  );
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
-}
+const biases = recordOf(numberAt);
+const metadata = recordOf(stringAt);
 
 function logprobs(reading: Reading, body: JsonObject): NeutralOptions["logprobs"] {
   const wanted = optional(body.logprobs, "/logprobs", booleanAt) ?? false;

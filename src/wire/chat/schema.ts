@@ -5,7 +5,8 @@
 import { z } from "zod";
 import * as field from "../../base/operation/fields.ts";
 import * as call from "../call-fields.ts";
-import { contentOf, unread } from "../neutral/unread.ts";
+import { isObject } from "../neutral/reader.ts";
+import { contentOf, hasUsualContent, unread } from "../neutral/unread.ts";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
 
 const typed = z.looseObject({ type: call.type });
@@ -53,7 +54,7 @@ export function isUsualRequest(body: unknown): body is ChatRequestBody {
   return (
     Array.isArray(messages) &&
     messages.length > 0 &&
-    messages.every(isUsualMessage) &&
+    messages.every(hasUsualContent) &&
     isFlag(body.stream) &&
     (options === undefined || (isObject(options) && isFlag(options.include_usage))) &&
     isCountWithin(Number.MAX_SAFE_INTEGER, body.max_tokens) &&
@@ -66,17 +67,10 @@ export function isUsualRequest(body: unknown): body is ChatRequestBody {
   );
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const isFlag = (value: unknown): boolean => value === undefined || typeof value === "boolean";
 
 const isCountWithin = (most: number, value: unknown): boolean =>
   value === undefined || (Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= most);
-
-const isUsualMessage = (value: unknown): boolean =>
-  isObject(value) &&
-  (typeof value.content === "string" || value.content == null || typeof value.content === "object");
 
 /** The answer's shape, for the OpenAPI document. */
 export const chatReplySchema = z.looseObject({

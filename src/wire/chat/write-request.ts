@@ -3,21 +3,19 @@
  * is added that changes what a model does (T53), except the option that makes a stream report its usage.
  */
 import type { Endpoint } from "../../base/endpoint.ts";
-import { effortOfBudget } from "../neutral/effort.ts";
-import type { Effort, NeutralRequest, NeutralTool, OutputFormat, Reasoning } from "../neutral/neutral.ts";
-import { OptionTaker } from "../neutral/options.ts";
+import { effortOf } from "../neutral/effort.ts";
+import type { NeutralRequest, NeutralTool, OutputFormat } from "../neutral/neutral.ts";
+import { defined, OptionTaker } from "../neutral/options.ts";
 import { writeMessages } from "./write-messages.ts";
 
 /** Anthropic's words for the tier mean nothing here. */
 const SERVICE_TIERS: readonly string[] = ["auto", "default", "flex", "scale", "priority", "fast"];
 
-export type ChatBody = Readonly<Record<string, unknown>>;
-
 /** @throws never: what has no place in the format is named in `dropped`. */
 export function writeChatRequest(
   request: NeutralRequest,
   endpoint: Endpoint,
-): { body: ChatBody; dropped: readonly string[] } {
+): { body: Readonly<Record<string, unknown>>; dropped: readonly string[] } {
   const taker = new OptionTaker(request);
   const { quirks } = endpoint.provider;
   const body = {
@@ -91,13 +89,10 @@ function withReasoning(taker: OptionTaker, endpoint: Endpoint) {
     if (reasoning.effort !== "none") taker.putBack("reasoning");
     return {};
   }
-  const { effort, budgetTokens, show, summary } = reasoning;
+  const { budgetTokens, show, summary } = reasoning;
   if (budgetTokens !== undefined || show === false || summary !== undefined) taker.putBack("reasoning");
-  return defined({ reasoning_effort: effort ?? effortOf(reasoning) });
+  return defined({ reasoning_effort: effortOf(reasoning) });
 }
-
-const effortOf = ({ budgetTokens }: Reasoning): Effort | undefined =>
-  budgetTokens === undefined ? undefined : effortOfBudget(budgetTokens);
 
 /** `metadata` is left out: OpenAI accepts it only with `store`. */
 function others(taker: OptionTaker) {
@@ -110,9 +105,4 @@ function others(taker: OptionTaker) {
     prompt_cache_key: taker.take("cacheKey"),
     service_tier: isTier ? tier : undefined,
   });
-}
-
-/** Leaves out undefined members. */
-function defined<T extends object>(members: T): Partial<T> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

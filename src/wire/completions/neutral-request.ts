@@ -1,28 +1,12 @@
 /** A completions request in neutral terms: its prompt is one user message. */
 import type { ClientRequest } from "../format.ts";
 import type { NeutralOptions, NeutralRequest } from "../neutral/neutral.ts";
+import { defined } from "../neutral/options.ts";
 import type { Source } from "../neutral/source.ts";
-import type { CompletionsBody } from "./schema.ts";
+import { type CompletionsBody, completionsRequestSchema } from "./schema.ts";
 
-/** Members that are carried, or concern only the gateway. All others are dropped and named. */
-const CARRIED: ReadonlySet<string> = new Set([
-  "model",
-  "prompt",
-  "stream",
-  "stream_options",
-  "max_tokens",
-  "n",
-  "temperature",
-  "top_p",
-  "stop",
-  "seed",
-  "frequency_penalty",
-  "presence_penalty",
-  "logit_bias",
-  "logprobs",
-  "user",
-  "svc",
-]);
+/** The schema lists the members that are carried, or concern only the gateway. All others are dropped and named. */
+const CARRIED: ReadonlySet<string> = new Set(Object.keys(completionsRequestSchema.shape));
 
 export function completionsNeutral(request: ClientRequest, source: Source): NeutralRequest {
   const body = source.value as CompletionsBody;
@@ -38,7 +22,7 @@ export function completionsNeutral(request: ClientRequest, source: Source): Neut
 
 function optionsOf(body: CompletionsBody): NeutralOptions {
   const option = <T>(value: T | null | undefined, at: string) => (value == null ? undefined : { value, at });
-  const options = {
+  return defined({
     maxTokens: option(body.max_tokens, "/max_tokens"),
     temperature: option(body.temperature, "/temperature"),
     topP: option(body.top_p, "/top_p"),
@@ -50,6 +34,5 @@ function optionsOf(body: CompletionsBody): NeutralOptions {
     logprobs: option(body.logprobs == null ? undefined : { top: body.logprobs }, "/logprobs"),
     choices: option(body.n === 1 ? undefined : body.n, "/n"),
     user: option(body.user, "/user"),
-  };
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  });
 }

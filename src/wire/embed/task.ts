@@ -4,11 +4,11 @@
  */
 import { pointerTo } from "../../base/document/document.ts";
 import type { Dialect, Endpoint } from "../../base/endpoint.ts";
-import { errorEnvelope, fail, type WeirError } from "../../base/errors.ts";
+import { fail, type WeirError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
 import { sentOf } from "../extras/sent.ts";
 import type { Billed } from "../extras/sift.ts";
-import { type ClientRequest, OPENAI_HABITS, type Outgoing, type Written } from "../format.ts";
+import { type ClientRequest, OPENAI_CLIENTS, type Outgoing, type Written } from "../format.ts";
 import { type Elided, type Member, memberOf, utf8Of } from "../json/json.ts";
 import type { ReplyFacts, RequestFacts } from "../neutral/contract.ts";
 import type { FieldValue } from "../neutral/neutral.ts";
@@ -102,10 +102,7 @@ export const usageSourceOf = ({ usage, outputBytes }: Pick<ReplyFacts, "usage" |
 
 /** Members of a `ClientFormat` whose answers are whole: errors are bodies, and what belongs to streams is never asked for. */
 export const WHOLE_ONLY = {
-  habits: OPENAI_HABITS,
-  errorSchema: "Error",
+  ...OPENAI_CLIENTS,
   keepAlive: "",
   generation: undefined,
-  errorBody: errorEnvelope,
-  errorEvent: (error: WeirError, requestId: string) => `data: ${errorEnvelope(error, requestId)}\n\n`,
 } as const;

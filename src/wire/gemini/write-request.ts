@@ -4,7 +4,7 @@
  */
 import type { Endpoint } from "../../base/endpoint.ts";
 import type { NeutralRequest, NeutralTool, OutputFormat, ToolChoice } from "../neutral/neutral.ts";
-import { OptionTaker } from "../neutral/options.ts";
+import { defined, OptionTaker } from "../neutral/options.ts";
 import { isObject } from "../neutral/reader.ts";
 import type {
   FunctionCallingConfig,
@@ -59,7 +59,7 @@ function writeToolChoice(choice: ToolChoice | undefined): FunctionCallingConfig 
 
 function writeConfig(options: OptionTaker, generation: Generation, reasons: boolean): GenerationConfig {
   const logprobs = options.take("logprobs");
-  const plain = {
+  return defined({
     maxOutputTokens: options.take("maxTokens"),
     temperature: options.take("temperature"),
     topP: options.take("topP"),
@@ -73,8 +73,7 @@ function writeConfig(options: OptionTaker, generation: Generation, reasons: bool
     logprobs: logprobs !== undefined && logprobs.top > 0 ? logprobs.top : undefined,
     ...writeFormat(options.take("format")),
     thinkingConfig: writeReasoning(options, generation, reasons),
-  };
-  return Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
+  });
 }
 
 /** The provider holds to the schema always, and knows no name for it. */

@@ -1,21 +1,19 @@
 /** The native format: `POST /v1/svc/generate`. */
 import { errorEnvelope } from "../../base/errors.ts";
-import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
-import { KEEP_ALIVE, sseEvent } from "../neutral/sse.ts";
+import { type ClientFormat, OPENAI_CLIENTS } from "../format.ts";
+import { sseEvent } from "../neutral/sse.ts";
 import { generateNeutral } from "./neutral-request.ts";
 import { promptTexts, readGenerateRequest } from "./request.ts";
 import { writeGenerateReply } from "./write-reply.ts";
 import { GenerateStreamWriter } from "./writer.ts";
 
 export const generateFormat: ClientFormat = {
+  ...OPENAI_CLIENTS,
   name: "generate",
   key: "generate",
-  habits: OPENAI_HABITS,
-  errorSchema: "Error",
   task: "generate",
   idPrefix: "",
   promptAt: "/messages",
-  keepAlive: KEEP_ALIVE,
   read: readGenerateRequest,
   promptTexts: promptTexts,
   splice: undefined,
@@ -24,6 +22,5 @@ export const generateFormat: ClientFormat = {
     writeReply: (reply, _, identity, usage, svc) => writeGenerateReply(reply, identity, usage, svc),
     streamWriter: (_, identity) => new GenerateStreamWriter(identity),
   },
-  errorBody: errorEnvelope,
   errorEvent: (error, requestId) => sseEvent("error", errorEnvelope(error, requestId)),
 };

@@ -1,5 +1,6 @@
 /** A request in neutral terms as a native request: the way back of `neutral-request.ts`. */
 import type { MediaSource, NeutralOptions, NeutralRequest, Part, Reasoning } from "../neutral/neutral.ts";
+import { defined } from "../neutral/options.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -10,7 +11,7 @@ type Json = Readonly<Record<string, unknown>>;
 export function writeGenerateRequest({ stream, messages, tools, options }: NeutralRequest): Json {
   const { toolChoice, parallelTools, format } = options;
   const generation = generationOf(options);
-  return withoutUndefined({
+  return defined({
     messages: messages.map(({ role, parts }) => ({ role, content: parts.map(partOf) })),
     stream: stream || undefined,
     generation: Object.keys(generation).length === 0 ? undefined : generation,
@@ -22,7 +23,7 @@ export function writeGenerateRequest({ stream, messages, tools, options }: Neutr
 }
 
 const generationOf = (options: NeutralOptions): Json =>
-  withoutUndefined({
+  defined({
     max_tokens: options.maxTokens?.value,
     temperature: options.temperature?.value,
     top_p: options.topP?.value,
@@ -42,7 +43,7 @@ const generationOf = (options: NeutralOptions): Json =>
 
 const reasoningOf = (reasoning: Reasoning | undefined): Json | undefined =>
   reasoning &&
-  withoutUndefined({
+  defined({
     effort: reasoning.effort,
     budget_tokens: reasoning.budgetTokens,
     adaptive: reasoning.isAdaptive,
@@ -53,11 +54,11 @@ function partOf(part: Part): Json {
   switch (part.type) {
     case "image": {
       const { type, source, ...rest } = part;
-      return withoutUndefined({ type, ...mediaOf(source), ...rest });
+      return defined({ type, ...mediaOf(source), ...rest });
     }
     case "document": {
       const { type, source, ...rest } = part;
-      return withoutUndefined({
+      return defined({
         type,
         ...(source.kind === "text" ? { text: source.text } : mediaOf(source)),
         ...rest,
@@ -69,7 +70,7 @@ function partOf(part: Part): Json {
     case "tool_result": {
       const { type, id, name, parts, isError, cache } = part;
       const content = parts.map(partOf);
-      return withoutUndefined({
+      return defined({
         type,
         id,
         name: name || undefined,
@@ -80,22 +81,19 @@ function partOf(part: Part): Json {
     }
     case "reasoning": {
       const { isSummary, isRedacted, ...rest } = part;
-      return withoutUndefined({
+      return defined({
         ...rest,
         summary: isSummary || undefined,
         redacted: isRedacted || undefined,
       });
     }
     default:
-      return withoutUndefined({ ...part });
+      return defined({ ...part });
   }
 }
 
 function mediaOf(source: MediaSource): Json {
   if (source.kind === "data") return { media_type: source.mediaType, data: source.data };
   if (source.kind === "file") return { file_id: source.id };
-  return withoutUndefined({ url: source.url, media_type: source.mediaType });
+  return defined({ url: source.url, media_type: source.mediaType });
 }
-
-const withoutUndefined = (members: Json): Json =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));

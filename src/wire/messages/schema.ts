@@ -5,7 +5,8 @@
 import { z } from "zod";
 import * as field from "../../base/operation/fields.ts";
 import * as call from "../call-fields.ts";
-import { contentOf, unread } from "../neutral/unread.ts";
+import { isObject } from "../neutral/reader.ts";
+import { contentOf, hasUsualContent, unread } from "../neutral/unread.ts";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
 
 const block = z.looseObject({ type: call.type });
@@ -71,20 +72,13 @@ export function isUsualRequest(body: unknown): body is MessagesRequestBody {
   return (
     Array.isArray(messages) &&
     messages.length > 0 &&
-    messages.every(isUsualMessage) &&
+    messages.every(hasUsualContent) &&
     Number.isSafeInteger(bound) &&
     (bound as number) >= 0 &&
     (body.stream === undefined || typeof body.stream === "boolean") &&
     (tools === undefined || Array.isArray(tools))
   );
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const isUsualMessage = (value: unknown): boolean =>
-  isObject(value) &&
-  (typeof value.content === "string" || value.content == null || typeof value.content === "object");
 
 /** The answer's shape, for the OpenAPI document. */
 export const messagesReplySchema = z.looseObject({

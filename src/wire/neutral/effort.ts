@@ -1,7 +1,7 @@
 /**
  * How much a model shall reason: levels, and what they are worth in tokens where one end has levels and the other budgets.
  */
-import type { Effort } from "./neutral.ts";
+import type { Effort, Reasoning } from "./neutral.ts";
 
 /** In rising order. */
 const EFFORTS: readonly string[] = [
@@ -27,5 +27,8 @@ const LEVELS: readonly (readonly [from: number, effort: Effort])[] = [
   [1, "low"],
 ];
 
-export const effortOfBudget = (tokens: number): Effort =>
-  LEVELS.find(([from]) => tokens >= from)?.[1] ?? "none";
+/** Where both are set, the level. */
+export function effortOf({ effort, budgetTokens }: Reasoning): Effort | undefined {
+  if (effort !== undefined || budgetTokens === undefined) return effort;
+  return LEVELS.find(([from]) => budgetTokens >= from)?.[1] ?? "none";
+}

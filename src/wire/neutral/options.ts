@@ -4,6 +4,12 @@
  */
 import type { NeutralOptions, NeutralRequest } from "./neutral.ts";
 
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Leaves out undefined members. */
+export const defined = <T extends object>(members: T): Defined<T> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
+
 type ValueOf<K extends keyof NeutralOptions> = NonNullable<NeutralOptions[K]>["value"];
 
 export class OptionTaker {

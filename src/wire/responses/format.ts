@@ -1,7 +1,5 @@
 /** OpenAI's responses format as clients speak it. */
-import { errorEnvelope } from "../../base/errors.ts";
-import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
-import { KEEP_ALIVE } from "../neutral/sse.ts";
+import { type ClientFormat, OPENAI_CLIENTS, OPENAI_HABITS } from "../format.ts";
 import { responsesErrorEvent } from "./errors.ts";
 import { responsesHistory } from "./history.ts";
 import { responsesNeutral } from "./neutral-request.ts";
@@ -11,14 +9,13 @@ import { writeResponsesReply } from "./write-reply.ts";
 import { ResponsesStreamWriter } from "./writer.ts";
 
 export const responsesFormat: ClientFormat<ResponsesRequest> = {
+  ...OPENAI_CLIENTS,
   name: "responses",
   key: "responses",
   habits: { ...OPENAI_HABITS, featuresHeader: "openai-beta" },
-  errorSchema: "Error",
   task: "generate",
   idPrefix: "resp_",
   promptAt: "/input",
-  keepAlive: KEEP_ALIVE,
   read: readResponsesRequest,
   promptTexts,
   history: responsesHistory,
@@ -28,6 +25,5 @@ export const responsesFormat: ClientFormat<ResponsesRequest> = {
     writeReply: writeResponsesReply,
     streamWriter: (request, identity) => new ResponsesStreamWriter(request, identity),
   },
-  errorBody: errorEnvelope,
   errorEvent: responsesErrorEvent,
 };

@@ -4,15 +4,8 @@
  */
 import type { Endpoint } from "../../base/endpoint.ts";
 import type { Written } from "../format.ts";
-import { effortOfBudget } from "../neutral/effort.ts";
-import type {
-  Effort,
-  NeutralRequest,
-  NeutralTool,
-  OutputFormat,
-  Reasoning,
-  ToolChoice,
-} from "../neutral/neutral.ts";
+import { effortOf } from "../neutral/effort.ts";
+import type { NeutralRequest, NeutralTool, OutputFormat, Reasoning, ToolChoice } from "../neutral/neutral.ts";
 import { OptionTaker } from "../neutral/options.ts";
 import { writeMessages } from "./write-messages.ts";
 
@@ -99,11 +92,6 @@ function formatOf(format: OutputFormat) {
     schema: schema as { [key: string]: unknown },
     ...(strict !== undefined && { strict }),
   };
-}
-
-function effortOf({ effort, budgetTokens }: Reasoning): Effort | undefined {
-  if (effort !== undefined || budgetTokens === undefined) return effort;
-  return effortOfBudget(budgetTokens);
 }
 
 /** Models of this dialect always decide how long they reason: `isAdaptive` is left out. */
