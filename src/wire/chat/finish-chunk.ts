@@ -4,7 +4,7 @@
  * the chunk, wait for the settlement. Text is latin1.
  */
 
-import { applyEdits, type Edit, memberOf, removeMembers, setMember, skim } from "../json/json.ts";
+import { applyEdits, type Edit, memberOf, membersOf, removeMembers, setMember, skim } from "../json/json.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import { isObject, type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 
@@ -45,7 +45,7 @@ export function cutChunk(data: string, choices: readonly unknown[]): CutChunk {
   const later: string[] = [];
   for (const [at, { says, ends }] of cuts.entries()) {
     // The bytes of several choices in one chunk, which no provider sends that was asked for one, need not be kept.
-    const text = choices.length === 1 && isPatchable(inside) ? inside : latin1OfJson(choices[at]);
+    const text = choices.length === 1 && membersOf(inside) ? inside : latin1OfJson(choices[at]);
     if (says) now.push(ends ? contentOf(text) : text);
     if (!says || ends) later.push(says ? endOf(text) : text);
   }
@@ -93,14 +93,4 @@ function endOf(choice: string): string {
 
 function setChoices(data: string, choices: readonly string[]): Edit {
   return setMember(data, skim(data).members, "choices", `[${choices.join(",")}]`);
-}
-
-/** False if a member is repeated: its position is ambiguous. */
-function isPatchable(choice: string): boolean {
-  try {
-    skim(choice);
-    return true;
-  } catch {
-    return false;
-  }
 }

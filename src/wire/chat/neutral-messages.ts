@@ -111,25 +111,20 @@ class Conversation {
 
   #part(part: JsonObject, at: string): Part | undefined {
     const reading = this.#reading;
-    const others = (...known: string[]) => dropOthers(reading, part, at, ["type", ...known, ...CACHE_KEYS]);
-    switch (part.type ?? PART_KINDS.find((kind) => kind in part)) {
+    const kind = PART_KINDS.find((known) => (part.type == null ? known in part : known === part.type));
+    if (kind !== undefined) dropOthers(reading, part, at, ["type", kind, ...CACHE_KEYS]);
+    switch (kind ?? part.type) {
       case "text":
-        others("text");
         return textPart(reading, part, at);
       case "image_url":
-        others("image_url");
         return imagePart(reading, part, at);
       case "file":
-        others("file");
         return filePart(reading, part, at);
       case "input_audio":
-        others("input_audio");
         return audioPart(reading, part, at);
       case "video_url":
-        others("video_url");
         return videoPart(reading, part, at);
       case "refusal":
-        others("refusal");
         return { type: "refusal", text: stringAt(part.refusal, `${at}/refusal`) };
       case "thinking":
         return { type: "reasoning", text: thinkingText(part) };

@@ -108,17 +108,15 @@ function sealOf({ format }: JsonObject, data: unknown): Seal | undefined {
 }
 
 /** A part while items may still add to it. */
-export interface ReasoningDraft {
+interface ReasoningDraft extends Pick<ReadDetail, "index" | "isSummary"> {
   text: string;
-  readonly index: number | undefined;
-  readonly isSummary: boolean;
   isRedacted: boolean;
   seal: Seal | undefined;
 }
 
 /** Whether an item continues a block. Servers that send no numbers send one block. */
 export function continues(
-  draft: Pick<ReasoningDraft, "index" | "isSummary" | "seal">,
+  draft: Pick<ReadDetail, "index" | "isSummary" | "seal">,
   { index, isSummary, isRedacted }: ReadDetail,
 ): boolean {
   if (draft.seal !== undefined) return false;

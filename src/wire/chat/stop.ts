@@ -25,13 +25,7 @@ export function readStop(reason: string, hasCalls: boolean): Stop {
 }
 
 export function writeFinishReason({ reason }: Stop, hasCalls: boolean): FinishReason {
-  switch (reason) {
-    case "length":
-      return "length";
-    case "content_filter":
-    case "refusal":
-      return "content_filter";
-    default:
-      return hasCalls ? "tool_calls" : "stop";
-  }
+  if (reason === "length") return "length";
+  if (reason === "content_filter" || reason === "refusal") return "content_filter";
+  return hasCalls ? "tool_calls" : "stop";
 }

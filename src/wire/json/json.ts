@@ -142,6 +142,15 @@ export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED)
   return { members, elided, skeleton: copied === 0 ? text : kept.join("") + text.slice(copied) };
 }
 
+/** Undefined if the text is no object, or one with a repeated member. */
+export function membersOf(text: string): readonly Member[] | undefined {
+  try {
+    return skim(text).members;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The comma of a data URL is searched in so many characters: its media type is short. */
 const DATA_HEAD = 256;
 

@@ -1,15 +1,5 @@
 /** A client's messages request in neutral terms. */
-import type {
-  CacheMark,
-  DocumentPart,
-  ImagePart,
-  NeutralMessage,
-  NeutralRequest,
-  Part,
-  TextPart,
-  ToolCallPart,
-  ToolResultPart,
-} from "../neutral/neutral.ts";
+import type { CacheMark, NeutralMessage, NeutralRequest, Part } from "../neutral/neutral.ts";
 import { isObject, objectOf } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
 import { BlockReader, cacheOf, readMessages } from "./neutral-messages.ts";
@@ -41,8 +31,8 @@ function markLast(messages: NeutralMessage[], cache: CacheMark): boolean {
   return true;
 }
 
-type Markable = TextPart | ImagePart | DocumentPart | ToolCallPart | ToolResultPart;
+const MARKABLE = ["text", "image", "document", "tool_call", "tool_result"] as const;
 
-const MARKABLE: readonly Part["type"][] = ["text", "image", "document", "tool_call", "tool_result"];
+type Markable = Extract<Part, { type: (typeof MARKABLE)[number] }>;
 
-const bearsMark = (part: Part): part is Markable => MARKABLE.includes(part.type);
+const bearsMark = (part: Part): part is Markable => MARKABLE.some((type) => type === part.type);

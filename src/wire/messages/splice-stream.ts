@@ -5,7 +5,7 @@
 import { fail } from "../../base/errors.ts";
 import { NO_USAGE, type Usage } from "../../base/usage.ts";
 import type { AnswerIdentity } from "../format.ts";
-import { applyEdits, latin1Json, type Member, memberOf, setMember, skim } from "../json/json.ts";
+import { applyEdits, latin1Json, memberOf, membersOf, setMember } from "../json/json.ts";
 import { copied } from "../json/latin1.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
@@ -76,15 +76,6 @@ export class MessagesSpliceStream extends SplicedStream {
   #deltaWith(usage: Usage): string {
     if (this.capture.usage !== undefined) return this.#delta;
     return withMember(this.#delta, "usage", latin1Json(writeDeltaUsage(usage))) ?? this.#delta;
-  }
-}
-
-/** Undefined if the text is no object, or one with a repeated member. */
-function membersOf(text: string): readonly Member[] | undefined {
-  try {
-    return skim(text).members;
-  } catch {
-    return undefined;
   }
 }
 

@@ -41,13 +41,6 @@ const OF_THE_ANSWER: readonly string[] = [
   "service_tier",
 ];
 
-/** The body of a count. Clients often send the body of the call that they are about to make. */
-export const spliceMessagesCount = (
-  request: MessagesRequest,
-  endpoint: Endpoint,
-  billed?: Billed,
-): Outgoing => splicedWithout(OF_THE_ANSWER, request, endpoint, billed);
-
 function splicedWithout(
   names: readonly string[],
   request: MessagesRequest,
@@ -99,8 +92,11 @@ export const messagesSplice: Passage<MessagesRequest> = {
   stream: (_request, identity) => new MessagesSpliceStream(identity),
 };
 
-/** The passage of a count writes only the request: the answer is a number. */
+/**
+ * The passage of a count writes only the request: the answer is a number. Clients often send the body of the call that they are about
+ * to make.
+ */
 export const messagesCountSplice: Passage<MessagesRequest> = {
   ...messagesSplice,
-  write: spliceMessagesCount,
+  write: (request, endpoint, billed) => splicedWithout(OF_THE_ANSWER, request, endpoint, billed),
 };

@@ -4,13 +4,14 @@
  */
 import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity } from "../format.ts";
-import { applyEdits, memberOf, setMember, skim, utf8Of } from "../json/json.ts";
+import { applyEdits, latin1Json, memberOf, membersOf, setMember, skim, utf8Of } from "../json/json.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
 import { isObject, type JsonObject, parsed } from "../neutral/reader.ts";
 import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
-import { responseEdits, settledEdits } from "./patch.ts";
+import { svcJson } from "../svc.ts";
 import { ResponsesStreamReader } from "./reader.ts";
+import { writeResponsesUsage } from "./usage.ts";
 
 /** The last event, cut before and after its response. */
 interface Last {
@@ -58,8 +59,11 @@ export class ResponsesSpliceStream extends SplicedStream {
     if (this.#last === undefined) return out;
     const { type, before, response, after } = this.#last;
     const { members } = skim(response);
-    const hasUsage = this.capture.usage !== undefined;
-    this.#delivered = applyEdits(response, settledEdits(response, members, hasUsage, usage, svc));
+    const edits = [setMember(response, members, "svc", svcJson(svc))];
+    if (this.capture.usage === undefined) {
+      edits.push(setMember(response, members, "usage", JSON.stringify(writeResponsesUsage(usage))));
+    }
+    this.#delivered = applyEdits(response, edits);
     return out + passedEvent(type, before + this.#delivered + after);
   }
 
@@ -87,8 +91,7 @@ export class ResponsesSpliceStream extends SplicedStream {
     const member = memberOf(members, "response");
     if (member === undefined) return;
     const text = data.slice(member.valueStart, member.valueEnd);
-    const edits = responseEdits(text, skim(text).members, this.#identity, this.#previousId);
-    const response = applyEdits(text, edits);
+    const response = this.#named(text);
     if (!this.reader.complete) {
       this.#add(type, applyEdits(data, [setMember(data, members, "response", response)]), event);
       return;
@@ -96,6 +99,19 @@ export class ResponsesSpliceStream extends SplicedStream {
     this.begin();
     const before = data.slice(0, member.valueStart);
     this.#last = { type, before, response, after: data.slice(member.valueEnd) };
+  }
+
+  /** A response with our id and model, and the client's `previous_response_id`: the upstream did not get it, and sends null. */
+  #named(response: string): string {
+    const { members } = skim(response);
+    const edits = [
+      setMember(response, members, "id", latin1Json(this.#identity.id)),
+      setMember(response, members, "model", latin1Json(this.#identity.model)),
+    ];
+    if (this.#previousId !== undefined) {
+      edits.push(setMember(response, members, "previous_response_id", latin1Json(this.#previousId)));
+    }
+    return applyEdits(response, edits);
   }
 
   #add(type: string, data: string, event: JsonObject): void {
@@ -117,11 +133,8 @@ function lastNumberIn(events: string): number | undefined {
 
 /** Whether the positions in an event and in its response can be found. @param text JSON */
 function isSkimmable(text: string): boolean {
-  try {
-    const member = memberOf(skim(text).members, "response");
-    if (member !== undefined) skim(text.slice(member.valueStart, member.valueEnd));
-    return true;
-  } catch {
-    return false;
-  }
+  const members = membersOf(text);
+  const response = members && memberOf(members, "response");
+  if (response === undefined) return members !== undefined;
+  return membersOf(text.slice(response.valueStart, response.valueEnd)) !== undefined;
 }

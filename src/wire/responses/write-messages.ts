@@ -38,18 +38,14 @@ interface InputFile {
 
 type InputContent = InputText | InputImage | InputFile;
 
-interface FieldValue {
-  type: "output_text" | "refusal";
-}
-
 /** A message of an earlier answer: the API accepts it without its id. */
-interface SaidText extends FieldValue {
+interface SaidText {
   type: "output_text";
   text: string;
   annotations: [];
 }
 
-interface SaidRefusal extends FieldValue {
+interface SaidRefusal {
   type: "refusal";
   refusal: string;
 }
