@@ -4,8 +4,10 @@
  */
 import { starts } from "./redact-spans.ts";
 
-/** What stands before the last hyphen of a prefix, and before the last underscore. */
+/** What stands before the last hyphen or underscore of a prefix: of those that come with both, with a hyphen, with an underscore. */
+const BEFORE_EITHER = ["hf", "npm", "gsk", "pplx", "r8", "fw", "tvly"];
 const BEFORE_DASH = [
+  ...BEFORE_EITHER,
   "svc-live",
   "svc-test",
   "svc-scim",
@@ -18,13 +20,6 @@ const BEFORE_DASH = [
   "xoxs",
   "xapp",
   "xai",
-  "hf",
-  "npm",
-  "gsk",
-  "pplx",
-  "r8",
-  "fw",
-  "tvly",
   "pypi",
   "nvapi",
   "GOCSPX",
@@ -40,6 +35,7 @@ const BEFORE_DASH = [
   "glsoat",
 ];
 const BEFORE_UNDERSCORE = [
+  ...BEFORE_EITHER,
   "sk_live",
   "sk_test",
   "rk_live",
@@ -55,13 +51,6 @@ const BEFORE_UNDERSCORE = [
   "ghs",
   "ghr",
   "github_pat",
-  "hf",
-  "npm",
-  "gsk",
-  "pplx",
-  "r8",
-  "fw",
-  "tvly",
   "dop_v1",
   "doo_v1",
   "dor_v1",

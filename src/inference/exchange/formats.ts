@@ -10,7 +10,7 @@ import {
   embedReplySchema,
   embedRequestSchema,
 } from "../../wire/embed/schema.ts";
-import type { ClientFormat } from "../../wire/format.ts";
+import type { ClientFormat, FormatKey } from "../../wire/format.ts";
 import { FORMATS } from "../../wire/formats.ts";
 import { generateReplySchema, generateRequestSchema } from "../../wire/generate/schema.ts";
 import { messagesCountFormat } from "../../wire/messages/format.ts";
@@ -36,18 +36,7 @@ export interface CallKind {
   readonly reply: z.ZodType;
 }
 
-export type CallName =
-  | "chat"
-  | "completions"
-  | "responses"
-  | "messages"
-  | "generate"
-  | "embeddings"
-  | "embed"
-  | "rerank"
-  | "messages_count"
-  | "count_tokens"
-  | "dry_run";
+export type CallName = FormatKey | "count_tokens" | "dry_run";
 
 export const CALLS: Readonly<Record<CallName, CallKind>> = {
   chat: {

@@ -5,11 +5,11 @@
 import type { Endpoint } from "../../base/endpoint.ts";
 import { effortOf } from "../neutral/effort.ts";
 import type { NeutralRequest, NeutralTool, OutputFormat } from "../neutral/neutral.ts";
-import { defined, OptionTaker } from "../neutral/options.ts";
+import { defined, OptionTaker, sameWords } from "../neutral/options.ts";
 import { writeMessages } from "./write-messages.ts";
 
 /** Anthropic's words for the tier mean nothing here. */
-const SERVICE_TIERS: readonly string[] = ["auto", "default", "flex", "scale", "priority", "fast"];
+const TIERS = sameWords("auto", "default", "flex", "scale", "priority", "fast");
 
 /** @throws never: what has no place in the format is named in `dropped`. */
 export function writeChatRequest(
@@ -95,14 +95,10 @@ function withReasoning(taker: OptionTaker, endpoint: Endpoint) {
 }
 
 /** `metadata` is left out: OpenAI accepts it only with `store`. */
-function others(taker: OptionTaker) {
-  const tier = taker.take("serviceTier");
-  const isTier = tier !== undefined && SERVICE_TIERS.includes(tier);
-  if (tier !== undefined && !isTier) taker.putBack("serviceTier");
-  return defined({
+const others = (taker: OptionTaker) =>
+  defined({
     verbosity: taker.take("verbosity"),
     user: taker.take("user"),
     prompt_cache_key: taker.take("cacheKey"),
-    service_tier: isTier ? tier : undefined,
+    service_tier: taker.takeTier(TIERS),
   });
-}

@@ -9,7 +9,7 @@ import type { Usage } from "../../base/usage.ts";
 import { sentOf } from "../extras/sent.ts";
 import type { Billed } from "../extras/sift.ts";
 import { type ClientRequest, OPENAI_CLIENTS, type Outgoing, type Written } from "../format.ts";
-import { type Elided, type Member, memberOf, utf8Of } from "../json/json.ts";
+import { type Elided, jsonAt, type Member, utf8Of } from "../json/json.ts";
 import type { ReplyFacts, RequestFacts } from "../neutral/contract.ts";
 import type { FieldValue } from "../neutral/neutral.ts";
 import { bytesOf, type Source } from "../neutral/source.ts";
@@ -41,9 +41,7 @@ export const factsOf = (
 
 /** @throws WeirError `unsupported_option` where the client asks for a stream: these answers come whole. */
 export function refuseStream(text: string, members: readonly Member[]): void {
-  const stream = memberOf(members, "stream");
-  if (stream === undefined) return;
-  if (text.slice(stream.valueStart, stream.valueEnd) === "true") throw noStream();
+  if (jsonAt(text, members, "stream") === "true") throw noStream();
 }
 
 export const noStream = (): WeirError =>

@@ -1,6 +1,6 @@
 /** Edits that take asks out of a body that passes as bytes, and with them what only refers to them. */
 import { append } from "../json/append.ts";
-import { type Edit, isAscii, type Member, memberOf, removeMembers, skim } from "../json/json.ts";
+import { type Edit, isAscii, type Member, memberOf, moved, removeMembers, skim } from "../json/json.ts";
 import { removeSpans, spansOf } from "../json/spans.ts";
 import { type Ask, pointerOf } from "../neutral/asked-extras.ts";
 import { isObject, listOf, objectOf } from "../neutral/reader.ts";
@@ -115,9 +115,6 @@ function editsIn(text: string, { inner }: Branch): Edit[] {
 /** The member's name as a path has it: a name with escapes beyond ASCII is parsed to other characters than its bytes are. */
 const parsedName = (text: string, { key, start, keyEnd }: Member): string =>
   isAscii(key) ? key : (JSON.parse(text.slice(start, keyEnd)) as string);
-
-const moved = (edits: readonly Edit[], by: number): Edit[] =>
-  edits.map(({ start, end, text }) => ({ start: start + by, end: end + by, text }));
 
 /** A choice that has no effect without tools. */
 const isPlainChoice = (text: string): boolean =>

@@ -164,6 +164,12 @@ export const memberOf = (members: readonly Member[], key: string): Member | unde
   return undefined;
 };
 
+/** A member's JSON text; empty where there is none. */
+export function jsonAt(text: string, members: readonly Member[], key: string): string {
+  const member = memberOf(members, key);
+  return member === undefined ? "" : text.slice(member.valueStart, member.valueEnd);
+}
+
 /** Sets a member's value, or adds the member at the end of the object. `value` is JSON text. */
 export function setMember(text: string, members: readonly Member[], key: string, value: string): Edit {
   const member = memberOf(members, key);
@@ -191,6 +197,10 @@ export function removeMembers(members: readonly Member[], keys: readonly string[
   }
   return edits;
 }
+
+/** Edits of a text that stands in another one. @param by where it begins there */
+export const moved = (edits: readonly Edit[], by: number): Edit[] =>
+  edits.map(({ start, end, text }) => ({ start: start + by, end: end + by, text }));
 
 /** The text with edits applied; edits must not overlap. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {

@@ -3,7 +3,7 @@
  * what it did not sign (T49). This gateway marked the thinking when it wrote it for the client (see `seals.ts`).
  */
 import { append } from "../json/append.ts";
-import { type Edit, type Member, memberOf, skim } from "../json/json.ts";
+import { type Edit, jsonAt, type Member, memberOf, moved, skim } from "../json/json.ts";
 import { removeSpans, spansOf } from "../json/spans.ts";
 
 /** A seal of another maker as `seals.ts` writes it, with its opening quote. */
@@ -29,26 +29,17 @@ export function withoutForeign(bytes: Buffer, messages: Member): Edit[] {
     const blocks = spansOf(list);
     const foreign = blocks.map((block) => isForeign(list.slice(block.start, block.end)));
     if (!foreign.includes(false)) return true;
-    append(
-      edits,
-      removeSpans(blocks, foreign).map((edit) => moved(edit, from)),
-    );
+    append(edits, moved(removeSpans(blocks, foreign), from));
     return false;
   });
   append(edits, removeSpans(spans, goes));
-  return edits.map((edit) => moved(edit, messages.valueStart));
+  return moved(edits, messages.valueStart);
 }
-
-const moved = ({ start, end, text }: Edit, by: number): Edit => ({ start: start + by, end: end + by, text });
 
 /** @param block JSON text */
 function isForeign(block: string): boolean {
   if (!block.startsWith("{") || !FOREIGN.test(block)) return false;
   const { members } = skim(block);
-  const jsonOf = (key: string) => {
-    const member = memberOf(members, key);
-    return member === undefined ? "" : block.slice(member.valueStart, member.valueEnd);
-  };
-  if (!THINKING.includes(jsonOf("type"))) return false;
-  return FOREIGN_SEAL.test(jsonOf("signature")) || FOREIGN_SEAL.test(jsonOf("data"));
+  if (!THINKING.includes(jsonAt(block, members, "type"))) return false;
+  return ["signature", "data"].some((key) => FOREIGN_SEAL.test(jsonAt(block, members, key)));
 }

@@ -10,6 +10,10 @@ type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 export const defined = <T extends object>(members: T): Defined<T> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
 
+/** For {@link OptionTaker.takeTier}: a dialect's words, which mean what the contract's do. */
+export const sameWords = (...words: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(words.map((word) => [word, word]));
+
 type ValueOf<K extends keyof NeutralOptions> = NonNullable<NeutralOptions[K]>["value"];
 
 export class OptionTaker {

@@ -2,7 +2,7 @@
  * Removes reasoning of other makers from a conversation for an upstream of the same dialect, by position in the JSON text:
  * OpenAI refuses reasoning that it did not write (T49).
  */
-import { type Edit, memberOf, skim } from "../json/json.ts";
+import { type Edit, jsonAt, skim } from "../json/json.ts";
 import { removeSpans, spansOf } from "../json/spans.ts";
 
 /** Ids of reasoning items that this gateway wrote: see `objects.ts`. */
@@ -17,12 +17,9 @@ const FOREIGN_SEAL = /^"weir\.(anthropic|google)\./;
 function isForeignReasoning(text: string, isMoved = false): boolean {
   if (!text.includes('"reasoning"') || !text.startsWith("{")) return false;
   const { members } = skim(text);
-  const jsonOf = (key: string) => {
-    const member = memberOf(members, key);
-    return member === undefined ? "" : text.slice(member.valueStart, member.valueEnd);
-  };
-  if (jsonOf("type") !== '"reasoning"') return false;
-  return isMoved || FOREIGN_SEAL.test(jsonOf("encrypted_content")) || OWN_ID.test(jsonOf("id"));
+  if (jsonAt(text, members, "type") !== '"reasoning"') return false;
+  if (isMoved || FOREIGN_SEAL.test(jsonAt(text, members, "encrypted_content"))) return true;
+  return OWN_ID.test(jsonAt(text, members, "id"));
 }
 
 /** Edits that remove the foreign reasoning, and the indexes of those items. @param text JSON of the array */

@@ -4,7 +4,7 @@
  */
 import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity } from "../format.ts";
-import { applyEdits, memberOf, setMember, skim } from "../json/json.ts";
+import { applyEdits, jsonAt, memberOf, setMember, skim } from "../json/json.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import type { ResponsesRequest } from "./request.ts";
 import type { IncompleteReason } from "./stop.ts";
@@ -119,8 +119,7 @@ function memberJson({ bytes, members }: ResponsesRequest, key: string): string |
 
 function withFormat(text: string): string {
   const { members } = skim(text, "/text");
-  const format = memberOf(members, "format");
-  const hasFormat = format !== undefined && text.slice(format.valueStart, format.valueEnd) !== "null";
-  if (hasFormat) return text;
+  const format = jsonAt(text, members, "format");
+  if (format !== "" && format !== "null") return text;
   return applyEdits(text, [setMember(text, members, "format", JSON.stringify(ECHOED.text.format))]);
 }

@@ -8,7 +8,7 @@ import { fail } from "../../base/errors.ts";
 import type { Billed } from "../extras/sift.ts";
 import type { Outgoing, Passage } from "../format.ts";
 import { append } from "../json/append.ts";
-import { type Edit, latin1Json, memberOf } from "../json/json.ts";
+import { type Edit, latin1Json, memberOf, moved } from "../json/json.ts";
 import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 import { limitEdits } from "../relay/output-limit.ts";
@@ -69,10 +69,7 @@ function foreignEdits({ bytes, members, historyBy }: ResponsesRequest, { provide
   // Only the provider that sealed or stored reasoning can read it, even among providers of one maker.
   const isMoved = historyBy !== undefined && historyBy !== provider.id;
   const { edits, indexes } = withoutForeign(bytes.toString("latin1", from, input.valueEnd), isMoved);
-  return {
-    edits: edits.map(({ start, end, text }) => ({ start: from + start, end: from + end, text })),
-    dropped: indexes.map((index) => `/input/${index}`),
-  };
+  return { edits: moved(edits, from), dropped: indexes.map((index) => `/input/${index}`) };
 }
 
 function ending(value: JsonObject): ReturnType<AnswerReading["ending"]> {

@@ -6,7 +6,7 @@ import type { Endpoint } from "../../base/endpoint.ts";
 import type { Written } from "../format.ts";
 import { effortOf } from "../neutral/effort.ts";
 import type { NeutralRequest, NeutralTool, OutputFormat, Reasoning, ToolChoice } from "../neutral/neutral.ts";
-import { OptionTaker } from "../neutral/options.ts";
+import { OptionTaker, sameWords } from "../neutral/options.ts";
 import { writeMessages } from "./write-messages.ts";
 
 export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoint): Written {
@@ -27,7 +27,7 @@ export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoin
   body.user = options.take("user");
   body.prompt_cache_key = options.take("cacheKey");
   body.metadata = options.take("metadata");
-  body.service_tier = tierOf(options);
+  body.service_tier = options.takeTier(TIERS);
   if (request.tools.length > 0) {
     body.tools = request.tools.map(toolOf);
     body.tool_choice = choiceOf(options.take("toolChoice"));
@@ -44,15 +44,7 @@ export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoin
   return { body, dropped: options.dropped() };
 }
 
-const TIERS: readonly string[] = ["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"];
-
-/** Drops the tiers of other providers. */
-function tierOf(options: OptionTaker): string | undefined {
-  const tier = options.take("serviceTier");
-  if (tier === undefined || TIERS.includes(tier)) return tier;
-  options.putBack("serviceTier");
-  return undefined;
-}
+const TIERS = sameWords("auto", "default", "flex", "scale", "priority", "fast", "ultrafast");
 
 /** The default of `strict` is true in this format, and false in all others. */
 const toolOf = ({ name, description, parameters, strict }: NeutralTool) => ({
