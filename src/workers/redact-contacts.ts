@@ -18,7 +18,7 @@ const DOMAIN = new RegExp(
 );
 
 /** From each `@` to both sides: most texts have few. */
-function* emailSpans(text: string): Generator<readonly [number, number]> {
+export function* emails(text: string): Generator<readonly [number, number]> {
   for (let at = text.indexOf("@"); at !== -1; at = text.indexOf("@", at + 1)) {
     const start = localStart(text, at);
     if (start === at) continue;
@@ -31,8 +31,6 @@ function* emailSpans(text: string): Generator<readonly [number, number]> {
     yield [start, end];
   }
 }
-
-export const emails: Finder = emailSpans;
 
 /** Where the local part begins that ends at `at`; `at` if there is none. */
 function localStart(text: string, at: number): number {

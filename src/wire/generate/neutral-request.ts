@@ -110,12 +110,7 @@ function resultOf(part: Native<"tool_result">, at: string, names: Map<string, st
   };
 }
 
-interface Media {
-  readonly data?: string | undefined;
-  readonly media_type?: string | undefined;
-  readonly url?: string | undefined;
-  readonly file_id?: string | undefined;
-}
+type Media = Pick<Native<"image">, "data" | "media_type" | "url" | "file_id">;
 
 function mediaOf({ data, media_type: mediaType, url, file_id: id }: Media, at: string): MediaSource {
   const given = [data, url, id].filter((value) => value !== undefined);

@@ -2,6 +2,7 @@
  * An upstream's account of a failure: read for its code and message, and it goes no further than that.
  */
 import type { UpstreamError } from "./contract.ts";
+import { isObject, listOf, objectOf } from "./reader.ts";
 
 const MESSAGE_LIMIT = 2000;
 /** Characters of a code or a type. */
@@ -14,19 +15,16 @@ const word = (value: unknown): string => text(value).slice(0, WORD_LIMIT);
 
 /** Google's machine-readable reason, of an ErrorInfo among the details (google.rpc). */
 function googleReason(details: unknown): string {
-  if (!Array.isArray(details)) return "";
-  for (const detail of details as readonly unknown[]) {
-    if (typeof detail === "object" && detail !== null && "reason" in detail) return word(detail.reason);
-  }
-  return "";
+  const info = listOf(details)
+    .map(objectOf)
+    .find((detail) => "reason" in detail);
+  return word(info?.reason);
 }
 
 /** Google says when to come back in no header, but among the details (google.rpc.RetryInfo): "20.04s". */
 function googleWaitMs(details: unknown): number | undefined {
-  if (!Array.isArray(details)) return undefined;
-  for (const detail of details as readonly unknown[]) {
-    if (typeof detail !== "object" || detail === null || !("retryDelay" in detail)) continue;
-    const [, seconds] = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(text(detail.retryDelay)) ?? [];
+  for (const detail of listOf(details)) {
+    const [, seconds] = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(text(objectOf(detail).retryDelay)) ?? [];
     if (seconds !== undefined && Number(seconds) > 0) return Math.ceil(Number(seconds) * 1000);
   }
   return undefined;
@@ -35,7 +33,7 @@ function googleWaitMs(details: unknown): number | undefined {
 /** `error` member of a body or event: an object, or a bare string as some servers send. */
 export function readErrorValue(value: unknown): UpstreamError {
   if (typeof value === "string") return { code: "", type: "", message: value.slice(0, MESSAGE_LIMIT) };
-  const error = typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  const error = objectOf(value);
   const retryAfterMs = googleWaitMs(error.details);
   return {
     ...(retryAfterMs !== undefined && { retryAfterMs }),
@@ -61,7 +59,7 @@ function readBody(bytes: Buffer): UpstreamError {
     const read: unknown = JSON.parse(bytes.toString());
     // Gemini's compatible endpoint wraps the error in a list.
     const body: unknown = Array.isArray(read) ? read[0] : read;
-    if (typeof body === "object" && body !== null) {
+    if (isObject(body)) {
       // xAI: {"code":…,"error":"…"}.
       if ("error" in body && typeof body.error === "string" && "code" in body) {
         return { ...readErrorValue(body.error), code: word(body.code) };
