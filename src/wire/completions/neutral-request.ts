@@ -3,10 +3,27 @@ import type { ClientRequest } from "../format.ts";
 import type { NeutralOptions, NeutralRequest } from "../neutral/neutral.ts";
 import { defined } from "../neutral/options.ts";
 import type { Source } from "../neutral/source.ts";
-import { type CompletionsBody, completionsRequestSchema } from "./schema.ts";
+import type { CompletionsBody } from "./schema.ts";
 
-/** The schema lists the members that are carried, or concern only the gateway. All others are dropped and named. */
-const CARRIED: ReadonlySet<string> = new Set(Object.keys(completionsRequestSchema.shape));
+/** Members that are carried, or concern only the gateway. All others are dropped and named. */
+const CARRIED: ReadonlySet<string> = new Set([
+  "model",
+  "prompt",
+  "stream",
+  "stream_options",
+  "max_tokens",
+  "n",
+  "temperature",
+  "top_p",
+  "stop",
+  "seed",
+  "frequency_penalty",
+  "presence_penalty",
+  "logit_bias",
+  "logprobs",
+  "user",
+  "svc",
+]);
 
 export function completionsNeutral(request: ClientRequest, source: Source): NeutralRequest {
   const body = source.value as CompletionsBody;
