@@ -4,6 +4,7 @@
  * as long as it took. Who asks earlier waits until they are there.
  */
 import { setImmediate as turn } from "node:timers/promises";
+import { Once } from "../../base/once.ts";
 import type { OpenApiDocument } from "./openapi-types.ts";
 
 export interface ReferenceParts {
@@ -27,15 +28,15 @@ const ADDRESS = "https://address.of.this.gateway.invalid";
 const servedAt = (text: string, address: string): string => text.replaceAll(ADDRESS, address || "/");
 
 export function openReference(parts: ReferenceParts): Reference {
-  const document = once(() => inTurns(parts.document(ADDRESS)));
-  const openApi = once(async () => joined(jsonPieces(await document())));
-  const docs = once(async () => joined(parts.page(await document())));
+  const document = new Once(() => inTurns(parts.document(ADDRESS)));
+  const openApi = new Once(async () => joined(jsonPieces(await document.get())));
+  const docs = new Once(async () => joined(parts.page(await document.get())));
   return {
     async prepare() {
-      for (const make of [openApi, docs]) await make().catch(() => undefined);
+      for (const make of [openApi, docs]) await make.get().catch(() => undefined);
     },
-    openApi: async (address) => servedAt(await openApi(), address),
-    docs: async (address) => servedAt(await docs(), address),
+    openApi: async (address) => servedAt(await openApi.get(), address),
+    docs: async (address) => servedAt(await docs.get(), address),
   };
 }
 
@@ -75,16 +76,4 @@ function* members(of: object): Generator<string> {
     before = ",";
   }
   yield before === "{" ? "{}" : "}";
-}
-
-/** Made at the first call; after a failure it is tried again. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    });
-    return made;
-  };
 }

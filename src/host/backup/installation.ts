@@ -12,19 +12,13 @@ import { assertRoom } from "../../store/copying/copy.ts";
 import { MASTER_KEY_FILE } from "../../store/installation/master-key.ts";
 import { lmdbPath } from "../../store/recovery/inspection.ts";
 import { copyFiles, flushFolders, hashFile } from "./files.ts";
-import { copyStore, filesBeside, type Holder, withReason } from "./make.ts";
+import { type BackupOptions, copyStore, filesBeside, type Holder, inTarget } from "./make.ts";
 import { type Manifest, type ManifestFile, newManifest, writeManifest } from "./manifest.ts";
 import { proveAll } from "./proof.ts";
-import { recordFiles, removeStale, unfreeze } from "./records.ts";
+import { recordFiles, unfreeze } from "./records.ts";
 import { keepRedisFiles } from "./redis-files.ts";
-import { newTarget } from "./target.ts";
 
-export interface InstallationOptions {
-  /** The first cell's. */
-  readonly dataDir: string;
-  readonly to: string;
-  readonly nowMs: number;
-  readonly withMasterKey: boolean;
+export interface InstallationOptions extends BackupOptions {
   /** The first one's path is "", those of others are in the data folder: `cells/2`. */
   readonly cells: readonly { readonly path: string; readonly holder: Holder }[];
   /** Name in the data folder of the folder of its own Redis; undefined: Redis is a server's. */
@@ -34,18 +28,9 @@ export interface InstallationOptions {
 }
 
 /** @throws Error with lines for the operator; the folder is then as it was */
-export async function backUpInstallation(options: InstallationOptions): Promise<Manifest> {
-  const { dataDir, to, nowMs, cells, engine } = options;
-  const target = newTarget(to, dataDir);
-  try {
-    removeStale(dataDir, nowMs);
-    return await made(options, target.folder);
-  } catch (error) {
-    target.discard();
-    throw withReason(error, target.folder);
-  } finally {
-    for (const holder of [...cells.map((cell) => cell.holder), engine]) await holder.end();
-  }
+export function backUpInstallation(options: InstallationOptions): Promise<Manifest> {
+  const holders = [...options.cells.map(({ holder }) => holder), options.engine];
+  return inTarget(options, holders, (folder) => made(options, folder));
 }
 
 async function made(options: InstallationOptions, folder: string): Promise<Manifest> {

@@ -11,9 +11,10 @@ import { MASTER_KEY_FILE } from "../../store/installation/master-key.ts";
 import { lmdbPath } from "../../store/recovery/inspection.ts";
 import { copyFiles, type FileToCopy, flushFolders, hashFile } from "./files.ts";
 import { type Manifest, newManifest, writeManifest } from "./manifest.ts";
+import type { BegunBackup } from "./moment.ts";
 import { prove } from "./proof.ts";
 import { recordFiles, removeStale, unfreeze } from "./records.ts";
-import { newTarget, type Target } from "./target.ts";
+import { newTarget } from "./target.ts";
 
 /** Who holds the files still: the running gateway, or this process where none runs. */
 export interface Holder {
@@ -25,18 +26,20 @@ export interface Holder {
   end(): Promise<void>;
 }
 
-export interface BegunCopy {
-  readonly id: string;
-  readonly frame: number;
+export interface BegunCopy extends BegunBackup {
   readonly release: string;
   readonly records: Manifest["records"];
 }
 
 export interface BackupOptions {
+  /** Of several cells the first one's. */
   readonly dataDir: string;
   readonly to: string;
   readonly nowMs: number;
   readonly withMasterKey: boolean;
+}
+
+interface OneBackup extends BackupOptions {
   readonly holder: Holder;
 }
 
@@ -47,17 +50,24 @@ export interface BackupOptions {
 const BESIDE = [join("identity", "people.json"), join("simulator", "payments.jsonl")];
 
 /** @throws Error with lines for the operator; the folder is then as it was */
-export async function makeBackup(options: BackupOptions): Promise<Manifest> {
-  const { dataDir, to, nowMs, holder } = options;
-  const target = newTarget(to, dataDir);
+export const makeBackup = (options: OneBackup): Promise<Manifest> =>
+  inTarget(options, [options.holder], (folder) => made(options, folder));
+
+/** Makes a backup in its new folder, which is as it was where that fails; the holders end in any case. */
+export async function inTarget(
+  { dataDir, to, nowMs }: BackupOptions,
+  holders: readonly Holder[],
+  make: (folder: string) => Promise<Manifest>,
+): Promise<Manifest> {
+  const { folder, discard } = newTarget(to, dataDir);
   try {
     removeStale(dataDir, nowMs);
-    return await made(options, target);
+    return await make(folder);
   } catch (error) {
-    target.discard();
-    throw withReason(error, target.folder);
+    discard();
+    throw withReason(error, folder, "backup");
   } finally {
-    await holder.end();
+    for (const holder of holders) await holder.end();
   }
 }
 
@@ -75,7 +85,7 @@ export async function copyStore(dataDir: string, folder: string, holder: Holder)
   }
 }
 
-async function made(options: BackupOptions, { folder }: Target): Promise<Manifest> {
+async function made(options: OneBackup, folder: string): Promise<Manifest> {
   const { dataDir, holder } = options;
   const begun = await holder.begin();
   const lmdb = copyLmdb(dataDir, lmdbPath(folder));
@@ -91,12 +101,10 @@ async function made(options: BackupOptions, { folder }: Target): Promise<Manifes
 }
 
 /** Files of the folder beside the store and the records. */
-export const filesBeside = ({ dataDir, withMasterKey }: BesideOptions): FileToCopy[] =>
+export const filesBeside = ({ dataDir, withMasterKey }: BackupOptions): FileToCopy[] =>
   [...(withMasterKey ? [MASTER_KEY_FILE] : []), ...BESIDE]
     .filter((path) => existsSync(join(dataDir, path)))
     .map((path) => ({ from: join(dataDir, path), path }));
-
-type BesideOptions = Pick<BackupOptions, "dataDir" | "withMasterKey">;
 
 /** A hold that ended too early would leave a copy without the last records. */
 function assertMoment({ frame }: BegunCopy, moment: { applied: number; kept: number }): void {
@@ -138,7 +146,7 @@ async function copied(options: BackupOptions, folder: string, at: At): Promise<M
 }
 
 /** An error that says so where the disk is full. */
-export function withReason(error: unknown, folder: string): unknown {
+export function withReason(error: unknown, folder: string, what: "backup" | "restore"): unknown {
   if ((error as NodeJS.ErrnoException).code !== "ENOSPC") return error;
-  return new Error(`the disk of ${folder} is full; nothing of the backup is left there`, { cause: error });
+  return new Error(`the disk of ${folder} is full; nothing of the ${what} is left there`, { cause: error });
 }

@@ -20,6 +20,7 @@ import { assertRoom } from "../../store/copying/copy.ts";
 import { diskPath, lmdbPath } from "../../store/recovery/inspection.ts";
 import { openStore } from "../../store/store.ts";
 import { copyFile, eachOf, flushFolders } from "./files.ts";
+import { withReason } from "./make.ts";
 import { type Manifest, type ManifestFile, readManifest } from "./manifest.ts";
 import { markRestored } from "./marker.ts";
 import { isSame, proveAll } from "./proof.ts";
@@ -64,7 +65,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   } catch (error) {
     for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true, force: true });
     if (!wasThere) rmSync(dataDir, { recursive: true, force: true });
-    throw withReason(error, dataDir);
+    throw withReason(error, dataDir, "restore");
   }
 }
 
@@ -136,9 +137,4 @@ function moveUp(building: string, dataDir: string): void {
   renameSync(last, lmdbPath(dataDir));
   rmSync(building, { recursive: true, force: true });
   flushToDisk(dataDir);
-}
-
-function withReason(error: unknown, dataDir: string): unknown {
-  if ((error as NodeJS.ErrnoException).code !== "ENOSPC") return error;
-  return new Error(`the disk of ${dataDir} is full; nothing of the restore is left there`, { cause: error });
 }

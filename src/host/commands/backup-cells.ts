@@ -10,7 +10,7 @@ import { askSupervisor } from "../../cluster/supervisor/requests.ts";
 import { supervisorStatus } from "../../cluster/supervisor/supervisor.ts";
 import { lmdbPath } from "../../store/recovery/inspection.ts";
 import { backUpInstallation } from "../backup/installation.ts";
-import type { BegunCopy, Holder } from "../backup/make.ts";
+import type { BackupOptions, BegunCopy, Holder } from "../backup/make.ts";
 import type { Manifest } from "../backup/manifest.ts";
 import { engineEnded } from "../backup/records.ts";
 import { VERSION } from "../gateway/version.ts";
@@ -20,15 +20,12 @@ import { BEGIN_MS, FREEZE_MS, stoppedHolder } from "./backup-holder.ts";
 /** The supervisor answers somewhat later than the cell. */
 const MORE_MS = 5000;
 
-interface Asked {
-  readonly dataDir: string;
-  readonly to: string;
-  readonly nowMs: number;
-  readonly withMasterKey: boolean;
-}
-
 /** @throws Error with lines for the operator */
-export async function backUpCells(asked: Asked, config: Config, withRecords: boolean): Promise<Manifest> {
+export async function backUpCells(
+  asked: BackupOptions,
+  config: Config,
+  withRecords: boolean,
+): Promise<Manifest> {
   const { dataDir } = asked;
   const known = (await supervisorStatus(dataDir))?.cells;
   const ready = new Set((known ?? []).filter(({ state }) => state === "ready").map(({ cell }) => cell));

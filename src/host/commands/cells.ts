@@ -10,7 +10,7 @@ import { askSupervisor } from "../../cluster/supervisor/requests.ts";
 import { type SupervisorStatus, supervisorStatus } from "../../cluster/supervisor/supervisor.ts";
 import { type Config, readConfig } from "../settings/config.ts";
 import type { Given, Shell } from "./command.ts";
-import { needed } from "./operate.ts";
+import { aligned, needed } from "./operate.ts";
 import { keyLine } from "./start-screen.ts";
 
 const CONNECT_MS = 5000;
@@ -31,15 +31,7 @@ export async function listCells(shell: Shell): Promise<number> {
     const { version, cells } = await registeredCells(link, id);
     shell.out(`${status === undefined ? "" : "\n"}Rows at version ${version}\n`);
     const titles = ["NAME", "STATE", "LIFE", "VERSION", "HEARD", "ORGS LEASED", "USD LEASED"];
-    const lines = [titles, ...cells.map(fieldsOf)];
-    const widths = titles.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
-    for (const line of lines)
-      shell.out(
-        `${line
-          .map((text, i) => text.padEnd((widths[i] ?? 0) + 2))
-          .join("")
-          .trimEnd()}\n`,
-      );
+    aligned(shell, [titles, ...cells.map(fieldsOf)]);
     return 0;
   });
 }

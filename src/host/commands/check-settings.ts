@@ -1,10 +1,10 @@
 /** What `weir check` says of settings: a text for each part of the gateway, without secrets. */
 import { join } from "node:path";
 import { analystsState } from "../../analytics/analysts/confinement-told.ts";
-import { type MetricsAddress, metricsAddressOfCells } from "../../edge/metrics-settings.ts";
+import { metricsAddressOfCells } from "../../edge/metrics-settings.ts";
 import { allowedRanges } from "../gateway/reach.ts";
 import { ratesOf } from "../settings/billing-files.ts";
-import { type Config, ConfigError } from "../settings/config.ts";
+import { type Config, ConfigError, orConfigError } from "../settings/config.ts";
 import { planWarnings } from "../settings/plan-warnings.ts";
 
 /** Notes that a start would be refused, and returns the text. */
@@ -55,7 +55,7 @@ export function paymentState({ payments: { gateways } }: Config): string {
 
 /** @throws ConfigError */
 export function metricsState({ metrics, cells, port }: Config): string {
-  const own = cells > 1 ? addressOfCells(metrics, port) : metrics.own;
+  const own = cells > 1 ? orConfigError(() => metricsAddressOfCells(metrics, port)) : metrics.own;
   const where = own === undefined ? "/metrics" : `http://${own.host}:${own.port}/metrics`;
   const hasToken = metrics.tokenDigest !== undefined;
   const parts = [
@@ -64,14 +64,6 @@ export function metricsState({ metrics, cells, port }: Config): string {
     ...(own === undefined && !hasToken ? ["for this machine alone"] : []),
   ];
   return `${where}, ${parts.join(", ")}`;
-}
-
-function addressOfCells(metrics: Config["metrics"], port: number): MetricsAddress {
-  try {
-    return metricsAddressOfCells(metrics, port);
-  } catch (error) {
-    throw new ConfigError((error as Error).message);
-  }
 }
 
 export const identityState = ({ oidc, publicUrl }: Config): string =>

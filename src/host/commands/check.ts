@@ -43,9 +43,10 @@ export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void)
   }
   const { host, port, dataDir, configDir, simulatorUrl } = config;
   const weirYaml = join(configDir, "weir.yaml");
+  const taken = await listenFault(host, port);
   const rows: [string, string][] = [
     ["configuration", `${configDir} (weir.yaml: ${existsSync(weirYaml) ? "read" : "absent, so defaults"})`],
-    ["address", (await addressFault(host, port, fault)) ?? `http://${host}:${port}, which is free`],
+    ["address", taken === undefined ? `http://${host}:${port}, which is free` : fault(taken)],
     ["data", dataState(dataDir, fault)],
     ["plans", plansState(config)],
     ["analytics", await analyticsState(config)],
@@ -99,11 +100,6 @@ const supplierState = (config: Pick<Config, "configDir">, fault: Fault): string 
     if (supplier === undefined) return "no supplier.yaml, so nothing can be sold";
     return `${supplier.legal_name}, ${supplier.gstin || supplier.country}`;
   });
-
-async function addressFault(host: string, port: number, fault: Fault): Promise<string | undefined> {
-  const text = await listenFault(host, port);
-  return text === undefined ? undefined : fault(text);
-}
 
 /** The state of the data folder, as text. */
 function dataState(dataDir: string, fault: Fault): string {

@@ -2,10 +2,10 @@
  * The command line: finds the command, checks its options and runs it. For an unknown word it suggests the nearest
  * known one.
  */
-import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { didYouMean, nearest } from "../../base/document/nearest.ts";
 import { fileErrorText } from "../../base/file-errors.ts";
+import { VERSION } from "../gateway/version.ts";
 import { VARIABLES } from "../settings/environment.ts";
 import type { Command, Given, Shell } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
@@ -29,7 +29,7 @@ export async function runCommandLine(
       const others = words.filter((word) => word !== asked);
       // Looked up before printing help, so that an unknown command with `--help` is refused too.
       const command = others.length === 0 ? undefined : commandOf(others, commands).command;
-      shell.out(GLOBAL[asked] === "version" ? `${version()}\n` : helpOf(command, commands));
+      shell.out(GLOBAL[asked] === "version" ? `${VERSION}\n` : helpOf(command, commands));
       return 0;
     }
     const { command, rest } = commandOf(words, commands);
@@ -115,7 +115,7 @@ function helpOf(command: Command | undefined, commands: readonly Command[]): str
   ]);
   if (command !== undefined) return `${lines.join("\n")}\n`;
   return [
-    `Weir ${version()}, a gateway in front of AI model providers.`,
+    `Weir ${VERSION}, a gateway in front of AI model providers.`,
     "",
     ...lines,
     row("weir --help, --version", ""),
@@ -127,6 +127,3 @@ function helpOf(command: Command | undefined, commands: readonly Command[]): str
 }
 
 const row = (left: string, right: string): string => `  ${left.padEnd(26)} ${right}`.trimEnd();
-
-const version = (): string =>
-  JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")).version;

@@ -2,6 +2,7 @@
 import { open } from "node:fs/promises";
 import { jsonIn } from "../../base/json.ts";
 import { nextPage } from "../../catalog/import/openrouter.ts";
+import { boundedText } from "./bounded-text.ts";
 
 export interface SourceBounds {
   readonly maxBytes: number;
@@ -53,20 +54,14 @@ async function fetched(url: URL, maxBytes: number, signal: AbortSignal): Promise
     await answer.body?.cancel();
     throw new Error(`${url.origin}${url.pathname} answers ${answer.status}`);
   }
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  if (answer.body === null) return "";
   try {
-    for await (const chunk of answer.body ?? []) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) throw new Error(`${url.origin} sends more than ${maxBytes} bytes`);
-      chunks.push(chunk);
-    }
+    return await boundedText(answer.body, maxBytes, `${url.origin} sends more than ${maxBytes} bytes`);
   } catch (error) {
     if ((error as Error).name === "TimeoutError")
       throw new Error(`${url.origin} cannot be read: it took too long`);
     throw error;
   }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 async function readBounded(path: string, { maxBytes }: SourceBounds): Promise<string> {
@@ -74,14 +69,8 @@ async function readBounded(path: string, { maxBytes }: SourceBounds): Promise<st
     throw new Error(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`, { cause: error });
   });
   try {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of file.createReadStream({ autoClose: false })) {
-      bytes += (chunk as Buffer).length;
-      if (bytes > maxBytes) throw new Error(`${path} is longer than ${maxBytes} bytes`);
-      chunks.push(chunk as Buffer);
-    }
-    return Buffer.concat(chunks).toString("utf8");
+    const pieces = file.createReadStream({ autoClose: false });
+    return await boundedText(pieces, maxBytes, `${path} is longer than ${maxBytes} bytes`);
   } finally {
     await file.close();
   }

@@ -157,12 +157,16 @@ export function needed(value: string | boolean | undefined, name: string): strin
 
 /** A line for each row, its values under their names; control characters of what people wrote are not printed. */
 export function table(shell: Shell, rows: readonly Row[], columns: readonly string[]): void {
-  const cells = [
+  aligned(shell, [
     columns.map((column) => column.toUpperCase()),
     ...rows.map((row) => columns.map((column) => printable(String(row[column] ?? "")))),
-  ];
-  const widths = columns.map((_, i) => Math.max(...cells.map((line) => line[i]?.length ?? 0)));
-  for (const line of cells) {
+  ]);
+}
+
+/** Lines of cells that stand below each other. */
+export function aligned(shell: Shell, lines: readonly (readonly string[])[]): void {
+  const widths = lines[0]?.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0))) ?? [];
+  for (const line of lines) {
     shell.out(
       `${line
         .map((cell, i) => cell.padEnd(widths[i] ?? 0))

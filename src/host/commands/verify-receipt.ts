@@ -4,6 +4,7 @@ import type { JSONWebKeySet } from "jose";
 import type { Receipt } from "../../billing/receipts/receipt.ts";
 import { MOST_RECEIPT_BYTES, NotVerified, verifyReceipt } from "../../billing/receipts/verify.ts";
 import { readConfig } from "../settings/config.ts";
+import { boundedText } from "./bounded-text.ts";
 import type { Given, Shell } from "./command.ts";
 import { addressOf, printable } from "./operate.ts";
 
@@ -82,20 +83,7 @@ function keySet(text: string, from: string): JSONWebKeySet {
 
 /** @throws Error where the file is missing or longer */
 async function readAtMost(path: string, mostBytes: number): Promise<string> {
-  if (path !== "-") {
-    const stream = createReadStream(path, { end: mostBytes });
-    return await collected(stream, path, mostBytes);
-  }
-  return await collected(process.stdin, "standard input", mostBytes);
-}
-
-async function collected(stream: AsyncIterable<Buffer>, name: string, mostBytes: number): Promise<string> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of stream) {
-    bytes += piece.length;
-    if (bytes > mostBytes) throw new Error(`${name} is longer than ${mostBytes} bytes`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString("utf8");
+  const [stream, name] =
+    path === "-" ? [process.stdin, "standard input"] : [createReadStream(path, { end: mostBytes }), path];
+  return await boundedText(stream, mostBytes, `${name} is longer than ${mostBytes} bytes`);
 }

@@ -4,6 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Clock, systemRandom } from "../../base/clock.ts";
+import { Once } from "../../base/once.ts";
 import { loadPieces } from "../../base/process/modules.ts";
 import type { IdentityAddress } from "../../cluster/supervisor/services.ts";
 import type { Config } from "../settings/config.ts";
@@ -20,7 +21,7 @@ export class BuiltInProvider {
   readonly #log: Logger;
   readonly #onListening: (port: number) => void;
   #port = 0;
-  #started: Promise<StartedProvider> | undefined;
+  readonly #started = new Once(() => this.#start());
 
   /** @param onListening told of the port that is asked for before it is opened, then of the one that was opened */
   constructor(
@@ -39,16 +40,12 @@ export class BuiltInProvider {
   }
 
   async address(): Promise<IdentityAddress> {
-    this.#started ??= this.#start().catch((error: unknown) => {
-      this.#started = undefined;
-      throw error;
-    });
-    return (await this.#started).address;
+    return (await this.#started.get()).address;
   }
 
   /** Where nobody has signed in since the start, in its file. */
   async forget(sub: string): Promise<void> {
-    const running = await this.#started;
+    const running = await this.#started.made;
     if (running !== undefined) return await running.forget(sub);
     const { openPeople } = await import("../../../simulator/identity/people.ts");
     const people = await openPeople(join(this.#config.dataDir, "identity", "people.json"), systemRandom);
@@ -92,6 +89,6 @@ export class BuiltInProvider {
   }
 
   async close(): Promise<void> {
-    await (await this.#started?.catch(() => undefined))?.close();
+    await (await this.#started.made?.catch(() => undefined))?.close();
   }
 }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { PaymentSimulator } from "../../../simulator/payments/payment-simulator.ts";
 import type { Clock } from "../../base/clock.ts";
+import { Once } from "../../base/once.ts";
 import type { PaymentsAddress } from "../../cluster/supervisor/services.ts";
 import type { Config } from "../settings/config.ts";
 
@@ -18,7 +19,7 @@ export class BuiltInPayments {
   readonly #onUp: () => void;
   readonly #onListening: (port: number) => void;
   #port = 0;
-  #started: Promise<PaymentSimulator> | undefined;
+  readonly #started = new Once(() => this.#start());
   #running: PaymentsAddress | undefined;
 
   /** @param onUp is called when it is up: `running` is set, and no webhook was sent yet */
@@ -54,11 +55,7 @@ export class BuiltInPayments {
   }
 
   async address(): Promise<PaymentsAddress> {
-    this.#started ??= this.#start().catch((error: unknown) => {
-      this.#started = undefined;
-      throw error;
-    });
-    return addressOf(await this.#started);
+    return addressOf(await this.#started.get());
   }
 
   async #start(): Promise<PaymentSimulator> {
@@ -78,8 +75,7 @@ export class BuiltInPayments {
   }
 
   async close(): Promise<void> {
-    const simulator = await this.#started?.catch(() => undefined);
-    await simulator?.close();
+    await (await this.#started.made?.catch(() => undefined))?.close();
   }
 }
 

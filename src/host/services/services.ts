@@ -7,6 +7,7 @@ import { type InvoicePortal, startInvoicePortal } from "../../../simulator/invoi
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { ListenerName, Listeners } from "../../base/listeners.ts";
+import { Once } from "../../base/once.ts";
 import type { KnownServices, RunningServices, ServicesState } from "../../cluster/supervisor/services.ts";
 import type { Config } from "../settings/config.ts";
 import { BuiltInProvider } from "./built-in-identity.ts";
@@ -39,7 +40,7 @@ export const openServices = (config: ServicesConfig, ground: ServicesGround): Ru
 class OwnServices implements RunningServices {
   readonly #identity: BuiltInProvider;
   readonly #payments: BuiltInPayments;
-  readonly #portal: BuiltInPortal;
+  readonly #portal: Once<InvoicePortal>;
   readonly #hasPayments: boolean;
   readonly #listeners: Listeners;
   readonly #changed = new Set<() => void>();
@@ -58,13 +59,13 @@ class OwnServices implements RunningServices {
       onUp: changed,
       onListening: listensAs("payments"),
     });
-    this.#portal = new BuiltInPortal(clock, log, listensAs("portal"));
+    this.#portal = new Once(() => startPortal(clock, log, listensAs("portal")));
     this.#hasPayments = isPaidHere(config);
   }
 
   identity = () => this.#identity.address();
   payments = () => this.#payments.address();
-  portal = () => this.#portal.url();
+  portal = async () => (await this.#portal.get()).url;
   forgetPerson = (sub: string) => this.#identity.forget(sub);
 
   state(): ServicesState {
@@ -81,40 +82,20 @@ class OwnServices implements RunningServices {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#identity.close(), this.#payments.close(), this.#portal.close()]);
+    const portal = this.#portal.made?.catch(() => undefined);
+    await Promise.all([this.#identity.close(), this.#payments.close(), portal?.then((up) => up?.close())]);
   }
 }
 
 /** The simulated portal of e-invoices, started at the first document: its numbers are worth nothing. */
-class BuiltInPortal {
-  readonly #clock: Clock;
-  readonly #log: Logger;
-  readonly #onListening: (port: number) => void;
-  #started: Promise<InvoicePortal> | undefined;
-
-  constructor(clock: Clock, log: Logger, onListening: (port: number) => void) {
-    this.#clock = clock;
-    this.#log = log;
-    this.#onListening = onListening;
-  }
-
-  async url(): Promise<string> {
-    this.#started ??= this.#start().catch((error: unknown) => {
-      this.#started = undefined;
-      throw error;
-    });
-    return (await this.#started).url;
-  }
-
-  async #start(): Promise<InvoicePortal> {
-    const portal = await startInvoicePortal({ clock: this.#clock, onListening: this.#onListening });
-    this.#log.info(`e-invoices are registered at the simulated portal, ${portal.url}`);
-    return portal;
-  }
-
-  async close(): Promise<void> {
-    await (await this.#started?.catch(() => undefined))?.close();
-  }
+async function startPortal(
+  clock: Clock,
+  log: Logger,
+  onListening: (port: number) => void,
+): Promise<InvoicePortal> {
+  const portal = await startInvoicePortal({ clock, onListening });
+  log.info(`e-invoices are registered at the simulated portal, ${portal.url}`);
+  return portal;
 }
 
 /**

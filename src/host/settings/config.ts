@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import type { Mailbox, SmtpServer } from "../../account/mail/settings.ts";
 import { checkForEngine } from "../../analytics/settings.ts";
 import { type TelemetrySettings, telemetrySettingsOf } from "../../analytics/telemetry/settings.ts";
-import { problemText, readDocument } from "../../base/document/document.ts";
+import { pointerTo, problemText, readDocument } from "../../base/document/document.ts";
 import { readText } from "../../base/file-errors.ts";
 import { LOOPBACK_HOST } from "../../base/loopback-host.ts";
 import { isFree, LOCAL_PLAN, type Plan, planFaults, plansFile } from "../../base/plan.ts";
@@ -96,7 +96,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     oidc: oidcOf(parsed.data),
     smtp: parsed.data.SMTP_URL,
     mailFrom: parsed.data.MAIL_FROM,
-    payments: paymentsOf(parsed.data, read.settings, isLocalOnly({ host: HOST, publicUrl })),
+    payments: orConfigError(() =>
+      paymentSettingsOf(read.settings.payments, parsed.data, isLocalOnly({ host: HOST, publicUrl })),
+    ),
     fxUrl: parsed.data.FX_URL,
     metrics: orConfigError(() => metricsSettingsOf(parsed.data, PORT)),
     telemetry: orConfigError(() => telemetrySettingsOf(parsed.data)),
@@ -141,13 +143,8 @@ function oidcOf({
   return { issuer, clientId, clientSecret };
 }
 
-/** @throws ConfigError where a gateway lacks its secret, or simulated payments could be made from outside */
-function paymentsOf(env: Environment, { payments }: ServiceSettings, isLocal: boolean): PaymentSettings {
-  return orConfigError(() => paymentSettingsOf(payments, env, isLocal));
-}
-
 /** @throws ConfigError with the message of the Error that is thrown */
-function orConfigError<T>(read: () => T): T {
+export function orConfigError<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -163,17 +160,16 @@ export const isLocalOnly = ({ host, publicUrl }: Pick<Config, "host" | "publicUr
 /** `weir.yaml` and `plans.yaml`; every key of the first has a default, and both files may be absent. */
 function readSettings(configDir: string): Pick<Config, "settings" | "plans"> {
   if (!existsSync(configDir)) throw new ConfigError(`CONFIG_DIR: there is no folder ${configDir}`);
-  const listed = attempt(() => readPlans(configDir));
+  const listed = readPlans(configDir);
   const file = join(configDir, "weir.yaml");
   const read = readDocument(existsSync(file) ? readText(file) : "", file, fileSchema);
   // What is wrong in both files is told at once.
-  const faults = [...(read.ok ? [] : read.problems.map(problemText)), ...(listed.ok ? [] : [listed.message])];
+  const faults = [...(read.ok ? [] : read.problems.map(problemText)), ...(listed.ok ? [] : listed.faults)];
   if (!read.ok || !listed.ok) throw new ConfigError(faults.join("\n"));
   const plans = listed.value;
   const { plans: oldPlans, ...settings } = read.value;
   const refuse = (path: readonly string[], message: string): never => {
-    const { line, column } = read.at(path);
-    throw new ConfigError(`${file}:${line}:${column} /${path.join("/")}: ${message}`);
+    throw new ConfigError(problemText({ file, ...read.at(path), pointer: pointerTo(path), message }));
   };
   if (oldPlans !== undefined) {
     refuse(
@@ -199,27 +195,18 @@ function readSettings(configDir: string): Pick<Config, "settings" | "plans"> {
   return { settings: Object.freeze(settings), plans: Object.freeze(plans) };
 }
 
-function attempt<T>(act: () => T): { ok: true; value: T } | { ok: false; message: string } {
-  try {
-    return { ok: true, value: act() };
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return { ok: false, message: error.message };
-  }
-}
+type ReadPlans = { ok: true; value: readonly Plan[] } | { ok: false; faults: readonly string[] };
 
-/** @throws ConfigError */
-function readPlans(configDir: string): readonly Plan[] {
+function readPlans(configDir: string): ReadPlans {
   const file = join(configDir, "plans.yaml");
-  if (!existsSync(file)) return [LOCAL_PLAN];
+  if (!existsSync(file)) return { ok: true, value: [LOCAL_PLAN] };
   const read = readDocument(readText(file), file, plansFile);
-  if (!read.ok) throw new ConfigError(read.problems.map(problemText).join("\n"));
-  const faults = planFaults(read.value.plans).map(({ path, message }) => {
-    const { line, column } = read.at(path);
-    return `${file}:${line}:${column} /${path.join("/")}: ${message}`;
-  });
-  if (faults.length > 0) throw new ConfigError(faults.join("\n"));
-  return read.value.plans;
+  if (!read.ok) return { ok: false, faults: read.problems.map(problemText) };
+  const { plans } = read.value;
+  const faults = planFaults(plans).map(({ path, message }) =>
+    problemText({ file, ...read.at(path), pointer: pointerTo(path), message }),
+  );
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, value: plans };
 }
 
 const MIN_ORGS = 5;
