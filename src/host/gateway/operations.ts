@@ -46,40 +46,25 @@ type ByName = Readonly<Record<string, AnyOperation | StreamOperation>>;
 
 /** Models, policies, and what is recorded of calls. */
 function ofCalls(house: House): readonly ByName[] {
-  const { catalog, changelog, clock, quotas, store, trail } = house.ground;
-  const { accounts, ownKeys } = house.people.account;
-  const { analytics, apps, routing } = house;
+  const { analytics, apps, ground, routing } = house;
   return [
-    responseOperations({ responses: house.kept.responses }),
+    responseOperations(house.kept),
     catalogOperations({
-      catalog,
-      clock,
+      ...ground,
       healthOf: (endpoint) => routing.health.live(endpoint),
-      stats: catalogFigures(analytics.statistics, clock, house.simulated),
+      stats: catalogFigures(analytics.statistics, ground.clock, house.simulated),
     }),
-    anthropicModelOperations({ catalog }),
-    statsOperations({ catalog, changelog, measured: apps.modelStats }),
-    providerOperations({ catalog }),
+    anthropicModelOperations(ground),
+    statsOperations({ ...ground, measured: apps.modelStats }),
+    providerOperations(ground),
     apps.operations,
     analytics.operations,
     receiptsOf(house),
-    analystOperations({
-      store,
-      clock,
-      trail,
-      quotas,
-      analysts: analytics.analysts,
-      access: analytics.analystAccess,
-    }),
+    analystOperations({ ...ground, analysts: analytics.analysts, access: analytics.analystAccess }),
     policiesOperations({
-      accounts,
-      catalog,
-      clock,
-      ownKeys,
-      trail,
-      quotas,
-      policies: routing.policies,
-      health: routing.health,
+      ...ground,
+      ...house.people.account,
+      ...routing,
       random: systemRandom,
       replay: (request) => house.replays.replay(request),
       reports: { ...analytics.reports, ...analytics.shadowRuns },
@@ -89,34 +74,20 @@ function ofCalls(house: House): readonly ByName[] {
 
 /** Orgs, their people, keys and limits, and how people sign in. */
 function ofAccounts(house: House, config: Config): readonly ByName[] {
-  const { catalog, clock, cursors, events, jobs, quotas, store, trail } = house.ground;
+  const { exports, ground, reach, vault, webhooks } = house;
   const { account, mail, identity } = house.people;
-  const { exports, reach, vault, webhooks } = house;
   return [
     limitsOf(house, config),
     accountOf(house, config),
     providerKeyOperations({
-      accounts: account.accounts,
-      clock,
-      ownKeys: account.ownKeys,
-      trail,
-      quotas,
-      providers: () => catalog.current().providers,
+      ...ground,
+      ...account,
+      providers: () => ground.catalog.current().providers,
     }),
-    exportOperations({ store, clock, jobs, trail, ...exports, exports: exports.rows }),
+    exportOperations({ ...ground, ...exports, exports: exports.rows }),
     documentsOf(house, config),
-    eventOperations(house.ground),
-    webhookOperations({
-      store,
-      clock,
-      cursors,
-      quotas,
-      trail,
-      events,
-      ...webhooks,
-      vault,
-      rulesOf: reach.rulesOf,
-    }),
+    eventOperations(ground),
+    webhookOperations({ ...ground, ...webhooks, vault, rulesOf: reach.rulesOf }),
     identity.operations,
     mailOperations({ folder: mail.folder, isLocalOnly: isLocalOnly(config) }),
     scimOf(house),
@@ -146,23 +117,18 @@ const ofOperators = (house: House): readonly ByName[] => [
 ];
 
 function accountOf(house: House, { settings }: Config) {
-  const { catalog, clock, cursors, jobs, quotas, trail } = house.ground;
   const { account, directory, identity, mail } = house.people;
   const { accounts } = account;
-  const { billing, money, pool } = house;
+  const { billing, ground, money, pool } = house;
   return accountOperations({
+    ...ground,
     ...account,
-    clock,
-    cursors,
-    jobs,
-    quotas,
-    trail,
     freePlanId: settings.default_plan,
     maxOrgsOfPerson: settings.max_orgs_per_person,
     hasPaid: (orgId) => billing.topups.hasPaid(orgId),
     hasDirectory: (orgId) => directory.tokens.isLive(orgId),
     locksOf: identity.locksOf,
-    dataPolicyWarnings: (policy) => dataPolicyWarnings(catalog.current(), policy),
+    dataPolicyWarnings: (policy) => dataPolicyWarnings(ground.catalog.current(), policy),
     creditLeft: billing.creditLeft,
     previewRedaction: (presets, sample) => pool.previewRedaction(presets, sample),
     slowPattern: (patterns) => pool.slowPattern(patterns),
@@ -181,25 +147,19 @@ export const backupDeps = ({ backup: moment, analytics }: Pick<House, "backup" |
 
 const receiptsOf = ({ receipts, ground: { clock }, analytics, money: { book } }: House) =>
   receiptOperations({
-    keys: receipts.keys,
-    issuer: receipts.issuer,
+    ...receipts,
     clock,
     recordOf: analytics.recordOf,
     ledger: (orgId, page) => book.list(orgId, page),
   });
 
-function scimOf({ ground, people: { account, directory, identity } }: House) {
-  const { clock, cursors, jobs, trail } = ground;
-  return scimOperations({
-    accounts: account.accounts,
-    clock,
-    cursors,
-    jobs,
-    trail,
+const scimOf = ({ ground, people: { account, directory, identity } }: House) =>
+  scimOperations({
+    ...ground,
+    ...account,
     ...directory,
     endSessions: (personId) => void identity.sessions.endAllOf(personId),
   });
-}
 
 const documentsOf = (
   { ground: { catalog, clock }, people: { account } }: House,
