@@ -5,27 +5,10 @@
 import { callerOf, type KeyContext, type Keyring } from "../account/keyring.ts";
 import { lackedByKey } from "../account/scopes.ts";
 import { fail, WeirError } from "../base/errors.ts";
-import { needsOf, type PersonSide } from "../base/operation/access.ts";
-import type { Caller, Origin } from "../base/operation/operation.ts";
+import { needsOf } from "../base/operation/access.ts";
+import type { HttpHead } from "../base/operation/http-head.ts";
+import type { Caller, Origin, PersonRequest } from "../base/operation/operation.ts";
 import type { Route } from "./routes.ts";
-
-/** A request of somebody who holds a console session. */
-export interface PersonRequest {
-  readonly requestId: string;
-  readonly origin: Origin;
-  /** Value of the session cookie. */
-  readonly token: string;
-  /** Header `x-svc-csrf`; empty where missing. */
-  readonly csrf: string;
-  /** The request changes nothing: GET. */
-  readonly isSafe: boolean;
-  /** Id or slug of the org of the path, else of the header `svc-org`; empty: the person's active one. */
-  readonly org: string;
-  readonly address: string;
-  readonly needs: PersonSide | "operator";
-  /** The route is open to people of a closed org although it changes something. */
-  readonly isForClosed: boolean;
-}
 
 /** Ports: who is behind a credential. Each throws the WeirError that refuses the request. */
 export interface CredentialPorts {
@@ -46,9 +29,7 @@ export interface Credentials {
   readonly origin: Origin;
   /** The bearer credential, or the key of a format's own header. */
   readonly secret: string | undefined;
-  readonly cookie: (name: string) => string | undefined;
-  readonly header: (name: string) => string;
-  readonly address: string;
+  readonly head: HttpHead;
 }
 
 /** @throws WeirError 401 or 403, 404 for an org that the caller cannot see. */
@@ -69,7 +50,7 @@ export function authorize(
  * @throws WeirError 401 or 403 for a key
  */
 const anyone: typeof identified = (ports, route, params, seen) => {
-  const hasCookie = seen.cookie(ports.sessionCookie) !== undefined;
+  const hasCookie = seen.head.cookie(ports.sessionCookie) !== undefined;
   if (seen.secret === undefined && !hasCookie) return nobody(seen.requestId, seen.origin);
   try {
     return identified(ports, route, params, seen);
@@ -89,7 +70,7 @@ function identified(
 ): Caller {
   const { requestId, origin, secret } = seen;
   const { access } = route;
-  const token = secret === undefined ? seen.cookie(ports.sessionCookie) : undefined;
+  const token = secret === undefined ? seen.head.cookie(ports.sessionCookie) : undefined;
   if (access === "operator" && secret !== undefined) return operator(ports, seen, secret);
   if (access === "directory") return ports.directoryOf(secret ?? "", requestId, origin);
   const needs = needsOf(access);
@@ -100,16 +81,16 @@ function identified(
       origin,
       token,
       needs: person,
-      csrf: seen.header("x-svc-csrf"),
+      csrf: seen.head.header("x-svc-csrf"),
       isSafe: route.method === "GET",
-      org: params.org ?? seen.header("svc-org"),
-      address: seen.address,
+      org: params.org ?? seen.head.header("svc-org"),
+      address: seen.head.address,
       isForClosed: route.isForClosed,
     });
   }
   if (needs.key === undefined) throw noKeys(secret);
   const key = authorizeKey(ports.keyring, secret, needs.key);
-  const org = params.org ?? seen.header("svc-org");
+  const org = params.org ?? seen.head.header("svc-org");
   if (org !== "" && ports.orgIdOf(org) !== key.orgId)
     throw fail("not_found", "There is no such organisation.");
   return callerOf(key, requestId, origin);

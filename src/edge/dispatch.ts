@@ -221,14 +221,13 @@ function callOperation(
 ): void {
   const credential = bearer(head) ?? (route.anthropic === undefined ? undefined : apiKey(head));
   const credentials = credentialsOf(deps, head, res, id, credential);
-  const counting = { limits: deps.requestLimits, route, address: credentials.address, reply };
+  const counting = { limits: deps.requestLimits, route, address: credentials.head.address, reply };
   const who = countedCaller(counting, () =>
     whoReads(deps.catchUp, () => authorize(deps.credentials, route, params, credentials)),
   );
   const operation = (asksAnthropic(head) ? route.anthropic : undefined) ?? route.operation;
   const errorBody = errorBodyOf(route, head);
   const query = req.getQuery() ?? "";
-  const seen = httpHead(head, addressesOf(deps, res, head));
   const { mediaType } = route.group;
   const path = query === "" ? req.getUrl() : `${req.getUrl()}?${query}`;
   const told = (error: WeirError, caller: Caller | undefined): WeirError => {
@@ -236,7 +235,7 @@ function callOperation(
     return error;
   };
   const run = (caller: Caller, body: Buffer) =>
-    perform(operation, { params, query, body }, caller, seen)
+    perform(operation, { params, query, body }, caller, credentials.head)
       .then((answer) =>
         answer.stream !== undefined
           ? sendStream(reply, headerLines(answer.headers) + identityHeaders(id), answer.stream)
@@ -278,9 +277,8 @@ function openEvents(
   params: Readonly<Record<string, string>>,
 ): void {
   const seen = credentialsOf(deps, head, res, id, bearer(head));
-  const asked = httpHead(head, addressesOf(deps, res, head));
   const callerNow = () => authorize(deps.credentials, route, params, seen);
-  const counting = { limits: deps.requestLimits, route, address: seen.address, reply };
+  const counting = { limits: deps.requestLimits, route, address: seen.head.address, reply };
   const who = countedCaller(counting, () => whoReads(deps.catchUp, callerNow));
   const input = inputsOf(route.stream, { params, query: req.getQuery() ?? "", body: NO_BODY });
   let orgId: string | undefined;
@@ -300,7 +298,7 @@ function openEvents(
   };
   const open = async (caller: Caller) => {
     orgId = caller.orgId;
-    await route.stream.open(input, caller, asked, events);
+    await route.stream.open(input, caller, seen.head, events);
     events.open();
   };
   Promise.resolve(after(who, open)).catch(failed);
@@ -346,13 +344,6 @@ function credentialsOf(
   secret: string | undefined,
 ): Credentials {
   const addresses = addressesOf(deps, res, head);
-  const seen = httpHead(head, addresses);
-  return {
-    requestId,
-    origin: { ipPrefix: ipPrefix(addresses.client), userAgent: head.userAgent },
-    secret,
-    cookie: seen.cookie,
-    header: seen.header,
-    address: seen.address,
-  };
+  const origin = { ipPrefix: ipPrefix(addresses.client), userAgent: head.userAgent };
+  return { requestId, origin, secret, head: httpHead(head, addresses) };
 }

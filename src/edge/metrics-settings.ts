@@ -48,11 +48,7 @@ export function metricsAddressOfCells(
 
 /** @throws Error with what is wrong */
 export function metricsSettingsOf(
-  env: {
-    readonly METRICS_TOKEN?: string | undefined;
-    readonly METRICS_PORT?: number | undefined;
-    readonly METRICS_HOST: string;
-  },
+  env: z.output<z.ZodObject<typeof metricsVariables>>,
   gatewayPort: number,
 ): MetricsSettings {
   const { METRICS_TOKEN: token, METRICS_PORT: port, METRICS_HOST: host } = env;

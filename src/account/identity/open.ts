@@ -5,7 +5,7 @@
 import type { Logger } from "pino";
 import { fail } from "../../base/errors.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
-import type { Caller } from "../../base/operation/operation.ts";
+import type { Caller, PersonRequest } from "../../base/operation/operation.ts";
 import type { Installation } from "../../store/installation/installation.ts";
 import type { Store } from "../../store/store.ts";
 import type { SecuritySettings } from "../org.ts";
@@ -14,7 +14,7 @@ import { consoleCookies } from "./cookies.ts";
 import { LoginStates } from "./login-state.ts";
 import { logoutNotices } from "./logout-notice.ts";
 import { type IdentityOperationDeps, identityOperations } from "./operations.ts";
-import { locksOf, type PersonRequest, personOf } from "./person-access.ts";
+import { locksOf, personOf } from "./person-access.ts";
 import { type ProviderSettings, RelyingParty } from "./relying-party.ts";
 import { Sessions } from "./sessions.ts";
 

@@ -6,8 +6,7 @@
 import { cidrAllows } from "../../base/cidr-list.ts";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
-import type { Least } from "../../base/operation/access.ts";
-import type { Caller, Origin } from "../../base/operation/operation.ts";
+import type { Caller, PersonRequest } from "../../base/operation/operation.ts";
 import { HOUR_MS } from "../../base/time.ts";
 import type { OrgRow, SecuritySettings } from "../org.ts";
 import type { Lock } from "../org-wire.ts";
@@ -16,19 +15,6 @@ import { mayAs, scopesOf } from "../roles.ts";
 import type { AccountTables } from "../tables.ts";
 import { hasSecondFactor, type SessionRow } from "./session.ts";
 import type { LiveSession, Sessions } from "./sessions.ts";
-
-/** A request with a session; the same as `PersonRequest` of `edge`. */
-export interface PersonRequest {
-  readonly requestId: string;
-  readonly origin: Origin;
-  readonly token: string;
-  readonly csrf: string;
-  readonly isSafe: boolean;
-  readonly org: string;
-  readonly address: string;
-  readonly needs: Least | "signed in" | "operator";
-  readonly isForClosed: boolean;
-}
 
 export interface PersonAccessDeps {
   readonly accounts: AccountTables;

@@ -5,7 +5,7 @@
 import type { z } from "zod";
 import type { ErrorName } from "../errors.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
-import type { Access } from "./access.ts";
+import type { Access, PersonSide } from "./access.ts";
 import type { FullAnswer } from "./answer.ts";
 import type { Group } from "./group.ts";
 import type { HttpHead } from "./http-head.ts";
@@ -36,6 +36,24 @@ export interface Caller {
   readonly projectId: string;
   readonly environment: "live" | "test";
   readonly scopes: ReadonlySet<string>;
+}
+
+/** A request of somebody who holds a console session. */
+export interface PersonRequest {
+  readonly requestId: string;
+  readonly origin: Origin;
+  /** Value of the session cookie. */
+  readonly token: string;
+  /** Header `x-svc-csrf`; empty where missing. */
+  readonly csrf: string;
+  /** The request changes nothing: GET. */
+  readonly isSafe: boolean;
+  /** Id or slug of the org of the path, else of the header `svc-org`; empty: the person's active one. */
+  readonly org: string;
+  readonly address: string;
+  readonly needs: PersonSide | "operator";
+  /** The route is open to people of a closed org although it changes something. */
+  readonly isForClosed: boolean;
 }
 
 export interface Inputs<P, Q, B> {

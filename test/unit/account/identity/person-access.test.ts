@@ -1,9 +1,10 @@
 /** In which org a person acts, and what a session opens: beyond what the walk over the route table can show. */
 
 import { describe, expect, test } from "vitest";
-import { locksOf, type PersonRequest, personOf } from "../../../../src/account/identity/person-access.ts";
+import { locksOf, personOf } from "../../../../src/account/identity/person-access.ts";
 import type { OrgRow } from "../../../../src/account/org.ts";
 import type { Role } from "../../../../src/account/roles.ts";
+import type { PersonRequest } from "../../../../src/base/operation/operation.ts";
 import { HOUR_MS } from "../../../../src/base/time.ts";
 import { ORIGIN } from "../../../support/trail.fixtures.ts";
 import { failureKind } from "../fixtures.ts";
