@@ -11,6 +11,11 @@ import type { Reading } from "./kept-reading.ts";
 const PAGE_DAYS = 30;
 const MOST_MODELS = 50;
 
+export const useShape = {
+  requests: z.int().describe("Calls that reached an endpoint."),
+  tokens: z.int().describe("Tokens of input and output."),
+};
+
 export const pageShape = z.object({
   slug: z.string().describe("Names the app in addresses."),
   name: z.string().describe("The app's name."),
@@ -18,22 +23,10 @@ export const pageShape = z.object({
   tokens_30d: z.int().describe("Tokens of input and output, today and the 29 days before (UTC)."),
   requests_30d: z.int().describe("Calls that reached an endpoint, in the same time."),
   models: z
-    .array(
-      z.object({
-        id: z.string().describe("Model id."),
-        requests: z.int().describe("Calls that reached an endpoint."),
-        tokens: z.int().describe("Tokens of input and output."),
-      }),
-    )
+    .array(z.object({ id: z.string().describe("Model id."), ...useShape }))
     .describe("The 50 that it used most, by tokens."),
   trend: z
-    .array(
-      z.object({
-        day: z.string().describe("YYYY-MM-DD, UTC."),
-        requests: z.int().describe("Calls that reached an endpoint."),
-        tokens: z.int().describe("Tokens of input and output."),
-      }),
-    )
+    .array(z.object({ day: z.string().describe("YYYY-MM-DD, UTC."), ...useShape }))
     .describe("Each of the 30 days, oldest first; empty while nothing is known."),
   analytics: z
     .boolean()

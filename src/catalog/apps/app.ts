@@ -23,8 +23,6 @@ export const CATEGORIES = [
 
 export const categoryField = z.enum(CATEGORIES);
 
-/** Apps of one org. */
-
 export interface AppRow {
   /** Only one app of all orgs has it; it never changes. */
   readonly slug: string;

@@ -33,19 +33,15 @@ export interface AppRoom {
 }
 
 export function openAppRoom(ports: AppPorts): AppRoom {
-  const { store, clock, accounts, catalog, trail, quotas } = ports;
-  const tables = new AppTables(store);
+  const tables = new AppTables(ports.store);
   const shown = new PublicApps({
+    ...ports,
     apps: tables,
-    accounts,
-    clock,
-    figures: ports.figures,
-    hasModel: (id) => catalog.current().models.has(id),
-    minOrgs: ports.minOrgs,
+    hasModel: (id) => ports.catalog.current().models.has(id),
   });
   return {
     tables,
-    operations: { ...appOperations({ apps: tables, accounts, clock, trail, quotas }), ...shown.operations },
+    operations: { ...appOperations({ ...ports, apps: tables }), ...shown.operations },
     async modelStats(modelId) {
       const [stats, apps] = await Promise.all([ports.modelStats(modelId), shown.usesOf(modelId)]);
       return stats && { ...stats, apps };

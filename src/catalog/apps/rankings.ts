@@ -6,8 +6,10 @@
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import * as field from "../../base/operation/fields.ts";
+import type { MeasuredModel } from "../models/stats-operations.ts";
 import { type PublicBody, publicJson } from "../public-answer.ts";
 import type { AppRow } from "./app.ts";
+import { useShape } from "./app-page.ts";
 import type { Board, BoardApp, Sums } from "./board.ts";
 import type { Reading } from "./kept-reading.ts";
 
@@ -17,8 +19,7 @@ export const rankingsShape = z.object({
     .array(
       z.object({
         id: z.string().describe("The app's slug."),
-        requests: z.int().describe("Calls that reached an endpoint."),
-        tokens: z.int().describe("Tokens of input and output."),
+        ...useShape,
         models: z.int().describe("How many models it used."),
       }),
     )
@@ -29,8 +30,7 @@ export const rankingsShape = z.object({
     .array(
       z.object({
         id: z.string().describe("Model id."),
-        requests: z.int().describe("Calls that reached an endpoint."),
-        tokens: z.int().describe("Tokens of input and output."),
+        ...useShape,
         apps: z.int().describe("How many public apps used it."),
       }),
     )
@@ -39,11 +39,7 @@ export const rankingsShape = z.object({
   generated_at: field.time("When the figures were read"),
 });
 
-export interface AppUse {
-  readonly app_id: string;
-  readonly requests_7d: number;
-  readonly tokens_7d: number;
-}
+export type AppUse = NonNullable<MeasuredModel["apps"]>[number];
 
 export interface RankingsDeps {
   readonly minOrgs: number;

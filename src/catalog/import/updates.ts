@@ -22,8 +22,7 @@ export function updatesOf(
   endpointAt: number,
   offer: Offer,
 ): Update {
-  const endpoint = model.endpoints[endpointAt] as OpenEndpoint;
-  const update = new EndpointUpdate(model, endpoint, at, endpointAt);
+  const update = new EndpointUpdate(model, model.endpoints[endpointAt] as OpenEndpoint, at);
   update.price(offer);
   update.limit("context", offer.context);
   if (model.task === "generate") update.limit("max_output", offer.maxOutput);
@@ -38,18 +37,11 @@ class EndpointUpdate implements Update {
   readonly #model: OpenModel;
   readonly #endpoint: OpenEndpoint;
   readonly #modelPath: readonly (string | number)[];
-  readonly #path: readonly (string | number)[];
 
-  constructor(
-    model: OpenModel,
-    endpoint: OpenEndpoint,
-    modelPath: readonly (string | number)[],
-    endpointAt: number,
-  ) {
+  constructor(model: OpenModel, endpoint: OpenEndpoint, modelPath: readonly (string | number)[]) {
     this.#model = model;
     this.#endpoint = endpoint;
     this.#modelPath = modelPath;
-    this.#path = [...modelPath, "endpoints", endpointAt];
   }
 
   /** Prices that the source does not name stay. */
@@ -58,7 +50,7 @@ class EndpointUpdate implements Update {
       const usd = price[key];
       const before = this.#endpoint.price[key];
       if (usd === undefined || Number(usd) === before) continue;
-      this.edits.push({ path: [...this.#path, "price", key], text: usd });
+      this.edits.push({ path: [...this.#pathOf(this.#endpoint), "price", key], text: usd });
       this.said.push(`${key} ${before ?? "none"} → ${usd}`);
     }
   }
@@ -100,7 +92,7 @@ class EndpointUpdate implements Update {
     const owner = isAlone ? this.#model : this.#endpoint;
     owner.capabilities = wanted;
     this.edits.push({
-      path: [...(isAlone ? this.#modelPath : this.#path), "capabilities"],
+      path: [...(isAlone ? this.#modelPath : this.#pathOf(this.#endpoint)), "capabilities"],
       text: flowList(wanted),
     });
   }

@@ -8,6 +8,7 @@ import type { Model } from "../../base/endpoint.ts";
 import { fail } from "../../base/errors.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
+import type { CatalogOperationsDeps } from "./operations.ts";
 import { activeEndpoints } from "./records.ts";
 import { modelNamed } from "./stats-operations.ts";
 
@@ -35,11 +36,7 @@ const listQuery = z.object({
   before_id: z.string().optional().describe("The page before this model."),
 });
 
-export interface AnthropicModelsDeps {
-  readonly catalog: { current(): CatalogSnapshot };
-}
-
-export function anthropicModelOperations({ catalog }: AnthropicModelsDeps) {
+export function anthropicModelOperations({ catalog }: Pick<CatalogOperationsDeps, "catalog">) {
   const one = (id: string) => {
     const snapshot = catalog.current();
     return modelWire(snapshot.resolve(id) ?? modelNamed(snapshot, id));

@@ -5,19 +5,11 @@
  */
 import { type Problem, pointerTo } from "../../base/document/document.ts";
 import { didYouMean, nearest } from "../../base/document/nearest.ts";
-import type {
-  Capabilities,
-  DataPolicy,
-  Dialect,
-  Endpoint,
-  Modality,
-  Provider,
-  Task,
-} from "../../base/endpoint.ts";
+import type { Capabilities, Dialect, Endpoint, Modality, Provider, Task } from "../../base/endpoint.ts";
 import type { CatalogFiles, Checked, ConfigDocument } from "./files.ts";
 import type { PriceTable } from "./price-versions.ts";
 import { type DatedPrices, listPriceTable, markedUp, priceFaults } from "./prices.ts";
-import { buildProviders, type Environment } from "./providers.ts";
+import { buildProviders, dataPolicyOf, type Environment } from "./providers.ts";
 import type { EndpointEntry, ModelEntry, ModelsFile, PriceEntry } from "./schema.ts";
 
 /** An endpoint without its price version yet. */
@@ -260,6 +252,3 @@ const capabilitiesOf = (listed: readonly string[], modalitiesIn: readonly Modali
     reasoning: listed.includes("reasoning"),
     cache: listed.includes("cache"),
   });
-
-const dataPolicyOf = (p: { trains: boolean; retention_days: number; zdr: boolean }): DataPolicy =>
-  Object.freeze({ trains: p.trains, retentionDays: p.retention_days, zdr: p.zdr });

@@ -76,19 +76,13 @@ export function changesOf(before: KnownModel, after: KnownModel, nowMs: number):
   }
   for (const [endpointId, endpoint] of Object.entries(after.endpoints)) {
     const was = Object.hasOwn(before.endpoints, endpointId) ? before.endpoints[endpointId] : undefined;
-    if (was === undefined) changes.push(addedEndpoint(endpointId, endpoint, nowMs));
+    const summary = `Served by ${endpoint.place}`;
+    if (was === undefined) changes.push({ ...now, endpointId, kind: "endpoint_added", summary });
     else changes.push(...limitChanges(endpointId, was, endpoint, nowMs));
     changes.push(...priceChanges(endpointId, was, endpoint, nowMs));
   }
   return changes;
 }
-
-const addedEndpoint = (endpointId: string, { place }: KnownEndpoint, effectiveMs: number): Change => ({
-  endpointId,
-  effectiveMs,
-  kind: "endpoint_added",
-  summary: `Served by ${place}`,
-});
 
 function limitChanges(
   endpointId: string,

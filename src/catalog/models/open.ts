@@ -32,25 +32,17 @@ export interface OpenCatalog {
 }
 
 /** @throws CatalogError when the files have problems */
-export async function openCatalogRoom({
-  configDir,
-  log,
-  store,
-  clock,
-  simulatorUrl,
-  isCell,
-}: CatalogPorts): Promise<OpenCatalog> {
+export async function openCatalogRoom(ports: CatalogPorts): Promise<OpenCatalog> {
+  const { log, store, clock } = ports;
   const priceVersions = storedPriceVersions(store, clock);
   const changelog = storedChangelog(store, clock, priceVersions);
   const catalog: Catalog = await openCatalog({
-    clock,
+    ...ports,
     changelog,
-    configDir,
     env: process.env,
-    simulatorUrl,
     priceVersions,
     onFailure: (err) => log.error({ err }, "dated prices are due and not in force; it is tried again"),
-    ...(isCell && { readings: storedReadings(store) }),
+    ...(ports.isCell && { readings: storedReadings(store) }),
     onFollowing: (followed) =>
       void followed.then(
         (how) => tellFollowed(how, catalog, log),

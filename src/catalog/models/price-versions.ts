@@ -77,23 +77,17 @@ export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
         let serial = 0;
         for (const endpoint of endpoints) {
           const [last] = newestFirst(endpoint.endpointId, 1);
-          const number = last === undefined ? 0 : Number((last.key as [string, number])[1]);
+          let number = last === undefined ? 0 : Number((last.key as [string, number])[1]);
           let row = last?.value;
-          if (row === undefined || fingerprint(row) !== fingerprint(endpoint)) {
-            const nowMs = clock.now();
+          if (row === undefined || !isSamePrice(row, endpoint)) {
             if (row === undefined) added.add(endpoint.endpointId);
-            row = { ...endpoint, version: versionOf(endpoint), fromMs: nowMs, serial: serial++ };
-            table.put([endpoint.endpointId, number + 1], row);
-            current.set(endpoint.endpointId, {
-              version: row.version,
-              changedMs: number === 0 ? undefined : nowMs,
-            });
-          } else {
-            current.set(endpoint.endpointId, {
-              version: row.version,
-              changedMs: number === 1 ? undefined : row.fromMs,
-            });
+            row = { ...endpoint, version: versionOf(endpoint), fromMs: clock.now(), serial: serial++ };
+            table.put([endpoint.endpointId, ++number], row);
           }
+          current.set(endpoint.endpointId, {
+            version: row.version,
+            changedMs: number === 1 ? undefined : row.fromMs,
+          });
         }
         beside(added);
         return current;

@@ -4,16 +4,13 @@
  */
 import type { Provider, Task } from "../../base/endpoint.ts";
 import { nanoFromUsdPerMillion, type TokenPrices, withMarkup } from "../../base/money.ts";
-import type { PriceTable } from "./price-versions.ts";
+import type { PricedEndpoint, PriceTable } from "./price-versions.ts";
 import type { PriceEntry, TierPriceEntry } from "./schema.ts";
 
 /** Prices from an instant on. */
-export interface DatedPrices {
+export interface DatedPrices extends Pick<PricedEndpoint, "prices" | "listPrices"> {
   /** Milliseconds since 1970. */
   readonly fromMs: number;
-  /** As charged, markup included. */
-  readonly prices: PriceTable;
-  readonly listPrices: PriceTable;
 }
 
 export interface PriceFault {
@@ -29,6 +26,9 @@ const UNITS: Readonly<Record<Kind, string>> = {
   output: "output tokens",
   search_unit: "search units",
 };
+
+const givenAway = (kind: Kind): string =>
+  `a price of 0 gives ${UNITS[kind]} away; add free: true if that is meant`;
 
 /** Without a price of their own these tokens count as others, which are usually cheaper. */
 const DEARER = ["cache_write", "cache_write_1h", "reasoning"] as const;
@@ -49,16 +49,12 @@ export function priceFaults(task: Task, price: PriceEntry): PriceFault[] {
   const counted: Kind[] = task === "generate" ? ["input", "output"] : ["input", "search_unit"];
   for (const key of counted) {
     if (price[key] !== 0 || price.free) continue;
-    faults.push({
-      key: [key],
-      message: `a price of 0 gives ${UNITS[key]} away; add free: true if that is meant`,
-    });
+    faults.push({ key: [key], message: givenAway(key) });
   }
   for (const [tier, prices] of Object.entries(price.tiers ?? {})) {
     for (const key of ["input", "output"] as const) {
       if (prices[key] !== 0 || price.free) continue;
-      const message = `a price of 0 gives ${UNITS[key]} away; add free: true if that is meant`;
-      faults.push({ key: ["tiers", tier, key], message });
+      faults.push({ key: ["tiers", tier, key], message: givenAway(key) });
     }
     for (const key of DEARER) {
       if (price[key] === undefined || prices[key] !== undefined) continue;

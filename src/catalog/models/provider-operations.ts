@@ -5,6 +5,7 @@ import type { Endpoint, Model, Provider } from "../../base/endpoint.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { NOT_MODIFIED, type PublicBody, publicAnswer, publicJson } from "../public-answer.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
+import type { CatalogOperationsDeps } from "./operations.ts";
 
 const providerShape = z.object({
   id: z.string().describe("Provider id, as routing policies name it."),
@@ -32,11 +33,7 @@ const providersShape = z.object({
     ),
 });
 
-export interface ProviderOperationsDeps {
-  readonly catalog: { current(): CatalogSnapshot };
-}
-
-export function providerOperations({ catalog }: ProviderOperationsDeps) {
+export function providerOperations({ catalog }: Pick<CatalogOperationsDeps, "catalog">) {
   // A snapshot never changes, so its answer is made once.
   let made: { readonly of: CatalogSnapshot; readonly body: PublicBody } | undefined;
   return {

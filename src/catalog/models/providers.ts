@@ -104,11 +104,7 @@ function provider(
     credentialEnv: Object.freeze([...entry.credential_env]),
     keys: Object.freeze([...pool]),
     simulated: entry.simulated,
-    dataPolicy: Object.freeze<DataPolicy>({
-      trains: entry.data_policy.trains,
-      retentionDays: entry.data_policy.retention_days,
-      zdr: entry.data_policy.zdr,
-    }),
+    dataPolicy: dataPolicyOf(entry.data_policy),
     regions: Object.freeze([...entry.regions]),
     termsUrl: entry.terms_url,
     verifiedAt: entry.verified_at,
@@ -119,6 +115,9 @@ function provider(
     serverTools: Object.freeze(entry.server_tools),
   });
 }
+
+export const dataPolicyOf = (p: ProviderEntry["data_policy"]): DataPolicy =>
+  Object.freeze({ trains: p.trains, retentionDays: p.retention_days, zdr: p.zdr });
 
 function authOf({ auth }: ProviderEntry, env: Variables): Auth {
   if (typeof auth === "object") return { scheme: "header", header: auth.header };

@@ -2,7 +2,7 @@
  * What gateways of one installation tell each other of their catalogs. Each reads files of its own, which should be equal: one that
  * reads them says which content it found, and the others look whether theirs have changed too.
  */
-import type { Store, Table } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 
 export interface Readings {
   /**
@@ -16,14 +16,10 @@ export interface Readings {
   watch(heard: (content: string) => void): void;
 }
 
-interface ReadingRow {
-  readonly content: string;
-}
-
 const NEWEST = "newest";
 
 export function storedReadings(store: Store): Readings {
-  const table: Table<ReadingRow> = store.table("catalog.readings");
+  const table = store.table<{ readonly content: string }>("catalog.readings");
   return {
     note(content, isAsked) {
       if (isAsked || table.get(NEWEST)?.content !== content) table.put(NEWEST, { content });

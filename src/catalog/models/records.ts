@@ -266,9 +266,7 @@ export function endpointRecord(
       cache: capabilities.cache,
     },
     price: {
-      input: usdPerMillionFromNano(listPrices.input),
-      output: usdPerMillionFromNano(listPrices.output),
-      cache_read: usdPerMillionFromNano(listPrices.cacheRead ?? listPrices.input),
+      ...tokenPricesOf(listPrices),
       ...searchUnitOf([endpoint]),
       ...extraPricesOf(listPrices),
     },
@@ -299,15 +297,15 @@ function searchUnitOf(endpoints: readonly Endpoint[]): { search_unit?: number } 
   return nanos.length === 0 ? {} : { search_unit: Number(`${Math.min(...nanos)}e-6`) };
 }
 
+/** List prices of tokens, USD per million. */
+export const tokenPricesOf = ({ input, output, cacheRead }: TokenPrices): z.output<typeof tierPrices> => ({
+  input: usdPerMillionFromNano(input),
+  output: usdPerMillionFromNano(output),
+  cache_read: usdPerMillionFromNano(cacheRead ?? input),
+});
+
 function extraPricesOf({ tiers, serverTools }: Endpoint["listPrices"]) {
-  const shown = ([name, { input, output, cacheRead }]: [string, TokenPrices]) => [
-    name,
-    {
-      input: usdPerMillionFromNano(input),
-      output: usdPerMillionFromNano(output),
-      cache_read: usdPerMillionFromNano(cacheRead ?? input),
-    },
-  ];
+  const shown = ([name, prices]: [string, TokenPrices]) => [name, tokenPricesOf(prices)];
   return {
     ...(tiers && { tiers: Object.fromEntries(Object.entries(tiers).map(shown)) }),
     ...(serverTools && {

@@ -173,8 +173,11 @@ const tierPrice = z.strictObject({
   input: usdPerMillion,
   output: usdPerMillion,
   cache_read: usdPerMillion.optional(),
+  /** Price of cache entries kept for five minutes, where the provider distinguishes durations. */
   cache_write: usdPerMillion.optional(),
+  /** Price of cache entries kept for an hour. */
   cache_write_1h: usdPerMillion.optional(),
+  /** Only where reasoning tokens have a price of their own. */
   reasoning: usdPerMillion.optional(),
 });
 
@@ -188,15 +191,9 @@ const tiers = z.record(z.string(), tierPrice).superRefine((all, context) => {
 /** Which of `input`, `output` and `search_unit` there must be depends on the model's task: checked in `build.ts`. */
 const price = z.strictObject(
   {
+    ...tierPrice.shape,
     input: usdPerMillion.optional(),
     output: usdPerMillion.optional(),
-    cache_read: usdPerMillion.optional(),
-    /** Price of cache entries kept for five minutes, where the provider distinguishes durations. */
-    cache_write: usdPerMillion.optional(),
-    /** Price of cache entries kept for an hour. */
-    cache_write_1h: usdPerMillion.optional(),
-    /** Only where reasoning tokens have a price of their own. */
-    reasoning: usdPerMillion.optional(),
     /** USD per 1,000 units, as rerankers list it. */
     search_unit: usdPerMillion.optional(),
     /** USD per image, in addition to tokens. */

@@ -7,13 +7,12 @@ import { isoTime } from "../../base/clock.ts";
 import { didYouMean, nearest } from "../../base/document/nearest.ts";
 import type { Model } from "../../base/endpoint.ts";
 import { fail } from "../../base/errors.ts";
-import { usdPerMillionFromNano } from "../../base/money.ts";
 import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 import type { Changelog, ChangelogEntry } from "./changelog.ts";
 import { CHANGE_KINDS } from "./changes.ts";
-import { modelPath, tierPrices } from "./records.ts";
+import { modelPath, tierPrices, tokenPricesOf } from "./records.ts";
 
 const seriesItem = z.object({
   endpoint_id: field.endpointId,
@@ -122,11 +121,7 @@ const scheduledOf = (model: Model, snapshot: CatalogSnapshot): z.output<typeof s
     .map(({ endpointId, fromMs, listPrices, version }) => ({
       endpoint_id: endpointId,
       effective_at: isoTime(fromMs),
-      price: {
-        input: usdPerMillionFromNano(listPrices.input),
-        output: usdPerMillionFromNano(listPrices.output),
-        cache_read: usdPerMillionFromNano(listPrices.cacheRead ?? listPrices.input),
-      },
+      price: tokenPricesOf(listPrices),
       price_version: version,
     }));
 
