@@ -9,7 +9,7 @@ import type { Endpoint, Model } from "../../base/endpoint.ts";
 import type { KeptRoom } from "../../credits/kept/kept-pool.ts";
 import type { Admission } from "../../credits/limits/limits.ts";
 import type { AttemptRecord } from "../../record/record.ts";
-import type { LaneLease, LanePreference, OwnPools } from "../../routing/health/health.ts";
+import type { LaneLease, LanePreference, OwnKeys } from "../../routing/health/health.ts";
 import type { CompiledPolicy } from "../../routing/language/policy.ts";
 import type { CanaryState, Decision } from "../../routing/planner/decision.ts";
 import type { Plan } from "../../routing/planner/planner.ts";
@@ -204,12 +204,6 @@ export interface ActivePolicy {
 export interface Preferred {
   readonly endpointId: string;
   readonly keyId: string;
-}
-
-/** An org's own provider keys, as calls use them. */
-export interface OwnKeys extends OwnPools {
-  /** The model including endpoints that only an own key reaches. */
-  modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Endpoint, Model } from "../../base/endpoint.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
 import {
   type Exclusion,
+  excludedWire,
   missingCapability,
   NEEDS,
   type Need,
@@ -16,10 +17,6 @@ import type { Plan } from "../../routing/planner/planner.ts";
 import { neededAt } from "../../wire/needed-at.ts";
 import type { RequestFacts } from "../../wire/neutral/contract.ts";
 import type { ReadCall } from "./call.ts";
-
-/** The exclusions as clients receive them. */
-export const excludedWire = (excluded: readonly Exclusion[]) =>
-  excluded.map(({ endpointId, kind, reason }) => ({ endpoint_id: endpointId, kind, reason }));
 
 /** All endpoints of the called model in the catalog. */
 export interface ModelEndpoints {

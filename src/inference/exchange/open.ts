@@ -8,6 +8,7 @@ import type { Limits } from "../../credits/limits/limits.ts";
 import type { Health } from "../../routing/health/health.ts";
 import type { Store } from "../../store/store.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
+import type { AttemptDeps } from "./attempts.ts";
 import type { Bodies } from "./body/bodies.ts";
 import type { Incoming } from "./call.ts";
 import { type Exchange, type ExchangeDeps, openExchange } from "./exchange.ts";
@@ -57,7 +58,8 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
   const byokFee = byokFeeOf(settings);
   const defaultMaxTokens = bounds.default_max_tokens;
   const holding = { clock, timers: systemTimers, limits, purse, budgets };
-  const attempt = attemptDeps(settings, { ...holding, health, bodies, upstreams: ports.upstreams, onFault });
+  const { upstreams, log } = ports;
+  const attempt = { ...holding, health, bodies, upstreams, byokFee, onFault, ...attemptBounds(settings) };
   const planning = { catalog, policies, ownKeys, health, bodies, random: systemRandom };
   const latencies = new Latencies();
   const exchange = openExchange({
@@ -117,7 +119,6 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
       maxPayloadBytes: bounds.max_payload_bytes,
     },
   });
-  const { upstreams, log } = ports;
   const asking = { ...planning, clock, limits, upstreams, byokFee, defaultMaxTokens, onFault };
   const keyProbes = openKeyProbes({ clock, bodies, upstreams, health, log });
   return {
@@ -127,24 +128,13 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
   };
 }
 
-type AttemptPorts = Pick<
-  ExchangeDeps["attempt"],
-  "clock" | "timers" | "limits" | "purse" | "budgets" | "health" | "bodies" | "upstreams" | "onFault"
->;
-
-function attemptDeps(
-  settings: CallSettings,
-  ports: AttemptPorts & Pick<ModelCallPorts, "budgets">,
-): ExchangeDeps["attempt"] & Pick<ModelCallPorts, "budgets"> {
-  const { limits: bounds, timeouts } = settings;
+function attemptBounds({ limits, timeouts }: CallSettings): Pick<AttemptDeps, "bounds" | "timeouts"> {
   return {
-    ...ports,
-    byokFee: byokFeeOf(settings),
     bounds: {
-      maxEventBytes: bounds.max_event_bytes,
-      maxReplyBytes: bounds.max_reply_bytes,
-      maxPayloadBytes: bounds.max_payload_bytes,
-      extendTokens: bounds.default_max_tokens,
+      maxEventBytes: limits.max_event_bytes,
+      maxReplyBytes: limits.max_reply_bytes,
+      maxPayloadBytes: limits.max_payload_bytes,
+      extendTokens: limits.default_max_tokens,
     },
     timeouts: {
       firstByteMs: timeouts.first_byte_ms,

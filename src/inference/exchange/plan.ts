@@ -5,7 +5,7 @@ import type { Model } from "../../base/endpoint.ts";
 import { fail } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { CatalogSnapshot } from "../../catalog/models/catalog.ts";
-import type { Health } from "../../routing/health/health.ts";
+import type { Health, OwnKeys } from "../../routing/health/health.ts";
 import { decideAlone } from "../../routing/language/policy.ts";
 import type { Decision } from "../../routing/planner/decision.ts";
 import type { RouteFacts } from "../../routing/planner/eligibility.ts";
@@ -13,7 +13,7 @@ import { plan } from "../../routing/planner/planner.ts";
 import type { RequestFacts } from "../../wire/neutral/contract.ts";
 import { affinityKey } from "./affinity.ts";
 import type { Bodies } from "./body/bodies.ts";
-import type { ActivePolicy, AdmittedCall, Call, OwnKeys, PlannedCall, ReadCall } from "./call.ts";
+import type { ActivePolicy, AdmittedCall, Call, PlannedCall, ReadCall } from "./call.ts";
 import { emptyPlanError } from "./empty-plan.ts";
 
 export interface PlanDeps {

@@ -5,8 +5,7 @@ import type { ByokFee } from "../../base/usage.ts";
 import type { Limits } from "../../credits/limits/limits.ts";
 import type { Passage } from "../../wire/format.ts";
 import type { TierNames } from "../../wire/neutral/asked-extras.ts";
-import { readErrorBody } from "../../wire/neutral/upstream-error.ts";
-import { retryAfterOf, statusFailure, type UpstreamFailure } from "../upstream/failure.ts";
+import { answerFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { AnswerHeaders, UpstreamCall, UpstreamHandler } from "../upstream/upstreams.ts";
 import type { ReservedCall } from "./call.ts";
 import type { RelayEnd } from "./outcome.ts";
@@ -105,9 +104,7 @@ export abstract class Relay implements UpstreamHandler {
 
   /** The upstream answered with an error status. */
   protected refused(body: Buffer): void {
-    const kind = this.headers["x-amzn-errortype"];
-    const error = readErrorBody(body, typeof kind === "string" ? kind : "");
-    this.fail(statusFailure(this.status, error, retryAfterOf(this.headers, this.deps.clock.now())));
+    this.fail(answerFailure(this.status, this.headers, body, this.deps.clock.now()));
   }
 
   protected fail(failure: UpstreamFailure): void {

@@ -5,9 +5,10 @@
 import type { Credential } from "../../base/endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../../record/record.ts";
 import type { UpstreamError } from "../../wire/neutral/contract.ts";
+import { readErrorBody } from "../../wire/neutral/upstream-error.ts";
 import { type AccountRefusal, accountRefusal, withoutAccount } from "./account-refusals.ts";
+import type { AnswerHeaders } from "./http/answer-head.ts";
 import { ConnectError, codeOf, ProtocolError } from "./http/errors.ts";
-import { secretsOf } from "./secrets.ts";
 
 export interface UpstreamFailure {
   readonly outcome: AttemptOutcome;
@@ -27,6 +28,15 @@ export const failure = (
   upstream: UpstreamError = SILENT,
   retryAfterMs?: number,
 ): UpstreamFailure => ({ outcome, errorClass, httpStatus, upstream, retryAfterMs });
+
+/** All strings of a credential that must never be shown. */
+function secretsOf(credential: Credential | undefined): readonly string[] {
+  if (credential === undefined) return [];
+  if (typeof credential === "string") return [credential];
+  if (credential.kind === "service_account") return [credential.privateKey, credential.privateKeyId];
+  const { accessKeyId, secretAccessKey, sessionToken } = credential;
+  return [accessKeyId, secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])];
+}
 
 /** Shorter credentials are ordinary words: removing them would garble messages and hide nothing. */
 const MIN_CREDENTIAL = 8;
@@ -64,6 +74,15 @@ function withoutStart(text: string, secret: string): string {
   }
   return text;
 }
+
+/** Failure for an answer with a status other than 2xx. @param nowMs wall clock */
+export const answerFailure = (
+  status: number,
+  headers: AnswerHeaders,
+  body: Buffer,
+  nowMs: number,
+): UpstreamFailure =>
+  statusFailure(status, readErrorBody(body, headers["x-amzn-errortype"] ?? ""), retryAfterOf(headers, nowMs));
 
 /** Failure for a status other than 2xx. 529 is Anthropic's "overloaded"; 499 and 408 come from proxies that gave up. */
 export function statusFailure(

@@ -3,13 +3,9 @@
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 import aws4 from "aws4";
+import type { AwsKeys } from "../../base/endpoint.ts";
 
-export interface AwsCredential {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  /** Only for temporary credentials. */
-  readonly sessionToken?: string;
-}
+export type AwsCredential = Omit<AwsKeys, "kind">;
 
 export interface SigningRequest {
   readonly method: string;

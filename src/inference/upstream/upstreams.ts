@@ -11,7 +11,7 @@ import { callHeaders } from "./credentials.ts";
 import { failure, networkFailure } from "./failure.ts";
 import { requestHead } from "./http/request.ts";
 import { urlOf } from "./paths.ts";
-import { openPools } from "./pools.ts";
+import { openPools, type Pools } from "./pools.ts";
 import { type RequestTemplate, RequestTemplates } from "./request-templates.ts";
 
 export type { Answer } from "./ask.ts";
@@ -40,7 +40,7 @@ export interface UpstreamOptions {
   readonly clock?: Clock;
 }
 
-export interface Upstreams {
+export interface Upstreams extends Pick<Pools, "connections" | "close"> {
   /**
    * Starts now, or once its credential is available; `cancel` works in either case. Fails with class `auth` where no
    * credential can be had.
@@ -54,10 +54,6 @@ export interface Upstreams {
    * @throws WeirError `upstream_timeout`, `upstream_invalid_response`, `upstream_error`.
    */
   ask(question: UpstreamQuestion): Promise<Answer>;
-  /** Number of connections open or being opened: to this origin, or to all. */
-  connections(origin?: string): number;
-  /** Closes idle connections and waits for calls in flight. */
-  close(): Promise<void>;
 }
 
 const TOKEN_TIMEOUT_MS = 10_000;

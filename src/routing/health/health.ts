@@ -3,7 +3,7 @@
  * speed. O(1) per result; observations decay by half-lives, so only recent ones count.
  */
 import type { Clock } from "../../base/clock.ts";
-import type { Endpoint, ProviderKey } from "../../base/endpoint.ts";
+import type { Endpoint, Model, ProviderKey } from "../../base/endpoint.ts";
 import type { ErrorClass } from "../../record/record.ts";
 import type { DecayedMean } from "./decaying-mean.ts";
 import { type LaneLease, type LanePreference, type LaneResult, type LaneSnapshot, Lanes } from "./lanes.ts";
@@ -69,6 +69,12 @@ export interface OwnPools {
   of(providerId: string): readonly ProviderKey[];
   /** Whether platform keys may be used when the org's own keys are out. */
   platformFallback(providerId: string): boolean;
+}
+
+/** An org's own provider keys, as calls use them. */
+export interface OwnKeys extends OwnPools {
+  /** The model including endpoints that only an own key reaches. */
+  modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
 }
 
 /** What survives a restart; durations are relative to the moment of the snapshot. */

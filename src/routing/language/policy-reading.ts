@@ -131,7 +131,7 @@ function checkMatches({ rules = [] }: PolicyDocument, say: Say): void {
 }
 
 /** The defaults and each rule's `then`, with their paths. */
-function blocksOf({ defaults, rules = [] }: PolicyDocument): [Path, PolicyBlock][] {
+export function blocksOf({ defaults, rules = [] }: PolicyDocument): [Path, PolicyBlock][] {
   const blocks: [Path, PolicyBlock][] = defaults === undefined ? [] : [[["defaults"], defaults]];
   rules.forEach(({ then }, at) => {
     if (then !== undefined) blocks.push([["rules", at, "then"], then]);

@@ -61,6 +61,10 @@ export interface Exclusion {
   readonly kind: ExclusionKind;
 }
 
+/** The exclusions as clients receive them. */
+export const excludedWire = (excluded: readonly Exclusion[]) =>
+  excluded.map(({ endpointId, kind, reason }) => ({ endpoint_id: endpointId, kind, reason }));
+
 /** What of an endpoint decides whether it may serve a call. Plain values, which can be cloned between threads. */
 export type Judged = Pick<
   Endpoint,

@@ -37,8 +37,8 @@ export interface LeftOut {
 }
 
 interface Requirement extends Omit<LeavesOut, "endpoints"> {
-  readonly facts?: Partial<RouteFacts>;
-  readonly decision?: Partial<Decision>;
+  readonly facts?: Partial<RouteFacts> | undefined;
+  readonly decision?: Partial<Decision> | undefined;
 }
 
 export function leftOut(endpoints: readonly Judged[], call: PlannedFor): LeftOut {
@@ -80,13 +80,7 @@ const nameOf = ({ filter, value, setBy }: LeavesOut): string =>
   `${filter}${value === "" ? "" : ` ${value}`} ${SET_BY[setBy]}`;
 
 /** Whether the endpoint is left out by this alone; by nothing: whether it is switched off. */
-const excludes = (
-  endpoint: Judged,
-  {
-    facts,
-    decision,
-  }: { readonly facts?: Partial<RouteFacts> | undefined; readonly decision?: Partial<Decision> | undefined },
-): boolean =>
+const excludes = (endpoint: Judged, { facts, decision }: Pick<Requirement, "facts" | "decision">): boolean =>
   exclusionOf(endpoint, { ...NO_FACTS, ...facts }, { ...DEFAULT_DECISION, ...decision }) !== undefined;
 
 /** A call that any endpoint may serve. */
@@ -115,32 +109,16 @@ const requirementsOf = (call: PlannedFor): readonly Requirement[] => [
 ];
 
 function ofOrganisation({ orgPolicy: { zdr, noTrain, regions } }: RouteFacts): Requirement[] {
-  const none = NO_FACTS.orgPolicy;
-  const setBy = "organisation";
+  const one = (name: string, value: string, asked: Partial<RouteFacts["orgPolicy"]>): Requirement => ({
+    filter: `data_policy.${name}`,
+    setBy: "organisation",
+    value,
+    facts: { orgPolicy: { ...NO_FACTS.orgPolicy, ...asked } },
+  });
   return [
-    ...(regions.length === 0
-      ? []
-      : [
-          {
-            filter: "data_policy.regions",
-            setBy,
-            value: listed(regions),
-            facts: { orgPolicy: { ...none, regions } },
-          } as const,
-        ]),
-    ...(zdr
-      ? [{ filter: "data_policy.zdr", setBy, value: "", facts: { orgPolicy: { ...none, zdr } } } as const]
-      : []),
-    ...(noTrain
-      ? [
-          {
-            filter: "data_policy.no_train",
-            setBy,
-            value: "",
-            facts: { orgPolicy: { ...none, noTrain } },
-          } as const,
-        ]
-      : []),
+    ...(regions.length === 0 ? [] : [one("regions", listed(regions), { regions })]),
+    ...(zdr ? [one("zdr", "", { zdr })] : []),
+    ...(noTrain ? [one("no_train", "", { noTrain })] : []),
   ];
 }
 

@@ -18,31 +18,7 @@ interface RankedEndpoint {
   readonly reason: string;
 }
 
-export interface Plan {
-  readonly decision: Decision;
-  /** Endpoint id of the canary whose share the call is in; empty: none. */
-  readonly canary: string;
-  /** Arm of the experiment; empty: none. */
-  readonly arm: string;
-  /** Endpoint that is sent a copy of the call. */
-  readonly shadow: Endpoint | undefined;
-  /** In the order to try; empty when no endpoint may serve the call. */
-  readonly attempts: readonly Endpoint[];
-  readonly excluded: readonly Exclusion[];
-  /** All attempts are out, but only by the gateway's own caution: they are tried because there is no other endpoint. */
-  readonly isLastResort: boolean;
-  /** Whether any endpoint may be tried; if not, and the only cause is health: saturation, or refused keys. */
-  readonly availability: "some" | "none" | "saturated" | "refused";
-  /**
-   * Milliseconds until the first of the endpoints that are out may be tried, saturated ones if there are any; 0 where
-   * an endpoint may be tried now.
-   */
-  readonly retryAfterMs: number;
-  /** Why each attempt has its position. */
-  ranking(): readonly RankedEndpoint[];
-  /** The plan in one line: what decided, what is tried and what is excluded, with reasons. */
-  trace(): string;
-}
+export type Plan = Pick<FinishedPlan, keyof FinishedPlan>;
 
 interface Candidate extends Scored {
   tier: Tier;
@@ -72,11 +48,8 @@ export function plan(
       continue;
     }
     const seen = health.of(endpoint);
-    if (seen === undefined || seen.outForMs === 0) {
-      open.push({ endpoint, health: seen });
-      continue;
-    }
-    out.push({ endpoint, health: seen });
+    if (seen === undefined || seen.outForMs === 0) open.push({ endpoint, health: seen });
+    else out.push({ endpoint, health: seen });
   }
   const isLastResort = open.length === 0 && addLastResorts(open, out);
   for (const resting of out) if (!open.includes(resting)) excluded.push(outOf(resting, open.length === 0));
@@ -222,15 +195,25 @@ function cut(
   }
 }
 
-class FinishedPlan implements Plan {
+class FinishedPlan {
   readonly decision: Decision;
+  /** Endpoint id of the canary whose share the call is in; empty: none. */
   readonly canary: string;
+  /** Arm of the experiment; empty: none. */
   readonly arm: string;
+  /** Endpoint that is sent a copy of the call. */
   readonly shadow: Endpoint | undefined;
+  /** In the order to try; empty when no endpoint may serve the call. */
   readonly attempts: readonly Endpoint[];
   readonly excluded: readonly Exclusion[];
+  /** All attempts are out, but only by the gateway's own caution: they are tried because there is no other endpoint. */
   readonly isLastResort: boolean;
-  readonly availability: Plan["availability"];
+  /** Whether any endpoint may be tried; if not, and the only cause is health: saturation, or refused keys. */
+  readonly availability: "some" | "none" | "saturated" | "refused";
+  /**
+   * Milliseconds until the first of the endpoints that are out may be tried, saturated ones if there are any; 0 where
+   * an endpoint may be tried now.
+   */
   readonly retryAfterMs: number;
   readonly #ranked: readonly Candidate[];
   readonly #facts: RouteFacts;
@@ -271,6 +254,7 @@ class FinishedPlan implements Plan {
     this.#draws = draws;
   }
 
+  /** Why each attempt has its position. */
   ranking(): readonly RankedEndpoint[] {
     return this.#ranked.map((c) => ({
       endpointId: c.endpoint.id,
@@ -279,6 +263,7 @@ class FinishedPlan implements Plan {
     }));
   }
 
+  /** The plan in one line: what decided, what is tried and what is excluded, with reasons. */
   trace(): string {
     const tried = this.ranking().map((r, i) => `${i + 1} ${r.endpointId} (${r.reason})`);
     const out = this.excluded.map((x) => `${x.endpointId} (${x.kind}: ${x.reason})`);

@@ -5,11 +5,10 @@
 import { z } from "zod";
 import type { Random } from "../../base/clock.ts";
 import { nameHash } from "../../base/digest.ts";
-import type { Endpoint, Model } from "../../base/endpoint.ts";
 import { fail } from "../../base/errors.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { dataPolicySchema, routeOptions, routeSchema } from "../../base/route-schema.ts";
-import type { Health, OwnPools } from "../health/health.ts";
+import type { Health, OwnKeys } from "../health/health.ts";
 import type { RouteFacts } from "../planner/eligibility.ts";
 import { type AccountView, isProject } from "./account-view.ts";
 import type { CatalogView } from "./catalog-view.ts";
@@ -26,14 +25,10 @@ export interface DryRunDeps {
   readonly catalog: { current(): CatalogView };
   readonly health: Pick<Health, "of" | "with">;
   /** Port: an org's own provider keys, and the model with the endpoints that only they reach. */
-  readonly ownKeys: { of(orgId: string): OwnReach | undefined };
+  readonly ownKeys: { of(orgId: string): OwnKeys | undefined };
   readonly random: Random;
   /** Port: runs a version over recorded requests. */
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
-}
-
-interface OwnReach extends OwnPools {
-  modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
 }
 
 const tokens = z.int().min(0).max(100_000_000);

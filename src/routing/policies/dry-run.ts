@@ -12,7 +12,7 @@ import { affinityShape, sortShape } from "../../base/route-schema.ts";
 import type { HealthView } from "../health/health.ts";
 import { decisionNotes, type PolicyFacts } from "../language/policy.ts";
 import type { Decision } from "../planner/decision.ts";
-import type { RouteFacts } from "../planner/eligibility.ts";
+import { excludedWire, type RouteFacts } from "../planner/eligibility.ts";
 import { leftOut, leftOutText } from "../planner/left-out.ts";
 import { type Plan, plan } from "../planner/planner.ts";
 import { expectedOutputTokens } from "../planner/sorts.ts";
@@ -125,11 +125,7 @@ function planWire(made: Plan, call: DryCall): Omit<DryRun, "decision"> {
       est_cost_micro: expectedCostMicroUsd(endpoint, call.facts.inputTokens, call.maxTokens),
       reason: ranking[i]?.reason ?? "",
     })),
-    excluded: made.excluded.map(({ endpointId, kind, reason }) => ({
-      endpoint_id: endpointId,
-      kind,
-      reason,
-    })),
+    excluded: excludedWire(made.excluded),
     trace: made.trace(),
   };
 }

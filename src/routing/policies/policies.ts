@@ -6,13 +6,12 @@
  * yielding, and the store makes a write visible before it notifies watchers.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import type { Clock } from "../../base/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { type CompiledPolicy, compilePolicy } from "../language/policy.ts";
 import type { PolicyDocument } from "../language/policy-document.ts";
-import { type PolicyReading, type ReadingOptions, readPolicy } from "../language/policy-reading.ts";
+import { blocksOf, type PolicyReading, type ReadingOptions, readPolicy } from "../language/policy-reading.ts";
 import { type Canary, type CanaryState, DEFAULT_DECISION, type Experiment } from "../planner/decision.ts";
-import { Canaries, type CanaryRed, type Trial } from "./canary/canary.ts";
+import { Canaries, type CanaryDeps, type CanaryRed, type Trial } from "./canary/canary.ts";
 import { SharedCanaries } from "./canary/shared-canaries.ts";
 import { PolicyTables, type VersionKey, WHOLE_ORG } from "./policy-tables.ts";
 import type { ReadingTask } from "./reading-thread.ts";
@@ -32,19 +31,14 @@ export interface PolicyUser {
   readonly projectId: string;
 }
 
-export interface PoliciesOptions {
+export interface PoliciesOptions extends Pick<CanaryDeps, "clock" | "onCanaryRed" | "onFailure"> {
   readonly store: Store;
-  readonly clock: Clock;
   /** Port: reads a document in a worker thread; see reading-thread.ts. */
   readonly readInThread: (task: ReadingTask) => Promise<PolicyReading>;
-  /** Called when a canary turns red. */
-  readonly onCanaryRed: (event: CanaryRed) => void;
   /** Called in the act that stores it. Default: nothing more is put. */
   readonly putCanaryRed?: (event: CanaryRed) => void;
   /** Called when a stored version is no longer valid: calls are refused where it is active. Called once per load. */
   readonly onUnreadable: (version: VersionKey) => void;
-  /** Called when a canary's counts could not be saved. */
-  readonly onFailure: (error: unknown) => void;
   /** Port: has other processes count the same canaries. Default: there are none. */
   readonly shareCanaries?: ((part: SharedPart) => void) | undefined;
   /** Port: resolves once what was counted so far counts for all. */
@@ -238,7 +232,7 @@ export const openPolicies = (options: PoliciesOptions): Policies => new Policies
  */
 function canariesOf(document: PolicyDocument): ReadonlyMap<string, Canary> {
   const canaries = new Map<string, Canary>();
-  for (const { canary } of blocksOf(document)) {
+  for (const [, { canary }] of blocksOf(document)) {
     if (canary === undefined || canary === false) continue;
     const { endpoint, percent, max_error_rate, min_samples } = canary;
     const other = canaries.get(endpoint);
@@ -253,9 +247,4 @@ function canariesOf(document: PolicyDocument): ReadonlyMap<string, Canary> {
 }
 
 const experimentsOf = (document: PolicyDocument): readonly Experiment[] =>
-  blocksOf(document).flatMap(({ experiment }) => (experiment ? [experiment] : []));
-
-const blocksOf = (document: PolicyDocument) =>
-  [document.defaults, ...(document.rules ?? []).map((rule) => rule.then)].filter(
-    (block) => block !== undefined,
-  );
+  blocksOf(document).flatMap(([, { experiment }]) => (experiment ? [experiment] : []));

@@ -33,7 +33,7 @@ export async function activate(
   const { tables } = deps.policies;
   await readableVersion(deps.policies, { orgId, policy: name, version });
   const scope = scopeOf(projectId);
-  const summary = await tables.act(() => {
+  return await tables.act(() => {
     assertProject(deps, orgId, projectId);
     const row = ownVersion(deps.policies, orgId, name, version);
     const old = tables.activation(orgId, scope);
@@ -57,7 +57,6 @@ export async function activate(
     }
     return summary;
   });
-  return summary;
 }
 
 /** Does nothing where another policy or none is active in the scope. @throws WeirError `not_found`, `scope`. */
@@ -71,7 +70,7 @@ export async function deactivate(
   const { orgId } = caller;
   const { tables } = deps.policies;
   const scope = scopeOf(projectId);
-  const summary = await tables.act(() => {
+  return await tables.act(() => {
     assertProject(deps, orgId, projectId);
     ownPolicy(deps.policies, orgId, name);
     const old = tables.activation(orgId, scope);
@@ -86,7 +85,6 @@ export async function deactivate(
       currentActivations(tables, deps.accounts, orgId),
     );
   });
-  return summary;
 }
 
 /** What is in force in a scope, as the audit shows it. */

@@ -3,18 +3,14 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
-import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
-import type { Trail } from "../../store/events/trail.ts";
 import { POLICY_NAME } from "../language/policy-document.ts";
 import type { PolicyReading } from "../language/policy-reading.ts";
-import type { AccountView } from "./account-view.ts";
 import { type CatalogView, knownNames } from "./catalog-view.ts";
-import type { Policies } from "./policies.ts";
-import { activate, deactivate } from "./policy-activation.ts";
+import { type ActivationDeps, activate, deactivate } from "./policy-activation.ts";
 import { assertMayWrite, ownPolicy, ownVersion, versionOrNewest } from "./policy-lookup.ts";
 import type { PolicyRow, VersionRow } from "./policy-tables.ts";
 import {
@@ -27,12 +23,8 @@ import {
   versionShape,
 } from "./policy-wire.ts";
 
-export interface PolicyOperationDeps {
-  readonly policies: Policies;
-  readonly clock: Clock;
-  readonly accounts: AccountView;
+export interface PolicyOperationDeps extends ActivationDeps {
   readonly catalog: { current(): CatalogView };
-  readonly trail: Trail;
   readonly quotas: Quotas;
 }
 

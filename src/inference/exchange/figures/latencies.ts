@@ -3,6 +3,7 @@
  * and three additions. */
 import type { Endpoint, Model } from "../../../base/endpoint.ts";
 import { Histogram } from "../../../base/metrics/histogram.ts";
+import type { CallRecord } from "../../../record/record.ts";
 import type { Outcome } from "../outcome.ts";
 
 /** The model's task, and whether it reasons before it answers: latencies differ by these. Empty: no model was found. */
@@ -22,13 +23,7 @@ export interface LatencyLabels {
 }
 
 /** Times of one call, milliseconds. */
-export interface Latency {
-  readonly durationMs: number;
-  /** 0: no byte was sent to the client. */
-  readonly ttftMs: number;
-  /** The duration without the time that upstreams took, and without a wait. */
-  readonly gwOverheadMs: number;
-}
+type Latency = Pick<CallRecord, "durationMs" | "ttftMs" | "gwOverheadMs">;
 
 export interface LatencySeries {
   readonly labels: LatencyLabels;

@@ -4,28 +4,23 @@
  */
 
 import { asWeirError, fail, type WeirError } from "../../../base/errors.ts";
-import type { ByokFee } from "../../../base/usage.ts";
-import type { CatalogSnapshot } from "../../../catalog/models/catalog.ts";
 import { type Limits, refusalError } from "../../../credits/limits/limits.ts";
+import { excludedWire } from "../../../routing/planner/eligibility.ts";
 import { estimatePromptTokens } from "../../../wire/estimate.ts";
 import type { ClientFormat } from "../../../wire/format.ts";
 import { isEncoding } from "../../../workers/tokenise.ts";
 import { type Bodies, DEFAULT_ENCODING } from "../body/bodies.ts";
 import { Call, type Incoming, type PlannedCall } from "../call.ts";
-import { excludedWire } from "../empty-plan.ts";
 import { answerHeaders, retryHeaders } from "../headers.ts";
 import { type PlanDeps, planCall } from "../plan.ts";
-import { worstCaseOf } from "../reservation/cost-bound.ts";
+import { type BoundDeps, worstCaseOf } from "../reservation/cost-bound.ts";
 import { countByProvider, type ProviderCountDeps } from "./provider-count.ts";
 
 export type Inquiry = "count_tokens" | "dry_run";
 
-export interface InquireDeps extends PlanDeps, ProviderCountDeps {
+export interface InquireDeps extends PlanDeps, ProviderCountDeps, BoundDeps {
   readonly limits: Limits;
   readonly bodies: Bodies;
-  readonly catalog: { current(): CatalogSnapshot };
-  readonly defaultMaxTokens: number;
-  readonly byokFee: ByokFee;
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 

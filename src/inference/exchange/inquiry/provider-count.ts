@@ -4,25 +4,22 @@
  * translated.
  */
 import type { Clock } from "../../../base/clock.ts";
-import type { Act, Dialect, Endpoint, ProviderKey } from "../../../base/endpoint.ts";
+import type { Dialect, Endpoint, ProviderKey } from "../../../base/endpoint.ts";
 import { fail, WeirError } from "../../../base/errors.ts";
 import { countAnswer, countingDialects } from "../../../wire/count.ts";
 import type { UpstreamError } from "../../../wire/neutral/contract.ts";
-import { readErrorBody } from "../../../wire/neutral/upstream-error.ts";
 import { passageTo } from "../../../wire/passages.ts";
-import { mayFallBack, retryAfterOf, statusFailure, withoutCredential } from "../../upstream/failure.ts";
-import type { Answer, UpstreamQuestion } from "../../upstream/upstreams.ts";
+import { answerFailure, mayFallBack, withoutCredential } from "../../upstream/failure.ts";
+import type { Answer, UpstreamQuestion, Upstreams } from "../../upstream/upstreams.ts";
 import type { Bodies, Question } from "../body/bodies.ts";
+import { NO_HEADERS } from "../body/letters.ts";
 import type { Call, PlannedCall, ReadCall } from "../call.ts";
 import { callerError } from "../failure.ts";
 
 export interface ProviderCountDeps {
   readonly clock: Clock;
   readonly bodies: Pick<Bodies, "write" | "question">;
-  readonly upstreams: {
-    does(endpoint: Endpoint, dialect: Dialect, act: Act): boolean;
-    ask(question: UpstreamQuestion): Promise<Answer>;
-  };
+  readonly upstreams: Pick<Upstreams, "does" | "ask">;
 }
 
 export interface ProviderCount {
@@ -171,10 +168,8 @@ async function countResult(
       isOfKey: false,
     };
   }
-  const kind = headers["x-amzn-errortype"];
-  const upstream = readErrorBody(body, typeof kind === "string" ? kind : "");
-  if (isNoRoute(status, upstream)) return { kind: "unable" };
-  const reported = statusFailure(status, upstream, retryAfterOf(headers, clock.now()));
+  const reported = answerFailure(status, headers, body, clock.now());
+  if (isNoRoute(status, reported.upstream)) return { kind: "unable" };
   const failed = withoutCredential(reported, key.credential);
   return {
     kind: "failed",
@@ -200,7 +195,5 @@ function isNoRoute(status: number, { code, type, message }: UpstreamError): bool
   const isSilent = code === "" && type === "";
   return isSilent || type === "UnknownOperationException" || code === "unknown_url" || NO_ROUTE.test(message);
 }
-
-const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 const tooLate = () => fail("upstream_timeout", "No provider counted the prompt in time.");

@@ -6,9 +6,8 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Endpoint, ProviderKey } from "../../../base/endpoint.ts";
 import type { KeyResult } from "../../../routing/health/refused-keys.ts";
 import { FORMATS } from "../../../wire/formats.ts";
-import { readErrorBody } from "../../../wire/neutral/upstream-error.ts";
 import { passageTo } from "../../../wire/passages.ts";
-import { retryAfterOf, statusFailure } from "../../upstream/failure.ts";
+import { answerFailure } from "../../upstream/failure.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Bodies } from "../body/bodies.ts";
 
@@ -48,11 +47,9 @@ export async function probeKey(
   const question = { endpoint, key, dialect: passable.dialect, act, parts, headers: {} } as const;
   const answer = await upstreams.ask({ ...question, timeoutMs: TIMEOUT_MS }).catch(() => undefined);
   if (answer === undefined) return undefined;
-  const { status, headers } = answer;
+  const { status, headers, body: refusal } = answer;
   if (status >= 200 && status < 300) return { outcome: "ok", errorClass: "", httpStatus: status };
-  const kind = headers["x-amzn-errortype"];
-  const upstream = readErrorBody(answer.body, typeof kind === "string" ? kind : "");
-  const failed = statusFailure(status, upstream, retryAfterOf(headers, clock.now()));
+  const failed = answerFailure(status, headers, refusal, clock.now());
   const { errorClass } = failed;
   // A key that is told to wait, or whose request is at fault, was accepted.
   return errorClass === "auth" || errorClass === "client" || errorClass === "capacity" ? failed : undefined;

@@ -5,10 +5,11 @@
 import type { Endpoint } from "../../../base/endpoint.ts";
 import { lineMicroUsd } from "../../../base/money.ts";
 import { type ByokFee, byokFeeMicroUsd } from "../../../base/usage.ts";
+import type { OwnKeys } from "../../../routing/health/health.ts";
 import { IMAGE_TOKEN_BOUND, promptTokenBound } from "../../../wire/estimate.ts";
 import type { Billed } from "../../../wire/extras/sift.ts";
 import type { RequestFacts } from "../../../wire/neutral/contract.ts";
-import type { OwnKeys, PlannedCall } from "../call.ts";
+import type { PlannedCall } from "../call.ts";
 import { asksAt, type ExtraBound, extraBound } from "./extra-bounds.ts";
 
 export interface BoundDeps {

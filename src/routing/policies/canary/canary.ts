@@ -9,10 +9,7 @@ import type { PolicyTables, VersionKey } from "../policy-tables.ts";
 import { type CanaryResults, type CanaryRow, withResults } from "./canary-row.ts";
 import type { SharedCanaries } from "./shared-canaries.ts";
 
-export interface CanaryRed {
-  readonly orgId: string;
-  readonly policy: string;
-  readonly version: number;
+export interface CanaryRed extends VersionKey {
   readonly endpointId: string;
   /** 0 to 1. */
   readonly errorRate: number;

@@ -9,11 +9,8 @@ import { type CanaryResults, type CanaryRow, withResults } from "./canary-row.ts
 /** A row's name, then its numbers: calls, failed calls, and when the newest ended. */
 type Counts = readonly [name: string, ...numbers: number[]];
 
-interface Trial {
+interface Trial extends Pick<CanaryResults, "endpointId" | "maxErrorRate" | "minSamples"> {
   readonly key: VersionKey;
-  readonly endpointId: string;
-  readonly maxErrorRate: number;
-  readonly minSamples: number;
 }
 
 export interface SharedCanariesDeps {

@@ -16,17 +16,10 @@ import { type Plan, plan } from "../../planner/planner.ts";
 import type { RecordedCall } from "./replay-calls.ts";
 import { type Refusal, ReplayTally } from "./replay-tally.ts";
 
-/** Medians of an endpoint; undefined where nothing was measured. */
-export interface EndpointFigures {
+/** Medians of an endpoint, and its error rate. */
+export interface EndpointFigures
+  extends Pick<EndpointHealth, "ttftMs" | "wholeMs" | "tokensPerSecond" | "errorRate"> {
   readonly endpointId: string;
-  /** To the first token of streams. */
-  readonly ttftMs: number | undefined;
-  /** To whole answers. */
-  readonly wholeMs: number | undefined;
-  /** The speed of streams, after the first token. */
-  readonly tokensPerSecond: number | undefined;
-  /** 0 to 1. */
-  readonly errorRate: number;
 }
 
 export interface ReplaySettings {

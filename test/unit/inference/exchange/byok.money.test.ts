@@ -4,10 +4,11 @@ import { describe, expect, test } from "vitest";
 import type { Endpoint, ProviderKey } from "../../../../src/base/endpoint.ts";
 import type { UnitPrices } from "../../../../src/base/money.ts";
 import { type ByokFee, byokCost, costOf, NO_USAGE, noCost, type Usage } from "../../../../src/base/usage.ts";
-import { Call, type OwnKeys, type PlannedCall } from "../../../../src/inference/exchange/call.ts";
+import { Call, type PlannedCall } from "../../../../src/inference/exchange/call.ts";
 import { meter } from "../../../../src/inference/exchange/meter.ts";
 import { worstCaseOf } from "../../../../src/inference/exchange/reservation/cost-bound.ts";
 import { extend, type ReserveDeps, reserve } from "../../../../src/inference/exchange/reserve.ts";
+import type { OwnKeys } from "../../../../src/routing/health/health.ts";
 import { NO_EXTRAS } from "../../../../src/wire/neutral/asked-extras.ts";
 import { NO_OPTIONS, type ReplyFacts, type RequestFacts } from "../../../../src/wire/neutral/contract.ts";
 

@@ -1,7 +1,7 @@
 /** Copies of calls of an org with provider keys of its own. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ownKey } from "../../../../../src/base/provider-key.ts";
-import type { OwnKeys } from "../../../../../src/inference/exchange/call.ts";
+import type { OwnKeys } from "../../../../../src/routing/health/health.ts";
 import { bench, SHADOW, turn } from "../shadow.fixtures.ts";
 
 let b: ReturnType<typeof bench>;
