@@ -32,7 +32,7 @@ export interface BegunCopy extends BegunBackup {
 }
 
 export interface BackupOptions {
-  /** Of several cells the first one's. */
+  /** The first one's, where there are several cells. */
   readonly dataDir: string;
   readonly to: string;
   readonly nowMs: number;
