@@ -1,38 +1,41 @@
 /** The order in which the rooms are opened, each with the ports that it needs, and closed again. */
 import type { Logger } from "pino";
-import { openExports } from "../../account/exports/open.ts";
+import { type ExportRoom, openExports } from "../../account/exports/open.ts";
 import type { OwnKeys } from "../../account/provider-keys/provider-keys.ts";
-import { openVault } from "../../account/provider-keys/vault.ts";
-import { openWebhooks } from "../../account/webhooks/open.ts";
+import { openVault, type Vault } from "../../account/provider-keys/vault.ts";
+import { openWebhooks, type Webhooks } from "../../account/webhooks/open.ts";
 import { type Analytics, openAnalytics } from "../../analytics/analytics.ts";
-import { openOutbox } from "../../analytics/outbox/outbox.ts";
+import { type Outbox, openOutbox } from "../../analytics/outbox/outbox.ts";
+import type { Telemetry } from "../../analytics/telemetry/contract.ts";
 import { openTelemetryRoom } from "../../analytics/telemetry/open.ts";
 import { systemRandom } from "../../base/clock.ts";
 import type { Model } from "../../base/endpoint.ts";
 import { autoTopupHook } from "../../billing/auto-topups/open.ts";
-import { openBilling } from "../../billing/open.ts";
-import { openReceipts } from "../../billing/receipts/open.ts";
-import { openAppRoom } from "../../catalog/apps/open.ts";
+import { type Billing, openBilling } from "../../billing/open.ts";
+import { openReceipts, type Receipts } from "../../billing/receipts/open.ts";
+import { type AppRoom, openAppRoom } from "../../catalog/apps/open.ts";
 import type { CatalogSnapshot } from "../../catalog/models/catalog.ts";
 import { simulatedModels } from "../../catalog/models/stats-operations.ts";
+import type { LimitsRoom } from "../../credits/limits/open.ts";
 import { BodyBudget } from "../../edge/body/body-budget.ts";
 import { Uploads } from "../../edge/body/uploads.ts";
-import { openBodies } from "../../inference/exchange/body/bodies.ts";
+import { type Bodies, openBodies } from "../../inference/exchange/body/bodies.ts";
 import { type Kept, openKept } from "../../inference/exchange/kept/open.ts";
-import { openUpstreams } from "../../inference/upstream/upstreams.ts";
+import { openUpstreams, type Upstreams } from "../../inference/upstream/upstreams.ts";
+import type { OutboundRoom } from "../../outbound/open.ts";
 import { type EndpointDown, openEndpointDown } from "../../routing/health/endpoint-down.ts";
 import { type OpenHealth, openHealth } from "../../routing/health/open.ts";
 import { type OpenPolicies, openPolicyRoom } from "../../routing/policies/open.ts";
 import { openReplays, type Replays } from "../../routing/policies/replay/replay.ts";
 import { canonicaliser } from "../../wire/canonicaliser.ts";
-import { openPool } from "../../workers/pool.ts";
+import { openPool, type WorkerPool } from "../../workers/pool.ts";
 import { openThread } from "../../workers/thread.ts";
 import { BackupMoment } from "../backup/moment.ts";
 import { type Config, minOrgsOf } from "../settings/config.ts";
 import { tellPlanWarnings } from "../settings/plan-warnings.ts";
 import { billingPorts, billingSettings } from "./billing-ports.ts";
 import { type Ground, type GroundPorts, openGround } from "./ground.ts";
-import { openKeyLimits, openMoneyRoom } from "./money.ts";
+import { type OpenMoney, openKeyLimits, openMoneyRoom } from "./money.ts";
 import { openPeople, type People } from "./people.ts";
 import { openReach } from "./reach.ts";
 import { canariesOf, othersOf, shareWith, tellLast } from "./sharing.ts";
@@ -40,7 +43,35 @@ import type { StopTime } from "./stop-time.ts";
 import { VERSION } from "./version.ts";
 
 /** The rooms of a gateway that are open, in the order of their opening. */
-export type House = Awaited<ReturnType<typeof openHouse>>;
+export interface House {
+  readonly ground: Ground;
+  readonly money: OpenMoney;
+  readonly limits: LimitsRoom;
+  readonly people: People;
+  readonly reach: OutboundRoom;
+  readonly webhooks: Webhooks;
+  /** Seals what orgs entrust to the gateway. */
+  readonly vault: Vault;
+  readonly billing: Billing;
+  readonly exports: ExportRoom;
+  readonly outbox: Outbox;
+  readonly pool: WorkerPool;
+  readonly telemetry: Telemetry | undefined;
+  readonly analytics: Analytics;
+  readonly apps: AppRoom;
+  readonly kept: Kept;
+  readonly routing: Routing;
+  readonly replays: Replays;
+  readonly receipts: Receipts;
+  readonly upstreams: Upstreams;
+  readonly bodies: Bodies;
+  readonly bodyBudget: BodyBudget;
+  readonly uploads: Uploads;
+  readonly backup: BackupMoment;
+  /** Models that only the simulator serves. */
+  readonly simulated: () => readonly string[];
+  close(stopTime: StopTime): Promise<void>;
+}
 
 interface Routing extends OpenHealth, OpenPolicies {
   readonly endpointDown: EndpointDown;
@@ -50,7 +81,7 @@ interface Routing extends OpenHealth, OpenPolicies {
 const ANALYTICS_STOP_MS = 5000;
 
 /** @throws ConfigError, CatalogError, or Error with a line for the operator */
-export async function openHouse(config: Config, log: Logger, ports: GroundPorts) {
+export async function openHouse(config: Config, log: Logger, ports: GroundPorts): Promise<House> {
   const ground = await openGround(config, log, ports);
   const { store, jobs, cell, catalog } = ground;
   const topUpHook = autoTopupHook(store);
@@ -60,7 +91,6 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
   const { account, mail, directory, identity } = people;
   const { accounts } = account;
   const reach = openReach(config, ground, (orgId) => accounts.oldestOrg()?.id === orgId);
-  // Seals what orgs entrust to the gateway.
   const vault = openVault(ground.installation);
   const webhooks = openWebhooks({
     ...ground,
@@ -95,7 +125,6 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     version: VERSION,
     redactPayload: (...asked) => pool.redactPayload(...asked),
   });
-  // Models that only the simulator serves.
   const simulated = () => simulatedModels(catalog.current());
   const analytics = openAnalytics({
     ...ground,
@@ -149,7 +178,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     receipts: openReceipts({ ...ground, publicUrl: config.publicUrl, host: config.host }),
     bodies: openBodies(thread, pool),
     /** In reverse order of opening: a room that writes is closed before the room it writes to. */
-    async close(stopTime: StopTime) {
+    async close(stopTime) {
       for (const part of [uploads, catalog, backup, sharing]) part.close();
       exports.close();
       await stopTime.wait("answers for other cells", kept.close());
