@@ -7,11 +7,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import type { Caller } from "../../base/operation/operation.ts";
-import type { Quotas } from "../../base/quota.ts";
-import { DAY_MS } from "../../base/time.ts";
-import { type ExpiringTable, openExpiringTable } from "../tables/expiring-table.ts";
-import { ChangeCounts } from "./change-counts.ts";
-import { type EventsOptions, forgetting } from "./events.ts";
+import { ChangeCounts, type ChangeCountsOptions } from "./change-counts.ts";
+import { type OrgRow, OrgRows } from "./org-rows.ts";
 
 /** A changed field; an absent side means that there was, or is, no such field. */
 export interface Change {
@@ -20,10 +17,7 @@ export interface Change {
   readonly after?: unknown;
 }
 
-export interface AuditRow {
-  readonly id: string;
-  readonly orgId: string;
-  readonly createdAtMs: number;
+export interface AuditRow extends OrgRow {
   readonly actor: { readonly kind: Caller["actor"]["kind"]; readonly id: string };
   /** Resource and verb: `key.update`. */
   readonly act: string;
@@ -49,43 +43,27 @@ export interface AuditEntry {
   readonly orgId?: string;
 }
 
-export interface AuditOptions extends EventsOptions {
-  readonly quotas?: Quotas;
-}
-
 const KEPT_DAYS = 400;
 /** Characters of a value as JSON; longer ones, such as policies, are told by their length. */
 const MAX_VALUE = 2000;
 /** Characters of all values of a row; further ones are told by their length. */
 const MAX_VALUES = 16_000;
 
-export class Audit {
+export class Audit extends OrgRows<AuditRow> {
   readonly #clock: Clock;
-  /** [org id, row id]; ids sort by time. */
-  readonly #rows: ExpiringTable<AuditRow>;
-
   readonly #changes: ChangeCounts;
 
-  constructor(options: AuditOptions) {
-    const { store, clock, onFailure } = options;
-    this.#clock = clock;
+  constructor(options: ChangeCountsOptions) {
+    super(options, "audit.rows", "audit.days", KEPT_DAYS);
+    this.#clock = options.clock;
     this.#changes = new ChangeCounts(options);
-    this.#rows = openExpiringTable({
-      store,
-      clock,
-      onFailure: forgetting(onFailure),
-      rows: "audit.rows",
-      periods: "audit.days",
-      periodMs: DAY_MS,
-      keepPeriods: KEPT_DAYS,
-    });
   }
 
   /** Only in an act. @throws WeirError 403 `plan_limit` for a tenant's change beyond the quota of its org */
   note(caller: Caller, { act, target, before, after, reason = "", orgId = caller.orgId }: AuditEntry): void {
     const createdAtMs = this.#clock.now();
     this.#changes.count(caller, orgId, act, createdAtMs);
-    const row: AuditRow = {
+    this.put({
       id: newId("aud", createdAtMs),
       orgId,
       createdAtMs,
@@ -97,27 +75,11 @@ export class Audit {
       requestId: caller.requestId,
       ipPrefix: caller.origin.ipPrefix,
       userAgent: caller.origin.userAgent.slice(0, 200),
-    };
-    this.#rows.put([orgId, row.id], row, createdAtMs);
+    });
   }
 
-  /** Newest first, strictly older than `before`. Read lazily. */
-  of(orgId: string, before?: string): Iterable<AuditRow> {
-    return this.#rows.members([orgId], before);
-  }
-
-  /** Only in an act: values of changed fields are personal where the field is. @returns whether more are left */
-  erase(orgId: string, most: number): boolean {
-    return this.#rows.removeMembers([orgId], most);
-  }
-
-  /** Forgets what is old. */
-  sweep(): Promise<void> {
-    return this.#rows.sweep();
-  }
-
-  close(): void {
-    this.#rows.close();
+  override close(): void {
+    super.close();
     this.#changes.close();
   }
 }

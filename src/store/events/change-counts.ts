@@ -4,12 +4,12 @@
  * putting things right.
  */
 
-import { type Clock, localDay } from "../../base/clock.ts";
+import { localDay } from "../../base/clock.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import { assertWithin, type QuotaName, type Quotas, USUAL_QUOTAS } from "../../base/quota.ts";
 import { DAY_MS } from "../../base/time.ts";
-import type { Store } from "../store.ts";
 import { type ExpiringTable, openExpiringTable } from "../tables/expiring-table.ts";
+import type { EventsOptions } from "./org-rows.ts";
 
 /** A month's row is put anew each day that something changes, and goes after the month. */
 const KEPT_DAYS = 32;
@@ -52,11 +52,8 @@ function whoOf({ actor: { kind }, scopes }: Caller): Who {
   return scopes.has("write:org") ? "person" : "member";
 }
 
-export interface ChangeCountsOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface ChangeCountsOptions extends EventsOptions {
   readonly quotas?: Quotas;
-  readonly onFailure: (error: unknown, what: string) => void;
 }
 
 export class ChangeCounts {
