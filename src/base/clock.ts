@@ -57,6 +57,18 @@ export const systemTimers: Timers = Object.freeze({
   },
 });
 
+/** What the promise gives, or what `late` gives or throws where that takes longer than `ms`. No timer is left behind. */
+export async function inTime<T, L>(
+  promise: Promise<T>,
+  ms: number,
+  late: () => L,
+  timers: Timers = systemTimers,
+): Promise<T | L> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const cancel = timers.after(ms, resolve);
+  return await Promise.race([promise, over.then(late)]).finally(cancel);
+}
+
 /** A uniform number in [0, 1). */
 export type Random = () => number;
 

@@ -71,6 +71,12 @@ export function fileErrorText(error: unknown): string | undefined {
   return `${dest ?? path} cannot be ${DONE[syscall] ?? "used"}: ${reason.why} (${code}). ${reason.remedy}, then try again`;
 }
 
+/** The system's or a library's code of an error, such as `ENOENT`; "" if it has none. */
+export function codeOf(error: unknown): string {
+  const hasCode = typeof error === "object" && error !== null && "code" in error;
+  return hasCode && typeof error.code === "string" ? error.code : "";
+}
+
 /** Runs what works on a file that is open already: an error of the system gets the file's path. @throws what `act` throws */
 export function onFile<T>(path: string, act: () => T): T {
   try {

@@ -1,4 +1,5 @@
 /** Why a call to a tenant's URL has no answer, in words that name no address. */
+import { codeOf } from "../base/file-errors.ts";
 
 /**
  * `refused_address`: the gateway does not call it. `busy`, `closed`: the gateway's own state, which says nothing of the
@@ -90,10 +91,4 @@ function kindOf(code: string, phase: Phase): OutboundFailure {
   // A server may refuse after the handshake what was said in it (TLS 1.3).
   if (phase === "handshake" || code.startsWith("ERR_SSL_")) return "tls";
   return code.startsWith("HPE_") ? "protocol" : "reset";
-}
-
-/** The system's or the library's code of an error; "" if it has none. */
-export function codeOf(error: unknown): string {
-  const hasCode = typeof error === "object" && error !== null && "code" in error;
-  return hasCode && typeof error.code === "string" ? error.code : "";
 }

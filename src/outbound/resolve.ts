@@ -3,9 +3,10 @@
  * chooses which one is dialled. What is returned is dialled as it is; the name is not looked up again on the way.
  */
 import { Resolver } from "node:dns/promises";
-import type { Clock, Timers } from "../base/clock.ts";
+import { type Clock, inTime, type Timers } from "../base/clock.ts";
+import { codeOf } from "../base/file-errors.ts";
 import { type Address, readAddress } from "./address.ts";
-import { codeOf, OutboundError } from "./failure.ts";
+import { OutboundError } from "./failure.ts";
 import { isAllowed, type OutboundRules } from "./rules.ts";
 import type { Target } from "./target.ts";
 
@@ -48,7 +49,10 @@ export function openNames({ rules: ofAll, resolve, clock, timers }: NamesOptions
   const pending = new Map<string, Promise<readonly Address[]>>();
 
   async function lookUp(name: string): Promise<readonly Address[]> {
-    const texts = await inTime(resolve(name), timers);
+    const late = () => {
+      throw new OutboundError("dns", { code: "ETIMEOUT" });
+    };
+    const texts = await inTime(resolve(name), LOOKUP_MS, late, timers);
     if (texts.length === 0) throw new OutboundError("dns", { code: "ENODATA" });
     if (texts.length > MAX_ADDRESSES) {
       throw new OutboundError("dns", { message: "The name of the host has too many addresses." });
@@ -94,13 +98,6 @@ export function openNames({ rules: ofAll, resolve, clock, timers }: NamesOptions
       entry.addresses = [...entry.addresses.filter((other) => other !== address), address];
     },
   };
-}
-
-function inTime<T>(promise: Promise<T>, timers: Timers): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const cancel = timers.after(LOOKUP_MS, () => reject(new OutboundError("dns", { code: "ETIMEOUT" })));
-    promise.then(resolve, reject).finally(cancel);
-  });
 }
 
 /**

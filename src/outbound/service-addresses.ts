@@ -4,8 +4,8 @@
  */
 import { lookup } from "node:dns/promises";
 import type { Timers } from "../base/clock.ts";
+import { codeOf } from "../base/file-errors.ts";
 import { type Address, readAddress } from "./address.ts";
-import { codeOf } from "./failure.ts";
 import { isOwn, type OutboundRules } from "./rules.ts";
 
 export interface Service {

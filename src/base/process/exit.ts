@@ -2,7 +2,7 @@
  * Ends the process without a deadlock. `process.exit` joins the threads of libuv's pool, and LMDB writes a transaction on such
  * a thread while it waits for this one to hand it the writes: an exit in the midst of a transaction would never return.
  */
-import { systemClock } from "../clock.ts";
+import { inTime, systemClock } from "../clock.ts";
 
 /** A thread that waits for this one has what it waits for within milliseconds; one that takes longer waits for a disk. */
 const MOST_MS = 1000;
@@ -30,10 +30,7 @@ export async function endProcess(code: number): Promise<never> {
   isEnding = true;
   const endMs = systemClock.monotonic() + MOST_MS;
   while (unfinished.size > 0 && systemClock.monotonic() < endMs) {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, endMs - systemClock.monotonic());
-    await Promise.race([Promise.allSettled(unfinished), late]);
-    clearTimeout(timer);
+    await inTime(Promise.allSettled(unfinished), endMs - systemClock.monotonic(), () => {});
   }
   process.exit(code);
 }

@@ -6,6 +6,7 @@
 import { constants, fstatSync, openSync, write as writeInThread, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { systemClock } from "../clock.ts";
+import { codeOf } from "../file-errors.ts";
 
 /** Maximum size of the queue; further lines are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
@@ -203,9 +204,6 @@ const reopened = (fd: number): number =>
   openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
 
 const linesIn = (text: string): number => Math.max(1, text.split("\n").length - 1);
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && "code" in error ? error.code : undefined;
 
 /** No thread ever notifies it, so waiting on it is a sleep for code that may not yield. */
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));

@@ -4,7 +4,7 @@
  */
 import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { reasonOf } from "../file-errors.ts";
+import { codeOf, reasonOf } from "../file-errors.ts";
 import { makeFolder } from "./make-folder.ts";
 
 const FOLDER = 0o700;
@@ -54,9 +54,6 @@ function entriesOf(folder: string): string[] {
     throw error;
   }
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "";
 
 /** As one says it of a folder that one chose. */
 const REASONS: Readonly<Record<string, string>> = {

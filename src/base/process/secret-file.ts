@@ -1,14 +1,15 @@
 /** Files that hold one secret and a newline, and that only this user can read. */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { onFile, readText } from "../file-errors.ts";
+import { codeOf, onFile, readText } from "../file-errors.ts";
+import { flushToDisk } from "./flush-to-disk.ts";
 
 /** Undefined where there is no such file. */
 export function readSecret(path: string): string | undefined {
   try {
     return readText(path).trim();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -27,10 +28,5 @@ export function saveSecret(path: string, secret: string): void {
     closeSync(file);
   }
   renameSync(unfinished, path);
-  const folder = openSync(dirname(path), "r");
-  try {
-    onFile(dirname(path), () => fsyncSync(folder));
-  } finally {
-    closeSync(folder);
-  }
+  onFile(dirname(path), () => flushToDisk(dirname(path)));
 }

@@ -3,7 +3,9 @@
  * everything reachable and writes nothing. Format: the page and node structs in `mdb.c` of the lmdb package (data
  * version 2, pages with a transaction number, a third meta block in the middle of page 0).
  */
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { codeOf } from "../../base/file-errors.ts";
+import { bootName } from "../../base/process/boot.ts";
 
 const MAGIC = 0xbeefc0de;
 const DATA_VERSION = 2;
@@ -52,7 +54,7 @@ export function openLmdbFile(path: string): LmdbFile | undefined {
   try {
     fd = openSync(path, "r");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   }
   const { size } = fstatSync(fd);
@@ -198,12 +200,8 @@ export class LmdbFile {
       throw this.#bad(table, number, "is of another kind");
     count[isLeaf ? "leaves" : "branches"]++;
     for (const at of this.#nodes(table, number, page)) {
-      const [low, high, nodeFlags, keyBytes] = [0, 2, 4, 6].map((i) => page.readUInt16LE(at + i)) as [
-        number,
-        number,
-        number,
-        number,
-      ];
+      const word = (offset: number) => page.readUInt16LE(at + offset);
+      const [low, high, nodeFlags, keyBytes] = [word(0), word(2), word(4), word(6)];
       const keyEnd = at + NODE_HEADER + keyBytes;
       if (keyEnd > page.length) throw this.#bad(table, number, "has a key that goes beyond it");
       if (!isLeaf) {
@@ -348,12 +346,6 @@ function treeAt(bytes: Buffer, at: number): Tree {
  * Distinguishes a crashed process from a rebooted machine. Parsed like LMDB does: the first group of digits, in
  * hexadecimal.
  */
-function bootId(): bigint {
-  try {
-    return BigInt(`0x${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").split("-")[0]}`);
-  } catch {
-    return 0n;
-  }
-}
+const bootId = (): bigint => BigInt(`0x${bootName()?.split("-")[0] ?? 0}`);
 
 const damaged = (what: string): DamagedLmdb => new DamagedLmdb(what);

@@ -3,6 +3,7 @@
  * that records how much of the journal LMDB has.
  */
 import type { Database, Key, RootDatabase } from "lmdb";
+import { inTime } from "../../base/clock.ts";
 import { beforeEnd } from "../../base/process/exit.ts";
 import type { Disk } from "../journal/disk.ts";
 import type { JournalProgress, Progress } from "../journal/survey.ts";
@@ -110,12 +111,9 @@ export class Lmdb {
 
   /** Resolves once everything committed so far survives a power failure. @throws Error where that takes a minute. */
   async flushed(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error("LMDB was not flushed within a minute")), BEGIN_MS);
+    await inTime(Promise.all([this.#root.flushed, ...this.#writing]), BEGIN_MS, () => {
+      throw new Error("LMDB was not flushed within a minute");
     });
-    const all = Promise.all([this.#root.flushed, ...this.#writing]);
-    await Promise.race([all, late]).finally(() => clearTimeout(timer));
   }
 
   /**
@@ -155,15 +153,11 @@ function caught<T>(act: () => T): Outcome<T> {
 async function reasonOf(error: unknown): Promise<unknown> {
   const reason: unknown = (error as { commitError?: unknown }).commitError;
   if (!(reason instanceof Promise)) return error;
-  let timer: NodeJS.Timeout | undefined;
   const told = reason.then(
     () => error,
     (cause: unknown) => new Error(`LMDB could not commit: ${messageOf(cause)}`, { cause }),
   );
-  const late = new Promise<unknown>((resolve) => {
-    timer = setTimeout(resolve, REASON_MS, error);
-  });
-  return Promise.race([told, late]).finally(() => clearTimeout(timer));
+  return await inTime(told, REASON_MS, () => error);
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
