@@ -31,11 +31,10 @@ const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 1000;
 
 export class JournaledStore {
+  readonly #parts: JournaledStoreParts;
   readonly #lmdb: Lmdb;
-  readonly #release: () => void;
   readonly #onFailure: (error: unknown) => void;
   readonly #actsTwice: boolean;
-  readonly #rewrite: JournaledStoreParts["rewrite"];
   readonly #logs: Logs;
   readonly #journal: Journal;
   readonly #pending = new Pending();
@@ -64,12 +63,11 @@ export class JournaledStore {
   readonly #watchers: Watchers;
 
   constructor(parts: JournaledStoreParts) {
-    const { lmdb, journal, logs, reached, release, onFailure, actsTwice, rewrite } = parts;
-    this.#rewrite = rewrite;
+    const { lmdb, journal, logs, reached, onFailure, actsTwice } = parts;
+    this.#parts = parts;
     this.#lmdb = lmdb;
     this.#journal = journal;
     this.#logs = logs;
-    this.#release = release;
     this.#onFailure = onFailure;
     this.#watchers = new Watchers(onFailure);
     this.#actsTwice = actsTwice;
@@ -168,7 +166,7 @@ export class JournaledStore {
   forgetRemoved(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#closed) return;
-      this.#rewrite.ask();
+      this.#parts.rewrite.ask();
       this.#journal.rotate({ isForced: true });
       await this.#complete();
       await this.#applyAll();
@@ -207,13 +205,14 @@ export class JournaledStore {
       this.#closed = true;
       await this.#journal.close(done);
     });
+    const { rewrite, release } = this.#parts;
     // A claim of a dead process is taken over.
     attempt(this.#onFailure, () => {
-      if (!this.#rewrite.isDueAtClose()) this.#release();
+      if (!rewrite.isDueAtClose()) release();
     });
     await this.#lmdb.close();
     // The next start does it.
-    attempt(this.#onFailure, () => this.#rewrite.afterClose());
+    attempt(this.#onFailure, () => rewrite.afterClose());
   }
 
   /** Whether LMDB has everything, and has recorded that no segment is needed. */
@@ -336,12 +335,8 @@ export class JournaledStore {
 
   /** Then removes the journal segments that LMDB holds durably. */
   async #applyAll(): Promise<void> {
-    try {
-      this.#journal.rotate();
-    } catch (error) {
-      // The segment stays open and grows; a later round ends it. The writes still go to LMDB.
-      this.#onFailure(error);
-    }
+    // Where it fails, the segment stays open and grows; a later round ends it. The writes still go to LMDB.
+    attempt(this.#onFailure, () => this.#journal.rotate());
     await this.#applyLayer(this.#seal());
     const { kept, segment = 0 } = this.#reached;
     if (!this.#journal.holds(kept, segment)) return;

@@ -61,11 +61,15 @@ export function copyLmdb(dataDir: string, to: string): RunningCopy {
 
 /** @throws Error where so many bytes may not fit into the folder's disk */
 export function assertRoom(folder: string, bytes: number): void {
+  const want = wantOfRoom(folder, bytes);
+  if (want !== undefined) throw new Error(`the disk of ${folder} is too full: ${want}`);
+}
+
+/** In words; undefined where so many bytes fit into the folder's disk. */
+export function wantOfRoom(folder: string, bytes: number): string | undefined {
   const { bavail, bsize } = statfsSync(folder);
   const needed = bytes + RESERVE_BYTES;
-  if (bavail * bsize >= needed) return;
+  if (bavail * bsize >= needed) return undefined;
   const megabytes = (size: number) => Math.ceil(size / 1024 / 1024);
-  throw new Error(
-    `the disk of ${folder} is too full: ${megabytes(needed)} MB are needed, and ${megabytes(bavail * bsize)} MB are free`,
-  );
+  return `${megabytes(needed)} MB are needed, and ${megabytes(bavail * bsize)} MB are free`;
 }

@@ -6,11 +6,12 @@
  * failure, such as a full disk, which is told and stops nothing.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { flushToDisk } from "../../base/process/flush-to-disk.ts";
 import { lmdbPath } from "../recovery/inspection.ts";
+import { wantOfRoom } from "./copy.ts";
 import { IN_USE, newNextPath, removeUnfinished } from "./rewrite-files.ts";
 
 const notePath = (dataDir: string): string => join(dataDir, "weir.lmdb-rewrite");
@@ -18,8 +19,6 @@ const notePath = (dataDir: string): string => join(dataDir, "weir.lmdb-rewrite")
 /** A stop does not wait for the rewrite of a larger file: the next start does it, some seconds a gigabyte. */
 const SMALL_BYTES = 256 * 1024 * 1024;
 const MOST_MS = 30 * 60_000;
-/** Beside the copy, for what else is on the disk. */
-const RESERVE_BYTES = 12 * 1024 * 1024;
 
 /** What a running store needs of it. */
 export interface Rewriting {
@@ -72,7 +71,9 @@ export function rewriteIfAsked(dataDir: string, onNotice: (line: string) => void
   const next = newNextPath(dataDir);
   try {
     if (existsSync(lmdbPath(dataDir))) {
-      assertRoom(dataDir);
+      // LMDB may end its process where the disk is full.
+      const want = wantOfRoom(dataDir, statSync(lmdbPath(dataDir)).size);
+      if (want !== undefined) throw new Error(want);
       copyTo(next, dataDir);
       replaceBy(next, dataDir);
     }
@@ -89,15 +90,6 @@ export function rewriteIfAsked(dataDir: string, onNotice: (line: string) => void
 }
 
 class InUse extends Error {}
-
-/** LMDB may end its process where the disk is full. @throws Error where the copy may not fit */
-function assertRoom(dataDir: string): void {
-  const { bavail, bsize } = statfsSync(dataDir);
-  const needed = statSync(lmdbPath(dataDir)).size + RESERVE_BYTES;
-  if (bavail * bsize >= needed) return;
-  const megabytes = (bytes: number) => Math.ceil(bytes / 1024 / 1024);
-  throw new Error(`${megabytes(needed)} MB are needed, and ${megabytes(bavail * bsize)} MB are free`);
-}
 
 /** @throws InUse where another process has the folder; Error for anything else */
 function copyTo(next: string, dataDir: string): void {

@@ -1,9 +1,8 @@
 /**
  * The room's interface: rooms put jobs in their acts, and say what runs a kind; the runners do the rest.
  */
-import { type Clock, jumpWatch, type Random, type Timers } from "../../base/clock.ts";
+import { jumpWatch, type Timers } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
-import type { Store } from "../store.ts";
 import { GivenUpCount } from "./given-up-count.ts";
 import { afterInterruption, SuspectSlot } from "./interruption.ts";
 import type { JobHandler, JobKind, JobOrder, JobRow } from "./job.ts";
@@ -22,14 +21,8 @@ const TEND_MS = 5000;
 /** Looks at leases within the shortest one: a renewal that comes late, or is refused once, is still in time. */
 const TENDS_PER_LEASE = 6;
 
-export interface JobsOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface JobsOptions extends Pick<RunnerDeps, "store" | "clock" | "random" | "holder" | "onFailure"> {
   readonly timers: Timers;
-  readonly random: Random;
-  /** See `RunnerDeps`. */
-  readonly holder: string;
-  readonly onFailure: RunnerDeps["onFailure"];
   /** Several processes use the store: each looks now and then for what the others add or leave behind. Default: false. */
   readonly isShared?: boolean;
   /** Longest wait for a job that is due later. Default: {@link LONGEST_WAIT_MS}; longer where the clock cannot be set. */
@@ -221,18 +214,12 @@ export class Jobs {
   }
 
   #deps(): RunnerDeps {
-    const { store, clock, random, holder, onFailure } = this.#options;
-    const onRoom = () => this.#look();
     return {
-      store,
+      ...this.#options,
       tables: this.#tables,
-      clock,
-      random,
-      holder,
-      onFailure,
       suspectSlot: this.#suspectSlot,
       turns: this.#turns,
-      onRoom,
+      onRoom: () => this.#look(),
     };
   }
 
