@@ -28,6 +28,8 @@ export interface AnalystOperationDeps {
   readonly quotas: Quotas;
 }
 
+/** The org of users that read the rows of all orgs. */
+const OF_ALL = "";
 const DAY_SECONDS = 86_400;
 const LONGEST_SECONDS = 366 * DAY_SECONDS;
 
@@ -79,8 +81,6 @@ const wire = (row: AnalystRow) => ({
 
 export function analystOperations(deps: AnalystOperationDeps) {
   const { analysts } = deps;
-  const ofOrg = ({ orgId }: Caller) => orgId;
-  const ofAll = () => "";
   const made = { output: madeShape, status: 201, errors: ["plan_limit", "analytics_unavailable"] } as const;
   const gone = { params: byId, output: z.undefined(), status: 204, errors: ["not_found"] } as const;
   return {
@@ -91,7 +91,7 @@ export function analystOperations(deps: AnalystOperationDeps) {
       access: "no key / admin",
       group: "Usage",
       output: list,
-      run: (_input, caller) => ({ object: "list" as const, data: analysts.of(ofOrg(caller)).map(wire) }),
+      run: (_input, caller) => ({ object: "list" as const, data: analysts.of(caller.orgId).map(wire) }),
     }),
     createAnalyticsUser: operation({
       summary: "Make a read-only user of the analytics database for the org's rows",
@@ -101,7 +101,7 @@ export function analystOperations(deps: AnalystOperationDeps) {
       group: "Usage",
       body,
       ...made,
-      run: ({ body: given }, caller) => make(deps, caller, ofOrg(caller), given),
+      run: ({ body: given }, caller) => make(deps, caller, caller.orgId, given),
     }),
     deleteAnalyticsUser: operation({
       summary: "Delete a user of the analytics database; it is refused from then on",
@@ -110,7 +110,7 @@ export function analystOperations(deps: AnalystOperationDeps) {
       access: "no key / admin",
       group: "Usage",
       ...gone,
-      run: ({ params }, caller) => remove(deps, caller, ofOrg(caller), params.id),
+      run: ({ params }, caller) => remove(deps, caller, caller.orgId, params.id),
     }),
     operatorListAnalyticsUsers: operation({
       summary: "Users of the analytics database that read the rows of all orgs; not paged",
@@ -119,7 +119,7 @@ export function analystOperations(deps: AnalystOperationDeps) {
       access: "operator",
       group: "Operator",
       output: list,
-      run: () => ({ object: "list" as const, data: analysts.of(ofAll()).map(wire) }),
+      run: () => ({ object: "list" as const, data: analysts.of(OF_ALL).map(wire) }),
     }),
     operatorCreateAnalyticsUser: operation({
       summary: "Make a read-only user of the analytics database for the rows of all orgs",
@@ -129,7 +129,7 @@ export function analystOperations(deps: AnalystOperationDeps) {
       group: "Operator",
       body,
       ...made,
-      run: ({ body: given }, caller) => make(deps, caller, ofAll(), given),
+      run: ({ body: given }, caller) => make(deps, caller, OF_ALL, given),
     }),
     operatorDeleteAnalyticsUser: operation({
       summary: "Delete a user that reads the rows of all orgs",
@@ -138,7 +138,7 @@ export function analystOperations(deps: AnalystOperationDeps) {
       access: "operator",
       group: "Operator",
       ...gone,
-      run: ({ params }, caller) => remove(deps, caller, ofAll(), params.id),
+      run: ({ params }, caller) => remove(deps, caller, OF_ALL, params.id),
     }),
   };
 }
@@ -175,7 +175,7 @@ async function make(
   };
   const confinement = await access.confinement();
   if (confinement?.kind === "off") {
-    throw fail("state", `${sentence(offText({ reason: confinement.reason }))} ${CONFINEMENT_CURE}`);
+    throw fail("state", `${sentence(offText(confinement.reason))} ${CONFINEMENT_CURE}`);
   }
   const url = await access.url().catch((error: unknown) => {
     throw unavailable(error);

@@ -1,12 +1,6 @@
 /** How analysts' statements run in the embedded engine, for the operator: in `weir check` and in the log of a start. */
 
-import {
-  type AnalystsSetting,
-  CONFINEMENT_CURE,
-  type Confinement,
-  confinementText,
-  probeConfinement,
-} from "../engine/confinement.ts";
+import { type AnalystsSetting, confinementText, probeConfinement } from "../engine/confinement.ts";
 import type { AnalystAccess } from "./analyst-access.ts";
 
 interface StartLog {
@@ -16,7 +10,7 @@ interface StartLog {
 
 /** Tries it out, in other processes. */
 export async function analystsState(setting: AnalystsSetting): Promise<string> {
-  return stateOf(await probeConfinement(setting));
+  return confinementText(await probeConfinement(setting));
 }
 
 /** Logs a line once it is known. The start does not wait for it. */
@@ -24,10 +18,7 @@ export function tellConfinement({ confinement }: Pick<AnalystAccess, "confinemen
   void confinement().then((found) => {
     if (found === undefined) return;
     const fields = { analysts: found.kind };
-    if (found.kind === "unconfined") log.warn(fields, stateOf(found));
-    else log.info(fields, stateOf(found));
+    if (found.kind === "unconfined") log.warn(fields, confinementText(found));
+    else log.info(fields, confinementText(found));
   });
 }
-
-const stateOf = (found: Confinement): string =>
-  found.kind === "off" ? `${confinementText(found)}. ${CONFINEMENT_CURE}` : confinementText(found);

@@ -9,7 +9,7 @@ import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { COMMON_TABLES, escaped, ORG_TABLES, ORG_VIEWS } from "../statements/engine-access.ts";
-import { EngineError } from "../statements/engine-error.ts";
+import { type EngineError, exception } from "../statements/engine-error.ts";
 import { coveredBy, partNames } from "../statements/part-names.ts";
 
 /** Runs a statement with full rights. */
@@ -169,32 +169,18 @@ async function definitionsIn(engineFolder: string): Promise<string | undefined> 
 const definition = (folder: string, name: string): Promise<string | undefined> =>
   textOf(join(folder, `${name}.sql`));
 
-async function textOf(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch {
-    // The first engine has not made it yet.
-    return undefined;
-  }
-}
+/** Undefined: the first engine has not made it yet. */
+const textOf = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
 
 /** Names of the parts in a table's folder; none before the first. */
-async function partsIn(folder: string): Promise<string[]> {
-  try {
-    return partNames(await readdir(folder));
-  } catch {
-    return [];
-  }
-}
+const partsIn = (folder: string): Promise<string[]> => readdir(folder).then(partNames, () => []);
 
 /** When a part was last added, renamed or removed; 0 before the first. */
-async function changeOf(folder: string): Promise<number> {
-  try {
-    return (await stat(folder)).mtimeMs;
-  } catch {
-    return 0;
-  }
-}
+const changeOf = (folder: string): Promise<number> =>
+  stat(folder).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
 
 /**
  * The definition of a table, on its read-only disk. The first engine writes `ATTACH TABLE _ UUID '…' (…) ENGINE = … SETTINGS …`; how
@@ -217,4 +203,4 @@ function readOnly(table: string, text: string): string {
 const ALONE = "search_orphaned_parts_disks = 'none'";
 
 const unreadable = (table: string): EngineError =>
-  new EngineError(1002, `Code: 1002. DB::Exception: the definition of ${table} is not one that is known.`);
+  exception(1002, `the definition of ${table} is not one that is known.`);

@@ -9,7 +9,7 @@ import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { EngineError } from "../statements/engine-error.ts";
+import { asEngineError } from "../statements/engine-error.ts";
 import { AnalystRunner } from "./analyst-run.ts";
 import { FORMAT_HEADER, READY, SOCKET, type WireError, type WireStatement } from "./confined-wire.ts";
 
@@ -50,10 +50,7 @@ function refuse(response: ServerResponse, thrown: unknown): void {
     response.destroy();
     return;
   }
-  const { code, message } =
-    thrown instanceof EngineError
-      ? thrown
-      : { code: 1002, message: `Code: 1002. DB::Exception: ${String(thrown)}` };
+  const { code, message } = asEngineError(thrown);
   response.statusCode = 400;
   response.end(JSON.stringify({ code, message } satisfies WireError));
 }

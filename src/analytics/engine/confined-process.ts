@@ -7,8 +7,9 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inTime } from "../../base/clock.ts";
 import { ANALYST_SECONDS } from "../statements/analyst-settings.ts";
-import { EngineError } from "../statements/engine-error.ts";
+import { EngineError, exception } from "../statements/engine-error.ts";
 import type { AnalystStatement } from "./analyst-run.ts";
 import {
   PROGRAM,
@@ -135,7 +136,10 @@ export class ConfinedProcess {
     const { child, ready } = await this.#ensure().catch((error: unknown) => {
       throw notRunning(error);
     });
-    await within(START_MS, ready).catch((error: unknown) => {
+    const late = () => {
+      throw new Error("it does not start in time");
+    };
+    await inTime(ready, START_MS, late).catch((error: unknown) => {
       throw notRunning(error);
     });
     const answer = await this.#send(child, statement);
@@ -155,8 +159,7 @@ export class ConfinedProcess {
   async #assertAllowed(): Promise<void> {
     const confinement = await this.#allowed();
     if (confinement.kind !== "off") return;
-    const message = `${offText({ reason: confinement.reason })}. ${CONFINEMENT_CURE}`;
-    throw new EngineError(ANALYSTS_OFF, `Code: ${ANALYSTS_OFF}. DB::Exception: ${message}`);
+    throw exception(ANALYSTS_OFF, `${offText(confinement.reason)}. ${CONFINEMENT_CURE}`);
   }
 
   #allowed(): Promise<Confinement> {
@@ -259,18 +262,10 @@ function reasonIn(words: string): string {
 const notRunning = (error: unknown): EngineError => {
   const reason = error instanceof Error ? error.message : String(error);
   const message = `the process of analysts' statements does not run now (${reason.slice(0, 300)}): try again`;
-  return new EngineError(NOT_RUNNING, `Code: ${NOT_RUNNING}. DB::Exception: ${message}`);
+  return exception(NOT_RUNNING, message);
 };
 /** ClickHouse's NETWORK_ERROR, which its clients take for one that may pass. */
 const NOT_RUNNING = 210;
-
-async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("it does not start in time")), ms);
-  });
-  return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
-}
 
 async function errorOf(answer: IncomingMessage): Promise<EngineError> {
   let said = "";

@@ -73,24 +73,19 @@ function reasonOf(error: unknown): string {
   return (said || message).slice(0, LONGEST_REASON);
 }
 
-/** For people: `weir check`, and the line of a start. */
+/** For the operator: `weir check`, and the line of a start. */
 export function confinementText(confinement: Confinement): string {
   if (confinement.kind === "unconfined") {
     return "analysts' statements run unconfined, with the rights of the gateway's process over files and networks";
   }
   if (confinement.kind === "namespaces")
     return "analysts' statements run in a process confined by namespaces";
-  return offText(confinement);
+  return `${offText(confinement.reason, confinement.detail)}. ${CONFINEMENT_CURE}`;
 }
 
-/** For the operator with what the system said; analysts and tenants are not told that. */
-export const offText = ({
-  reason,
-  detail = "",
-}: {
-  readonly reason: string;
-  readonly detail?: string;
-}): string => `analysts' users are off: ${reason}${detail === "" ? "" : ` (${detail})`}`;
+/** @param detail what the system said, for the operator: analysts and tenants are not told that */
+export const offText = (reason: string, detail = ""): string =>
+  `analysts' users are off: ${reason}${detail === "" ? "" : ` (${detail})`}`;
 
 /** What the operator can do about it. */
 export const CONFINEMENT_CURE =

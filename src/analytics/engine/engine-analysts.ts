@@ -8,7 +8,7 @@ import { createGunzip } from "node:zlib";
 import { MAX_ANALYST_SQL_BYTES } from "../statements/analyst-query.ts";
 import { ANALYST_AT_ONCE, chosenSettings } from "../statements/analyst-settings.ts";
 import { ALL_ORGS } from "../statements/engine-access.ts";
-import { EngineError } from "../statements/engine-error.ts";
+import { exception } from "../statements/engine-error.ts";
 import { ALL_AT_ONCE, type AnalystStatement } from "./analyst-run.ts";
 import { Gate } from "./gate.ts";
 
@@ -66,7 +66,7 @@ export class Analysts {
     const running = this.#running.get(user.username) ?? 0;
     if (running >= ANALYST_AT_ONCE) {
       const message = `Too many simultaneous queries for user ${user.username}: at most ${ANALYST_AT_ONCE}.`;
-      throw new EngineError(202, `Code: 202. DB::Exception: ${message}`);
+      throw exception(202, message);
     }
     this.#running.set(user.username, running + 1);
     try {
@@ -105,7 +105,7 @@ export async function analystStatement(
   { orgId }: EngineUser,
 ): Promise<AnalystStatement> {
   if (/^multipart\//i.test(request.headers["content-type"] ?? "")) {
-    throw new EngineError(48, "Code: 48. DB::Exception: the embedded engine takes no external tables");
+    throw exception(48, "the embedded engine takes no external tables");
   }
   const query = url.searchParams.get("query") ?? "";
   const body = request.headers["content-encoding"] === "gzip" ? request.pipe(createGunzip()) : request;
@@ -115,11 +115,11 @@ export async function analystStatement(
     parts.push(chunk as Buffer);
     size += (chunk as Buffer).length;
     if (size > MAX_ANALYST_SQL_BYTES) {
-      throw new EngineError(62, "Code: 62. DB::Exception: the statement is too long");
+      throw exception(62, "the statement is too long");
     }
   }
   const sql = Buffer.concat(parts).toString();
-  if (sql.trim() === "") throw new EngineError(62, "Code: 62. DB::Exception: Empty query");
+  if (sql.trim() === "") throw exception(62, "Empty query");
   const format = url.searchParams.get("default_format") ?? [request.headers["x-clickhouse-format"]].flat()[0];
   return {
     sql,

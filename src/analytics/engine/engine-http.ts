@@ -9,7 +9,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { ANALYST_SECONDS } from "../statements/analyst-settings.ts";
-import { EngineError } from "../statements/engine-error.ts";
+import { asEngineError, exception } from "../statements/engine-error.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
 import { type Analysts, analystStatement, type Credentials, credentialsOf } from "./engine-analysts.ts";
 import type { EngineRunner, Result, Statement } from "./engine-run.ts";
@@ -105,11 +105,11 @@ async function answer(
     // A client that asks would take plain bytes for damaged ones.
     if (["1", "true"].includes(url.searchParams.get(name) ?? "")) {
       const message = `the embedded engine does not compress as ClickHouse does: set ${name}=0`;
-      throw new EngineError(48, `Code: 48. DB::Exception: ${message}`);
+      throw exception(48, message);
     }
   }
   if (request.method !== "GET" && request.method !== "POST") {
-    throw new EngineError(48, "Code: 48. DB::Exception: GET or POST");
+    throw exception(48, "GET or POST");
   }
   if (analyst !== undefined) {
     const statement = await analystStatement(request, url, analyst);
@@ -120,7 +120,7 @@ async function answer(
   const queryId = url.searchParams.get("query_id") ?? "";
   if (/^[\w.:-]+$/.test(queryId)) response.setHeader("X-ClickHouse-Query-Id", queryId);
   if (queryId !== "" && running.has(queryId)) {
-    throw new EngineError(216, `Code: 216. DB::Exception: Query with id = ${queryId} is already running.`);
+    throw exception(216, `Query with id = ${queryId} is already running.`);
   }
   running.add(queryId);
   try {
@@ -156,7 +156,7 @@ async function readStatement(request: IncomingMessage, url: URL): Promise<Statem
   const settings = new Map<string, string>();
   for (const [name, value] of url.searchParams) {
     if (name === "session_id") {
-      throw new EngineError(48, "Code: 48. DB::Exception: the embedded engine keeps no sessions");
+      throw exception(48, "the embedded engine keeps no sessions");
     }
     if (!RESERVED.has(name) && /^[A-Za-z_]\w*$/.test(name)) settings.set(name, value);
   }
@@ -174,7 +174,7 @@ async function readStatement(request: IncomingMessage, url: URL): Promise<Statem
   const body = request.headers["content-encoding"] === "gzip" ? request.pipe(createGunzip()) : request;
   if (takesData(query)) return { ...common, sql: query, data: body };
   const { head, data } = await readHead(query === "" ? "" : `${query}\n`, body);
-  if (head.trim() === "") throw new EngineError(62, "Code: 62. DB::Exception: Empty query");
+  if (head.trim() === "") throw exception(62, "Empty query");
   return { ...common, sql: head, data };
 }
 
@@ -208,7 +208,7 @@ async function readHead(
         data: Readable.from(resume(bytes.subarray(at), chunks), { objectMode: false }),
       };
     }
-    if (size > MAX_SQL_BYTES) throw new EngineError(62, "Code: 62. DB::Exception: the statement is too long");
+    if (size > MAX_SQL_BYTES) throw exception(62, "the statement is too long");
     parts.splice(0, parts.length, bytes);
   }
   return { head: Buffer.concat(parts).toString(), data: undefined };
@@ -224,10 +224,7 @@ function checkCredentials(given: Credentials, user: string, password: string): v
   const b = Buffer.from(password);
   const isKnown = given.user === undefined || given.user === user;
   if (!isKnown || a.length !== b.length || !timingSafeEqual(a, b)) {
-    throw new EngineError(
-      516,
-      "Code: 516. DB::Exception: Authentication failed: password is incorrect, or there is no such user.",
-    );
+    throw exception(516, "Authentication failed: password is incorrect, or there is no such user.");
   }
 }
 
@@ -253,10 +250,7 @@ function refuse(response: ServerResponse, thrown: unknown): void {
     response.destroy();
     return;
   }
-  const error =
-    thrown instanceof EngineError
-      ? thrown
-      : new EngineError(1002, `Code: 1002. DB::Exception: ${String(thrown)}`);
+  const error = asEngineError(thrown);
   response.statusCode = STATUS[error.code] ?? (STATEMENT_FAULTS.has(error.code) ? 400 : 500);
   response.setHeader("Content-Type", "text/plain; charset=UTF-8");
   response.setHeader("X-ClickHouse-Exception-Code", String(error.code));

@@ -12,7 +12,7 @@ import { Session } from "chdb";
 import type { Ask } from "../statements/analyst-query.ts";
 import { ANALYST_LIMITS } from "../statements/analyst-settings.ts";
 import { writeAccess } from "../statements/engine-access.ts";
-import { EngineError } from "../statements/engine-error.ts";
+import { EngineError, exception } from "../statements/engine-error.ts";
 import { quoted } from "../statements/literal.ts";
 import { THREAD_LIMITS } from "./engine-threads.ts";
 
@@ -162,8 +162,7 @@ export class EngineRunner {
   /** Passes rows to the engine in a file: inline rows would end at the first blank line. */
   async #insert(session: Session, sql: string, data: Readable): Promise<void> {
     const { head, format } = splitFormat(sql);
-    if (format === undefined)
-      throw new EngineError(62, "Code: 62. DB::Exception: INSERT with data needs a FORMAT");
+    if (format === undefined) throw exception(62, "INSERT with data needs a FORMAT");
     const settings = /\sSETTINGS\s[\s\S]*$/i.exec(head)?.[0] ?? "";
     const target = head.slice(0, head.length - settings.length);
     const file = this.#file();
@@ -284,8 +283,5 @@ function engineError(thrown: unknown): EngineError {
     .replace(/^Query failed: /, "")
     .replace(/^(?:Code: \d+\. DB::Exception: )+(?=Code: )/, "");
   const code = Number(/Code: (\d+)/.exec(message)?.[1] ?? 1002);
-  return new EngineError(
-    code,
-    /^Code: /.test(message) ? message : `Code: ${code}. DB::Exception: ${message}`,
-  );
+  return /^Code: /.test(message) ? new EngineError(code, message) : exception(code, message);
 }

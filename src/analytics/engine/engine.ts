@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inTime } from "../../base/clock.ts";
 import type { AnalystsSetting } from "./confinement.ts";
 import type { EngineUser } from "./engine-analysts.ts";
 import type { EngineMessage, EngineOrder, EngineStart } from "./engine-child.ts";
@@ -18,16 +19,7 @@ export interface ServerAddress {
   readonly password: string;
 }
 
-export interface Engine {
-  /** Resolves once the engine listens; rejects if it does not within the time. */
-  address(withinMs: number): Promise<ServerAddress>;
-  /** Process id of the child; undefined while it is restarted. */
-  pid(): number | undefined;
-  restarts(): number;
-  /** The users besides the gateway's own, from now on. */
-  setAnalysts(users: readonly EngineUser[]): void;
-  stop(): Promise<void>;
-}
+export type Engine = Pick<Supervisor, "address" | "pid" | "restarts" | "setAnalysts" | "stop">;
 
 export interface EngineLog {
   warn(fields: Record<string, unknown>, message: string): void;
@@ -50,7 +42,7 @@ export function startEngine(dataDir: string, log: EngineLog, options: EngineOpti
   return supervisor;
 }
 
-class Supervisor implements Engine {
+class Supervisor {
   readonly #dataDir: string;
   readonly #log: EngineLog;
   readonly #confine: AnalystsSetting;
@@ -152,21 +144,18 @@ class Supervisor implements Engine {
     for (const resolve of this.#waiting.splice(0)) resolve(this.#address);
   }
 
+  /** Resolves once the engine listens; rejects if it does not within the time. */
   address(withinMs: number): Promise<ServerAddress> {
     if (this.#address !== undefined) return Promise.resolve(this.#address);
-    return new Promise((resolve, reject) => {
-      const waiter = (address: ServerAddress) => {
-        clearTimeout(timer);
-        resolve(address);
-      };
-      const timer = setTimeout(() => {
-        this.#waiting = this.#waiting.filter((w) => w !== waiter);
-        reject(new Error("the embedded analytics engine is not up"));
-      }, withinMs);
-      this.#waiting.push(waiter);
+    const { promise, resolve } = Promise.withResolvers<ServerAddress>();
+    this.#waiting.push(resolve);
+    return inTime(promise, withinMs, () => {
+      this.#waiting = this.#waiting.filter((waiter) => waiter !== resolve);
+      throw new Error("the embedded analytics engine is not up");
     });
   }
 
+  /** The users besides the gateway's own, from now on. */
   setAnalysts(users: readonly EngineUser[]): void {
     this.#analysts = users;
     // A child that has not listened yet may not take messages yet: it is sent the list once it does.
@@ -175,6 +164,7 @@ class Supervisor implements Engine {
     }
   }
 
+  /** Process id of the child; undefined while it is restarted. */
   pid(): number | undefined {
     return this.#child?.pid;
   }

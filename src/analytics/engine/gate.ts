@@ -1,5 +1,5 @@
 /** Bounds how many statements run at once, and how many wait. */
-import { EngineError } from "../statements/engine-error.ts";
+import { exception } from "../statements/engine-error.ts";
 
 /** A semaphore with a bounded queue, first in first out. */
 export class Gate {
@@ -16,7 +16,7 @@ export class Gate {
   async enter(): Promise<() => void> {
     if (this.#free > 0) this.#free--;
     else if (this.#waiting.length >= this.#maxWaiting) {
-      throw new EngineError(202, "Code: 202. DB::Exception: Too many simultaneous queries.");
+      throw exception(202, "Too many simultaneous queries.");
     } else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return () => {
       const next = this.#waiting.shift();

@@ -3,10 +3,8 @@
  * numbers, and any cell lists an org's. An entry waits in a queue on disk until ClickHouse has it; nothing is dropped. An entry may
  * be put twice, by two cells as well: the table keeps one row for each number of an org.
  */
-import type { Clock } from "../../base/clock.ts";
 import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from "../../credits/ledger/entry.ts";
 import type { Store } from "../../store/store.ts";
-import type { ClickHouse } from "../clickhouse/client.ts";
 import { LIMITS, type QueryBudget, type Reader } from "../clickhouse/query-budget.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import {
@@ -17,17 +15,12 @@ import {
   LEDGER_COLUMNS,
   type OrgEntry,
 } from "./ledger-rows.ts";
-import type { Spool, SpoolLog } from "./spool.ts";
-import { tableSpool } from "./table-spool.ts";
+import type { Spool } from "./spool.ts";
+import { type TableSpoolDeps, tableSpool } from "./table-spool.ts";
 
-export interface AnalyticsLedgerDeps {
+export interface AnalyticsLedgerDeps extends Omit<TableSpoolDeps, "queue"> {
   readonly store: Store;
-  readonly clickhouse: Pick<ClickHouse, "insert" | "rows" | "ended" | "synced">;
   readonly budget: QueryBudget;
-  readonly clock: Clock;
-  readonly log: SpoolLog;
-  /** An entry waits at most this long for others of its batch. Default: 2 s. */
-  readonly ageMs?: number | undefined;
 }
 
 export interface EntriesPage {

@@ -1,5 +1,4 @@
 /** Inserts records from the outbox into ClickHouse. A batch is separated by table once and is tried until it is inserted. */
-import type { Clock } from "../../base/clock.ts";
 import type { ClickHouse } from "../clickhouse/client.ts";
 import { BatchWriters, type LaidOut, layOut } from "./batch.ts";
 import type { BatchBounds, BatchRows } from "./batch-queue.ts";
@@ -7,16 +6,12 @@ import { deliver } from "./delivery.ts";
 import { recordDestinations } from "./destinations.ts";
 import type { Finisher } from "./finisher.ts";
 import type { Outbox } from "./outbox.ts";
-import { Spool, type SpoolLog } from "./spool.ts";
+import { Spool, type SpoolOptions } from "./spool.ts";
 
-export interface RecordSpoolDeps {
+export interface RecordSpoolDeps extends Pick<SpoolOptions, "clock" | "log" | "ageMs"> {
   readonly outbox: Outbox;
   readonly clickhouse: ClickHouse;
   readonly finisher: Finisher;
-  readonly clock: Clock;
-  readonly log: SpoolLog;
-  /** A record waits at most this long for others of its batch. */
-  readonly ageMs?: number | undefined;
 }
 
 export interface RecordSpoolMetrics {
@@ -39,13 +34,11 @@ const BOUNDS: BatchBounds = { rows: 10_000, bytes: 16 * 1024 * 1024 };
 
 /** Runs until it is stopped. */
 export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
-  const { outbox, clock, log, ageMs } = deps;
+  const { outbox } = deps;
   const inserter = new RecordInserter(deps);
   const spool = new Spool({
+    ...deps,
     queue: outbox,
-    clock,
-    log,
-    ageMs,
     bounds: BOUNDS,
     tokenPrefix: "weir",
     what: "records",

@@ -1,14 +1,21 @@
 /**
  * Shadow runs in analytics: the exchange puts them into a queue on disk, from which they are inserted into ClickHouse;
- * reports show them by policy. Neither a call nor its copy waits for the insertion.
+ * reports show them by policy. Neither a call nor its copy waits for the insertion. They are samples, not money: while ClickHouse is
+ * unreachable, the oldest are dropped.
  */
-import type { Clock } from "../../base/clock.ts";
 import type { Store } from "../../store/store.ts";
-import type { ClickHouse } from "../clickhouse/client.ts";
 import { BatchQueue } from "./batch-queue.ts";
-import { encodeRow, type ShadowRow } from "./shadow-rows.ts";
-import { startShadowSpool } from "./shadow-spool.ts";
-import type { SpoolLog } from "./spool.ts";
+import { rowsNotIn, withinRetention } from "./row-lookup.ts";
+import {
+  encodeRow,
+  type IdentifiedRun,
+  identified,
+  insertable,
+  SHADOW_COLUMNS,
+  type ShadowRow,
+} from "./shadow-rows.ts";
+import type { Spool } from "./spool.ts";
+import { type TableSpoolDeps, tableSpool } from "./table-spool.ts";
 
 /** `Shadow` of the service's API: the copies of one policy's calls at one endpoint, compared with the calls at another. */
 interface ShadowSummary {
@@ -32,13 +39,8 @@ interface ShadowSummary {
   readonly shadow_ttft_ms: number;
 }
 
-export interface ShadowRunsDeps {
+export interface ShadowRunsDeps extends Omit<TableSpoolDeps, "queue"> {
   readonly store: Store;
-  readonly clickhouse: Pick<ClickHouse, "insert" | "rows" | "ended" | "synced">;
-  readonly clock: Clock;
-  readonly log: SpoolLog;
-  /** A row waits at most this long for others of its batch. Default: 1 s. */
-  readonly ageMs?: number | undefined;
   /** Pending rows; beyond this number the oldest are dropped. Default: 100,000. */
   readonly maxWaiting?: number | undefined;
 }
@@ -50,7 +52,7 @@ interface ShadowRunsMetrics {
   readonly insertFailures: number;
 }
 
-export interface ShadowRuns {
+export interface ShadowRuns extends Pick<Spool, "flush" | "hold"> {
   /** Encodes the row. @returns a function that puts it into the queue; call it only inside an act */
   prepare(row: ShadowRow): () => void;
   /**
@@ -58,10 +60,6 @@ export interface ShadowRuns {
    * @throws WeirError `analytics_unavailable`
    */
   shadows(orgId: string, policy: string): Promise<ShadowSummary[]>;
-  /** Resolves true once every row put before this call is in ClickHouse; false if that takes longer than `withinMs`. */
-  flush(withinMs: number): Promise<boolean>;
-  /** See `Spool`. */
-  hold(withinMs: number): Promise<() => void>;
   metrics(): ShadowRunsMetrics;
   /**
    * Inserts pending rows for at most `withinMs` if ClickHouse is reachable, then stops. Rows that are left wait for the
@@ -77,9 +75,23 @@ const CATCH_UP_MS = 1000;
 const MAX_SUMMARIES = 1000;
 
 export function openShadowRuns(deps: ShadowRunsDeps): ShadowRuns {
-  const { store, clickhouse, clock, log, ageMs, maxWaiting = MAX_WAITING } = deps;
+  const { store, clickhouse, clock, maxWaiting = MAX_WAITING } = deps;
   const queue = new BatchQueue({ store, name: "shadow_runs", maxWaiting });
-  const spool = startShadowSpool({ queue, clickhouse, clock, log, ageMs });
+  const spool = tableSpool<IdentifiedRun>(
+    { ...deps, queue },
+    {
+      table: "shadow_runs",
+      columns: SHADOW_COLUMNS,
+      what: "shadow runs",
+      tokenPrefix: "weir-shadows",
+      bounds: { rows: 1000, bytes: 8 * 1024 * 1024 },
+      decoded: identified,
+      encoded: insertable,
+      missing: (rows) =>
+        rowsNotIn(clickhouse, "shadow_runs", "shadow_request_id", withinRetention(rows, clock.now())),
+    },
+  );
+  spool.start();
   return {
     prepare(row) {
       const bytes = encodeRow(row);
@@ -90,7 +102,7 @@ export function openShadowRuns(deps: ShadowRunsDeps): ShadowRuns {
       await spool.flush(CATCH_UP_MS);
       return clickhouse.rows<ShadowSummary>(SUMMARY, { org: orgId, policy, limit: MAX_SUMMARIES });
     },
-    flush: (withinMs) => spool.flush(withinMs),
+    flush: (withinMs, options) => spool.flush(withinMs, options),
     hold: (withinMs) => spool.hold(withinMs),
     metrics() {
       const { rows, failures } = spool.counts();

@@ -3,7 +3,8 @@
  * is sent until it is known to be inserted (`delivery.ts`). So neither a lost answer, a dead engine nor kill -9 loses or
  * doubles a row.
  */
-import type { Clock } from "../../base/clock.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, inTime } from "../../base/clock.ts";
 import { requestId } from "../../base/ids.ts";
 import type { BatchBounds, Batches, BatchRows } from "./batch-queue.ts";
 
@@ -92,22 +93,14 @@ export class Spool {
     const number = queue.newest();
     if (queue.acknowledged() >= number) return Promise.resolve(true);
     if (this.#stopping) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const waiter: Waiter = {
-        number,
-        ifReachable,
-        done: (inserted: boolean) => {
-          clearTimeout(timer);
-          resolve(inserted);
-        },
-      };
-      const timer = setTimeout(() => {
-        this.#waiters = this.#waiters.filter((w) => w !== waiter);
-        resolve(false);
-      }, withinMs);
-      this.#waiters.push(waiter);
-      this.#awaited = Math.max(this.#awaited, number);
-      this.#wake?.();
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiter: Waiter = { number, ifReachable, done: resolve };
+    this.#waiters.push(waiter);
+    this.#awaited = Math.max(this.#awaited, number);
+    this.#wake?.();
+    return inTime(promise, withinMs, () => {
+      this.#waiters = this.#waiters.filter((w) => w !== waiter);
+      return false;
     });
   }
 
@@ -117,16 +110,14 @@ export class Spool {
    * @throws Error if the batch takes longer than `withinMs`
    */
   hold(withinMs: number): Promise<() => void> {
-    return new Promise((resolve, reject) => {
-      let isLate = false;
-      const timer = setTimeout(() => {
-        isLate = true;
-        reject(new Error(`${this.#options.what} are still being inserted`));
-      }, withinMs);
-      void this.#inTurn(() => {
-        clearTimeout(timer);
-        return isLate ? Promise.resolve() : new Promise<void>((release) => resolve(release));
-      });
+    const { promise, resolve } = Promise.withResolvers<() => void>();
+    let isLate = false;
+    void this.#inTurn(async () => {
+      if (!isLate) await new Promise<void>((release) => resolve(release));
+    });
+    return inTime(promise, withinMs, () => {
+      isLate = true;
+      throw new Error(`${this.#options.what} are still being inserted`);
     });
   }
 
@@ -143,12 +134,7 @@ export class Spool {
   async stop(withinMs: number): Promise<void> {
     this.#stopping = true;
     this.#wake?.();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, withinMs);
-    });
-    await Promise.race([this.#running, late]);
-    clearTimeout(timer);
+    if (this.#running !== undefined) await inTime(this.#running, withinMs, () => {});
     for (const { done } of this.#waiters.splice(0)) done(false);
   }
 
@@ -174,7 +160,7 @@ export class Spool {
   async #nextBatch(): Promise<boolean> {
     const { queue, clock, log, what } = this.#options;
     const gapMs = this.#lastBatchMs + MIN_GAP_MS - clock.monotonic();
-    if (this.#waiters.length > 0 && gapMs > 0 && gapMs <= MIN_GAP_MS) await this.#sleep(gapMs);
+    if (this.#waiters.length > 0 && gapMs > 0 && gapMs <= MIN_GAP_MS) await sleep(gapMs);
     let backoffMs = FIRST_BACKOFF_MS;
     let failedInARow = 0;
     while (!this.#stopping) {
@@ -185,7 +171,8 @@ export class Spool {
         return true;
       } catch (error) {
         this.#counts.failures++;
-        if (++failedInARow >= UNREACHABLE_AFTER_FAILURES) this.#reportUnreachable();
+        if (++failedInARow >= UNREACHABLE_AFTER_FAILURES)
+          this.#release(({ ifReachable }) => ifReachable, false);
         const fields = { error: messageOf(error), backoffMs, rows: queue.pending() };
         log.warn(fields, `${what} cannot be written to analytics; they wait`);
         await this.#rest(backoffMs);
@@ -210,15 +197,13 @@ export class Spool {
 
   #acknowledged(): void {
     const to = this.#options.queue.acknowledged();
-    const reached = this.#waiters.filter((w) => w.number <= to);
-    this.#waiters = this.#waiters.filter((w) => w.number > to);
-    for (const { done } of reached) done(true);
+    this.#release(({ number }) => number <= to, true);
   }
 
-  #reportUnreachable(): void {
-    const waiters = this.#waiters.filter((w) => w.ifReachable);
-    this.#waiters = this.#waiters.filter((w) => !w.ifReachable);
-    for (const { done } of waiters) done(false);
+  #release(isReleased: (waiter: Waiter) => boolean, inserted: boolean): void {
+    const released = this.#waiters.filter(isReleased);
+    this.#waiters = this.#waiters.filter((waiter) => !isReleased(waiter));
+    for (const { done } of released) done(inserted);
   }
 
   /** Waits until the oldest row is old enough, or many rows are pending. */
@@ -244,10 +229,6 @@ export class Spool {
       };
     });
     this.#wake = undefined;
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, ms));
   }
 }
 

@@ -3,32 +3,21 @@
  * rows of others. Rows are decoded and encoded in slices, between which the event loop may run.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../base/clock.ts";
 import type { ClickHouse, Target } from "../clickhouse/client.ts";
-import type { Batch, BatchBounds, Batches, BatchRows } from "./batch-queue.ts";
+import type { Batch, BatchRows } from "./batch-queue.ts";
 import { type Destination, deliver } from "./delivery.ts";
-import { Spool, type SpoolLog } from "./spool.ts";
+import { Spool, type SpoolOptions } from "./spool.ts";
 
-export interface TableSpoolDeps {
-  readonly queue: Batches;
+export interface TableSpoolDeps extends Pick<SpoolOptions, "queue" | "clock" | "log" | "ageMs"> {
   /** The methods that a delivery needs. */
   readonly clickhouse: Pick<ClickHouse, "insert" | "rows" | "ended" | "synced">;
-  readonly clock: Clock;
-  readonly log: SpoolLog;
-  /** A row waits at most this long for others of its batch. */
-  readonly ageMs?: number | undefined;
 }
 
 /** Where the rows go, and how they are read. */
-export interface SpooledTable<Row> {
+export interface SpooledTable<Row> extends Pick<SpoolOptions, "what" | "tokenPrefix" | "bounds"> {
   readonly table: string;
   /** In the order of {@link SpooledTable.encoded}. */
   readonly columns: readonly string[];
-  /** What the rows are, for the operator's log. */
-  readonly what: string;
-  /** Prefix of each batch's token. */
-  readonly tokenPrefix: string;
-  readonly bounds: BatchBounds;
   /** @returns undefined for a row that cannot be read: it is left out, as it must not hold up those behind it */
   decoded(bytes: Uint8Array): Row | undefined;
   /** The rows as `INSERT INTO … FORMAT RowBinary` takes them. */
@@ -42,20 +31,8 @@ export interface SpooledTable<Row> {
 const SLICE = 500;
 
 /** A spool that is not started yet. */
-export function tableSpool<Row>(deps: TableSpoolDeps, into: SpooledTable<Row>): Spool {
-  const { queue, clock, log, ageMs } = deps;
-  const { bounds, tokenPrefix, what } = into;
-  return new Spool({
-    queue,
-    clock,
-    log,
-    ageMs,
-    bounds,
-    tokenPrefix,
-    what,
-    insertBatch: (batch) => insertBatch(deps, into, batch),
-  });
-}
+export const tableSpool = <Row>(deps: TableSpoolDeps, into: SpooledTable<Row>): Spool =>
+  new Spool({ ...deps, ...into, insertBatch: (batch) => insertBatch(deps, into, batch) });
 
 async function insertBatch<Row>(
   { clickhouse, log }: TableSpoolDeps,

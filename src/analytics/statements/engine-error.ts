@@ -9,10 +9,18 @@ export class EngineError extends Error {
   }
 }
 
+/** @param code of ClickHouse's errors */
+export const exception = (code: number, why: string): EngineError =>
+  new EngineError(code, `Code: ${code}. DB::Exception: ${why}`);
+
+/** What was thrown, as ClickHouse says it. */
+export const asEngineError = (thrown: unknown): EngineError =>
+  thrown instanceof EngineError ? thrown : exception(1002, String(thrown));
+
 /**
  * The error that an analyst gets for a statement that the check refuses.
  * @param code of ClickHouse's errors
  * @param why names what is not allowed, such as a function
  */
 export const refusal = (code: number, why: string): EngineError =>
-  new EngineError(code, `Code: ${code}. DB::Exception: An analyst's statement is refused: ${why}.`);
+  exception(code, `An analyst's statement is refused: ${why}.`);

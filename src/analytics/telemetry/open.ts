@@ -1,11 +1,13 @@
-/** OpenTelemetry, where a collector is set: above all content that is redacted as records are. */
+/**
+ * OpenTelemetry, where a collector is set: above all content that is redacted as records are. Only `otlp.ts` and what it imports know
+ * the SDK, and they are loaded here: without a collector no module of the SDK is.
+ */
 import type { CallRecord } from "../../record/record.ts";
 import type { Finisher } from "../outbox/finisher.ts";
 import { candidatesOf } from "../requests/answer.ts";
 import type { Canonical } from "../requests/lookup-operations.ts";
 import type { RecordedContent, Telemetry } from "./contract.ts";
 import type { TelemetrySettings } from "./settings.ts";
-import { openTelemetry } from "./telemetry.ts";
 
 export interface TelemetryPorts {
   readonly redactPayload: Finisher["redactPayload"];
@@ -17,16 +19,19 @@ export interface TelemetryPorts {
 }
 
 /** @returns undefined where no collector is set */
-export const openTelemetryRoom = (
+export async function openTelemetryRoom(
   settings: TelemetrySettings | undefined,
   { version, cell, log, ...content }: TelemetryPorts,
-): Promise<Telemetry | undefined> =>
-  openTelemetry(settings, {
+): Promise<Telemetry | undefined> {
+  if (settings === undefined) return undefined;
+  const { openOtlp } = await import("./otlp.ts");
+  return openOtlp(settings, {
     version,
     cell,
     contentOf: (record) => contentOf(content, record),
     warn: (fields, message) => log.warn(fields, message),
   });
+}
 
 async function contentOf(
   { redactPayload, canonical }: Pick<TelemetryPorts, "redactPayload" | "canonical">,

@@ -1,8 +1,9 @@
-/** Sets up the SDK: resource, sampler, queue of spans, meter. Loaded by `openTelemetry` only where a collector is set. */
+/** Sets up the SDK: resource, sampler, queue of spans, meter. Loaded by `open.ts` only where a collector is set. */
 import { type Attributes, DiagLogLevel, diag } from "@opentelemetry/api";
 import { setGlobalErrorHandler } from "@opentelemetry/core";
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
 import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import { inTime } from "../../base/clock.ts";
 import type { CallRecord } from "../../record/record.ts";
 import { contentAttributes } from "./call-content.ts";
 import { callMetrics } from "./call-metrics.ts";
@@ -68,7 +69,7 @@ export function openOtlp(settings: TelemetrySettings, deps: TelemetryDeps): Tele
       const flushed = Promise.all(redacting)
         .then(() => Promise.all([queue?.stop(), meters?.shutdown()]))
         .catch(failed);
-      await within(flushed, withinMs);
+      await inTime(flushed, withinMs, () => undefined);
     },
   };
 }
@@ -97,13 +98,6 @@ function warnOnce({ endpoint }: TelemetrySettings, { warn }: TelemetryDeps): Fai
       "the OpenTelemetry collector took no data: it is tried again, and calls go on; further failures are only counted",
     );
   };
-}
-
-async function within(done: Promise<unknown>, ms: number): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([done, late]);
-  clearTimeout(timer);
 }
 
 const quiet = () => {};
