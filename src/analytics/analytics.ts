@@ -269,17 +269,11 @@ const flushAll =
   };
 
 /** Undefined: a server. */
-function engineOf({
-  shared,
-  clickhouseUrl,
-  dataDir,
-  log,
-  confine,
-  onEngineListening,
-}: AnalyticsOptions): Engine | undefined {
+function engineOf(options: AnalyticsOptions): Engine | undefined {
+  const { shared, clickhouseUrl, dataDir, log, confine = CONFINE, onEngineListening: onListening } = options;
   if (shared !== undefined) return shared.engine;
   if (clickhouseUrl !== undefined) return undefined;
-  return startEngine(dataDir, log, { analysts: confine ?? CONFINE, onListening: onEngineListening });
+  return startEngine(dataDir, log, { analysts: confine, onListening });
 }
 
 interface Reads {
@@ -290,19 +284,16 @@ interface Reads {
   readonly flush: (withinMs: number) => Promise<boolean>;
 }
 
-function operationsOf(
-  options: AnalyticsOptions,
-  { clickhouse, budget, retentionDays, waitForInserts, flush }: Reads,
-): AnalyticsOperations {
-  const { outbox, others, pool, canonical, clock, cursors, timers = systemTimers, largeRows } = options;
-  const { takePlace = () => () => {} } = options;
+function operationsOf(options: AnalyticsOptions, reads: Reads): AnalyticsOperations {
+  const { timers = systemTimers, takePlace = () => () => {}, pool: finisher } = options;
+  const deps = { ...options, ...reads, timers, takePlace, finisher };
   return {
-    ...lookupOperations({ outbox, others, clickhouse, finisher: pool, canonical, clock, retentionDays }),
-    ...requestsOperations({ budget, cursors, waitForInserts, clickhouse, clock, largeRows }),
-    ...tailOperations({ outbox, others, clickhouse, budget, clock, timers, flush }),
-    ...usageOperations({ budget, clock, waitForInserts }),
-    ...operatorUsageOperations({ clickhouse, clock, waitForInserts }),
-    ...analyticsExportOperations({ clickhouse, budget, clock, waitForInserts, takePlace }),
+    ...lookupOperations(deps),
+    ...requestsOperations(deps),
+    ...tailOperations(deps),
+    ...usageOperations(deps),
+    ...operatorUsageOperations(deps),
+    ...analyticsExportOperations(deps),
   };
 }
 
@@ -312,13 +303,13 @@ interface FigureReads extends Pick<Reads, "clickhouse" | "waitForInserts"> {
 }
 
 /** What other rooms ask for. */
-const figuresOf = ({ clickhouse, clock, simulated, waitForInserts }: FigureReads) => ({
-  statistics: statistics(clickhouse),
-  modelStats: modelStats({ clickhouse, clock, simulated }),
-  publicFigures: publicFigures({ clickhouse, clock, simulated }),
-  reports: policyReports({ clickhouse, clock, waitForInserts }),
-  traffic: traffic({ clickhouse, waitForInserts }),
-  usageOf: providerUsage({ clickhouse, waitForInserts }),
+const figuresOf = (reads: FigureReads) => ({
+  statistics: statistics(reads.clickhouse),
+  modelStats: modelStats(reads),
+  publicFigures: publicFigures(reads),
+  reports: policyReports(reads),
+  traffic: traffic(reads),
+  usageOf: providerUsage(reads),
 });
 
 /** What only the embedded engine is given. */

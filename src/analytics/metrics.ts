@@ -1,4 +1,4 @@
-/** What `/metrics` says of ClickHouse, of what waits on disk for it, and of OpenTelemetry. */
+/** What `/metrics` says of ClickHouse, of the rows that wait on disk until ClickHouse has them, and of OpenTelemetry. */
 import { least, measured, type RoomMetrics } from "../base/metrics/sources.ts";
 import type { Analytics } from "./analytics.ts";
 import type { Outbox } from "./outbox/outbox.ts";

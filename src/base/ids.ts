@@ -66,6 +66,13 @@ const ID_CHARACTERS = 26;
 export const contentId = (prefix: IdPrefix, digest: Uint8Array): string =>
   `${prefix}_${Array.from(digest.subarray(0, ID_CHARACTERS), (byte) => ALPHABET[byte & 31]).join("")}`;
 
+/** When a request id was made, by the clock that it was made with: milliseconds since 1970, 4,000,000,000,000 at most. */
+export function madeAtMs(requestId: string): number {
+  let ms = 0;
+  for (const character of requestId.slice(0, 10)) ms = ms * 32 + Math.max(0, ALPHABET.indexOf(character));
+  return Math.min(ms, 4_000_000_000_000);
+}
+
 /** The last ten bits of a ULID: they count up among ULIDs of one millisecond. */
 export const lastBits = (ulid: string): number =>
   Array.from(ulid.slice(-2), (character) => Math.max(0, ALPHABET.indexOf(character))).reduce(

@@ -12,47 +12,8 @@ import type { TurnTimes } from "./migration-turns.ts";
 import { migrate } from "./migrations.ts";
 import type { RowFiles } from "./row-files.ts";
 
-export interface ClickHouse {
-  /**
-   * Rows of a SELECT; `params` bind `{name:Type}`. @throws WeirError `analytics_unavailable` if ClickHouse cannot be
-   * reached, `query_too_large` beyond the limits
-   */
-  rows<T>(sql: string, params?: Record<string, unknown>, limits?: QueryLimits): Promise<T[]>;
-  /** Rows of a SELECT as RowBinary, in chunks that each own their memory, so that they can be transferred to a thread. */
-  bytes(
-    sql: string,
-    params: Record<string, unknown>,
-    limits?: QueryLimits,
-  ): Promise<Uint8Array<ArrayBuffer>[]>;
-  /**
-   * The answer of a SELECT in a format, as it is read: while nobody reads, ClickHouse waits. Its end, also before the last
-   * row, ends the statement. @throws WeirError `analytics_unavailable`, `query_too_large` before the first part
-   */
-  stream(sql: string, params: Record<string, unknown>, as: StreamAs): Promise<AsyncIterable<Uint8Array>>;
-  /**
-   * Inserts RowBinary rows, given in any number of parts. ClickHouse inserts nothing under a token that it has seen. If it
-   * was killed during an insertion, it may have stored the token without the rows: see `delivery.ts`.
-   */
-  insert(
-    table: string,
-    columns: readonly string[],
-    parts: readonly Uint8Array[],
-    target: Target,
-  ): Promise<void>;
-  /** Runs an `INSERT … SELECT`; `params` bind `{name:Type}`. */
-  insertSelect(sql: string, params: Record<string, unknown>, target: Target): Promise<void>;
-  /** Runs a statement that changes tables, such as ALTER; a mutation goes on in the background. */
-  command(sql: string): Promise<void>;
-  /** @throws WeirError `analytics_unavailable` while a statement with this id still runs on the server */
-  ended(queryId: string): Promise<void>;
-  /** For replicated tables: resolves once the replica that answers has all rows of every replica. */
-  synced(tables: readonly string[]): Promise<void>;
-  /** Resolves when the database exists and is migrated. @throws WeirError `analytics_unavailable` */
-  ready(): Promise<void>;
-  /** Whether the last request succeeded. */
-  live(): boolean;
-  close(): Promise<void>;
-}
+/** The public side of a connection, which another may stand in for. */
+export type ClickHouse = Pick<Connection, keyof Connection>;
 
 export interface StreamAs {
   readonly format: "CSVWithNames" | "JSONEachRow" | "Parquet";
@@ -102,7 +63,7 @@ export function openClickHouse(options: ClickHouseOptions): ClickHouse {
   return new Connection(options);
 }
 
-class Connection implements ClickHouse {
+class Connection {
   readonly #options: ClickHouseOptions;
   #client: ClickHouseClient | undefined;
   #url = "";
@@ -113,6 +74,10 @@ class Connection implements ClickHouse {
     this.#options = options;
   }
 
+  /**
+   * Rows of a SELECT; `params` bind `{name:Type}`. @throws WeirError `analytics_unavailable` if ClickHouse cannot be
+   * reached, `query_too_large` beyond the limits
+   */
   rows<T>(sql: string, params: Record<string, unknown> = {}, limits?: QueryLimits): Promise<T[]> {
     return this.#ask(limits, async (client) => {
       const result = await client.query({
@@ -130,6 +95,7 @@ class Connection implements ClickHouse {
     });
   }
 
+  /** Rows of a SELECT as RowBinary, in chunks that each own their memory, so that they can be transferred to a thread. */
   bytes(
     sql: string,
     params: Record<string, unknown>,
@@ -148,6 +114,10 @@ class Connection implements ClickHouse {
     });
   }
 
+  /**
+   * The answer of a SELECT in a format, as it is read: while nobody reads, ClickHouse waits. Its end, also before the last
+   * row, ends the statement. @throws WeirError `analytics_unavailable`, `query_too_large` before the first part
+   */
   stream(
     sql: string,
     params: Record<string, unknown>,
@@ -177,6 +147,10 @@ class Connection implements ClickHouse {
     });
   }
 
+  /**
+   * Inserts RowBinary rows, given in any number of parts. ClickHouse inserts nothing under a token that it has seen. If it
+   * was killed during an insertion, it may have stored the token without the rows: see `delivery.ts`.
+   */
   insert(
     table: string,
     columns: readonly string[],
@@ -198,6 +172,7 @@ class Connection implements ClickHouse {
     });
   }
 
+  /** Runs an `INSERT … SELECT`; `params` bind `{name:Type}`. */
   insertSelect(sql: string, params: Record<string, unknown>, { token, queryId }: Target): Promise<void> {
     return this.#contact(async (client) => {
       await client.command({
@@ -216,6 +191,7 @@ class Connection implements ClickHouse {
     });
   }
 
+  /** Runs a statement that changes tables, such as ALTER; a mutation goes on in the background. */
   command(sql: string): Promise<void> {
     return this.#contact(async (client) => {
       for (const query of this.#statements(sql)) {
@@ -227,10 +203,12 @@ class Connection implements ClickHouse {
     });
   }
 
+  /** @throws WeirError `analytics_unavailable` while a statement with this id still runs on the server */
   ended(queryId: string): Promise<void> {
     return this.#contact((client) => client.command({ query: "SELECT 1", query_id: queryId }).then(() => {}));
   }
 
+  /** For replicated tables: resolves once the replica that answers has all rows of every replica. */
   synced(tables: readonly string[]): Promise<void> {
     return this.#contact(async (client) => {
       const result = await client.query({
@@ -245,10 +223,12 @@ class Connection implements ClickHouse {
     });
   }
 
+  /** Resolves when the database exists and is migrated. @throws WeirError `analytics_unavailable` */
   ready(): Promise<void> {
     return this.#contact(async () => {});
   }
 
+  /** Whether the last request succeeded. */
   live(): boolean {
     return this.#live;
   }

@@ -34,21 +34,8 @@ export interface BatchBounds {
   readonly bytes: number;
 }
 
-export interface Batches {
-  /** The batch under way, if there is one, else a new one over the oldest rows. Undefined when no row is pending. */
-  nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined>;
-  /**
-   * Call it when the batch is inserted. The batch is never returned again, and its rows are deleted. Resolves when that
-   * is durable.
-   */
-  acknowledge(batch: Batch): Promise<void>;
-  /** The number of the newest row that was put, whether or not it is committed. */
-  newest(): number;
-  /** Every row up to and including this number was acknowledged or dropped. */
-  acknowledged(): number;
-  /** The number of rows that are neither acknowledged nor dropped. */
-  pending(): number;
-}
+/** What a spool asks of its queue. */
+export type Batches = Pick<BatchQueue, "nextBatch" | "acknowledge" | "newest" | "acknowledged" | "pending">;
 
 export interface BatchQueueOptions {
   readonly store: Store;
@@ -79,7 +66,7 @@ export function markCopied(store: Store, name: string): void {
 /** Rows that are read before the event loop may run again. */
 const SLICE = 250;
 
-export class BatchQueue implements Batches {
+export class BatchQueue {
   readonly #store: Store;
   readonly #log: Log;
   readonly #state: Table<KeptBatch>;
@@ -135,6 +122,7 @@ export class BatchQueue implements Batches {
     return this.#log.get(number);
   }
 
+  /** The batch under way, if there is one, else a new one over the oldest rows. Undefined when no row is pending. */
   async nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined> {
     const current = this.#state.get("batch");
     if (current !== undefined) {
@@ -151,6 +139,10 @@ export class BatchQueue implements Batches {
     return { batch, rows, isNew: first > this.#copiedTo };
   }
 
+  /**
+   * Call it when the batch is inserted. The batch is never returned again, and its rows are deleted. Resolves when that
+   * is durable.
+   */
   async acknowledge({ last }: Batch): Promise<void> {
     const act = () => {
       this.#state.remove("batch");
@@ -160,6 +152,7 @@ export class BatchQueue implements Batches {
     this.#trimmed = Math.max(this.#trimmed, last);
   }
 
+  /** The number of the newest row that was put, whether or not it is committed. */
   newest(): number {
     return this.#newest;
   }
@@ -169,10 +162,12 @@ export class BatchQueue implements Batches {
     return this.#log.newest();
   }
 
+  /** Every row up to and including this number was acknowledged or dropped. */
   acknowledged(): number {
     return this.#log.trimmed();
   }
 
+  /** The number of rows that are neither acknowledged nor dropped. */
   pending(): number {
     return this.#newest - this.#log.trimmed();
   }

@@ -6,7 +6,7 @@
 import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from "../../credits/ledger/entry.ts";
 import type { Store } from "../../store/store.ts";
 import { LIMITS, type QueryBudget, type Reader } from "../clickhouse/query-budget.ts";
-import { BatchQueue } from "./batch-queue.ts";
+import { type Batches, BatchQueue } from "./batch-queue.ts";
 import {
   decodedEntry,
   encodeEntry,
@@ -54,7 +54,10 @@ interface AnalyticsLedgerMetrics {
   readonly setApart: number;
 }
 
-export interface AnalyticsLedger extends Pick<Spool, "flush" | "hold"> {
+/** Figures of its queue are those of this cell's entries, counted from 1 on by all of its processes. */
+export interface AnalyticsLedger
+  extends Pick<Spool, "flush" | "hold">,
+    Pick<Batches, "pending" | "newest" | "acknowledged"> {
   /**
    * Call it only inside an act that changes no shared rows. An entry that was put before may be put again, with the same values.
    * @throws RangeError for an entry whose numbers are no safe integers, or without an org
@@ -71,12 +74,6 @@ export interface AnalyticsLedger extends Pick<Spool, "flush" | "hold"> {
    * @throws WeirError as `entriesOf`
    */
   holesOf(orgId: string, page: HolesPage): Promise<Hole[]>;
-  /** The number of entries that this cell put and ClickHouse has not acknowledged. */
-  pending(): number;
-  /** The newest entry that this cell put, counted from 1 on by all of its processes. */
-  newest(): number;
-  /** Up to this one ClickHouse has them. */
-  acknowledged(): number;
   metrics(): AnalyticsLedgerMetrics;
   /** Inserts pending entries for at most `withinMs` if ClickHouse is reachable, then stops. Others wait for the next start. */
   stop(withinMs: number): Promise<void>;

@@ -26,24 +26,8 @@ export interface OutboxObserver<Seen> {
   dropped(number: number): void;
 }
 
-export interface Outbox extends Batches {
-  /** Encodes a record, before the commit, because this is the costly part. Takes microseconds; pure. */
-  prepare(record: CallRecord): PreparedRow;
-  /** Call it only inside an act: acts commit in the order of their numbers, and batches rely on that order. */
-  put(prepared: PreparedRow): void;
-  /** `put(prepare(record))`, for callers to whom the cost inside the act does not matter. */
-  add(record: CallRecord): void;
-  /** One observer only. */
-  observe<Seen>(observer: OutboxObserver<Seen>): void;
-  /** Rows up to this number are committed. */
-  committed(): number;
-  /** A pending record, or one acknowledged recently. Its payload is not yet redacted. */
-  recent(requestId: string): CallRecord | undefined;
-  /** The row of such a record. */
-  recentBytes(requestId: string): Uint8Array | undefined;
-  /** Moves rows that cannot be decoded to a table of their own, where an operator can inspect them. */
-  setApart(batch: Batch, rows: readonly Uint8Array[]): Promise<void>;
-}
+/** The public side of it, which another may stand in for. */
+export type Outbox = Pick<LmdbOutbox, keyof LmdbOutbox>;
 
 /** Request ids in memory; ids of older pending rows are in a table. */
 const MAX_INDEXED = 20_000;
@@ -52,7 +36,7 @@ const SLICE = 250;
 
 export const openOutbox = (store: Store): Outbox => new LmdbOutbox(store);
 
-class LmdbOutbox implements Outbox {
+class LmdbOutbox implements Batches {
   readonly #store: Store;
   readonly #queue: BatchQueue;
   /** Request id → number, in the order of numbers, for pending and recent rows. */
@@ -75,14 +59,17 @@ class LmdbOutbox implements Outbox {
     this.#load();
   }
 
+  /** Encodes a record, before the commit, because this is the costly part. Takes microseconds; pure. */
   prepare(record: CallRecord): PreparedRow {
     return { requestId: record.requestId, bytes: encodeRow(record), seen: this.#observer?.look(record) };
   }
 
+  /** One observer only. */
   observe<Seen>(observer: OutboxObserver<Seen>): void {
     this.#observer = observer as OutboxObserver<unknown>;
   }
 
+  /** Call it only inside an act: acts commit in the order of their numbers, and batches rely on that order. */
   put({ requestId, bytes, seen }: PreparedRow): void {
     const number = this.#queue.put(bytes, this.#greatest);
     this.#greatest = number;
@@ -101,15 +88,18 @@ class LmdbOutbox implements Outbox {
     this.#store.ifDropped(() => this.#observer?.dropped(number));
   }
 
+  /** `put(prepare(record))`, for callers to whom the cost inside the act does not matter. */
   add(record: CallRecord): void {
     this.put(this.prepare(record));
   }
 
+  /** A pending record, or one acknowledged recently. Its payload is not yet redacted. */
   recent(requestId: string): CallRecord | undefined {
     const bytes = this.recentBytes(requestId);
     return bytes === undefined ? undefined : decodeRow(bytes);
   }
 
+  /** The row of such a record. */
   recentBytes(requestId: string): Uint8Array | undefined {
     const number = this.#numbers.get(requestId) ?? this.#spilled.get(requestId);
     return number === undefined ? undefined : (this.#recents.get(number) ?? this.#queue.get(number));
@@ -125,6 +115,7 @@ class LmdbOutbox implements Outbox {
     await this.#unspill();
   }
 
+  /** Moves rows that cannot be decoded to a table of their own, where an operator can inspect them. */
   async setApart(batch: Batch, rows: readonly Uint8Array[]): Promise<void> {
     const act = () => {
       for (const [at, bytes] of rows.entries()) this.#apart.put([batch.token, at], bytes);
@@ -136,6 +127,7 @@ class LmdbOutbox implements Outbox {
     return this.#queue.newest();
   }
 
+  /** Rows up to this number are committed. */
   committed(): number {
     return this.#queue.committed();
   }

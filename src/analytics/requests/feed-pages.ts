@@ -87,12 +87,20 @@ async function rowsIn(clickhouse: Pick<ClickHouse, "rows">): Promise<number> {
 /** The filters' conditions, and where the page begins. */
 function conditions(filters: RequestFilters, after: FeedPosition | undefined) {
   const { conditions: parts, params } = sqlOf(filters);
-  if (after !== undefined) {
-    // The first condition lets the primary key skip rows already read; the second decides within a millisecond.
-    parts.push("ts <= fromUnixTimestamp64Milli({after_ms:Int64})");
-    parts.push("(ts < fromUnixTimestamp64Milli({after_ms:Int64}) OR request_id < {after_id:String})");
-    params.after_ms = after.tsMs;
-    params.after_id = after.requestId;
-  }
+  addAfter(after, parts, params);
   return { where: parts.map((part) => ` AND ${part}`).join(""), params };
+}
+
+/** Adds conditions on `requests`, newest first, and their parameters: only rows after this one. */
+export function addAfter(
+  after: FeedPosition | undefined,
+  conditions: string[],
+  params: Record<string, unknown>,
+): void {
+  if (after === undefined) return;
+  // The first condition lets the primary key skip rows already read; the second decides within a millisecond.
+  conditions.push("ts <= fromUnixTimestamp64Milli({after_ms:Int64})");
+  conditions.push("(ts < fromUnixTimestamp64Milli({after_ms:Int64}) OR request_id < {after_id:String})");
+  params.after_ms = after.tsMs;
+  params.after_id = after.requestId;
 }

@@ -2,6 +2,7 @@
  * Reads records and payloads from ClickHouse. A record is a `CallRecord` again, without the payload and its redaction
  * rules, so that answers are made the same way from the outbox and from ClickHouse.
  */
+import { madeAtMs } from "../../base/ids.ts";
 import { DAY_MS } from "../../base/time.ts";
 import { LAYOUT, REQUEST_COLUMNS, readRecord } from "../../record/columns.ts";
 import type { CallRecord } from "../../record/record.ts";
@@ -12,9 +13,6 @@ export interface StoredPayload {
   readonly request: string;
   readonly response: string;
 }
-
-/** Crockford's alphabet: the first ten characters of a request id are its milliseconds since 1970. */
-const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /**
  * One request of an org, or undefined. The time in the id limits the search to a few blocks. If the row is not there (an
@@ -62,10 +60,4 @@ export async function storedPayload(
     { org: record.orgId, ts: record.tsMs, id: record.requestId, now: Math.floor(nowMs / 1000) },
   );
   return row;
-}
-
-function madeAtMs(requestId: string): number {
-  let ms = 0;
-  for (const character of requestId.slice(0, 10)) ms = ms * 32 + Math.max(0, CROCKFORD.indexOf(character));
-  return Math.min(ms, 4_000_000_000_000);
 }

@@ -301,26 +301,14 @@ export const TYPE_ARGUMENT: ReadonlyMap<string, number> = new Map([
 export const NAMES_AGGREGATE: ReadonlySet<string> = new Set(["arrayreduce", "arrayreduceinranges"]);
 
 /** Functions whose second argument may name a table. */
-export const TAKES_TABLE: ReadonlySet<string> = lowered([
-  "in",
-  "notIn",
-  "nullIn",
-  "notNullIn",
-  "globalIn",
-  "globalNotIn",
-  "globalNullIn",
-  "globalNotNullIn",
-]);
+export const TAKES_TABLE: ReadonlySet<string> = lowered(
+  names("in notIn nullIn notNullIn globalIn globalNotIn globalNullIn globalNotNullIn"),
+);
 
 /** Table functions that compute their rows from whole numbers. */
-export const ROW_SOURCES: ReadonlySet<string> = lowered([
-  "numbers",
-  "numbers_mt",
-  "zeros",
-  "zeros_mt",
-  "generateSeries",
-  "generate_series",
-]);
+export const ROW_SOURCES: ReadonlySet<string> = lowered(
+  names("numbers numbers_mt zeros zeros_mt generateSeries generate_series"),
+);
 
 /** Table functions whose arguments are rows, unless the first one is a text: it would be a structure, with expressions. */
 export const OF_ROWS: ReadonlySet<string> = lowered(["values", "SQLStandardValues"]);

@@ -20,35 +20,14 @@ const DESCRIBING: ReadonlyMap<string, readonly string[]> = new Map([
     names("data_compressed_bytes data_uncompressed_bytes marks_bytes serialization_hint statistics"),
   ],
   ["information_schema.tables", names("table_rows data_length index_length")],
-  ...[
-    "one",
-    "numbers",
-    "numbers_mt",
-    "zeros",
-    "zeros_mt",
-    "databases",
-    "settings",
-    "functions",
-    "formats",
-
-    "data_type_families",
-    "table_engines",
-    "time_zones",
-    "keywords",
-    "collations",
-    "aggregate_function_combinators",
-  ].map((name) => [`system.${name}`, []] as const),
-  ...[
-    "schemata",
-    "columns",
-    "views",
-    "key_column_usage",
-    "referential_constraints",
-    "statistics",
-    "collations",
-    "engines",
-    "character_sets",
-  ].map((name) => [`information_schema.${name}`, []] as const),
+  ...names(`
+    one numbers numbers_mt zeros zeros_mt databases settings functions formats data_type_families table_engines
+    time_zones keywords collations aggregate_function_combinators`).map(
+    (name) => [`system.${name}`, []] as const,
+  ),
+  ...names(`
+    schemata columns views key_column_usage referential_constraints statistics collations engines
+    character_sets`).map((name) => [`information_schema.${name}`, []] as const),
 ]);
 
 export interface ReadableTable {

@@ -119,15 +119,13 @@ function headingOf(text: string): string {
   throw refusal(164, `the clause ${clause} is not allowed`);
 }
 
+/** Those of a SELECT and of a union. */
+const OF_QUERIES = ["alias", "is_subquery", "is_cte", "is_recursive_cte", "is_materialized", "cte_name"];
+
 /** Members that lines may have. What is not among them may change what is read, as `stream` of a table. */
 const MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
   QUERY: new Set([
-    "alias",
-    "is_subquery",
-    "is_cte",
-    "is_recursive_cte",
-    "is_materialized",
-    "cte_name",
+    ...OF_QUERIES,
     "is_distinct",
     "is_limit_with_ties",
     "is_group_by_with_totals",
@@ -138,15 +136,7 @@ const MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
     "is_recursive_with",
     "constant_value",
   ]),
-  UNION: new Set([
-    "alias",
-    "is_subquery",
-    "is_cte",
-    "is_recursive_cte",
-    "is_materialized",
-    "cte_name",
-    "union_mode",
-  ]),
+  UNION: new Set([...OF_QUERIES, "union_mode"]),
   IDENTIFIER: new Set(["alias", "identifier", "final", "sample_size", "sample_offset"]),
   TABLE_FUNCTION: new Set(["alias", "table_function_name", "final"]),
   FUNCTION: new Set(["alias", "function_name", "function_type", "nulls_action"]),

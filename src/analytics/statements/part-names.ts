@@ -5,24 +5,13 @@
 
 const PART = /^(?!tmp_|delete_tmp_)(.+?)_(\d+)_(\d+)_\d+(?:_\d+)?$/;
 
-interface Blocks {
-  readonly first: number;
-  readonly last: number;
-}
-
 /** The parts among the entries of a table's folder; parts that are being made or removed are none. */
 export const partNames = (entries: readonly string[]): string[] => entries.filter((name) => PART.test(name));
 
 /** @returns whether a part is among these, or one of them has all of its blocks: it was merged or changed */
 export function coveredBy(parts: readonly string[]): (part: string) => boolean {
   const names = new Set(parts);
-  const byPartition = new Map<string, Blocks[]>();
-  for (const part of parts) {
-    const { partition, first, last } = blocksOf(part);
-    const blocks = byPartition.get(partition);
-    if (blocks === undefined) byPartition.set(partition, [{ first, last }]);
-    else blocks.push({ first, last });
-  }
+  const byPartition = Map.groupBy(parts.map(blocksOf), ({ partition }) => partition);
   return (part) => {
     if (names.has(part)) return true;
     const { partition, first, last } = blocksOf(part);
@@ -31,7 +20,7 @@ export function coveredBy(parts: readonly string[]): (part: string) => boolean {
   };
 }
 
-function blocksOf(part: string): Blocks & { readonly partition: string } {
+function blocksOf(part: string) {
   const [, partition = "", first, last] = PART.exec(part) ?? [];
   return { partition, first: Number(first), last: Number(last) };
 }

@@ -2,21 +2,15 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import { readValues, type Values } from "../../record/columns.ts";
-import type { ClickHouse } from "../clickhouse/client.ts";
 import type { QueryBudget, Reader } from "../clickhouse/query-budget.ts";
-import type { Outbox } from "../outbox/outbox.ts";
-import type { OtherCells } from "../requests/other-cells.ts";
+import type { LookupDeps } from "../requests/lookup-operations.ts";
 import { environmentCondition, maySeeRecord } from "../requests/record-access.ts";
 import { type RequestFilters, sqlOf } from "../requests/request-filters.ts";
 import { storedRequest } from "../requests/stored.ts";
 import { LIST_COLUMNS, listItem } from "../requests/wire.ts";
 import { TailRow } from "./tail-feed.ts";
 
-export interface TailHistoryDeps {
-  readonly clickhouse: ClickHouse;
-  readonly outbox: Outbox;
-  /** Undefined: the gateway is alone. */
-  readonly others?: OtherCells | undefined;
+export interface TailHistoryDeps extends Pick<LookupDeps, "clickhouse" | "outbox" | "others"> {
   readonly budget: QueryBudget;
   readonly clock: Pick<Clock, "now">;
 }

@@ -2,7 +2,7 @@
  * Daily statistics of a model's endpoints. They cover all orgs, so they contain only sums. The answer waits less than a second
  * for ClickHouse, then goes without them.
  */
-import { type Clock, systemTimers, type Timers } from "../../base/clock.ts";
+import { type Clock, inTime, type Timers } from "../../base/clock.ts";
 import type { ClickHouse } from "../clickhouse/client.ts";
 import { PUBLIC_TRAFFIC } from "./statistics.ts";
 
@@ -64,7 +64,7 @@ export interface ModelStatsDeps {
 
 /** One reading is used for ten seconds, also by requests that arrive while it is under way. */
 export function modelStats(deps: ModelStatsDeps): ModelStatsReader {
-  const { clock, timers = systemTimers } = deps;
+  const { clock, timers } = deps;
   const readings = new Map<string, Reading>();
 
   function readingOf(modelId: string): Reading {
@@ -82,13 +82,8 @@ export function modelStats(deps: ModelStatsDeps): ModelStatsReader {
     return reading;
   }
 
-  return (modelId) =>
-    new Promise((resolve) => {
-      const cancelTimer = timers.after(WAIT_MS, () => resolve(undefined));
-      readingOf(modelId)
-        .stats.then(resolve, () => resolve(undefined))
-        .finally(cancelTimer);
-    });
+  const none = () => undefined;
+  return (modelId) => inTime(readingOf(modelId).stats.catch(none), WAIT_MS, none, timers);
 }
 
 async function read({ clickhouse, simulated }: ModelStatsDeps, modelId: string): Promise<ModelStats> {

@@ -22,18 +22,9 @@ export interface ProviderUsageRow {
   readonly estimated: number;
 }
 
-interface Row {
-  readonly day: string;
-  readonly endpoint_id: string;
-  readonly upstream_model: string;
-  readonly requests: number;
-  readonly input: number;
-  readonly output: number;
-  readonly cache_read: number;
-  readonly cache_write: number;
-  readonly cost: number;
-  readonly unpriced: number;
-  readonly estimated: number;
+interface ProviderUsageDeps {
+  readonly clickhouse: Pick<ClickHouse, "rows">;
+  readonly waitForInserts: WaitForInserts;
 }
 
 /** More than any provider has endpoints and days in one bill. */
@@ -47,20 +38,14 @@ export type ProviderUsage = (
 ) => Promise<MayLackCalls & { readonly rows: readonly ProviderUsageRow[] }>;
 
 export const providerUsage =
-  ({
-    clickhouse,
-    waitForInserts,
-  }: {
-    readonly clickhouse: Pick<ClickHouse, "rows">;
-    readonly waitForInserts: WaitForInserts;
-  }): ProviderUsage =>
+  ({ clickhouse, waitForInserts }: ProviderUsageDeps): ProviderUsage =>
   async (provider, from, until) => {
     const missingSinceMs = await waitForInserts();
-    const found = await clickhouse.rows<Row>(
-      `SELECT toString(toDate(ts, 'UTC')) AS day, endpoint_id, upstream_model, count() AS requests,
-         sum(input_tokens) AS input, sum(output_tokens) AS output,
-         sum(cache_read_tokens) AS cache_read, sum(cache_write_tokens) AS cache_write,
-         sum(cost_micro) AS cost,
+    const rows = await clickhouse.rows<ProviderUsageRow>(
+      `SELECT toString(toDate(ts, 'UTC')) AS day, endpoint_id AS endpointId, upstream_model AS upstreamModel,
+         count() AS requests, sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens,
+         sum(cache_read_tokens) AS cacheReadTokens, sum(cache_write_tokens) AS cacheWriteTokens,
+         sum(cost_micro) AS costMicroUsd,
          countIf(cost_micro = 0 AND input_tokens + output_tokens > 0) AS unpriced,
          countIf(usage_source = 'estimated') AS estimated
        FROM requests
@@ -70,18 +55,5 @@ export const providerUsage =
        ORDER BY day, endpoint_id, upstream_model LIMIT ${MOST_ROWS}`,
       { provider, from: `${from} 00:00:00`, until: `${until} 00:00:00` },
     );
-    const rows = found.map((row) => ({
-      day: row.day,
-      endpointId: row.endpoint_id,
-      upstreamModel: row.upstream_model,
-      requests: row.requests,
-      inputTokens: row.input,
-      outputTokens: row.output,
-      cacheReadTokens: row.cache_read,
-      cacheWriteTokens: row.cache_write,
-      costMicroUsd: row.cost,
-      unpriced: row.unpriced,
-      estimated: row.estimated,
-    }));
     return { rows, missingSinceMs };
   };

@@ -38,12 +38,7 @@ export const PUBLIC_TRAFFIC = "(environment = 'live' OR model IN {simulated:Arra
 export function statistics(clickhouse: ClickHouse): Statistics {
   return {
     async counts24h(orgId) {
-      const [row] = await clickhouse.rows<{
-        rpm: number;
-        tpm: number;
-        concurrency: number;
-        capacity: number;
-      }>(
+      const [row] = await clickhouse.rows<Record<"rpm" | "tpm" | "concurrency" | "capacity", number>>(
         `SELECT countIf(error_code = 'rpm') AS rpm, countIf(error_code = 'tpm') AS tpm,
            countIf(error_code = 'concurrency') AS concurrency, countIf(error_code = 'upstream_capacity') AS capacity
          FROM requests WHERE org_id = {org:String} AND ts >= now() - INTERVAL 24 HOUR`,

@@ -3,8 +3,9 @@
  * Rows are not decoded here: the thread that replays them does it.
  */
 import type { MayLackCalls } from "../../base/operation/incomplete-since.ts";
-import type { ClickHouse } from "../clickhouse/client.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
+import type { Reader } from "../clickhouse/query-budget.ts";
+import { addAfter, type FeedPosition } from "../requests/feed-pages.ts";
 
 interface TrafficWindow {
   readonly orgId: string;
@@ -31,11 +32,6 @@ interface EndpointFigures {
   readonly errorRate: number;
 }
 
-interface Position {
-  readonly tsMs: number;
-  readonly requestId: string;
-}
-
 interface TrafficSummary extends MayLackCalls {
   readonly requests: number;
   readonly figures: readonly EndpointFigures[];
@@ -52,15 +48,13 @@ export interface Traffic {
   page(
     window: TrafficWindow,
     columns: readonly string[],
-    after: Position | undefined,
+    after: FeedPosition | undefined,
     limit: number,
   ): Promise<readonly Uint8Array<ArrayBuffer>[]>;
 }
 
 export interface TrafficDeps {
-  readonly clickhouse: Pick<ClickHouse, "rows"> & {
-    bytes(sql: string, params: Record<string, unknown>): Promise<Uint8Array<ArrayBuffer>[]>;
-  };
+  readonly clickhouse: Reader;
   readonly waitForInserts: WaitForInserts;
 }
 
@@ -143,7 +137,7 @@ function merged(own: readonly FigureRow[], usual: readonly FigureRow[]): Endpoin
   }));
 }
 
-function conditions({ orgId, projectId, fromMs, untilMs }: TrafficWindow, after?: Position) {
+function conditions({ orgId, projectId, fromMs, untilMs }: TrafficWindow, after?: FeedPosition) {
   const parts = [
     "org_id = {org:String}",
     "ts >= fromUnixTimestamp64Milli({from:Int64})",
@@ -154,12 +148,6 @@ function conditions({ orgId, projectId, fromMs, untilMs }: TrafficWindow, after?
     parts.push("project_id = {project:String}");
     params.project = projectId;
   }
-  if (after !== undefined) {
-    // The first condition lets the primary key skip rows already read; the second decides within a millisecond.
-    parts.push("ts <= fromUnixTimestamp64Milli({after_ms:Int64})");
-    parts.push("(ts < fromUnixTimestamp64Milli({after_ms:Int64}) OR request_id < {after_id:String})");
-    params.after_ms = after.tsMs;
-    params.after_id = after.requestId;
-  }
+  addAfter(after, parts, params);
   return { where: parts.join(" AND "), params };
 }

@@ -10,7 +10,7 @@ import { DAY_MS, HOUR_MS } from "../../base/time.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
 import type { QueryBudget } from "../clickhouse/query-budget.ts";
 import { environmentCondition } from "../requests/record-access.ts";
-import { FILTERS, flag, word } from "../requests/request-filters.ts";
+import { FILTERS, flag, sqlOf, word } from "../requests/request-filters.ts";
 import {
   BUCKETS,
   type Condition,
@@ -106,14 +106,12 @@ export function usageOperations({ budget, clock, waitForInserts }: UsageDeps) {
     async run({ query: q }, caller) {
       const period = periodOf(q, clock.now());
       const granularity = granularityOf(q, period);
-      if (q.group_by === "tag" && q.tag === undefined) {
-        throw fail("invalid_value", "group_by=tag needs the tag's key in `tag`.", { param: "/tag" });
-      }
+      const group = groupOf(q);
       const missingSinceMs = await waitForInserts();
       const before = { fromMs: 2 * period.fromMs - period.toMs, toMs: period.fromMs };
       const [series, groups, compared] = await Promise.all([
         sumsBy(caller, q, period, BUCKETS[granularity]),
-        q.group_by === undefined ? [] : sumsBy(caller, q, period, GROUPS[q.group_by]),
+        group === undefined ? [] : sumsBy(caller, q, period, group),
         q.compare === true ? totals(caller, q, before) : undefined,
       ]);
       return {
@@ -143,10 +141,7 @@ export interface UsageExport {
 /** The sums by bucket and group, without a limit. @throws WeirError 400 for a range that is not one */
 export function usageExport(q: Query, caller: Caller, nowMs: number): UsageExport {
   const period = periodOf(q, nowMs);
-  if (q.group_by === "tag" && q.tag === undefined) {
-    throw fail("invalid_value", "group_by=tag needs the tag's key in `tag`.", { param: "/tag" });
-  }
-  const group = q.group_by === undefined ? ONE_SUM : GROUPS[q.group_by];
+  const group = groupOf(q) ?? ONE_SUM;
   const { where, params: named } = selection(q, caller);
   const { sql, params } = sumsSql(pairOf(BUCKETS[granularityOf(q, period)], group), where, period);
   return {
@@ -155,22 +150,21 @@ export function usageExport(q: Query, caller: Caller, nowMs: number): UsageExpor
   };
 }
 
+/** Undefined: no groups are asked for. @throws WeirError 400 where the key of the tag is missing */
+function groupOf({ group_by, tag }: Query): Key | undefined {
+  if (group_by === "tag" && tag === undefined)
+    throw fail("invalid_value", "group_by=tag needs the tag's key in `tag`.", { param: "/tag" });
+  return group_by && GROUPS[group_by];
+}
+
 /** Condition over `requests` or a roll-up, and its parameters. */
 function selection(q: Query, caller: Caller): { where: Condition; params: Record<string, unknown> } {
-  const filters = (["project_id", "key_id", "model", "provider"] as const).filter(
-    (name) => q[name] !== undefined,
-  );
-  const named = filters.map((name) => ` AND ${name} = {${name}:String}`).join("");
+  const { project_id, key_id, model, provider } = q;
+  const { conditions, params } = sqlOf({ project_id, key_id, model, provider });
+  const own = `org_id = {org:String}${environmentCondition(caller)}`;
   return {
-    where: {
-      where: `org_id = {org:String}${environmentCondition(caller)}${named}`,
-      isFiltered: filters.length > 0,
-    },
-    params: {
-      ...Object.fromEntries(filters.map((name) => [name, q[name]])),
-      org: caller.orgId,
-      tag: q.tag ?? "",
-    },
+    where: { where: [own, ...conditions].join(" AND "), isFiltered: conditions.length > 0 },
+    params: { ...params, org: caller.orgId, tag: q.tag ?? "" },
   };
 }
 

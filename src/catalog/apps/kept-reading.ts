@@ -2,7 +2,7 @@
  * Figures that are read from ClickHouse and kept for a minute. Whoever asks waits at most 0.8 s for a new reading, then gets the
  * last one. One reading runs at a time, so a flood of questions costs no more than one.
  */
-import { type Clock, systemTimers, type Timers } from "../../base/clock.ts";
+import { type Clock, inTime, type Timers } from "../../base/clock.ts";
 
 export interface KeptReadingDeps<T> {
   readonly read: () => Promise<T>;
@@ -54,11 +54,7 @@ export class KeptReading<T> {
   /** Waits from the reading's start, so that nobody waits long for one that hangs. */
   async #atMost(done: Promise<void>, leftMs: number): Promise<void> {
     if (leftMs <= 0) return;
-    const { timers = systemTimers } = this.#deps;
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const cancel = timers.after(leftMs, resolve);
-    await Promise.race([done, late]);
-    cancel();
+    await inTime(done, leftMs, () => {}, this.#deps.timers);
   }
 
   async #read(startedMs: number): Promise<void> {

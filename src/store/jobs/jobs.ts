@@ -75,7 +75,7 @@ export class Jobs {
     this.#tables.watchDue((job, isAdded) => {
       const runner = this.#runners.get(job.kind);
       if (isAdded) runner?.added(job);
-      else runner?.removed(job);
+      else runner?.lanes.remove(job);
       if (isAdded) this.#look();
     });
   }

@@ -101,11 +101,6 @@ export class Runner {
     else if (job.dueMs <= nowMs) this.lanes.open(job.lane);
   }
 
-  /** A job no longer waits, by a committed act. */
-  removed(job: DueJob): void {
-    this.lanes.remove(job);
-  }
-
   /** Other processes may have added jobs since then, and nobody told. */
   lookAgain(sinceMs: number): void {
     this.#reader.again(this.kind.name, sinceMs);

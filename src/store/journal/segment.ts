@@ -154,9 +154,7 @@ function readHead(bytes: Buffer): SegmentHead | undefined {
   };
 }
 
-interface Start {
-  readonly version: 1 | 2;
-  readonly head: SegmentHead | undefined;
+interface Start extends Pick<SegmentContent, "version" | "head"> {
   readonly at: number;
   readonly salt: number;
 }

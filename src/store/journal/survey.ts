@@ -149,7 +149,7 @@ class Surveyor {
     const { path, number, content } = file;
     this.#seen.add(number);
     if (content === undefined) {
-      this.#fault({ file: path, byte: 0, what: "its head cannot be read", lost: undefined });
+      this.#faults.push({ file: path, byte: 0, what: "its head cannot be read", lost: undefined });
       this.#last = file;
       return;
     }
@@ -164,13 +164,9 @@ class Surveyor {
       this.#reached = Math.max(this.#reached, bad.reached);
       const newest = this.#newest ?? 0;
       if (bad.reached > newest) {
+        const what = "later frames lie behind what cannot be read";
         const lost = { from: newest + 1, to: bad.reached };
-        this.#fault({
-          file: path,
-          byte: bad.byte,
-          what: "later frames lie behind what cannot be read",
-          lost,
-        });
+        this.#faults.push({ file: path, byte: bad.byte, what, lost });
         this.#beyond.push(...bad.behind);
       } else this.#torn = { file: path, byte: bad.byte, bytes: bad.bytes };
     }
@@ -196,19 +192,15 @@ class Surveyor {
     if (end === undefined) {
       const byte = this.#torn?.byte ?? 0;
       this.#torn = undefined;
-      this.#fault({ file: last.path, byte, what: "it ends too early, a later file follows", lost });
+      this.#faults.push({ file: last.path, byte, what: "it ends too early, a later file follows", lost });
     } else if (end.next !== file.number) this.#gone(end.next, lost);
     if (base !== undefined && lost !== undefined) this.#newest = base;
   }
 
   /** Version 1 truncated a torn file at the next start, so a file with a successor must be intact. */
   #tornInside(path: string): void {
-    this.#fault({
-      file: path,
-      byte: this.#torn?.byte,
-      what: "a later file follows what cannot be read",
-      lost: undefined,
-    });
+    const what = "a later file follows what cannot be read";
+    this.#faults.push({ file: path, byte: this.#torn?.byte, what, lost: undefined });
     this.#torn = undefined;
   }
 
@@ -225,17 +217,17 @@ class Surveyor {
     const { kept } = this.#progress ?? { kept: 0 };
     if (this.#progress === undefined && head !== undefined && (frames.length > 0 || head.base > 0)) {
       const what = "holds frames, but weir.lmdb knows of no journal: it is not the one that belongs to it";
-      this.#fault({ file: path, byte: undefined, what, lost: undefined });
+      this.#faults.push({ file: path, byte: undefined, what, lost: undefined });
     } else if (begin > kept) {
       const what = `it begins with frame ${begin + 1}, but weir.lmdb ends with ${kept}`;
-      this.#fault({ file: path, byte: 0, what, lost: { from: kept + 1, to: begin } });
+      this.#faults.push({ file: path, byte: 0, what, lost: { from: kept + 1, to: begin } });
     }
   }
 
   #isShort({ path, bytes }: File, { head }: SegmentContent): boolean {
     if (head === undefined || bytes.length >= head.size) return false;
     const what = `it was cut short, it should have ${head.size} bytes`;
-    this.#fault({ file: path, byte: bytes.length, what, lost: undefined });
+    this.#faults.push({ file: path, byte: bytes.length, what, lost: undefined });
     return true;
   }
 
@@ -244,7 +236,7 @@ class Surveyor {
     this.#reached = Math.max(this.#reached, number);
     if (this.#newest !== undefined && number !== this.#newest + 1 && this.#faults.length === 0) {
       const what = `goes on with frame ${number} behind ${this.#newest}`;
-      this.#fault({ file, byte: undefined, what, lost: this.#between(number - 1) });
+      this.#faults.push({ file, byte: undefined, what, lost: this.#between(number - 1) });
     }
     this.#newest = number;
     if (this.#faults.length === 0) this.#frames.push(frame);
@@ -253,11 +245,7 @@ class Surveyor {
 
   #gone(number: number, lost: Fault["lost"]): void {
     const file = join(this.#folder, segmentName(number));
-    this.#fault({ file, byte: undefined, what: "is gone", lost });
-  }
-
-  #fault(fault: Fault): void {
-    this.#faults.push(fault);
+    this.#faults.push({ file, byte: undefined, what: "is gone", lost });
   }
 
   result(all: readonly File[]): Survey {
@@ -290,6 +278,6 @@ class Surveyor {
     const byte = this.#torn?.byte;
     this.#torn = undefined;
     const what = `it ends with frame ${newest}, but weir.lmdb has come to frame ${applied}`;
-    this.#fault({ file: this.#last.path, byte, what, lost: { from: newest + 1, to: applied } });
+    this.#faults.push({ file: this.#last.path, byte, what, lost: { from: newest + 1, to: applied } });
   }
 }
