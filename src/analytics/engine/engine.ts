@@ -19,6 +19,7 @@ export interface ServerAddress {
   readonly password: string;
 }
 
+/** The public side of the supervisor, which another process may lend. */
 export type Engine = Pick<Supervisor, "address" | "pid" | "restarts" | "setAnalysts" | "stop">;
 
 export interface EngineLog {
