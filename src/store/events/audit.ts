@@ -8,7 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import { ChangeCounts, type ChangeCountsOptions } from "./change-counts.ts";
-import { type OrgRow, OrgRows } from "./org-rows.ts";
+import { type TrailRow, TrailRows } from "./trail-rows.ts";
 
 /** A changed field; an absent side means that there was, or is, no such field. */
 export interface Change {
@@ -17,7 +17,7 @@ export interface Change {
   readonly after?: unknown;
 }
 
-export interface AuditRow extends OrgRow {
+export interface AuditRow extends TrailRow {
   readonly actor: { readonly kind: Caller["actor"]["kind"]; readonly id: string };
   /** Resource and verb: `key.update`. */
   readonly act: string;
@@ -49,7 +49,7 @@ const MAX_VALUE = 2000;
 /** Characters of all values of a row; further ones are told by their length. */
 const MAX_VALUES = 16_000;
 
-export class Audit extends OrgRows<AuditRow> {
+export class Audit extends TrailRows<AuditRow> {
   readonly #clock: Clock;
   readonly #changes: ChangeCounts;
 

@@ -9,7 +9,7 @@ import type { Caller } from "../../base/operation/operation.ts";
 import { assertWithin, type QuotaName, type Quotas, USUAL_QUOTAS } from "../../base/quota.ts";
 import { DAY_MS } from "../../base/time.ts";
 import { type ExpiringTable, openExpiringTable } from "../tables/expiring-table.ts";
-import type { EventsOptions } from "./org-rows.ts";
+import type { TrailOptions } from "./trail-rows.ts";
 
 /** A month's row is put anew each day that something changes, and goes after the month. */
 const KEPT_DAYS = 32;
@@ -52,7 +52,7 @@ function whoOf({ actor: { kind }, scopes }: Caller): Who {
   return scopes.has("write:org") ? "person" : "member";
 }
 
-export interface ChangeCountsOptions extends EventsOptions {
+export interface ChangeCountsOptions extends TrailOptions {
   readonly quotas?: Quotas;
 }
 

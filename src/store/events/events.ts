@@ -6,10 +6,10 @@
 import type { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
-import { type EventsOptions, type OrgRow, OrgRows } from "./org-rows.ts";
+import { type TrailOptions, type TrailRow, TrailRows } from "./trail-rows.ts";
 import type { EventName, EventType } from "./types.ts";
 
-export interface EventRow extends OrgRow {
+export interface EventRow extends TrailRow {
   readonly type: EventName;
   /** The resource as the API showed it then. */
   readonly data: unknown;
@@ -24,12 +24,12 @@ export type EventListener = (event: EventRow) => void;
 /** As long as deliveries of webhooks are kept. */
 const KEPT_DAYS = 30;
 
-export class Events extends OrgRows<EventRow> {
+export class Events extends TrailRows<EventRow> {
   readonly #clock: Clock;
   readonly #listeners: EventListener[] = [];
-  readonly #onFailure: EventsOptions["onFailure"];
+  readonly #onFailure: TrailOptions["onFailure"];
 
-  constructor(options: EventsOptions) {
+  constructor(options: TrailOptions) {
     super(options, "events.rows", "events.days", KEPT_DAYS);
     this.#clock = options.clock;
     this.#onFailure = options.onFailure;

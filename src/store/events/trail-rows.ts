@@ -1,28 +1,28 @@
-/** Rows that tell of the past of orgs, each kept for some days: its events, and its audit. */
+/** Rows that tell of the past of orgs, each kept for some days: events, and the audit. */
 import type { Clock } from "../../base/clock.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../store.ts";
 import { type ExpiringTable, openExpiringTable } from "../tables/expiring-table.ts";
 
-export interface EventsOptions {
+export interface TrailOptions {
   readonly store: Store;
   readonly clock: Clock;
   /** For the operator's log. @param what in words: what does not happen, or happens later */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
-export interface OrgRow {
+export interface TrailRow {
   readonly id: string;
   readonly orgId: string;
   readonly createdAtMs: number;
 }
 
-export class OrgRows<R extends OrgRow> {
+export class TrailRows<R extends TrailRow> {
   /** [org id, row id]; ids sort by time. */
   readonly #rows: ExpiringTable<R>;
 
   /** @param keptDays days for which a row stays after its own */
-  constructor({ store, clock, onFailure }: EventsOptions, rows: string, periods: string, keptDays: number) {
+  constructor({ store, clock, onFailure }: TrailOptions, rows: string, periods: string, keptDays: number) {
     this.#rows = openExpiringTable({
       rows,
       periods,
