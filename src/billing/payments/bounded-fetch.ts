@@ -1,5 +1,6 @@
 /** `fetch` for calls to payment services: one time limit over all of it, no redirects, answers of bounded size. */
-import type { GatewayCall } from "./gateway.ts";
+import { boundedBody } from "../../base/bounded-body.ts";
+import type { Reading } from "./gateway.ts";
 
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
@@ -7,7 +8,7 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 export async function boundedFetch(
   url: string | URL,
   init: RequestInit,
-  { signal, timeoutMs }: Pick<GatewayCall, "signal"> & { readonly timeoutMs: number },
+  { signal, timeoutMs }: Reading & { readonly timeoutMs: number },
 ): Promise<Response> {
   const reply = await fetch(url, {
     ...init,
@@ -17,22 +18,8 @@ export async function boundedFetch(
   const { status, headers } = reply;
   // A Response of one of these statuses takes no body.
   const isEmpty = status === 204 || status === 304;
-  return new Response(isEmpty ? null : await boundedBody(reply), { status, headers });
+  const body = isEmpty ? null : await boundedBody(reply.body, MAX_ANSWER_BYTES, tooLong);
+  return new Response(body, { status, headers });
 }
 
-async function boundedBody(reply: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of reply.body ?? []) {
-    length += chunk.length;
-    if (length > MAX_ANSWER_BYTES) throw new RangeError("the answer is too long");
-    chunks.push(chunk);
-  }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
-}
+const tooLong = () => new RangeError("the answer is too long");

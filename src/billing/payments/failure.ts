@@ -2,7 +2,7 @@
  * What a call that failed means for whoever made it: whether something may have happened, and whether asking again helps.
  * Texts of payment services are shown to operators, cut, without what looks like a key or the number of a card.
  */
-import { type Failure, GatewayError } from "./gateway.ts";
+import { type Failure, GatewayError, type GatewayId, type Payment } from "./gateway.ts";
 
 /** No call takes longer, unless a test says so. */
 export const CALL_TIMEOUT_MS = 10_000;
@@ -40,6 +40,12 @@ export const declined = (what: string, failure: Failure): GatewayError =>
   new GatewayError("declined", `${what}: ${shownText(failure.code)}: ${shownText(failure.message)}`, {
     failure: { ...failure, code: shownText(failure.code), message: shownText(failure.message) },
   });
+
+/** The payment of a debit. @throws GatewayError `declined` for one that failed */
+export function debited(gateway: GatewayId, payment: Payment): Payment {
+  if (payment.failure !== null) throw declined(`${gateway}: confirm a debit`, payment.failure);
+  return payment;
+}
 
 /** Errors of sockets from before the first byte was sent. */
 const UNSENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);

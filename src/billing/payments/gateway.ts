@@ -30,6 +30,9 @@ export interface GatewayCall {
   readonly signal: AbortSignal;
 }
 
+/** A call without an effect. */
+export type Reading = Pick<GatewayCall, "signal">;
+
 /** Who pays; the payment gateway shows and remembers it. */
 export interface Payer {
   readonly orgId: string;
@@ -207,19 +210,19 @@ export interface PaymentGateway {
   /** For mandates. */
   readonly mandateMethods: readonly Method[];
   createCheckout(order: CheckoutOrder, call: GatewayCall): Promise<HostedPage>;
-  readCheckout(ref: string, call: Pick<GatewayCall, "signal">): Promise<Checkout>;
+  readCheckout(ref: string, call: Reading): Promise<Checkout>;
   /** No payment may begin any more; one that has begun may still end. */
   expireCheckout(ref: string, call: GatewayCall): Promise<void>;
-  readPayment(ref: string, call: Pick<GatewayCall, "signal">): Promise<Payment>;
+  readPayment(ref: string, call: Reading): Promise<Payment>;
   /** Takes the money of an authorized payment. */
   capture(ref: string, total: Amount, call: GatewayCall): Promise<Payment>;
   refund(order: RefundOrder, call: GatewayCall): Promise<GatewayRefund>;
   /** All of a payment, also those made in the payment gateway's dashboard. */
-  refundsOf(paymentRef: string, call: Pick<GatewayCall, "signal">): Promise<readonly GatewayRefund[]>;
-  readRefund(ref: string, call: Pick<GatewayCall, "signal">): Promise<GatewayRefund>;
-  readDispute(ref: string, call: Pick<GatewayCall, "signal">): Promise<Dispute>;
+  refundsOf(paymentRef: string, call: Reading): Promise<readonly GatewayRefund[]>;
+  readRefund(ref: string, call: Reading): Promise<GatewayRefund>;
+  readDispute(ref: string, call: Reading): Promise<Dispute>;
   registerMandate(order: MandateOrder, call: GatewayCall): Promise<HostedPage>;
-  readMandate(ref: string, call: Pick<GatewayCall, "signal">): Promise<GatewayMandate>;
+  readMandate(ref: string, call: Reading): Promise<GatewayMandate>;
   cancelMandate(mandate: Pick<GatewayMandate, "ref" | "tokenRef">, call: GatewayCall): Promise<void>;
   /**
    * First act of a debit: an object that takes no money yet. Its id is stored before `confirmDebit` is called with it.
@@ -229,15 +232,15 @@ export interface PaymentGateway {
   /** Takes the money. Asked twice for one id, it takes it once. */
   confirmDebit(preparedRef: string, order: DebitOrder, call: GatewayCall): Promise<Payment>;
   /** State of a debit by the id of its preparation; undefined: it was never confirmed. */
-  readDebit(preparedRef: string, call: Pick<GatewayCall, "signal">): Promise<Payment | undefined>;
+  readDebit(preparedRef: string, call: Reading): Promise<Payment | undefined>;
   /**
    * Checks the signature over the raw bytes, and the age where the payment gateway signs a time.
    * @throws WeirError 400 `invalid_value` for a bad signature; never says what was expected
    */
   readWebhook(bytes: Buffer, header: (name: string) => string, nowMs: number): readonly Notice[];
   /** What happened in a day, oldest first, read page by page. */
-  linesOf(day: Day, call: Pick<GatewayCall, "signal">): AsyncIterable<DayLine>;
-  settlementsOf(day: Day, call: Pick<GatewayCall, "signal">): AsyncIterable<Settlement>;
+  linesOf(day: Day, call: Reading): AsyncIterable<DayLine>;
+  settlementsOf(day: Day, call: Reading): AsyncIterable<Settlement>;
 }
 
 /**

@@ -5,6 +5,9 @@
 import { z } from "zod";
 import type { Currency } from "../../base/currency.ts";
 import { LOOPBACK_HOST } from "../../base/loopback-host.ts";
+import type { RazorpayGatewayOptions } from "./razorpay/gateway.ts";
+import type { SimulatedService } from "./simulated/client.ts";
+import type { StripeGatewayOptions } from "./stripe/gateway.ts";
 
 /** Key `payments` of weir.yaml. Absent: by the secrets that are set; on loopback without any, the simulated one. */
 export const paymentsField = z
@@ -39,25 +42,10 @@ export interface PaymentSettings {
     readonly INR: "razorpay" | "simulated" | undefined;
     readonly USD: "stripe" | "simulated" | undefined;
   };
-  readonly stripe:
-    | {
-        readonly secretKey: string;
-        readonly webhookSecrets: readonly string[];
-        readonly apiBase: string | undefined;
-      }
-    | undefined;
-  readonly razorpay:
-    | {
-        readonly keyId: string;
-        readonly keySecret: string;
-        readonly webhookSecrets: readonly string[];
-        readonly apiBase: string | undefined;
-      }
-    | undefined;
+  readonly stripe: Omit<StripeGatewayOptions, "clock" | "timeoutMs"> | undefined;
+  readonly razorpay: Omit<RazorpayGatewayOptions, "clock" | "timeoutMs"> | undefined;
   /** The simulated service where it is a process of its own; undefined: the built-in one. */
-  readonly simulator:
-    | { readonly url: string; readonly key: string; readonly webhookSecret: string }
-    | undefined;
+  readonly simulator: SimulatedService | undefined;
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 
 import { z } from "zod";
+import { boundedBody } from "../../base/bounded-body.ts";
 import type { Clock } from "../../base/clock.ts";
 import { jsonIn } from "../../base/json.ts";
 import { DAY_MS } from "../../base/time.ts";
@@ -62,14 +63,8 @@ async function fetched(url: string, signal: AbortSignal): Promise<string> {
     headers: { accept: "application/json" },
   });
   if (!response.ok) throw new Error(`FX_URL answered ${response.status}`);
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > MOST_BYTES) throw new Error("FX_URL answered more than a rate");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  const tooLong = () => new Error("FX_URL answered more than a rate");
+  return (await boundedBody(response.body, MOST_BYTES, tooLong)).toString("utf8");
 }
 
 /** @param today `YYYY-MM-DD` @throws Error where the answer is no rate of a day that has begun, or not plausible */

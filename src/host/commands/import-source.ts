@@ -1,8 +1,8 @@
 /** Reads the JSON that an import names, from a file or by http(s): bounded in bytes and time. */
 import { open } from "node:fs/promises";
+import { boundedBody } from "../../base/bounded-body.ts";
 import { jsonIn } from "../../base/json.ts";
 import { nextPage } from "../../catalog/import/openrouter.ts";
-import { boundedText } from "./bounded-text.ts";
 
 export interface SourceBounds {
   readonly maxBytes: number;
@@ -54,9 +54,9 @@ async function fetched(url: URL, maxBytes: number, signal: AbortSignal): Promise
     await answer.body?.cancel();
     throw new Error(`${url.origin}${url.pathname} answers ${answer.status}`);
   }
-  if (answer.body === null) return "";
+  const tooLong = () => new Error(`${url.origin} sends more than ${maxBytes} bytes`);
   try {
-    return await boundedText(answer.body, maxBytes, `${url.origin} sends more than ${maxBytes} bytes`);
+    return (await boundedBody(answer.body, maxBytes, tooLong)).toString("utf8");
   } catch (error) {
     if ((error as Error).name === "TimeoutError")
       throw new Error(`${url.origin} cannot be read: it took too long`);
@@ -69,8 +69,10 @@ async function readBounded(path: string, { maxBytes }: SourceBounds): Promise<st
     throw new Error(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`, { cause: error });
   });
   try {
-    const pieces = file.createReadStream({ autoClose: false });
-    return await boundedText(pieces, maxBytes, `${path} is longer than ${maxBytes} bytes`);
+    const tooLong = () => new Error(`${path} is longer than ${maxBytes} bytes`);
+    return (await boundedBody(file.createReadStream({ autoClose: false }), maxBytes, tooLong)).toString(
+      "utf8",
+    );
   } finally {
     await file.close();
   }

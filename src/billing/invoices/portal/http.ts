@@ -3,6 +3,7 @@
  * simulated portal, or a service provider on a private network that speaks the same. Answers are bounded in time and bytes.
  */
 import { z } from "zod";
+import { boundedBody } from "../../../base/bounded-body.ts";
 import { jsonIn } from "../../../base/json.ts";
 import type { EInvoicePayload } from "./e-invoice.ts";
 import { type EInvoicePortal, PortalError, type Registration } from "./portal.ts";
@@ -75,7 +76,7 @@ async function ask(url: string, stop: AbortSignal, body?: object): Promise<Answe
       }),
     });
     status = response.status;
-    text = await boundedText(response);
+    text = (await boundedBody(response.body, MOST_BYTES, tooLong)).toString();
   } catch (cause) {
     throw new PortalError("unclear", "the portal did not answer", { cause });
   }
@@ -87,16 +88,7 @@ async function ask(url: string, stop: AbortSignal, body?: object): Promise<Answe
   return answer.data;
 }
 
-async function boundedText({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new Error("the answer is too long");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
+const tooLong = () => new Error("the answer is too long");
 
 function registrationOf(data: unknown): Registration {
   const read = registered.safeParse(data);

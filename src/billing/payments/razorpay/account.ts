@@ -5,7 +5,7 @@
 
 import type { z } from "zod";
 import { DAY_MS, HOUR_MS } from "../../../base/time.ts";
-import type { Day, DayLine, GatewayCall, Settlement } from "../gateway.ts";
+import type { Day, DayLine, Reading, Settlement } from "../gateway.ts";
 import type { RazorpayClient } from "./client.ts";
 import {
   amountOf,
@@ -19,7 +19,6 @@ import {
 
 const INDIA_MS = 5.5 * HOUR_MS;
 
-type Reading = Pick<GatewayCall, "signal">;
 type Razorpay = Parameters<Parameters<RazorpayClient["ask"]>[0]["run"]>[0];
 
 /** Razorpay lists the newest first, so a day is read hour by hour. */

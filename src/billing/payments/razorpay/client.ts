@@ -5,7 +5,7 @@
 import Razorpay from "razorpay";
 import { z } from "zod";
 import { answerError, declined, noAnswer, shownText, unreadable } from "../failure.ts";
-import { type GatewayCall, GatewayError } from "../gateway.ts";
+import { GatewayError, type Reading } from "../gateway.ts";
 import { failureOf } from "./failure.ts";
 
 export interface RazorpayAccount {
@@ -18,7 +18,7 @@ export interface RazorpayAccount {
 export interface RazorpayAsk<T> {
   readonly what: string;
   readonly hasEffect: boolean;
-  readonly call: Pick<GatewayCall, "signal">;
+  readonly call: Reading;
   readonly headers?: Readonly<Record<string, string>>;
   /** Every status 400 means that Razorpay said no, such as to a refund of more than is left. */
   readonly mayDecline?: boolean;

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Amount } from "../../../base/currency.ts";
-import { CALL_TIMEOUT_MS, declined } from "../failure.ts";
+import { CALL_TIMEOUT_MS, debited } from "../failure.ts";
 import {
   type Checkout,
   type CheckoutOrder,
@@ -23,6 +23,7 @@ import {
   orMissing,
   type Payment,
   type PaymentGateway,
+  type Reading,
   type RefundOrder,
   type Settlement,
 } from "../gateway.ts";
@@ -31,8 +32,6 @@ import { type RazorpayAccount, type RazorpayAsk, RazorpayClient } from "./client
 import * as entities from "./objects.ts";
 import { linkParams, registrationParams } from "./requests.ts";
 import { noticesOf } from "./webhook.ts";
-
-type Reading = Pick<GatewayCall, "signal">;
 
 export interface RazorpayGatewayOptions extends RazorpayAccount {
   /** Secrets that webhooks are signed with: two while one is rotated. */
@@ -258,7 +257,7 @@ export class RazorpayGateway implements PaymentGateway {
   /** @throws GatewayError `declined`, also where it was declined before */
   async confirmDebit(preparedRef: string, order: DebitOrder, call: GatewayCall): Promise<Payment> {
     const before = await this.readDebit(preparedRef, call);
-    if (before !== undefined) return settled(before);
+    if (before !== undefined) return debited(this.id, before);
     const [customer = "", token = ""] = order.mandate.tokenRef.split("/");
     const { total, payer, reference, description } = order;
     const made = await this.#act("confirm a debit", call, {
@@ -277,7 +276,7 @@ export class RazorpayGateway implements PaymentGateway {
           notes: { reference },
         }),
     });
-    return settled(await this.readPayment(made.razorpay_payment_id, call));
+    return debited(this.id, await this.readPayment(made.razorpay_payment_id, call));
   }
 
   async readDebit(preparedRef: string, call: Reading): Promise<Payment | undefined> {
@@ -320,10 +319,4 @@ export class RazorpayGateway implements PaymentGateway {
 /** The library puts ids into paths as they are. @throws GatewayError `missing` */
 function assertId(ref: string, what: string): void {
   if (!/^\w{1,200}$/.test(ref)) throw new GatewayError("missing", `razorpay: ${what}: no such id`);
-}
-
-/** @throws GatewayError `declined` for one that failed */
-function settled(payment: Payment): Payment {
-  if (payment.failure !== null) throw declined("razorpay: confirm a debit", payment.failure);
-  return payment;
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { jsonIn } from "../../../base/json.ts";
 import { boundedFetch } from "../bounded-fetch.ts";
 import { answerError, declined, noAnswer, unreadable } from "../failure.ts";
-import type { GatewayCall } from "../gateway.ts";
+import type { GatewayCall, Reading } from "../gateway.ts";
 
 export interface SimulatedService {
   /** Base of its API; loopback. */
@@ -19,7 +19,7 @@ export interface SimulatedRequest<T> {
   readonly path: string;
   readonly body?: unknown;
   readonly answer: z.ZodType<T>;
-  readonly call: Pick<GatewayCall, "signal"> & Partial<GatewayCall>;
+  readonly call: Reading & Partial<GatewayCall>;
   /** A status 400 is the service's decision: it said no. */
   readonly mayDecline?: boolean;
 }

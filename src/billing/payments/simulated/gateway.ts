@@ -1,7 +1,7 @@
 /** The `simulated` payment gateway: a service of the simulator on loopback, in both currencies. No money moves. */
 import type { z } from "zod";
 import { fail } from "../../../base/errors.ts";
-import { CALL_TIMEOUT_MS, declined } from "../failure.ts";
+import { CALL_TIMEOUT_MS, debited } from "../failure.ts";
 import type {
   Checkout,
   CheckoutOrder,
@@ -18,14 +18,13 @@ import type {
   Notice,
   Payment,
   PaymentGateway,
+  Reading,
   RefundOrder,
   Settlement,
 } from "../gateway.ts";
 import { checkTimedSignature, webhookJson } from "../timed-signature.ts";
 import { type Send, SimulatedClient, type SimulatedService } from "./client.ts";
 import * as answers from "./schema.ts";
-
-type Reading = Pick<GatewayCall, "signal">;
 
 export interface SimulatedGatewayOptions {
   /** Starts it, if it does not run yet. */
@@ -151,9 +150,8 @@ export class SimulatedGateway implements PaymentGateway {
   /** @throws GatewayError `declined` */
   async confirmDebit(preparedRef: string, _order: DebitOrder, call: GatewayCall): Promise<Payment> {
     const path = `/debits/${encodeURIComponent(preparedRef)}/confirm`;
-    const payment = paymentOf(await this.#post("confirm a debit", path, {}, answers.paymentAnswer, call));
-    if (payment.failure !== null) throw declined("simulated: confirm a debit", payment.failure);
-    return payment;
+    const payment = await this.#post("confirm a debit", path, {}, answers.paymentAnswer, call);
+    return debited(this.id, paymentOf(payment));
   }
 
   async readDebit(preparedRef: string, call: Reading): Promise<Payment | undefined> {
@@ -171,29 +169,23 @@ export class SimulatedGateway implements PaymentGateway {
     return [{ eventId: id, subject: subjectOf(kind, ref, reference) }];
   }
 
-  async *linesOf(day: Day, call: Reading): AsyncGenerator<DayLine> {
-    for (let skip: number | null = 0; skip !== null; ) {
-      const path: string = `/lines?${dayQuery(day)}&skip=${skip}`;
-      const page: z.output<typeof answers.linesAnswer> = await this.#get(
-        "list a day's lines",
-        path,
-        answers.linesAnswer,
-        call,
-      );
-      yield* page.data;
-      skip = page.next;
-    }
+  linesOf(day: Day, call: Reading): AsyncIterable<DayLine> {
+    return this.#pages("list a day's lines", `/lines?${dayQuery(day)}`, answers.linesAnswer, call);
   }
 
-  async *settlementsOf(day: Day, call: Reading): AsyncGenerator<Settlement> {
+  settlementsOf(day: Day, call: Reading): AsyncIterable<Settlement> {
+    return this.#pages("list settlements", `/settlements?${dayQuery(day)}`, answers.settlementsAnswer, call);
+  }
+
+  /** All members of a list, page by page. */
+  async *#pages<T>(
+    what: string,
+    path: string,
+    answer: z.ZodType<{ readonly next: number | null; readonly data: readonly T[] }>,
+    call: Reading,
+  ): AsyncGenerator<T> {
     for (let skip: number | null = 0; skip !== null; ) {
-      const path: string = `/settlements?${dayQuery(day)}&skip=${skip}`;
-      const page: z.output<typeof answers.settlementsAnswer> = await this.#get(
-        "list settlements",
-        path,
-        answers.settlementsAnswer,
-        call,
-      );
+      const page: z.output<typeof answer> = await this.#get(what, `${path}&skip=${skip}`, answer, call);
       yield* page.data;
       skip = page.next;
     }

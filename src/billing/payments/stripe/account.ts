@@ -2,20 +2,17 @@
 
 import type Stripe from "stripe";
 import { HOUR_MS } from "../../../base/time.ts";
-import type { Day, DayLine, GatewayCall, Settlement } from "../gateway.ts";
+import type { Day, DayLine, Reading, Settlement } from "../gateway.ts";
 import type { StripeClient } from "./client.ts";
 import { amountOf, idOf, msOf, referenceOf } from "./objects.ts";
 
 const PAGE = 100;
 
-type Reading = Pick<GatewayCall, "signal">;
-
 export async function* linesOf(client: StripeClient, day: Day, call: Reading): AsyncGenerator<DayLine> {
   for (let fromMs = day.fromMs; fromMs < day.toMs; fromMs += HOUR_MS) {
     const created = range({ fromMs, toMs: Math.min(fromMs + HOUR_MS, day.toMs) });
     const lines: DayLine[] = [];
-    const pages = transactions(client, { created, expand: ["data.source"] }, call);
-    for await (const transaction of pages) {
+    for await (const transaction of transactions(client, { created, expand: ["data.source"] }, call)) {
       const line = lineOf(transaction);
       if (line !== undefined) lines.push(line);
     }
@@ -26,28 +23,27 @@ export async function* linesOf(client: StripeClient, day: Day, call: Reading): A
 /** Seconds; days begin on whole ones. */
 const range = ({ fromMs, toMs }: Day) => ({ gte: Math.ceil(fromMs / 1000), lt: Math.ceil(toMs / 1000) });
 
-async function* transactions(
+/** All members of a list, newest first, page by page. */
+export async function* pages<T extends { readonly id: string }>(
   client: StripeClient,
-  query: Stripe.BalanceTransactionListParams,
+  what: string,
   { signal }: Reading,
-): AsyncGenerator<Stripe.BalanceTransaction> {
+  list: (stripe: Stripe, page: Stripe.PaginationParams) => Promise<Stripe.ApiList<T>>,
+): AsyncGenerator<T> {
   for (let after: string | undefined; ; ) {
-    const page = await client.ask({
-      what: "list balance transactions",
-      hasEffect: false,
-      call: { signal },
-      run: (stripe) =>
-        stripe.balanceTransactions.list({
-          ...query,
-          limit: PAGE,
-          ...(after !== undefined && { starting_after: after }),
-        }),
-    });
-    yield* page.data;
-    after = page.data.at(-1)?.id;
-    if (!page.has_more || after === undefined) return;
+    const page = { limit: PAGE, ...(after !== undefined && { starting_after: after }) };
+    const run = (stripe: Stripe) => list(stripe, page);
+    const { data, has_more } = await client.ask({ what, hasEffect: false, call: { signal }, run });
+    yield* data;
+    after = data.at(-1)?.id;
+    if (!has_more || after === undefined) return;
   }
 }
+
+const transactions = (client: StripeClient, query: Stripe.BalanceTransactionListParams, call: Reading) =>
+  pages(client, "list balance transactions", call, (stripe, page) =>
+    stripe.balanceTransactions.list({ ...query, ...page }),
+  );
 
 /** Undefined: of no interest, such as a payout or a fee. */
 function lineOf(transaction: Stripe.BalanceTransaction): DayLine | undefined {
@@ -83,22 +79,10 @@ export async function* settlementsOf(
   call: Reading,
 ): AsyncGenerator<Settlement> {
   const payouts: Stripe.Payout[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await client.ask({
-      what: "list payouts",
-      hasEffect: false,
-      call,
-      run: (stripe) =>
-        stripe.payouts.list({
-          created: range(day),
-          limit: PAGE,
-          ...(after !== undefined && { starting_after: after }),
-        }),
-    });
-    payouts.push(...page.data);
-    after = page.data.at(-1)?.id;
-    if (!page.has_more || after === undefined) break;
-  }
+  const all = pages(client, "list payouts", call, (stripe, page) =>
+    stripe.payouts.list({ created: range(day), ...page }),
+  );
+  for await (const payout of all) payouts.push(payout);
   for (const payout of payouts.reverse()) {
     if (ENDED_WITHOUT_MONEY.has(payout.status)) continue;
     const { id: ref, amount, currency, created } = payout;

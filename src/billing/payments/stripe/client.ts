@@ -5,7 +5,7 @@
 import Stripe from "stripe";
 import { boundedFetch } from "../bounded-fetch.ts";
 import { answerError, declined, noAnswer, unreadable } from "../failure.ts";
-import { type GatewayCall, GatewayError } from "../gateway.ts";
+import { GatewayError, type Reading } from "../gateway.ts";
 import { failureOfError } from "./failure.ts";
 
 export interface StripeAccount {
@@ -17,7 +17,7 @@ export interface StripeAccount {
 export interface StripeAsk<T> {
   readonly what: string;
   readonly hasEffect: boolean;
-  readonly call: Pick<GatewayCall, "signal">;
+  readonly call: Reading;
   /** An error of the request itself means that Stripe said no, such as to a refund of more than is left. */
   readonly isDecline?: (error: InstanceType<typeof Stripe.errors.StripeError>) => boolean;
   readonly run: (stripe: Stripe) => Promise<T>;

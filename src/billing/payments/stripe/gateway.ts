@@ -7,7 +7,7 @@ import type Stripe from "stripe";
 import type { Clock } from "../../../base/clock.ts";
 import type { Amount } from "../../../base/currency.ts";
 import { MINUTE_MS } from "../../../base/time.ts";
-import { CALL_TIMEOUT_MS, declined } from "../failure.ts";
+import { CALL_TIMEOUT_MS, debited } from "../failure.ts";
 import {
   type Checkout,
   type CheckoutOrder,
@@ -25,15 +25,14 @@ import {
   type Notice,
   type Payment,
   type PaymentGateway,
+  type Reading,
   type RefundOrder,
   type Settlement,
 } from "../gateway.ts";
-import { linesOf, settlementsOf } from "./account.ts";
+import { linesOf, pages, settlementsOf } from "./account.ts";
 import { type StripeAccount, type StripeAsk, StripeClient } from "./client.ts";
 import { amountOf, checkoutOf, disputeOf, mandateOf, paymentOf, refundOf, typeOf } from "./objects.ts";
 import { noticesOf } from "./webhook.ts";
-
-type Reading = Pick<GatewayCall, "signal">;
 
 /** Stripe ends sessions 30 minutes to a day after they began; an earlier end is asked for by `expireCheckout`. */
 const SHORTEST_MS = 30 * MINUTE_MS;
@@ -144,16 +143,13 @@ export class StripeGateway implements PaymentGateway {
   }
 
   async refundsOf(paymentRef: string, call: Reading): Promise<readonly GatewayRefund[]> {
+    assertId(paymentRef, "list refunds");
     const refunds: GatewayRefund[] = [];
-    for (let after: string | undefined; ; ) {
-      const cursor = after === undefined ? {} : { starting_after: after };
-      const page = await this.#read("list refunds", paymentRef, call, (stripe) =>
-        stripe.refunds.list({ payment_intent: paymentRef, limit: 100, ...cursor }),
-      );
-      refunds.push(...page.data.map(refundOf));
-      after = page.data.at(-1)?.id;
-      if (!page.has_more || after === undefined) return refunds.reverse();
-    }
+    const all = pages(this.#client, "list refunds", call, (stripe, page) =>
+      stripe.refunds.list({ payment_intent: paymentRef, ...page }),
+    );
+    for await (const refund of all) refunds.push(refundOf(refund));
+    return refunds.reverse();
   }
 
   async readRefund(ref: string, call: Reading): Promise<GatewayRefund> {
@@ -254,7 +250,7 @@ export class StripeGateway implements PaymentGateway {
   /** @throws GatewayError `declined`, also where it was declined before */
   async confirmDebit(preparedRef: string, _order: DebitOrder, call: GatewayCall): Promise<Payment> {
     const before = await this.#intent(preparedRef, call);
-    if (before.status !== "requires_confirmation") return settled(paymentOf(before));
+    if (before.status !== "requires_confirmation") return debited(this.id, paymentOf(before));
     const confirmed = await this.#act("confirm a debit", call, (stripe) =>
       stripe.paymentIntents.confirm(
         preparedRef,
@@ -264,7 +260,7 @@ export class StripeGateway implements PaymentGateway {
         },
       ),
     );
-    return settled(paymentOf(confirmed));
+    return debited(this.id, paymentOf(confirmed));
   }
 
   async readDebit(preparedRef: string, call: Reading): Promise<Payment | undefined> {
@@ -290,9 +286,8 @@ export class StripeGateway implements PaymentGateway {
     );
   }
 
-  /** @throws GatewayError `missing` for what cannot be an id: it never reaches a path */
   #read<T>(what: string, ref: string, { signal }: Reading, run: StripeAsk<T>["run"]): Promise<T> {
-    if (!/^\w{1,255}$/.test(ref)) throw new GatewayError("missing", `stripe: ${what}: no such id`);
+    assertId(ref, what);
     return this.#client.ask({ what, hasEffect: false, call: { signal }, run });
   }
 
@@ -310,6 +305,11 @@ export class StripeGateway implements PaymentGateway {
       ...(isDecline !== undefined && { isDecline }),
     });
   }
+}
+
+/** What cannot be an id never reaches a path. @throws GatewayError `missing` */
+function assertId(ref: string, what: string): void {
+  if (!/^\w{1,255}$/.test(ref)) throw new GatewayError("missing", `stripe: ${what}: no such id`);
 }
 
 function sessionParams(order: CheckoutOrder, endMs: number): Stripe.Checkout.SessionCreateParams {
@@ -349,10 +349,4 @@ function tokenParts(tokenRef: string): { readonly customer: string; readonly met
   if (customer === "" || method === "")
     throw new GatewayError("refused", "stripe: the mandate is not registered");
   return { customer, method };
-}
-
-/** @throws GatewayError `declined` for one that failed */
-function settled(payment: Payment): Payment {
-  if (payment.failure !== null) throw declined("stripe: confirm a debit", payment.failure);
-  return payment;
 }
