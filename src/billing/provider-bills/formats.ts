@@ -8,20 +8,29 @@ import { countOf, dayOf, microOf, nameOf, type Place, wrong } from "./values.ts"
 export const BILL_FORMATS = ["plain", "openai", "anthropic"] as const;
 export type BillFormat = (typeof BILL_FORMATS)[number];
 
-/** Null: the line does not say it. `inputTokens` is the whole prompt, cached parts included. */
-export interface BillLine {
+const FIGURES = [
+  "requests",
+  "inputTokens",
+  "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "costMicroUsd",
+] as const;
+/** Null: it is not stated. `inputTokens` is the whole prompt, cached parts included. */
+export type Figures = Readonly<Record<(typeof FIGURES)[number], number | null>>;
+
+export const figuresOf = (of: (name: keyof Figures) => number | null): Figures =>
+  Object.fromEntries(FIGURES.map((name) => [name, of(name)])) as Figures;
+
+export const NOTHING = figuresOf(() => null);
+
+export interface BillLine extends Figures {
   /** In UTC. */
   readonly day: string;
   /** Our id of the endpoint; empty where the line names the model. */
   readonly endpoint: string;
   /** As the provider names it; empty where the line is of no model. */
   readonly model: string;
-  readonly requests: number | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly cacheReadTokens: number | null;
-  readonly cacheWriteTokens: number | null;
-  readonly costMicroUsd: number | null;
 }
 
 type Field =
@@ -102,7 +111,12 @@ export function columnsOf(format: BillFormat, names: readonly string[]): Column[
 
 /** @throws WeirError 400 */
 export function lineOf(columns: readonly Column[], cells: readonly unknown[], line: number): BillLine {
-  const made: { -readonly [K in keyof BillLine]: BillLine[K] } = { ...EMPTY };
+  const made: { -readonly [K in keyof BillLine]: BillLine[K] } = {
+    day: "",
+    endpoint: "",
+    model: "",
+    ...NOTHING,
+  };
   let isFresh = false;
   columns.forEach(({ field, name }, i) => {
     const cell = cells[i];
@@ -122,18 +136,6 @@ export function lineOf(columns: readonly Column[], cells: readonly unknown[], li
     made.inputTokens = (made.inputTokens ?? 0) + (made.cacheReadTokens ?? 0) + (made.cacheWriteTokens ?? 0);
   return made;
 }
-
-const EMPTY: BillLine = {
-  day: "",
-  endpoint: "",
-  model: "",
-  requests: null,
-  inputTokens: null,
-  outputTokens: null,
-  cacheReadTokens: null,
-  cacheWriteTokens: null,
-  costMicroUsd: null,
-};
 
 const isUsd = (currency: unknown): boolean =>
   typeof currency === "string" && currency.toLowerCase() === "usd";

@@ -4,13 +4,12 @@ import { fail, WeirError } from "../../base/errors.ts";
 import * as field from "../../base/operation/fields.ts";
 import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { operation } from "../../base/operation/operation.ts";
-import { BILL_FORMATS } from "./formats.ts";
+import { BILL_FORMATS, type Figures, figuresOf } from "./formats.ts";
 import {
   BILL_KINDS,
   type BillRow,
   type ComparedBill,
   compareBill,
-  type Figures,
   type RecordedUsage,
 } from "./provider-bill.ts";
 import { readCsv, readJson } from "./reader.ts";
@@ -161,16 +160,9 @@ const figuresWire = (given: Figures): z.input<typeof figures> => ({
 });
 
 function sumOf(rows: readonly BillRow[], side: "billed" | "recorded" | "drift"): z.input<typeof figures> {
-  const sum = (name: keyof Figures): number | null => {
+  const sums = figuresOf((name) => {
     const stated = rows.flatMap((row) => row[side][name] ?? []);
     return stated.length === 0 ? null : stated.reduce((a, b) => a + b, 0);
-  };
-  return figuresWire({
-    requests: sum("requests"),
-    inputTokens: sum("inputTokens"),
-    outputTokens: sum("outputTokens"),
-    cacheReadTokens: sum("cacheReadTokens"),
-    cacheWriteTokens: sum("cacheWriteTokens"),
-    costMicroUsd: sum("costMicroUsd"),
   });
+  return figuresWire(sums);
 }

@@ -7,7 +7,7 @@
 import { fail } from "../../base/errors.ts";
 import type { MayLackCalls } from "../../base/operation/incomplete-since.ts";
 import { DAY_MS } from "../../base/time.ts";
-import type { BillLine } from "./formats.ts";
+import { type BillLine, type Figures, figuresOf, NOTHING } from "./formats.ts";
 
 /** Port: what was asked of a provider, by day (UTC), endpoint and model there; `until` is exclusive. */
 export type RecordedUsage = (
@@ -16,31 +16,15 @@ export type RecordedUsage = (
   until: string,
 ) => Promise<MayLackCalls & { readonly rows: readonly Recorded[] }>;
 
-export interface Recorded {
+export interface Recorded extends Readonly<Record<keyof Figures, number>> {
   readonly day: string;
   readonly endpointId: string;
   readonly upstreamModel: string;
-  readonly requests: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly costMicroUsd: number;
   /** Calls that used tokens at no price. */
   readonly unpriced: number;
   /** Calls whose tokens the gateway estimated. */
   readonly estimated: number;
 }
-
-const FIGURES = [
-  "requests",
-  "inputTokens",
-  "outputTokens",
-  "cacheReadTokens",
-  "cacheWriteTokens",
-  "costMicroUsd",
-] as const;
-export type Figures = Readonly<Record<(typeof FIGURES)[number], number | null>>;
 
 /**
  * `matched`: tokens agree within the tolerance. `drift`: they do not. `unbilled`: we recorded it, and the bill lacks it. `unrecorded`:
@@ -125,22 +109,7 @@ async function summed(lines: AsyncIterable<BillLine>) {
   return bill;
 }
 
-const NOTHING: Figures = {
-  requests: null,
-  inputTokens: null,
-  outputTokens: null,
-  cacheReadTokens: null,
-  cacheWriteTokens: null,
-  costMicroUsd: null,
-};
-const ZERO: Figures = {
-  requests: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  costMicroUsd: 0,
-};
+const ZERO = figuresOf(() => 0);
 
 /** @throws WeirError 400 where a sum is not exact any more */
 function plus(a: Figures, b: Figures): Figures {
@@ -150,7 +119,7 @@ function plus(a: Figures, b: Figures): Figures {
       throw fail("invalid_value", "The sums of this bill are too large to be exact.");
     return value;
   };
-  return Object.fromEntries(FIGURES.map((name) => [name, sum(a[name], b[name])])) as Figures;
+  return figuresOf((name) => sum(a[name], b[name]));
 }
 
 /** `gpt-5.4-mini-2026-03-01`, `claude-haiku-4-5@20251001` and `Claude Haiku 4.5` → names that can be compared. */
@@ -200,11 +169,10 @@ function paired(bill: Awaited<ReturnType<typeof summed>>, recorded: readonly Rec
 
 function rowOf({ day, model, billed, recorded, unpriced, estimated }: Pair, toleranceBps: number): BillRow {
   const [theirs, ours] = [billed ?? ZERO, recorded ?? ZERO];
-  const difference = (name: keyof Figures) => {
+  const drift = figuresOf((name) => {
     const [a, b] = [theirs[name], ours[name]];
     return a === null || b === null ? null : a - b;
-  };
-  const drift = Object.fromEntries(FIGURES.map((name) => [name, difference(name)])) as Figures;
+  });
   const isWithin = (name: "inputTokens" | "outputTokens"): boolean =>
     Math.abs(drift[name] ?? 0) * 10_000 <= toleranceBps * Math.max(theirs[name] ?? 0, ours[name] ?? 0);
   const kind =
