@@ -5,7 +5,7 @@
 
 import { inPaise } from "./amount.ts";
 import type { InvoiceRow, TaxedAmount } from "./invoice.ts";
-import { totalOf } from "./tax.ts";
+import { eachHead, totalOf } from "./tax.ts";
 
 export interface InrValue extends TaxedAmount {
   readonly totalMinor: number;
@@ -16,11 +16,7 @@ export function inrValue({ currency, taxableMinor, heads, rate, totalMinor }: In
   const paise = (cents: number) => inPaise(cents, rate.usdInr);
   const value = {
     taxableMinor: paise(taxableMinor),
-    heads: {
-      cgstMinor: paise(heads.cgstMinor),
-      sgstMinor: paise(heads.sgstMinor),
-      igstMinor: paise(heads.igstMinor),
-    },
+    heads: eachHead((head) => paise(heads[head])),
   };
   return { ...value, totalMinor: totalOf(value) };
 }

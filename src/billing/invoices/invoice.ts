@@ -27,6 +27,15 @@ export interface InvoiceLine {
   readonly amountMinor: number;
 }
 
+/** A line over one thing. */
+export const oneOf = (kind: LineKind, description: string, minor: number): InvoiceLine => ({
+  description,
+  kind,
+  quantity: 1,
+  unitMinor: minor,
+  amountMinor: minor,
+});
+
 /** Tax of an amount, by head. UTGST of union territories is in `sgstMinor`. */
 export interface TaxHeads {
   readonly cgstMinor: number;

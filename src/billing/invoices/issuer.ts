@@ -24,7 +24,7 @@ import type { Series } from "./series.ts";
 import { statusAfterCredit } from "./states.ts";
 import { identityOf, type SupplierFile } from "./supplier.ts";
 import type { InvoiceTables } from "./tables.ts";
-import { NO_AMOUNT, plus, shareOf, splitOf, totalOf, treatmentFor } from "./tax.ts";
+import { eachHead, NO_AMOUNT, plus, shareOf, splitOf, totalOf, treatmentFor } from "./tax.ts";
 import { invoiceIssued, invoiceWire } from "./wire.ts";
 
 export interface IssuerDeps {
@@ -55,7 +55,8 @@ export class Issuer implements InvoiceIssuer {
     const earlier = tables.byReference(order.orgId, order.reference);
     if (earlier !== undefined) return earlier;
     checkOrder(order);
-    const original = order.kind === "credit_note" ? this.#originalOf(order) : undefined;
+    const { orgId, originalId = "" } = order;
+    const original = order.kind === "credit_note" ? this.#inForce(orgId, originalId) : undefined;
     if (original !== undefined) checkCredit(original, order);
     const row = this.#rowOf(order, original);
     tables.add(row);
@@ -111,10 +112,6 @@ export class Issuer implements InvoiceIssuer {
     return supplier;
   }
 
-  #originalOf({ orgId, originalId = "" }: InvoiceOrder): InvoiceRow {
-    return this.#inForce(orgId, originalId);
-  }
-
   /** The invoice, or the one that took its place. @throws RangeError where there is none */
   #inForce(orgId: string, id: string): InvoiceRow {
     let row = this.#deps.tables.get(orgId, id);
@@ -163,11 +160,7 @@ function takenOf({ heads, credited }: InvoiceRow, reserved: TaxedAmount): TaxedA
   const sum = plus(credited, reserved);
   return {
     taxableMinor: sum.taxableMinor,
-    heads: {
-      cgstMinor: Math.min(heads.cgstMinor, sum.heads.cgstMinor),
-      sgstMinor: Math.min(heads.sgstMinor, sum.heads.sgstMinor),
-      igstMinor: Math.min(heads.igstMinor, sum.heads.igstMinor),
-    },
+    heads: eachHead((head) => Math.min(heads[head], sum.heads[head])),
   };
 }
 

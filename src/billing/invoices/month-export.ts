@@ -6,7 +6,7 @@ import { fail } from "../../base/errors.ts";
 import { type FullAnswer, raw } from "../../base/operation/answer.ts";
 import { indianMonth } from "./financial-year.ts";
 import { Gstr1 } from "./gstr1.ts";
-import { inrValue } from "./inr-value.ts";
+import { type InrValue, inrValue } from "./inr-value.ts";
 import type { InvoiceRow } from "./invoice.ts";
 import { jsonParts, slicedBody } from "./sliced-body.ts";
 import type { InvoiceTables } from "./tables.ts";
@@ -59,7 +59,7 @@ export async function monthAnswer(
 }
 
 async function* csvParts(rows: AsyncIterable<InvoiceRow>): AsyncGenerator<string> {
-  yield csvLine(CSV_COLUMNS);
+  yield csvLine(Object.keys(CELLS));
   for await (const row of rows) yield csvLine(cellsOf(row));
 }
 
@@ -90,67 +90,45 @@ async function* rowsOf(
   }
 }
 
-export const CSV_COLUMNS = [
-  "number",
-  "kind",
-  "issued_at",
-  "status",
-  "original_number",
-  "recipient",
-  "recipient_gstin",
-  "country",
-  "place_of_supply",
-  "sac",
-  "currency",
-  "taxable",
-  "cgst",
-  "sgst",
-  "igst",
-  "total",
-  "credited",
-  "fx_rate",
-  "taxable_inr",
-  "igst_inr",
-  "total_inr",
-  "irn_status",
-  "irn",
-  "reference",
-  "org_id",
-  "id",
-];
+/** What a cell is made of: a document, and its value in rupees where it has one. */
+type Cell = (row: InvoiceRow, inr: InrValue | undefined) => string;
+
+const inRupees = (minor: number | undefined): string => (minor === undefined ? "" : decimalText(minor));
+
+/** Columns, by their names. */
+const CELLS: Readonly<Record<string, Cell>> = {
+  number: (row) => row.number,
+  kind: (row) => row.kind,
+  issued_at: (row) => isoTime(row.issuedAtMs),
+  status: (row) => row.status,
+  original_number: (row) => row.original?.number ?? "",
+  recipient: (row) => row.recipient.legalName,
+  recipient_gstin: (row) => row.recipient.gstin,
+  country: (row) => row.recipient.address.country,
+  place_of_supply: (row) => row.treatment.placeOfSupply,
+  sac: sacOf,
+  currency: (row) => row.currency,
+  taxable: (row) => decimalText(row.taxableMinor),
+  cgst: (row) => decimalText(row.heads.cgstMinor),
+  sgst: (row) => decimalText(row.heads.sgstMinor),
+  igst: (row) => decimalText(row.heads.igstMinor),
+  total: (row) => decimalText(row.totalMinor),
+  credited: (row) => decimalText(row.creditedMinor),
+  fx_rate: (row) => row.rate.usdInr,
+  taxable_inr: (_, inr) => inRupees(inr?.taxableMinor),
+  igst_inr: (_, inr) => inRupees(inr?.heads.igstMinor),
+  total_inr: (_, inr) => inRupees(inr?.totalMinor),
+  irn_status: (row) => row.irnStatus,
+  irn: (row) => row.irn,
+  reference: (row) => row.reference.id,
+  org_id: (row) => row.orgId,
+  id: (row) => row.id,
+};
 
 function cellsOf(row: InvoiceRow): string[] {
-  const { heads, recipient, treatment } = row;
   const hasInr = row.currency === "INR" || row.supplier.gstin !== "";
-  const inr = inrValue(row);
-  return [
-    row.number,
-    row.kind,
-    isoTime(row.issuedAtMs),
-    row.status,
-    row.original?.number ?? "",
-    recipient.legalName,
-    recipient.gstin,
-    recipient.address.country,
-    treatment.placeOfSupply,
-    sacOf(row),
-    row.currency,
-    decimalText(row.taxableMinor),
-    decimalText(heads.cgstMinor),
-    decimalText(heads.sgstMinor),
-    decimalText(heads.igstMinor),
-    decimalText(row.totalMinor),
-    decimalText(row.creditedMinor),
-    row.rate.usdInr,
-    ...(hasInr
-      ? [decimalText(inr.taxableMinor), decimalText(inr.heads.igstMinor), decimalText(inr.totalMinor)]
-      : ["", "", ""]),
-    row.irnStatus,
-    row.irn,
-    row.reference.id,
-    row.orgId,
-    row.id,
-  ];
+  const inr = hasInr ? inrValue(row) : undefined;
+  return Object.values(CELLS).map((cell) => cell(row, inr));
 }
 
 /** RFC 4180. A cell that a spreadsheet would take for a formula begins with an apostrophe. */

@@ -13,7 +13,14 @@ const WHOLE_BPS = 10_000n;
 /** Union territories without a legislature: UTGST takes the place of SGST (UTGST Act, section 1). */
 const UNION_TERRITORIES: ReadonlySet<string> = new Set(["04", "26", "31", "35", "38"]);
 
-export const NO_HEADS: TaxHeads = Object.freeze({ cgstMinor: 0, sgstMinor: 0, igstMinor: 0 });
+/** Tax by head, each reckoned in the same way. */
+export const eachHead = (minorOf: (head: keyof TaxHeads) => number): TaxHeads => ({
+  cgstMinor: minorOf("cgstMinor"),
+  sgstMinor: minorOf("sgstMinor"),
+  igstMinor: minorOf("igstMinor"),
+});
+
+export const NO_HEADS: TaxHeads = Object.freeze(eachHead(() => 0));
 export const NO_AMOUNT: TaxedAmount = Object.freeze({ taxableMinor: 0, heads: NO_HEADS });
 
 /** What a treatment depends on, of the supplier. */
@@ -82,11 +89,7 @@ export const totalOf = ({ taxableMinor, heads }: TaxedAmount): number => taxable
 export function plus(one: TaxedAmount, other: TaxedAmount): TaxedAmount {
   const sum = {
     taxableMinor: one.taxableMinor + other.taxableMinor,
-    heads: {
-      cgstMinor: one.heads.cgstMinor + other.heads.cgstMinor,
-      sgstMinor: one.heads.sgstMinor + other.heads.sgstMinor,
-      igstMinor: one.heads.igstMinor + other.heads.igstMinor,
-    },
+    heads: eachHead((head) => one.heads[head] + other.heads[head]),
   };
   assertAmount(totalOf(sum));
   return sum;
@@ -105,12 +108,11 @@ export function shareOf(original: TaxedAmount, already: TaxedAmount, partTaxable
     const left = original.taxableMinor - already.taxableMinor;
     throw new RangeError(`a part of ${partTaxableMinor} of an invoice of which ${left} is left`);
   }
-  const share = (head: keyof TaxHeads): number => {
+  return eachHead((head) => {
     const whole = original.heads[head];
     const due = proportion(whole, upTo, original.taxableMinor);
     return Math.min(Math.max(0, due - already.heads[head]), whole - already.heads[head]);
-  };
-  return { cgstMinor: share("cgstMinor"), sgstMinor: share("sgstMinor"), igstMinor: share("igstMinor") };
+  });
 }
 
 /**
@@ -127,11 +129,7 @@ export function splitOf(
   assertAmount(partTotalMinor);
   const left = {
     taxableMinor: original.taxableMinor - already.taxableMinor,
-    heads: {
-      cgstMinor: original.heads.cgstMinor - already.heads.cgstMinor,
-      sgstMinor: original.heads.sgstMinor - already.heads.sgstMinor,
-      igstMinor: original.heads.igstMinor - already.heads.igstMinor,
-    },
+    heads: eachHead((head) => original.heads[head] - already.heads[head]),
   };
   if (left.taxableMinor <= 0 || partTotalMinor === 0 || partTotalMinor > totalOf(left)) return undefined;
   if (partTotalMinor === totalOf(left)) return left;

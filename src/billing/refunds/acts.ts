@@ -16,7 +16,7 @@ import type { Trail } from "../../store/events/trail.ts";
 import { type JobEnding, type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
 import { type DisputeTable, takeDisputed } from "../disputes/dispute.ts";
-import type { InvoiceIssuer, InvoiceOrder, TaxedAmount } from "../invoices/invoice.ts";
+import { type InvoiceIssuer, type InvoiceOrder, oneOf, type TaxedAmount } from "../invoices/invoice.ts";
 import { NO_AMOUNT, plus, taxOf } from "../invoices/tax.ts";
 import {
   GatewayError,
@@ -282,15 +282,7 @@ function noteOrder({ invoices }: RefundDeps, row: RefundRow, { invoiceId, quote 
     reference: { type: "refund", id: row.id },
     kind: "credit_note",
     currency: row.currency,
-    lines: [
-      {
-        description: "Refund of prepaid credit for AI model inference",
-        kind: "credits",
-        quantity: 1,
-        unitMinor: row.amountMinor,
-        amountMinor: row.amountMinor,
-      },
-    ],
+    lines: [oneOf("credits", "Refund of prepaid credit for AI model inference", row.amountMinor)],
     taxableMinor: row.amountMinor,
     heads: isOther ? heads : row.heads,
     treatment,

@@ -7,12 +7,13 @@ import { type Currency, moneyText } from "../../base/currency.ts";
 import type { Plan } from "../../base/plan.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import { indianDay } from "../invoices/financial-year.ts";
-import type {
-  InvoiceIssuer,
-  InvoiceLine,
-  InvoiceOrder,
-  InvoiceRate,
-  InvoiceRow,
+import {
+  type InvoiceIssuer,
+  type InvoiceLine,
+  type InvoiceOrder,
+  type InvoiceRate,
+  type InvoiceRow,
+  oneOf,
 } from "../invoices/invoice.ts";
 import { NO_AMOUNT } from "../invoices/tax.ts";
 import type { FxTable } from "../rates/fx-table.ts";
@@ -96,14 +97,6 @@ function statement(org: OrgRow, { refId, fee, lines, plan, period }: FeeOrder): 
   };
 }
 
-const line = (kind: InvoiceLine["kind"], description: string, minor: number): InvoiceLine => ({
-  kind,
-  description,
-  quantity: 1,
-  unitMinor: minor,
-  amountMinor: minor,
-});
-
 const including = (microUsd: number, endMs: number): string =>
   microUsd === 0
     ? ""
@@ -116,7 +109,7 @@ export const monthLines = (
   { startMs, endMs }: Omit<Period, "month">,
   includedMicroUsd: number,
 ): InvoiceLine[] => [
-  line(
+  oneOf(
     "plan",
     `Plan ${plan.name}, ${indianDay(startMs)} to ${indianDay(endMs)}${including(includedMicroUsd, endMs)}`,
     minor,
@@ -134,6 +127,6 @@ export function changeLines(
   const share = `${(bps / 100).toFixed(2)} % of the month`;
   const part = `Plan ${plan.name}, ${indianDay(nowMs)} to ${indianDay(endMs)}, ${share}${including(includedMicroUsd, endMs)}`;
   const paid = bpsOf(prices.paidMinor, bps);
-  const lines = [line("proration", part, bpsOf(prices.newMinor, bps))];
-  return paid === 0 ? lines : [...lines, line("proration", `Paid for already, ${share}`, -paid)];
+  const lines = [oneOf("proration", part, bpsOf(prices.newMinor, bps))];
+  return paid === 0 ? lines : [...lines, oneOf("proration", `Paid for already, ${share}`, -paid)];
 }

@@ -8,7 +8,7 @@ import { moneyText } from "../../base/currency.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { CreditLots } from "../../credits/ledger/lots.ts";
 import type { Trail } from "../../store/events/trail.ts";
-import type { InvoiceIssuer, InvoiceOrder } from "../invoices/invoice.ts";
+import { type InvoiceIssuer, type InvoiceOrder, oneOf } from "../invoices/invoice.ts";
 import { MISFITS, type ParkedPayments, type ParkedReason } from "../parked.ts";
 import type { Checkout, Failure, GatewayId, Payment } from "../payments/gateway.ts";
 import { isPossible } from "../state-moves.ts";
@@ -120,15 +120,7 @@ function invoiceOrder({ id, orgId, quote }: TopupRow): InvoiceOrder {
     rate,
     reference: { type: "topup", id },
     kind: "payment",
-    lines: [
-      {
-        description: `Prepaid credit of ${credit} for AI model inference`,
-        kind: "credits",
-        quantity: 1,
-        unitMinor: amountMinor,
-        amountMinor,
-      },
-    ],
+    lines: [oneOf("credits", `Prepaid credit of ${credit} for AI model inference`, amountMinor)],
     taxableMinor: amountMinor,
     topupId: id,
   };

@@ -1,6 +1,6 @@
 /** The two orders of a correction: a credit note over what is left of an invoice, and an invoice over the same with another GSTIN. */
 import type { BillingAddress } from "../../../account/org.ts";
-import type { InvoiceOrder, InvoiceRow, Recipient, TaxTreatment } from "../invoice.ts";
+import { type InvoiceOrder, type InvoiceRow, oneOf, type Recipient, type TaxTreatment } from "../invoice.ts";
 import { headsOf, shareOf } from "../tax.ts";
 
 export function correctedOrders(
@@ -20,16 +20,13 @@ export function correctedOrders(
     rate: row.rate,
     ...(row.topupId !== undefined && { topupId: row.topupId }),
   };
-  const line = (description: string, kind: "credits" | "adjustment") => [
-    { description, kind, quantity: 1, unitMinor: leftMinor, amountMinor: leftMinor },
-  ];
   return {
     note: {
       ...common,
       kind: "credit_note",
       reference: { type: "correction", id: `${ticketId}:credit_note` },
       originalId: row.id,
-      lines: line(`Correction of ${row.number}: issued anew to GSTIN ${gstin}`, "adjustment"),
+      lines: [oneOf("adjustment", `Correction of ${row.number}: issued anew to GSTIN ${gstin}`, leftMinor)],
       heads: shareOf(row, row.credited, leftMinor),
       treatment: row.treatment,
       recipient: row.recipient,
@@ -41,7 +38,7 @@ export function correctedOrders(
       lines:
         row.credited.taxableMinor === 0
           ? row.lines
-          : line(`What is left of ${row.number}, issued anew`, "credits"),
+          : [oneOf("credits", `What is left of ${row.number}, issued anew`, leftMinor)],
       heads: headsOf(treatment, leftMinor),
       treatment,
       recipient,

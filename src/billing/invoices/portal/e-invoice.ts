@@ -6,7 +6,7 @@ import { ABROAD, stateName } from "../../../account/fields/gst-states.ts";
 import { rupees } from "../amount.ts";
 import { indianDate } from "../financial-year.ts";
 import { inrValue, splitBy } from "../inr-value.ts";
-import type { InvoiceLine, InvoiceRow } from "../invoice.ts";
+import { type InvoiceLine, type InvoiceRow, oneOf } from "../invoice.ts";
 
 export type SupplyType = "B2B" | "SEZWP" | "SEZWOP" | "EXPWP" | "EXPWOP";
 
@@ -165,13 +165,8 @@ function itemsOf(row: InvoiceRow): Item[] {
   });
 }
 
-const oneLine = ({ lines, taxableMinor }: InvoiceRow): InvoiceLine => ({
-  description: lines[0]?.description ?? "",
-  kind: "adjustment",
-  quantity: 1,
-  unitMinor: taxableMinor,
-  amountMinor: taxableMinor,
-});
+const oneLine = ({ lines, taxableMinor }: InvoiceRow): InvoiceLine =>
+  oneOf("adjustment", lines[0]?.description ?? "", taxableMinor);
 
 /** The schema takes no quotation mark and no backslash, and three characters at least. */
 function clipped(text: string, most: number): string {
