@@ -46,55 +46,45 @@ export const endingOfMandates = (deps: MoneyErasureDeps): ErasureStep => ({
 export function moneyErasure(deps: MoneyErasureDeps): ErasureStep[] {
   const { mandates, topups, refunds, subscriptions } = deps;
   return [
-    {
-      name: "mandates",
-      walk: (orgId, most, after) =>
-        walked(mandates.of(orgId, after as string | undefined), most, (row) => {
-          const bare = bareMandate(row);
-          if (bare === undefined) return;
-          // It may have been given up there before: nobody could name what is debited any more.
-          endAtGateway(deps, row);
-          mandates.forgetKey(row);
-          mandates.put(bare);
-        }),
-    },
-    {
-      name: "top-ups",
-      walk: (orgId, most, after) =>
-        walked(topups.of(orgId, after as string | undefined), most, (row) => {
-          const bare = bareTopup(row, deps.clock.now());
-          if (bare === undefined) return;
-          topups.forgetKey(row);
-          topups.put(bare);
-        }),
-    },
-    {
-      name: "refunds",
-      walk: (orgId, most, after) =>
-        walked(refunds.of(orgId, after as string | undefined), most, (row) => {
-          const bare = bareRefund(row);
-          if (bare === undefined) return;
-          refunds.forgetKey(row);
-          refunds.put(bare);
-        }),
-    },
+    bared("mandates", mandates, (row) => {
+      const bare = bareMandate(row);
+      // It may have been given up there before: nobody could name what is debited any more.
+      if (bare !== undefined) endAtGateway(deps, row);
+      return bare;
+    }),
+    bared("top-ups", topups, (row) => bareTopup(row, deps.clock.now())),
+    bared("refunds", refunds, bareRefund),
     { name: "changes of plans", erase: (orgId, most) => subscriptions.eraseKeys(orgId, most) },
   ];
 }
 
-/** @param rows strictly behind the position, read lazily @returns where to go on; undefined: that was all */
-function walked<R extends { readonly id: string }>(
-  rows: Iterable<R>,
-  most: number,
-  look: (row: R) => void,
-): Position | undefined {
-  let left = most;
-  for (const row of rows) {
-    look(row);
-    if (--left === 0) return row.id;
-  }
-  return undefined;
+interface KeyedRows<R> {
+  /** Strictly behind a row, read lazily. */
+  of(orgId: string, before?: string): Iterable<R>;
+  forgetKey(row: R): void;
+  put(row: R): void;
 }
+
+/** @param bareOf the row without what a person or a client wrote; undefined where it has nothing of it */
+const bared = <R extends { readonly id: string }>(
+  name: string,
+  rows: KeyedRows<R>,
+  bareOf: (row: R) => R | undefined,
+): ErasureStep => ({
+  name,
+  walk(orgId, most, after): Position | undefined {
+    let left = most;
+    for (const row of rows.of(orgId, after as string | undefined)) {
+      const bare = bareOf(row);
+      if (bare !== undefined) {
+        rows.forgetKey(row);
+        rows.put(bare);
+      }
+      if (--left === 0) return row.id;
+    }
+    return undefined;
+  },
+});
 
 /** The id of the registration stays: it debits nothing by itself, and a late approval of its page is found by it, and ended. */
 const bareMandate = (row: MandateRow): MandateRow | undefined =>

@@ -133,10 +133,7 @@ export function leaveToRefunds(
     const amountMicroUsd = Math.min(over, row.takenMicroUsd);
     if (amountMicroUsd <= 0) return;
     over -= amountMicroUsd;
-    const moves = row.moves + 1;
-    const refId = `${row.ref}:${moves}`;
-    book.post(topup.orgId, { kind: "dispute_reversal", amountMicroUsd, refType: "dispute", refId });
-    disputes.put({ ...row, moves, takenMicroUsd: row.takenMicroUsd - amountMicroUsd });
+    disputes.put(giveBack({ book }, topup, row, amountMicroUsd));
   }
 }
 
@@ -156,18 +153,22 @@ function claim({ book, disputes }: Claiming, topup: TopupRow, row: DisputeRow): 
   return { ...row, moves, takenMicroUsd: row.takenMicroUsd + more };
 }
 
-/** Posts the withdrawal of credit, or its return. */
-function move(deps: DisputeDeps, topup: TopupRow, row: DisputeRow, isAway: boolean): DisputeRow {
-  if (isAway) return claim(deps, topup, row);
+/** Posts the return of credit. */
+function giveBack(
+  { book }: Pick<DisputeDeps, "book">,
+  { orgId }: TopupRow,
+  row: DisputeRow,
+  amountMicroUsd: number,
+): DisputeRow {
   const moves = row.moves + 1;
-  deps.book.post(topup.orgId, {
-    kind: "dispute_reversal",
-    refType: "dispute",
-    refId: `${row.ref}:${moves}`,
-    amountMicroUsd: row.takenMicroUsd,
-  });
-  return { ...row, moves, takenMicroUsd: 0 };
+  const refId = `${row.ref}:${moves}`;
+  book.post(orgId, { kind: "dispute_reversal", amountMicroUsd, refType: "dispute", refId });
+  return { ...row, moves, takenMicroUsd: row.takenMicroUsd - amountMicroUsd };
 }
+
+/** Posts the withdrawal of credit, or its return. */
+const move = (deps: DisputeDeps, topup: TopupRow, row: DisputeRow, isAway: boolean): DisputeRow =>
+  isAway ? claim(deps, topup, row) : giveBack(deps, topup, row, row.takenMicroUsd);
 
 function parkWarning(
   { parked, clock }: DisputeDeps,

@@ -4,7 +4,13 @@
  */
 
 import { type DisputeDeps, followDispute } from "../disputes/dispute.ts";
-import { type GatewayId, type Notice, orMissing, type PaymentGateway } from "../payments/gateway.ts";
+import {
+  type GatewayId,
+  type Notice,
+  orMissing,
+  type Payment,
+  type PaymentGateway,
+} from "../payments/gateway.ts";
 import type { NoticeEnding } from "../payments/inbound.ts";
 import { type ForeignRefundDeps, followListed, followRefund } from "../refunds/foreign-refunds.ts";
 import { settle } from "../topups/settlement.ts";
@@ -33,8 +39,10 @@ export async function onNotice(
   const { kind, ref, reference } = subject;
   if (kind === "mandate") return await deps.onMandate(gateway, ref, signal);
   if (kind === "checkout") return await onCheckout(deps, gatewayId, ref, reference, signal);
-  if (kind === "dispute") return await onDispute(deps, gateway, ref, signal);
-  if (kind === "refund") return await onRefund(deps, gateway, ref, signal);
+  if (kind === "dispute")
+    return await afterPayment(deps, gateway, gateway.readDispute(ref, { signal }), signal, followDispute);
+  if (kind === "refund")
+    return await afterPayment(deps, gateway, gateway.readRefund(ref, { signal }), signal, followRefund);
   return await onPayment(deps, gateway, ref, reference, signal);
 }
 
@@ -77,50 +85,27 @@ async function onPayment(
   };
 }
 
-async function onRefund(
-  deps: NoticeDeps,
-  gateway: PaymentGateway,
-  ref: string,
-  signal: AbortSignal,
-): Promise<NoticeEnding | undefined> {
-  const refund = await orMissing(gateway.readRefund(ref, { signal }));
-  if (refund === undefined) return undefined;
-  return await afterPayment(deps, gateway, refund.paymentRef, signal, (topupId) =>
-    followRefund(deps, topupId, refund),
-  );
-}
-
-async function onDispute(
-  deps: NoticeDeps,
-  gateway: PaymentGateway,
-  ref: string,
-  signal: AbortSignal,
-): Promise<NoticeEnding | undefined> {
-  const dispute = await orMissing(gateway.readDispute(ref, { signal }));
-  if (dispute === undefined) return undefined;
-  return await afterPayment(deps, gateway, dispute.paymentRef, signal, (topupId) =>
-    followDispute(deps, topupId, dispute),
-  );
-}
-
 /**
- * Follows what became of a payment; one that is not credited yet is credited first, for webhooks come in any order. Refunds and
- * disputes of a second payment of a top-up are no business of its credit.
+ * Follows a refund or a dispute of a payment. A payment that is not credited yet is credited first, for webhooks come in any
+ * order. Refunds and disputes of a second payment of a top-up are no business of its credit.
  */
-async function afterPayment(
+async function afterPayment<T extends { readonly paymentRef: string }>(
   deps: NoticeDeps,
   gateway: PaymentGateway,
-  paymentRef: string,
+  reading: Promise<T>,
   signal: AbortSignal,
-  follow: (topupId: string) => void,
-): Promise<NoticeEnding> {
+  follow: (deps: NoticeDeps, topupId: string, read: T) => void,
+): Promise<NoticeEnding | undefined> {
+  const read = await orMissing(reading);
+  if (read === undefined) return undefined;
+  const { paymentRef } = read;
   const isKnown = deps.topups.ofPayment(gateway.id, paymentRef) !== undefined;
   const first = isKnown ? undefined : await onPayment(deps, gateway, paymentRef, "", signal);
   return {
     act() {
       first?.act?.();
       const topup = deps.topups.ofPayment(gateway.id, paymentRef);
-      if (topup !== undefined) follow(topup.id);
+      if (topup !== undefined) follow(deps, topup.id, read);
     },
     // The first reading knows the org of a top-up's second payment.
     orgId: () => deps.topups.ofPayment(gateway.id, paymentRef)?.orgId ?? first?.orgId?.(),
@@ -131,11 +116,7 @@ async function afterPayment(
 function parkUnknown(
   { parked, clock }: NoticeDeps,
   gateway: GatewayId,
-  {
-    ref,
-    reference,
-    total,
-  }: { ref: string; reference: string; total: { currency: "INR" | "USD"; minor: number } },
+  { ref, reference, total }: Payment,
 ): void {
   const detail =
     reference === "" ? "A payment without our reference" : `A payment of the unknown ${reference}`;

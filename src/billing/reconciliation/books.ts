@@ -17,7 +17,7 @@ import type { RefundTables } from "../refunds/tables.ts";
 import type { TopupTables } from "../topups/tables.ts";
 import { isPaid, type TopupRow } from "../topups/topup.ts";
 import type { DayOf } from "./gateway-day.ts";
-import { eachRow, type Found, type Notes } from "./notes.ts";
+import { aboutRefund, aboutTopup, eachRow, type Found, type Notes } from "./notes.ts";
 
 export interface OwnBooks {
   readonly topups: TopupTables;
@@ -74,42 +74,24 @@ function leaveOut(error: unknown, notes: Notes): void {
   notes.isComplete = false;
 }
 
-const parkedFound = ({
-  gateway,
-  ref,
-  orgId,
-  topupId,
-  currency,
-  minor,
-  reason,
-  detail,
-}: ParkedRow): Found => ({
+const parkedFound = (row: ParkedRow): Found => ({
   kind: "parked_open",
   state: "parked",
-  gateway,
-  ref,
-  orgId,
-  topupId,
-  subjectId: topupId,
-  currency,
-  minor,
-  detail: `${reason}: ${detail}`,
+  gateway: row.gateway,
+  ref: row.ref,
+  orgId: row.orgId,
+  topupId: row.topupId,
+  subjectId: row.topupId,
+  currency: row.currency,
+  minor: row.minor,
+  detail: `${row.reason}: ${row.detail}`,
 });
 
 function topupOfDay({ ledger, invoices }: OwnBooks, row: TopupRow, notes: Notes): void {
   const { id, orgId, quote } = row;
   const total = { currency: quote.currency, minor: quote.totalMinor };
   notes.sum("topups", total, row.feeMinor);
-  const of = (kind: Found["kind"], detail: string): Found => ({
-    kind,
-    gateway: row.gateway,
-    ref: row.paymentRef,
-    orgId,
-    topupId: id,
-    subjectId: id,
-    ...total,
-    detail,
-  });
+  const of = aboutTopup(row);
   const entry = ledger.byReference(orgId, "topup", id);
   if (quote.creditsMicroUsd > 0 && entry === undefined)
     notes.add(of("no_ledger_entry", `${quote.creditsMicroUsd} micro-USD are not in the ledger`));
@@ -125,17 +107,7 @@ function topupOfDay({ ledger, invoices }: OwnBooks, row: TopupRow, notes: Notes)
 function refundOfDay({ ledger, invoices }: OwnBooks, row: RefundRow, notes: Notes): void {
   const { id, orgId, currency, totalMinor: minor, creditsMicroUsd } = row;
   notes.sum("refunds", { currency, minor });
-  const of = (kind: Found["kind"], detail: string): Found => ({
-    kind,
-    gateway: row.gateway,
-    ref: row.gatewayRef || id,
-    orgId,
-    topupId: row.topupId,
-    subjectId: id,
-    currency,
-    minor,
-    detail,
-  });
+  const of = aboutRefund(row);
   const entry = ledger.byReference(orgId, "refund", id);
   if (creditsMicroUsd > 0 && entry === undefined)
     notes.add(of("no_ledger_entry", `${-creditsMicroUsd} micro-USD are not in the ledger`));

@@ -13,33 +13,26 @@ interface KindRow {
   readonly meaning: string;
 }
 
+const fault = (meaning: string): KindRow => ({ level: "fault", meaning });
+
 export const FINDING_KINDS = {
-  paid_not_credited: {
-    level: "fault",
-    meaning: "The payment gateway took money, and no credit was given for it",
-  },
-  credited_not_paid: {
-    level: "fault",
-    meaning: "Credit was given, and the payment gateway has no such payment",
-  },
-  amount_differs: { level: "fault", meaning: "Two books have the same thing with different amounts" },
-  refund_unknown: { level: "fault", meaning: "The payment gateway refunded what is no settled refund here" },
-  refund_missing: { level: "fault", meaning: "A refund is settled here, and the payment gateway made none" },
-  dispute_unknown: { level: "fault", meaning: "The payment gateway has a dispute that is not known here" },
-  no_ledger_entry: { level: "fault", meaning: "A top-up, refund or dispute has no entry in the ledger" },
-  ledger_without_topup: { level: "fault", meaning: "The ledger has a top-up that was never paid" },
-  ledger_without_refund: { level: "fault", meaning: "The ledger has a refund that nobody asked for" },
-  no_invoice: { level: "fault", meaning: "A paid top-up has no invoice" },
-  no_credit_note: { level: "fault", meaning: "A settled refund has no credit note" },
-  invoice_without_payment: {
-    level: "fault",
-    meaning: "An invoice or credit note documents what was never paid or refunded",
-  },
-  series_gap: { level: "fault", meaning: "Numbers of a series are missing or used twice" },
-  balance_not_sum: { level: "fault", meaning: "An org's balance is not the sum of its ledger" },
-  parked_open: { level: "fault", meaning: "A parked payment waits for an operator" },
+  paid_not_credited: fault("The payment gateway took money, and no credit was given for it"),
+  credited_not_paid: fault("Credit was given, and the payment gateway has no such payment"),
+  amount_differs: fault("Two books have the same thing with different amounts"),
+  refund_unknown: fault("The payment gateway refunded what is no settled refund here"),
+  refund_missing: fault("A refund is settled here, and the payment gateway made none"),
+  dispute_unknown: fault("The payment gateway has a dispute that is not known here"),
+  no_ledger_entry: fault("A top-up, refund or dispute has no entry in the ledger"),
+  ledger_without_topup: fault("The ledger has a top-up that was never paid"),
+  ledger_without_refund: fault("The ledger has a refund that nobody asked for"),
+  no_invoice: fault("A paid top-up has no invoice"),
+  no_credit_note: fault("A settled refund has no credit note"),
+  invoice_without_payment: fault("An invoice or credit note documents what was never paid or refunded"),
+  series_gap: fault("Numbers of a series are missing or used twice"),
+  balance_not_sum: fault("An org's balance is not the sum of its ledger"),
+  parked_open: fault("A parked payment waits for an operator"),
   fee_differs: { level: "info", meaning: "The payment gateway's fee is not what it said when it was paid" },
-} as const satisfies Record<string, KindRow>;
+} satisfies Record<string, KindRow>;
 export type FindingKind = keyof typeof FINDING_KINDS;
 const KIND_NAMES = Object.keys(FINDING_KINDS) as FindingKind[];
 

@@ -21,7 +21,7 @@ import type { RefundRow } from "../refunds/refund.ts";
 import type { RefundTables } from "../refunds/tables.ts";
 import type { TopupTables } from "../topups/tables.ts";
 import { isPaid, type TopupRow } from "../topups/topup.ts";
-import { eachRow, type Found, type Notes } from "./notes.ts";
+import { aboutRefund, aboutTopup, eachRow, type Found, type Notes } from "./notes.ts";
 
 export type Subject = Exclude<Notice["subject"], { kind: "none" }>;
 
@@ -284,17 +284,7 @@ async function isThere(
   signal: AbortSignal,
 ): Promise<Found | undefined> {
   const { currency, totalMinor: minor } = row.quote;
-  const of = (kind: Found["kind"], detail: string): Found => ({
-    kind,
-    gateway: gateway.id,
-    ref: row.paymentRef,
-    orgId: row.orgId,
-    topupId: row.id,
-    subjectId: row.id,
-    currency,
-    minor,
-    detail,
-  });
+  const of = aboutTopup(row);
   const payment = await orMissing(gateway.readPayment(row.paymentRef, { signal }));
   if (payment === undefined) return of("credited_not_paid", "The payment gateway does not know the payment");
   const { state, total } = payment;
@@ -310,17 +300,7 @@ async function isRefunded(
 ): Promise<Found | undefined> {
   const made = await orMissing(gateway.refundsOf(row.paymentRef, { signal }));
   const one = made?.find(({ ref }) => ref === row.gatewayRef);
-  const of = (kind: Found["kind"], detail: string): Found => ({
-    kind,
-    gateway: gateway.id,
-    ref: row.gatewayRef || row.id,
-    orgId: row.orgId,
-    topupId: row.topupId,
-    subjectId: row.id,
-    currency: row.currency,
-    minor: row.totalMinor,
-    detail,
-  });
+  const of = aboutRefund(row);
   if (one?.state !== "refunded") {
     const state = one === undefined ? "does not know it" : `says that it is ${one.state}`;
     return of("refund_missing", `The payment gateway ${state}`);

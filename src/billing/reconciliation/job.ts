@@ -36,13 +36,10 @@ export function nextNight(nowMs: number): number {
   return tonight > nowMs ? tonight : tonight + DAY_MS;
 }
 
-export const reconciler = ({
-  reconciliation,
-  clock,
-}: {
-  readonly reconciliation: Reconciliation;
-  readonly clock: Clock;
-}): JobHandler<Record<string, never>> => ({
+export const reconciler = (
+  reconciliation: Reconciliation,
+  clock: Clock,
+): JobHandler<Record<string, never>> => ({
   async run(_payload, { signal }) {
     for (const day of missedDays(reconciliation)) await reconciliation.run(day, signal);
     return { againAtMs: nextNight(clock.now()) };

@@ -1,5 +1,7 @@
 /** What a run of reconciliation notes while it reads: findings once each, sums, and when to let others run. */
 import type { Amount, Currency } from "../../base/currency.ts";
+import type { RefundRow } from "../refunds/refund.ts";
+import type { TopupRow } from "../topups/topup.ts";
 import {
   type Finding,
   type FindingKind,
@@ -17,6 +19,36 @@ const MOST_LISTED = 1_000;
 const ROWS_A_TURN = 50;
 
 export type Found = Omit<Finding, "state"> & Partial<Pick<Finding, "state">>;
+
+/** Findings about a top-up. */
+export const aboutTopup =
+  ({ id, orgId, gateway, paymentRef, quote }: TopupRow) =>
+  (kind: FindingKind, detail: string): Found => ({
+    kind,
+    gateway,
+    ref: paymentRef,
+    orgId,
+    topupId: id,
+    subjectId: id,
+    currency: quote.currency,
+    minor: quote.totalMinor,
+    detail,
+  });
+
+/** Findings about a refund. */
+export const aboutRefund =
+  ({ id, orgId, topupId, gateway, gatewayRef, currency, totalMinor: minor }: RefundRow) =>
+  (kind: FindingKind, detail: string): Found => ({
+    kind,
+    gateway,
+    ref: gatewayRef || id,
+    orgId,
+    topupId,
+    subjectId: id,
+    currency,
+    minor,
+    detail,
+  });
 
 /** A finding, and how to look again and put it right. */
 export interface Held {

@@ -55,7 +55,7 @@ export function openReconciliation(ports: ReconciliationPorts): OpenReconciliati
   return {
     reconciliation,
     async handleJobs(): Promise<void> {
-      jobs.handle(reconcile, reconciler({ reconciliation, clock }));
+      jobs.handle(reconcile, reconciler(reconciliation, clock));
       await store.act(() => jobs.enqueue(reconcile, reconcileOrder(clock.now())), { isOwed: true });
     },
     figures() {

@@ -19,8 +19,6 @@ import { Notes } from "./notes.ts";
 const KEPT_DAYS = 400;
 
 export interface ReconciliationDeps extends Omit<GatewayBooks, "invoices" | "ledger">, OwnBooks {
-  readonly invoices: OwnBooks["invoices"];
-  readonly ledger: OwnBooks["ledger"];
   readonly store: Store;
   readonly clock: Clock;
   /** Told of a run that leaves faults. */

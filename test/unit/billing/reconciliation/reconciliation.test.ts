@@ -300,7 +300,7 @@ test.each(["2026-02-30", "2026-11-24", "2027-01-01"])("%s cannot be reconciled",
 
 test("the nightly job runs each day once, and fails where the payment gateway is away", async () => {
   const { reconciliation, clock, told } = books;
-  const job = reconciler({ reconciliation, clock });
+  const job = reconciler(reconciliation, clock);
   const given = {
     key: "installation",
     orgId: "",
