@@ -1,15 +1,12 @@
 /** What `/metrics` says of invoices and of the books that must balance. */
 import { greatest, type RoomMetrics } from "../base/metrics/sources.ts";
+import type { Invoices } from "./invoices/invoices.ts";
+import type { OpenReconciliation } from "./reconciliation/open.ts";
 
-interface Books {
-  figures(): { readonly faults: number; readonly ranAtS: number };
-}
-
-interface Invoices {
-  unregistered(): { readonly pending: number; readonly failed: number; readonly overdue: number };
-}
-
-export const billingMetrics = (books: Books, invoices: Invoices): RoomMetrics => ({
+export const billingMetrics = (
+  books: Pick<OpenReconciliation, "figures">,
+  invoices: Pick<Invoices, "unregistered">,
+): RoomMetrics => ({
   gauges: {
     weir_invoices_pending: greatest(
       "Documents that wait for the portal of e-invoices, a thousand at most.",

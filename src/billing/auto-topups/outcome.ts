@@ -16,12 +16,7 @@ import { debitOf, drop, isBelow, type PlanDeps } from "./plan.ts";
 /** Debits that may fail in a row; then the mandate is paused. */
 const MOST_FAILURES = 3;
 
-export interface OutcomeDeps extends Omit<PlanDeps, "book" | "invoices"> {
-  readonly book: PlanDeps["book"] & SettlementDeps["book"];
-  readonly invoices: PlanDeps["invoices"] & SettlementDeps["invoices"];
-  readonly lots: SettlementDeps["lots"];
-  readonly parked: SettlementDeps["parked"];
-}
+export type OutcomeDeps = PlanDeps & SettlementDeps;
 
 /** Credits it; what follows is put by {@link creditListener}, and by {@link concludeParked} for money that does not fit. */
 export function concludePaid(deps: OutcomeDeps, topupId: string, checkout: Checkout): void {

@@ -12,7 +12,6 @@ import { newId } from "../../base/ids.ts";
 import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
-import type { InvoiceIssuer } from "../invoices/invoice.ts";
 import type { MandateRow } from "../mandates/mandate.ts";
 import type { MandateDeps } from "../mandates/moves.ts";
 import { assertBillable, type Quote, type QuoteDeps, quoteFor } from "../rates/quote.ts";
@@ -30,10 +29,9 @@ import {
 } from "./auto-topup.ts";
 import { autoTopupFailed, autoTopupNotified } from "./events.ts";
 
-export interface PlanDeps extends MandateDeps, Omit<QuoteDeps, "invoices"> {
+export interface PlanDeps extends MandateDeps, QuoteDeps {
   readonly autoTopups: AutoTopupTables;
   readonly jobs: Pick<JobQueue, "enqueue" | "drop">;
-  readonly invoices: Pick<InvoiceIssuer, "treatmentOf">;
   readonly accounts: Pick<AccountTables, "org" | "mustOrg">;
   readonly book: Pick<Book, "balance">;
   readonly topups: TopupTables;

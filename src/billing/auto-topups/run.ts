@@ -14,7 +14,7 @@ import { isPaid, type TopupRow } from "../topups/topup.ts";
 import { lookAt, type TopupWatchDeps } from "../topups/watch.ts";
 import { type AutoTopupRow, type Debit, withoutFuture } from "./auto-topup.ts";
 import { concludeFailed, concludePaid, type OutcomeDeps, optedOut } from "./outcome.ts";
-import { drop, isStillWanted, type PlanDeps, plan } from "./plan.ts";
+import { drop, isStillWanted, plan } from "./plan.ts";
 
 /**
  * How long one idempotency key is used, and how long after the last request an effect may still come: payment gateways repeat a stored
@@ -22,7 +22,7 @@ import { drop, isStillWanted, type PlanDeps, plan } from "./plan.ts";
  */
 const KEY_MS = 15 * MINUTE_MS;
 
-export type AutoTopupRunDeps = PlanDeps & TopupWatchDeps & OutcomeDeps;
+export type AutoTopupRunDeps = OutcomeDeps & TopupWatchDeps;
 
 /** A debit with its rows, as they were when the run began. */
 interface Task {

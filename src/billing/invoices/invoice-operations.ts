@@ -1,6 +1,5 @@
 /** Operations on an org's documents: list, read, as PDF and as a page, sent again, corrected, exported by month. */
 import { z } from "zod";
-import type { Clock } from "../../base/clock.ts";
 import { raw } from "../../base/operation/answer.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
@@ -11,13 +10,10 @@ import type { InvoiceRow } from "./invoice.ts";
 import { MONTH_TYPES, monthAnswer, monthQuery } from "./month-export.ts";
 import { fileName, ownInvoice } from "./own-invoice.ts";
 import { type ResendDeps, resendOperation } from "./resend-operations.ts";
-import type { InvoiceTables } from "./tables.ts";
 import { invoiceShape, invoiceWire } from "./wire.ts";
 
 export interface InvoiceOperationDeps extends CorrectionDeps, ResendDeps {
-  readonly clock: Clock;
   readonly cursors: Cursors;
-  readonly tables: InvoiceTables;
   /** Both draw beside the event loop. @throws WeirError `gateway_unavailable` where too many wait */
   readonly pdf: (row: InvoiceRow) => Promise<Uint8Array>;
   readonly html: (row: InvoiceRow) => Promise<string>;

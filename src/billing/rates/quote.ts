@@ -132,19 +132,12 @@ export function assertMinimum(
   });
 }
 
-export const recipientOf = ({
-  legalName,
-  name,
-  gstin,
-  taxId = "",
-  taxStatus,
-  billingAddress,
-}: OrgRow): Recipient => ({
-  legalName: legalName === "" ? name : legalName,
-  gstin,
-  taxStatus,
-  address: billingAddress,
-  taxId,
+export const recipientOf = (org: OrgRow): Recipient => ({
+  legalName: org.legalName === "" ? org.name : org.legalName,
+  gstin: org.gstin,
+  taxStatus: org.taxStatus,
+  address: org.billingAddress,
+  taxId: org.taxId ?? "",
 });
 
 export const feesShape = z

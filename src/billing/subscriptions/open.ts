@@ -24,8 +24,7 @@ export interface PlanPorts
       PlanOperationDeps,
       "clock" | "book" | "purse" | "lots" | "fx" | "terms" | "invoices" | "accounts"
     >,
-    Pick<PricingDeps, "fx" | "supplier" | "markups"> {
-  readonly fx: PlanOperationDeps["fx"] & PricingDeps["fx"];
+    Pick<PricingDeps, "supplier" | "markups"> {
   readonly store: Store;
   readonly trail: Trail;
   readonly events: Pick<Events, "listen">;

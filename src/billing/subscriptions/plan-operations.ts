@@ -116,8 +116,7 @@ async function change(
   const { store, plans, invoices, audit } = deps;
   return await store.act(() => {
     assertMayChange(caller, "live");
-    const org = deps.accounts.mustOrg(caller.orgId);
-    if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    const org = deps.accounts.mustOpenOrg(caller.orgId);
     if (org.status === "suspended")
       throw fail("org_suspended", "The operator has suspended the organisation.");
     const before = show(deps, org);

@@ -43,7 +43,6 @@ const NO_RATE_MS = 3_600_000;
 const RETRIES_MS = [DAY_MS, 3 * DAY_MS, 7 * DAY_MS] as const;
 
 export interface RenewalDeps extends FeeDeps, IncludedCreditDeps {
-  readonly book: FeeDeps["book"];
   readonly accounts: AccountTables;
   readonly plans: PlanList;
   readonly events: Trail["events"];

@@ -14,7 +14,7 @@ import { pageById, pageOf, pageQuery } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
-import { type ParkedPayments, parkedShape, parkedWire } from "../parked.ts";
+import { parkedShape, parkedWire } from "../parked.ts";
 import { assertBillable, type QuoteDeps, quoteFor } from "../rates/quote.ts";
 import { MOST_MINOR } from "../rates/terms.ts";
 import { credit, type SettlementDeps } from "./settlement.ts";
@@ -26,7 +26,6 @@ export interface OperatorPaymentDeps extends SettlementDeps, QuoteDeps {
   readonly accounts: AccountTables;
   readonly cursors: Cursors;
   readonly trail: Trail;
-  readonly parked: ParkedPayments;
 }
 
 const reason = plainText(1000).min(1).describe("Shown to the org in its audit");

@@ -128,11 +128,7 @@ function openTicket(tickets: Tickets, row: InvoiceRow, gstin: string): TicketRow
  * @throws WeirError `state` where it cannot be corrected any more; then nothing may be put
  */
 export function approveCorrection(
-  {
-    accounts,
-    tables,
-    issuer,
-  }: { readonly accounts: AccountTables; readonly tables: InvoiceTables; readonly issuer: Issuer },
+  { accounts, tables, issuer }: Pick<CorrectionDeps, "accounts" | "tables"> & { readonly issuer: Issuer },
   ticket: TicketRow,
   nowMs: number,
 ): { readonly creditNote: InvoiceRow; readonly invoice: InvoiceRow } {
