@@ -1,15 +1,11 @@
 /** Tables of mandates with their indexes. Methods that write must be called in an act. */
 
 import type { Store, Table } from "../../store/store.ts";
-import { PAST_IDS } from "../../store/tables/key-order.ts";
+import { OrgRows } from "../org-rows.ts";
 import type { GatewayId } from "../payments/gateway.ts";
 import type { MandateRow } from "./mandate.ts";
 
-export class MandateTables {
-  /** [org id, mandate id]. */
-  readonly #rows: Table<MandateRow>;
-  /** [mandate id] → org id. */
-  readonly #orgOf: Table<string>;
+export class MandateTables extends OrgRows<MandateRow> {
   /** [org id] → id of the mandate that is active or paused. */
   readonly #inForce: Table<string>;
   /** [org id] → id of the mandate that is being registered. */
@@ -20,22 +16,11 @@ export class MandateTables {
   readonly #byKey: Table<string>;
 
   constructor(store: Store) {
-    this.#rows = store.table("billing.mandates");
-    this.#orgOf = store.table("billing.orgs_of_mandates");
+    super(store, { rows: "billing.mandates", orgOf: "billing.orgs_of_mandates" });
     this.#inForce = store.table("billing.mandates_in_force");
     this.#pending = store.table("billing.mandates_pending");
     this.#byRef = store.table("billing.mandates_by_ref");
     this.#byKey = store.table("billing.mandates_by_key");
-  }
-
-  get(orgId: string, id: string): MandateRow | undefined {
-    return this.#rows.get([orgId, id]);
-  }
-
-  /** A mandate of any org. */
-  find(id: string): MandateRow | undefined {
-    const orgId = this.#orgOf.get([id]);
-    return orgId === undefined ? undefined : this.get(orgId, id);
   }
 
   /** The one that is active or paused. */
@@ -64,21 +49,14 @@ export class MandateTables {
     return id === undefined ? undefined : this.get(orgId, id);
   }
 
-  /** Newest first, strictly older than `before`. Read lazily. */
-  *of(orgId: string, before = PAST_IDS): Generator<MandateRow, undefined> {
-    for (const { value } of this.#rows.range({ start: [orgId, before], end: [orgId], reverse: true }))
-      if (value.id !== before) yield value;
-  }
-
   /** It is not found by its Idempotency-Key any more; the row has it until it is put without. */
   forgetKey({ orgId, idempotencyKey }: MandateRow): void {
     if (idempotencyKey !== "") this.#byKey.remove([orgId, idempotencyKey]);
   }
 
-  put(row: MandateRow): void {
+  override put(row: MandateRow): void {
     const { orgId, id, status } = row;
-    this.#rows.put([orgId, id], row);
-    this.#orgOf.put([id], orgId);
+    super.put(row);
     this.#point(this.#inForce, row, status === "active" || status === "paused");
     this.#point(this.#pending, row, status === "pending");
     if (row.ref !== "") this.#byRef.put([row.gateway, row.ref], id);
@@ -92,7 +70,7 @@ export class MandateTables {
 
   /** Calls the watcher for each changed row, once it is committed. */
   watch(changed: (orgId: string) => void): void {
-    this.#rows.watch((_key, row) => {
+    this.rows.watch((_key, row) => {
       if (row !== undefined) changed(row.orgId);
     });
   }

@@ -3,14 +3,11 @@ import { mustExist } from "../../base/errors.ts";
 import type { Store, Table } from "../../store/store.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
 import { indianDay } from "../invoices/financial-year.ts";
+import { OrgRows } from "../org-rows.ts";
 import type { GatewayId } from "../payments/gateway.ts";
 import { isPaid, type TopupRow } from "./topup.ts";
 
-export class TopupTables {
-  /** [org id, top-up id]. */
-  readonly #rows: Table<TopupRow>;
-  /** [top-up id] → org id. */
-  readonly #orgOf: Table<string>;
+export class TopupTables extends OrgRows<TopupRow> {
   /** [payment gateway, its id of the checkout or debit] → top-up id. */
   readonly #byCheckout: Table<string>;
   /** [payment gateway, its id of the payment] → top-up id: a payment is credited once. */
@@ -25,24 +22,13 @@ export class TopupTables {
   readonly #paidOnce: Table<true>;
 
   constructor(store: Store) {
-    this.#rows = store.table("billing.topups");
-    this.#orgOf = store.table("billing.orgs_of_topups");
+    super(store, { rows: "billing.topups", orgOf: "billing.orgs_of_topups" });
     this.#byCheckout = store.table("billing.topups_by_checkout");
     this.#byPayment = store.table("billing.topups_by_payment");
     this.#byKey = store.table("billing.topups_by_key");
     this.#paidOn = store.table("billing.topups_paid_on");
     this.#pending = store.table("billing.topups_pending");
     this.#paidOnce = store.table("billing.orgs_that_paid");
-  }
-
-  get(orgId: string, id: string): TopupRow | undefined {
-    return this.#rows.get([orgId, id]);
-  }
-
-  /** A top-up of any org. */
-  find(id: string): TopupRow | undefined {
-    const orgId = this.#orgOf.get([id]);
-    return orgId === undefined ? undefined : this.get(orgId, id);
   }
 
   ofCheckout(gateway: GatewayId, ref: string): TopupRow | undefined {
@@ -60,19 +46,9 @@ export class TopupTables {
     return id === undefined ? undefined : this.get(orgId, id);
   }
 
-  /** Newest first, strictly older than `before`. Read lazily. */
-  *of(orgId: string, before = PAST_IDS): Generator<TopupRow> {
-    for (const { value } of this.#rows.range({ start: [orgId, before], end: [orgId], reverse: true }))
-      if (value.id !== before) yield value;
-  }
-
   /** Those paid on a day in India, strictly after an id, in the order of ids. Read lazily. @param day `YYYY-MM-DD` */
-  *paidOn(day: string, after = ""): Generator<TopupRow> {
-    for (const { key, value } of this.#paidOn.range({ start: [day, after], end: [day, PAST_IDS] })) {
-      const id = (key as [string, string])[1];
-      const row = id === after ? undefined : this.get(value, id);
-      if (row !== undefined) yield row;
-    }
+  paidOn(day: string, after?: string): Generator<TopupRow> {
+    return this.indexed(this.#paidOn, day, after);
   }
 
   /** Those that are pending, newest first. Read lazily. */
@@ -88,13 +64,12 @@ export class TopupTables {
     return this.#paidOnce.get([orgId]) === true;
   }
 
-  put(row: TopupRow): void {
+  override put(row: TopupRow): void {
     const key = [row.orgId, row.id];
-    this.#rows.put(key, row);
+    super.put(row);
     if (row.status === "pending") this.#pending.put(key, true);
     else if (this.#pending.get(key) === true) this.#pending.remove(key);
     if (isPaid(row) && !this.hasPaid(row.orgId)) this.#paidOnce.put([row.orgId], true);
-    this.#orgOf.put([row.id], row.orgId);
     if (row.gatewayRef !== "") this.#byCheckout.put([row.gateway, row.gatewayRef], row.id);
     if (row.paymentRef !== "") this.#byPayment.put([row.gateway, row.paymentRef], row.id);
     if (row.paidAtMs !== null) this.#paidOn.put([indianDay(row.paidAtMs), row.id], row.orgId);
