@@ -10,18 +10,19 @@ import type { Store } from "../../store/store.ts";
 import { configShape, MANDATE_METHODS, mandateShape, methodsOf } from "../mandates/mandate.ts";
 import { resumeMandate, shownMandate } from "../mandates/moves.ts";
 import { lookAtMandate, type MandateWatchDeps } from "../mandates/watch.ts";
-import type { PaymentGateway } from "../payments/gateway.ts";
+import type { PagePorts } from "../payments/page-opening.ts";
 import { assertBillable, assertMinimum, quoteFor } from "../rates/quote.ts";
 import { MOST_MINOR } from "../rates/terms.ts";
 import { type AutoTopupRow, configWire } from "./auto-topup.ts";
 import { hastenLook } from "./jobs.ts";
 import { drop, type PlanDeps } from "./plan.ts";
 
-export interface AutoTopupOperationDeps extends PlanDeps, Pick<MandateWatchDeps, "mandateLooks"> {
+export interface AutoTopupOperationDeps
+  extends PlanDeps,
+    Pick<MandateWatchDeps, "mandateLooks">,
+    Pick<PagePorts, "gatewayFor"> {
   readonly store: Pick<Store, "act">;
   readonly trail: Trail;
-  /** Port: who takes payments in a currency. */
-  readonly gatewayFor: (currency: OrgRow["billingCurrency"]) => PaymentGateway | undefined;
 }
 
 /** A million dollars: who wants to be topped up above it has mistaken the unit. */

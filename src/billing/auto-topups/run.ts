@@ -7,7 +7,7 @@
 import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { JobEnding, JobHandler } from "../../store/jobs/job.ts";
 import type { MandateRow } from "../mandates/mandate.ts";
-import { type Failure, GatewayError, type PaymentGateway } from "../payments/gateway.ts";
+import { type Failure, GatewayError, mustBeOpen, type PaymentGateway } from "../payments/gateway.ts";
 import { debitTime, isFinal } from "../topups/debit-times.ts";
 import { verdictOf } from "../topups/settlement.ts";
 import { isPaid, type TopupRow } from "../topups/topup.ts";
@@ -70,9 +70,7 @@ function taskOf(deps: AutoTopupRunDeps, { orgId }: AutoTopupRow, debit: Debit, s
   const topup = deps.topups.get(orgId, debit.topupId);
   const mandate = deps.mandates.get(orgId, debit.mandateId);
   if (topup === undefined || mandate === undefined) throw new Error("a debit lacks its top-up or mandate");
-  const gateway = deps.gatewayOf(mandate.gateway);
-  if (gateway === undefined) throw new Error(`${mandate.gateway} is not configured any more`);
-  return { debit, topup, mandate, gateway, signal };
+  return { debit, topup, mandate, gateway: mustBeOpen(deps, mandate.gateway), signal };
 }
 
 /** Ends the run, and looks again at once: the next step is decided by what is stored. */

@@ -36,10 +36,10 @@ export interface InvoicesOptions {
   readonly accounts: AccountTables;
   readonly tickets: Tickets;
   readonly cursors: Cursors;
-  /** Undefined: nothing can be sold, and what was sold is still shown. */
+  /** Who sells, by `supplier.yaml`; without a supplier nothing can be sold, and what was sold is still shown. */
   readonly supplier: SupplierFile | undefined;
   readonly mails: InvoiceMails;
-  /** Asked at each registration. Undefined where none is configured. */
+  /** The portal, which each registration asks for anew; undefined where none is configured. */
   readonly portal: () => Promise<EInvoicePortal | undefined>;
   /** Draws in a thread, by `drawing-thread.ts`. */
   readonly draw: {

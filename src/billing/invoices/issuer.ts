@@ -33,7 +33,7 @@ export interface IssuerDeps {
   readonly series: Series;
   readonly events: Trail["events"];
   readonly jobs: Pick<JobQueue, "enqueue">;
-  /** Undefined: nothing can be sold. */
+  /** Who sells; without a supplier nothing can be sold. */
   readonly supplier: SupplierFile | undefined;
   /** In the act: puts the mail with the document to those who answer for the org. */
   readonly putMail: (row: InvoiceRow) => void;

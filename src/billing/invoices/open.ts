@@ -14,7 +14,7 @@ import type { EInvoicePortal } from "./portal/portal.ts";
 import { type SupplierFile, supplierWarnings } from "./supplier.ts";
 
 export interface InvoiceSettings {
-  /** Who sells, by `supplier.yaml`. Undefined: nothing can be sold, and what was sold is still shown. */
+  /** Who sells, by `supplier.yaml`; without a supplier nothing can be sold, and what was sold is still shown. */
   readonly supplier: SupplierFile | undefined;
   readonly quotas: Quotas;
   /** Only this machine reaches the gateway. */

@@ -1,6 +1,5 @@
 /** Operations on mandates: register one on the payment gateway's page, and cancel. */
 
-import { hash } from "node:crypto";
 import { z } from "zod";
 import type { OrgRow } from "../../account/org.ts";
 import { assertMayChange } from "../../account/scopes.ts";
@@ -13,6 +12,7 @@ import { assertWithin, type Quotas } from "../../base/quota.ts";
 import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { GatewayError, type MandateOrder, type PaymentGateway } from "../payments/gateway.ts";
+import * as opening from "../payments/page-opening.ts";
 import { assertBillable, recipientOf } from "../rates/quote.ts";
 import { watchMandate } from "./jobs.ts";
 import {
@@ -28,20 +28,13 @@ import { cancelMandate, endAtGateway, shownMandate } from "./moves.ts";
 import { mandatePageOperations } from "./return-page.ts";
 import type { MandateWatchDeps } from "./watch.ts";
 
-export interface MandateOperationDeps extends MandateWatchDeps {
+export interface MandateOperationDeps extends MandateWatchDeps, opening.PagePorts {
   readonly accounts: Pick<AccountTables, "org" | "mustOrg">;
   /** By currency. */
   readonly debitRules: Readonly<Record<OrgRow["billingCurrency"], MandateTerms>>;
   readonly trail: Trail;
   readonly quotas: Quotas;
-  /** Port: who takes payments in a currency. */
-  readonly gatewayFor: (currency: OrgRow["billingCurrency"]) => PaymentGateway | undefined;
-  /** Port: where the request's browser reaches the gateway, without a slash at the end. */
-  readonly ownAddress: (head: HttpHead) => string;
 }
-
-/** A client waits for the payment gateway this long. */
-const OPENING_MS = 15_000;
 
 export const mandateOperations = (deps: MandateOperationDeps) => ({
   createMandate: operation({
@@ -106,7 +99,7 @@ function orderMandate(
   const { orgId } = caller;
   const { mandates, clock, jobs, trail } = deps;
   const org = deps.accounts.mustOrg(orgId);
-  const gateway = mustGateway(deps, org);
+  const gateway = opening.mustGateway(deps, org.billingCurrency);
   const taken = mustTake(gateway, method, org);
   const earlier = mandates.ofKey(orgId, idempotencyKey);
   if (earlier !== undefined) {
@@ -143,15 +136,6 @@ function orderMandate(
   jobs.enqueue(watchMandate, { key: row.id, orgId, lane: gateway.id, dueMs: nowMs + MINUTE_MS, payload });
   trail.audit.note(caller, { act: "mandate.create", target: row.id, after: shownMandate(deps, row) });
   return row;
-}
-
-/** @throws WeirError 503 where nobody takes payments in the org's currency */
-function mustGateway({ gatewayFor }: MandateOperationDeps, { billingCurrency }: OrgRow): PaymentGateway {
-  const gateway = gatewayFor(billingCurrency);
-  if (gateway !== undefined) return gateway;
-  throw fail("gateway_unavailable", `This installation takes no payments in ${billingCurrency}.`, {
-    retryable: false,
-  });
 }
 
 function mustTake({ mandateMethods }: PaymentGateway, method: MandateMethod, { billingCurrency }: OrgRow) {
@@ -193,7 +177,7 @@ async function openRegistration(
   if (row.ref !== "" || row.status !== "pending") return row;
   const gateway = deps.gatewayOf(row.gateway);
   const org = deps.accounts.org(row.orgId);
-  if (gateway === undefined || org === undefined) throw unavailable();
+  if (gateway === undefined || org === undefined) throw opening.unavailable("registered");
   const order: MandateOrder = {
     reference: row.id,
     payer: { orgId: org.id, name: recipientOf(org).legalName, email: org.billingEmail },
@@ -202,19 +186,19 @@ async function openRegistration(
     returnUrl: `${ownAddress}/billing/mandates/${row.id}`,
   };
   try {
-    const signal = AbortSignal.timeout(OPENING_MS);
-    const { ref, url } = await gateway.registerMandate(order, { idempotencyKey: keyOf(row, order), signal });
+    const signal = AbortSignal.timeout(opening.OPENING_MS);
+    const { ref, url } = await gateway.registerMandate(order, {
+      idempotencyKey: opening.keyOf(row, order),
+      signal,
+    });
     return await deps.store.act(() => keepPage(deps, row, ref, url));
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const now = error.kind === "busy" ? undefined : await deps.store.act(() => notOpened(deps, row));
     if (now !== undefined && now.ref !== "") return now;
-    throw unavailable(error.retryAfterMs ?? undefined);
+    throw opening.unavailable("registered", error.retryAfterMs);
   }
 }
-
-const keyOf = ({ id, failedOpenings = 0 }: MandateRow, order: MandateOrder): string =>
-  `${id}_${hash("sha256", JSON.stringify(order)).slice(0, 16)}${failedOpenings === 0 ? "" : `_${failedOpenings}`}`;
 
 /** Only in an act: the next one asks with another key, unless somebody else opened the page meanwhile, or failed too. */
 function notOpened({ mandates }: MandateOperationDeps, { orgId, id, failedOpenings = 0 }: MandateRow) {
@@ -239,11 +223,6 @@ function keepPage(
   if (open.status === "cancelled" || open.status === "failed") endAtGateway(deps, open);
   return open;
 }
-
-const unavailable = (retryAfterMs = 5000) =>
-  fail("gateway_unavailable", "The payment gateway does not answer. Nothing was registered; ask again.", {
-    retryAfterMs,
-  });
 
 /** Only in an act. Asked again, it answers with the same mandate. */
 function cancelAllOf(deps: MandateOperationDeps, caller: Caller) {

@@ -6,8 +6,9 @@
 import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { JobEnding, JobHandler } from "../../store/jobs/job.ts";
 import type { Store } from "../../store/store.ts";
-import { type GatewayMandate, orMissing, type PaymentGateway } from "../payments/gateway.ts";
+import { type GatewayMandate, mustBeOpen, orMissing, type PaymentGateway } from "../payments/gateway.ts";
 import type { NoticeEnding } from "../payments/inbound.ts";
+import { type Looks, sharedLook } from "../payments/shared-look.ts";
 import type { MandateRow } from "./mandate.ts";
 import { endAtGateway, failMandate, followMandate, type MandateDeps, PAUSED_LOOK_MS } from "./moves.ts";
 
@@ -16,15 +17,9 @@ const MOST_PENDING_MS = 7 * 24 * HOUR_MS;
 
 export interface MandateWatchDeps extends MandateDeps {
   readonly store: Pick<Store, "act">;
-  /** Looks that somebody waits for, by mandate: many who wait for one share it. */
-  readonly mandateLooks: Map<string, Promise<void>>;
+  /** By mandate. */
+  readonly mandateLooks: Looks;
 }
-
-const gatewayOf = ({ gatewayOf }: MandateDeps, { gateway }: MandateRow): PaymentGateway => {
-  const found = gatewayOf(gateway);
-  if (found === undefined) throw new Error(`${gateway} is not configured any more`);
-  return found;
-};
 
 export const mandateWatcher = (deps: MandateWatchDeps): JobHandler<{ mandateId: string }> => ({
   async run({ mandateId }, { signal }): Promise<JobEnding | undefined> {
@@ -33,7 +28,8 @@ export const mandateWatcher = (deps: MandateWatchDeps): JobHandler<{ mandateId: 
     if (row?.status !== "pending") return undefined;
     const nowMs = deps.clock.now();
     const ageMs = nowMs - row.createdAtMs;
-    const reading = row.ref === "" ? undefined : await gatewayOf(deps, row).readMandate(row.ref, { signal });
+    const reading =
+      row.ref === "" ? undefined : await mustBeOpen(deps, row.gateway).readMandate(row.ref, { signal });
     const act = () => {
       if (reading !== undefined) followMandate(deps, mandateId, reading);
       if (ageMs > MOST_PENDING_MS) giveUp(deps, mandateId);
@@ -43,7 +39,7 @@ export const mandateWatcher = (deps: MandateWatchDeps): JobHandler<{ mandateId: 
 });
 
 async function lookAtPaused(deps: MandateDeps, row: MandateRow, signal: AbortSignal): Promise<JobEnding> {
-  const reading = await gatewayOf(deps, row).readMandate(row.ref, { signal });
+  const reading = await mustBeOpen(deps, row.gateway).readMandate(row.ref, { signal });
   const act = () => followMandate(deps, row.id, reading);
   return { act, ...(reading.state === "paused" && { againAtMs: deps.clock.now() + PAUSED_LOOK_MS }) };
 }
@@ -63,26 +59,13 @@ function giveUp(deps: MandateWatchDeps, mandateId: string): void {
 }
 
 /** Looks now, for a page that somebody waits for. Never rejects: the job looks again. */
-export function lookAtMandate(deps: MandateWatchDeps, row: MandateRow, withinMs: number): Promise<void> {
-  const { mandateLooks } = deps;
-  let look = mandateLooks.get(row.id);
-  if (look === undefined) {
-    look = lookNow(deps, row, withinMs).finally(() => mandateLooks.delete(row.id));
-    mandateLooks.set(row.id, look);
-  }
-  return look;
-}
-
-async function lookNow(deps: MandateWatchDeps, row: MandateRow, withinMs: number): Promise<void> {
-  if (row.ref === "") return;
-  try {
+export const lookAtMandate = (deps: MandateWatchDeps, row: MandateRow, withinMs: number): Promise<void> =>
+  sharedLook(deps.mandateLooks, row.id, async () => {
+    if (row.ref === "") return;
     const signal = AbortSignal.timeout(withinMs);
-    const reading = await gatewayOf(deps, row).readMandate(row.ref, { signal });
+    const reading = await mustBeOpen(deps, row.gateway).readMandate(row.ref, { signal });
     await deps.store.act(() => followMandate(deps, row.id, reading));
-  } catch {
-    // The payment gateway is slow or away.
-  }
-}
+  });
 
 /** For webhooks: a mandate changed. @throws GatewayError for another try */
 export async function onMandate(
@@ -106,7 +89,7 @@ export const mandateEnder = (deps: MandateDeps): JobHandler<{ mandateId: string 
     if (row === undefined || row.ref === "") return undefined;
     if (deps.autoTopups.isAsked(row.orgId, mandateId))
       return { againAtMs: deps.clock.now() + 15 * MINUTE_MS };
-    const gateway = gatewayOf(deps, row);
+    const gateway = mustBeOpen(deps, row.gateway);
     const reading = await orMissing(gateway.readMandate(row.ref, { signal }));
     if (reading === undefined || reading.state === "cancelled" || reading.state === "failed")
       return undefined;

@@ -268,6 +268,16 @@ export class GatewayError extends Error {
   }
 }
 
+/** @throws Error where the settings name it no more */
+export function mustBeOpen(
+  { gatewayOf }: { readonly gatewayOf: (id: GatewayId) => PaymentGateway | undefined },
+  id: GatewayId,
+): PaymentGateway {
+  const gateway = gatewayOf(id);
+  if (gateway === undefined) throw new Error(`${id} is not configured any more`);
+  return gateway;
+}
+
 /** What a payment gateway is asked for; undefined where it says that there is no such object. @throws what `read` rejects with */
 export async function orMissing<T>(read: Promise<T>): Promise<T | undefined> {
   try {

@@ -1,23 +1,11 @@
 /** On which terms credit is sold: minimums, fees of the payment gateways, spread. From `config/supplier.yaml`. */
 import type { Currency } from "../../base/currency.ts";
-
-export interface FeeItem {
-  readonly method: string;
-  /** Basis points of the total. */
-  readonly bps: number;
-  readonly fixed_minor?: number | undefined;
-  readonly note?: string | undefined;
-}
-
-/** Fees of one payment gateway. They are for information: no total contains them. */
-export interface Rail {
-  readonly rail: string;
-  readonly items: readonly FeeItem[];
-}
+import type { SupplierFile } from "../invoices/supplier.ts";
 
 export interface BillingTerms {
   readonly minimumsMinor: Readonly<Record<Currency, number>>;
-  readonly rails: readonly Rail[];
+  /** Fees of the payment gateways, for information: no total contains them. */
+  readonly rails: SupplierFile["rails"];
   /** On top of the day's rate. */
   readonly spreadBps: number;
 }

@@ -22,6 +22,7 @@ import {
   GatewayError,
   type GatewayId,
   type GatewayRefund,
+  mustBeOpen,
   type PaymentGateway,
 } from "../payments/gateway.ts";
 import { GATEWAY_JOB } from "../payments/gateway-job.ts";
@@ -313,8 +314,7 @@ export const refunder = (deps: RefundDeps): JobHandler<{ refundId: string }> => 
   async run({ refundId }, { signal }): Promise<JobEnding | undefined> {
     const row = deps.refunds.find(refundId);
     if (row?.status !== "pending" || row.gateway === "offline") return undefined;
-    const gateway = deps.gatewayOf(row.gateway);
-    if (gateway === undefined) throw new Error(`${row.gateway} is not configured any more`);
+    const gateway = mustBeOpen(deps, row.gateway);
     try {
       return ended(deps, refundId, await refundWith(gateway, row, signal));
     } catch (error) {

@@ -2,24 +2,19 @@
  * A debit of a mandate as a checkout with one payment, so that it is settled like any other top-up. A debit that nobody confirmed is
  * open; one whose failure is not final is under way; one that the payer did not want has ended without a failure.
  */
-import type { Checkout, Method, Payment, PaymentGateway } from "../payments/gateway.ts";
+import type { Checkout, Method, PaymentGateway } from "../payments/gateway.ts";
 import { isFinal } from "./debit-times.ts";
 import type { TopupRow } from "./topup.ts";
 
-type Debited = Pick<TopupRow, "gatewayRef" | "method" | "createdAtMs">;
-
+/** @param row its `method` is that of the mandate until it is paid */
 export async function readDebit(
   gateway: PaymentGateway,
-  row: Debited,
+  row: Pick<TopupRow, "gatewayRef" | "method" | "createdAtMs">,
   signal: AbortSignal,
   nowMs: number,
 ): Promise<Checkout> {
-  return debitCheckout(row, await gateway.readDebit(row.gatewayRef, { signal }), nowMs);
-}
-
-/** @param row its `method` is that of the mandate until it is paid */
-function debitCheckout(row: Debited, payment: Payment | undefined, nowMs: number): Checkout {
   const ref = row.gatewayRef;
+  const payment = await gateway.readDebit(ref, { signal });
   if (payment === undefined) return { ref, state: "open", payments: [] };
   if (payment.state !== "failed") return { ref, state: "complete", payments: [payment] };
   const kind = payment.failure?.kind ?? "soft";

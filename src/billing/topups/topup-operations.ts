@@ -1,8 +1,6 @@
 /** Operations on top-ups: a quote, a checkout, and what became of it. */
 
-import { hash } from "node:crypto";
 import { z } from "zod";
-import type { OrgRow } from "../../account/org.ts";
 import { assertMayChange } from "../../account/scopes.ts";
 import type { AccountTables } from "../../account/tables.ts";
 import { fail } from "../../base/errors.ts";
@@ -17,12 +15,8 @@ import { HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
-import {
-  type CheckoutOrder,
-  GatewayError,
-  type GatewayId,
-  type PaymentGateway,
-} from "../payments/gateway.ts";
+import { type CheckoutOrder, GatewayError, type GatewayId } from "../payments/gateway.ts";
+import * as opening from "../payments/page-opening.ts";
 import {
   assertBillable,
   assertMinimum,
@@ -34,23 +28,17 @@ import {
 import { isPaid, NEW_TOPUP, type TopupRow, topupShape, topupWire } from "./topup.ts";
 import { lookNow, type TopupWatchDeps, watchTopup } from "./watch.ts";
 
-export interface TopupOperationDeps extends TopupWatchDeps, QuoteDeps {
+export interface TopupOperationDeps extends TopupWatchDeps, QuoteDeps, opening.PagePorts {
   readonly invoices: TopupWatchDeps["invoices"] & Pick<InvoiceIssuer, "treatmentOf" | "idOfTopup">;
   readonly accounts: AccountTables;
   readonly cursors: Cursors;
   readonly jobs: Pick<JobQueue, "enqueue">;
   readonly trail: Trail;
   readonly quotas: Quotas;
-  /** Port: who takes payments in a currency. */
-  readonly gatewayFor: (currency: OrgRow["billingCurrency"]) => PaymentGateway | undefined;
-  /** Port: where the request's browser reaches the gateway, without a slash at the end. @throws WeirError where it is not known */
-  readonly ownAddress: (head: HttpHead) => string;
 }
 
 /** A quote binds a checkout that is opened within this time; a payment that began then may end later. */
 const CHECKOUT_MS = 30 * MINUTE_MS;
-/** A client waits for the payment gateway this long. */
-const OPENING_MS = 15_000;
 /** A reader of a pending top-up waits this long for the payment gateway. */
 const LOOK_MS = 3_000;
 
@@ -78,7 +66,17 @@ export function topupOperations(deps: TopupOperationDeps) {
       group: "Credits",
       query: z.object(pageQuery(50, 200)),
       output: pageOf(topupShape),
-      run: ({ query }, { orgId }) => listTopups(deps, orgId, query),
+      async run({ query: { limit, cursor } }, { orgId }) {
+        const pages = {
+          cursors: deps.cursors,
+          limit,
+          cursor,
+          list: `topups:${orgId}`,
+          rows: (after?: (string | number)[]) => deps.topups.of(orgId, after?.[0] as string | undefined),
+          positionOf: ({ id }: TopupRow) => [id],
+        };
+        return { object: "list" as const, ...(await readPageInTurns(pages, (row) => show(deps, row))) };
+      },
     }),
     createTopup: operation({
       summary: "Buy credit: opens a checkout on the payment gateway's page",
@@ -128,25 +126,8 @@ export function topupOperations(deps: TopupOperationDeps) {
 function quoteTopup(deps: TopupOperationDeps, orgId: string, amountMinor: number) {
   const org = deps.accounts.mustOrg(orgId);
   assertBillable(org);
-  const gateway = mustGateway(deps, org);
+  const gateway = opening.mustGateway(deps, org.billingCurrency);
   return quoteWire(quoteFor(deps, org, amountMinor, deps.clock.now()), gateway.id, deps.terms);
-}
-
-interface ListQuery {
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-}
-
-async function listTopups(deps: TopupOperationDeps, orgId: string, { limit, cursor }: ListQuery) {
-  const pages = {
-    cursors: deps.cursors,
-    limit,
-    cursor,
-    list: `topups:${orgId}`,
-    rows: (after?: (string | number)[]) => deps.topups.of(orgId, after?.[0] as string | undefined),
-    positionOf: ({ id }: TopupRow) => [id],
-  };
-  return { object: "list" as const, ...(await readPageInTurns(pages, (row) => show(deps, row))) };
 }
 
 function show({ invoices }: TopupOperationDeps, row: TopupRow) {
@@ -192,7 +173,7 @@ function orderTopup(
   const org = deps.accounts.mustOrg(orgId);
   assertBillable(org);
   assertMinimum(deps.terms, org.billingCurrency, amountMinor);
-  const gateway = mustGateway(deps, org);
+  const gateway = opening.mustGateway(deps, org.billingCurrency);
   assertFew(deps, orgId, nowMs);
   const row: TopupRow = {
     ...NEW_TOPUP,
@@ -238,7 +219,7 @@ async function openCheckout(deps: TopupOperationDeps, row: TopupRow, ownAddress:
   if (row.gatewayRef !== "" || isPaid(row)) return row;
   const gateway = deps.gatewayOf(row.gateway as GatewayId);
   const org = deps.accounts.mustOrg(row.orgId);
-  if (gateway === undefined) throw unavailable();
+  if (gateway === undefined) throw opening.unavailable("charged");
   const { currency, totalMinor: minor } = row.quote;
   const order: CheckoutOrder = {
     reference: row.id,
@@ -251,8 +232,8 @@ async function openCheckout(deps: TopupOperationDeps, row: TopupRow, ownAddress:
   };
   try {
     const page = await gateway.createCheckout(order, {
-      idempotencyKey: keyOf(row, order),
-      signal: AbortSignal.timeout(OPENING_MS),
+      idempotencyKey: opening.keyOf(row, order),
+      signal: AbortSignal.timeout(opening.OPENING_MS),
     });
     return await deps.store.act(() => {
       const now = deps.topups.mustGet(row.orgId, row.id);
@@ -265,13 +246,9 @@ async function openCheckout(deps: TopupOperationDeps, row: TopupRow, ownAddress:
     if (!(error instanceof GatewayError)) throw error;
     const now = error.kind === "busy" ? undefined : await deps.store.act(() => notOpened(deps, row));
     if (now !== undefined && now.gatewayRef !== "") return now;
-    throw unavailable(error.retryAfterMs ?? undefined);
+    throw opening.unavailable("charged", error.retryAfterMs);
   }
 }
-
-/** The same for the same words, as long as none of them has failed. */
-const keyOf = ({ id, failedOpenings = 0 }: TopupRow, order: CheckoutOrder): string =>
-  `${id}_${hash("sha256", JSON.stringify(order)).slice(0, 16)}${failedOpenings === 0 ? "" : `_${failedOpenings}`}`;
 
 /** Only in an act: the next one asks with another key, unless somebody else opened the checkout meanwhile, or failed too. */
 function notOpened({ topups }: TopupOperationDeps, { orgId, id, failedOpenings = 0 }: TopupRow): TopupRow {
@@ -280,18 +257,4 @@ function notOpened({ topups }: TopupOperationDeps, { orgId, id, failedOpenings =
   const next = { ...now, failedOpenings: failedOpenings + 1 };
   topups.put(next);
   return next;
-}
-
-const unavailable = (retryAfterMs = 5000) =>
-  fail("gateway_unavailable", "The payment gateway does not answer. Nothing was charged; ask again.", {
-    retryAfterMs,
-  });
-
-/** @throws WeirError 503 where nobody takes payments in the org's currency */
-function mustGateway({ gatewayFor }: TopupOperationDeps, { billingCurrency }: OrgRow): PaymentGateway {
-  const gateway = gatewayFor(billingCurrency);
-  if (gateway !== undefined) return gateway;
-  throw fail("gateway_unavailable", `This installation takes no payments in ${billingCurrency}.`, {
-    retryable: false,
-  });
 }

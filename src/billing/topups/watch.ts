@@ -8,8 +8,15 @@ import { z } from "zod";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import { type JobEnding, type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import type { Store } from "../../store/store.ts";
-import { type Checkout, GatewayError, type GatewayId, type PaymentGateway } from "../payments/gateway.ts";
+import {
+  type Checkout,
+  GatewayError,
+  type GatewayId,
+  mustBeOpen,
+  type PaymentGateway,
+} from "../payments/gateway.ts";
 import { GATEWAY_JOB } from "../payments/gateway-job.ts";
+import { type Looks, sharedLook } from "../payments/shared-look.ts";
 import { readDebit } from "./debit-checkout.ts";
 import { type SettlementDeps, settle, verdictOf } from "./settlement.ts";
 import { isPaid, type TopupRow } from "./topup.ts";
@@ -29,8 +36,8 @@ export const watchTopup = jobKind({
 export interface TopupWatchDeps extends SettlementDeps {
   readonly store: Pick<Store, "act">;
   readonly gatewayOf: (id: GatewayId) => PaymentGateway | undefined;
-  /** Looks that somebody waits for, by top-up: many who wait for one share it. */
-  readonly looks: Map<string, Promise<void>>;
+  /** By top-up. */
+  readonly looks: Looks;
 }
 
 /** What a look found: to be settled in an act, and when to look again. */
@@ -63,24 +70,11 @@ function notYetThere({ clock, topups }: TopupWatchDeps, { id, expiresAtMs }: Top
 }
 
 /** Looks now and settles, for a page that somebody waits for. Never rejects: the job looks again. */
-export function lookNow(deps: TopupWatchDeps, row: TopupRow, withinMs: number): Promise<void> {
-  const { looks } = deps;
-  let look = looks.get(row.id);
-  if (look === undefined) {
-    look = settleNow(deps, row, withinMs).finally(() => looks.delete(row.id));
-    looks.set(row.id, look);
-  }
-  return look;
-}
-
-async function settleNow(deps: TopupWatchDeps, row: TopupRow, withinMs: number): Promise<void> {
-  try {
+export const lookNow = (deps: TopupWatchDeps, row: TopupRow, withinMs: number): Promise<void> =>
+  sharedLook(deps.looks, row.id, async () => {
     const look = await lookAt(deps, row, AbortSignal.timeout(withinMs));
     if (look !== undefined) await deps.store.act(() => settle(deps, row.id, look.checkout));
-  } catch {
-    // The payment gateway is slow or away.
-  }
-}
+  });
 
 /** @returns undefined where the payment gateway has no checkout of it @throws GatewayError */
 export async function lookAt(
@@ -89,8 +83,7 @@ export async function lookAt(
   signal: AbortSignal,
 ): Promise<Look | undefined> {
   if (row.gatewayRef === "" || row.gateway === "offline") return undefined;
-  const gateway = deps.gatewayOf(row.gateway);
-  if (gateway === undefined) throw new Error(`${row.gateway} is not configured any more`);
+  const gateway = mustBeOpen(deps, row.gateway);
   const nowMs = deps.clock.now();
   const call = { nowMs, signal };
   let checkout = await readCheckout(gateway, row, call);

@@ -4,7 +4,7 @@
  */
 import { countryName } from "../../../account/fields/countries.ts";
 import { ABROAD, stateLabel } from "../../../account/fields/gst-states.ts";
-import { moneyText } from "../../../base/currency.ts";
+import { type Currency, moneyText } from "../../../base/currency.ts";
 import { percentText, spreadOf } from "../amount.ts";
 import { indianDate } from "../financial-year.ts";
 import { inrValue } from "../inr-value.ts";
@@ -163,13 +163,16 @@ function tableOf(row: InvoiceRow): Pick<PageModel, "columns" | "rows"> {
   return { columns, rows };
 }
 
+const totalLine = (name: string, minor: number, currency: Currency, isStrong = false): TotalModel => ({
+  name,
+  value: moneyText(minor, currency),
+  isStrong,
+});
+
 function totalsOf(row: InvoiceRow): TotalModel[] {
   const { currency, taxableMinor, heads, treatment, totalMinor } = row;
-  const line = (name: string, minor: number, isStrong = false): TotalModel => ({
-    name,
-    value: moneyText(minor, currency),
-    isStrong,
-  });
+  const line = (name: string, minor: number, isStrong?: boolean) =>
+    totalLine(name, minor, currency, isStrong);
   if (!isTaxed(row)) return [line("Total", totalMinor, true)];
   const { kind, isUnionTerritory } = treatment;
   const rate = (share: number) => percentText(treatment.rateBps / share);
@@ -187,15 +190,10 @@ function totalsOf(row: InvoiceRow): TotalModel[] {
 function inrLines(row: InvoiceRow): TotalModel[] {
   if (row.currency === "INR") return [];
   const { taxableMinor, heads, totalMinor } = inrValue(row);
-  const line = (name: string, minor: number): TotalModel => ({
-    name,
-    value: moneyText(minor, "INR"),
-    isStrong: false,
-  });
   return [
-    line("Taxable value in INR", taxableMinor),
-    line("IGST in INR", heads.igstMinor),
-    line("Total in INR", totalMinor),
+    totalLine("Taxable value in INR", taxableMinor, "INR"),
+    totalLine("IGST in INR", heads.igstMinor, "INR"),
+    totalLine("Total in INR", totalMinor, "INR"),
   ];
 }
 

@@ -35,7 +35,7 @@ export const registerInvoice = jobKind({
 export interface RegistrationDeps {
   readonly clock: Clock;
   readonly tables: InvoiceTables;
-  /** Undefined where none is configured. */
+  /** The portal, which each registration asks for anew; undefined where none is configured. */
   readonly portal: () => Promise<EInvoicePortal | undefined>;
   /** In an act. */
   readonly putMail: (row: InvoiceRow) => void;
