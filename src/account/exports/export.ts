@@ -57,7 +57,6 @@ export class Exports {
       ...options,
       rows: ROWS,
       periods: "exports.days",
-      periodMs: DAY_MS,
       keepPeriods: ROWS_KEPT_DAYS,
     });
   }

@@ -5,7 +5,6 @@
 
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
-import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
@@ -52,7 +51,6 @@ export class Sessions {
       onFailure,
       rows: "identity.sessions",
       periods: "identity.session_days",
-      periodMs: DAY_MS,
       onRemove: (_, row) => this.#unlist(row),
     });
   }

@@ -7,7 +7,6 @@
 import { createHash } from "node:crypto";
 import { type Clock, localDay } from "../../base/clock.ts";
 import { assertWithin, type QuotaName, type Quotas } from "../../base/quota.ts";
-import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { emailNormalForm } from "../fields/email.ts";
@@ -40,7 +39,6 @@ export class AskedMails {
       onFailure,
       rows: "mail.asked",
       periods: "mail.asked_days",
-      periodMs: DAY_MS,
     });
   }
 

@@ -4,7 +4,6 @@
  */
 
 import { type Clock, localDay } from "../../base/clock.ts";
-import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { emailField } from "../fields/email.ts";
@@ -50,7 +49,6 @@ export class OrgMails {
       clock,
       rows: "mail.counts",
       periods: "mail.count_days",
-      periodMs: DAY_MS,
       onFailure: (error) => onFailure(error, "old counts of mails could not be forgotten; it is tried again"),
     });
   }

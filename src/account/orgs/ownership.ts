@@ -6,7 +6,6 @@
 import { type Clock, localDay } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
-import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import type { People } from "../people.ts";
@@ -34,7 +33,6 @@ export const openOrgsMade = (
     onFailure,
     rows: "account.orgs_made",
     periods: "account.orgs_made_days",
-    periodMs: DAY_MS,
   });
 
 /** In the act that makes an org. @throws WeirError 403 `plan_limit` */

@@ -10,7 +10,6 @@ import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
-import { DAY_MS } from "../../base/time.ts";
 import { noteAndEmit, type Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
@@ -71,7 +70,6 @@ export const openInvitationCounts = (
     onFailure,
     rows: "account.invitation_counts",
     periods: "account.invitation_count_days",
-    periodMs: DAY_MS,
   });
 
 export function memberOperations(deps: MemberOperationDeps) {

@@ -8,7 +8,6 @@ import type { WeirError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import { type Quotas, USUAL_QUOTAS } from "../../base/quota.ts";
-import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import type { ScimTokens } from "./token.ts";
@@ -65,7 +64,6 @@ export class ScimLog {
       onFailure,
       rows: "scim.log",
       periods: "scim.log_days",
-      periodMs: DAY_MS,
       keepPeriods: LOG_DAYS,
     });
     this.#counts = openExpiringTable({
@@ -74,7 +72,6 @@ export class ScimLog {
       onFailure,
       rows: "scim.log_counts",
       periods: "scim.log_count_days",
-      periodMs: DAY_MS,
     });
   }
 

@@ -4,7 +4,6 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
@@ -52,7 +51,6 @@ export class WebhookTables {
       onFailure,
       rows: "webhooks.deliveries",
       periods: "webhooks.delivery_days",
-      periodMs: DAY_MS,
       keepPeriods: KEPT_DAYS,
     });
   }

@@ -10,7 +10,6 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import type { Quotas } from "../../base/quota.ts";
-import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
@@ -107,7 +106,6 @@ export function openInvoices(options: InvoicesOptions): Invoices {
     clock,
     rows: "invoices.resent",
     periods: "invoices.resent_days",
-    periodMs: DAY_MS,
     onFailure,
   });
   jobs.handle(registerInvoice, invoiceRegistrar({ ...options, tables, putMail: mails.put }));

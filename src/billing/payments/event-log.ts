@@ -5,7 +5,6 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 import { openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
@@ -54,7 +53,6 @@ export function openEventLog({ store, clock, isErased, onFailure }: EventLogDeps
     onFailure,
     rows: "payments.events",
     periods: "payments.event_days",
-    periodMs: DAY_MS,
     keepPeriods: KEPT_DAYS,
     onRemove: (key, { orgId }) => orgId !== undefined && ofOrgs.remove([orgId, ...key]),
   });

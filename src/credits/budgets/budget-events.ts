@@ -3,7 +3,6 @@
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import * as field from "../../base/operation/fields.ts";
-import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { eventType } from "../../store/events/types.ts";
 import type { Store } from "../../store/store.ts";
@@ -58,7 +57,6 @@ export function budgetEvents({ store, clock, events, onFailure }: BudgetEventDep
     onFailure,
     rows: "limits.told",
     periods: "limits.told_days",
-    periodMs: DAY_MS,
     keepPeriods: 40,
   });
   /** Whether this is the first time in the period; notes it. */

@@ -7,7 +7,6 @@
 import { localDay } from "../../base/clock.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import { assertWithin, type QuotaName, type Quotas, USUAL_QUOTAS } from "../../base/quota.ts";
-import { DAY_MS } from "../../base/time.ts";
 import { type ExpiringTable, openExpiringTable } from "../tables/expiring-table.ts";
 import type { TrailOptions } from "./trail-rows.ts";
 
@@ -68,7 +67,6 @@ export class ChangeCounts {
       clock,
       rows: "audit.counts",
       periods: "audit.count_days",
-      periodMs: DAY_MS,
       keepPeriods: KEPT_DAYS,
       onFailure: (error) =>
         onFailure(error, "old counts of changes could not be forgotten; it is tried again"),

@@ -1,6 +1,5 @@
 /** Rows that tell of the past of orgs, each kept for some days: events, and the audit. */
 import type { Clock } from "../../base/clock.ts";
-import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../store.ts";
 import { type ExpiringTable, openExpiringTable } from "../tables/expiring-table.ts";
 
@@ -29,7 +28,6 @@ export class TrailRows<R extends TrailRow> {
       keepPeriods: keptDays,
       store,
       clock,
-      periodMs: DAY_MS,
       onFailure: (error) => onFailure(error, "what is old could not be forgotten; it is tried again"),
     });
   }

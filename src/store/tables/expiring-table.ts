@@ -4,6 +4,7 @@
  */
 
 import { type Clock, jumpWatch } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../store.ts";
 import { PAST_IDS } from "./key-order.ts";
 
@@ -17,8 +18,8 @@ export interface ExpiringTableOptions<V> {
   /** Names of the two tables. */
   readonly rows: string;
   readonly periods: string;
-  /** A row goes when a whole period is over: the longer, the fewer rows a sweep looks at in vain. */
-  readonly periodMs: number;
+  /** A row goes when a whole period is over: the longer, the fewer rows a sweep looks at in vain. A day unless given. */
+  readonly periodMs?: number;
   /** Periods for which a row stays after the one that it was put for. None unless given. */
   readonly keepPeriods?: number;
   /** In the act that removes a row: what goes with it. */
@@ -47,7 +48,7 @@ export interface ExpiringTable<V> {
 }
 
 export function openExpiringTable<V>(options: ExpiringTableOptions<V>): ExpiringTable<V> {
-  const { store, clock, periodMs, keepPeriods = 0, onRemove, onFailure } = options;
+  const { store, clock, periodMs = DAY_MS, keepPeriods = 0, onRemove, onFailure } = options;
   const rows = store.table<V>(options.rows);
   const periods = store.table<true>(options.periods);
   const periodOf = (ms: number): number => Math.floor(ms / periodMs);

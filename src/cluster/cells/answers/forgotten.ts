@@ -48,7 +48,6 @@ export class Forgotten {
       onFailure,
       rows: ROWS,
       periods: "forgotten.days",
-      periodMs: DAY_MS,
       keepPeriods: KEEP_DAYS,
     });
   }
