@@ -1,6 +1,7 @@
 /**
  * The page to which a payment gateway sends a payer back from the registration of a mandate: `GET /billing/mandates/{id}`. It is open
- * to anyone who has its address, so the page says only whether the mandate is registered. The payment gateway is asked anew for it.
+ * to anyone who has its address, so it says no more than how the mandate stands. The payment gateway is asked before the page calls a
+ * mandate pending.
  */
 import { z } from "zod";
 import { moneyText } from "../../base/currency.ts";

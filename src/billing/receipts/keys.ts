@@ -92,12 +92,7 @@ export class ReceiptKeys {
     if (known.kid !== kid) return known;
     // Another one rotated meanwhile.
     if (this.#signer !== asked) return await this.#known();
-    const next = this.#make();
-    this.#signer = next;
-    next.catch(() => {
-      if (this.#signer === next) this.#signer = undefined;
-    });
-    const signer = await next;
+    const signer = await this.#remembered(this.#make());
     // The private half of before leaves the files, not only the table.
     await this.#deps.store.forgetRemoved();
     return signer;
@@ -112,14 +107,16 @@ export class ReceiptKeys {
   }
 
   #known(): Promise<Signer> {
-    if (this.#signer === undefined) {
-      const loaded = this.#load();
-      this.#signer = loaded;
-      loaded.catch(() => {
-        if (this.#signer === loaded) this.#signer = undefined;
-      });
-    }
-    return this.#signer;
+    return this.#signer ?? this.#remembered(this.#load());
+  }
+
+  /** Forgotten again where it fails. */
+  #remembered(signer: Promise<Signer>): Promise<Signer> {
+    this.#signer = signer;
+    signer.catch(() => {
+      if (this.#signer === signer) this.#signer = undefined;
+    });
+    return signer;
   }
 
   async #load(): Promise<Signer> {

@@ -7,7 +7,6 @@ import { moneyText } from "../../base/currency.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { DisputeTable } from "../disputes/dispute.ts";
 import { indianDay } from "../invoices/financial-year.ts";
-import type { InvoiceTables } from "../invoices/tables.ts";
 import type { ParkedPayments } from "../parked.ts";
 import {
   type DayLine,
@@ -30,7 +29,6 @@ export interface GatewayBooks {
   readonly refunds: RefundTables;
   readonly disputes: DisputeTable;
   readonly parked: ParkedPayments;
-  readonly invoices: Pick<InvoiceTables, "byReference">;
   readonly ledger: Pick<Book, "byReference">;
   /** Those that are configured. */
   readonly gateways: () => readonly PaymentGateway[];

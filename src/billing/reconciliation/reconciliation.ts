@@ -18,7 +18,7 @@ import { Notes } from "./notes.ts";
 
 const KEPT_DAYS = 400;
 
-export interface ReconciliationDeps extends Omit<GatewayBooks, "invoices" | "ledger">, OwnBooks {
+export interface ReconciliationDeps extends Omit<GatewayBooks, "ledger">, OwnBooks {
   readonly store: Store;
   readonly clock: Clock;
   /** Told of a run that leaves faults. */
@@ -43,7 +43,6 @@ export class Reconciliation {
       onFailure: deps.onFailure,
       rows: "billing.reconciliations",
       periods: "billing.reconciliations_by_period",
-      periodMs: DAY_MS,
       keepPeriods: KEPT_DAYS,
     });
   }

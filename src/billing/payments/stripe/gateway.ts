@@ -90,8 +90,8 @@ export class StripeGateway implements PaymentGateway {
 
   async #createSession(order: CheckoutOrder, endMs: number, call: GatewayCall): Promise<HostedPage> {
     const params = sessionParams(order, endMs);
-    const session = await this.#act("create a checkout", call, (stripe) =>
-      stripe.checkout.sessions.create(params, { idempotencyKey: call.idempotencyKey }),
+    const session = await this.#act("create a checkout", call, (stripe, once) =>
+      stripe.checkout.sessions.create(params, once),
     );
     return pageOf(session);
   }
@@ -109,7 +109,7 @@ export class StripeGateway implements PaymentGateway {
     await this.#act(
       "end a checkout",
       call,
-      (stripe) => stripe.checkout.sessions.expire(ref, {}, { idempotencyKey: call.idempotencyKey }),
+      (stripe, once) => stripe.checkout.sessions.expire(ref, {}, once),
       () => true,
     );
   }
@@ -121,12 +121,8 @@ export class StripeGateway implements PaymentGateway {
   async capture(ref: string, total: Amount, call: GatewayCall): Promise<Payment> {
     const before = await this.#intent(ref, call);
     if (before.status === "succeeded") return paymentOf(before);
-    const captured = await this.#act("capture a payment", call, (stripe) =>
-      stripe.paymentIntents.capture(
-        ref,
-        { amount_to_capture: total.minor, expand: PAYMENT },
-        { idempotencyKey: call.idempotencyKey },
-      ),
+    const captured = await this.#act("capture a payment", call, (stripe, once) =>
+      stripe.paymentIntents.capture(ref, { amount_to_capture: total.minor, expand: PAYMENT }, once),
     );
     return paymentOf(captured);
   }
@@ -136,7 +132,7 @@ export class StripeGateway implements PaymentGateway {
     const refund = await this.#act(
       "refund a payment",
       call,
-      (stripe) => stripe.refunds.create(params, { idempotencyKey: call.idempotencyKey }),
+      (stripe, once) => stripe.refunds.create(params, once),
       ({ code = "", param = "" }) => param === "amount" || code.startsWith("charge_"),
     );
     return refundOf(refund);
@@ -178,19 +174,19 @@ export class StripeGateway implements PaymentGateway {
   /** Two calls: the customer, then the page. Both have the same key, made different. */
   async registerMandate(order: MandateOrder, call: GatewayCall): Promise<HostedPage> {
     const { reference, payer, method, cap, returnUrl } = order;
-    const key = call.idempotencyKey;
     const metadata = { reference, org_id: payer.orgId, cap_minor: String(cap.minor) };
-    const customer = await this.#act("create a customer", call, (stripe) =>
+    const first = { ...call, idempotencyKey: `${call.idempotencyKey}-customer` };
+    const customer = await this.#act("create a customer", first, (stripe, once) =>
       stripe.customers.create(
         {
           name: payer.name,
           ...(payer.email !== "" && { email: payer.email }),
           metadata: { org_id: payer.orgId },
         },
-        { idempotencyKey: `${key}-customer` },
+        once,
       ),
     );
-    const session = await this.#act("register a mandate", call, (stripe) =>
+    const session = await this.#act("register a mandate", call, (stripe, once) =>
       stripe.checkout.sessions.create(
         {
           mode: "setup",
@@ -203,7 +199,7 @@ export class StripeGateway implements PaymentGateway {
           success_url: returnUrl,
           cancel_url: returnUrl,
         },
-        { idempotencyKey: key },
+        once,
       ),
     );
     return pageOf(session);
@@ -222,15 +218,15 @@ export class StripeGateway implements PaymentGateway {
     if (state === "cancelled" || state === "failed") return;
     if (tokenRef === "") return this.expireCheckout(ref, call);
     const { method } = tokenParts(tokenRef);
-    await this.#act("cancel a mandate", call, (stripe) =>
-      stripe.paymentMethods.detach(method, {}, { idempotencyKey: call.idempotencyKey }),
+    await this.#act("cancel a mandate", call, (stripe, once) =>
+      stripe.paymentMethods.detach(method, {}, once),
     );
   }
 
   async prepareDebit(order: DebitOrder, call: GatewayCall): Promise<string> {
     const { reference, payer, mandate, total, description } = order;
     const { customer, method } = tokenParts(mandate.tokenRef);
-    const { id } = await this.#act("prepare a debit", call, (stripe) =>
+    const { id } = await this.#act("prepare a debit", call, (stripe, once) =>
       stripe.paymentIntents.create(
         {
           amount: total.minor,
@@ -241,7 +237,7 @@ export class StripeGateway implements PaymentGateway {
           ...takesOnly(mandate.method),
           metadata: { reference, org_id: payer.orgId },
         },
-        { idempotencyKey: call.idempotencyKey },
+        once,
       ),
     );
     return id;
@@ -251,14 +247,8 @@ export class StripeGateway implements PaymentGateway {
   async confirmDebit(preparedRef: string, _order: DebitOrder, call: GatewayCall): Promise<Payment> {
     const before = await this.#intent(preparedRef, call);
     if (before.status !== "requires_confirmation") return debited(this.id, paymentOf(before));
-    const confirmed = await this.#act("confirm a debit", call, (stripe) =>
-      stripe.paymentIntents.confirm(
-        preparedRef,
-        { off_session: true, expand: PAYMENT },
-        {
-          idempotencyKey: call.idempotencyKey,
-        },
-      ),
+    const confirmed = await this.#act("confirm a debit", call, (stripe, once) =>
+      stripe.paymentIntents.confirm(preparedRef, { off_session: true, expand: PAYMENT }, once),
     );
     return debited(this.id, paymentOf(confirmed));
   }
@@ -291,17 +281,18 @@ export class StripeGateway implements PaymentGateway {
     return this.#client.ask({ what, hasEffect: false, call: { signal }, run });
   }
 
+  /** @param run gets the options by which Stripe does it once, however often it is asked */
   #act<T>(
     what: string,
-    { signal }: Reading,
-    run: StripeAsk<T>["run"],
+    { signal, idempotencyKey }: GatewayCall,
+    run: (stripe: Stripe, once: Stripe.RequestOptions) => Promise<T>,
     isDecline?: StripeAsk<T>["isDecline"],
   ): Promise<T> {
     return this.#client.ask({
       what,
       hasEffect: true,
       call: { signal },
-      run,
+      run: (stripe) => run(stripe, { idempotencyKey }),
       ...(isDecline !== undefined && { isDecline }),
     });
   }
