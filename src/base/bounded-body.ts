@@ -1,4 +1,4 @@
-/** Bodies of HTTP in one piece, of bounded size. */
+/** What comes in pieces, such as the body of an answer, in one piece of bounded size. */
 
 /** @param tooLong the error for more than `most` bytes @throws it, and what the body fails with */
 export async function boundedBody(

@@ -1,10 +1,22 @@
 /** Opens the wing: what money from people passes through, and the books that must balance. */
+import type { Logger } from "pino";
 import type { CreditLeft } from "../account/credit-left.ts";
 import type { ErasureStep } from "../account/erasure/erasure-steps.ts";
 import type { OrgRow } from "../account/org.ts";
+import type { AccountTables } from "../account/tables.ts";
+import type { Tickets } from "../account/tickets/tickets.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Cursors } from "../base/operation/cursor.ts";
 import type { AnyOperation } from "../base/operation/operation.ts";
-import type { OpenAutoTopups } from "./auto-topups/open.ts";
-import { openSales, type SalesPorts, type SalesSettings } from "./credit-sales.ts";
+import type { Book } from "../credits/ledger/book.ts";
+import type { CreditLots } from "../credits/ledger/lots.ts";
+import type { Purse } from "../credits/ledger/purse.ts";
+import type { Events } from "../store/events/events.ts";
+import type { Trail } from "../store/events/trail.ts";
+import type { Jobs } from "../store/jobs/jobs.ts";
+import type { Store } from "../store/store.ts";
+import type { AutoTopupHook, OpenAutoTopups } from "./auto-topups/open.ts";
+import { openSales, type SalesSettings } from "./credit-sales.ts";
 import {
   type InvoicePorts,
   type InvoiceSettings,
@@ -13,14 +25,14 @@ import {
 } from "./invoices/open.ts";
 import { endingOfMandates, moneyErasure } from "./money-erasure.ts";
 import { billingOperations } from "./operations.ts";
-import { type OpenPayments, openPaymentRoom, type PaymentPorts } from "./payments/open.ts";
+import { type OpenPayments, openPaymentRoom, type SimulatedPayments } from "./payments/open.ts";
 import type { PaymentSettings } from "./payments/settings.ts";
 import type { FxTable } from "./rates/fx-table.ts";
 import type { BillingTerms } from "./rates/terms.ts";
 import { followNow } from "./reconciliation/job.ts";
 import { type OpenReconciliation, openReconciliation } from "./reconciliation/open.ts";
 import { creditLeft } from "./refunds/acts.ts";
-import { openPlanRoom, type PlanPorts, type PlanSettings } from "./subscriptions/open.ts";
+import { openPlanRoom, type PlanSettings } from "./subscriptions/open.ts";
 import type { TopupTables } from "./topups/tables.ts";
 
 export interface BillingSettings extends InvoiceSettings, SalesSettings, PlanSettings {
@@ -28,14 +40,42 @@ export interface BillingSettings extends InvoiceSettings, SalesSettings, PlanSet
   readonly payments: PaymentSettings;
 }
 
-/** Ports of the rooms of the wing; each room says what its own are. */
-export type BillingPorts = Omit<InvoicePorts, "jobs"> &
-  Pick<
-    SalesPorts,
-    "jobs" | "events" | "book" | "purse" | "lots" | "boundsChanged" | "topUpHook" | "seenEverywhere"
-  > &
-  Pick<PaymentPorts, "simulatedPayments"> &
-  Pick<PlanPorts, "markups">;
+export interface BillingPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Positions in lists, as clients hold them. */
+  readonly cursors: Cursors;
+  /** What changes of money put in the org's events and audit. */
+  readonly trail: Trail;
+  /** The same events, heard too: of orgs that close, of mandates that become active. */
+  readonly events: Pick<Events, "emit" | "listen">;
+  /** Jobs that ask payment gateways, and those that are due later. */
+  readonly jobs: Jobs;
+  readonly accounts: AccountTables;
+  /** Requests to the operator: a correction of an invoice is one. */
+  readonly tickets: Tickets;
+  /** Where credit is posted and read. */
+  readonly book: Book;
+  /** What of an org's credit calls hold. */
+  readonly purse: Purse;
+  /** What of an org's credit was paid, and what was granted. */
+  readonly lots: CreditLots;
+  /** Tells the ledger that an org's automatic top-up has other bounds. */
+  readonly boundsChanged: (orgId: string) => void;
+  /** What the ledger was opened with, and tells of balances that fell. */
+  readonly topUpHook: AutoTopupHook;
+  /** Sends documents, and asks for their files. */
+  readonly mail: InvoicePorts["mail"];
+  /** The machine's own simulated payment service. */
+  readonly simulatedPayments: SimulatedPayments;
+  /** Base URL of the machine's own simulated portal of e-invoices, which it starts; undefined where the machine has none. */
+  readonly simulatedPortal: () => Promise<string | undefined>;
+  /** Resolves when every cell reads what this one reads now; at once at a gateway alone. */
+  readonly seenEverywhere: () => Promise<void>;
+  /** Markups of the models that can be called, basis points. */
+  readonly markups: () => Iterable<number>;
+  readonly log: Logger;
+}
 
 export interface Billing {
   /** Rates of exchange, by day. */

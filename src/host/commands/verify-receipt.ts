@@ -1,10 +1,10 @@
 /** `weir verify-receipt`: checks the signature of a receipt by published keys, and says what the receipt states. */
 import { createReadStream } from "node:fs";
 import type { JSONWebKeySet } from "jose";
+import { boundedBody } from "../../base/bounded-body.ts";
 import type { Receipt } from "../../billing/receipts/receipt.ts";
 import { MOST_RECEIPT_BYTES, NotVerified, verifyReceipt } from "../../billing/receipts/verify.ts";
 import { readConfig } from "../settings/config.ts";
-import { boundedText } from "./bounded-text.ts";
 import type { Given, Shell } from "./command.ts";
 import { addressOf, printable } from "./operate.ts";
 
@@ -85,5 +85,6 @@ function keySet(text: string, from: string): JSONWebKeySet {
 async function readAtMost(path: string, mostBytes: number): Promise<string> {
   const [stream, name] =
     path === "-" ? [process.stdin, "standard input"] : [createReadStream(path, { end: mostBytes }), path];
-  return await boundedText(stream, mostBytes, `${name} is longer than ${mostBytes} bytes`);
+  const tooLong = () => new Error(`${name} is longer than ${mostBytes} bytes`);
+  return (await boundedBody(stream, mostBytes, tooLong)).toString("utf8");
 }
