@@ -2,8 +2,9 @@
  * Tables of people and memberships, and the indexes that must match their rows. Methods that write must be called in an act.
  */
 
-import type { Store, Table } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
+import { StoreTables } from "../store/tables/store-tables.ts";
 import { emailNormalForm } from "./fields/email.ts";
 import type { MemberRow, UserRow } from "./person.ts";
 import type { Role } from "./roles.ts";
@@ -17,30 +18,20 @@ const isAdministrator = ({ role }: MemberRow): boolean => role === "owner" || ro
 const keyOf = ({ orgId, role, userId }: MemberRow): [string, string, string] => [orgId, role, userId];
 const ROWS_AN_ACT = 500;
 
-export class People {
-  readonly #users: Table<UserRow>;
+export class People extends StoreTables {
+  readonly #users = this.store.table<UserRow>("account.users");
   /** [iss, sub] → user id. */
-  readonly #bySubject: Table<string>;
+  readonly #bySubject = this.store.table<string>("account.user_by_subject");
   /** E-mail → id of an invited user. A person who has signed in is not in here: addresses do not identify people. */
-  readonly #invited: Table<string>;
+  readonly #invited = this.store.table<string>("account.invited_users");
   /** [e-mail, user id] of all people, for whoever knows the org: an address alone says who nobody is. */
-  readonly #byEmail: Table<true>;
+  readonly #byEmail = this.store.table<true>("account.users_by_email");
   /** [org id, user id]. */
-  readonly #members: Table<MemberRow>;
+  readonly #members = this.store.table<MemberRow>("account.members");
   /** [org id, role, user id] of owners and admins: an org may have thousands of other members. */
-  readonly #administrators: Table<true>;
+  readonly #administrators = this.store.table<true>("account.administrators");
   /** [user id, org id]. */
-  readonly #orgsOf: Table<true>;
-
-  constructor(store: Store) {
-    this.#users = store.table("account.users");
-    this.#bySubject = store.table("account.user_by_subject");
-    this.#invited = store.table("account.invited_users");
-    this.#byEmail = store.table("account.users_by_email");
-    this.#members = store.table("account.members");
-    this.#administrators = store.table("account.administrators");
-    this.#orgsOf = store.table("account.orgs_of_users");
-  }
+  readonly #orgsOf = this.store.table<true>("account.orgs_of_users");
 
   /**
    * Call before anything else where the folder may be of a release that had no list of owners and admins: makes it, once. If it is

@@ -4,8 +4,9 @@
  */
 
 import { fail, mustExist } from "../base/errors.ts";
-import type { Store, Table } from "../store/store.ts";
+import type { Table } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
+import { StoreTables } from "../store/tables/store-tables.ts";
 import { type KeyRow, keyWorks } from "./key.ts";
 import type { OrgRow } from "./org.ts";
 import { People } from "./people.ts";
@@ -24,54 +25,35 @@ export interface AccountWatch {
   readonly providerKey?: (orgId: string) => void;
 }
 
-export class AccountTables {
-  readonly people: People;
-  readonly #store: Store;
-  readonly #orgs: Table<OrgRow>;
+export class AccountTables extends StoreTables {
+  readonly people = new People(this.store);
+  readonly #orgs = this.store.table<OrgRow>("account.orgs");
   /** Slug → org id. The first org of a folder of release 0.1.0 is not in it. */
-  readonly #orgBySlug: Table<string>;
-  readonly #projects: Table<ProjectRow>;
+  readonly #orgBySlug = this.store.table<string>("account.org_by_slug");
+  readonly #projects = this.store.table<ProjectRow>("account.projects");
   /** [org id, project id], without deleted projects. */
-  readonly #projectsByOrg: Table<true>;
+  readonly #projectsByOrg = this.store.table<true>("account.projects_by_org");
   /** [org id, slug] → project id, without deleted projects. */
-  readonly #projectBySlug: Table<string>;
-  readonly #keys: Table<KeyRow>;
+  readonly #projectBySlug = this.store.table<string>("account.project_by_slug");
+  readonly #keys = this.store.table<KeyRow>("account.keys");
   /** Hash of the secret → key id. */
-  readonly #keyByHash: Table<string>;
+  readonly #keyByHash = this.store.table<string>("account.key_by_hash");
   /** [org id, created at, key id], every key ever created. */
-  readonly #keysByAge: Table<true>;
+  readonly #keysByAge = this.store.table<true>("account.keys_by_age");
   /** [org id, key id] of keys that may still work: few, however many have ended. */
-  readonly #workingKeys: Table<true>;
+  readonly #workingKeys = this.store.table<true>("account.working_keys");
   /** Key id → milliseconds. A table of its own, so that a use never rewrites the key's row. */
-  readonly #lastUsed: Table<number>;
+  readonly #lastUsed = this.store.table<number>("account.key_last_used");
   /** One row: milliseconds of the last report of a secret. */
-  readonly #keyReports: Table<number>;
+  readonly #keyReports = this.store.table<number>("account.key_reports");
   /** [org id, what] → how many the org ever made. A row is missing where none was made since there is this table. */
-  readonly #made: Table<number>;
+  readonly #made = this.store.table<number>("account.made");
   /** [org id, provider key id], ids in the order they were made. */
-  readonly #providerKeys: Table<ProviderKeyRow>;
-
-  constructor(store: Store) {
-    this.people = new People(store);
-    this.#store = store;
-    this.#orgs = store.table("account.orgs");
-    this.#orgBySlug = store.table("account.org_by_slug");
-    this.#projects = store.table("account.projects");
-    this.#projectsByOrg = store.table("account.projects_by_org");
-    this.#projectBySlug = store.table("account.project_by_slug");
-    this.#keys = store.table("account.keys");
-    this.#keyByHash = store.table("account.key_by_hash");
-    this.#keysByAge = store.table("account.keys_by_age");
-    this.#workingKeys = store.table("account.working_keys");
-    this.#lastUsed = store.table("account.key_last_used");
-    this.#keyReports = store.table("account.key_reports");
-    this.#made = store.table("account.made");
-    this.#providerKeys = store.table("account.provider_keys");
-  }
+  readonly #providerKeys = this.store.table<ProviderKeyRow>("account.provider_keys");
 
   /** Atomic; what `act` checks still holds when its writes commit. */
   act<T>(act: () => T): Promise<T> {
-    return this.#store.act(act);
+    return this.store.act(act);
   }
 
   /** Calls the watchers for changed rows: see `Table.watch`. */
@@ -328,7 +310,7 @@ export class AccountTables {
     const act = () => {
       for (const [keyId, atMs] of uses) this.#lastUsed.put(keyId, atMs);
     };
-    return this.#store.act(act, { isOwed: true });
+    return this.store.act(act, { isOwed: true });
   }
 
   providerKey(orgId: string, id: string): ProviderKeyRow | undefined {

@@ -4,8 +4,9 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import type { Store, Table } from "../../store/store.ts";
+import type { Table } from "../../store/store.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
+import { StoreTables } from "../../store/tables/store-tables.ts";
 import { foldCase } from "./attribute.ts";
 import type { ScimGroupRow, ScimUserRow } from "./rows.ts";
 
@@ -19,36 +20,24 @@ export interface Counts {
 
 type Key = (string | number)[];
 
-export class ScimTables {
+export class ScimTables extends StoreTables {
   /** [org id, user id]. */
-  readonly #users: Table<ScimUserRow>;
+  readonly #users = this.store.table<ScimUserRow>("scim.users");
   /** [org id, userName in lower case] → user id. */
-  readonly #userByName: Table<string>;
+  readonly #userByName = this.store.table<string>("scim.user_by_name");
   /** [externalId, org id, user id]. */
-  readonly #userByExternalId: Table<true>;
+  readonly #userByExternalId = this.store.table<true>("scim.user_by_external_id");
   /** [org id, person id] → user id. */
-  readonly #userByPerson: Table<string>;
+  readonly #userByPerson = this.store.table<string>("scim.user_by_person");
   /** [org id, group id]. */
-  readonly #groups: Table<ScimGroupRow>;
+  readonly #groups = this.store.table<ScimGroupRow>("scim.groups");
   /** [org id, displayName in lower case, group id]. */
-  readonly #groupByName: Table<true>;
+  readonly #groupByName = this.store.table<true>("scim.group_by_name");
   /** [org id, externalId, group id]. */
-  readonly #groupByExternalId: Table<true>;
+  readonly #groupByExternalId = this.store.table<true>("scim.group_by_external_id");
   /** [org id, group id, user id]. */
-  readonly #members: Table<true>;
-  readonly #counts: Table<Counts>;
-
-  constructor(store: Store) {
-    this.#users = store.table("scim.users");
-    this.#userByName = store.table("scim.user_by_name");
-    this.#userByExternalId = store.table("scim.user_by_external_id");
-    this.#userByPerson = store.table("scim.user_by_person");
-    this.#groups = store.table("scim.groups");
-    this.#groupByName = store.table("scim.group_by_name");
-    this.#groupByExternalId = store.table("scim.group_by_external_id");
-    this.#members = store.table("scim.members");
-    this.#counts = store.table("scim.counts");
-  }
+  readonly #members = this.store.table<true>("scim.members");
+  readonly #counts = this.store.table<Counts>("scim.counts");
 
   counts(orgId: string): Counts {
     return this.#counts.get(orgId) ?? { users: 0, groups: 0 };

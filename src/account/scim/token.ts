@@ -6,7 +6,8 @@
 import { type Clock, localDay } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import { HOUR_MS } from "../../base/time.ts";
-import type { Store, Table } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
+import { StoreTables } from "../../store/tables/store-tables.ts";
 import { hashSecret, newSecret, secretHint } from "../secret.ts";
 
 const SHAPE = /^svc-scim-[0-9A-Za-z]{43}$/;
@@ -24,20 +25,18 @@ export interface TokenRow {
   readonly previous: { readonly hash: string; readonly endsAtMs: number } | null;
 }
 
-export class ScimTokens {
+export class ScimTokens extends StoreTables {
   readonly #clock: Clock;
   /** Org id → its token. */
-  readonly #rows: Table<TokenRow>;
+  readonly #rows = this.store.table<TokenRow>("scim.tokens");
   /** Hash → org id. */
-  readonly #orgByHash: Table<string>;
+  readonly #orgByHash = this.store.table<string>("scim.org_by_token");
   /** Org id → day of the last use, UTC. */
-  readonly #lastUsed: Table<string>;
+  readonly #lastUsed = this.store.table<string>("scim.token_days");
 
   constructor({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
+    super(store);
     this.#clock = clock;
-    this.#rows = store.table("scim.tokens");
-    this.#orgByHash = store.table("scim.org_by_token");
-    this.#lastUsed = store.table("scim.token_days");
   }
 
   of(orgId: string): TokenRow | undefined {

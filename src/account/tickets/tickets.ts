@@ -2,27 +2,26 @@
 
 import type { Caller } from "../../base/operation/operation.ts";
 import { assertWithin, type Quotas, USUAL_QUOTAS } from "../../base/quota.ts";
-import type { Store, Table } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
+import { StoreTables } from "../../store/tables/store-tables.ts";
 import { administers } from "../scopes.ts";
 import type { AccountTables } from "../tables.ts";
 import type { TicketRow } from "./ticket.ts";
 
-export class Tickets {
+export class Tickets extends StoreTables {
   /** [org id, ticket id]. */
-  readonly #rows: Table<TicketRow>;
+  readonly #rows = this.store.table<TicketRow>("account.tickets");
   /** [ticket id] → org id. */
-  readonly #orgOf: Table<string>;
+  readonly #orgOf = this.store.table<string>("account.orgs_of_tickets");
   /** [ticket id] → org id, of open tickets. */
-  readonly #open: Table<string>;
+  readonly #open = this.store.table<string>("account.open_tickets");
 
   readonly #quotas: Quotas;
 
   constructor(store: Store, quotas = USUAL_QUOTAS) {
+    super(store);
     this.#quotas = quotas;
-    this.#rows = store.table("account.tickets");
-    this.#orgOf = store.table("account.orgs_of_tickets");
-    this.#open = store.table("account.open_tickets");
   }
 
   get(orgId: string, id: string): TicketRow | undefined {

@@ -4,9 +4,10 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { Store, Table } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
+import { StoreTables } from "../../store/tables/store-tables.ts";
 import type { DeliveryRow } from "./delivery.ts";
 import type { EndpointRow } from "./endpoint.ts";
 
@@ -31,20 +32,18 @@ export interface WebhookTablesOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-export class WebhookTables {
+export class WebhookTables extends StoreTables {
   /** [org id, endpoint id]. */
-  readonly #endpoints: Table<EndpointRow>;
+  readonly #endpoints = this.store.table<EndpointRow>("webhooks.endpoints");
   /** [endpoint id, delivery id], of deliveries that wait: they move to the log when they end. */
-  readonly #pending: Table<DeliveryRow>;
+  readonly #pending = this.store.table<DeliveryRow>("webhooks.pending");
   /** [endpoint id, delivery id], of deliveries that have ended. */
   readonly #log: ExpiringTable<DeliveryRow>;
   /** [endpoint id]. */
-  readonly #states: Table<EndpointState>;
+  readonly #states = this.store.table<EndpointState>("webhooks.states");
 
   constructor({ store, clock, onFailure }: WebhookTablesOptions) {
-    this.#endpoints = store.table("webhooks.endpoints");
-    this.#pending = store.table("webhooks.pending");
-    this.#states = store.table("webhooks.states");
+    super(store);
     this.#log = openExpiringTable({
       store,
       clock,
