@@ -52,7 +52,7 @@ const SLICE_MS = 1;
 export interface StepDeps {
   readonly accounts: Pick<AccountTables, "act">;
   readonly clock: Clock;
-  /** Port: the rows of the slice before wait for nothing any more, so that what is written at once stays small. */
+  /** Port, called between two slices: resolves once the rows that were written so far wait for nothing any more. */
   readonly caughtUp: () => Promise<void>;
 }
 

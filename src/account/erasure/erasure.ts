@@ -4,8 +4,8 @@
  * its id.
  */
 import { z } from "zod";
-import { type Clock, isoTime } from "../../base/clock.ts";
-import type { Caller } from "../../base/operation/operation.ts";
+import { isoTime } from "../../base/clock.ts";
+import { systemCaller } from "../../base/operation/keyless.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { eventType } from "../../store/events/types.ts";
 import { type JobEnding, type JobHandler, jobKind } from "../../store/jobs/job.ts";
@@ -14,7 +14,7 @@ import { type Closing, type CreditLeft, closingWire } from "../credit-left.ts";
 import { newOrg, type OrgRow } from "../org.ts";
 import { orgWire } from "../org-wire.ts";
 import { type AccountTables, nameless } from "../tables.ts";
-import { type ErasureStep, runStep } from "./erasure-steps.ts";
+import { type ErasureStep, runStep, type StepDeps } from "./erasure-steps.ts";
 
 export const eraseOrg = jobKind({
   name: "account.erase",
@@ -29,9 +29,8 @@ export const eraseOrg = jobKind({
 
 export const erasureDone = eventType("erasure.done", z.object({ id: z.string(), erased_at: z.string() }));
 
-export interface ErasureDeps {
+export interface ErasureDeps extends StepDeps {
   readonly accounts: AccountTables;
-  readonly clock: Clock;
   readonly trail: Trail;
   /** Port: in an act, what the org's credit is then. */
   readonly creditLeft: (orgId: string) => CreditLeft;
@@ -44,8 +43,6 @@ export interface ErasureDeps {
   };
   /** In this order; what shows who did something comes last. */
   readonly steps: readonly ErasureStep[];
-  /** Port: resolves once the rows that were written so far wait for nothing any more. Called between two slices. */
-  readonly caughtUp: () => Promise<void>;
   /** Port: for the operator's log. */
   readonly onErased: (orgId: string) => void;
   /** Port: bytes of removed rows leave the store's files at the next chance. */
@@ -92,15 +89,6 @@ export function erasureHandler(deps: ErasureDeps): JobHandler<{ orgId: string }>
 }
 
 const BY_ERASURE: Closing = { by: "erasure", ticketId: "", refundRequested: false };
-
-const SYSTEM: Omit<Caller, "orgId"> = {
-  requestId: "",
-  actor: { kind: "system", id: eraseOrg.name },
-  origin: { ipPrefix: "", userAgent: "" },
-  projectId: "",
-  environment: "live",
-  scopes: new Set(),
-};
 
 /**
  * In an act: keys stop with it, as when the owner closes the org. A run that follows changes nothing.
@@ -159,7 +147,8 @@ function finish({ accounts, clock, trail, onErased }: ErasureDeps, orgId: string
     erasedAtMs: nowMs,
   });
   const erasedAt = isoTime(nowMs);
-  trail.audit.note({ ...SYSTEM, orgId }, { act: "org.erase", target: orgId, after: { erased_at: erasedAt } });
+  const caller = systemCaller(eraseOrg.name, orgId);
+  trail.audit.note(caller, { act: "org.erase", target: orgId, after: { erased_at: erasedAt } });
   trail.events.emit(erasureDone, orgId, { id: orgId, erased_at: erasedAt });
   onErased(orgId);
 }

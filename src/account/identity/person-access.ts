@@ -5,7 +5,8 @@
 
 import { cidrAllows } from "../../base/cidr-list.ts";
 import type { Clock } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
+import { keyless } from "../../base/operation/keyless.ts";
 import type { Caller, PersonRequest } from "../../base/operation/operation.ts";
 import { HOUR_MS } from "../../base/time.ts";
 import type { OrgRow, SecuritySettings } from "../org.ts";
@@ -94,10 +95,7 @@ function membershipFor(
     );
   }
   const org = accounts.orgByIdOrSlug(request.org);
-  const member = org && accounts.people.member(org.id, userId);
-  // The answer for an org of others is that for one that does not exist.
-  if (member === undefined) throw fail("not_found", "There is no such organisation.");
-  return member;
+  return mustExist(org && accounts.people.member(org.id, userId), "organisation");
 }
 
 /**
@@ -146,17 +144,12 @@ function checkStatus({ status }: OrgRow, { isSafe, isForClosed }: PersonRequest)
   }
 }
 
-const callerOf = (
+function callerOf(
   { requestId, origin }: PersonRequest,
   { id }: UserRow,
   kind: "person" | "operator",
   member?: MemberRow,
-): Caller => ({
-  requestId,
-  actor: { kind, id },
-  origin,
-  orgId: member?.orgId ?? "",
-  projectId: "",
-  environment: "live",
-  scopes: new Set(member === undefined ? [] : scopesOf(member.role)),
-});
+): Caller {
+  const scopes = new Set(member === undefined ? [] : scopesOf(member.role));
+  return keyless({ requestId, actor: { kind, id }, origin, orgId: member?.orgId ?? "", scopes });
+}

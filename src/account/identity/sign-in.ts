@@ -7,7 +7,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import type { Caller, Origin } from "../../base/operation/operation.ts";
+import { keyless } from "../../base/operation/keyless.ts";
+import type { Origin } from "../../base/operation/operation.ts";
 import { HOUR_MS } from "../../base/time.ts";
 import { ownsTooMany } from "../orgs/ownership.ts";
 import type { FirstOwner } from "../people/first-owner.ts";
@@ -52,13 +53,13 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
     const waiting = waitingFor(deps, given);
     const user = personFor(deps, given, waiting, nowMs);
     if (user.status === "disabled") throw fail("role", "The operator has disabled this person.");
-    const caller = actingAs(user, given);
+    const { claims, origin, requestId } = given;
+    const caller = keyless({ requestId, actor: { kind: "person", id: user.id }, origin, orgId: "" });
     for (const member of waiting) if (mayJoin(deps, member, user)) join(deps, caller, member, user);
     deps.firstOwner.claim(caller, user, given.firstOwner);
     const before = sessions.find(given.before);
     if (before !== undefined) sessions.end(before);
     const maxAgeMs = longestSession(deps, user.id);
-    const { claims, origin } = given;
     const token = sessions.add({
       id: newId("ses", nowMs),
       userId: user.id,
@@ -130,13 +131,3 @@ function longestSession({ accounts }: SignInDeps, userId: string): number {
     .map(({ orgId }) => accounts.org(orgId)?.security.sessionHours ?? USUAL_HOURS);
   return Math.max(...(hours.length === 0 ? [USUAL_HOURS] : hours)) * HOUR_MS;
 }
-
-const actingAs = ({ id }: UserRow, { requestId, origin }: SignIn): Caller => ({
-  requestId,
-  actor: { kind: "person", id },
-  origin,
-  orgId: "",
-  projectId: "",
-  environment: "live",
-  scopes: new Set(),
-});

@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "../../base/clock.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
+import { keyless } from "../../base/operation/keyless.ts";
 import type { Caller, Origin } from "../../base/operation/operation.ts";
 import type { Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
@@ -66,15 +67,7 @@ export function openDirectory(ports: DirectoryPorts): Directory {
       const message = "This is no token of a directory, or it was revoked.";
       throw fail("invalid_key", message, { isUnknown: true });
     }
-    return {
-      requestId,
-      origin,
-      orgId: token.orgId,
-      projectId: "",
-      environment: "live",
-      scopes: new Set(),
-      actor: { kind: "directory", id: token.id },
-    };
+    return keyless({ requestId, actor: { kind: "directory", id: token.id }, origin, orgId: token.orgId });
   };
   return {
     tables,

@@ -5,7 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { newId } from "../../../base/ids.ts";
-import type { Caller } from "../../../base/operation/operation.ts";
+import { systemCaller } from "../../../base/operation/keyless.ts";
 import { type JobHandler, jobKind } from "../../../store/jobs/job.ts";
 import { type MembershipDeps, settleRole } from "../membership.ts";
 
@@ -27,15 +27,7 @@ export function groupRoleHandler(deps: MembershipDeps): JobHandler<z.output<type
   const { accounts, tables, clock } = deps;
   return {
     async run({ orgId, groupId }) {
-      const caller: Caller = {
-        orgId,
-        projectId: "",
-        environment: "live",
-        scopes: new Set<string>(),
-        requestId: newId("job", clock.now()),
-        actor: { kind: "system", id: "" },
-        origin: { ipPrefix: "", userAgent: "" },
-      };
+      const caller = systemCaller("", orgId, newId("job", clock.now()));
       for (let last: string | undefined; ; ) {
         const ids = tables.membersAfter(orgId, groupId, MEMBERS_AT_ONCE, last);
         await accounts.act(() => {
