@@ -11,7 +11,6 @@ import * as field from "../../base/operation/fields.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listOf } from "../../base/operation/page.ts";
-import { noteAndEmit } from "../../store/events/trail.ts";
 import { memberJoined, memberRemoved } from "../account-events.ts";
 import type { OrgRow } from "../org.ts";
 import { assertMayOwn } from "../orgs/ownership.ts";
@@ -221,11 +220,11 @@ async function decline(
   await accounts.act(() => {
     const row = invitationNamed(accounts, user, id);
     const invited = people.user(row.userId) as UserRow;
-    const wire = memberWire(row, invited);
+    const before = memberWire(row, invited);
     people.removeMember(row);
     if (people.membershipsOf(invited.id).length === 0) people.removeUser(invited);
-    const entry = { act: "member.decline", target: invited.id, before: wire, orgId: row.orgId };
-    noteAndEmit(trail, caller, memberRemoved, entry);
+    trail.audit.note(caller, { act: "member.decline", target: invited.id, before, orgId: row.orgId });
+    trail.events.emit(memberRemoved, row.orgId, before);
   });
   return undefined;
 }

@@ -12,7 +12,7 @@ import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageOf, shownPage } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import { DAY_MS } from "../../base/time.ts";
-import { noteAndEmit, type Trail } from "../../store/events/trail.ts";
+import type { Trail } from "../../store/events/trail.ts";
 import { withHold } from "../fields/hold-field.ts";
 import {
   createdKeyShape,
@@ -188,7 +188,8 @@ async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<
     };
     const { row, secret } = addKey(deps, order, nowMs);
     const wire = show(deps, row);
-    noteAndEmit(trail, caller, keyCreated, { act: "key.create", target: row.id, after: wire });
+    trail.audit.note(caller, { act: "key.create", target: row.id, after: wire });
+    trail.events.emit(keyCreated, org.id, wire);
     return { wire, secret };
   });
   return { ...wire, secret };
@@ -303,9 +304,10 @@ async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
     const revoked = revokedKey(old, nowMs);
     assertKeyMakerStays(accounts, old.orgId, [revoked], nowMs);
     accounts.replaceKey(revoked);
-    const wire = show(deps, revoked);
-    noteAndEmit(trail, caller, keyRevoked, { act: "key.revoke", target: id, before, after: wire });
-    return wire;
+    const after = show(deps, revoked);
+    trail.audit.note(caller, { act: "key.revoke", target: id, before, after });
+    trail.events.emit(keyRevoked, old.orgId, after);
+    return after;
   });
 }
 
@@ -341,7 +343,8 @@ async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, gra
     assertKeyMakerStays(accounts, old.orgId, [replaced, row], nowMs);
     accounts.replaceKey(replaced);
     const wire = { ...show(deps, row), rotated_from: old.id };
-    noteAndEmit(trail, caller, keyRotated, { act: "key.rotate", target: old.id, after: wire });
+    trail.audit.note(caller, { act: "key.rotate", target: old.id, after: wire });
+    trail.events.emit(keyRotated, old.orgId, wire);
     return { wire, secret };
   });
   return { ...wire, secret };

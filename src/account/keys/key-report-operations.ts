@@ -5,7 +5,6 @@
  */
 import { z } from "zod";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { noteAndEmit } from "../../store/events/trail.ts";
 import { keyWire, keyWorks, revokedKey } from "../key.ts";
 import { hashSecret } from "../secret.ts";
 import { keyRevoked } from "./key-events.ts";
@@ -61,7 +60,8 @@ async function revokeReported(deps: KeyReportDeps, caller: Caller, hash: string)
     const facts = { lastUsedAtMs: lastUsed.at(id), lineageId: accounts.lineageOf(old) };
     const [before, after] = [keyWire(old, facts, nowMs), keyWire(revoked, facts, nowMs)];
     const entry = { act: "key.revoke", target: id, orgId, before, after, reason: "reported" };
-    noteAndEmit(trail, { ...caller, actor: ANYONE }, keyRevoked, entry);
+    trail.audit.note({ ...caller, actor: ANYONE }, entry);
+    trail.events.emit(keyRevoked, orgId, after);
     deps.sendKeyReported({ orgId, keyId: id });
   });
 }

@@ -10,7 +10,7 @@ import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
-import { noteAndEmit, type Trail } from "../../store/events/trail.ts";
+import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import { memberAdded, memberRemoved } from "../account-events.ts";
@@ -179,7 +179,8 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     const inviterId = personBehind(accounts, caller) ?? "";
     const [orgId, userId] = [org.id, user.id];
     deps.sendInvitation({ orgId, orgName: org.name, userId, email, role: granted, invitedBy, inviterId });
-    noteAndEmit(trail, caller, memberAdded, { act: "member.add", target: user.id, after: wire });
+    trail.audit.note(caller, { act: "member.add", target: user.id, after: wire });
+    trail.events.emit(memberAdded, org.id, wire);
     return wire;
   });
 }

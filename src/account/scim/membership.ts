@@ -5,7 +5,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Caller } from "../../base/operation/operation.ts";
-import { noteAndEmit, type Trail } from "../../store/events/trail.ts";
+import type { Trail } from "../../store/events/trail.ts";
 import { memberAdded, memberRemoved } from "../account-events.ts";
 import { sameEmail } from "../fields/email.ts";
 import { invitedUser, type MemberRow, memberWire, type UserRow } from "../person.ts";
@@ -86,7 +86,8 @@ function end(deps: MembershipDeps, caller: Caller, member: MemberRow, person: Us
   const before = memberWire(member, person);
   people.removeMember(member);
   const { orgId } = member;
-  noteAndEmit(trail, caller, memberRemoved, { act: "member.remove", target: person.id, before, orgId });
+  trail.audit.note(caller, { act: "member.remove", target: person.id, before, orgId });
+  trail.events.emit(memberRemoved, orgId, before);
   if (people.membershipsOf(person.id).length > 0) return person.id;
   endSessions(person.id);
   if (person.status !== "invited") return person.id;
@@ -97,8 +98,9 @@ function end(deps: MembershipDeps, caller: Caller, member: MemberRow, person: Us
 
 function add(deps: MembershipDeps, caller: Caller, row: ScimUserRow, person: UserRow): void {
   const { accounts, clock, trail } = deps;
+  const { orgId } = row;
   const member: MemberRow = {
-    orgId: row.orgId,
+    orgId,
     userId: person.id,
     role: roleFor(deps, row),
     addedAtMs: clock.now(),
@@ -106,7 +108,8 @@ function add(deps: MembershipDeps, caller: Caller, row: ScimUserRow, person: Use
   };
   accounts.people.putMember(member);
   const after = memberWire(member, person);
-  noteAndEmit(trail, caller, memberAdded, { act: "member.add", target: person.id, after, orgId: row.orgId });
+  trail.audit.note(caller, { act: "member.add", target: person.id, after, orgId });
+  trail.events.emit(memberAdded, orgId, after);
 }
 
 const roleFor = ({ tables }: MembershipDeps, row: ScimUserRow) =>

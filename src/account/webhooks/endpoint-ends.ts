@@ -4,8 +4,8 @@
  */
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
-import type { Caller } from "../../base/operation/operation.ts";
-import { noteAndEmit, type Trail } from "../../store/events/trail.ts";
+import { systemCaller } from "../../base/operation/keyless.ts";
+import type { Trail } from "../../store/events/trail.ts";
 import { jobKind } from "../../store/jobs/job.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
@@ -77,8 +77,9 @@ export class EndpointEnds {
     const nowMs = clock.now();
     const before = endpointWire(row, nowMs);
     const after = endpointWire(this.disable(row, reason), nowMs);
-    const entry = { act: "webhook.disable", target: row.id, before, after };
-    noteAndEmit(trail, systemCaller(row.orgId), webhookDisabled, entry);
+    const caller = systemCaller("webhooks", row.orgId);
+    trail.audit.note(caller, { act: "webhook.disable", target: row.id, before, after });
+    trail.events.emit(webhookDisabled, row.orgId, after);
   }
 
   /** In an act. */
@@ -112,14 +113,3 @@ export class EndpointEnds {
     return rows.length < SLICE ? undefined : rows.at(-1)?.id;
   }
 }
-
-/** The gateway as who acts. */
-const systemCaller = (orgId: string): Caller => ({
-  requestId: "",
-  actor: { kind: "system", id: "webhooks" },
-  origin: { ipPrefix: "", userAgent: "" },
-  orgId,
-  projectId: "",
-  environment: "live",
-  scopes: new Set(),
-});
