@@ -45,30 +45,19 @@ export class AskedMails {
   /** Only in the act that puts the mail. @throws WeirError 403 `plan_limit` */
   count({ orgId, personId, to }: AskedMail): void {
     const address = createHash("sha256").update(emailNormalForm(to)).digest("base64url");
-    const later = "Wait until tomorrow.";
-    this.#add(
-      "mails_per_day",
-      ["org", orgId],
-      "mails of an organisation to addresses of its choice a day",
-      later,
-    );
+    this.#add("mails_per_day", ["org", orgId], "mails of an organisation to addresses of its choice a day");
     if (personId !== "")
-      this.#add(
-        "person_mails_per_day",
-        ["person", personId],
-        "such mails asked for by a person a day",
-        later,
-      );
+      this.#add("person_mails_per_day", ["person", personId], "such mails asked for by a person a day");
     const own = ["org_address", orgId, address];
-    this.#add("org_address_mails_per_day", own, "such mails of an organisation to one address a day", later);
-    this.#add("address_mails_per_day", ["address", address], "such mails to one address a day", later);
+    this.#add("org_address_mails_per_day", own, "such mails of an organisation to one address a day");
+    this.#add("address_mails_per_day", ["address", address], "such mails to one address a day");
   }
 
-  #add(quota: QuotaName, whose: readonly string[], what: string, cure: string): void {
+  #add(quota: QuotaName, whose: readonly string[], what: string): void {
     const nowMs = this.#clock.now();
     const key = [...whose, localDay(nowMs, "UTC")];
     const sent = this.#counts.get(key) ?? 0;
-    assertWithin(this.#quotas, quota, sent, what, cure);
+    assertWithin(this.#quotas, quota, sent, what, "Wait until tomorrow.");
     this.#counts.put(key, sent + 1, nowMs);
   }
 

@@ -3,7 +3,6 @@
  * written to `DATA_DIR/mail`.
  */
 
-import type { Clock, Timers } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import type { Quotas } from "../../base/quota.ts";
 import type { EventRow, Events } from "../../store/events/events.ts";
@@ -11,13 +10,12 @@ import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
 import { emailField } from "../fields/email.ts";
 import type { InvitationMail } from "../people/member-operations.ts";
-import type { AccountTables } from "../tables.ts";
 import { type AskedMail, AskedMails } from "./asked-mails.ts";
 import { MailFolder } from "./folder-transport.ts";
 import { beginToLook, keyLooker, lookAtKeys } from "./key-expiry.ts";
 import { ADMINISTRATORS, OrgMails } from "./org-mails.ts";
 import { mailSender, type SenderDeps, sendMail } from "./sender.ts";
-import type { Mailbox, SmtpServer } from "./settings.ts";
+import type { SmtpServer } from "./settings.ts";
 import { smtpTransport } from "./smtp-transport.ts";
 import type { MailTemplate } from "./template.ts";
 import { erasureBegun } from "./templates/erasure-begun.ts";
@@ -25,24 +23,16 @@ import { invitation } from "./templates/invitation.ts";
 import { keyReported } from "./templates/key-reported.ts";
 import { templateOfEvent } from "./templates.ts";
 
-export interface MailOptions {
+export interface MailOptions extends Omit<SenderDeps, "transport" | "invoiceFile"> {
   readonly store: Store;
-  readonly clock: Clock;
-  readonly timers: Timers;
   readonly jobs: Pick<Jobs, "enqueue" | "handle" | "has">;
   readonly events: Pick<Events, "listen">;
-  readonly accounts: AccountTables;
-  /** Undefined: mails are written to the data folder. */
+  /** The server that takes mails; without one they are written to the data folder. */
   readonly smtp: SmtpServer | undefined;
-  readonly from: Mailbox;
   readonly dataDir: string;
-  /** Where people reach the gateway, without a slash at the end; asked for each mail. */
-  readonly address: () => string;
   /** Documents that mails carry; absent: there are none. */
   readonly invoiceFile?: SenderDeps["invoiceFile"];
   readonly quotas: Quotas;
-  /** For the operator's log. */
-  readonly onFailure: (error: unknown, what: string) => void;
 }
 
 export interface Mail {
@@ -67,7 +57,7 @@ export interface Mail {
   isOut(key: string): boolean;
   /** Only in an act: to those who answer for the org; at most 50 a day of one template that is not essential. */
   readonly toOrg: Pick<OrgMails, "put" | "putOnce">;
-  /** Undefined where mails are sent. */
+  /** Mails that were written; undefined where mails are sent. */
   readonly folder: Pick<MailFolder, "names" | "read"> | undefined;
   /** Removes an org's mails from the data folder, also those of a time before there was a mail server. */
   eraseFiles(orgId: string): Promise<void>;
@@ -79,7 +69,7 @@ export interface Mail {
 
 /** Call before `jobs.start` and before the first event. */
 export function openMail(options: MailOptions): Mail {
-  const { store, clock, timers, jobs, events, accounts, smtp, onFailure } = options;
+  const { store, clock, jobs, events, accounts, smtp, onFailure, invoiceFile } = options;
   const files = new MailFolder(options.dataDir);
   const folder = smtp === undefined ? files : undefined;
   const transport =
@@ -105,16 +95,7 @@ export function openMail(options: MailOptions): Mail {
   const looking = { accounts, clock, jobs, mails: toOrg };
   jobs.handle(
     sendMail,
-    mailSender({
-      accounts,
-      clock,
-      transport,
-      timers,
-      onFailure,
-      from: options.from,
-      address: options.address,
-      invoiceFile: options.invoiceFile ?? (async () => undefined),
-    }),
+    mailSender({ ...options, transport, invoiceFile: invoiceFile ?? (async () => undefined) }),
   );
   jobs.handle(lookAtKeys, keyLooker(looking));
   events.listen((event) => mailOfEvent(toOrg, event, onFailure));

@@ -4,8 +4,7 @@ import { systemTimers } from "../../base/clock.ts";
 import { type Mail, type MailOptions, openMail } from "./mail.ts";
 
 export interface MailPorts
-  extends Pick<MailOptions, "store" | "clock" | "events" | "accounts" | "smtp" | "from" | "quotas"> {
-  readonly jobs: MailOptions["jobs"];
+  extends Pick<MailOptions, "store" | "clock" | "jobs" | "events" | "accounts" | "smtp" | "from" | "quotas"> {
   /** Holds the folder of mails that are sent nowhere. */
   readonly mailDir: string;
   /** Where people reach the gateway, if that is set. */

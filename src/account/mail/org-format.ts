@@ -4,7 +4,9 @@ import { usdString } from "../../base/money.ts";
 import type { OrgRow } from "../org.ts";
 
 export interface OrgFormat {
+  /** US dollars, in the org's locale: `$1,234.50`. */
   usd(microUsd: number): string;
+  /** Date and time in the org's time zone. @param time ISO 8601, or milliseconds since 1970 */
   time(time: string | number): string;
 }
 

@@ -13,7 +13,7 @@ import { type Attachment, htmlOf, type Letter, subjectOf, textOf } from "./lette
 import type { MailTransport } from "./message.ts";
 import { orgFormat } from "./org-format.ts";
 import type { Mailbox } from "./settings.ts";
-import type { LetterContext } from "./template.ts";
+import { type LetterContext, whyOrgMail } from "./template.ts";
 import { templateNamed } from "./templates.ts";
 
 /** Nine waits from half a minute to two hours, then some of three hours on average: two days in all. */
@@ -35,10 +35,11 @@ export interface SenderDeps {
   readonly transport: MailTransport;
   readonly from: Mailbox;
   readonly timers: Timers;
-  /** The gateway's address, without a slash at the end. */
+  /** Where people reach the gateway, without a slash at the end; asked for each mail. */
   readonly address: () => string;
   /** Port: a document of an org as a file; undefined where there is none. */
   readonly invoiceFile: (orgId: string, id: string) => Promise<Attachment | undefined>;
+  /** For the operator's log. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
@@ -85,7 +86,9 @@ async function compose(deps: SenderDeps, mail: Waiting, job: JobRun): Promise<Le
   const data = template.data.safeParse(mail.data);
   if (!data.success)
     throw new FinalFailure(`the data of ${template.name} are not valid: ${data.error.message}`);
-  return await template.compose(data.data, contextOf(deps, job));
+  const context = contextOf(deps, job);
+  const composed = await template.compose(data.data, context);
+  return composed && { why: whyOrgMail(context.orgName), ...composed };
 }
 
 function contextOf(deps: SenderDeps, { orgId }: JobRun): LetterContext {

@@ -7,6 +7,14 @@ import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { EventName } from "../../store/events/types.ts";
 import type { AccountTables } from "../tables.ts";
 import type { Attachment, Letter } from "./letter.ts";
+import type { OrgFormat } from "./org-format.ts";
+
+/** The last line of mails that an org gets about itself. All of them are owed, so none can be unsubscribed from. */
+export const whyOrgMail = (orgName: string): string =>
+  `You get this mail because your address is the billing address of “${orgName}”, or you own or administer it.`;
+
+/** A letter that may leave out its last line, which then is {@link whyOrgMail}. */
+type Composed = Omit<Letter, "why"> & Partial<Pick<Letter, "why">>;
 
 export interface MailTemplate<D = unknown> {
   /** Waiting mails name it: it stays the same over releases. */
@@ -21,24 +29,20 @@ export interface MailTemplate<D = unknown> {
    */
   readonly isEssential?: boolean;
   /** Called when the mail is sent, in each try. @returns undefined where there is nothing to say any more */
-  compose(data: D, context: LetterContext): MaybePromise<Letter | undefined>;
+  compose(data: D, context: LetterContext): MaybePromise<Composed | undefined>;
 }
 
 /** Fixes the type of the data. */
 export const mailTemplate = <D>(template: MailTemplate<D>): MailTemplate<D> => template;
 
 /** What letters are made with, besides their own data. */
-export interface LetterContext {
+export interface LetterContext extends OrgFormat {
   readonly orgId: string;
   /** The org's name now; its id where the org is not known any more. */
   readonly orgName: string;
   /** The gateway's own, without a slash at the end. */
   readonly address: string;
   readonly accounts: Pick<AccountTables, "key" | "project">;
-  /** US dollars, in the org's locale: `$1,234.50`. */
-  usd(microUsd: number): string;
-  /** Date and time in the org's time zone. @param time ISO 8601, or milliseconds since 1970 */
-  time(time: string | number): string;
   /** The id of the org's invitation to a person; undefined where they are not invited any more. */
   invitationId(userId: string): string | undefined;
   /** A document of the org as PDF. @returns undefined where there is no such document */

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { CURRENCIES, moneyText } from "../../../base/currency.ts";
 import { facts, text } from "../letter.ts";
 import { mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
 
 export const autoTopupFailed = mailTemplate({
   name: "auto_topup_failed",
@@ -32,6 +31,5 @@ export const autoTopupFailed = mailTemplate({
       ),
       text("When the credit is used up, calls are refused until credit is added."),
     ],
-    why: whyOrgMail(orgName),
   }),
 });

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { CURRENCIES, moneyText } from "../../../base/currency.ts";
 import { facts, text } from "../letter.ts";
 import { mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
 
 export const autoTopupNotified = mailTemplate({
   name: "auto_topup_notified",
@@ -33,7 +32,6 @@ export const autoTopupNotified = mailTemplate({
           "To stop this debit, top up by hand, or switch automatic top-ups off, before that time; or refuse it at your bank.",
         ),
       ],
-      why: whyOrgMail(orgName),
     };
   },
 });

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { facts, text } from "../letter.ts";
 import { type LetterContext, mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
 
 /** The event's data for any kind of budget, also for one that this release does not know. */
 const data = z.object({
@@ -36,7 +35,6 @@ export const budgetExceeded = mailTemplate({
           ["Begins anew", time(event.resets_at)],
         ),
       ],
-      why: whyOrgMail(orgName),
     };
   },
 });

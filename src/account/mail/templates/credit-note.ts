@@ -1,7 +1,6 @@
 /** A credit note: what was taken back of an invoice, with the document as a file. Put by the room of invoices. */
 import { facts, text } from "../letter.ts";
 import { mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
 import { documentData } from "./invoice.ts";
 
 export const creditNote = mailTemplate({
@@ -19,7 +18,6 @@ export const creditNote = mailTemplate({
         text("The document is attached as PDF; it names the invoice. GET /v1/invoices lists all of them."),
       ],
       attachments: [file],
-      why: whyOrgMail(orgName),
     };
   },
 });

@@ -1,8 +1,7 @@
 /** The org's data are being erased. It is put before the first row goes: at the end nobody's address is left. */
 import { z } from "zod";
 import { text } from "../letter.ts";
-import { mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
+import { mailTemplate, whyOrgMail } from "../template.ts";
 
 export const erasureBegun = mailTemplate({
   name: "erasure_begun",

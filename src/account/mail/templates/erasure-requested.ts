@@ -1,8 +1,7 @@
 /** Somebody asked for the erasure of the org's data: owners must hear of it while it can be cancelled. */
 import { z } from "zod";
 import { text } from "../letter.ts";
-import { mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
+import { mailTemplate, whyOrgMail } from "../template.ts";
 
 export const erasureRequested = mailTemplate({
   name: "erasure_requested",

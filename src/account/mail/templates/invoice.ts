@@ -5,7 +5,6 @@
 import { z } from "zod";
 import { facts, text } from "../letter.ts";
 import { mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
 
 /** What both templates of documents read. */
 export const documentData = z.object({
@@ -34,7 +33,6 @@ export const invoice = mailTemplate({
         text("The document is attached as PDF. GET /v1/invoices lists all of them."),
       ],
       attachments: [file],
-      why: whyOrgMail(orgName),
     };
   },
 });

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { text } from "../letter.ts";
 import { mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
 
 const BECAUSE: Readonly<Record<string, string>> = {
   dispute: "a payment of the organisation is disputed",
@@ -24,7 +23,6 @@ export const mandatePaused = mailTemplate({
         text(`Automatic top-ups of “${orgName}” have stopped, because ${because}.`),
         text("Switch automatic top-ups on again when this is settled; until then, top up by hand."),
       ],
-      why: whyOrgMail(orgName),
     };
   },
 });

@@ -4,8 +4,7 @@ import { moneyText } from "../../../base/currency.ts";
 import { closingShape } from "../../credit-left.ts";
 import { orgShape } from "../../org-wire.ts";
 import { facts, type LetterPart, text } from "../letter.ts";
-import { type LetterContext, mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
+import { type LetterContext, mailTemplate, whyOrgMail } from "../template.ts";
 
 type Closing = z.output<typeof closingShape>;
 

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { CURRENCIES, moneyText } from "../../../base/currency.ts";
 import { facts, text } from "../letter.ts";
 import { mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
 
 export const refundFailed = mailTemplate({
   name: "refund_failed",
@@ -31,6 +30,5 @@ export const refundFailed = mailTemplate({
       ),
       text(`Its credit of ${usd(credits)} is there again, and the refund can be asked for once more.`),
     ],
-    why: whyOrgMail(orgName),
   }),
 });

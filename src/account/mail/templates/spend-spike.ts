@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { facts, text } from "../letter.ts";
 import { mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
 
 export const spendSpike = mailTemplate({
   name: "spend_spike",
@@ -13,15 +12,12 @@ export const spendSpike = mailTemplate({
     usual_micro: z.int(),
     spike_alert_pct: z.int(),
   }),
-  compose({ day, spent_micro, usual_micro, spike_alert_pct }, { orgName, usd }) {
-    return {
-      subject: `${orgName} spends more than usual today`,
-      parts: [
-        text(`Today “${orgName}” has spent over ${spike_alert_pct} % more than on a usual day. Calls go on.`),
-        facts(["Day", day], ["Spent so far", usd(spent_micro)], ["Usual for a whole day", usd(usual_micro)]),
-        text("Usual is the mean of those of the seven days before on which anything was spent."),
-      ],
-      why: whyOrgMail(orgName),
-    };
-  },
+  compose: ({ day, spent_micro, usual_micro, spike_alert_pct }, { orgName, usd }) => ({
+    subject: `${orgName} spends more than usual today`,
+    parts: [
+      text(`Today “${orgName}” has spent over ${spike_alert_pct} % more than on a usual day. Calls go on.`),
+      facts(["Day", day], ["Spent so far", usd(spent_micro)], ["Usual for a whole day", usd(usual_micro)]),
+      text("Usual is the mean of those of the seven days before on which anything was spent."),
+    ],
+  }),
 });

@@ -2,21 +2,17 @@
 import { z } from "zod";
 import { facts, text } from "../letter.ts";
 import { mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
 
 export const subscriptionPastDue = mailTemplate({
   name: "subscription_past_due",
   event: "subscription.past_due",
   data: z.object({ plan_id: z.string(), period_end: z.string() }),
-  compose({ plan_id: planId, period_end: periodEnd }, { orgName, time }) {
-    return {
-      subject: `The plan of ${orgName} could not be renewed`,
-      parts: [
-        text(`The credit of “${orgName}” does not suffice for the next month of its plan.`),
-        facts(["Plan", planId], ["Ended", time(periodEnd)]),
-        text("It is tried again after one, three and seven days. Then the org has the default plan."),
-      ],
-      why: whyOrgMail(orgName),
-    };
-  },
+  compose: ({ plan_id: planId, period_end: periodEnd }, { orgName, time }) => ({
+    subject: `The plan of ${orgName} could not be renewed`,
+    parts: [
+      text(`The credit of “${orgName}” does not suffice for the next month of its plan.`),
+      facts(["Plan", planId], ["Ended", time(periodEnd)]),
+      text("It is tried again after one, three and seven days. Then the org has the default plan."),
+    ],
+  }),
 });

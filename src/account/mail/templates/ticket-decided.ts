@@ -3,7 +3,6 @@ import { z } from "zod";
 import { TICKET_STATUSES } from "../../tickets/ticket.ts";
 import { facts, quote, text } from "../letter.ts";
 import { mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
 
 export const ticketDecided = mailTemplate({
   name: "ticket_decided",
@@ -26,6 +25,5 @@ export const ticketDecided = mailTemplate({
       ),
       ...(answer === "" ? [] : [quote(answer)]),
     ],
-    why: whyOrgMail(orgName),
   }),
 });

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { facts, text } from "../letter.ts";
 import { mailTemplate } from "../template.ts";
-import { whyOrgMail } from "../why.ts";
 
 export const webhookDisabled = mailTemplate({
   name: "webhook_disabled",
@@ -17,7 +16,6 @@ export const webhookDisabled = mailTemplate({
       facts(["Endpoint", url], ["Number", id]),
       text("Enable it again once the endpoint answers. GET /v1/events lists what it has missed."),
     ],
-    why: whyOrgMail(orgName),
   }),
 });
 
