@@ -13,9 +13,8 @@ import {
   type Attempt,
   type DeliveryRow,
   deadlineMs,
-  delivered,
   deliveryHeaders,
-  failedFor,
+  ended,
   givenUp,
   isTriedAgain,
   postponed,
@@ -28,7 +27,7 @@ import type { EndpointRow } from "./endpoint.ts";
 import type { EndpointEnds } from "./endpoint-ends.ts";
 import { retryAfterMs, waitMs } from "./schedule.ts";
 import { signatures } from "./signature.ts";
-import type { SlotPool, Standings } from "./standings.ts";
+import type { SlotPool, Standings, Tried } from "./standings.ts";
 import type { WebhookTables } from "./webhook-tables.ts";
 
 /** After so long with nothing but failures an endpoint is disabled … */
@@ -51,6 +50,7 @@ export interface CourierDeps {
   readonly events: Pick<Events, "get">;
   readonly jobs: Pick<Jobs, "handle">;
   readonly outbound: Pick<Outbound, "send">;
+  /** What an org's URLs may reach. */
   readonly rulesOf: RulesOf;
   /** The secrets that sign now, in clear, the newest first; none where they cannot be read. */
   readonly secretsOf: (endpoint: EndpointRow, nowMs: number) => string[];
@@ -61,13 +61,9 @@ export interface CourierDeps {
   readonly onTry: (outcome: "good" | "bad" | "spared") => void;
 }
 
-/** What a try found, and what it means for the endpoint. */
-interface Finding {
+/** What a try found, and what it means for the endpoint: how long it took also where the attempt does not show it. */
+interface Finding extends Tried {
   readonly attempt: Attempt;
-  /** Also where the attempt does not show it. */
-  readonly elapsedMs: number;
-  readonly isGood: boolean;
-  readonly retryAfterMs: number;
 }
 
 export class Courier {
@@ -177,9 +173,10 @@ export class Courier {
     const { tables, queue, endpointEnds } = this.#deps;
     const endpoint = tables.endpoint(row.orgId, row.endpointId);
     this.#putIfPending(row, (now) => {
-      if (isGood) queue.end(delivered(now, attempt));
+      if (isGood) queue.end(ended(now, attempt, "delivered"));
       // Where the endpoint was disabled meanwhile, its job finds nothing to do.
-      else if (againAtMs === undefined || endpoint?.status !== "active") queue.end(failedFor(now, attempt));
+      else if (againAtMs === undefined || endpoint?.status !== "active")
+        queue.end(ended(now, attempt, "failed"));
       else tables.putDelivery(triedAgainAt(now, attempt, againAtMs));
     });
     if (endpoint === undefined) return;

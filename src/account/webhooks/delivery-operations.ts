@@ -14,10 +14,11 @@ import { EVENT_NAMES } from "../../store/events/types.ts";
 import type { Store } from "../../store/store.ts";
 import type { Vault } from "../provider-keys/vault.ts";
 import { assertMayChange } from "../scopes.ts";
-import { DELIVERY_STATUSES, type DeliveryRow, deliveryShape } from "./delivery.ts";
+import { eventBody } from "./courier.ts";
+import { DELIVERY_STATUSES, type DeliveryRow, deliveryShape, deliveryWire } from "./delivery.ts";
 import type { DeliveryQueue } from "./delivery-queue.ts";
+import type { EndpointRow } from "./endpoint.ts";
 import type { EndpointEnds } from "./endpoint-ends.ts";
-import { ownEndpoint, shownDelivery } from "./shown.ts";
 import type { Standings } from "./standings.ts";
 import type { WebhookTables } from "./webhook-tables.ts";
 
@@ -70,6 +71,16 @@ export const deliveryOperations = (deps: WebhookOperationDeps) => ({
     run: ({ params }, caller) => redeliver(deps, caller, params.id, params.delivery),
   }),
 });
+
+/** @throws WeirError `not_found`, also for one of another org */
+export const ownEndpoint = (tables: WebhookTables, { orgId }: Caller, id: string): EndpointRow =>
+  mustExist(tables.endpoint(orgId, id), "webhook");
+
+/** A delivery with the event that it carries. */
+export function shownDelivery({ events }: Pick<WebhookOperationDeps, "events">, row: DeliveryRow) {
+  const event = events.get(row.orgId, row.eventId);
+  return deliveryWire(row, event === undefined ? undefined : eventBody(event));
+}
 
 function listDeliveries(
   deps: WebhookOperationDeps,

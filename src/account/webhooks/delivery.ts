@@ -10,7 +10,6 @@ import { EVENT_NAMES, type EventName } from "../../store/events/types.ts";
 import { TRIED_MS } from "./schedule.ts";
 
 export const DELIVERY_STATUSES = ["pending", "delivered", "failed"] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 export interface DeliveryRow {
   readonly id: string;
@@ -18,7 +17,7 @@ export interface DeliveryRow {
   readonly orgId: string;
   readonly eventId: string;
   readonly type: EventName;
-  readonly status: DeliveryStatus;
+  readonly status: (typeof DELIVERY_STATUSES)[number];
   /** Tries that were made. */
   readonly attempt: number;
   /** Waits so far: after tries, and while the endpoint was left alone. */
@@ -58,12 +57,8 @@ export const newDelivery = (
 });
 
 /** What a try found. */
-export interface Attempt {
+export interface Attempt extends Pick<DeliveryRow, "httpStatus" | "durationMs" | "response" | "error"> {
   readonly atMs: number;
-  readonly httpStatus: number;
-  readonly durationMs: number;
-  readonly response: string;
-  readonly error: string;
 }
 
 // -- The moves of a pending delivery; each returns the row that is put. --
@@ -76,17 +71,11 @@ const tried = (row: DeliveryRow, { atMs, ...attempt }: Attempt): DeliveryRow => 
   triedAtMs: atMs,
 });
 
-export const delivered = (row: DeliveryRow, attempt: Attempt): DeliveryRow => ({
-  ...tried(row, attempt),
-  status: "delivered",
-  nextAtMs: 0,
-});
-
-export const failedFor = (row: DeliveryRow, attempt: Attempt): DeliveryRow => ({
-  ...tried(row, attempt),
-  status: "failed",
-  nextAtMs: 0,
-});
+export const ended = (
+  row: DeliveryRow,
+  attempt: Attempt,
+  status: Exclude<DeliveryRow["status"], "pending">,
+): DeliveryRow => ({ ...tried(row, attempt), status, nextAtMs: 0 });
 
 export const triedAgainAt = (row: DeliveryRow, attempt: Attempt, nextAtMs: number): DeliveryRow => ({
   ...tried(row, attempt),

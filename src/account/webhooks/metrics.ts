@@ -3,10 +3,8 @@ import { greatest, measured, type RoomMetrics } from "../../base/metrics/sources
 import type { Outbound } from "../../outbound/send.ts";
 import type { Webhooks } from "./open.ts";
 
-type Measured = Pick<Webhooks, "standings" | "counts">;
-
 export const webhookMetrics = (
-  { standings, counts }: Measured,
+  { standings, counts }: Pick<Webhooks, "standings" | "counts">,
   outbound: Pick<Outbound, "connections">,
 ): RoomMetrics => ({
   gauges: {

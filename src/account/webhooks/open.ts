@@ -3,33 +3,25 @@
  * crash; an endpoint may get an event twice, with the same `webhook-id`.
  */
 
-import type { Clock, Random } from "../../base/clock.ts";
-import type { RulesOf } from "../../outbound/rules.ts";
-import type { Outbound } from "../../outbound/send.ts";
 import type { Events } from "../../store/events/events.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
 import type { Vault } from "../provider-keys/vault.ts";
-import { Courier } from "./courier.ts";
+import { Courier, type CourierDeps } from "./courier.ts";
 import { DeliveryQueue } from "./delivery-queue.ts";
 import type { EndpointRow } from "./endpoint.ts";
 import { EndpointEnds } from "./endpoint-ends.ts";
 import { Standings } from "./standings.ts";
 import { WebhookTables } from "./webhook-tables.ts";
 
-export interface WebhooksOptions {
+export interface WebhooksOptions extends Pick<CourierDeps, "outbound" | "rulesOf" | "clock" | "random"> {
   readonly store: Store;
   readonly events: Pick<Events, "listen" | "get">;
   readonly trail: Trail;
   /** Not started yet. */
   readonly jobs: Pick<Jobs, "enqueue" | "drop" | "handle" | "of">;
-  readonly outbound: Pick<Outbound, "send">;
-  /** What an org's URLs may reach. */
-  readonly rulesOf: RulesOf;
   readonly vault: Vault;
-  readonly clock: Clock;
-  readonly random: Random;
   /** The gateway's version, for `User-Agent`. */
   readonly version: string;
   /** Told when old deliveries could not be removed. */
@@ -61,8 +53,7 @@ export interface Webhooks {
 }
 
 export function openWebhooks(options: WebhooksOptions): Webhooks {
-  const { store, events, trail, jobs, outbound, rulesOf, vault, clock, random, mostWaiting, onFailure } =
-    options;
+  const { store, events, trail, jobs, vault, clock, random, mostWaiting, onFailure } = options;
   const counts: WebhookCounts = {
     ended: { delivered: 0, failed: 0 },
     tries: { good: 0, bad: 0, spared: 0 },
@@ -82,16 +73,11 @@ export function openWebhooks(options: WebhooksOptions): Webhooks {
   });
   const endpointEnds = new EndpointEnds({ store, tables, queue, jobs, clock, standings, trail });
   new Courier({
+    ...options,
     tables,
     queue,
     endpointEnds,
     standings,
-    events,
-    jobs,
-    outbound,
-    rulesOf,
-    clock,
-    random,
     secretsOf: (endpoint, nowMs) => secretsOf(vault, endpoint, nowMs),
     userAgent: `Weir-Webhooks/${options.version}`,
     onTry: (outcome) => counts.tries[outcome]++,

@@ -4,13 +4,18 @@ import { fail } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { listOf } from "../../base/operation/page.ts";
+import { listed, listOf } from "../../base/operation/page.ts";
 import { assertWithin } from "../../base/quota.ts";
 import { parseTarget } from "../../outbound/target.ts";
 import { plainText } from "../fields/text-field.ts";
 import { assertMayChange } from "../scopes.ts";
 import { deliveryShape } from "./delivery.ts";
-import { deliveryOperations, type WebhookOperationDeps } from "./delivery-operations.ts";
+import {
+  deliveryOperations,
+  ownEndpoint,
+  shownDelivery,
+  type WebhookOperationDeps,
+} from "./delivery-operations.ts";
 import {
   chosenTypes,
   type EndpointRow,
@@ -18,7 +23,6 @@ import {
   endpointWire,
   endpointWithSecretShape,
 } from "./endpoint.ts";
-import { ownEndpoint, shownDelivery } from "./shown.ts";
 import { newWebhookSecret } from "./signature.ts";
 import { webhookTest } from "./webhook-events.ts";
 
@@ -66,10 +70,7 @@ function readingOperations({ tables, clock }: WebhookOperationDeps) {
       access: "read:org / admin",
       group: "Webhooks",
       output: listOf(endpointShape),
-      run: (_input, { orgId }) => ({
-        object: "list" as const,
-        data: tables.endpointsOf(orgId).map(show),
-      }),
+      run: (_input, { orgId }) => listed(tables.endpointsOf(orgId).map(show)),
     }),
     getWebhook: operation({
       summary: "Read a webhook",
@@ -186,25 +187,20 @@ async function updateWebhook(
   assertMayChange(caller, "live");
   const url = body.url === undefined ? undefined : parseTarget(body.url, rulesOf(caller.orgId));
   const wire = await store.act(() => {
-    const before = ownEndpoint(tables, caller, id);
+    const old = ownEndpoint(tables, caller, id);
     let row: EndpointRow = {
-      ...before,
-      url: url ?? before.url,
-      events: body.events ?? before.events,
-      description: body.description ?? before.description,
+      ...old,
+      url: url ?? old.url,
+      events: body.events ?? old.events,
+      description: body.description ?? old.description,
     };
     if (body.status === "active") row = { ...row, status: "active", disabledReason: null };
     tables.putEndpoint(row);
-    if (body.status === "disabled" && before.status === "active") row = endpointEnds.disable(row, "manual");
-    if (isAnew(before, row)) tables.putHealthy(id);
+    if (body.status === "disabled" && old.status === "active") row = endpointEnds.disable(row, "manual");
+    if (isAnew(old, row)) tables.putHealthy(id);
     const nowMs = clock.now();
-    const after = endpointWire(row, nowMs);
-    trail.audit.note(caller, {
-      act: "webhook.update",
-      target: id,
-      before: endpointWire(before, nowMs),
-      after,
-    });
+    const [before, after] = [endpointWire(old, nowMs), endpointWire(row, nowMs)];
+    trail.audit.note(caller, { act: "webhook.update", target: id, before, after });
     return after;
   });
   if (body.status === "active" || url !== undefined) standings.forget(id);
@@ -239,18 +235,13 @@ async function rotateWebhook(
   const secret = newWebhookSecret();
   const newest = { sealed: vault.seal(secret, { orgId: caller.orgId, id }), untilMs: null };
   const wire = await store.act(() => {
-    const before = ownEndpoint(tables, caller, id);
+    const old = ownEndpoint(tables, caller, id);
     const nowMs = clock.now();
-    const old = before.secrets.slice(0, 1).map(({ sealed }) => ({ sealed, untilMs: nowMs + ROTATION_MS }));
-    const row: EndpointRow = { ...before, secrets: [newest, ...old] };
+    const last = old.secrets.slice(0, 1).map(({ sealed }) => ({ sealed, untilMs: nowMs + ROTATION_MS }));
+    const row: EndpointRow = { ...old, secrets: [newest, ...last] };
     tables.putEndpoint(row);
-    const after = endpointWire(row, nowMs);
-    trail.audit.note(caller, {
-      act: "webhook.rotate",
-      target: id,
-      before: endpointWire(before, nowMs),
-      after,
-    });
+    const [before, after] = [endpointWire(old, nowMs), endpointWire(row, nowMs)];
+    trail.audit.note(caller, { act: "webhook.rotate", target: id, before, after });
     return after;
   });
   return { ...wire, secret };
