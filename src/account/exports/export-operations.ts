@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fail, mustExist } from "../../base/errors.ts";
 import { download, file } from "../../base/operation/answer.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { listOf } from "../../base/operation/page.ts";
+import { listed, listOf } from "../../base/operation/page.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
@@ -51,7 +51,7 @@ export const exportOperations = (deps: ExportOperationDeps) => ({
     params: orgPath,
     output: listOf(exportShape),
     errors: ["not_found"],
-    run: (_input, { orgId }) => ({ object: "list" as const, data: deps.exports.of(orgId).map(exportWire) }),
+    run: (_input, { orgId }) => listed(deps.exports.of(orgId).map(exportWire)),
   }),
   getExport: operation({
     summary: "One export: whether it is ready, and where",

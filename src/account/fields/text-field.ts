@@ -21,6 +21,9 @@ export const plainText = (most: number) =>
     })
     .trim();
 
+/** The name of a thing that an org has, without the spaces around it. */
+export const nameField = z.string().trim().min(1).max(200);
+
 /** The name of an org. */
 export const orgNameField = plainText(200).min(1, "a name has at least one character");
 

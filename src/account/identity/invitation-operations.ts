@@ -10,7 +10,7 @@ import { raw } from "../../base/operation/answer.ts";
 import * as field from "../../base/operation/fields.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { listOf } from "../../base/operation/page.ts";
+import { listed, listOf } from "../../base/operation/page.ts";
 import { memberJoined, memberRemoved } from "../account-events.ts";
 import type { OrgRow } from "../org.ts";
 import { assertMayOwn } from "../orgs/ownership.ts";
@@ -67,7 +67,7 @@ export function invitationOperations(deps: InvitationOperationDeps) {
         const { user } = current(head);
         const nowMs = deps.clock.now();
         const open = invitationsFor(deps.accounts, user).filter((row) => !isOver(row, nowMs));
-        return { object: "list" as const, data: open.map((row) => invitationWire(deps, row)) };
+        return listed(open.map((row) => invitationWire(deps, row)));
       },
     }),
     acceptInvitation: operation({

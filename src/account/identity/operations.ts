@@ -4,7 +4,7 @@ import { fail, mustExist } from "../../base/errors.ts";
 import { answer, redirect } from "../../base/operation/answer.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { listOf } from "../../base/operation/page.ts";
+import { listed, listOf } from "../../base/operation/page.ts";
 import { listedOrgShape, listedOrgWire } from "../org-wire.ts";
 import { userShape, userWire } from "../person.ts";
 import { ROLES } from "../roles.ts";
@@ -227,8 +227,7 @@ function sessionOperations(deps: IdentityOperationDeps) {
       output: listOf(sessionShape),
       run(_input, caller, head) {
         const { session } = current(head);
-        const data = sessions.of(caller.actor.id).map(({ row }) => sessionWire(row, session.row.id));
-        return { object: "list" as const, data };
+        return listed(sessions.of(caller.actor.id).map(({ row }) => sessionWire(row, session.row.id)));
       },
     }),
     endSession: operation({

@@ -6,6 +6,7 @@ import * as field from "../../base/operation/fields.ts";
 import { pageQuery } from "../../base/operation/page.ts";
 import { keyBudgetField } from "../fields/budget-fields.ts";
 import { changedHoldField } from "../fields/hold-field.ts";
+import { nameField } from "../fields/text-field.ts";
 import { KEY_STATUSES } from "../key.ts";
 import { DEFAULT_SCOPES } from "../scopes.ts";
 import { lifetimeField, limitsField } from "./key-fields.ts";
@@ -14,12 +15,7 @@ import { lifetimeField, limitsField } from "./key-fields.ts";
 const DEFAULT_GRACE_SECONDS = 86_400;
 const MAX_GRACE_SECONDS = 30 * 86_400;
 
-const name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  .meta({ examples: ["Batch jobs"] });
+const name = nameField.meta({ examples: ["Batch jobs"] });
 const scopes = z.array(z.enum(SCOPES)).min(1).max(50);
 
 export const createBody = z.strictObject({

@@ -5,7 +5,7 @@
 
 import { z } from "zod";
 import type { Clock, Random } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
@@ -142,15 +142,14 @@ function show({ accounts, lastUsed, clock }: KeyOperationDeps, row: KeyRow, nowM
 /** Keys of other orgs count as not found. */
 function ownKey({ accounts }: KeyOperationDeps, caller: Caller, id: string): KeyRow {
   const row = accounts.key(id);
-  if (row === undefined || row.orgId !== caller.orgId) throw fail("not_found", "There is no such key.");
-  return row;
+  return mustExist(row?.orgId === caller.orgId ? row : undefined, "key");
 }
 
 async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
   const { accounts, clock, trail } = deps;
   const { wire, secret } = await accounts.act(() => {
     const nowMs = clock.now();
-    const org = deps.accounts.mustOpenOrg(caller.orgId);
+    const org = accounts.mustOpenOrg(caller.orgId);
     const projectId = body.project_id ?? caller.projectId;
     // A person belongs to no project.
     if (projectId === "") throw fail("invalid_value", "Name the key's project.", { param: "/project_id" });
@@ -240,7 +239,7 @@ async function updateKey(
   const { accounts, clock } = deps;
   return await accounts.act(() => {
     const nowMs = clock.now();
-    const org = deps.accounts.mustOpenOrg(caller.orgId);
+    const org = accounts.mustOpenOrg(caller.orgId);
     const old = ownKey(deps, caller, id);
     assertMayActOn(caller, old);
     if (!keyWorks(old, nowMs))
@@ -321,7 +320,7 @@ async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, gra
   const { accounts, clock, trail } = deps;
   const { wire, secret } = await accounts.act(() => {
     const nowMs = clock.now();
-    deps.accounts.mustOpenOrg(caller.orgId);
+    accounts.mustOpenOrg(caller.orgId);
     const old = ownKey(deps, caller, id);
     // The answer contains the new secret: without this check, write:keys alone would expose every key of the org.
     assertMayActOn(caller, old);

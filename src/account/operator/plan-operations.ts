@@ -9,7 +9,7 @@ import { mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
-import { listOf, pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
+import { listed, listOf, pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
 import { ORG_MEANINGS } from "../fields/org-meanings.ts";
 import type { OrgRow } from "../org.ts";
 import { mostOf, type Plan, type PlanList } from "../plan.ts";
@@ -73,10 +73,7 @@ export function operatorPlanOperations(deps: OperatorPlanDeps) {
       output: listOf(planShape),
       async run() {
         const orgs = await counts();
-        return {
-          object: "list" as const,
-          data: plans.all.map((plan) => planWire(plan, orgs.get(plan.id) ?? 0)),
-        };
+        return listed(plans.all.map((plan) => planWire(plan, orgs.get(plan.id) ?? 0)));
       },
     }),
     operatorListPlanOrgs: operation({

@@ -17,7 +17,7 @@ import { orgShape, orgWire } from "../org-wire.ts";
 import { ROLES } from "../roles.ts";
 import { newTicket } from "../tickets/ticket.ts";
 import { emailOf, type Tickets } from "../tickets/tickets.ts";
-import { type OrgOperationDeps, ownOrg, show } from "./org-operations.ts";
+import { type OrgOperationDeps, orgPath, ownOrg, show } from "./org-operations.ts";
 import { assertMayOwn } from "./ownership.ts";
 
 export interface OrgEndingDeps extends OrgOperationDeps {
@@ -27,7 +27,6 @@ export interface OrgEndingDeps extends OrgOperationDeps {
   readonly creditLeft: (orgId: string) => CreditLeft;
 }
 
-const orgPath = z.object({ org: z.string().describe("Id or slug") });
 /** Until then an erasure can be cancelled. */
 const ERASURE_DAYS = 30;
 

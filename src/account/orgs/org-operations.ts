@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { listOf } from "../../base/operation/page.ts";
+import { listed, listOf } from "../../base/operation/page.ts";
 import type { Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { ExpiringTable } from "../../store/tables/expiring-table.ts";
@@ -49,7 +49,8 @@ export interface OrgOperationDeps {
   readonly slowPattern: (patterns: readonly string[]) => Promise<number | undefined>;
 }
 
-const orgPath = z.object({ org: z.string().describe("Id or slug") });
+/** Paths that are about one org, which is then the caller's. */
+export const orgPath = z.object({ org: z.string().describe("Id or slug") });
 
 export function orgOperations(deps: OrgOperationDeps) {
   return {
@@ -61,7 +62,7 @@ export function orgOperations(deps: OrgOperationDeps) {
       access: "read:org / signed in",
       group: "Organisations",
       output: listOf(listedOrgShape),
-      run: (_input, caller, head) => ({ object: "list" as const, data: orgsOf(deps, caller, head) }),
+      run: (_input, caller, head) => listed(orgsOf(deps, caller, head)),
     }),
     createOrg: operation({
       summary: "Create an org: its maker is the owner, and it has a first project",
@@ -155,8 +156,7 @@ async function updateOrg(deps: OrgOperationDeps, caller: Caller, patch: OrgPatch
   const { accounts, trail } = deps;
   await assertQuick(deps, caller, patch.data_policy?.redact?.patterns);
   return await accounts.act(() => {
-    const old = ownOrg(deps, caller);
-    if (old.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    const old = accounts.mustOpenOrg(caller.orgId);
     assertMayChange(caller, "live");
     const changed = orgAfter(old, patch);
     if (changed.billingCurrency !== old.billingCurrency && deps.hasPaid(old.id)) {
@@ -170,16 +170,11 @@ async function updateOrg(deps: OrgOperationDeps, caller: Caller, patch: OrgPatch
       assertStaysIn(deps, changed.security, head);
     }
     accounts.replaceOrg(changed);
-    const wire = show(deps, caller, changed);
-    trail.audit.note(caller, {
-      act: "org.update",
-      target: old.id,
-      before: show(deps, caller, old),
-      after: wire,
-    });
+    const [before, after] = [show(deps, caller, old), show(deps, caller, changed)];
+    trail.audit.note(caller, { act: "org.update", target: old.id, before, after });
     trail.events.emit(orgUpdated, old.id, orgWire(changed));
     const warnings = choosesEndpoints(patch) ? deps.dataPolicyWarnings(changed.dataPolicy) : [];
-    return { ...wire, ...(warnings.length > 0 && { warnings: [...warnings] }) };
+    return { ...after, ...(warnings.length > 0 && { warnings: [...warnings] }) };
   });
 }
 

@@ -8,7 +8,7 @@ import { type Clock, localDay } from "../../base/clock.ts";
 import { fail, mustExist } from "../../base/errors.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { listOf } from "../../base/operation/page.ts";
+import { listed, listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
@@ -17,7 +17,7 @@ import { memberAdded, memberRemoved } from "../account-events.ts";
 import { emailField, sameEmail } from "../fields/email.ts";
 import { revokedKey } from "../key.ts";
 import { assertKeyMakerStays } from "../last-key-maker.ts";
-import { ownOrg } from "../orgs/org-operations.ts";
+import { orgPath } from "../orgs/org-operations.ts";
 import { assertMayOwn } from "../orgs/ownership.ts";
 import { invitedUser, type MemberRow, memberShape, memberWire, type UserRow } from "../person.ts";
 import { assertMayGrantRole, assertMayRemove, personBehind } from "../role-grants.ts";
@@ -53,7 +53,6 @@ export interface MemberOperationDeps {
   readonly hasDirectory: (orgId: string) => boolean;
 }
 
-const orgPath = z.object({ org: z.string().describe("Id or slug") });
 const memberId = z.string().describe("The member's id, `usr_…`.");
 const memberPath = orgPath.extend({ user: memberId });
 const role = z.enum(ROLES).describe("What the person may do in the org.");
@@ -83,10 +82,8 @@ export function memberOperations(deps: MemberOperationDeps) {
       group: "Organisations",
       params: orgPath,
       output: listOf(memberShape),
-      run: (_input, { orgId }) => ({
-        object: "list" as const,
-        data: people.membersOf(orgId).map((row) => memberWire(row, userOf(deps, row))),
-      }),
+      run: (_input, { orgId }) =>
+        listed(people.membersOf(orgId).map((row) => memberWire(row, userOf(deps, row)))),
     }),
     addMember: operation({
       summary: "Invite a person by e-mail; they are a member once they accept",
@@ -147,8 +144,7 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
   const { accounts, clock, trail } = deps;
   const { people } = accounts;
   return await accounts.act(() => {
-    const org = ownOrg(deps, caller);
-    if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    const org = accounts.mustOpenOrg(caller.orgId);
     assertMayChange(caller, "live");
     assertMayGrantRole(accounts, caller, granted);
     const members = people.membersOf(org.id);
@@ -232,12 +228,8 @@ async function updateMember(deps: MemberOperationDeps, caller: Caller, userId: s
       assertMayOwn(accounts.people, userId, deps.maxOrgsOfPerson);
     if (role !== old.role) {
       accounts.people.putMember(withRole(deps, caller, old, role));
-      trail.audit.note(caller, {
-        act: "member.update",
-        target: userId,
-        before: { role: old.role },
-        after: { role },
-      });
+      const [before, after] = [{ role: old.role }, { role }];
+      trail.audit.note(caller, { act: "member.update", target: userId, before, after });
     }
     return { org_id: old.orgId, user_id: userId, role };
   });

@@ -3,16 +3,17 @@
  */
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import { HOLD_MODES } from "../../base/hold-mode.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { listOf } from "../../base/operation/page.ts";
+import { listed, listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { budgetAfter, projectBudgetField } from "../fields/budget-fields.ts";
 import { changedHoldField, withHold } from "../fields/hold-field.ts";
 import { slugField } from "../fields/slug.ts";
+import { nameField } from "../fields/text-field.ts";
 import { revokedKey } from "../key.ts";
 import { assertKeyMakerStays } from "../last-key-maker.ts";
 import type { PlanPort, ProjectSpendPort } from "../plan.ts";
@@ -30,12 +31,7 @@ export interface ProjectOperationDeps {
 }
 
 const byId = z.object({ id: field.projectId });
-const name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  .meta({ examples: ["Research"] });
+const name = nameField.meta({ examples: ["Research"] });
 
 const createBody = z.strictObject({
   slug: slugField.meta({ examples: ["research"] }).describe("Short name, unique in the org."),
@@ -62,10 +58,8 @@ export function projectOperations(deps: ProjectOperationDeps) {
       access: "read:org / viewer",
       group: "Projects",
       output: listOf(projectShape),
-      run: async (_input, caller) => ({
-        object: "list" as const,
-        data: await Promise.all(deps.accounts.projectsOf(caller.orgId).map((row) => show(deps, row))),
-      }),
+      run: async (_input, { orgId }) =>
+        listed(await Promise.all(deps.accounts.projectsOf(orgId).map((row) => show(deps, row)))),
     }),
     getProject: operation({
       summary: "Read a project",
@@ -125,10 +119,7 @@ const NOTHING_SPENT = { todayMicroUsd: 0, monthMicroUsd: 0 };
 /** Projects of other orgs and deleted ones count as not found. */
 function ownProject({ accounts }: ProjectOperationDeps, caller: Caller, id: string): ProjectRow {
   const row = accounts.project(id);
-  if (row === undefined || row.orgId !== caller.orgId || row.status === "deleted") {
-    throw fail("not_found", "There is no such project.");
-  }
-  return row;
+  return mustExist(row?.orgId === caller.orgId && row.status !== "deleted" ? row : undefined, "project");
 }
 
 async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
@@ -178,14 +169,9 @@ async function updateProject(
       budget: { monthlyMicroUsd: budget.microUsd, hard: budget.hard },
     };
     accounts.replaceProject(changed);
-    const wire = projectWire(changed, spend);
-    deps.trail.audit.note(caller, {
-      act: "project.update",
-      target: id,
-      before: projectWire(old, spend),
-      after: wire,
-    });
-    return wire;
+    const [before, after] = [projectWire(old, spend), projectWire(changed, spend)];
+    deps.trail.audit.note(caller, { act: "project.update", target: id, before, after });
+    return after;
   });
 }
 

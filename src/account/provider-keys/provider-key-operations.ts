@@ -9,10 +9,11 @@ import type { Provider } from "../../base/endpoint.ts";
 import { fail, mustExist } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { listOf } from "../../base/operation/page.ts";
+import { listed, listOf } from "../../base/operation/page.ts";
 import { hintOf } from "../../base/provider-key.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
+import { nameField } from "../fields/text-field.ts";
 import { assertMakerMay } from "../role-grants.ts";
 import { assertMayChange } from "../scopes.ts";
 import type { AccountTables } from "../tables.ts";
@@ -37,7 +38,7 @@ const createBody = z.strictObject({
     .max(100)
     .describe("Id of a provider of the catalog")
     .meta({ examples: ["openai"] }),
-  name: z.string().trim().min(1).max(200).optional().describe("Default: the provider's name"),
+  name: nameField.optional().describe("Default: the provider's name"),
   credential: credentialField.describe("Kept encrypted, never shown again"),
   platform_fallback: z
     .boolean()
@@ -56,10 +57,7 @@ export function providerKeyOperations(deps: ProviderKeyOperationDeps) {
       access: "read:keys / viewer",
       group: "Provider keys",
       output: listOf(providerKeyShape),
-      run: (_input, caller) => ({
-        object: "list" as const,
-        data: accounts.providerKeysOf(caller.orgId).map(show),
-      }),
+      run: (_input, { orgId }) => listed(accounts.providerKeysOf(orgId).map(show)),
     }),
     createProviderKey: operation({
       summary: "Add a provider credential of the org's own: calls go to that provider with it first",

@@ -14,6 +14,9 @@ export const pageQuery = (usual: number, most: number) => ({
 export const listOf = <S extends z.ZodType>(item: S) =>
   z.object({ object: field.objectOf("list"), data: z.array(item).describe("What is listed.") });
 
+/** The answer of a list that is told whole. */
+export const listed = <T>(data: T[]) => ({ object: "list" as const, data });
+
 export const pageOf = <S extends z.ZodType>(item: S) =>
   listOf(item).extend({
     next_cursor: z.string().describe("Asks for the next page; empty on the last one."),

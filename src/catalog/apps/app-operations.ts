@@ -4,9 +4,9 @@ import { orgSlugField } from "../../account/fields/slug.ts";
 import { assertMayChange } from "../../account/scopes.ts";
 import type { AccountTables } from "../../account/tables.ts";
 import type { Clock } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, mustExist } from "../../base/errors.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { listOf } from "../../base/operation/page.ts";
+import { listed, listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { type AppRow, appNameField, appShape, appUrlField, appWire, categoryField, slugOf } from "./app.ts";
@@ -52,7 +52,7 @@ export function appOperations(deps: AppOperationDeps) {
       access: "read:org / viewer",
       group: "Apps",
       output: listOf(appShape),
-      run: (_input, caller) => ({ object: "list" as const, data: deps.apps.of(caller.orgId).map(appWire) }),
+      run: (_input, { orgId }) => listed(deps.apps.of(orgId).map(appWire)),
     }),
     createApp: operation({
       summary: "Register an app, so that its calls are counted as the app's",
@@ -107,8 +107,7 @@ export function appOperations(deps: AppOperationDeps) {
 /** Apps of other orgs count as not found. */
 function ownApp({ apps }: AppOperationDeps, caller: Caller, slug: string): AppRow {
   const row = apps.app(slug);
-  if (row === undefined || row.orgId !== caller.orgId) throw fail("not_found", "There is no such app.");
-  return row;
+  return mustExist(row?.orgId === caller.orgId ? row : undefined, "app");
 }
 
 async function createApp(deps: AppOperationDeps, caller: Caller, body: z.output<typeof createBody>) {

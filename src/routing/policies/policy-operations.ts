@@ -5,7 +5,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { listOf } from "../../base/operation/page.ts";
+import { listed, listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import { POLICY_NAME } from "../language/policy-document.ts";
 import type { PolicyReading } from "../language/policy-reading.ts";
@@ -50,7 +50,6 @@ const createBody = z.strictObject({
     .describe("The policy's name."),
   yaml,
 });
-const versionBody = z.strictObject({ yaml });
 const activateBody = z.strictObject({ version: version.describe("The version to put in force."), scope });
 const deactivateBody = z.strictObject({ scope });
 
@@ -107,8 +106,7 @@ function readOperations(deps: PolicyOperationDeps) {
       path: "/v1/policies/{name}/versions/{version}",
       access: "read:policies / viewer",
       group: "Routing policies",
-      params: z.object({
-        name: z.string().describe("The policy's name."),
+      params: byName.extend({
         version: z.coerce.number().int().min(1).describe("The version's number, from 1."),
       }),
       output: versionShape,
@@ -139,7 +137,7 @@ function writeOperations(deps: PolicyOperationDeps) {
       access: "write:policies / member",
       group: "Routing policies",
       params: byName,
-      body: versionBody,
+      body: z.strictObject({ yaml }),
       output: createdShape,
       status: 201,
       errors: ["not_found", "scope", "plan_limit"],
@@ -180,7 +178,7 @@ function listPolicies({ policies, accounts }: PolicyOperationDeps, { orgId }: Ca
     const row = versionOrNewest(policies, orgId, name, active.find((a) => a.name === name)?.version);
     return summaryWire(row, active);
   });
-  return { object: "list" as const, data };
+  return listed(data);
 }
 
 async function listVersions({ policies, accounts }: PolicyOperationDeps, { orgId }: Caller, name: string) {
@@ -194,7 +192,7 @@ async function listVersions({ policies, accounts }: PolicyOperationDeps, { orgId
     for (const row of rows) data.push(summaryWire(row, active.get(row.version) ?? []));
     newest = (rows.at(-1)?.version ?? 1) - 1;
   }
-  return { object: "list" as const, data };
+  return listed(data);
 }
 
 function getVersion(deps: PolicyOperationDeps, { orgId }: Caller, policy: string, version: number) {
@@ -236,11 +234,8 @@ async function addVersion(deps: PolicyOperationDeps, caller: Caller, { name, yam
     };
     tables.addVersion(orgId, made, yaml);
     const after = { ...summaryWire(made, []), yaml };
-    deps.trail.audit.note(caller, {
-      act: isNew ? "policy.create" : "policy.add_version",
-      target: name,
-      after,
-    });
+    const act = isNew ? "policy.create" : "policy.add_version";
+    deps.trail.audit.note(caller, { act, target: name, after });
     return made;
   });
   return { ...summaryWire(row, []), yaml, warnings: warnings.map(problemWire) };
@@ -254,14 +249,8 @@ function assertRoom(
   yaml: string,
 ): void {
   const all = policies.tables.policiesOf(orgId);
-  if (old === undefined)
-    assertWithin(
-      quotas,
-      "policies",
-      all.length,
-      "policies in an organisation",
-      "Add a version to one of them.",
-    );
+  const cure = "Add a version to one of them.";
+  if (old === undefined) assertWithin(quotas, "policies", all.length, "policies in an organisation", cure);
   const versions = old?.versions ?? 0;
   assertWithin(quotas, "policy_versions", versions, "versions of a policy", "Go on with a new policy.");
   const bytes = all.reduce((sum, policy) => sum + policy.bytes, Buffer.byteLength(yaml));
