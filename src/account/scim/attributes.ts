@@ -34,6 +34,12 @@ export function readProjection(
   };
 }
 
+export type ProjectionQuery = Partial<Record<"attributes" | "excludedAttributes", string | undefined>>;
+
+/** {@link readProjection} of a query. */
+export const projectionOf = (schema: ResourceSchema, query: ProjectionQuery): Projection =>
+  readProjection(schema, query.attributes, query.excludedAttributes);
+
 function readNames(schema: ResourceSchema, text: string): Named {
   const names = text.length > MAX_CHARS ? undefined : text.split(",").map((name) => name.trim());
   if (names === undefined || names.length > MAX_NAMES) {

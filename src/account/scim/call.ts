@@ -9,7 +9,9 @@ import type { HttpHead } from "../../base/operation/http-head.ts";
 import type { Caller, Inputs, Operation, Parsed } from "../../base/operation/operation.ts";
 import type { AccountTables } from "../tables.ts";
 import { asScimError, scimStatus } from "./error.ts";
+import { ifMatch, ifNoneMatch } from "./etag.ts";
 import type { ScimLog } from "./log.ts";
+import { etagOf, type ScimGroupRow, type ScimUserRow } from "./rows.ts";
 
 export interface ScimCallDeps {
   readonly accounts: AccountTables;
@@ -107,6 +109,17 @@ function callOf({ publicUrl }: ScimCallDeps, caller: Caller, head: HttpHead): Om
     ifMatch: head.header("if-match") || undefined,
     ifNoneMatch: head.header("if-none-match") || undefined,
   };
+}
+
+/**
+ * The preconditions of a change hold for the resource as it is.
+ * @param what the resource is called
+ * @throws ScimError 412
+ */
+export function assertMatch(call: ScimCall, row: ScimUserRow | ScimGroupRow, what: string): void {
+  const etag = etagOf(row);
+  if (ifMatch(call.ifMatch, etag) && ifNoneMatch(call.ifNoneMatch, etag)) return;
+  throw scimStatus(412, `The ${what} has changed since.`);
 }
 
 /** As it was asked for, as far as the input tells. */

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { after, type MaybePromise } from "../../base/maybe-promise.ts";
 import { type FullAnswer, raw } from "../../base/operation/answer.ts";
 import type { ResourceSchema } from "./attribute.ts";
-import { type Projection, readProjection } from "./attributes.ts";
+import { type Projection, projectionOf } from "./attributes.ts";
 import { SCIM_MEDIA_TYPE } from "./error.ts";
 import { type Filter, parseFilter } from "./filter/filter.ts";
 import { matching, type RequiredEquality, requiredEquality } from "./filter/match.ts";
@@ -56,7 +56,7 @@ export async function list<R extends { readonly id: string }>(
   query: ListQuery,
 ): Promise<FullAnswer<never>> {
   const paging = readPaging(query.startIndex, query.count);
-  const projection = readProjection(listed.schema, query.attributes, query.excludedAttributes);
+  const projection = projectionOf(listed.schema, query);
   const [steps, pace] = [new Steps(), new Pace()];
   const { filter: text = "" } = query;
   const filter = text.trim() === "" ? undefined : parseFilter(text, listed.schema, steps);

@@ -5,9 +5,6 @@ import { foldCase } from "./attribute.ts";
 /** Ownership is handed over by owners alone, so that whoever runs a directory cannot take an org. */
 export type DirectoryRole = Exclude<Role, "owner">;
 
-/** The role of a user in no group that names a role. */
-export const USUAL_ROLE: DirectoryRole = "member";
-
 /** Highest first. */
 const GIVEN = ROLES.filter((role) => role !== "owner");
 
@@ -17,8 +14,8 @@ export function roleOfName(displayName: string): DirectoryRole | undefined {
   return GIVEN.find((role) => name === role || name === `weir-${role}`);
 }
 
-/** The highest role that groups of these names give. `billing` stands above `member`, though neither opens all of the other. */
+/** The highest role that groups of these names give; `member` where none names a role. `billing` stands above `member`, though neither opens all of the other. */
 export function roleOfGroups(displayNames: readonly string[]): DirectoryRole {
   const given = new Set(displayNames.map(roleOfName));
-  return GIVEN.find((role) => given.has(role)) ?? USUAL_ROLE;
+  return GIVEN.find((role) => given.has(role)) ?? "member";
 }

@@ -214,9 +214,8 @@ function* rowsAfter<R extends { readonly id: string }>(
 }
 
 /** The last parts of the keys of a group, in order, strictly after `after`. */
-function lastParts(index: Table<true>, group: Key, most?: number, after = ""): string[] {
-  const limit = most === undefined ? {} : { limit: most + 1 };
-  const range = { start: [...group, after], end: [...group, PAST_IDS], ...limit };
+function lastParts(index: Table<true>, group: Key, most: number, after = ""): string[] {
+  const range = { start: [...group, after], end: [...group, PAST_IDS], limit: most + 1 };
   const parts = Array.from(index.range(range), ({ key }) => (key as Key).at(-1) as string);
   return parts.filter((part) => part !== after).slice(0, most);
 }

@@ -4,11 +4,11 @@ import { z } from "zod";
 import { newId } from "../../base/ids.ts";
 import { answer, FullAnswer } from "../../base/operation/answer.ts";
 import type { Caller } from "../../base/operation/operation.ts";
-import { isShown, type Projection, project, readProjection } from "./attributes.ts";
+import { isShown, type Projection, type ProjectionQuery, project, projectionOf } from "./attributes.ts";
 import { readUserBody, type UserBody } from "./body.ts";
-import { type ScimCall, type ScimCallDeps, scimOperation } from "./call.ts";
+import { assertMatch, type ScimCall, type ScimCallDeps, scimOperation } from "./call.ts";
 import { scimFail, scimStatus } from "./error.ts";
-import { ifMatch, ifNoneMatch } from "./etag.ts";
+import { ifNoneMatch } from "./etag.ts";
 import { type Filter, printFilter } from "./filter/filter.ts";
 import type { RequiredEquality } from "./filter/match.ts";
 import { type Listed, list, listQuery, projectionQuery } from "./filtered-list.ts";
@@ -133,11 +133,6 @@ const changingOperations = (deps: UserOperationDeps) => ({
   }),
 });
 
-type ProjectionQuery = Partial<Record<"attributes" | "excludedAttributes", string | undefined>>;
-
-const projectionOf = (query: ProjectionQuery): Projection =>
-  readProjection(USER, query.attributes, query.excludedAttributes);
-
 function shown(
   { tables }: UserOperationDeps,
   { baseUrl }: ScimCall,
@@ -193,12 +188,12 @@ function getUser(deps: UserOperationDeps, call: ScimCall, id: string, query: Pro
   if (!ifNoneMatch(call.ifNoneMatch, headers.etag)) {
     return new FullAnswer<z.input<typeof userShape>>({ status: 304, headers }, {});
   }
-  return answer(shown(deps, call, row, projectionOf(query)), { headers });
+  return answer(shown(deps, call, row, projectionOf(USER, query)), { headers });
 }
 
 async function createUser(deps: UserOperationDeps, call: ScimCall, query: ProjectionQuery, raw: unknown) {
   const { accounts, clock, tables } = deps;
-  const projection = projectionOf(query);
+  const projection = projectionOf(USER, query);
   const { active = true, ...sent } = readUserBody(raw);
   call.about(sent.userName);
   const row = await accounts.act(() => {
@@ -229,10 +224,10 @@ async function changeUser(
   query: ProjectionQuery,
   change: (row: ScimUserRow) => UserBody,
 ) {
-  const projection = projectionOf(query);
+  const projection = projectionOf(USER, query);
   const row = await deps.accounts.act(() => {
     const before = userNamed(deps, call, id);
-    assertMatch(call, before);
+    assertMatch(call, before, "user");
     const { active = before.attributes.active, ...after } = change(before);
     call.about(after.userName);
     const attributes = { ...after, active };
@@ -241,13 +236,6 @@ async function changeUser(
     return save(deps, call.caller, isSame ? before : { ...before, attributes, ...changed }, before);
   });
   return answer(shown(deps, call, row, projection), { headers: { etag: etagOf(row) } });
-}
-
-/** @throws ScimError 412 */
-function assertMatch(call: ScimCall, row: ScimUserRow): void {
-  const etag = etagOf(row);
-  if (ifMatch(call.ifMatch, etag) && ifNoneMatch(call.ifNoneMatch, etag)) return;
-  throw scimStatus(412, "The user has changed since.");
 }
 
 /** In an act. @throws ScimError 409 for a userName or an address of another user, and for memberships made by hand */
@@ -282,7 +270,7 @@ async function deleteUser(deps: UserOperationDeps, call: ScimCall, id: string): 
   const { accounts, clock, tables, trail } = deps;
   await accounts.act(() => {
     const row = userNamed(deps, call, id);
-    assertMatch(call, row);
+    assertMatch(call, row, "user");
     withdraw(deps, call.caller, row);
     for (const group of tables.groupsOf(row)) {
       tables.removeMember(row.orgId, group.id, id);

@@ -5,11 +5,11 @@ import { z } from "zod";
 import { newId } from "../../../base/ids.ts";
 import { FullAnswer } from "../../../base/operation/answer.ts";
 import type { JobQueue } from "../../../store/jobs/jobs.ts";
-import { type Projection, readProjection } from "../attributes.ts";
+import { type ProjectionQuery, projectionOf } from "../attributes.ts";
 import { type GroupBody, readingGroup } from "../body.ts";
-import { type ScimCall, type ScimCallDeps, scimOperation } from "../call.ts";
+import { assertMatch, type ScimCall, type ScimCallDeps, scimOperation } from "../call.ts";
 import { scimStatus } from "../error.ts";
-import { ifMatch, ifNoneMatch } from "../etag.ts";
+import { ifNoneMatch } from "../etag.ts";
 import { list, listQuery, projectionQuery } from "../filtered-list.ts";
 import type { MembershipDeps } from "../membership.ts";
 import { patching } from "../patch/patch.ts";
@@ -90,7 +90,7 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     errors: ["not_found", "state"],
     otherStatuses: CHANGED,
     async run({ params, query, body }, call) {
-      const projection = projectionOf(query);
+      const projection = projectionOf(GROUP, query);
       const row = await replaceGroup(deps, call, params.id, body);
       return await groupAnswer(deps, call, row, { projection });
     },
@@ -107,7 +107,7 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     errors: ["not_found", "state"],
     otherStatuses: { 200: "The group, because `attributes` asked for it.", ...CHANGED },
     async run({ params, query, body }, call) {
-      const projection = projectionOf(query);
+      const projection = projectionOf(GROUP, query);
       const row = await patchGroup(deps, call, params.id, readPatchBody(body));
       if (query.attributes !== undefined)
         return await groupAnswer(deps, call, row, { projection, status: 200 });
@@ -127,11 +127,6 @@ const changingOperations = (deps: GroupOperationDeps) => ({
   }),
 });
 
-type ProjectionQuery = Partial<Record<"attributes" | "excludedAttributes", string | undefined>>;
-
-const projectionOf = (query: ProjectionQuery): Projection =>
-  readProjection(GROUP, query.attributes, query.excludedAttributes);
-
 /** @throws ScimError 404, also for a group of another org */
 function groupNamed({ tables }: GroupOperationDeps, { orgId }: ScimCall, id: string): ScimGroupRow {
   const row = tables.group(orgId, id);
@@ -145,12 +140,12 @@ async function getGroup(deps: GroupOperationDeps, call: ScimCall, id: string, qu
   if (!ifNoneMatch(call.ifNoneMatch, headers.etag)) {
     return new FullAnswer<never>({ status: 304, headers }, {});
   }
-  return await groupAnswer(deps, call, row, { projection: projectionOf(query) });
+  return await groupAnswer(deps, call, row, { projection: projectionOf(GROUP, query) });
 }
 
 async function createGroup(deps: GroupOperationDeps, call: ScimCall, query: ProjectionQuery, raw: unknown) {
   const { accounts, clock, tables, trail } = deps;
-  const projection = projectionOf(query);
+  const projection = projectionOf(GROUP, query);
   const { members, ...attributes } = await groupBodyOf(raw);
   const add = idsOf(members);
   await assertUsers(deps, call.orgId, add);
@@ -264,7 +259,7 @@ function saveGroup(
 ): ScimGroupRow | undefined {
   const { tables, clock, jobs, trail } = deps;
   const row = groupNamed(deps, call, seen.id);
-  assertMatch(call, row);
+  assertMatch(call, row, "group");
   const isRenamed = !isDeepStrictEqual(attributes, row.attributes);
   if (isRenamed && !isDeepStrictEqual(seen.attributes, row.attributes)) return undefined;
   if (!isRenamed && add.length === 0 && remove.length === 0) return row;
@@ -288,17 +283,10 @@ function saveGroup(
   return after;
 }
 
-/** @throws ScimError 412 */
-function assertMatch(call: ScimCall, row: ScimGroupRow): void {
-  const etag = etagOf(row);
-  if (ifMatch(call.ifMatch, etag) && ifNoneMatch(call.ifNoneMatch, etag)) return;
-  throw scimStatus(412, "The group has changed since.");
-}
-
 /** Members first, so that one who repeats a deletion that was cut short finds the group still there. */
 async function deleteGroup(deps: GroupOperationDeps, call: ScimCall, id: string): Promise<undefined> {
   const { accounts, tables, trail } = deps;
-  assertMatch(call, groupNamed(deps, call, id));
+  assertMatch(call, groupNamed(deps, call, id), "group");
   for (let left = TRIES; left > 0; left--) {
     const row = groupNamed(deps, call, id);
     const remove = await allMembers(deps, call.orgId, id);
