@@ -5,7 +5,6 @@ import type { HoldMode } from "../base/hold-mode.ts";
 import { newId } from "../base/ids.ts";
 
 export const ORG_KINDS = ["personal", "team", "enterprise"] as const;
-export type OrgKind = (typeof ORG_KINDS)[number];
 
 export const TAX_STATUSES = ["unregistered", "gst_registered", "sez", "overseas"] as const;
 export type TaxStatus = (typeof TAX_STATUSES)[number];
@@ -55,7 +54,7 @@ export interface OrgRow {
   readonly id: string;
   readonly slug: string;
   readonly name: string;
-  readonly kind: OrgKind;
+  readonly kind: (typeof ORG_KINDS)[number];
   /** ISO 3166-1 alpha-2. */
   readonly billingCountry: string;
   readonly billingCurrency: "INR" | "USD";

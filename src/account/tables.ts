@@ -18,6 +18,9 @@ export const nameless = (id: string): string => `erased-${id.slice(-12).toLowerC
 
 const PRUNE_AFTER_MS = 30 * 86_400_000;
 
+/** Of a key among those of its org, by age. */
+export type KeyPosition = readonly [createdAtMs: number, id: string];
+
 export interface AccountWatch {
   readonly org?: (id: string) => void;
   readonly project?: (id: string) => void;
@@ -270,12 +273,11 @@ export class AccountTables extends StoreTables {
   }
 
   /** Every key of an org, newest first, strictly after the given position. Read lazily. */
-  *keysByAge(orgId: string, after?: { createdAtMs: number; id: string }): Generator<KeyRow> {
-    const start =
-      after === undefined ? [orgId, Number.MAX_SAFE_INTEGER] : [orgId, after.createdAtMs, after.id];
+  *keysByAge(orgId: string, after?: KeyPosition): Generator<KeyRow> {
+    const start = [orgId, ...(after ?? [Number.MAX_SAFE_INTEGER])];
     for (const { key } of this.#keysByAge.range({ start, end: [orgId], reverse: true })) {
       const id = (key as [string, number, string])[2];
-      const row = id === after?.id ? undefined : this.#keys.get(id);
+      const row = id === after?.[1] ? undefined : this.#keys.get(id);
       if (row !== undefined) yield row;
     }
   }

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { revokedKey } from "../key.ts";
 import type { MemberRow, UserRow } from "../person.ts";
-import type { AccountTables } from "../tables.ts";
+import type { AccountTables, KeyPosition } from "../tables.ts";
 import type { Tickets } from "../tickets/tickets.ts";
 import type { ErasureStep, Position } from "./erasure-steps.ts";
 
@@ -56,10 +56,8 @@ function eraseKeys(
   most: number,
   after: Position | undefined,
 ): Position | undefined {
-  const [createdAtMs, id] = (after ?? []) as [number?, string?];
-  const from = createdAtMs === undefined || id === undefined ? undefined : { createdAtMs, id };
   return walked(
-    accounts.keysByAge(orgId, from),
+    accounts.keysByAge(orgId, after as KeyPosition | undefined),
     most,
     (row) => {
       if (row.isRevoked && row.name === "") return;

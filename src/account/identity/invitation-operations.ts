@@ -25,7 +25,6 @@ import { checkSecurity, signedIn } from "./person-access.ts";
 import type { Sessions } from "./sessions.ts";
 
 export interface InvitationOperationDeps extends JoinDeps {
-  readonly accounts: AccountTables;
   readonly clock: Clock;
   readonly sessions: Sessions;
   readonly cookies: ConsoleCookies;
@@ -116,7 +115,7 @@ export function invitationOperations(deps: InvitationOperationDeps) {
   };
 }
 
-/** Draws the page of an invitation. A reader who is not signed in is asked to sign in. */
+/** The page of an invitation. A reader who is not signed in is asked to sign in. */
 function pageFor(deps: InvitationOperationDeps, id: string, head: HttpHead) {
   const { accounts, cookies, sessions } = deps;
   const session = sessions.find(head.cookie(cookies.sessionName) ?? "");

@@ -8,23 +8,17 @@ import { listed, listOf } from "../../base/operation/page.ts";
 import { listedOrgShape, listedOrgWire } from "../org-wire.ts";
 import { userShape, userWire } from "../person.ts";
 import { ROLES } from "../roles.ts";
-import type { AccountTables } from "../tables.ts";
 import { knownAddress, localPath, ownAddress } from "./addresses.ts";
-import type { ConsoleCookies } from "./cookies.ts";
 import { type InvitationOperationDeps, invitationOperations } from "./invitation-operations.ts";
 import type { LoginStates } from "./login-state.ts";
 import { activeMembership, locksOf, signedIn } from "./person-access.ts";
 import type { RelyingParty } from "./relying-party.ts";
 import { sessionShape, sessionWire } from "./session.ts";
-import type { Sessions } from "./sessions.ts";
 import { type SignInDeps, signIn } from "./sign-in.ts";
 
 export interface IdentityOperationDeps extends SignInDeps, InvitationOperationDeps {
-  readonly accounts: AccountTables;
-  readonly sessions: Sessions;
   readonly provider: RelyingParty;
   readonly states: LoginStates;
-  readonly cookies: ConsoleCookies;
   /** Without a slash at the end; undefined: the address that the browser used, if that is this machine's. */
   readonly publicUrl: string | undefined;
 }

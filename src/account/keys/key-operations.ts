@@ -31,7 +31,7 @@ import type { PlanPort } from "../plan.ts";
 import { personBehind } from "../role-grants.ts";
 import { assertMayActOn, assertMayChange, assertMayGrant, DEFAULT_SCOPES, orderedScopes } from "../scopes.ts";
 import { newSecret } from "../secret.ts";
-import type { AccountTables } from "../tables.ts";
+import type { AccountTables, KeyPosition } from "../tables.ts";
 import { NEWEST_SVC_VERSION, svcVersion } from "../versions.ts";
 import { createBody, listQuery, patchBody, rotateBody } from "./key-bodies.ts";
 import { keyCreated, keyRevoked, keyRotated } from "./key-events.ts";
@@ -216,7 +216,7 @@ function listKeys(deps: KeyOperationDeps, caller: Caller, query: z.output<typeof
     cursors: deps.cursors,
     asked: query,
     list: `keys:${caller.orgId}`,
-    rows: (after) => deps.accounts.keysByAge(caller.orgId, after && positionOf(after)),
+    rows: (after) => deps.accounts.keysByAge(caller.orgId, after as KeyPosition | undefined),
     positionOf: ({ createdAtMs, id }) => [createdAtMs, id],
     matches: (row) =>
       (query.status === undefined || keyStatus(row, nowMs) === query.status) &&
@@ -224,11 +224,6 @@ function listKeys(deps: KeyOperationDeps, caller: Caller, query: z.output<typeof
     show: (row) => show(deps, row, nowMs),
   });
 }
-
-const positionOf = ([createdAtMs, id]: (string | number)[]) => ({
-  createdAtMs: createdAtMs as number,
-  id: id as string,
-});
 
 async function updateKey(
   deps: KeyOperationDeps,

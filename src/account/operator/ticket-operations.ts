@@ -1,31 +1,33 @@
 /** Tickets as operators see and decide them. What an approval grants is done in the same act. */
 import { z } from "zod";
-import type { Clock } from "../../base/clock.ts";
 import { fail, mustExist } from "../../base/errors.ts";
-import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { pageById, pageOf, pageQuery } from "../../base/operation/page.ts";
-import type { Trail } from "../../store/events/trail.ts";
+import { pageById, pageOf } from "../../base/operation/page.ts";
 import { ticketDecided } from "../account-events.ts";
 import { plainText } from "../fields/text-field.ts";
 import { keyWorks } from "../key.ts";
-import type { AccountTables } from "../tables.ts";
-import { TICKET_KINDS, TICKET_STATUSES, type TicketRow, ticketShape, ticketWire } from "../tickets/ticket.ts";
-import { decided, raiseRpm } from "../tickets/ticket-operations.ts";
-import type { Tickets } from "../tickets/tickets.ts";
+import { TICKET_STATUSES, type TicketRow, ticketShape, ticketWire } from "../tickets/ticket.ts";
+import {
+  askedRpm,
+  decided,
+  raiseRpm,
+  type TicketOperationDeps,
+  ticketQuery,
+} from "../tickets/ticket-operations.ts";
 
-export interface OperatorTicketDeps {
-  readonly accounts: AccountTables;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
-  readonly tickets: Tickets;
-  readonly trail: Trail;
+export interface OperatorTicketDeps extends Omit<TicketOperationDeps, "plan"> {
   /** Port, in the act of the approval: writes what the ticket asks for. @throws WeirError `state` where that cannot be any more */
   readonly approveCorrection: (ticket: TicketRow) => void;
 }
 
-const answerField = plainText(2000).default("").describe("Shown to the org");
+const decision = z.strictObject({
+  status: z
+    .enum(["approved", "rejected", "closed"])
+    .describe("`approved` grants what is asked for, `rejected` refuses it, `closed` ends it otherwise."),
+  answer: plainText(2000).default("").describe("Shown to the org"),
+  rpm: askedRpm.optional().describe("Grants this instead of what was asked"),
+});
 
 export function operatorTicketOperations(deps: OperatorTicketDeps) {
   const { tickets, cursors } = deps;
@@ -36,10 +38,7 @@ export function operatorTicketOperations(deps: OperatorTicketDeps) {
       path: "/v1/operator/tickets",
       access: "operator",
       group: "Operator",
-      query: z.object({
-        kind: z.enum(TICKET_KINDS).optional().describe("Only tickets of this kind."),
-        ...pageQuery(50, 200),
-      }),
+      query: ticketQuery,
       output: pageOf(ticketShape),
       run({ query: { kind, limit, cursor } }) {
         return pageById({
@@ -60,15 +59,7 @@ export function operatorTicketOperations(deps: OperatorTicketDeps) {
       access: "operator",
       group: "Operator",
       params: z.object({ id: field.pathId.describe("The ticket's id.") }),
-      body: z.strictObject({
-        status: z
-          .enum(["approved", "rejected", "closed"])
-          .describe(
-            "`approved` grants what is asked for, `rejected` refuses it, `closed` ends it otherwise.",
-          ),
-        answer: answerField,
-        rpm: z.int().min(1).max(1_000_000_000).optional().describe("Grants this instead of what was asked"),
-      }),
+      body: decision,
       output: ticketShape.extend({ status: z.enum(TICKET_STATUSES).describe("What was decided.") }),
       errors: ["not_found", "state"],
       run: ({ params, body }, caller) => decide(deps, caller, params.id, body),
@@ -76,18 +67,12 @@ export function operatorTicketOperations(deps: OperatorTicketDeps) {
   };
 }
 
-interface Decision {
-  readonly status: "approved" | "rejected" | "closed";
-  readonly answer: string;
-  readonly rpm?: number | undefined;
-}
-
 /** The same decision again changes nothing; another one is refused. */
 async function decide(
   deps: OperatorTicketDeps,
   caller: Caller,
   id: string,
-  { status, answer, rpm }: Decision,
+  { status, answer, rpm }: z.output<typeof decision>,
 ) {
   const { accounts, clock, tickets, trail } = deps;
   return await accounts.act(() => {

@@ -32,8 +32,14 @@ export interface TicketOperationDeps {
 }
 
 const reason = plainText(2000);
-/** Above this a limit is a mistake. */
-const MAX_RPM = 1_000_000_000;
+/** Requests a minute that a ticket asks for or grants: above the bound they are a mistake. */
+export const askedRpm = z.int().min(1).max(1_000_000_000);
+
+/** What lists of tickets are asked for with. */
+export const ticketQuery = z.object({
+  kind: z.enum(TICKET_KINDS).optional().describe("Only tickets of this kind."),
+  ...pageQuery(50, 200),
+});
 
 export function ticketOperations(deps: TicketOperationDeps) {
   return {
@@ -43,10 +49,7 @@ export function ticketOperations(deps: TicketOperationDeps) {
       path: "/v1/tickets",
       access: "read:org / everyone",
       group: "Tickets",
-      query: z.object({
-        kind: z.enum(TICKET_KINDS).optional().describe("Only tickets of this kind."),
-        ...pageQuery(50, 200),
-      }),
+      query: ticketQuery,
       output: pageOf(ticketShape),
       run: ({ query }, caller) => listTickets(deps, caller, query),
     }),
@@ -78,10 +81,7 @@ export function ticketOperations(deps: TicketOperationDeps) {
       params: z.object({ id: z.string().describe("The ticket's id.") }),
       output: ticketShape,
       errors: ["not_found"],
-      run({ params }, caller) {
-        const row = mustExist(deps.tickets.get(caller.orgId, params.id), "ticket");
-        return ticketWire(row);
-      },
+      run: ({ params }, { orgId }) => ticketWire(mustExist(deps.tickets.get(orgId, params.id), "ticket")),
     }),
     ...limitRequestOperations(deps),
   };
@@ -108,7 +108,7 @@ function limitRequestOperations(deps: TicketOperationDeps) {
       group: "Tickets",
       body: z.strictObject({
         key_id: z.string().min(1).max(100).describe("The key's id."),
-        rpm: z.int().min(1).max(MAX_RPM).describe("Requests a minute for the key: more than it has now"),
+        rpm: askedRpm.describe("Requests a minute for the key: more than it has now"),
         reason: reason.default("").describe("What for, 2,000 characters at most; who decides reads it."),
       }),
       output: z.object({
@@ -123,16 +123,10 @@ function limitRequestOperations(deps: TicketOperationDeps) {
   };
 }
 
-interface ListQuery {
-  readonly kind?: TicketRow["kind"] | undefined;
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-}
-
 function listTickets(
   { tickets, cursors }: TicketOperationDeps,
   { orgId }: Caller,
-  { kind, limit, cursor }: ListQuery,
+  { kind, limit, cursor }: z.output<typeof ticketQuery>,
 ) {
   return pageById({
     cursors,

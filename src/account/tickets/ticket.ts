@@ -5,15 +5,13 @@ import { newId } from "../../base/ids.ts";
 import * as field from "../../base/operation/fields.ts";
 
 export const TICKET_KINDS = ["limit_increase", "invoice_correction", "refund", "close_org", "other"] as const;
-export type TicketKind = (typeof TICKET_KINDS)[number];
 export const TICKET_STATUSES = ["open", "approved", "rejected", "closed"] as const;
-export type TicketStatus = (typeof TICKET_STATUSES)[number];
 
 export interface TicketRow {
   readonly id: string;
   readonly orgId: string;
-  readonly kind: TicketKind;
-  readonly status: TicketStatus;
+  readonly kind: (typeof TICKET_KINDS)[number];
+  readonly status: (typeof TICKET_STATUSES)[number];
   readonly subject: string;
   /** What is asked for; its fields depend on the kind. */
   readonly body: Readonly<Record<string, string | number | boolean>>;

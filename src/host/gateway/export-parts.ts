@@ -42,7 +42,7 @@ export function exportParts(house: House, orgId: string, missing: (sinceMs: numb
       file: "keys.jsonl",
       rows: () =>
         paged(
-          (after?: KeyRow) => accounts.keysByAge(orgId, after),
+          (after?: KeyRow) => accounts.keysByAge(orgId, after && [after.createdAtMs, after.id]),
           (row) =>
             keyWire(
               row,
