@@ -139,7 +139,7 @@ export const rotatedKeyShape = createdKeyShape.extend({
 
 /** What an answer shows of a key that the key's row does not have. */
 export interface KeyFacts {
-  /** Undefined for a key that was never used. */
+  /** The last use; undefined for a key that was never used. */
   readonly lastUsedAtMs: number | undefined;
   /** See `AccountTables.lineageOf`. */
   readonly lineageId: string;

@@ -35,7 +35,7 @@ export interface KeyContext {
   readonly scopes: ReadonlySet<string>;
   /** The key's own, else the plan's. */
   readonly limits: KeyLimits;
-  /** Undefined: no budget. `hard`: calls are refused once it is spent. */
+  /** Budgets of the key, its project and its org; undefined: none. `hard`: calls are refused once it is spent. */
   readonly keyBudget: { readonly dailyMicroUsd: number; readonly hard: boolean } | undefined;
   readonly projectBudget: { readonly monthlyMicroUsd: number; readonly hard: boolean } | undefined;
   readonly orgBudget: { readonly monthlyMicroUsd: number; readonly hard: boolean } | undefined;

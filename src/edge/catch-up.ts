@@ -11,7 +11,7 @@ export interface CatchUp {
   isBehind(): boolean;
   /** Resolves true once the process has caught up, false if that takes longer than a second. */
   soon(): Promise<boolean>;
-  /** Undefined: no change that was answered is missing here. Otherwise, after a second at most, whether that is so now. */
+  /** Whether every change that was answered is here. Undefined: it is; otherwise this is known after a second at most. */
   current(): Promise<boolean> | undefined;
   /** After a second at most: whether the process has all that was stored before the call. However many ask, it costs a few questions a second. */
   look(): Promise<boolean>;

@@ -44,7 +44,7 @@ export function countedCaller(
   return found instanceof Promise ? found.catch(failed).then(counted) : counted(found);
 }
 
-/** Undefined: the route has no limit. */
+/** What a request counts as; undefined: the route has no limit. */
 export function requestKind({
   access,
   isChange,

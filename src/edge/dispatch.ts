@@ -52,14 +52,14 @@ export interface DispatchDeps extends FaultDeps {
   /** Limits of control-plane requests. */
   readonly requestLimits: RequestLimits;
   readonly exchange: Exchange;
-  /** Undefined where calls are not traced. */
+  /** Begins the trace of a call; undefined where calls are not traced. */
   readonly beginTrace?: BeginTrace | undefined;
   /** Answers a question about a call, such as its token count, without making it. */
   inquire(inquiry: Inquiry, incoming: Incoming): Promise<void>;
   readonly clock: Clock;
   readonly maxBodyBytes: number;
   readonly uploads: Uploads;
-  /** Undefined: no other process changes rows that this one has. */
+  /** Waits for what other processes changed; undefined: none changes rows that this one has. */
   readonly catchUp?: CatchUp | undefined;
   /** Told of an operation's refusals once its caller is known, those of the body included; for logs of their own. */
   readonly onRefused?: (route: Route, caller: Caller, path: string, error: WeirError) => void;

@@ -54,7 +54,7 @@ export function securityHeaders(isHttps: boolean): SecurityHeaders {
 const linesOf = (headers: readonly (readonly [string, string])[]): string =>
   headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
 
-/** Undefined: the usual value. */
+/** The value of a header; undefined: the usual one. */
 function valueFor(type: string, name: string, body: string | Buffer | undefined): string | undefined {
   if (name === POLICY && type === "text/html") return pagePolicy(body);
   // Badges are shown in other sites' pages.

@@ -60,7 +60,7 @@ export interface PageServerDeps extends FaultDeps {
   readonly onListening: (port: number) => void;
   /** Whether too many connections are open: a 503 then closes its connection. */
   readonly isCrowded: () => boolean;
-  /** Undefined where calls are not traced. */
+  /** Begins the trace of a call; undefined where calls are not traced. */
   readonly beginTrace?: BeginTrace | undefined;
   /** Other processes listen on the port too, by intent (SO_REUSEPORT): the system gives each its share of new connections. */
   readonly sharesPort?: boolean;

@@ -44,7 +44,7 @@ export interface ExportJobDeps {
   readonly folder: string;
   /** Most bytes of an org's files together, so of one, too. */
   readonly mostBytes: number;
-  /** Undefined where there is one gateway alone. */
+  /** The cell that writes; undefined where there is one gateway alone. */
   readonly cell?: string | undefined;
   /**
    * Port: what an org's rooms hold.

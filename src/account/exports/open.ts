@@ -32,7 +32,7 @@ export interface ExportPorts {
   /** It has a folder for the files. */
   readonly dataDir: string;
   readonly mostBytes: number;
-  /** Undefined in a gateway alone. */
+  /** This cell and the others; undefined in a gateway alone. */
   readonly cell: FoldersOfCells | undefined;
   readonly log: { error(fields: object, message: string): void };
 }
@@ -40,7 +40,7 @@ export interface ExportPorts {
 export interface ExportRoom {
   readonly rows: Exports;
   readonly folder: string;
-  /** Undefined in a gateway alone. */
+  /** The folders of other cells; undefined in a gateway alone. */
   readonly others: OtherFolders | undefined;
   /** Before the jobs start. */
   handleJobs(partsOf: ExportJobDeps["partsOf"]): Promise<void>;

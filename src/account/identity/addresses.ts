@@ -5,7 +5,7 @@ import { fail } from "../../base/errors.ts";
 const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 /**
- * Undefined where only the client says what it is: a `Host` must not decide where a sign-in ends.
+ * The gateway's address; undefined where only the client says what it is: a `Host` must not decide where a sign-in ends.
  * @param publicUrl of the settings; undefined: none
  * @param host header of the request
  */

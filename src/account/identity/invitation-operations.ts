@@ -115,7 +115,7 @@ export function invitationOperations(deps: InvitationOperationDeps) {
   };
 }
 
-/** The page of an invitation. A reader who is not signed in is asked to sign in. */
+/** The answer: the page of an invitation, or a page that asks a reader who is not signed in to sign in. */
 function pageFor(deps: InvitationOperationDeps, id: string, head: HttpHead) {
   const { accounts, cookies, sessions } = deps;
   const session = sessions.find(head.cookie(cookies.sessionName) ?? "");

@@ -37,7 +37,7 @@ export class LoginStates {
       .encrypt(this.#secret);
   }
 
-  /** Undefined for one that is too old, or was not made here. */
+  /** The state that was sealed; undefined for one that is too old, or was not made here. */
   async open(sealed: string): Promise<LoginState | undefined> {
     if (sealed.length > 8192) return undefined;
     try {

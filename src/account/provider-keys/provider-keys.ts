@@ -52,7 +52,7 @@ export class ProviderKeys {
     }
   }
 
-  /** Undefined where the org has no keys: one look-up. */
+  /** The keys of an org; undefined where it has none: one look-up. */
   of(orgId: string): OwnKeys | undefined {
     return this.#orgs.get(orgId);
   }

@@ -17,7 +17,7 @@ const HEAD_BYTES = 1 + NONCE_BYTES;
  */
 export interface Vault {
   seal(text: string, owner: VaultOwner): Uint8Array;
-  /** Undefined where no master key of this gateway decrypts it, or it was encrypted for another owner. */
+  /** The text; undefined where no master key of this gateway decrypts it, or it was encrypted for another owner. */
   open(sealed: Uint8Array, owner: VaultOwner): string | undefined;
 }
 

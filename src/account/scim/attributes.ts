@@ -12,7 +12,7 @@ const MAX_NAMES = 100;
 type Named = ReadonlyMap<string, ReadonlySet<string> | "whole">;
 
 export interface Projection {
-  /** Undefined: all that are shown by default. */
+  /** What was asked for; undefined: all that are shown by default. */
   readonly shown: Named | undefined;
   readonly hidden: Named;
 }

@@ -28,7 +28,7 @@ export interface EndpointRow {
   readonly events: readonly EventName[];
   readonly description: string;
   readonly status: "active" | "disabled";
-  /** Null while it is active. */
+  /** Why it is disabled; null while it is active. */
   readonly disabledReason: DisabledReason | null;
   /** The newest first; two at most. */
   readonly secrets: readonly SealedSecret[];

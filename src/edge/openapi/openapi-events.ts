@@ -9,7 +9,7 @@ import { EVENTS } from "./tags.ts";
 export interface EventItem {
   readonly name: string;
   readonly summary: string;
-  /** Undefined: nothing emits it yet. */
+  /** What an event of the type holds; undefined: nothing emits it yet. */
   readonly data: z.ZodType | undefined;
 }
 

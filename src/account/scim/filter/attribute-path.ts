@@ -11,7 +11,7 @@ const ATTRIBUTE_NAME = /^(?:[A-Za-z][A-Za-z0-9_-]*|\$ref)$/;
 export interface AttributePath {
   /** In the spelling of the schema; as it was sent if the attribute is not known. */
   readonly text: string;
-  /** Undefined for attributes that this service does not keep: they have no value and cannot be set. */
+  /** The attribute; absent where this service does not keep it: it has no value and cannot be set. */
   readonly attribute?: Attribute;
   readonly sub?: Attribute;
 }

@@ -10,7 +10,7 @@ const OPS = ["add", "remove", "replace"] as const;
 
 export interface PatchOperation {
   readonly op: (typeof OPS)[number];
-  /** Undefined: the value has an attribute for each member. */
+  /** What is changed; absent: the value has an attribute for each member. */
   readonly path?: string;
   /** As it was sent. */
   readonly value?: unknown;
