@@ -5,10 +5,10 @@
  */
 
 import { createHash } from "node:crypto";
-import { type Clock, localDay } from "../../base/clock.ts";
-import { assertWithin, type QuotaName, type Quotas } from "../../base/quota.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { QuotaName, Quotas } from "../../base/quota.ts";
 import type { Store } from "../../store/store.ts";
-import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
+import { DayCounts } from "../../store/tables/day-counts.ts";
 import { emailNormalForm } from "../fields/email.ts";
 
 export interface AskedMail {
@@ -19,10 +19,9 @@ export interface AskedMail {
 }
 
 export class AskedMails {
-  readonly #clock: Clock;
   readonly #quotas: Quotas;
   /** [kind, whose, day]. Addresses by a digest: they may be strangers'. */
-  readonly #counts: ExpiringTable<number>;
+  readonly #counts: DayCounts;
 
   constructor(options: {
     readonly store: Store;
@@ -30,16 +29,8 @@ export class AskedMails {
     readonly quotas: Quotas;
     readonly onFailure: (error: unknown) => void;
   }) {
-    const { store, clock, quotas, onFailure } = options;
-    this.#clock = clock;
-    this.#quotas = quotas;
-    this.#counts = openExpiringTable({
-      store,
-      clock,
-      onFailure,
-      rows: "mail.asked",
-      periods: "mail.asked_days",
-    });
+    this.#quotas = options.quotas;
+    this.#counts = new DayCounts({ ...options, rows: "mail.asked", periods: "mail.asked_days" });
   }
 
   /** Only in the act that puts the mail. @throws WeirError 403 `plan_limit` */
@@ -54,11 +45,7 @@ export class AskedMails {
   }
 
   #add(quota: QuotaName, whose: readonly string[], what: string): void {
-    const nowMs = this.#clock.now();
-    const key = [...whose, localDay(nowMs, "UTC")];
-    const sent = this.#counts.get(key) ?? 0;
-    assertWithin(this.#quotas, quota, sent, what, "Wait until tomorrow.");
-    this.#counts.put(key, sent + 1, nowMs);
+    this.#counts.add(this.#quotas, quota, whose, what, "Wait until tomorrow.");
   }
 
   close(): void {

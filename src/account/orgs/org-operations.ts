@@ -8,7 +8,7 @@ import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listed, listOf } from "../../base/operation/page.ts";
 import type { Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
-import type { ExpiringTable } from "../../store/tables/expiring-table.ts";
+import type { DayCounts } from "../../store/tables/day-counts.ts";
 import { orgUpdated } from "../account-events.ts";
 import { newOrg, type OrgDataPolicy, type OrgRow, type SecuritySettings } from "../org.ts";
 import {
@@ -37,7 +37,7 @@ export interface OrgOperationDeps {
   readonly freePlanId: string;
   /** Orgs that one person may own. */
   readonly maxOrgsOfPerson: number;
-  readonly orgsMade: ExpiringTable<number>;
+  readonly orgsMade: DayCounts;
   readonly quotas: Quotas;
   /** Port: the org has paid in its currency, which can no longer change. */
   readonly hasPaid: (orgId: string) => boolean;
@@ -133,7 +133,7 @@ async function createOrg(deps: OrgOperationDeps, caller: Caller, body: z.output<
       throw fail("slug_taken", `There is an organisation "${body.slug}" already.`, { param: "/slug" });
     }
     const nowMs = clock.now();
-    countOrgMade(deps, caller.actor.id, nowMs);
+    countOrgMade(deps, caller.actor.id);
     const { slug, name, kind, billing_country: billingCountry } = body;
     const org = newOrg({ slug, name, kind, billingCountry, planId: freePlanId }, nowMs);
     accounts.addOrg(org);

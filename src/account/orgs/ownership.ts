@@ -3,11 +3,11 @@
  * invitation), is counted against the same bound, in the act that makes them one.
  */
 
-import { type Clock, localDay } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
-import { assertWithin, type Quotas } from "../../base/quota.ts";
+import type { Quotas } from "../../base/quota.ts";
 import type { Store } from "../../store/store.ts";
-import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
+import { DayCounts } from "../../store/tables/day-counts.ts";
 import type { People } from "../people.ts";
 
 /** Closed orgs count until they are erased: their owner can still hand them over. */
@@ -22,29 +22,15 @@ export function assertMayOwn(people: People, userId: string, most: number): void
 }
 
 /** [user id, day] → orgs that the person made, whatever became of them. */
-export const openOrgsMade = (
-  store: Store,
-  clock: Clock,
-  onFailure: (error: unknown) => void,
-): ExpiringTable<number> =>
-  openExpiringTable({
-    store,
-    clock,
-    onFailure,
-    rows: "account.orgs_made",
-    periods: "account.orgs_made_days",
-  });
+export const openOrgsMade = (store: Store, clock: Clock, onFailure: (error: unknown) => void) =>
+  new DayCounts({ store, clock, onFailure, rows: "account.orgs_made", periods: "account.orgs_made_days" });
 
 /** In the act that makes an org. @throws WeirError 403 `plan_limit` */
 export function countOrgMade(
-  { orgsMade, quotas }: { readonly orgsMade: ExpiringTable<number>; readonly quotas: Quotas },
+  { orgsMade, quotas }: { readonly orgsMade: DayCounts; readonly quotas: Quotas },
   userId: string,
-  nowMs: number,
 ): void {
-  const key = [userId, localDay(nowMs, "UTC")];
-  const made = orgsMade.get(key) ?? 0;
   const what =
     "organisations made by a person in a day (UTC), those that were handed over or closed included";
-  assertWithin(quotas, "orgs_made_per_day", made, what, "Wait until tomorrow.");
-  orgsMade.put(key, made + 1, nowMs);
+  orgsMade.add(quotas, "orgs_made_per_day", [userId], what, "Wait until tomorrow.");
 }

@@ -4,7 +4,7 @@
  */
 
 import { z } from "zod";
-import { type Clock, localDay } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { fail, mustExist } from "../../base/errors.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
@@ -12,7 +12,7 @@ import { listed, listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
-import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
+import { DayCounts } from "../../store/tables/day-counts.ts";
 import { memberAdded, memberRemoved } from "../account-events.ts";
 import { emailField, sameEmail } from "../fields/email.ts";
 import { revokedKey } from "../key.ts";
@@ -44,7 +44,7 @@ export interface MemberOperationDeps {
   readonly clock: Clock;
   readonly trail: Trail;
   readonly quotas: Quotas;
-  readonly invitationCounts: ExpiringTable<number>;
+  readonly invitationCounts: DayCounts;
   /** Port, called in the act: puts the mail. @throws WeirError 403 `plan_limit` for too many */
   readonly sendInvitation: (mail: InvitationMail) => void;
   /** Orgs that one person may own. */
@@ -58,12 +58,8 @@ const memberPath = orgPath.extend({ user: memberId });
 const role = z.enum(ROLES).describe("What the person may do in the org.");
 
 /** [org id, day] → invitations of that day. */
-export const openInvitationCounts = (
-  store: Store,
-  clock: Clock,
-  onFailure: (error: unknown) => void,
-): ExpiringTable<number> =>
-  openExpiringTable({
+export const openInvitationCounts = (store: Store, clock: Clock, onFailure: (error: unknown) => void) =>
+  new DayCounts({
     store,
     clock,
     onFailure,
@@ -157,7 +153,8 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     if (known === undefined) {
       assertWithin(deps.quotas, "members", members.length, "members in an organisation", "Remove one first.");
     }
-    countInvitation(deps, org.id, nowMs);
+    const what = "invitations of an organisation a day";
+    deps.invitationCounts.add(deps.quotas, "invitations_per_day", [org.id], what, "Ask tomorrow.");
     // The same whether the address is known here or not: who has an account is nobody's business.
     const user = people.invitedByEmail(email) ?? invitedUser(email, nowMs);
     people.putUser(user);
@@ -179,17 +176,6 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     trail.events.emit(memberAdded, org.id, wire);
     return wire;
   });
-}
-
-function countInvitation(
-  { invitationCounts, quotas }: MemberOperationDeps,
-  orgId: string,
-  nowMs: number,
-): void {
-  const key = [orgId, localDay(nowMs, "UTC")];
-  const count = invitationCounts.get(key) ?? 0;
-  assertWithin(quotas, "invitations_per_day", count, "invitations of an organisation a day", "Ask tomorrow.");
-  invitationCounts.put(key, count + 1, nowMs);
 }
 
 const memberNamed = ({ accounts }: MemberOperationDeps, { orgId }: Caller, userId: string): MemberRow =>

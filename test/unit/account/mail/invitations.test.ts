@@ -6,13 +6,13 @@ import { memberOperations, openInvitationCounts } from "../../../../src/account/
 import type { MemberRow, UserRow } from "../../../../src/account/person.ts";
 import type { Caller } from "../../../../src/base/operation/operation.ts";
 import { USUAL_QUOTAS } from "../../../../src/base/quota.ts";
-import type { ExpiringTable } from "../../../../src/store/tables/expiring-table.ts";
+import type { DayCounts } from "../../../../src/store/tables/day-counts.ts";
 import { NO_HEAD } from "../../../support/http-head.fixtures.ts";
 import { mailRig, writtenMails } from "./fixtures.ts";
 
 const rig = mailRig();
 let owner: UserRow;
-let invitationCounts: ExpiringTable<number>;
+let invitationCounts: DayCounts;
 beforeEach(async () => {
   owner = await rig.member("owner@acme.example", "owner");
   invitationCounts = openInvitationCounts(rig.store, rig.clock, () => {});
