@@ -18,7 +18,7 @@ export const nameless = (id: string): string => `erased-${id.slice(-12).toLowerC
 
 const PRUNE_AFTER_MS = 30 * 86_400_000;
 
-/** Of a key among those of its org, by age. */
+/** Where a key stands among those of its org, by age. */
 export type KeyPosition = readonly [createdAtMs: number, id: string];
 
 export interface AccountWatch {
