@@ -1,7 +1,6 @@
 /** Counts of what is done on one day (UTC), each held against a quota. They go once the day is over. */
 import { type Clock, localDay } from "../../base/clock.ts";
 import { assertWithin, type QuotaName, type Quotas } from "../../base/quota.ts";
-import { DAY_MS } from "../../base/time.ts";
 import { type ExpiringTable, type ExpiringTableOptions, openExpiringTable } from "./expiring-table.ts";
 
 export class DayCounts {
@@ -11,7 +10,7 @@ export class DayCounts {
 
   constructor(options: Omit<ExpiringTableOptions<number>, "periodMs" | "keepPeriods" | "onRemove">) {
     this.#clock = options.clock;
-    this.#rows = openExpiringTable({ ...options, periodMs: DAY_MS });
+    this.#rows = openExpiringTable(options);
   }
 
   /** Only in the act that does one more. @param what and `cure` as of {@link assertWithin} @throws WeirError 403 `plan_limit` */
