@@ -22,13 +22,9 @@ export async function leave({ session, beats, follower, awake, parts, close }: L
   awake.stop();
   const operation = ["leave", parts.areSettled() ? 1 : 0, parts.inserting.isDone() ? 1 : 0] as const;
   // A beat behind it would make this one a cell that fell silent.
-  await said(beats.stop().then(() => session.lane("leave").send([operation])));
+  const said = beats.stop().then(() => session.lane("leave").send([operation]));
+  await within(LEAVE_MS, said).catch(() => {});
   session.close();
   close();
   await Promise.all([beats.stop(), follower.stop()]);
-}
-
-/** Resolves once this is said, or cannot be within the time. */
-async function said(saying: Promise<unknown>): Promise<void> {
-  await within(LEAVE_MS, saying).catch(() => {});
 }

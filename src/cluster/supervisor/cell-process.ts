@@ -5,7 +5,7 @@ import type { GatewayFigures } from "../../base/metrics/family.ts";
 import { Backoff } from "./backoff.ts";
 import type { BackupCall, CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
 import type { CellsLog } from "./own-redis.ts";
-import { Questions } from "./questions.ts";
+import { answerOf, Questions } from "./questions.ts";
 import type { ServiceCall, ServicesState } from "./services.ts";
 
 /** `waiting`: it died and is started again after a pause. */
@@ -183,14 +183,10 @@ export class CellProcess {
     else if ("measured" in message) this.#metrics.heard(message.measured, message);
     else if ("asked" in message) {
       const { asked: answered, call } = message;
-      const answer = (reply: { value: unknown } | { error: string }) => {
+      void answerOf(this.#options.onServiceCall(call)).then((answer) => {
         // A process that was started since counts its calls anew.
-        if (this.#child === child) this.#send({ answered, ...reply });
-      };
-      this.#options.onServiceCall(call).then(
-        (value) => answer({ value }),
-        (error: unknown) => answer({ error: error instanceof Error ? error.message : String(error) }),
-      );
+        if (this.#child === child) this.#send({ answered, ...answer });
+      });
     } else this.#options.onAnalysts(message.analysts);
   }
 

@@ -3,7 +3,9 @@
  * start it again or end it.
  */
 import type { GatewayFigures } from "../../base/metrics/family.ts";
-import type { BackupCall, CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
+import type { OwnEngine } from "./engine-sharing.ts";
+import type { BackupCall, CellOrder, EngineAddress, FromCell, ToCell } from "./messages.ts";
+import { type Answer, answerOf } from "./questions.ts";
 import { type KnownServices, RemoteServices } from "./services.ts";
 
 /** The part of `process` that is used: a test gives another. */
@@ -32,14 +34,10 @@ export interface CellSide {
 }
 
 /** Fits what analytics calls an engine. */
-export interface CellEngine {
-  /** Resolves once the supervisor has told the address; rejects after this time. */
-  address(withinMs: number): Promise<EngineAddress>;
+export interface CellEngine extends OwnEngine {
   /** The engine is the supervisor's child. */
   pid(): undefined;
   restarts(): number;
-  setAnalysts(users: readonly EngineUserRow[]): void;
-  stop(): Promise<void>;
 }
 
 /** The number of this cell where a supervisor started this process, else undefined. */
@@ -134,21 +132,14 @@ function sharedEngine(say: (message: FromCell) => void) {
 }
 
 /** Answers questions of one kind, each with its number, by what is given with `on`; before that, with an error. */
-function answersTo<Question, Value>(
-  say: (number: number, answer: { readonly value: Value } | { readonly error: string }) => void,
-) {
+function answersTo<Question, Value>(say: (number: number, answer: Answer<Value>) => void) {
   let act = (_: Question): Promise<Value> => Promise.reject(new Error("the cell is starting"));
   return {
     on(does: (question: Question) => Promise<Value>) {
       act = does;
     },
     asked(number: number, question: Question) {
-      act(question).then(
-        (value) => say(number, { value }),
-        (error: unknown) => say(number, { error: textOf(error) }),
-      );
+      void answerOf(act(question)).then((answer) => say(number, answer));
     },
   };
 }
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

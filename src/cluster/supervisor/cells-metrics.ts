@@ -1,19 +1,10 @@
 /** The metrics of all cells, read over their channels. A cell that does not answer in time is left out, and said to be. */
-import {
-  type GatewayFigures,
-  type MetricFamily,
-  type MetricsText,
-  metricsText,
-} from "../../base/metrics/family.ts";
+import { type MetricFamily, type MetricsText, metricsText } from "../../base/metrics/family.ts";
 import { CellFigures } from "./cell-figures.ts";
+import type { CellProcess } from "./cell-process.ts";
 
 /** A cell as it is read. */
-export interface MeasuredCell {
-  readonly number: number;
-  readonly restarts: number;
-  /** @throws Error (as a rejection) where it does not answer within the time */
-  figures(withinMs: number): Promise<GatewayFigures>;
-}
+export type MeasuredCell = Pick<CellProcess, "number" | "restarts" | "figures">;
 
 /** Scrapes wait ten seconds unless they are told otherwise. */
 const WITHIN_MS = 2000;

@@ -6,6 +6,7 @@ import type { EngineAddress, EngineUserRow } from "./messages.ts";
 
 /** Port: the engine, which the supervisor runs. */
 export interface OwnEngine {
+  /** Resolves once the address is known; rejects after this time. */
   address(withinMs: number): Promise<EngineAddress>;
   pid(): number | undefined;
   setAnalysts(users: readonly EngineUserRow[]): void;

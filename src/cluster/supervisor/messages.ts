@@ -3,6 +3,7 @@
  * any cell: each says itself what it is.
  */
 import type { GatewayFigures } from "../../base/metrics/family.ts";
+import type { Answer } from "./questions.ts";
 import type { ServiceCall, ServicesState } from "./services.ts";
 
 /** How to reach the engine that the cells share. */
@@ -37,8 +38,7 @@ export type ToCell =
   | { readonly engine: EngineAddress }
   | { readonly services: ServicesState }
   /** The answer to the cell's call with this number; `error` where it failed. */
-  | { readonly answered: number; readonly value: unknown }
-  | { readonly answered: number; readonly error: string };
+  | ({ readonly answered: number } & Answer);
 
 export type FromCell =
   /** It serves. */
@@ -48,10 +48,8 @@ export type FromCell =
   /** The users that the engine shall let in, as this cell knows them. */
   | { readonly analysts: readonly EngineUserRow[] }
   /** The answer to the backup's call with this number; `error` where it failed. */
-  | { readonly backedUp: number; readonly value: unknown }
-  | { readonly backedUp: number; readonly error: string }
+  | ({ readonly backedUp: number } & Answer)
   /** The answer to the question for metrics with this number; `error` where it failed. */
-  | { readonly measured: number; readonly value: GatewayFigures }
-  | { readonly measured: number; readonly error: string }
+  | ({ readonly measured: number } & Answer<GatewayFigures>)
   /** A call of a service that the supervisor runs. */
   | { readonly asked: number; readonly call: ServiceCall };

@@ -5,13 +5,10 @@
 import { readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import type { RedisLog } from "../cells/redis/redis.ts";
 import { REQUIRED_SETTINGS } from "../cells/redis/required-settings.ts";
 import { askRedis } from "./asked-redis.ts";
 import { REDIS_PID, REDIS_SOCKET } from "./redis-server.ts";
-
-export interface OrphanLog {
-  warn(fields: Record<string, unknown>, message: string): void;
-}
 
 const ANSWER_MS = 3000;
 /** Time for a clean stop: the append-only file is written after every command, so little is left to do. */
@@ -26,7 +23,7 @@ export async function adoptable(
   folder: string,
   socket: string,
   clock: Clock,
-  log: OrphanLog,
+  log: RedisLog,
 ): Promise<number | undefined> {
   const said = await askRedis(folder, socket, ANSWER_MS, async (link) =>
     String(await link.call("INFO", "server")),

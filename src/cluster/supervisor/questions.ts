@@ -1,6 +1,13 @@
 /** Questions from process to process, each with a number that its answer carries. */
 
-export type Answer = { readonly value: unknown } | { readonly error: string };
+export type Answer<Value = unknown> = { readonly value: Value } | { readonly error: string };
+
+/** The answer to a question, once what it asks for is done or has failed. */
+export const answerOf = <Value>(done: Promise<Value>): Promise<Answer<Value>> =>
+  done.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
+  );
 
 export class Questions<Question> {
   readonly #send: (number: number, question: Question) => void;

@@ -1,4 +1,5 @@
 /** Restarts cells one after the other, so that all but one serve. A cell that does not come up again ends it: the rest stay. */
+import type { CellProcess } from "./cell-process.ts";
 import type { CellsLog } from "./own-redis.ts";
 
 /** A start that replays a long journal takes its time. */
@@ -7,16 +8,8 @@ const UP_MS = 300_000;
 const MOST_DEATHS = 3;
 const LOOK_MS = 50;
 
-/** A cell: `CellProcess`. */
-export interface Restartable {
-  readonly number: number;
-  readonly restarts: number;
-  /** It shall stay stopped. */
-  readonly isDrained: boolean;
-  leave(): Promise<void>;
-  start(): void;
-  isUp(): Promise<boolean>;
-}
+/** The part of a cell that a restart uses. */
+export type Restartable = Pick<CellProcess, "number" | "restarts" | "isDrained" | "leave" | "start" | "isUp">;
 
 export class RollingRestart {
   readonly #cells: readonly Restartable[];

@@ -13,13 +13,17 @@ export interface Budget {
   readonly hard: boolean;
 }
 
-/** Key, project and org whose budgets a call counts against. Built once per key; a key never changes its project. */
-export interface BudgetScope {
+/** Key, its lineage, project and org of a call. */
+export interface CallOwners {
   readonly keyId: string;
-  /** Whose daily budget and spend it has, with all keys of its lineage; absent: its own. */
+  /** Whose daily budget and spend the key has, with all keys of its lineage; absent: its own. */
   readonly lineageId?: string | undefined;
   readonly projectId: string;
   readonly orgId: string;
+}
+
+/** Whose budgets a call counts against, and which they are. Built once per key; a key never changes its project. */
+export interface BudgetScope extends CallOwners {
   /** The org's IANA time zone: budgets reset at its midnight. */
   readonly timeZone: string;
   readonly keyDaily?: Budget | undefined;
@@ -47,12 +51,7 @@ export interface BudgetRefusal extends BudgetStanding {
 }
 
 /** A hard budget refused its first call, or a soft one was exceeded: once per period. */
-export interface BudgetExceeded extends BudgetStanding {
-  /** Key, its lineage, project and org of the call. */
-  readonly keyId: string;
-  readonly lineageId?: string | undefined;
-  readonly projectId: string;
-  readonly orgId: string;
+export interface BudgetExceeded extends BudgetStanding, CallOwners {
   readonly hard: boolean;
 }
 
@@ -66,6 +65,12 @@ export interface SpendSpike {
   readonly usualMicroUsd: number;
   readonly alertPct: number;
   readonly dayEndsMs: number;
+}
+
+/** @param scope undefined where nothing is known of the key any more */
+export function budgetOf(scope: BudgetScope | undefined, name: BudgetName): Budget | undefined {
+  if (name === "key_daily") return scope?.keyDaily;
+  return name === "project_monthly" ? scope?.projectMonthly : scope?.orgMonthly;
 }
 
 /** True when a hard budget does not allow a total of `microUsd` in its period. */

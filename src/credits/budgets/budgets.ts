@@ -17,6 +17,8 @@ import {
   type BudgetRefusal,
   type BudgetScope,
   type BudgetStanding,
+  budgetOf,
+  type CallOwners,
   crosses,
   forbids,
   isSpike,
@@ -49,7 +51,7 @@ export interface BudgetRoom {
   readonly idleMicroUsd: number;
 }
 
-export type KeyScope = Pick<BudgetScope, "keyId" | "lineageId" | "projectId" | "orgId" | "timeZone">;
+export type KeyScope = CallOwners & Pick<BudgetScope, "timeZone">;
 
 export interface Budgets {
   /** Whether `hold` would admit it now; does not report a refusal. */
@@ -340,7 +342,7 @@ function roomIn(scope: BudgetScope, now: Now): BudgetRoom {
   let microUsd = Number.POSITIVE_INFINITY;
   let idleMicroUsd = Number.POSITIVE_INFINITY;
   for (const name of BUDGET_NAMES) {
-    const { hard, limitMicroUsd } = budgetFor(name, scope) ?? NO_BUDGET;
+    const { hard, limitMicroUsd } = budgetOf(scope, name) ?? NO_BUDGET;
     if (!hard || limitMicroUsd === 0) continue;
     const leftMicroUsd = limitMicroUsd - standingOf(scope, name, now).spentMicroUsd;
     idleMicroUsd = Math.min(idleMicroUsd, leftMicroUsd);
@@ -362,17 +364,12 @@ function spendFor(name: BudgetName, { key, project, org }: Now): Spend {
   return name === "project_monthly" ? project : org;
 }
 
-function budgetFor(name: BudgetName, scope: BudgetScope): Budget | undefined {
-  if (name === "key_daily") return scope.keyDaily;
-  return name === "project_monthly" ? scope.projectMonthly : scope.orgMonthly;
-}
-
 function standingOf(scope: BudgetScope, name: BudgetName, now: Now): BudgetStanding {
   const { dayMicroUsd, monthMicroUsd } = spendFor(name, now);
   const { dayEndsMs, monthEndsMs } = now.period;
   return {
     budget: name,
-    limitMicroUsd: budgetFor(name, scope)?.limitMicroUsd ?? 0,
+    limitMicroUsd: budgetOf(scope, name)?.limitMicroUsd ?? 0,
     spentMicroUsd: name === "key_daily" ? dayMicroUsd : monthMicroUsd,
     resetsAtMs: name === "key_daily" ? dayEndsMs : monthEndsMs,
   };
@@ -380,7 +377,7 @@ function standingOf(scope: BudgetScope, name: BudgetName, now: Now): BudgetStand
 
 function exceeded(scope: BudgetScope, name: BudgetName, now: Now): BudgetExceeded {
   const { keyId, lineageId, projectId, orgId } = scope;
-  const hard = budgetFor(name, scope)?.hard ?? false;
+  const hard = budgetOf(scope, name)?.hard ?? false;
   return { ...standingOf(scope, name, now), keyId, lineageId, projectId, orgId, hard };
 }
 

@@ -9,11 +9,10 @@
  * entries, and a call costs no put.
  */
 
-import { isoTime, localDay } from "../../base/clock.ts";
-import { DAY_MS } from "../../base/time.ts";
+import { localDay } from "../../base/clock.ts";
 import type { Store, Table } from "../../store/store.ts";
 import type { LocalBook } from "../ledger/book.ts";
-import type { Period } from "./periods.ts";
+import { daysBefore, type Period } from "./periods.ts";
 import {
   continues,
   type Detail,
@@ -79,7 +78,7 @@ export class OrgSpend extends Sums {
 
   /** Spend of those of the last seven days, without today, that had any. */
   pastDays({ day, timeZone }: Period, wall: WallClock): Map<string, number> {
-    const firstDay = isoTime(Date.parse(day) - USUAL_DAYS * DAY_MS).slice(0, day.length);
+    const firstDay = daysBefore(day, USUAL_DAYS);
     const byDay = new Map<string, number>();
     for (const { span, lastMs, microUsd } of partsIn(this.parts)) {
       const at = localDay(wall.toCurrentTime(span, lastMs), timeZone);

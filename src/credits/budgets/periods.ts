@@ -3,8 +3,8 @@
  * changes. Computed once per zone and day.
  */
 
-import { localDay } from "../../base/clock.ts";
-import { HOUR_MS } from "../../base/time.ts";
+import { isoTime, localDay } from "../../base/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../base/time.ts";
 
 export interface Period {
   /** IANA name. */
@@ -19,6 +19,10 @@ export interface Period {
 
 /** `YYYY-MM` of a day. */
 export const monthOf = (day: string): string => day.slice(0, 7);
+
+/** The day, `YYYY-MM-DD`, that is so many days before this one. */
+export const daysBefore = (day: string, days: number): string =>
+  isoTime(Date.parse(day) - days * DAY_MS).slice(0, day.length);
 
 /** @param timeZone IANA name, such as `Asia/Kolkata`. @throws RangeError for a zone that does not exist. */
 export type Periods = (timeZone: string, nowMs: number) => Period;

@@ -6,6 +6,7 @@
 
 import type { Store } from "../../store/store.ts";
 import { openMergedTable } from "../../store/tables/merged-table.ts";
+import type { CallOwners } from "./budget.ts";
 import { type OrgSpend, type OrgSpendDeps, openOrgSpends } from "./org-spend.ts";
 import type { Period } from "./periods.ts";
 import type { JoinedRows } from "./spend-lineages.ts";
@@ -55,15 +56,6 @@ class ProjectSpend extends Sums {
   }
 }
 
-/** What a call counts against. */
-export interface SpendScope {
-  readonly keyId: string;
-  /** The row's name; absent: the key itself. */
-  readonly lineageId?: string | undefined;
-  readonly projectId: string;
-  readonly orgId: string;
-}
-
 /** Spend of a key, its project and its org; always the same objects. */
 interface ScopeSpend {
   readonly key: Spend;
@@ -73,14 +65,14 @@ interface ScopeSpend {
 
 export interface SpendTable {
   /** The spend of key, project and org in the period. */
-  of(scope: SpendScope, period: Period): ScopeSpend;
+  of(scope: CallOwners, period: Period): ScopeSpend;
   ofProject(projectId: string, period: Period): Spend;
   ofOrg(orgId: string, period: Period): OrgSpend;
   /**
    * In an act: adds a charge to the lineage's row, and to the `Spend` objects that `of` returned for this moment.
    * @param entrySeq number of the ledger's entry for it; undefined where there is none
    */
-  charge(scope: SpendScope, microUsd: number, now: Now, entrySeq: number | undefined): void;
+  charge(scope: CallOwners, microUsd: number, now: Now, entrySeq: number | undefined): void;
 }
 
 /** What `of` returned, and for which moment. */
@@ -121,7 +113,7 @@ export function openSpendTable(
     return project;
   }
 
-  function find({ orgId, projectId, keyId, lineageId = keyId }: SpendScope, period: Period) {
+  function find({ orgId, projectId, keyId, lineageId = keyId }: CallOwners, period: Period) {
     const project = projects.get(projectId) ?? load(projectId, period);
     const org = orgs.of(orgId);
     let key = project.keys.get(lineageId);

@@ -3,6 +3,7 @@
 import type { KeptBytes } from "../../../credits/kept/kept-bytes.ts";
 import type { CellsOfQuota } from "../../../credits/kept/kept-others.ts";
 import type { Cell } from "../cell.ts";
+import { within } from "../within.ts";
 
 interface SharedQuota {
   readonly cells: CellsOfQuota;
@@ -14,12 +15,6 @@ const LOOK_MS = 60_000;
 /** A call does not wait longer for other cells: it is refused then, as without room. */
 const EXCHANGE_MS = 500;
 
-const within = (exchange: Promise<void>): Promise<void> =>
-  Promise.race([
-    exchange.catch(() => {}),
-    new Promise<void>((resolve) => setTimeout(resolve, EXCHANGE_MS).unref()),
-  ]);
-
 export function quotaOver(cell: Cell): SharedQuota {
   let retired: ReadonlySet<string> = new Set();
   return {
@@ -27,7 +22,7 @@ export function quotaOver(cell: Cell): SharedQuota {
       own: cell.name,
       running: () => cell.standing().cellsAlive,
       isRetired: (name) => retired.has(name),
-      exchange: () => within(cell.merged.flush()),
+      exchange: async () => void (await within(EXCHANGE_MS, cell.merged.flush()).catch(() => {})),
     },
     share(kept) {
       cell.merged.add({

@@ -11,6 +11,7 @@ import {
   type BudgetName,
   type BudgetRefusal,
   type BudgetScope,
+  budgetOf,
 } from "../../../credits/budgets/budget.ts";
 import type {
   BudgetHold,
@@ -22,15 +23,12 @@ import type {
 import { monthOf, type Period } from "../../../credits/budgets/periods.ts";
 import type { ChargeSpend } from "../../../credits/ledger/purse.ts";
 import type { Store } from "../../../store/store.ts";
-import type { LeaseLane } from "../leases/lease-lane.ts";
-import { budgetOf, type ScopeLease } from "../leases/scope-lease.ts";
-import type { ScopeLeases } from "../leases/scope-leases.ts";
+import type { CreditLane } from "../leases/credit-lane.ts";
+import type { ScopeLease } from "../leases/scope-lease.ts";
 import { keyScope, orgScope, projectScope, type ScopeNames, scopeNames } from "../leases/scopes.ts";
 import type { SharedSpend } from "./shared-spend.ts";
 
-interface BudgetLane extends LeaseLane<ScopeLease> {
-  readonly scopes: ScopeLeases;
-}
+type BudgetLane = Pick<CreditLane, "scopes" | "isValid" | "changed" | "wait">;
 
 export interface LeasedBudgetsOptions {
   readonly store: Pick<Store, "act" | "ifDropped">;

@@ -122,17 +122,9 @@ export interface Entering {
 
 /** Goes on with a life on a new connection, or begins one. @throws Error where the life is over */
 export async function enterDataset(link: RedisLink, entering: Entering): Promise<Entered> {
-  const { datasetId, cell, life: ownLife = "", formats = FORMATS, replicas = 0 } = entering;
-  const { oldest, newest } = formats;
-  const args = [
-    datasetId,
-    cell,
-    ownLife,
-    oldest,
-    newest,
-    replicas,
-    ...(entering.expected ?? ANY_TIME),
-  ] as const;
+  const { datasetId, cell, life: ownLife = "", replicas = 0, expected = ANY_TIME } = entering;
+  const { oldest, newest } = entering.formats ?? FORMATS;
+  const args = [datasetId, cell, ownLife, oldest, newest, replicas, ...expected] as const;
   const answer = await link.run(SCRIPTS.enter, DATASET_KEY, ...args);
   const [term = "", life = "", version, format] = (answer as Buffer[]).map(String);
   return { term, life, version: Number(version), format: Number(format) };

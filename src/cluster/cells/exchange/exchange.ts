@@ -32,12 +32,9 @@ export class Blobs {
 /** An exchange was taken back before it had any effect. */
 export class NotSent extends Error {}
 
-export interface CellIdentity {
+export interface SessionOptions {
   readonly cell: string;
   readonly datasetId: string;
-}
-
-export interface SessionOptions extends CellIdentity {
   readonly link: RedisLink;
   /**
    * The first thing in a new term, and after the start: the cell says what it knows. Exchanges of other lanes wait for it; its own
@@ -250,19 +247,12 @@ export class Session {
   }
 
   async #enter(): Promise<Entered> {
-    const { link, datasetId, cell, formats, replicas } = this.#options;
+    const { link } = this.#options;
     const generation = link.generation();
     try {
       if (this.#options.time?.isKnown === false) await this.#clockCheck?.settle(START_CLOCK_MS);
       const expected = this.#expected();
-      const entered = await enterDataset(link, {
-        datasetId,
-        cell,
-        life: this.#life,
-        formats,
-        replicas,
-        expected,
-      });
+      const entered = await enterDataset(link, { ...this.#options, life: this.#life, expected });
       this.#entered = entered;
       this.#enteredOn = generation;
       this.#life = entered.life;
@@ -333,12 +323,10 @@ const isOfClock = ({ name, message }: Error): boolean =>
 /** @throws NotSent when the signal comes first */
 async function unless<T>(signal: AbortSignal | undefined, promise: Promise<T>): Promise<T> {
   if (signal === undefined) return await promise;
-  let stop = () => {};
-  const stopped = new Promise<never>((_, reject) => {
-    stop = () => reject(new NotSent("taken back"));
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop);
-  });
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(new NotSent("taken back"));
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop);
   try {
     return await Promise.race([promise, stopped]);
   } finally {

@@ -4,31 +4,22 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
-import type { BudgetScope } from "../../../credits/budgets/budget.ts";
 import { Soon } from "../../../store/soon.ts";
-import type { SharedClock } from "../clock/shared-clock.ts";
 import type { Lane, Operation } from "../exchange/exchange.ts";
 import type { Charges, Numbering, Row } from "./charges.ts";
-import type { LeaseLane } from "./lease-lane.ts";
 import { OrgLease } from "./org-lease.ts";
 import { asText } from "./recovery.ts";
-import { ScopeLeases } from "./scope-leases.ts";
+import { ScopeLeases, type ScopeLeasesOptions } from "./scope-leases.ts";
 import { type AnyLease, answersOf, type Sum, type Turn, type TurnAnswer, turnOf } from "./turn.ts";
 
-export interface CreditLaneOptions {
+export interface CreditLaneOptions extends Omit<ScopeLeasesOptions, "onNew"> {
   readonly lane: Lane;
   readonly clock: Clock;
-  /** Redis's time, of which budgets' periods are. */
-  readonly time: SharedClock;
   readonly charges: Charges;
-  /** Leases are spent at most so long after the cell last heard of Redis (`cells.stale_ms`), and are for as long. */
-  readonly staleMs: number;
   /** How long a call waits for credit that other cells are asked for, or for a Redis that does not answer. Default: 1 s. */
   readonly waitMs?: number | undefined;
   /** An org's lease without calls is given back after this. Default: 3 s. */
   readonly idleMs?: number | undefined;
-  /** Port: the budgets of a key whose charges a former process made. */
-  readonly scopeOf?: ((keyId: string) => BudgetScope | undefined) | undefined;
   /** This process may not go on. */
   readonly onEnd: (reason: Error) => void;
 }
@@ -54,7 +45,7 @@ const FROZEN_RETRY_MS = 2;
 /** Beyond so many orgs leases go back as soon as they are idle. */
 const MANY_ORGS = 20_000;
 
-export class CreditLane implements LeaseLane<AnyLease> {
+export class CreditLane {
   readonly #options: CreditLaneOptions;
   readonly #waitMs: number;
   readonly #idleMs: number;

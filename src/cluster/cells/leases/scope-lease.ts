@@ -3,9 +3,8 @@
  * it. Without a hard budget nothing is leased. Invariant: a call is admitted within a lease of the current period and the current
  * budget alone.
  */
-import { DAY_MS } from "../../../base/time.ts";
-import type { Budget, BudgetName, BudgetScope } from "../../../credits/budgets/budget.ts";
-import { monthOf, type Period } from "../../../credits/budgets/periods.ts";
+import { type BudgetName, type BudgetScope, budgetOf } from "../../../credits/budgets/budget.ts";
+import { daysBefore, monthOf, type Period } from "../../../credits/budgets/periods.ts";
 import type { SharedClock } from "../clock/shared-clock.ts";
 import { Lease, type LeaseAnswer } from "./lease.ts";
 import { budgetNameOf, type ScopeSum } from "./scopes.ts";
@@ -109,11 +108,3 @@ export class ScopeLease extends Lease {
 }
 
 export const ANSWER_VALUES = 7;
-
-export function budgetOf(scope: BudgetScope | undefined, name: BudgetName): Budget | undefined {
-  if (name === "key_daily") return scope?.keyDaily;
-  return name === "project_monthly" ? scope?.projectMonthly : scope?.orgMonthly;
-}
-
-const daysBefore = (day: string, days: number): string =>
-  new Date(Date.parse(day) - days * DAY_MS).toISOString().slice(0, day.length);

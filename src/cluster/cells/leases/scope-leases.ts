@@ -8,9 +8,9 @@ import { ANSWER_VALUES, ScopeLease } from "./scope-lease.ts";
 import { type ScopeSums, type SpentCharge, scopeNames } from "./scopes.ts";
 
 export interface ScopeLeasesOptions {
-  /** Redis's time. */
+  /** Redis's time, of which budgets' periods are. */
   readonly time: SharedClock;
-  /** Leases are to last so long without Redis. */
+  /** Leases are spent at most so long after the cell last heard of Redis (`cells.stale_ms`), and are for as long. */
   readonly staleMs: number;
   /** Port: the budgets of a key whose charges a former process made. */
   readonly scopeOf?: ((keyId: string) => BudgetScope | undefined) | undefined;

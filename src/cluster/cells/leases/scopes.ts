@@ -3,24 +3,18 @@
  * sums, and what it crossed by the dataset's answer.
  */
 
-import type { BudgetExceeded, BudgetName, BudgetScope, SpendSpike } from "../../../credits/budgets/budget.ts";
+import type { BudgetExceeded, BudgetName, CallOwners, SpendSpike } from "../../../credits/budgets/budget.ts";
 import type { ChargeSpend } from "../../../credits/ledger/purse.ts";
 
 /** Names of scopes: see `scripts/exchange/60-budgets.lua`. */
-export interface ScopeNames {
-  readonly key_daily: string;
-  readonly project_monthly: string;
-  readonly org_monthly: string;
-}
+export type ScopeNames = Readonly<Record<BudgetName, string>>;
 
 /** @param lineageId first key of the lineage that has the budget */
 export const keyScope = (lineageId: string): string => `k:${lineageId}`;
 export const projectScope = (projectId: string): string => `p:${projectId}`;
 export const orgScope = (orgId: string): string => `o:${orgId}`;
 
-type ScopeIds = Pick<BudgetScope, "keyId" | "lineageId" | "projectId" | "orgId">;
-
-export const scopeNames = ({ keyId, lineageId = keyId, projectId, orgId }: ScopeIds): ScopeNames => ({
+export const scopeNames = ({ keyId, lineageId = keyId, projectId, orgId }: CallOwners): ScopeNames => ({
   key_daily: keyScope(lineageId),
   project_monthly: projectScope(projectId),
   org_monthly: orgScope(orgId),
@@ -85,7 +79,7 @@ const CROSSED_VALUES = 7;
  * @param charges of the batch
  */
 export function crossedIn(values: readonly (string | number)[], charges: Iterable<SpentCharge>): Crossed[] {
-  const calls = new Map<string, ScopeIds>();
+  const calls = new Map<string, CallOwners>();
   for (const { orgId, spend } of charges) {
     if (spend === undefined) continue;
     const { keyId, lineageId, projectId } = spend;

@@ -2,6 +2,7 @@
 import type { LimitsRoom } from "../../../credits/limits/open.ts";
 import { placesOf } from "../../../credits/limits/open.ts";
 import type { Cell } from "../cell.ts";
+import { within } from "../within.ts";
 import { openSharedLimits } from "./shared-limits.ts";
 
 /** Without Redis the stop does not wait longer: what the cell had counts until it has aged out. */
@@ -17,12 +18,8 @@ export function openLimitsOfCell(
     takePlace: placesOf(limits),
     leasedSlots: () => limits.leasedSlots(),
     async close() {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<"late">((resolve) => {
-        timer = setTimeout(() => resolve("late"), GIVE_BACK_MS);
-      });
-      const outcome = await Promise.race([limits.close(), late]).finally(() => clearTimeout(timer));
-      if (outcome === "late") log.warn("Redis is away: what this cell has of keys' limits is not given back");
+      const isDone = await within(GIVE_BACK_MS, limits.close());
+      if (!isDone) log.warn("Redis is away: what this cell has of keys' limits is not given back");
     },
   };
 }

@@ -2,6 +2,7 @@
  * Has the other cells bring out what they alone know yet: records on their way to ClickHouse, charges on their way to Redis. A read at
  * any cell asks for it first. Reads at the same time share one question, and cells that are asked by many answer them together.
  */
+import { within } from "../within.ts";
 import type { KnownCell, Signals } from "./signals.ts";
 
 /** Brings out what was there before the call. Resolves false, or rejects: not all of it is out. */
@@ -52,15 +53,7 @@ export class Flush {
     if (this.#hooks.length === 0) return false;
     const hookMs = withinMs * (ANSWER_MS / FLUSH_MS);
     const all = Promise.all(this.#hooks.map((hook) => hook(hookMs)));
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false[]>((resolve) => {
-      timer = setTimeout(() => resolve([false]), hookMs);
-    });
-    try {
-      return !(await Promise.race([all, late])).includes(false);
-    } finally {
-      clearTimeout(timer);
-    }
+    return (await within(hookMs, all)) && !(await all).includes(false);
   }
 }
 

@@ -6,6 +6,7 @@ import { randomInt } from "node:crypto";
 import { Packr } from "msgpackr";
 import { KEY_PREFIX } from "../redis/keys.ts";
 import type { RedisLink, RedisListener, RedisValue } from "../redis/redis.ts";
+import { within } from "../within.ts";
 
 /** @returns bytes from `offset`, none behind the end; undefined where there is no such file */
 export type ReadPart = (name: string, offset: number) => Promise<Uint8Array | undefined>;
@@ -50,20 +51,15 @@ export class Peers {
   async part(cell: string, name: string, offset: number): Promise<Uint8Array | undefined> {
     const id = ++this.#questions;
     const question: Question = ["ask", id, this.#options.cell, name, offset];
-    let timer: NodeJS.Timeout | undefined;
-    try {
-      return await new Promise((resolve) => {
-        timer = setTimeout(() => resolve(undefined), PART_MS);
-        this.#asked.set(id, resolve);
-        this.#send(cell, question).then(
-          (heardBy) => heardBy === 0 && resolve(undefined),
-          () => resolve(undefined),
-        );
-      });
-    } finally {
-      clearTimeout(timer);
-      this.#asked.delete(id);
-    }
+    const { promise: part, resolve } = Promise.withResolvers<Uint8Array | undefined>();
+    this.#asked.set(id, resolve);
+    this.#send(cell, question).then(
+      (heardBy) => heardBy === 0 && resolve(undefined),
+      () => resolve(undefined),
+    );
+    const isHere = await within(PART_MS, part);
+    this.#asked.delete(id);
+    return isHere ? await part : undefined;
   }
 
   close(): void {

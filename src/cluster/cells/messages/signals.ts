@@ -79,16 +79,14 @@ export class Signals {
   constructor(options: SignalsOptions) {
     this.#options = options;
     const { cell, url, listen = listenToRedis } = options;
-    let heardFirst = () => {};
-    this.#first = new Promise((resolve) => {
-      heardFirst = resolve;
-    });
+    const first = Promise.withResolvers<void>();
+    this.#first = first.promise;
     this.#listener = listen({
       url,
       channels: [channelOf(ALL), channelOf(cell)],
       heard: (message) => this.#hear(message),
       onListening: () => {
-        heardFirst();
+        first.resolve();
         for (const listening of this.#listening) listening();
       },
     });
@@ -167,10 +165,7 @@ export class Signals {
     end: number,
   ): Promise<void> {
     const number = ++this.#asked;
-    let done = () => {};
-    const answered = new Promise<void>((resolve) => {
-      done = resolve;
-    });
+    const { promise: answered, resolve: done } = Promise.withResolvers<void>();
     this.#questions.set(number, { missing: new Set(asked), without, done });
     if (this.tell(topic, [number, content])) await within(end - this.#options.clock.monotonic(), answered);
     this.#questions.delete(number);
