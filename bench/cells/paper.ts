@@ -3,7 +3,7 @@ import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { type Cell, openCell } from "../../src/cluster/cells/cell.ts";
-import { createDataset, datasetId } from "../../src/cluster/cells/dataset/dataset.ts";
+import { beginDataset, datasetId, openDataset } from "../../src/cluster/cells/dataset/dataset.ts";
 import type { RedisLink } from "../../src/cluster/cells/redis/redis.ts";
 import { openStore } from "../../src/store/store.ts";
 import { cpuTime } from "../measure.ts";
@@ -35,7 +35,8 @@ export async function measureExchanges(seconds: number, say: (line: string) => v
   return await withProcesses(async (processes, folder) => {
     const redis = await startBenchRedis(processes, folder);
     const id = datasetId();
-    await createDataset(redis.link, id, []);
+    await beginDataset(redis.link, id);
+    await openDataset(redis.link, id);
     const cell = await openCell({
       cell: "bench",
       datasetId: id,

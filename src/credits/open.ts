@@ -38,13 +38,10 @@ export interface MoneyTellers {
   readonly exceeded: BudgetTellers;
 }
 
-export interface MoneyTellerPorts {
+export interface MoneyTellerPorts extends CreditBounds {
   readonly store: Store;
   readonly clock: Clock;
   readonly events: Events;
-  /** The balance below which an org wants to be told, micro-USD. */
-  readonly lowCredit: CreditBounds["lowCredit"];
-  readonly watchedBelow: CreditBounds["watchedBelow"];
   /** Beside the event: whoever tops up by itself hears of it. */
   readonly onFall: (fall: CreditFall) => void;
   readonly log: { error(fields: object, message: string): void };
@@ -69,7 +66,7 @@ export function openMoneyTellers({
     onFailure: (err) => log.error({ err }, "the event of low credit could not be stored"),
   });
   return {
-    bounds: { lowCredit: ports.lowCredit, watchedBelow: ports.watchedBelow },
+    bounds: ports,
     onFall(fall) {
       ports.onFall(fall);
       tellOfFall(fall);
@@ -79,10 +76,9 @@ export function openMoneyTellers({
   };
 }
 
-export interface MoneyPorts extends Required<Pick<BudgetDeps, "orgOf" | "lineageOf">> {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly boot: BudgetDeps["boot"];
+export interface MoneyPorts
+  extends Pick<BudgetDeps, "store" | "clock" | "boot">,
+    Required<Pick<BudgetDeps, "orgOf" | "lineageOf">> {
   readonly tellers: MoneyTellers;
   readonly log: { warn(fields: object, message: string): void };
 }

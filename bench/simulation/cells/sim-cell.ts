@@ -4,7 +4,7 @@ import { SharedSpend } from "../../../src/cluster/cells/budgets/shared-spend.ts"
 import { type Cell, openCell } from "../../../src/cluster/cells/cell.ts";
 import { openSharedCredits } from "../../../src/cluster/cells/credit/shared-credits.ts";
 import type { NumberedCharge } from "../../../src/cluster/cells/leases/charges.ts";
-import { openSharedLimits, type SharedLimits } from "../../../src/cluster/cells/limits/shared-limits.ts";
+import { SharedLimits } from "../../../src/cluster/cells/limits/shared-limits.ts";
 import type { UnchargedCall } from "../../../src/credits/ledger/uncharged.ts";
 import type { VirtualTime } from "../virtual-time.ts";
 import { Folder, MemoryStore } from "./memory-store.ts";
@@ -107,7 +107,7 @@ export class SimCell {
     });
     const { purse, book } = await this.#openCredits(cell, onEnd);
     const { machine } = cell.clock;
-    const limits = openSharedLimits({ lane: cell.lane("limits"), clock: machine, staleMs: cell.staleMs });
+    const limits = new SharedLimits({ lane: cell.lane("limits"), clock: machine, staleMs: cell.staleMs });
     const spend = new SharedSpend({ lane: cell.lane("spend"), scopes: purse.lane.scopes });
     const budgets = new LeasedBudgets({ store: cell.store, clock: cell.clock, credit: purse.lane, spend });
     await cell.opened();

@@ -328,11 +328,8 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
   return { ...made, caughtUp, isCurrent, currentSoon };
 }
 
-interface Restated {
-  readonly link: RedisLink;
+interface Restated extends Pick<Ground, "link" | "replica" | "parts"> {
   readonly session: Session;
-  readonly replica: Replica;
-  readonly parts: Parts;
   readonly follower: Follower;
   readonly committer: Committer;
 }

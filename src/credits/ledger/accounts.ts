@@ -46,7 +46,7 @@ export class Account {
   }
 }
 
-/** Ports: balances below which something follows; undefined: none. */
+/** Ports: balances below which something follows, micro-USD; undefined: none. */
 export interface CreditBounds {
   /** The org wants to be told once, when it falls. */
   readonly lowCredit: (orgId: string) => number | undefined;

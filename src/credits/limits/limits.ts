@@ -75,7 +75,7 @@ export interface Limits {
 }
 
 /** The time until a slot is released is unknown; most calls last about a second. */
-const CONCURRENCY_RETRY_MS = 1000;
+export const CONCURRENCY_RETRY_MS = 1000;
 
 class KeyState {
   readonly requests = new SlidingWindow();

@@ -10,7 +10,7 @@ import type { Store } from "../../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../../store/tables/expiring-table.ts";
 import type { StoreKey } from "../../../store/tables/table.ts";
 import type { Lane } from "../exchange/exchange.ts";
-import { ownerPart } from "./names.ts";
+import { ownerPart } from "./packed.ts";
 
 export interface ForgottenOptions {
   readonly store: Store;

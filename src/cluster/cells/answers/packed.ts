@@ -3,7 +3,6 @@ import { Packr } from "msgpackr";
 import type { KeptAnswer, StoredResponse } from "../../../inference/exchange/kept/kept-rows.ts";
 import type { Blobs, Operation } from "../exchange/exchange.ts";
 import type { AnswerFacts } from "./claims.ts";
-import { ownerPart } from "./names.ts";
 
 /** Bytes in Redis of all answers, and of all responses, unless somebody says otherwise. */
 export const MOST_BYTES = 256 * 1024 * 1024;
@@ -12,6 +11,9 @@ export const MOST_BYTES = 256 * 1024 * 1024;
 export const ANSWER_MS = 25 * 3_600_000;
 
 const packr = new Packr({ useRecords: false });
+
+/** The owner of responses as a part of names in Redis: without the `/` that separates parts, which clients may use in ids. */
+export const ownerPart = (owner: string): string => owner.replaceAll("/", "~");
 
 export const unpackResponse = (bytes: Buffer): StoredResponse => packr.unpack(bytes);
 

@@ -12,8 +12,7 @@ import type {
 import type { Cell } from "../cell.ts";
 import { Claims, PATIENCE_MS, unavailable } from "./claims.ts";
 import { Forgotten } from "./forgotten.ts";
-import { ownerPart } from "./names.ts";
-import { MOST_BYTES, unpackResponse } from "./packed.ts";
+import { MOST_BYTES, ownerPart, unpackResponse } from "./packed.ts";
 import { Sender } from "./sender.ts";
 
 export interface SharedKeptOptions {

@@ -30,9 +30,9 @@ export async function isFormerOver({
 
 /** Where entries are listed. */
 export interface FormerList {
-  /** In an act of this cell alone: the same entries may come again. */
+  /** Only in an act of this cell alone: entries that reach the list soon; the same may come again. */
   put(entries: readonly (LedgerEntry & { readonly orgId: string })[]): void;
-  /** Resolves true once all that was put is listed, false where that takes longer. */
+  /** Resolves true once all that this cell put is listed, false where that takes longer. */
   flush(withinMs: number): Promise<boolean>;
 }
 

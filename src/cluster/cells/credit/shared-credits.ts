@@ -55,6 +55,7 @@ export async function openSharedCredits(deps: SharedCreditsDeps) {
   });
   const falls = new ChargeFalls({ store, boundsOf, onFall });
   const purse = await openLeasedPurse({
+    ...deps,
     store,
     clock: cell.clock.machine,
     time: cell.clock,
@@ -67,11 +68,6 @@ export async function openSharedCredits(deps: SharedCreditsDeps) {
       await onNumbered(charges);
       await falls.look(charges);
     },
-    onUncharged: deps.onUncharged,
-    onCrossed: deps.onCrossed,
-    onEnd: deps.onEnd,
-    scopeOf: deps.scopeOf,
-    lineageOf: deps.lineageOf,
   });
   return { purse, book, lots, boundsChanged: (orgId: string) => bounds.changed(orgId) };
 }

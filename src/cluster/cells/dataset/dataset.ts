@@ -1,6 +1,6 @@
 /**
  * The dataset: what an installation keeps in Redis. It has an id, which each cell's folder knows, so that an emptied or foreign
- * Redis is refused; it is made once, by `createDataset`, from the folder of one gateway. Its term is the id of the Redis
+ * Redis is refused; it is made once, by `uploadFolder`, from the folder of one gateway. Its term is the id of the Redis
  * process: after a restart or a failover cells say first what they know.
  */
 import { randomBytes } from "node:crypto";
@@ -38,21 +38,9 @@ export const datasetId = (): string => randomBytes(12).toString("hex");
 export const FILLER = ":upload";
 
 /**
- * Makes the dataset of an empty Redis of rows alone. @returns false where there is one already: nothing is changed then
+ * @returns false where there is one already: nothing is changed then
  * @throws Error of Redis; a dataset that was not finished is of no use to anybody: `clearUnfinished`
  */
-export async function createDataset(
-  link: RedisLink,
-  id: string,
-  rows: Iterable<DatasetRow>,
-): Promise<boolean> {
-  if (!(await beginDataset(link, id))) return false;
-  await fillDataset(link, id, rows);
-  await openDataset(link, id);
-  return true;
-}
-
-/** @returns false where there is one already */
 export const beginDataset = async (link: RedisLink, id: string): Promise<boolean> =>
   (await link.run(SCRIPTS.create, DATASET_KEY, id, FILLER, FORMATS.newest)) === 1;
 

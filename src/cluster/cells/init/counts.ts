@@ -11,7 +11,6 @@ import { type DatasetPart, sliced } from "./part.ts";
 const ROWS_A_STEP = 1000;
 
 const lastUsed: DatasetPart = {
-  name: "last used",
   *steps({ store }) {
     const table = "account.key_last_used";
     for (const rows of sliced(store.table<number>(table).range(), ROWS_A_STEP)) {
@@ -26,7 +25,6 @@ type CanaryKey = [orgId: string, policy: string, version: number, endpointId: st
 
 /** One that failed stays out at every cell, and nobody is told of it once more. */
 const canaries: DatasetPart = {
-  name: "canaries",
   *rows({ store }): Generator<DatasetRow> {
     for (const { key, value } of store.table<CanaryRow>(CANARIES).range())
       if (value.state === "red")

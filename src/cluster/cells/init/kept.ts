@@ -13,7 +13,6 @@ const port = ({ store, clock }: UploadedFolder) => ({ store, nowMs: clock.now(),
 
 /** A key whose call was under way when the gateway was killed is in no row: it is free, as at the gateway's next start. */
 const answers: DatasetPart = {
-  name: "answers",
   *steps(folder) {
     yield* stepsOf(answersInFolder(port(folder)), ({ key: [id = ""], row }, keeping) =>
       answerOperation(id, row, keeping),
@@ -22,7 +21,6 @@ const answers: DatasetPart = {
 };
 
 const responses: DatasetPart = {
-  name: "responses",
   *steps(folder) {
     yield* stepsOf(responsesInFolder(port(folder)), ({ key: [owner = "", id = ""], row }, keeping) =>
       responseOperation(owner, id, row, keeping),

@@ -20,7 +20,6 @@ const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
 /** Entries that are no charges of calls: all cells have them. */
 const postings: DatasetPart = {
-  name: "postings",
   *rows({ store }) {
     const { entries, references, kinds } = POSTED_LEDGER;
     const row = (table: string, key: StoreKey, value: unknown): DatasetRow => ({
@@ -43,7 +42,6 @@ const postings: DatasetPart = {
 
 /** Charges stay in the folder, whose cell copies them to the list of all: see `former-ledger.ts`. */
 const formerCharges: DatasetPart = {
-  name: "former charges",
   *rows({ store }) {
     const { table, key } = FORMER_LEDGER;
     for (const entry of store.table<StoredEntry>("ledger").range()) {
@@ -56,7 +54,6 @@ const formerCharges: DatasetPart = {
 };
 
 const balances: DatasetPart = {
-  name: "balances",
   *steps({ store }) {
     const ledger = openLedger(store);
     for (const orgs of sliced(orgsWithEntries(store), ROWS_A_STEP)) {
@@ -86,7 +83,6 @@ const SCOPES = { key: keyScope, project: projectScope, org: orgScope };
 
 /** A budget of which 3 USD are spent has 3 USD less at every cell. */
 const spend: DatasetPart = {
-  name: "spend",
   *steps({ store, clock }) {
     const accounts = new AccountTables(store);
     const timeZoneOf = (orgId: string) => accounts.org(orgId)?.timeZone;

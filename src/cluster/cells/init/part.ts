@@ -15,7 +15,6 @@ export interface UploadedFolder {
 
 /** Whatever a part yields may be sent again after a crash, to a dataset that is empty then. */
 export interface DatasetPart {
-  readonly name: string;
   /** Rows that every cell has. */
   rows?(folder: UploadedFolder): Iterable<DatasetRow>;
   /** Exchanges, after all rows of all parts. */

@@ -11,7 +11,6 @@ import { MONEY_PARTS } from "./money.ts";
 import type { DatasetPart } from "./part.ts";
 
 const documents: DatasetPart = {
-  name: "documents",
   *rows({ store, tables }) {
     for (const table of tables.filter(isSharedTable)) {
       for (const { key, value } of store.bytes(table).range())

@@ -3,7 +3,7 @@ import type { LimitsRoom } from "../../../credits/limits/open.ts";
 import { placesOf } from "../../../credits/limits/open.ts";
 import type { Cell } from "../cell.ts";
 import { within } from "../within.ts";
-import { openSharedLimits } from "./shared-limits.ts";
+import { SharedLimits } from "./shared-limits.ts";
 
 /** Without Redis the stop does not wait longer: what the cell had counts until it has aged out. */
 const GIVE_BACK_MS = 2000;
@@ -12,7 +12,7 @@ export function openLimitsOfCell(
   { clock, staleMs, lane }: Pick<Cell, "clock" | "staleMs" | "lane">,
   log: { warn(message: string): void },
 ): LimitsRoom {
-  const limits = openSharedLimits({ lane: lane("limits"), clock: clock.machine, staleMs });
+  const limits = new SharedLimits({ lane: lane("limits"), clock: clock.machine, staleMs });
   return {
     limits,
     takePlace: placesOf(limits),

@@ -3,7 +3,7 @@
  * of `scripts/exchange/50-limits.lua`.
  */
 import type { Clock } from "../../../base/clock.ts";
-import type { Refusal } from "../../../credits/limits/limits.ts";
+import { CONCURRENCY_RETRY_MS, type Refusal } from "../../../credits/limits/limits.ts";
 import type { Operation } from "../exchange/exchange.ts";
 import type { RedisValue } from "../redis/redis.ts";
 import type { Ask, Batch, KeyState } from "./key-state.ts";
@@ -11,8 +11,6 @@ import type { Stamp } from "./stamp.ts";
 
 /** Calls of one key that one request asks for. */
 export const MOST_ASKS = 1000;
-/** The time until a slot is released is unknown; most calls last about a second. */
-const CONCURRENCY_RETRY_MS = 1000;
 /** A refusal is repeated for this long without another question: what was freed meanwhile elsewhere is seen so much later. */
 const REPEAT_WINDOW_MS = 20;
 const REPEAT_SLOTS_MS = 5;

@@ -22,17 +22,6 @@ export interface SharedLimitsOptions {
   readonly timers?: Timers;
 }
 
-export interface SharedLimits extends Limits {
-  /** Resolves once nothing is on its way to the dataset. */
-  idle(): Promise<void>;
-  /** Once no call is in flight: gives back all that is set aside, and admits nothing any more. */
-  close(): Promise<void>;
-  /** Calls that wait for the dataset. */
-  waiting(): number;
-  /** Slots for calls that the cell has in the dataset, used or free. */
-  leasedSlots(): number;
-}
-
 /** A call waits so long for the dataset; when nothing was heard for so long, calls are not even asked for. */
 const PATIENCE_MS = 1000;
 const RETRY_AFTER_MS = 1000;
@@ -44,8 +33,6 @@ const LOOK_MS = 100;
 /** Slots in use are told again; those of a key with calls before none may begin on them any more. */
 const RETELL_MS = 60_000;
 const RETELL_USED_MS = SLOT_MS - 5000;
-
-export const openSharedLimits = (options: SharedLimitsOptions): SharedLimits => new CellLimits(options);
 
 class Slot implements Admission {
   readonly admitted = true;
@@ -62,7 +49,7 @@ class Slot implements Admission {
   }
 }
 
-class CellLimits implements SharedLimits {
+export class SharedLimits implements Limits {
   readonly #lane: Pick<Lane, "send">;
   readonly #clock: Clock;
   readonly #staleMs: number;
@@ -134,20 +121,24 @@ class CellLimits implements SharedLimits {
     return this.#keys.size;
   }
 
+  /** Calls that wait for the dataset. */
   waiting(): number {
     return this.#waiting.filter(({ answer }) => answer !== undefined).length;
   }
 
+  /** Slots for calls that the cell has in the dataset, used or free. */
   leasedSlots(): number {
     let slots = 0;
     for (const { held } of this.#active) slots += held;
     return slots;
   }
 
+  /** Resolves once nothing is on its way to the dataset. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
 
+  /** Once no call is in flight: gives back all that is set aside, and admits nothing any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
     // Once more where an answer that was on its way brought something.

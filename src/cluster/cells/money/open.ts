@@ -15,7 +15,7 @@ import type { Money, MoneyTellers } from "../../../credits/open.ts";
 import { jobKind } from "../../../store/jobs/job.ts";
 import type { Jobs } from "../../../store/jobs/jobs.ts";
 import type { Cell } from "../cell.ts";
-import { FormerLedger, isFormerOver } from "../credit/former-ledger.ts";
+import { FormerLedger, type FormerList, isFormerOver } from "../credit/former-ledger.ts";
 import { openSharedCredits, POSTED_LEDGER } from "../credit/shared-credits.ts";
 import type { NumberedCharge } from "../leases/charges.ts";
 import { Flush, type Flushed } from "../messages/flush.ts";
@@ -33,11 +33,7 @@ const listPosting = jobKind({
 });
 
 /** Where a cell's charges are listed: a table of the analytics, which opens later than the money. */
-export interface ListedCharges extends Pick<AnalyticsLedger, "entriesOf" | "holesOf"> {
-  /** Only in an act: entries that reach the list soon; the same may come again. */
-  put(entries: readonly (LedgerEntry & { readonly orgId: string })[]): void;
-  /** Resolves true once all that this cell put is listed, false where that takes longer. */
-  flush(withinMs: number): Promise<boolean>;
+export interface ListedCharges extends FormerList, Pick<AnalyticsLedger, "entriesOf" | "holesOf"> {
   /** Resolves once the entries of all cells so far are listed, or after a moment. */
   allListed(): Promise<Flushed>;
 }

@@ -124,7 +124,7 @@ export class Committer {
     const lost = [...this.#sent.values()].filter((sent) => sent.isCommitted && sent.run.id > upTo);
     for (const sent of lost.toReversed()) this.#drop(sent);
     this.#needed = 0;
-    this.#waiting.unshift(...lost.filter(({ isAnswered }) => !isAnswered).map((sent) => again(sent)));
+    this.#waiting.unshift(...lost.filter(({ isAnswered }) => !isAnswered).map(({ waiting }) => waiting));
     this.#forgetting = this.#forget(lost);
     if (lost.length > 0) this.#work();
   }
@@ -138,10 +138,10 @@ export class Committer {
     for (const { reject } of [...this.#waiting.splice(0), ...this.#aside.splice(0)]) reject(notCommitted());
     for (const sent of [...this.#sent.values()].toReversed()) {
       this.#sent.delete(sent.run.id);
-      if (sent.isCommitted || sent.isApplied) sent.resolve(sent.value);
+      if (sent.isCommitted || sent.isApplied) sent.waiting.resolve(sent.value);
       else {
         sent.run.drop();
-        sent.reject(outcomeUnknown());
+        sent.waiting.reject(outcomeUnknown());
       }
     }
   }
@@ -177,7 +177,7 @@ export class Committer {
   #answerIfDone(sent: Sent): void {
     if (!sent.isCommitted || !sent.isEverywhere || this.#sent.get(sent.run.id) !== sent) return;
     this.#sent.delete(sent.run.id);
-    sent.resolve(sent.value);
+    sent.waiting.resolve(sent.value);
   }
 
   #work(): void {
@@ -221,9 +221,11 @@ export class Committer {
     const own = group.map(({ run }) => [run.id, run.ownChanges(isShared)] as const);
     await journal.keep(life(), new Map(own.filter(([, changes]) => changes.length > 0)));
     const blobs = new Blobs();
-    const acts = group.map(({ run, recalls }) => run.asOperation(isShared, blobs, recalls >= MOST_RECALLS));
+    const acts = group.map(({ run, waiting }) =>
+      run.asOperation(isShared, blobs, waiting.recalls >= MOST_RECALLS),
+    );
     const operations: Operation[] = [["acts", base.version, base.origin, acts, format()]];
-    const orgs = group.flatMap(({ orgs }) => orgs);
+    const orgs = group.flatMap(({ waiting }) => waiting.orgs);
     if (orgs.length > 0) operations.push(["credit_thaw", ...orgs]);
     if (hasTicket) operations.push(["release"]);
     for (const sent of group) this.#sent.set(sent.run.id, sent);
@@ -268,9 +270,7 @@ export class Committer {
     const runs = refused.filter((item): item is Sent => "run" in item);
     for (const sent of runs.toReversed()) this.#drop(sent);
     // Those after the first were refused for its sake.
-    const waiting = refused.map((item, at) =>
-      again("run" in item ? item : item.waiting, at === 0 ? why : ""),
-    );
+    const waiting = refused.map((item, at) => (at === 0 ? refusedFor(why, item.waiting) : item.waiting));
     const left = waiting.filter((_, at) => (refused[at] as Partial<Sent>).isAnswered !== true);
     // An act that takes credit is a group of its own: others need not wait for what it waits for.
     if (why === "awaited") this.#aside.push(...left);
@@ -304,11 +304,12 @@ export class Committer {
     for (const { reject } of late) reject(notCommitted());
     if (this.#waiting.length > 0) this.#work();
     for (const sent of this.#sent.values()) {
-      if (isLate(sent, UNCOMMITTED_MS)) this.#takeBack?.abort();
-      if (!isLate(sent, UNKNOWN_MS) || sent.isAnswered) continue;
+      const { waiting } = sent;
+      if (isLate(waiting, UNCOMMITTED_MS)) this.#takeBack?.abort();
+      if (!isLate(waiting, UNKNOWN_MS) || sent.isAnswered) continue;
       sent.isAnswered = true;
-      if (sent.isCommitted) sent.resolve(sent.value);
-      else sent.reject(outcomeUnknown());
+      if (sent.isCommitted) waiting.resolve(sent.value);
+      else waiting.reject(outcomeUnknown());
     }
     if (this.pending > 0) return;
     clearInterval(this.#lookTimer);
@@ -341,19 +342,11 @@ export class Committer {
   }
 }
 
-/** An act that runs again, with nothing of its run. */
-const again = (waiting: Waiting, why = ""): Waiting => {
-  const { act, resolve, reject, isOwed, sinceMs, refusals, recalls, orgs } = waiting;
-  return {
-    act,
-    resolve,
-    reject,
-    isOwed,
-    sinceMs,
-    orgs,
-    refusals: refusals + (why === "stale" ? 1 : 0),
-    recalls: recalls + (why === "recall" ? 1 : 0),
-  };
-};
+/** An act that runs again, with what it was refused for. */
+const refusedFor = (why: string, waiting: Waiting): Waiting => ({
+  ...waiting,
+  refusals: waiting.refusals + (why === "stale" ? 1 : 0),
+  recalls: waiting.recalls + (why === "recall" ? 1 : 0),
+});
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, RETRY_MS));

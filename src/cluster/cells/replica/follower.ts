@@ -6,7 +6,6 @@ import { type Formats, LaterFormat } from "../dataset/formats.ts";
 import { KEY_PREFIX } from "../redis/keys.ts";
 import type { RedisLink, RedisLog } from "../redis/redis.ts";
 import { type AskPage, type Change, type Entry, OtherPast, type Replica, readEntry } from "./replica.ts";
-import { replicasHave } from "./replicas.ts";
 
 export interface FollowerOptions {
   /** A connection for this alone: reads of the stream wait on it. */
@@ -211,4 +210,16 @@ export class Follower {
     this.#waiters = this.#waiters.filter(({ version }) => version > this.version);
     for (const { done } of reached) done();
   }
+}
+
+/**
+ * Whether so many replicas have, within the time, all that Redis had written at this call. @throws Error of the connection
+ * Source: https://redis.io/docs/latest/commands/wait/
+ */
+async function replicasHave(link: RedisLink, replicas: number, withinMs: number): Promise<boolean> {
+  if (replicas === 0) return true;
+  // WAIT goes by what was written when its connection last asked something: a read that was blocked asked long before its answer.
+  const asked = link.call("TIME");
+  const [, found] = await Promise.all([asked, link.call("WAIT", replicas, withinMs)]);
+  return Number(found) >= replicas;
 }

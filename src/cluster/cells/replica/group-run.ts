@@ -21,7 +21,9 @@ export interface Waiting {
 }
 
 /** A run that is on its way. */
-export interface Sent extends Waiting {
+export interface Sent {
+  /** The act that runs. */
+  readonly waiting: Waiting;
   readonly run: ActRun;
   readonly value: unknown;
   /** The dataset has said so. */
@@ -82,7 +84,7 @@ export function runGroup(
       const size = run.sharedSize(deps.isShared);
       assertSize(size.rows, run.readCount, size.bytes);
       const state = { isCommitted: false, isApplied: false, isEverywhere: false, isAnswered: false };
-      items.push({ ...next, run, value, ...state });
+      items.push({ waiting: next, run, value, ...state });
       before.add(run.draft);
       runs++;
       rows += size.rows;

@@ -6,7 +6,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   beginDataset,
-  createDataset,
   enterDataset,
   fillDataset,
   noteRestored,
@@ -20,6 +19,7 @@ import {
   Script,
 } from "../../../../src/cluster/cells/redis/redis.ts";
 import { SCRIPTS } from "../../../../src/cluster/cells/scripts/scripts.ts";
+import { createDataset } from "../../../support/cells/dataset.ts";
 import { type FaultProxy, startFaultProxy } from "../../../support/cells/fault-proxy.ts";
 import { missingRedis, startRedis, type TestRedis } from "../../../support/redis-server.ts";
 import {

@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../../../src/base/clock.ts";
 import { type Cell, openCell } from "../../../../src/cluster/cells/cell.ts";
-import { createDataset, type DatasetRow, datasetId } from "../../../../src/cluster/cells/dataset/dataset.ts";
+import { type DatasetRow, datasetId } from "../../../../src/cluster/cells/dataset/dataset.ts";
 import type { Formats } from "../../../../src/cluster/cells/dataset/formats.ts";
 import { connectRedis, type RedisClient, type RedisLink } from "../../../../src/cluster/cells/redis/redis.ts";
 import { openStore, type Store } from "../../../../src/store/store.ts";
+import { createDataset } from "../../../support/cells/dataset.ts";
 import { startRedis, type TestRedis } from "../../../support/redis-server.ts";
 
 export interface TestCell extends Cell {

@@ -11,7 +11,7 @@ import type { Cell } from "../../../../../src/cluster/cells/cell.ts";
 import { SharedClock } from "../../../../../src/cluster/cells/clock/shared-clock.ts";
 import { CreditView } from "../../../../../src/cluster/cells/credit/credit-view.ts";
 import { type LeasedPurse, openLeasedPurse } from "../../../../../src/cluster/cells/credit/leased-purse.ts";
-import { createDataset, datasetId } from "../../../../../src/cluster/cells/dataset/dataset.ts";
+import { datasetId } from "../../../../../src/cluster/cells/dataset/dataset.ts";
 import { type Lane, Session } from "../../../../../src/cluster/cells/exchange/exchange.ts";
 import type { Crossed } from "../../../../../src/cluster/cells/leases/scopes.ts";
 import { connectRedis, Script } from "../../../../../src/cluster/cells/redis/redis.ts";
@@ -26,6 +26,7 @@ import type {
 import type { BudgetHold } from "../../../../../src/credits/budgets/budgets.ts";
 import type { Hold } from "../../../../../src/credits/ledger/purse.ts";
 import { openStore, type Store } from "../../../../../src/store/store.ts";
+import { createDataset } from "../../../../support/cells/dataset.ts";
 import { startRedis } from "../../../../support/redis-server.ts";
 import type { Bench } from "../fixtures.ts";
 
@@ -228,7 +229,7 @@ export async function openTimedBench(): Promise<TimedBench> {
   const link = connectRedis({ url: redis.url, log: { warn() {} } });
   await link.ready(5000);
   const id = datasetId();
-  await createDataset(link, id, []);
+  await createDataset(link, id);
   const folder = mkdtempSync(join(tmpdir(), "weir-budgets-"));
   const real = /local function wall_ms\(\)[\s\S]*?\nend\n/;
   if (!real.test(SCRIPTS.exchange.text)) throw new Error("wall_ms is written in another way");

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Unpackr } from "msgpackr";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import { createDataset, datasetId } from "../../../../../src/cluster/cells/dataset/dataset.ts";
+import { datasetId } from "../../../../../src/cluster/cells/dataset/dataset.ts";
 import { DATASET_KEY, KEY_PREFIX } from "../../../../../src/cluster/cells/redis/keys.ts";
 import {
   connectRedis,
@@ -11,6 +11,7 @@ import {
   Script,
 } from "../../../../../src/cluster/cells/redis/redis.ts";
 import { SCRIPTS } from "../../../../../src/cluster/cells/scripts/scripts.ts";
+import { createDataset } from "../../../../support/cells/dataset.ts";
 import { startRedis, type TestRedis } from "../../../../support/redis-server.ts";
 
 const CLOCK = `${KEY_PREFIX}test-clock`;
@@ -77,7 +78,7 @@ export function judgeOfClocks() {
   beforeEach(async () => {
     await link.call("FLUSHALL");
     id = datasetId();
-    await createDataset(link, id, []);
+    await createDataset(link, id);
   });
 
   const hash = async (name: string) => {

@@ -1,9 +1,10 @@
 /** Lives of cells at a real Redis: one process at a time speaks for a cell, and nothing it says happens twice. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createDataset, datasetId } from "../../../../../src/cluster/cells/dataset/dataset.ts";
+import { datasetId } from "../../../../../src/cluster/cells/dataset/dataset.ts";
 import { Session } from "../../../../../src/cluster/cells/exchange/exchange.ts";
 import { RETIRE_SILENCE_MS, retire } from "../../../../../src/cluster/cells/membership/registry.ts";
 import { connectRedis, type RedisLink } from "../../../../../src/cluster/cells/redis/redis.ts";
+import { createDataset } from "../../../../support/cells/dataset.ts";
 import { missingRedis, startRedis, type TestRedis } from "../../../../support/redis-server.ts";
 import { restoreRedis, saveRedis } from "../redis-copy.ts";
 
@@ -27,7 +28,7 @@ describe.skipIf(missing !== undefined)(`lives${missing === undefined ? "" : `: $
   };
   beforeEach(async () => {
     redis = await startRedis();
-    await createDataset(await link(), id, []);
+    await createDataset(await link(), id);
   });
   afterEach(async () => {
     for (const made of links.splice(0)) made.close();

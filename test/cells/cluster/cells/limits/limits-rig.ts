@@ -3,17 +3,15 @@
  * that the test sets. Between two steps of time everything comes to rest, so that a run is repeated from its seed.
  */
 
-import { createDataset, datasetId } from "../../../../../src/cluster/cells/dataset/dataset.ts";
+import { datasetId } from "../../../../../src/cluster/cells/dataset/dataset.ts";
 import { type Operation, Session } from "../../../../../src/cluster/cells/exchange/exchange.ts";
-import {
-  openSharedLimits,
-  type SharedLimits,
-} from "../../../../../src/cluster/cells/limits/shared-limits.ts";
+import { SharedLimits } from "../../../../../src/cluster/cells/limits/shared-limits.ts";
 import { DATASET_KEY, KEY_PREFIX } from "../../../../../src/cluster/cells/redis/keys.ts";
 import { connectRedis, type RedisLink, Script } from "../../../../../src/cluster/cells/redis/redis.ts";
 import { SCRIPTS } from "../../../../../src/cluster/cells/scripts/scripts.ts";
 import { STALE_MS } from "../../../../../src/cluster/cells/settings.ts";
 import type { Admission, LimitedKey, Refusal } from "../../../../../src/credits/limits/limits.ts";
+import { createDataset } from "../../../../support/cells/dataset.ts";
 import { startRedis, type TestRedis } from "../../../../support/redis-server.ts";
 
 const CLOCK = `${KEY_PREFIX}test-clock`;
@@ -82,7 +80,7 @@ export async function openLimitsRig(): Promise<LimitsRig> {
   const link = connectRedis({ url: redis.url, log: { warn() {} } });
   await link.ready(5000);
   const id = datasetId();
-  await createDataset(link, id, []);
+  await createDataset(link, id);
   const links: RedisLink[] = [link];
   const timers = new Set<Timer>();
   let passedMs = 0;
@@ -189,7 +187,7 @@ export async function openLimitsRig(): Promise<LimitsRig> {
           sending--;
         }
       };
-      const limits = openSharedLimits({
+      const limits = new SharedLimits({
         lane: { send },
         clock: { now: () => START_MS + passedMs + cell.wallAheadMs, monotonic: () => passedMs },
         staleMs: STALE_MS,

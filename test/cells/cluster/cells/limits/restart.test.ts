@@ -1,7 +1,7 @@
 /** Limits of keys through real cells: over a kill -9 of Redis, on its append-only file, and in real time. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../../src/base/clock.ts";
-import { openSharedLimits } from "../../../../../src/cluster/cells/limits/shared-limits.ts";
+import { SharedLimits } from "../../../../../src/cluster/cells/limits/shared-limits.ts";
 import { missingRedis } from "../../../../support/redis-server.ts";
 import { equals, until } from "../../../../support/wait.ts";
 import { type Bench, openBench, type TestCell } from "../fixtures.ts";
@@ -18,8 +18,8 @@ describe.skipIf(missing !== undefined)("limits of keys at real cells", () => {
   afterAll(async () => await bench.close());
 
   test("hold over all cells, and after a kill of Redis", async () => {
-    const all = cells.map((cell) =>
-      openSharedLimits({ lane: cell.lane("limits"), clock: systemClock, staleMs: cell.staleMs }),
+    const all = cells.map(
+      (cell) => new SharedLimits({ lane: cell.lane("limits"), clock: systemClock, staleMs: cell.staleMs }),
     );
     const key = { keyId: "real", limits: { rpm: 50, tpm: 100_000, concurrency: 40 } };
     const tries = all.flatMap((limits) =>

@@ -3,13 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createDataset, enterDataset } from "../../../../../src/cluster/cells/dataset/dataset.ts";
+import { enterDataset } from "../../../../../src/cluster/cells/dataset/dataset.ts";
 import { datasetToJoin } from "../../../../../src/cluster/cells/membership/join.ts";
 import { folderIdOf } from "../../../../../src/cluster/cells/membership/membership.ts";
 import { ownName } from "../../../../../src/cluster/cells/membership/own-name.ts";
 import { retire } from "../../../../../src/cluster/cells/membership/registry.ts";
 import { connectRedis, type RedisLink } from "../../../../../src/cluster/cells/redis/redis.ts";
 import { openStore } from "../../../../../src/store/store.ts";
+import { createDataset } from "../../../../support/cells/dataset.ts";
 import { again } from "../../../../support/pace.ts";
 import { missingRedis, startRedis, type TestRedis } from "../../../../support/redis-server.ts";
 
@@ -33,7 +34,7 @@ describe.skipIf(missing !== undefined)(`a cell's name${missing === undefined ? "
   });
   beforeEach(async () => {
     await link.call("FLUSHALL");
-    await createDataset(link, DATASET, []);
+    await createDataset(link, DATASET);
   });
   let folders = 0;
   const emptyFolder = () => join(folder, String(++folders));

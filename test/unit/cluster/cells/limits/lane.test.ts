@@ -1,7 +1,7 @@
 /** The cell's questions about limits, with answers that come when the test says so, and time that passes when it does. */
 import { expect, test } from "vitest";
 import type { Operation } from "../../../../../src/cluster/cells/exchange/exchange.ts";
-import { openSharedLimits } from "../../../../../src/cluster/cells/limits/shared-limits.ts";
+import { SharedLimits } from "../../../../../src/cluster/cells/limits/shared-limits.ts";
 import type { RedisValue } from "../../../../../src/cluster/cells/redis/redis.ts";
 import { STALE_MS } from "../../../../../src/cluster/cells/settings.ts";
 
@@ -11,7 +11,7 @@ test("slots that are granted after all calls have given up go back", async () =>
   const sent: { operations: readonly Operation[]; answer: (...results: RedisValue[][]) => void }[] = [];
   let nowMs = 0;
   let timers: { atMs: number; act: () => void }[] = [];
-  const limits = openSharedLimits({
+  const limits = new SharedLimits({
     lane: {
       send: (operations) =>
         new Promise((resolve) => {
