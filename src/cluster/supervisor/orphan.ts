@@ -7,6 +7,7 @@ import { basename, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { RedisLog } from "../cells/redis/redis.ts";
 import { REQUIRED_SETTINGS } from "../cells/redis/required-settings.ts";
+import { settingsOf } from "../cells/redis/trust.ts";
 import { askRedis } from "./asked-redis.ts";
 import { REDIS_PID, REDIS_SOCKET } from "./redis-server.ts";
 
@@ -69,13 +70,9 @@ async function gone(pid: number, folder: string, clock: Clock, withinMs: number)
 
 /** What is not as it must be, or undefined. */
 async function settingFault(folder: string, socket: string): Promise<string | undefined> {
-  const wanted = Object.entries(REQUIRED_SETTINGS);
-  const found = await askRedis(folder, socket, ANSWER_MS, (link) =>
-    Promise.all(wanted.map(([name]) => link.call("CONFIG", "GET", name))),
-  );
-  for (const [i, [name, value]] of wanted.entries()) {
-    const said = found?.[i];
-    const text = Array.isArray(said) ? String(said[1]) : "not known";
+  const found = await askRedis(folder, socket, ANSWER_MS, settingsOf);
+  for (const [name, value] of Object.entries(REQUIRED_SETTINGS)) {
+    const text = found?.get(name) ?? "not known";
     if (text !== value) return `${name} is ${text}, not ${value}`;
   }
   return undefined;

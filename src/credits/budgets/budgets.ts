@@ -11,7 +11,6 @@ import type { LocalBook } from "../ledger/book.ts";
 import type { ChargeSpend } from "../ledger/purse.ts";
 import {
   BUDGET_NAMES,
-  type Budget,
   type BudgetExceeded,
   type BudgetName,
   type BudgetRefusal,
@@ -342,16 +341,14 @@ function roomIn(scope: BudgetScope, now: Now): BudgetRoom {
   let microUsd = Number.POSITIVE_INFINITY;
   let idleMicroUsd = Number.POSITIVE_INFINITY;
   for (const name of BUDGET_NAMES) {
-    const { hard, limitMicroUsd } = budgetOf(scope, name) ?? NO_BUDGET;
-    if (!hard || limitMicroUsd === 0) continue;
-    const leftMicroUsd = limitMicroUsd - standingOf(scope, name, now).spentMicroUsd;
+    const budget = budgetOf(scope, name);
+    if (budget?.hard !== true || budget.limitMicroUsd === 0) continue;
+    const leftMicroUsd = budget.limitMicroUsd - standingOf(scope, name, now).spentMicroUsd;
     idleMicroUsd = Math.min(idleMicroUsd, leftMicroUsd);
     microUsd = Math.min(microUsd, leftMicroUsd - spendFor(name, now).heldMicroUsd);
   }
   return { microUsd, idleMicroUsd };
 }
-
-const NO_BUDGET: Budget = { limitMicroUsd: 0, hard: false };
 
 const refusalOf = (scope: BudgetScope, name: BudgetName, now: Now): BudgetRefusal => ({
   admitted: false,

@@ -3,6 +3,7 @@
  * the first call, so nothing is charged meanwhile; if it is interrupted, the next start does it again.
  */
 import { localDay } from "../../base/clock.ts";
+import { sliced } from "../../base/sliced.ts";
 import type { Store } from "../../store/store.ts";
 import type { LocalBook } from "../ledger/book.ts";
 import { ORG_DETAIL, type OrgSpendRow, orgSpendRows } from "./org-spend.ts";
@@ -35,8 +36,7 @@ export function buildOrgSpend(deps: BuildDeps): ReadonlyMap<string, OrgSpendRow>
   if (built.get("keys") !== undefined) return new Map();
   const rows = orgSpendRows(store);
   const found = [...rowsOf(deps)];
-  for (let i = 0; i < found.length; i += ROWS_AN_ACT) {
-    const slice = found.slice(i, i + ROWS_AN_ACT);
+  for (const slice of sliced(found, ROWS_AN_ACT)) {
     const act = () => {
       for (const [orgId, row] of slice) rows.put(orgId, row);
     };

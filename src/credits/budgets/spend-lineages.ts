@@ -2,19 +2,11 @@
  * Joins the rows of spend that earlier releases kept for each key of a lineage into one row of the lineage, once. It runs before the
  * first call, so nothing is charged meanwhile; if it is interrupted, the next start does the rest.
  */
-import type { Store } from "../../store/store.ts";
-import type { OrgOfProject } from "./org-spend-build.ts";
-import type { Periods } from "./periods.ts";
+import type { BuildDeps } from "./org-spend-build.ts";
 import { type Detail, type PartsRow, partsIn, shortened } from "./spend-parts.ts";
 import { partsOf, type SpendRow } from "./spend-row.ts";
-import type { WallClock } from "./wall-clock.ts";
 
-export interface JoinDeps {
-  readonly store: Pick<Store, "table" | "act">;
-  readonly wall: WallClock;
-  readonly periodOf: Periods;
-  /** Also of deleted projects. */
-  readonly orgOf: (projectId: string) => OrgOfProject | undefined;
+export interface JoinDeps extends Omit<BuildDeps, "book"> {
   /** The first key of a key's lineage. */
   readonly lineageOf: (keyId: string) => string;
   readonly detail: Detail;

@@ -134,10 +134,10 @@ export function openLimits({ clock }: { readonly clock: Clock }): LocalLimits {
       const requestsWaitMs = rpm === 0 ? 0 : state.requests.waitMs(nowMs, 1, rpm);
       const tokensWaitMs = tpm === 0 ? 0 : state.tokens.waitMs(nowMs, tokens, tpm);
       // Report the longer wait: after the shorter one the request would be refused again.
-      if (tokensWaitMs > requestsWaitMs) return refusal("tpm", tpm, tokensWaitMs);
-      if (requestsWaitMs > 0) return refusal("rpm", rpm, requestsWaitMs);
+      if (tokensWaitMs > requestsWaitMs) return refusalOf("tpm", tpm, tokensWaitMs);
+      if (requestsWaitMs > 0) return refusalOf("rpm", rpm, requestsWaitMs);
       if (concurrency !== 0 && state.inFlight >= concurrency) {
-        return refusal("concurrency", concurrency, CONCURRENCY_RETRY_MS);
+        return refusalOf("concurrency", concurrency, CONCURRENCY_RETRY_MS);
       }
       // Windows without a limit are not kept: a limit set on an active key starts with an empty minute.
       if (rpm !== 0) state.requests.add(nowMs, 1);
@@ -162,7 +162,8 @@ export function openLimits({ clock }: { readonly clock: Clock }): LocalLimits {
   };
 }
 
-const refusal = (code: Refusal["code"], limit: number, waitMs: number): Refusal =>
+/** @param waitMs infinite: waiting does not help */
+export const refusalOf = (code: Refusal["code"], limit: number, waitMs: number): Refusal =>
   Number.isFinite(waitMs)
     ? { admitted: false, code, limit, retryAfterMs: waitMs, isHopeless: false }
     : { admitted: false, code, limit, retryAfterMs: WINDOW_MS, isHopeless: true };

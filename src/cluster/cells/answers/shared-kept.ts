@@ -3,6 +3,7 @@
  * the others find them. What a client has in full is there in nearly all cases: its last bytes wait for Redis for a moment.
  */
 import type { Timers } from "../../../base/clock.ts";
+import { sliced } from "../../../base/sliced.ts";
 import type {
   OwnRows,
   SharedAnswers,
@@ -129,8 +130,7 @@ export class SharedKept {
 
   async #responsesWith(owner: string, itemIds: readonly string[]): Promise<Map<string, string>> {
     const found = new Map<string, string>();
-    for (let at = 0; at < itemIds.length; at += NAMES_AT_ONCE) {
-      const ids = itemIds.slice(at, at + NAMES_AT_ONCE);
+    for (const ids of sliced(itemIds, NAMES_AT_ONCE)) {
       const values = await this.#look(ids.map((id) => `item:${ownerPart(owner)}/${id}`));
       ids.forEach((id, i) => {
         const value = values[i];

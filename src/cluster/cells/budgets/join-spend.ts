@@ -1,4 +1,5 @@
 /** Adds the spend that a release before this one counted for each key of a lineage to the lineage's: see `60-budgets.lua`, "spend_join". */
+import { sliced } from "../../../base/sliced.ts";
 import { openPeriods } from "../../../credits/budgets/periods.ts";
 import type { Lane } from "../exchange/exchange.ts";
 import { keyScope } from "../leases/scopes.ts";
@@ -24,16 +25,11 @@ export async function joinSpend(
   redisMs: number,
 ): Promise<void> {
   const periodOf = openPeriods();
-  let joins: (string | number)[] = [];
-  let count = 0;
-  const send = async () => {
-    if (joins.length > 0) await lane.send([["spend_join", joins]]);
-    [joins, count] = [[], 0];
-  };
-  for (const { keyId, lineageId, timeZone } of keys) {
-    const { day, dayStartsMs, monthStartsMs } = periodOf(timeZone, redisMs);
-    joins.push(keyScope(keyId), keyScope(lineageId), day, dayStartsMs, monthStartsMs);
-    if (++count >= KEYS_A_STEP) await send();
+  for (const some of sliced(keys, KEYS_A_STEP)) {
+    const joins = some.flatMap(({ keyId, lineageId, timeZone }) => {
+      const { day, dayStartsMs, monthStartsMs } = periodOf(timeZone, redisMs);
+      return [keyScope(keyId), keyScope(lineageId), day, dayStartsMs, monthStartsMs];
+    });
+    await lane.send([["spend_join", joins]]);
   }
-  await send();
 }

@@ -1,5 +1,6 @@
 /** Spend of all cells, asked from the dataset for those who look at it: what is asked within some milliseconds goes together. */
 import { fail } from "../../../base/errors.ts";
+import { sliced } from "../../../base/sliced.ts";
 import type { PeriodSpend } from "../../../credits/budgets/budgets.ts";
 import type { Lane } from "../exchange/exchange.ts";
 import type { ScopeLeases } from "../leases/scope-leases.ts";
@@ -44,8 +45,7 @@ export class SharedSpend {
   #askAll(): void {
     const asked = this.#asked;
     this.#asked = [];
-    for (let at = 0; at < asked.length; at += MOST_SCOPES) {
-      const questions = asked.slice(at, at + MOST_SCOPES);
+    for (const questions of sliced(asked, MOST_SCOPES)) {
       const rejectAll = (error: unknown) => {
         for (const { reject } of questions) reject(error);
       };

@@ -2,6 +2,7 @@
  * Orgs' credit as a cell knows it: for an act, what the act depends on; for others, what the dataset last said when it was asked.
  */
 
+import { sliced } from "../../../base/sliced.ts";
 import type { Lane } from "../exchange/exchange.ts";
 import { type ActCredit, type OrgFunds, readFunds } from "../replica/act-credit.ts";
 
@@ -39,8 +40,7 @@ export class CreditView {
   /** Asks the dataset. Resolves with what it says of these orgs. */
   async fresh(orgIds: readonly string[]): Promise<ReadonlyMap<string, OrgFunds>> {
     const found = new Map<string, OrgFunds>();
-    for (let from = 0; from < orgIds.length; from += ASKED_ORGS) {
-      const some = orgIds.slice(from, from + ASKED_ORGS);
+    for (const some of sliced(orgIds, ASKED_ORGS)) {
       const [values = []] = (await this.#options.lane.send([["credit_funds", ...some]])) as number[][];
       for (const [orgId, funds] of readFunds(some, values)) {
         found.set(orgId, funds);

@@ -194,11 +194,6 @@ export class LeasedPurse implements Purse {
     return { orgs, microUsd };
   }
 
-  /** Orgs in memory. */
-  size(): number {
-    return this.#credit.size;
-  }
-
   /** Carries what budgets lease, too. */
   get lane(): CreditLane {
     return this.#credit;

@@ -7,7 +7,7 @@ import { entryOf, type StoredEntry } from "../../../credits/ledger/entry.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Cell } from "../cell.ts";
 import { KEY_PREFIX } from "../redis/keys.ts";
-import { connectRedis, type RedisLink, type RedisLog } from "../redis/redis.ts";
+import { connectRedis, pages, type RedisLink, type RedisLog } from "../redis/redis.ts";
 import { POSTED_LEDGER } from "./shared-credits.ts";
 
 export interface ProofPorts {
@@ -73,17 +73,12 @@ type Posting = ReturnType<typeof entryOf>;
 async function creditsIn(link: RedisLink, only?: ReadonlySet<string>): Promise<Map<string, Credit>> {
   const prefix = `${KEY_PREFIX}credit:`;
   const credits = new Map<string, Credit>();
-  let cursor = "0";
-  do {
-    const [next, keys] = (await link.call("SCAN", cursor, "MATCH", `${prefix}*`, "COUNT", SCANNED)) as [
-      Buffer,
-      Buffer[],
-    ];
+  const scan = (cursor: string) => link.call("SCAN", cursor, "MATCH", `${prefix}*`, "COUNT", SCANNED);
+  for await (const keys of pages<Buffer>(scan)) {
     const orgs = keys.map((key) => String(key).slice(prefix.length)).filter((org) => only?.has(org) ?? true);
     const hashes = await Promise.all(orgs.map((org) => link.call("HGETALL", `${prefix}${org}`)));
     for (const [at, org] of orgs.entries()) credits.set(org, fieldsOf(hashes[at] as Buffer[]));
-    cursor = String(next);
-  } while (cursor !== "0");
+  }
   return credits;
 }
 

@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { ANY_TIME, type Expected } from "../clock/shared-clock.ts";
 import { DATASET_KEY, KEY_PREFIX } from "../redis/keys.ts";
-import type { RedisLink } from "../redis/redis.ts";
+import { pages, type RedisLink } from "../redis/redis.ts";
 import { SCRIPTS } from "../scripts/scripts.ts";
 import { FORMATS, type Formats } from "./formats.ts";
 
@@ -80,18 +80,13 @@ export async function datasetIn(
 
 /** Removes a dataset that was not finished; its upload must not run any more. */
 export async function clearUnfinished(link: RedisLink): Promise<void> {
-  let cursor = "0";
-  do {
+  const scan = (cursor: string) => link.call("SCAN", cursor, "MATCH", `${KEY_PREFIX}*`, "COUNT", 1000);
+  for await (const keys of pages<Buffer>(scan)) {
     const found = await datasetIn(link);
     if (found === undefined || found.isFinished) return;
-    const [next, keys] = (await link.call("SCAN", cursor, "MATCH", `${KEY_PREFIX}*`, "COUNT", 1000)) as [
-      Buffer,
-      Buffer[],
-    ];
     const others = keys.filter((key) => String(key) !== DATASET_KEY);
     if (others.length > 0) await link.call("UNLINK", ...others);
-    cursor = String(next);
-  } while (cursor !== "0");
+  }
   await link.call("DEL", DATASET_KEY);
 }
 

@@ -251,8 +251,8 @@ export class Session {
     const generation = link.generation();
     try {
       if (this.#options.time?.isKnown === false) await this.#clockCheck?.settle(START_CLOCK_MS);
-      const expected = this.#expected();
-      const entered = await enterDataset(link, { ...this.#options, life: this.#life, expected });
+      const entering = { ...this.#options, life: this.#life, expected: this.#expected() };
+      const entered = await enterDataset(link, entering);
       this.#entered = entered;
       this.#enteredOn = generation;
       this.#life = entered.life;

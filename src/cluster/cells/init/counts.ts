@@ -1,12 +1,13 @@
 /** What goes up of what a folder counted and no act depends on: when keys were last used, and results of canaries. */
 
+import { sliced } from "../../../base/sliced.ts";
 import type { CanaryRow } from "../../../routing/policies/canary/canary-row.ts";
 import { countsName } from "../../../routing/policies/canary/shared-canaries.ts";
 import { packContent } from "../../../store/lmdb/checked.ts";
 import { keyText } from "../../../store/tables/table.ts";
 import type { DatasetRow } from "../dataset/dataset.ts";
 import { mergeOperation } from "../replica/merged-rows.ts";
-import { type DatasetPart, sliced } from "./part.ts";
+import type { DatasetPart } from "./part.ts";
 
 const ROWS_A_STEP = 1000;
 

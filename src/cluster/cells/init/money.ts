@@ -1,6 +1,7 @@
 /** What goes up of a folder's money: postings, balances, and what was spent in the periods of budgets. */
 import { AccountTables } from "../../../account/tables.ts";
 import { bootName } from "../../../base/process/boot.ts";
+import { sliced } from "../../../base/sliced.ts";
 import { spendSoFar } from "../../../credits/budgets/spend-so-far.ts";
 import { openCredits } from "../../../credits/ledger/credits.ts";
 import { entryOf, type StoredEntry } from "../../../credits/ledger/entry.ts";
@@ -12,7 +13,7 @@ import { FORMER_LEDGER } from "../credit/former-ledger.ts";
 import { POSTED_LEDGER } from "../credit/shared-credits.ts";
 import type { DatasetRow } from "../dataset/dataset.ts";
 import { keyScope, orgScope, projectScope } from "../leases/scopes.ts";
-import { type DatasetPart, sliced } from "./part.ts";
+import type { DatasetPart } from "./part.ts";
 
 /** Orgs, or scopes of budgets, of one exchange: some milliseconds of Redis. */
 const ROWS_A_STEP = 1000;

@@ -20,14 +20,3 @@ export interface DatasetPart {
   /** Exchanges, after all rows of all parts. */
   steps?(folder: UploadedFolder): Iterable<UploadStep>;
 }
-
-/** Slices of at most so many; lazily. */
-export function* sliced<T>(items: Iterable<T>, most: number): Generator<T[]> {
-  let slice: T[] = [];
-  for (const item of items) {
-    if (slice.push(item) < most) continue;
-    yield slice;
-    slice = [];
-  }
-  if (slice.length > 0) yield slice;
-}

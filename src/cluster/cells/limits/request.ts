@@ -3,7 +3,7 @@
  * of `scripts/exchange/50-limits.lua`.
  */
 import type { Clock } from "../../../base/clock.ts";
-import { CONCURRENCY_RETRY_MS, type Refusal } from "../../../credits/limits/limits.ts";
+import { CONCURRENCY_RETRY_MS, refusalOf } from "../../../credits/limits/limits.ts";
 import type { Operation } from "../exchange/exchange.ts";
 import type { RedisValue } from "../redis/redis.ts";
 import type { Ask, Batch, KeyState } from "./key-state.ts";
@@ -162,13 +162,7 @@ function refuse({ state, limits }: Sent, ask: Ask, code: number, waitMs: number,
   const name = CODES[code] ?? "rpm";
   const isSlots = name === "concurrency";
   const retryAfterMs = isSlots ? CONCURRENCY_RETRY_MS : waitMs;
-  const refusal: Refusal = {
-    admitted: false,
-    code: name,
-    limit: limits[name],
-    retryAfterMs,
-    isHopeless: false,
-  };
+  const refusal = refusalOf(name, limits[name], retryAfterMs);
   const repeatMs = isSlots ? REPEAT_SLOTS_MS : Math.min(waitMs, REPEAT_WINDOW_MS);
   state.refusal = { tokens: ask.tokens, refusal, fromMs: nowMs, untilMs: nowMs + repeatMs };
   ask.answer?.resolve(refusal);

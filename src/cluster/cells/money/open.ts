@@ -8,6 +8,7 @@ import type { AccountTables } from "../../../account/tables.ts";
 import type { Way } from "../../../analytics/clickhouse/inserted-until.ts";
 import type { AnalyticsLedger } from "../../../analytics/outbox/ledger.ts";
 import type { Clock } from "../../../base/clock.ts";
+import { sliced } from "../../../base/sliced.ts";
 import type { LedgerEntry } from "../../../credits/ledger/entry.ts";
 import { openLedger } from "../../../credits/ledger/ledger.ts";
 import { UnchargedCalls } from "../../../credits/ledger/uncharged.ts";
@@ -83,8 +84,7 @@ export async function openMoneyOfCell({
         { calls: calls.length },
         "calls of a life of this cell that was retired are charged to nobody",
       );
-      for (let from = 0; from < calls.length; from += SLICE) {
-        const some = calls.slice(from, from + SLICE);
+      for (const some of sliced(calls, SLICE)) {
         const act = () => {
           for (const call of some) uncharged.put(call);
         };

@@ -50,6 +50,18 @@ export interface RedisLink {
   close(): void;
 }
 
+/** The pages of a question that takes a cursor, as SCAN does; each item is what Redis answers it to be. */
+export async function* pages<Item = RedisValue>(
+  ask: (cursor: string) => Promise<RedisValue>,
+): AsyncGenerator<Item[]> {
+  let cursor = "0";
+  do {
+    const [next, page] = (await ask(cursor)) as [Buffer, Item[]];
+    yield page;
+    cursor = String(next);
+  } while (cursor !== "0");
+}
+
 const FIRST_RETRY_MS = 20;
 /** What cells lease lasts for `cells.stale_ms`, and not much of that may be lost by waiting once Redis is back. */
 const LONGEST_RETRY_MS = 250;

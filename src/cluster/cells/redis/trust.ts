@@ -37,7 +37,8 @@ export async function assertReplicas(link: RedisLink, replicas: number): Promise
     );
 }
 
-async function settingsOf(link: RedisLink): Promise<Map<string, string>> {
+/** The required settings, as Redis has them. @throws Error with a line for the operator where it does not tell them */
+export async function settingsOf(link: RedisLink): Promise<Map<string, string>> {
   const asked = Object.keys(REQUIRED_SETTINGS);
   const answers = await Promise.all(asked.map((name) => link.call("CONFIG", "GET", name))).catch(
     (error: Error) => {

@@ -5,7 +5,7 @@
 import type { Store } from "../../../store/store.ts";
 import { keyText, type StoreKey, type Table } from "../../../store/tables/table.ts";
 import { KEY_PREFIX } from "../redis/keys.ts";
-import type { RedisValue } from "../redis/redis.ts";
+import { pages, type RedisValue } from "../redis/redis.ts";
 
 /** How far the folder follows the stream. */
 export interface Position {
@@ -247,14 +247,4 @@ export class Replica {
 async function positionOf(ask: AskPage): Promise<[version: number, origin: string, lastRun: string]> {
   const [version, origin, lastRun] = ((await ask("position")) as Buffer[]).map(String);
   return [Number(version), origin ?? "", lastRun ?? ""];
-}
-
-/** The pages of a question that takes a cursor. */
-async function* pages(ask: (cursor: string) => Promise<RedisValue>): AsyncGenerator<RedisValue[]> {
-  let cursor = "0";
-  do {
-    const [next, page] = (await ask(cursor)) as [Buffer, RedisValue[]];
-    yield page;
-    cursor = String(next);
-  } while (cursor !== "0");
 }

@@ -180,7 +180,7 @@ describe.skipIf(missing !== undefined)(
       for (const { purse } of cells)
         await until(
           "few purses are kept",
-          () => purse.size(),
+          () => purse.lane.size,
           (seen) => seen <= 3,
         );
     }, 3_600_000);

@@ -52,7 +52,7 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     await charge(cell, await holdOf(cell, ORG, PAID), PAID);
     // It forgets the org: no lease says any more that something was spent.
     await settled(bench, ledger, ORG);
-    await until("no purse is kept", () => cell.purse.size(), equals(0));
+    await until("no purse is kept", () => cell.purse.lane.size, equals(0));
     return { cell, other, copy };
   }
 
