@@ -138,7 +138,7 @@ const CONNECT_MS = 10_000;
 /** @throws Error with a line for the operator */
 export async function openCell(options: CellOptions): Promise<Cell> {
   const { link, reading, signals, peers, close } = connectionsOf(options);
-  const { cell, datasetId, local } = options;
+  const { cell, datasetId, local, staleMs = STALE_MS } = options;
   const parts = new Parts();
   try {
     await Promise.all([link.ready(CONNECT_MS), reading.ready(CONNECT_MS)]);
@@ -160,7 +160,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
       name: cell,
       store,
       entered,
-      staleMs: staleOf(options),
+      staleMs,
       clock: made.time,
       signals,
       peers,
@@ -207,8 +207,6 @@ export async function openCell(options: CellOptions): Promise<Cell> {
   }
 }
 
-const staleOf = ({ staleMs = STALE_MS }: CellOptions): number => staleMs;
-
 /** Connections of one cell: for exchanges, for the stream, and for messages. */
 function connectionsOf({ redisUrl: url, cell, datasetId, clock, log, redis = SOCKETS }: CellOptions) {
   const link = redis.connect({ url, log });
@@ -245,7 +243,8 @@ interface Ground {
 
 /** Each part knows the one before it by a function: they need each other. */
 function partsOf(options: CellOptions, { link, reading, replica, close, parts }: Ground) {
-  const { cell, local, isShared, clock, log, replicas, onEnd, formats = FORMATS } = options;
+  const { cell, local, isShared, clock, log, onEnd } = options;
+  const { staleMs = STALE_MS, replicas = 0, formats = FORMATS } = options;
   const onTerm = (session: Session) => restate({ link, session, replica, parts, follower, committer });
   const time = new SharedClock(clock, warnOfClock(log, clock));
   const session = new Session({
@@ -262,7 +261,7 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
   const beats = new Beats({
     lane: session.lane("beat"),
     clock,
-    staleMs: staleOf(options),
+    staleMs,
     time,
     applied: () => follower.version,
     onStale: () => awake.missed(),
@@ -291,7 +290,7 @@ function partsOf(options: CellOptions, { link, reading, replica, close, parts }:
     replica,
     log,
     formats,
-    replicas: replicas ?? 0,
+    replicas,
     ask: pagesOf(options, reading, session),
     also: (entry) => committer.also(entry),
     alsoUpTo: (lastRun) => journal.takeUpTo(lastRun),

@@ -35,11 +35,6 @@ const SEPARATOR = "|";
 /** Behind the counts. */
 const [ADDED, RETURNED] = [NO_COUNTS.length, NO_COUNTS.length + 1];
 
-interface Heard {
-  readonly figures: KeptFigures;
-  readonly claimedBytes: number;
-}
-
 export class KeptOthers {
   readonly #cells: CellsOfQuota;
   readonly #rows: MergedTable<KeptCounts, KeptChange>;
@@ -136,7 +131,7 @@ export class KeptOthers {
   }
 
   /** Adds up what the other cells keep and claim. */
-  #addUp(name: string): Heard {
+  #addUp(name: string): { readonly figures: KeptFigures; readonly claimedBytes: number } {
     let [figures, claimedBytes] = [NOTHING_KEPT, 0];
     for (const [cell, counts] of this.#heard.get(name) ?? []) {
       if (cell === this.#cells.own || this.#cells.isRetired(cell)) continue;

@@ -149,15 +149,6 @@ export function limitsOperations(deps: LimitsOperationDeps) {
     };
   }
 
-  /** Undefined while analytics is unreachable: the rest of the overview does not need it. */
-  async function refusals24h(orgId: string): Promise<Refusals24h | undefined> {
-    try {
-      return await deps.counts24h(orgId);
-    } catch {
-      return undefined;
-    }
-  }
-
   const getLimits = operation({
     summary: "The plan's limits and the state of every key",
     method: "GET",
@@ -166,7 +157,8 @@ export function limitsOperations(deps: LimitsOperationDeps) {
     group: "Keys",
     output: overviewSchema,
     async run(_input, { orgId }) {
-      const refusals = await refusals24h(orgId);
+      // Undefined while analytics is unreachable: the rest of the overview does not need it.
+      const refusals = await deps.counts24h(orgId).catch(() => undefined);
       const { rpm, tpm, concurrency, keys, projects } = deps.planOf(orgId);
       return {
         plan: { rpm, tpm, concurrency, keys, projects },

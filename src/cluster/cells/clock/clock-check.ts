@@ -71,7 +71,7 @@ export class ClockCheck {
   /** @returns what contradicts; undefined where the cell goes by Redis's clock now */
   async #ask() {
     const { link, datasetId, cell, time } = this.#options;
-    const sentMs = time.stamp();
+    const sentMs = time.monotonic();
     const evidence = time.evidence();
     const reply = (await link.run(SCRIPTS.clock, DATASET_KEY, datasetId, cell, ...evidence)) as unknown[];
     const [outcome, redisMs = 0, shiftMs = 0, changes = 0] = reply.slice(0, 4).map(Number);

@@ -72,9 +72,6 @@ export class SharedClock implements Clock {
   /** Whole milliseconds of a time that no setting of clocks moves, the same at all cells: see `scripts/clock.lua`. */
   readonly steady = (): number => this.now() - this.#shiftMs;
 
-  /** To be given to `heard`. */
-  readonly stamp = (): number => this.machine.monotonic();
-
   get isKnown(): boolean {
     return this.#heardMs !== undefined;
   }
@@ -114,7 +111,7 @@ export class SharedClock implements Clock {
   /**
    * A reply that just came says Redis's time. It was so at some moment since the request was sent: the clock is changed only as far
    * as it cannot be right.
-   * @param sentMs `stamp()` before the request was sent
+   * @param sentMs `monotonic()` before the request was sent
    */
   heard(redisMs: number, sentMs: number): void {
     const monotonicMs = this.machine.monotonic();

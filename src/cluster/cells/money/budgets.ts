@@ -1,16 +1,11 @@
-/** Budgets of a gateway that is one cell of several: beside its leased purse, whose exchanges carry them. */
+/** What the leased purse of a cell, whose exchanges carry budgets, asks and tells of them. */
 import type { Logger } from "pino";
 import type { AccountTables } from "../../../account/tables.ts";
-import type { Clock } from "../../../base/clock.ts";
 import type { BudgetScope } from "../../../credits/budgets/budget.ts";
-import type { Budgets } from "../../../credits/budgets/budgets.ts";
 import { A_BUDGET_IS_USED_UP, type BudgetTellers } from "../../../credits/open.ts";
 import type { Store } from "../../../store/store.ts";
 import { joinSpend } from "../budgets/join-spend.ts";
-import { LeasedBudgets } from "../budgets/leased-budgets.ts";
-import { SharedSpend } from "../budgets/shared-spend.ts";
 import type { Cell } from "../cell.ts";
-import type { LeasedPurse } from "../credit/leased-purse.ts";
 import type { Crossed } from "../leases/scopes.ts";
 
 /** Port of the leased purse, `onCrossed`: what its charges crossed is told of in an act. */
@@ -60,26 +55,4 @@ export async function joinSpendOfLineages(
     }
   }
   await joinSpend(lane("spend_join"), later(), Math.floor(clock.now()));
-}
-
-interface BudgetsOfCellDeps {
-  readonly cell: Cell;
-  readonly clock: Clock;
-  readonly purse: LeasedPurse;
-}
-
-export function openBudgetsOfCell(
-  { cell, clock, purse }: BudgetsOfCellDeps,
-  { put }: BudgetTellers,
-  log: Logger,
-): Budgets {
-  const { lane: credit } = purse;
-  return new LeasedBudgets({
-    store: cell.store,
-    clock,
-    credit,
-    putExceeded: put,
-    spend: new SharedSpend({ lane: cell.lane("spend"), scopes: credit.scopes }),
-    onBudgetExceeded: (event) => log.warn({ event }, A_BUDGET_IS_USED_UP),
-  });
 }

@@ -12,15 +12,17 @@ import { sliced } from "../../../base/sliced.ts";
 import type { LedgerEntry } from "../../../credits/ledger/entry.ts";
 import { openLedger } from "../../../credits/ledger/ledger.ts";
 import { UnchargedCalls } from "../../../credits/ledger/uncharged.ts";
-import type { Money, MoneyTellers } from "../../../credits/open.ts";
+import { A_BUDGET_IS_USED_UP, type Money, type MoneyTellers } from "../../../credits/open.ts";
 import { jobKind } from "../../../store/jobs/job.ts";
 import type { Jobs } from "../../../store/jobs/jobs.ts";
+import { LeasedBudgets } from "../budgets/leased-budgets.ts";
+import { SharedSpend } from "../budgets/shared-spend.ts";
 import type { Cell } from "../cell.ts";
 import { FormerLedger, type FormerList, isFormerOver } from "../credit/former-ledger.ts";
 import { openSharedCredits, POSTED_LEDGER } from "../credit/shared-credits.ts";
 import type { NumberedCharge } from "../leases/charges.ts";
 import { Flush, type Flushed } from "../messages/flush.ts";
-import { budgetsOfKey, crossedTeller, joinSpendOfLineages, openBudgetsOfCell } from "./budgets.ts";
+import { budgetsOfKey, crossedTeller, joinSpendOfLineages } from "./budgets.ts";
 
 const listPosting = jobKind({
   name: "credits.list_posting",
@@ -106,9 +108,17 @@ export async function openMoneyOfCell({
   let former: FormerLedger | undefined;
   const charged = (withinMs: number) => credits.purse.passed(withinMs);
   charging.onFlush(charged);
+  const { lane: credit } = credits.purse;
   return {
     ...credits,
-    budgets: openBudgetsOfCell({ cell, clock, purse: credits.purse }, exceeded, log),
+    budgets: new LeasedBudgets({
+      store,
+      clock,
+      credit,
+      putExceeded: exceeded.put,
+      spend: new SharedSpend({ lane: cell.lane("spend"), scopes: credit.scopes }),
+      onBudgetExceeded: (event) => log.warn({ event }, A_BUDGET_IS_USED_UP),
+    }),
     connect(list) {
       const posted = openLedger(store, POSTED_LEDGER);
       jobs.handle(listPosting, {

@@ -163,19 +163,10 @@ export class Follower {
 
   async #read(): Promise<[Buffer, [Buffer, Buffer[]][]][] | null> {
     const count = this.#entries;
-    const from = `${this.version}-0`;
+    const from = ["STREAMS", `${KEY_PREFIX}stream`, `${this.version}-0`] as const;
     // Holds until it is known that as many can be read.
     this.#entries = Math.ceil(count / 2);
-    const found = await this.#options.link.call(
-      "XREAD",
-      "COUNT",
-      count,
-      "BLOCK",
-      BLOCK_MS,
-      "STREAMS",
-      `${KEY_PREFIX}stream`,
-      from,
-    );
+    const found = await this.#options.link.call("XREAD", "COUNT", count, "BLOCK", BLOCK_MS, ...from);
     this.#entries = Math.min(MOST_ENTRIES, count * 2);
     return found as [Buffer, [Buffer, Buffer[]][]][] | null;
   }

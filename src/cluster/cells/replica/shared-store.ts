@@ -185,11 +185,7 @@ export class SharedStore implements Store {
   }
 
   #context(name: string) {
-    return {
-      local: this.#deps.local,
-      isShared: this.#deps.isShared(name),
-      running: () => this.#running,
-      format: this.#deps.format,
-    };
+    const { local, isShared, format } = this.#deps;
+    return { local, isShared: isShared(name), running: () => this.#running, format };
   }
 }

@@ -39,7 +39,7 @@ const answers = ({ claim }: KeptCell, key: string, answer = key) =>
 /** What a cell hears once the claim holds that all clocks were set. Redis's clock stays: by steady time nothing has changed. */
 function setAhead(clock: SharedClock, byMs: number): void {
   const changes = clock.changes + 1;
-  clock.read({ redisMs: clock.now() + byMs, shiftMs: byMs, changes }, clock.stamp());
+  clock.read({ redisMs: clock.now() + byMs, shiftMs: byMs, changes }, clock.monotonic());
 }
 
 /** Cells that earlier tests stopped are gone for good: after a restart of Redis nobody waits for them to say what they hold. */

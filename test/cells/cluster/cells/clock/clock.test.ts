@@ -33,7 +33,7 @@ describe("the clock of cells", () => {
   test("is that of Redis, as exactly as the fastest reply tells", () => {
     const clock = new SharedClock(machine);
     const reply = (aheadMs: number, wayMs: number, backMs: number) => {
-      const sentMs = clock.stamp();
+      const sentMs = clock.monotonic();
       nowMs += wayMs;
       const redisMs = nowMs + aheadMs;
       nowMs += backMs;
@@ -61,7 +61,7 @@ describe("the clock of cells", () => {
   test("does not move while the machine's clock may be right", () => {
     const clock = new SharedClock(machine);
     for (const ms of [0, 1, 30, 200]) {
-      const sentMs = clock.stamp();
+      const sentMs = clock.monotonic();
       nowMs += ms;
       clock.heard(nowMs, sentMs);
       expect(clock.now()).toBe(nowMs);
@@ -75,7 +75,7 @@ describe("the clock of cells", () => {
       clock.heard(nowMs, nowMs);
       setAheadMs = ms;
       expect(clock.now()).toBe(nowMs);
-      const sentMs = clock.stamp();
+      const sentMs = clock.monotonic();
       nowMs += 30;
       clock.heard(nowMs, sentMs);
       expect(clock.now()).toBe(nowMs);
@@ -85,13 +85,13 @@ describe("the clock of cells", () => {
   test("what a reply says from before the machine's clock was set does not make that a wrong one", () => {
     const clock = new SharedClock(machine);
     clock.heard(nowMs, nowMs);
-    const sentMs = clock.stamp();
+    const sentMs = clock.monotonic();
     nowMs += 30;
     setAheadMs = HOUR;
     clock.heard(nowMs - 10, sentMs);
     // By the machine's course as much time has passed as by Redis's clock, if that was set by an hour, too.
     expect(clock.evidence().slice(-3)).toEqual([nowMs + HOUR, nowMs + HOUR, ""]);
-    clock.heard(nowMs, clock.stamp());
+    clock.heard(nowMs, clock.monotonic());
     expect(clock.evidence().slice(-3)).toEqual([nowMs, nowMs + HOUR, 1]);
   });
 
@@ -104,7 +104,7 @@ describe("the clock of cells", () => {
     const told: number[] = [];
     const clock = new SharedClock(machine, (redisMs) => void told.push(redisMs));
     const read = (changes: number) => {
-      const sentMs = clock.stamp();
+      const sentMs = clock.monotonic();
       nowMs += 10;
       clock.read({ redisMs: nowMs + changes * HOUR, shiftMs: changes * HOUR, changes }, sentMs);
     };

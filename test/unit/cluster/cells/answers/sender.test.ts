@@ -30,7 +30,7 @@ beforeEach(() => {
 
 /** All clocks are set to be ahead by so much since the beginning. */
 function setClocks(shiftMs: number): void {
-  clock.read({ redisMs: nowMs + shiftMs, shiftMs, changes: ++changes }, clock.stamp());
+  clock.read({ redisMs: nowMs + shiftMs, shiftMs, changes: ++changes }, clock.monotonic());
 }
 
 const own = { answer: (id: string) => folder.get(id) } as OwnRows;
