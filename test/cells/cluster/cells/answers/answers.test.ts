@@ -245,13 +245,23 @@ describe("faults", () => {
     await until("the key can be claimed", again, equals("first"));
   });
 
-  test("an answer's last bytes wait until Redis has it", async () => {
+  /** A key that a cell behind a proxy has claimed, and another cell; no timer of the two fires. */
+  async function claimedBehindProxy() {
     const proxy = await startFaultProxy(bench.redis.url);
     const one = await keptCell(bench, "slow", { url: proxy.url, timers: NO_TIMERS });
     const two = await keptCell(bench, "b", { timers: NO_TIMERS });
     open.push(two);
     const key = newKey();
     const claim = await one.claim(key);
+    const close = async () => {
+      await one.stop();
+      await proxy.close();
+    };
+    return { proxy, one, two, key, claim, close };
+  }
+
+  test("an answer's last bytes wait until Redis has it", async () => {
+    const { proxy, two, key, claim, one, close } = await claimedBehindProxy();
     proxy.hold("answer");
     const told = one.answer(claim, "told");
     await until("Redis is told", proxy.waiting, equals(1));
@@ -259,8 +269,7 @@ describe("faults", () => {
     proxy.letGo();
     await told;
     expect(said(await two.claim(key))).toBe("told");
-    await one.stop();
-    await proxy.close();
+    await close();
   });
 
   test("C1: all clocks are set two days ahead while an answer waits for Redis: its key is not free, and it is answered", async () => {
@@ -282,12 +291,7 @@ describe("faults", () => {
   });
 
   test("the end of a claim without an answer waits until Redis has it", async () => {
-    const proxy = await startFaultProxy(bench.redis.url);
-    const one = await keptCell(bench, "slow", { url: proxy.url, timers: NO_TIMERS });
-    const two = await keptCell(bench, "b", { timers: NO_TIMERS });
-    open.push(two);
-    const key = newKey();
-    const claim = await one.claim(key);
+    const { proxy, two, key, claim, close } = await claimedBehindProxy();
     proxy.hold("unclaim");
     const ended = lockOf(claim).release();
     await until("Redis is told", proxy.waiting, equals(1));
@@ -296,8 +300,7 @@ describe("faults", () => {
     proxy.letGo();
     await ended;
     expect(said(await two.claim(key))).toBe("first");
-    await one.stop();
-    await proxy.close();
+    await close();
   });
 
   // Within what time: test/timed/cluster/cells/patience.test.ts.

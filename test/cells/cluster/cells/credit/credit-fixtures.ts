@@ -8,7 +8,7 @@ import type { ActCredit } from "../../../../../src/cluster/cells/replica/act-cre
 import type { Hold } from "../../../../../src/credits/ledger/purse.ts";
 import type { UnchargedCall } from "../../../../../src/credits/ledger/uncharged.ts";
 import { equals, until } from "../../../../support/wait.ts";
-import type { Bench, TestCell, TestCellOptions } from "../fixtures.ts";
+import { type Bench, openBench, type TestCell, type TestCellOptions } from "../fixtures.ts";
 
 export interface CreditCell extends TestCell {
   readonly purse: LeasedPurse;
@@ -72,6 +72,28 @@ export async function openCreditCell(
       await purse.close();
       await cell.stop();
     },
+  };
+}
+
+/** A Redis with its dataset, and cells of it whose charges one ledger hears. */
+export interface CreditBench extends Bench {
+  readonly ledger: HeardLedger;
+  open(name: string, options?: CreditCellOptions): Promise<CreditCell>;
+  /** See the function of the name. */
+  creditOf(org: string): Promise<Record<string, number>>;
+  settled(org: string, postings?: number): Promise<void>;
+}
+
+/** @param usual options of its cells where `open` is given no others */
+export async function openCreditBench(usual: CreditCellOptions): Promise<CreditBench> {
+  const bench = await openBench();
+  const ledger = new HeardLedger();
+  return {
+    ...bench,
+    ledger,
+    open: (name, options) => openCreditCell(bench, name, ledger, { ...usual, ...options }),
+    creditOf: (org) => creditOf(bench, org),
+    settled: (org, postings) => settled(bench, ledger, org, postings),
   };
 }
 

@@ -5,16 +5,13 @@ import { amount } from "../../../../support/effort.ts";
 import { missingRedis } from "../../../../support/redis-server.ts";
 import { equals, until } from "../../../../support/wait.ts";
 import { CELLS } from "../cap-rig.ts";
-import { type Bench, openBench } from "../fixtures.ts";
 import {
+  type CreditBench,
   type CreditCell,
   charge,
-  creditOf,
-  HeardLedger,
   holdOf,
-  openCreditCell,
+  openCreditBench,
   post,
-  settled,
 } from "./credit-fixtures.ts";
 
 const missing = missingRedis();
@@ -22,14 +19,11 @@ const missing = missingRedis();
 describe.skipIf(missing !== undefined)(
   `credit over cells${missing === undefined ? "" : `: ${missing}`}`,
   () => {
-    let bench: Bench;
+    let bench: CreditBench;
     let cells: CreditCell[];
-    const ledger = new HeardLedger();
     beforeAll(async () => {
-      bench = await openBench();
-      cells = await Promise.all(
-        CELLS.map((name) => openCreditCell(bench, name, ledger, { idleMs: 200, waitMs: 5000 })),
-      );
+      bench = await openCreditBench({ idleMs: 200, waitMs: 5000 });
+      cells = await Promise.all(CELLS.map((name) => bench.open(name)));
     });
     afterAll(async () => {
       for (const cell of cells) await cell.purse.close();
@@ -45,7 +39,7 @@ describe.skipIf(missing !== undefined)(
       expect(hold?.amountMicroUsd).toBe(8000);
       expect(await at(4).purse.hold("org_split", 1)).toBeUndefined();
       await charge(at(3), hold as Hold, 8000);
-      await settled(bench, ledger, "org_split");
+      await bench.settled("org_split");
     });
 
     test("two calls that each need more than half are not both kept waiting", async () => {
@@ -61,7 +55,7 @@ describe.skipIf(missing !== undefined)(
       const taken = holds.flatMap((hold, index) => (hold === undefined ? [] : [{ hold, cell: at(index) }]));
       expect(taken).toHaveLength(1);
       for (const { hold, cell } of taken) cell.purse.release(hold);
-      await settled(bench, ledger, "org_halves");
+      await bench.settled("org_halves");
     });
 
     test("200 calls of an org that wait at a cell share one exchange", async () => {
@@ -72,7 +66,7 @@ describe.skipIf(missing !== undefined)(
       expect((await exchanges(bench)) - before).toBeLessThan(30);
       for (const hold of holds) at(2).purse.release(hold as Hold);
       // Now leased: without a reply from Redis.
-      await settled(bench, ledger, "org_many");
+      await bench.settled("org_many");
     });
 
     test("while a lease lasts, holds, extensions and settles need no reply", async () => {
@@ -99,8 +93,8 @@ describe.skipIf(missing !== undefined)(
       await post(at(0), "org_over", 5000);
       const hold = await holdOf(at(1), "org_over", 5000);
       await charge(at(1), hold, 7000);
-      await settled(bench, ledger, "org_over");
-      expect((await creditOf(bench, "org_over")).b).toBe(-2000);
+      await bench.settled("org_over");
+      expect((await bench.creditOf("org_over")).b).toBe(-2000);
       expect(await at(2).purse.hold("org_over", 0)).toBeUndefined();
       expect(await at(2).purse.hold("org_over", 1)).toBeUndefined();
       await post(at(0), "org_over", 3000);
@@ -126,8 +120,8 @@ describe.skipIf(missing !== undefined)(
         balance: 3000,
       });
       await charge(at(1), held, 4000);
-      await settled(bench, ledger, "org_recall", 3);
-      expect((await creditOf(bench, "org_recall")).b).toBe(-1000);
+      await bench.settled("org_recall", 3);
+      expect((await bench.creditOf("org_recall")).b).toBe(-1000);
     });
 
     test("postings and charges of an org at eight cells give one ledger, whose entries add up", async () => {
@@ -145,16 +139,16 @@ describe.skipIf(missing !== undefined)(
       });
       await Promise.all([...calls, ...postings]);
       const { n = 0, b } = await (async () => {
-        await until("no credit is leased", async () => (await creditOf(bench, "org_both")).l ?? 0, equals(0));
-        return await creditOf(bench, "org_both");
+        await until("no credit is leased", async () => (await bench.creditOf("org_both")).l ?? 0, equals(0));
+        return await bench.creditOf("org_both");
       })();
       await until(
         "all charges are in the ledger",
-        () => ledger.of("org_both").length + posted.length,
+        () => bench.ledger.of("org_both").length + posted.length,
         equals(n - 1),
       );
       const entries = [
-        ...ledger.of("org_both").map(({ seq, balanceMicroUsd }) => ({ seq, balance: balanceMicroUsd })),
+        ...bench.ledger.of("org_both").map(({ seq, balanceMicroUsd }) => ({ seq, balance: balanceMicroUsd })),
         ...posted,
       ].sort((one, other) => one.seq - other.seq);
       expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 2));
@@ -188,7 +182,7 @@ describe.skipIf(missing !== undefined)(
 );
 
 /** Scripts that Redis has run. */
-async function exchanges({ link }: Bench): Promise<number> {
+async function exchanges({ link }: Pick<CreditBench, "link">): Promise<number> {
   const text = String(await link.call("INFO", "commandstats"));
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(text)?.[1] ?? 0);
 }

@@ -8,17 +8,14 @@ import type { ActCredit } from "../../../../../src/cluster/cells/replica/act-cre
 import { startFaultProxy } from "../../../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../../../support/redis-server.ts";
 import { equals, until } from "../../../../support/wait.ts";
-import { type Bench, openBench } from "../fixtures.ts";
 import { restoreRedis, saveRedis } from "../redis-copy.ts";
 import {
+  type CreditBench,
   type CreditCell,
   charge,
-  creditOf,
-  HeardLedger,
   holdOf,
-  openCreditCell,
+  openCreditBench,
   post,
-  settled,
 } from "./credit-fixtures.ts";
 
 const missing = missingRedis();
@@ -27,13 +24,10 @@ const PAID = 100;
 const LACKING = "Redis has this cell's charges up to row 0, but had confirmed them to 1";
 
 describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? "" : `: ${missing}`}`, () => {
-  let bench: Bench;
-  let ledger: HeardLedger;
-  const open = (name: string): Promise<CreditCell> =>
-    openCreditCell(bench, name, ledger, { idleMs: 200, waitMs: 500 });
+  let bench: CreditBench;
+  const open = (name: string) => bench.open(name);
   beforeEach(async () => {
-    bench = await openBench();
-    ledger = new HeardLedger();
+    bench = await openCreditBench({ idleMs: 200, waitMs: 500 });
   });
   afterEach(async () => await bench.close());
 
@@ -51,7 +45,7 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     const copy = saveRedis(bench.redis);
     await charge(cell, await holdOf(cell, ORG, PAID), PAID);
     // It forgets the org: no lease says any more that something was spent.
-    await settled(bench, ledger, ORG);
+    await bench.settled(ORG);
     await until("no purse is kept", () => cell.purse.lane.size, equals(0));
     return { cell, other, copy };
   }
@@ -68,7 +62,7 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     await isBack(other);
     await until("the cell has ended for what Redis lacks", () => cell.ended()?.message, equals(LACKING));
     expect(await waitedFor()).toEqual(["spent"]);
-    expect(await creditOf(bench, ORG)).toMatchObject({ b: PAID, n: 1 });
+    expect(await bench.creditOf(ORG)).toMatchObject({ b: PAID, n: 1 });
     await expect(other.purse.hold(ORG, PAID)).rejects.toMatchObject({ kind: "storage_unavailable" });
     await end(cell);
     await expect(open("spent")).rejects.toThrow(LACKING);
@@ -79,7 +73,7 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     const again = await open("spent");
     expect(await waitedFor()).toEqual([]);
     expect(await other.purse.hold(ORG, 1)).toBeUndefined();
-    expect(ledger.of(ORG).map(({ seq }) => seq)).toEqual([2]);
+    expect(bench.ledger.of(ORG).map(({ seq }) => seq)).toEqual([2]);
     for (const opened of [again, other]) await opened.stop();
   });
 
@@ -102,8 +96,8 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
       monotonic: () => systemClock.monotonic() + aheadMs,
     };
     const proxy = await startFaultProxy(bench.redis.url);
-    const other = await openCreditCell(bench, "other", ledger, { idleMs: 200, clock });
-    const cell = await openCreditCell(bench, "holding", ledger, { idleMs: 200, url: proxy.url });
+    const other = await bench.open("other", { waitMs: 1000, clock });
+    const cell = await bench.open("holding", { waitMs: 1000, url: proxy.url });
     await post(other, ORG, PAID);
     const copy = saveRedis(bench.redis);
     const hold = await holdOf(cell, ORG, PAID);
@@ -125,11 +119,11 @@ describe.skipIf(missing !== undefined)(`an older Redis${missing === undefined ? 
     expect(isAnswered).toBe(false);
     aheadMs += 5000;
     await refused;
-    expect(await creditOf(bench, ORG)).toMatchObject({ b: PAID - 10, n: 3 });
+    expect(await bench.creditOf(ORG)).toMatchObject({ b: PAID - 10, n: 3 });
     proxy.refuse(false);
     await charge(cell, hold, PAID / 4);
     await owed;
-    expect(await creditOf(bench, ORG)).toMatchObject({ b: PAID / 4 - 10, n: 5 });
+    expect(await bench.creditOf(ORG)).toMatchObject({ b: PAID / 4 - 10, n: 5 });
     for (const opened of [cell, other]) await opened.stop();
     await proxy.close();
   });

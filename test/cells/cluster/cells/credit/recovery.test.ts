@@ -11,16 +11,14 @@ import { amount } from "../../../../support/effort.ts";
 import { anyMoment, rest } from "../../../../support/pace.ts";
 import { missingRedis } from "../../../../support/redis-server.ts";
 import { equals, until } from "../../../../support/wait.ts";
-import { type Bench, openBench } from "../fixtures.ts";
+import type { Bench } from "../fixtures.ts";
 import {
+  type CreditBench,
   type CreditCell,
   charge,
-  creditOf,
-  HeardLedger,
   holdOf,
-  openCreditCell,
+  openCreditBench,
   post,
-  settled,
 } from "./credit-fixtures.ts";
 
 const missing = missingRedis();
@@ -28,12 +26,11 @@ const missing = missingRedis();
 describe.skipIf(missing !== undefined)(
   `charges of cells${missing === undefined ? "" : `: ${missing}`}`,
   () => {
-    let bench: Bench;
+    let bench: CreditBench;
     let other: CreditCell;
-    const ledger = new HeardLedger();
-    const open = (name: string) => openCreditCell(bench, name, ledger, { idleMs: 200, waitMs: 500 });
+    const open = (name: string) => bench.open(name);
     beforeAll(async () => {
-      bench = await openBench();
+      bench = await openCreditBench({ idleMs: 200, waitMs: 500 });
       other = await open("other");
     });
     afterAll(async () => {
@@ -55,9 +52,9 @@ describe.skipIf(missing !== undefined)(
       await cell.lane("credit").send([["credit", 0, 2, "req_lost_2", sent]]);
       await cell.stop();
       const again = await open("lost");
-      await settled(bench, ledger, "org_lost");
+      await bench.settled("org_lost");
       expect(
-        ledger.of("org_lost").map(({ requestId, balanceMicroUsd }) => [requestId, balanceMicroUsd]),
+        bench.ledger.of("org_lost").map(({ requestId, balanceMicroUsd }) => [requestId, balanceMicroUsd]),
       ).toEqual([
         ["req_lost_1", 9900],
         ["req_lost_2", 9700],
@@ -70,7 +67,7 @@ describe.skipIf(missing !== undefined)(
       await post(other, "org_died", 10_000);
       const cell = await bench.cell("died");
       await cell.lane("credit").send([["credit", 0, 0, "", ["org_died", 0, 0, 6000, 9000, -1]]]);
-      expect(await creditOf(bench, "org_died")).toMatchObject({ l: 9000, h: 6000 });
+      expect(await bench.creditOf("org_died")).toMatchObject({ l: 9000, h: 6000 });
       await cell.stop();
       expect(await other.purse.hold("org_died", 5000)).toBeUndefined();
       const again = await open("died");
@@ -105,8 +102,8 @@ describe.skipIf(missing !== undefined)(
       rmSync(folder, { recursive: true });
       renameSync(`${folder}.new`, folder);
       await spend();
-      await settled(bench, ledger, "org_copy");
-      expect(ledger.of("org_copy")).toHaveLength(3);
+      await bench.settled("org_copy");
+      expect(bench.ledger.of("org_copy")).toHaveLength(3);
     });
 
     test("after a restore a folder that is behind is taken once: what Redis has stays charged, and charges go on", async () => {
@@ -120,7 +117,7 @@ describe.skipIf(missing !== undefined)(
       await spend();
       cpSync(folder, `${folder}.old`, { recursive: true });
       for (let n = 0; n < 2; n++) await spend();
-      await settled(bench, ledger, "org_back");
+      await bench.settled("org_back");
       const restore = () => {
         rmSync(folder, { recursive: true });
         cpSync(`${folder}.old`, folder, { recursive: true });
@@ -128,14 +125,14 @@ describe.skipIf(missing !== undefined)(
       restore();
       await noteRestored(bench.link, bench.id);
       for (let n = 0; n < 2; n++) await spend();
-      await settled(bench, ledger, "org_back");
-      expect(ledger.of("org_back").map(({ balanceMicroUsd }) => balanceMicroUsd)).toEqual([
+      await bench.settled("org_back");
+      expect(bench.ledger.of("org_back").map(({ balanceMicroUsd }) => balanceMicroUsd)).toEqual([
         9990, 9980, 9970, 9960, 9950,
       ]);
       restore();
       await expect(open("back")).rejects.toThrow(/copy of an older state/);
       await closeCells(bench, "back");
-      expect(await creditOf(bench, "org_back")).toMatchObject({ n: 6, b: 9950 });
+      expect(await bench.creditOf("org_back")).toMatchObject({ n: 6, b: 9950 });
       await bench.link.call("DEL", "{weir}:restored");
     });
 
@@ -154,15 +151,15 @@ describe.skipIf(missing !== undefined)(
       await cell.lane("credit").send([["credit", 1, 3, "req_sent_3", of(2)]]);
       await cell.stop();
       await noteRestored(bench.link, bench.id);
-      const uncharged = ledger.uncharged.length;
+      const uncharged = bench.ledger.uncharged.length;
       const again = await open("sent");
       await until(
         "the charge that was sent is in the ledger",
-        () => ledger.of("org_sent").map(({ requestId }) => requestId),
+        () => bench.ledger.of("org_sent").map(({ requestId }) => requestId),
         equals(["req_sent_4"]),
       );
-      expect(await creditOf(bench, "org_sent")).toMatchObject({ n: 5, b: 9600 });
-      expect(ledger.uncharged).toHaveLength(uncharged);
+      expect(await bench.creditOf("org_sent")).toMatchObject({ n: 5, b: 9600 });
+      expect(bench.ledger.uncharged).toHaveLength(uncharged);
       await again.stop();
       await bench.link.call("DEL", "{weir}:restored");
     });
@@ -186,12 +183,12 @@ describe.skipIf(missing !== undefined)(
       const again = await open("retired");
       await until(
         "the charge that was not sent is known",
-        () => ledger.uncharged.map((row) => row.requestId),
+        () => bench.ledger.uncharged.map((row) => row.requestId),
         equals([requestId]),
       );
       await charge(again, await holdOf(again, "org_retired", 100), 100);
-      await settled(bench, ledger, "org_retired");
-      expect(ledger.of("org_retired").map(({ balanceMicroUsd }) => balanceMicroUsd)).toEqual([9900]);
+      await bench.settled("org_retired");
+      expect(bench.ledger.of("org_retired").map(({ balanceMicroUsd }) => balanceMicroUsd)).toEqual([9900]);
       await again.stop();
     });
 
@@ -219,7 +216,7 @@ describe.skipIf(missing !== undefined)(
       await until("credit is granted", granted);
       other.purse.release(later as unknown as Hold);
       other.purse.release(hold);
-      await settled(bench, ledger, "org_term");
+      await bench.settled("org_term");
     });
 
     test("each charge is made once while connections are cut and Redis is killed", async () => {
@@ -260,12 +257,12 @@ describe.skipIf(missing !== undefined)(
       await Promise.all(calling);
       await bench.link.ready(5000);
       for (const org of orgs) {
-        await settled(bench, ledger, org);
-        expect((await creditOf(bench, org)).b, `seed ${seed}`).toBeGreaterThanOrEqual(0);
+        await bench.settled(org);
+        expect((await bench.creditOf(org)).b, `seed ${seed}`).toBeGreaterThanOrEqual(0);
       }
       for (const [request] of clients)
-        expect(ledger.requests.get(request), `seed ${seed}: ${request}`).toBe(1);
-      const rows = orgs.flatMap((org) => ledger.of(org));
+        expect(bench.ledger.requests.get(request), `seed ${seed}: ${request}`).toBe(1);
+      const rows = orgs.flatMap((org) => bench.ledger.of(org));
       expect(rows).toHaveLength(clients.size);
       for (const row of rows) expect(row.amountMicroUsd).toBe(clients.get(row.requestId));
       expect(cells.map(({ purse }) => purse.open())).toEqual(

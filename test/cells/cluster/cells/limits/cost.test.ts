@@ -16,7 +16,7 @@ describe.skipIf(isLeftOut)("Redis's share of a thousand admissions", () => {
     [{ rpm: 3_000_000, tpm: 3_000_000_000, concurrency: 10_000 }, 300, 1],
   ])("is measured at %j with %i calls a minute", async (limits, perMinute, minutes) => {
     const rig = await openLimitsRig();
-    const cells = await Promise.all(["a", "b", "c", "d", "e", "f", "g", "h"].map((name) => rig.cell(name)));
+    const cells = await rig.eight();
     const key = { keyId: "cost", limits };
     const spent = async () => {
       const cpu = String(await rig.link.call("INFO", "cpu"));

@@ -52,6 +52,8 @@ export interface LimitsRig {
   readonly link: RedisLink;
   readonly nowMs: () => number;
   cell(name: string): Promise<LimitsCell>;
+  /** Eight new cells, "a" to "h". */
+  eight(): Promise<LimitsCell[]>;
   /** Lets time pass, in steps of at most `stepMs`. */
   pass(ms: number, stepMs?: number): Promise<void>;
   /** Sets Redis's clock ahead of true time, or back. */
@@ -122,7 +124,7 @@ export async function openLimitsRig(): Promise<LimitsRig> {
     }
   };
 
-  return {
+  const rig: LimitsRig = {
     redis,
     link,
     rest,
@@ -195,6 +197,7 @@ export async function openLimitsRig(): Promise<LimitsRig> {
       });
       return Object.assign(cell, { limits });
     },
+    eight: () => Promise.all(["a", "b", "c", "d", "e", "f", "g", "h"].map((name) => rig.cell(name))),
     async admit(cell, key, tokens = 0) {
       const answer = cell.limits.admit(key, tokens);
       if (!(answer instanceof Promise)) return answer;
@@ -224,6 +227,7 @@ export async function openLimitsRig(): Promise<LimitsRig> {
       await redis.stop();
     },
   };
+  return rig;
 }
 
 /** The most that any 60 s held, of times in milliseconds with their weights. */

@@ -15,7 +15,7 @@ describe.skipIf(missing !== undefined)("calls in flight", () => {
   let cells: LimitsCell[];
   beforeAll(async () => {
     rig = await openLimitsRig();
-    cells = await Promise.all(["a", "b", "c", "d", "e", "f", "g", "h"].map((name) => rig.cell(name)));
+    cells = await rig.eight();
   });
   afterAll(async () => await rig.close());
   const at = (index: number) => cells[index] as LimitsCell;
