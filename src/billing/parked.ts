@@ -115,7 +115,7 @@ export const parkedShape = z.object({
   ref: z.string().describe("The payment gateway's id of the payment, refund or dispute"),
   org_id: z.string().describe("Empty where it is not known whose it is"),
   topup_id: z.string().describe("The top-up that it was meant for; empty where none is known"),
-  currency: z.string().describe("The currency of the amount: as paid, or as the top-up says."),
+  currency: z.string().describe("The currency of the amount: as the payment gateway or the top-up says."),
   amount_minor: z.int().describe("Tax included, in paise or cents"),
   detail: z.string().describe("What happened, in words."),
   created_at: field.createdAt,

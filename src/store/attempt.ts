@@ -1,4 +1,4 @@
-/** Runs what may fail without harm: a later start does it. */
+/** Runs what may fail without harm: a later start or a later round does it. */
 export function attempt(onFailure: (error: unknown) => void, act: () => void): void {
   try {
     act();

@@ -346,6 +346,9 @@ function treeAt(bytes: Buffer, at: number): Tree {
  * Distinguishes a crashed process from a rebooted machine. Parsed like LMDB does: the first group of digits, in
  * hexadecimal.
  */
-const bootId = (): bigint => BigInt(`0x${bootName()?.split("-")[0] ?? 0}`);
+function bootId(): bigint {
+  const [first = ""] = bootName()?.split("-") ?? [];
+  return /^[0-9a-f]+$/i.test(first) ? BigInt(`0x${first}`) : 0n;
+}
 
 const damaged = (what: string): DamagedLmdb => new DamagedLmdb(what);
