@@ -6,20 +6,14 @@ import { readUrlCitation } from "../neutral/url-citation.ts";
 export const readCitation = (value: unknown): Citation | undefined =>
   objectOf(value).type === "url_citation" ? readUrlCitation(value) : undefined;
 
-export interface UrlCitation {
-  type: "url_citation";
-  start_index: number;
-  end_index: number;
-  title: string;
-  url: string;
-}
+export type UrlCitation = NonNullable<ReturnType<typeof writeCitation>>;
 
 /**
  * Undefined for a citation of a document: the format cites stored files only.
  * @param length characters of the text so far: the cited range if the citation has none
  */
-export function writeCitation(citation: Citation, length: number): UrlCitation | undefined {
+export function writeCitation(citation: Citation, length: number) {
   if (citation.type !== "url") return undefined;
   const { url, title, start = 0, end = length } = citation;
-  return { type: "url_citation", start_index: start, end_index: end, title, url };
+  return { type: "url_citation" as const, start_index: start, end_index: end, title, url };
 }

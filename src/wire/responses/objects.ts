@@ -8,24 +8,9 @@ import type { UrlCitation } from "./citations.ts";
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
-export interface TokenLogprob {
-  token: string;
-  logprob: number;
-  bytes: number[];
-  top_logprobs: { token: string; logprob: number; bytes: number[] }[];
-}
-
-export interface OutputText {
-  type: "output_text";
-  text: string;
-  annotations: UrlCitation[];
-  logprobs: TokenLogprob[];
-}
-
-export interface Refusal {
-  type: "refusal";
-  refusal: string;
-}
+export type TokenLogprob = ReturnType<typeof tokenLogprob>;
+export type OutputText = ReturnType<typeof outputText>;
+export type Refusal = ReturnType<typeof refusal>;
 
 export interface MessageItem {
   id: string;
@@ -35,29 +20,15 @@ export interface MessageItem {
   content: (OutputText | Refusal)[];
 }
 
-export interface CallItem {
-  id: string;
-  type: "function_call";
-  status: ItemStatus;
-  arguments: string;
-  call_id: string;
-  name: string;
-}
-
-export interface ReasoningItem {
-  id: string;
-  type: "reasoning";
-  summary: { type: "summary_text"; text: string }[];
-  content?: { type: "reasoning_text"; text: string }[];
-  encrypted_content?: string;
-}
+export type CallItem = ReturnType<typeof callItem>;
+export type ReasoningItem = ReturnType<typeof reasoningItem>;
 
 interface OfItem {
   item_id: string;
   output_index: number;
 }
 
-interface OfContent extends OfItem {
+export interface OfContent extends OfItem {
   content_index: number;
 }
 
@@ -123,18 +94,18 @@ export function messageJson(id: string, status: ItemStatus, contents: readonly s
   return `${json.slice(0, -"]}".length)}${contents.join(",")}]}`;
 }
 
-export const outputText = (annotations: UrlCitation[], logprobs: TokenLogprob[]): OutputText => ({
-  type: "output_text",
+export const outputText = (annotations: UrlCitation[], logprobs: TokenLogprob[]) => ({
+  type: "output_text" as const,
   text: "",
   annotations,
   logprobs,
 });
 
-export const refusal = (): Refusal => ({ type: "refusal", refusal: "" });
+export const refusal = () => ({ type: "refusal" as const, refusal: "" });
 
-export const callItem = (id: string, status: ItemStatus, callId: string, name: string): CallItem => ({
+export const callItem = (id: string, status: ItemStatus, callId: string, name: string) => ({
   id,
-  type: "function_call",
+  type: "function_call" as const,
   status,
   arguments: "",
   call_id: callId,
@@ -146,16 +117,16 @@ export const reasoningItem = (
   id: string,
   text: "summary" | "content" | undefined,
   sealed: string | undefined,
-): ReasoningItem => ({
+) => ({
   id,
-  type: "reasoning",
-  summary: text === "summary" ? [{ type: "summary_text", text: "" }] : [],
-  ...(text === "content" && { content: [{ type: "reasoning_text", text: "" }] }),
+  type: "reasoning" as const,
+  summary: text === "summary" ? [{ type: "summary_text" as const, text: "" }] : [],
+  ...(text === "content" && { content: [{ type: "reasoning_text" as const, text: "" }] }),
   ...(sealed !== undefined && { encrypted_content: sealed }),
 });
 
 /** The API has bytes for every token; if an upstream sent none, the list is empty. */
-export const tokenLogprob = ({ token, logprob, bytes, top_logprobs: top }: Logprob): TokenLogprob => ({
+export const tokenLogprob = ({ token, logprob, bytes, top_logprobs: top }: Logprob) => ({
   token,
   logprob,
   bytes: [...(bytes ?? [])],

@@ -7,7 +7,7 @@ import { Growing } from "../json/growing.ts";
 import { textOf } from "../neutral/fragment.ts";
 import type { Fragment, Seal } from "../neutral/neutral.ts";
 import type { UrlCitation } from "./citations.ts";
-import type { TokenLogprob } from "./objects.ts";
+import type { OfContent, TokenLogprob } from "./objects.ts";
 
 /** A message stays open while only texts follow. */
 export interface OpenMessage {
@@ -38,7 +38,7 @@ interface Growth {
 export interface OpenText extends Growth {
   readonly kind: "text" | "refusal";
   readonly message: OpenMessage;
-  readonly contentIndex: number;
+  readonly place: OfContent;
   readonly frame: DeltaFrame;
   readonly annotations: UrlCitation[];
   readonly logprobs: TokenLogprob[];

@@ -8,11 +8,11 @@ import { fail } from "../../base/errors.ts";
 import type { Billed } from "../extras/sift.ts";
 import type { Outgoing, Passage } from "../format.ts";
 import { append } from "../json/append.ts";
-import { type Edit, latin1Json, memberOf, moved } from "../json/json.ts";
+import { latin1Json, memberOf, moved } from "../json/json.ts";
 import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 import { limitEdits } from "../relay/output-limit.ts";
-import { spliced, spliceOf } from "../relay/splice.ts";
+import { type RequestSplice, spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, splicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isCall } from "./kinds.ts";
@@ -47,29 +47,23 @@ function writeSpliced(request: ResponsesRequest, endpoint: Endpoint, billed: Bil
   const splice = spliceOf(request, endpoint, "responses", billed);
   splice.remove.push("previous_response_id");
   append(splice.edits, limitEdits(request, ["max_output_tokens"]));
-  if (request.hasReasoning) {
-    const { edits, dropped } = foreignEdits(request, endpoint);
-    append(splice.edits, edits);
-    append(splice.dropped, dropped);
-  }
+  if (request.hasReasoning) removeForeign(request, endpoint, splice);
   return spliced(request, splice);
 }
 
-interface Foreign {
-  readonly edits: readonly Edit[];
-  readonly dropped: readonly string[];
-}
-
-const NO_FOREIGN: Foreign = { edits: [], dropped: [] };
-
-function foreignEdits({ bytes, members, historyBy }: ResponsesRequest, { provider }: Endpoint): Foreign {
+function removeForeign(
+  { bytes, members, historyBy }: ResponsesRequest,
+  { provider }: Endpoint,
+  splice: RequestSplice,
+): void {
   const input = memberOf(members, "input");
-  if (input === undefined) return NO_FOREIGN;
+  if (input === undefined) return;
   const from = input.valueStart;
   // Only the provider that sealed or stored reasoning can read it, even among providers of one maker.
   const isMoved = historyBy !== undefined && historyBy !== provider.id;
   const { edits, indexes } = withoutForeign(bytes.toString("latin1", from, input.valueEnd), isMoved);
-  return { edits: moved(edits, from), dropped: indexes.map((index) => `/input/${index}`) };
+  append(splice.edits, moved(edits, from));
+  for (const index of indexes) splice.dropped.push(`/input/${index}`);
 }
 
 function ending(value: JsonObject): ReturnType<AnswerReading["ending"]> {

@@ -10,10 +10,10 @@ import type {
   Part,
   ReasoningPart,
   Seal,
-  TextPart,
   ToolResultPart,
 } from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
+import type { CallItem, ReasoningItem, Refusal } from "./objects.ts";
 import { itemOfSeal } from "./seals.ts";
 
 interface InputText {
@@ -45,11 +45,6 @@ interface SaidText {
   annotations: [];
 }
 
-interface SaidRefusal {
-  type: "refusal";
-  refusal: string;
-}
-
 interface InputMessage {
   type: "message";
   role: "user" | "system";
@@ -59,15 +54,10 @@ interface InputMessage {
 interface OutputMessage {
   type: "message";
   role: "assistant";
-  content: (SaidText | SaidRefusal)[];
+  content: (SaidText | Refusal)[];
 }
 
-interface FunctionCall {
-  type: "function_call";
-  call_id: string;
-  name: string;
-  arguments: string;
-}
+type FunctionCall = Omit<CallItem, "id" | "status">;
 
 interface FunctionCallOutput {
   type: "function_call_output";
@@ -75,12 +65,7 @@ interface FunctionCallOutput {
   output: string | InputContent[];
 }
 
-interface Reasoning {
-  type: "reasoning";
-  id: string;
-  summary: { type: "summary_text"; text: string }[];
-  encrypted_content: string;
-}
+type Reasoning = Required<Omit<ReasoningItem, "content">>;
 
 export type InputItem = InputMessage | OutputMessage | FunctionCall | FunctionCallOutput | Reasoning;
 
@@ -221,9 +206,7 @@ function reasoningItem(usualId: string, parts: readonly ReasoningPart[], seal: S
   };
 }
 
-const saidOf = (part: Part): SaidText | SaidRefusal | undefined => {
-  if (part.type === "text") return textOf(part);
+const saidOf = (part: Part): SaidText | Refusal | undefined => {
+  if (part.type === "text") return { type: "output_text", text: part.text, annotations: [] };
   return part.type === "refusal" ? { type: "refusal", refusal: part.text } : undefined;
 };
-
-const textOf = ({ text }: TextPart): SaidText => ({ type: "output_text", text, annotations: [] });

@@ -172,7 +172,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     return {
       kind,
       message,
-      contentIndex: place.content_index,
+      place,
       frame:
         kind === "text"
           ? frameOf("response.output_text.delta", { ...place, delta: "", logprobs: [] })
@@ -240,9 +240,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   #deltaWithLogprobs(part: OpenText, text: Fragment, given: readonly Logprob[]): void {
     const logprobs = given.map(tokenLogprob);
     part.logprobs.push(...logprobs);
-    const { message, contentIndex } = part;
-    const place = { item_id: message.id, output_index: message.index, content_index: contentIndex };
-    this.#filled("response.output_text.delta", { ...place, delta: "", logprobs }, "delta", text);
+    this.#filled("response.output_text.delta", { ...part.place, delta: "", logprobs }, "delta", text);
   }
 
   #argument(call: OpenCall, text: Fragment): void {
@@ -281,8 +279,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     if (part?.kind !== "text") return;
     const annotation = writeCitation(citation, lengthOf(part));
     if (annotation === undefined) return;
-    const { message, contentIndex, annotations } = part;
-    const place = { item_id: message.id, output_index: message.index, content_index: contentIndex };
+    const { place, annotations } = part;
     const fields = { ...place, annotation_index: annotations.length, annotation };
     annotations.push(annotation);
     this.#event("response.output_text.annotation.added", fields);
@@ -298,16 +295,15 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 
   #endText(part: OpenText): void {
-    const { message, contentIndex, annotations, logprobs } = part;
+    const { message, place, annotations, logprobs } = part;
     const text = part.text.text();
-    const place = { item_id: message.id, output_index: message.index, content_index: contentIndex };
     const content = part.kind === "text" ? outputText(annotations, logprobs) : refusal();
     const name = part.kind === "text" ? "text" : "refusal";
     if (part.kind === "text") {
       this.#filled("response.output_text.done", { ...place, text: "", logprobs }, "text", text);
     } else this.#filled("response.refusal.done", { ...place, refusal: "" }, "refusal", text);
     this.#filled("response.content_part.done", { ...place, part: content }, name, text);
-    message.contents[contentIndex] = filled(latin1OfJson(content), name, text);
+    message.contents[place.content_index] = filled(latin1OfJson(content), name, text);
     message.open--;
     if (part.seal !== undefined) {
       message.seals.push(part.seal);
