@@ -125,16 +125,13 @@ export interface InsertableRow {
 }
 
 /** Undefined if the row is damaged or has an unknown layout. */
-export function insertableRow(bytes: Uint8Array): InsertableRow | undefined {
-  const row = inCurrentLayout(bytes);
-  return row === undefined ? undefined : openRow(row);
-}
+export const insertableRow = (bytes: Uint8Array): InsertableRow | undefined => openCurrent(bytes);
 
-/** Converts a row of an earlier layout by reading it and writing it again: it then has all columns. */
-function inCurrentLayout(bytes: Uint8Array): Uint8Array | undefined {
-  if (bytes[0] === LAYOUT) return bytes;
+/** A row of an earlier layout is converted by reading it and writing it again: it then has all columns. */
+function openCurrent(bytes: Uint8Array): OpenedRow | undefined {
+  if (bytes[0] === LAYOUT) return openRow(bytes);
   const record = decodeRow(bytes);
-  return record === undefined ? undefined : encodeRow(record);
+  return record && openRow(encodeRow(record));
 }
 
 interface OpenedRow extends InsertableRow {
@@ -197,8 +194,7 @@ export interface RowParts {
 
 /** Undefined if the row is damaged or has an unknown layout. */
 export function rowParts(bytes: Uint8Array): RowParts | undefined {
-  const current = inCurrentLayout(bytes);
-  const open = current === undefined ? undefined : openRow(current);
+  const open = openCurrent(bytes);
   if (open === undefined) return undefined;
   const { row, requests } = open;
   const columns = requests.subarray(0, row.readUInt32LE(COLUMNS_AT));

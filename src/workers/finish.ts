@@ -36,21 +36,15 @@ const WORK_OF_BATCH = 4_000_000_000;
 /** For those of one org, so that it cannot take it all: about a megabyte with eight usual patterns, 7 s at the worst found. */
 export const WORK_OF_RULES = 1_000_000_000;
 
-/** What own patterns may still do in a batch. */
-class BatchBudgets {
-  readonly #all = new WorkBudget(WORK_OF_BATCH);
-  readonly #byRules = new Map<string, WorkBudget>();
-  readonly #workOfRules: number;
-
-  constructor(workOfRules: number) {
-    this.#workOfRules = workOfRules;
-  }
-
-  of(rules: string): WorkBudget {
-    const budget = this.#byRules.get(rules) ?? new WorkBudget(this.#workOfRules, this.#all);
-    this.#byRules.set(rules, budget);
+/** What own patterns may still do in a batch, by the rules of their org. */
+function batchBudgets(workOfRules: number): (rules: string) => WorkBudget {
+  const all = new WorkBudget(WORK_OF_BATCH);
+  const byRules = new Map<string, WorkBudget>();
+  return (rules) => {
+    const budget = byRules.get(rules) ?? new WorkBudget(workOfRules, all);
+    byRules.set(rules, budget);
     return budget;
-  }
+  };
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -65,7 +59,7 @@ export function finishBatch(
   const requests = new RowBinaryWriter(lengths.length * RECORD_BYTES);
   const payloads = new RowBinaryWriter(bytes.length);
   const undecodable: number[] = [];
-  const budgets = new BatchBudgets(workOfRules);
+  const budgetOf = batchBudgets(workOfRules);
   let payloadRows = 0;
   let payloadsLost = 0;
   let at = 0;
@@ -77,7 +71,7 @@ export function finishBatch(
       continue;
     }
     const redactor = redactorFor(parts);
-    const budget = budgets.of(parts.rules);
+    const budget = budgetOf(parts.rules);
     const kept = keepPayload(payloads, parts, redactor, budget);
     if (kept === "written") payloadRows++;
     else if (kept === "unredactable") payloadsLost++;

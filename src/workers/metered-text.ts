@@ -15,6 +15,11 @@ export class WorkBudget {
     this.#whole = whole;
   }
 
+  /** Below 0 once all is spent. */
+  get left(): number {
+    return this.#left;
+  }
+
   /** @throws Error once all is spent, here or in the whole */
   take(work: number): void {
     this.#left -= work;

@@ -16,8 +16,6 @@ interface Piece {
 }
 
 interface Event {
-  /** Index into the lines. */
-  readonly line: number;
   readonly json: unknown;
   changed: boolean;
 }
@@ -27,23 +25,23 @@ const DATA = /^data: ?/;
 export function redactSse(text: string, spans: FindSpans): string {
   const lines = text.split("\n");
   const strings = new Map<string, Piece[]>();
-  const events: Event[] = [];
+  /** By the index of their line. */
+  const events = new Map<number, Event>();
   for (const [at, line] of lines.entries()) {
     const json = parse(line);
     if (json === undefined) continue;
-    const event: Event = { line: at, json, changed: false };
-    events.push(event);
+    const event: Event = { json, changed: false };
+    events.set(at, event);
     collect(json, "", false, event, strings);
   }
   for (const pieces of strings.values()) redactPieces(pieces, spans);
-  const parsed = new Set<number>();
-  for (const { line, json, changed } of events) {
-    parsed.add(line);
-    const end = lines[line]?.endsWith("\r") === true ? "\r" : "";
-    const current = changed ? `data: ${JSON.stringify(json)}${end}` : (lines[line] ?? "");
-    lines[line] = redactJson(current, spans);
-  }
-  return lines.map((line, at) => (parsed.has(at) ? line : replaceSpans(line, spans(line)))).join("\n");
+  const redacted = lines.map((line, at) => {
+    const event = events.get(at);
+    if (event === undefined) return replaceSpans(line, spans(line));
+    const end = line.endsWith("\r") ? "\r" : "";
+    return redactJson(event.changed ? `data: ${JSON.stringify(event.json)}${end}` : line, spans);
+  });
+  return redacted.join("\n");
 }
 
 function parse(line: string): unknown {
