@@ -15,11 +15,11 @@ import { NATIVE_OPTIONS } from "./svc-schema.ts";
 /** Formats that are native already. */
 const NATIVE: ReadonlySet<FormatName> = new Set(["generate", "embed", "rerank"]);
 
-/**
- * @param bytes a body of this format, as it came or redacted.
- * @returns undefined where it cannot be read as one: damaged, or of a shape that this release refuses.
- */
-export function canonicalRequest(format: FormatName, bytes: Uint8Array): JsonObject | undefined {
+/** Undefined where the bytes cannot be read as a request: damaged, or of a shape that this release refuses. */
+export type Canonical = JsonObject | undefined;
+
+/** @param bytes a body of this format, as it came or redacted */
+export function canonicalRequest(format: FormatName, bytes: Uint8Array): Canonical {
   try {
     const body = ownPart(format, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     const request = FORMATS[format].read(body);

@@ -1,5 +1,5 @@
 /** Requests in canonical form: small bodies synchronously, large ones in a worker thread. */
-import { canonicalRequest } from "./canonical.ts";
+import { type Canonical, canonicalRequest } from "./canonical.ts";
 import type { FormatName } from "./format.ts";
 import { FORMATS } from "./formats.ts";
 import { LARGE_BODY_BYTES } from "./neutral/contract.ts";
@@ -10,16 +10,14 @@ interface Thread {
   run(name: string, input: unknown): Promise<unknown>;
 }
 
-type Canonicalised = ReturnType<typeof canonicalRequest>;
-
 /** @returns undefined where the bytes are no request of that format, or no format has that name */
 export const canonicaliser =
   (thread: Thread) =>
-  async (dialectIn: string, bytes: Uint8Array): Promise<Canonicalised | undefined> => {
+  async (dialectIn: string, bytes: Uint8Array): Promise<Canonical> => {
     if (!isFormat(dialectIn)) return undefined;
     if (bytes.length <= LARGE_BODY_BYTES) return canonicalRequest(dialectIn, bytes);
     const task = { format: dialectIn, bytes };
-    return fromThread((await thread.run("canonicalInThread", task)) as ThreadResult<Canonicalised>);
+    return fromThread((await thread.run("canonicalInThread", task)) as ThreadResult<Canonical>);
   };
 
 /** A record of a later release may name an unknown format. */

@@ -5,7 +5,7 @@
 import type { Dialect, Endpoint } from "../base/endpoint.ts";
 import { type ErrorExtras, type ErrorName, fail, WeirError } from "../base/errors.ts";
 import { counted, sharedConcat } from "../base/shared-memory.ts";
-import { canonicalRequest } from "./canonical.ts";
+import { type Canonical, canonicalRequest } from "./canonical.ts";
 import { type Countable, countable, countQuestion } from "./count.ts";
 import type { Billed } from "./extras/sift.ts";
 import type { ClientRequest, FormatKey, FormatName, Outgoing } from "./format.ts";
@@ -31,10 +31,13 @@ export const readInThread = ({ format, bytes }: ReadTask): ThreadResult<Omit<Cli
     return read;
   });
 
-export interface QuestionTask {
+export interface CountTask {
   readonly format: FormatKey;
-  readonly dialect: Dialect;
   readonly request: ClientRequest;
+}
+
+export interface QuestionTask extends CountTask {
+  readonly dialect: Dialect;
   readonly endpoint: Endpoint;
 }
 
@@ -42,14 +45,9 @@ export interface WriteTask extends QuestionTask {
   readonly billed: Billed;
 }
 
-export const writeInThread = ({
-  format,
-  dialect,
-  request,
-  endpoint,
-  billed,
-}: WriteTask): ThreadResult<Outgoing> =>
+export const writeInThread = (task: WriteTask): ThreadResult<Outgoing> =>
   caught(() => {
+    const { format, dialect, request, endpoint, billed } = task;
     const way = passageTo(formatOf(format), { ...endpoint, dialects: [dialect] });
     if (way === undefined) throw new Error(`no passage from ${format} to ${dialect}`);
     return crossing(way.passage.write({ ...request, bytes: viewOf(request.bytes) }, endpoint, billed));
@@ -71,11 +69,6 @@ function crossing(outgoing: Outgoing): Outgoing {
   };
 }
 
-export interface CountTask {
-  readonly format: FormatKey;
-  readonly request: ClientRequest;
-}
-
 /** Its texts are one run in shared memory: as strings they would be copied twice on the event loop. */
 export const countableInThread = ({ format, request }: CountTask): ThreadResult<Countable> =>
   caught(() => {
@@ -89,25 +82,17 @@ const TEXT_END = Buffer.of(0xff);
 const runOf = (texts: Countable["texts"]): Uint8Array =>
   sharedConcat(texts.flatMap((text) => [typeof text === "string" ? Buffer.from(text) : text, TEXT_END]));
 
-export const questionInThread = ({
-  format,
-  dialect,
-  request,
-  endpoint,
-}: QuestionTask): ThreadResult<readonly Uint8Array[] | undefined> =>
-  caught(() =>
-    countQuestion(formatOf(format), dialect, { ...request, bytes: viewOf(request.bytes) }, endpoint),
-  );
+export const questionInThread = (task: QuestionTask): ThreadResult<readonly Uint8Array[] | undefined> =>
+  caught(() => {
+    const { format, dialect, request, endpoint } = task;
+    return countQuestion(formatOf(format), dialect, { ...request, bytes: viewOf(request.bytes) }, endpoint);
+  });
 
-export interface CanonicalTask {
+export interface CanonicalTask extends ReadTask {
   readonly format: FormatName;
-  readonly bytes: Uint8Array;
 }
 
-export const canonicalInThread = ({
-  format,
-  bytes,
-}: CanonicalTask): ThreadResult<ReturnType<typeof canonicalRequest>> =>
+export const canonicalInThread = ({ format, bytes }: CanonicalTask): ThreadResult<Canonical> =>
   caught(() => canonicalRequest(format, bytes));
 
 /** @throws WeirError as the function in the thread did. */

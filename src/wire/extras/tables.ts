@@ -22,8 +22,6 @@ export interface Table {
   readonly members: ReadonlyMap<string, MemberRow>;
   readonly tools: ReadonlyMap<string, ToolRow>;
   readonly rows: DialectRows;
-  /** Names are compared without case and separators: some providers take a member in several spellings. */
-  readonly isLax: boolean;
   /**
    * By lax name: the dialect's own members, and what changes the bill in any other dialect. A member that is not listed as it is
    * spelled counts by these, because providers read names laxly, and those of several dialects at once.
@@ -44,6 +42,7 @@ function likelyRows(own: DialectRows): ReadonlyMap<string, MemberRow> {
   return likely;
 }
 
+/** @param isLax names are compared without case and separators: some providers take a member in several spellings */
 function tableOf(rows: DialectRows, isLax: boolean): Table {
   const nameOf = isLax ? laxName : (name: string) => name;
   const members = new Map<string, MemberRow>(rows.free.map((name) => [nameOf(name), FREE]));
@@ -54,7 +53,6 @@ function tableOf(rows: DialectRows, isLax: boolean): Table {
     members,
     tools: new Map(rows.tools.map(({ of, row }) => [toolName(of), row])),
     rows,
-    isLax,
     likely: likelyRows(rows),
   };
 }

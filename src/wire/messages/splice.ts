@@ -22,32 +22,15 @@ import { readMessagesUsage, writeMessagesUsage } from "./usage.ts";
 /**
  * The body for one endpoint: the client's bytes without our extension and other makers' thinking, with the upstream's model
  * name and the provider's quirks.
+ * @param left members that are left out, too
  */
-export const spliceMessagesRequest = (
-  request: MessagesRequest,
-  endpoint: Endpoint,
-  billed?: Billed,
-): Outgoing => splicedWithout([], request, endpoint, billed);
-
-/** Members that are not part of the prompt: the provider refuses them in a count. */
-const OF_THE_ANSWER: readonly string[] = [
-  "max_tokens",
-  "stream",
-  "temperature",
-  "top_p",
-  "top_k",
-  "stop_sequences",
-  "metadata",
-  "service_tier",
-];
-
-function splicedWithout(
-  names: readonly string[],
+export function spliceMessagesRequest(
   request: MessagesRequest,
   endpoint: Endpoint,
   billed: Billed = "platform",
+  left: readonly string[] = [],
 ): Outgoing {
-  const splice = without(names, request, spliceOf(request, endpoint, "messages", billed));
+  const splice = without(left, request, spliceOf(request, endpoint, "messages", billed));
   append(splice.edits, limitEdits(request, ["max_tokens"]));
   if (request.hasThinking) {
     const messages = memberOf(request.members, "messages") as Member;
@@ -92,11 +75,23 @@ export const messagesSplice: Passage<MessagesRequest> = {
   stream: (_request, identity) => new MessagesSpliceStream(identity),
 };
 
+/** Members that are not part of the prompt: the provider refuses them in a count. */
+const OF_THE_ANSWER: readonly string[] = [
+  "max_tokens",
+  "stream",
+  "temperature",
+  "top_p",
+  "top_k",
+  "stop_sequences",
+  "metadata",
+  "service_tier",
+];
+
 /**
  * The passage of a count writes only the request: the answer is a number. Clients often send the body of the call that they are about
  * to make.
  */
 export const messagesCountSplice: Passage<MessagesRequest> = {
   ...messagesSplice,
-  write: (request, endpoint, billed) => splicedWithout(OF_THE_ANSWER, request, endpoint, billed),
+  write: (request, endpoint, billed) => spliceMessagesRequest(request, endpoint, billed, OF_THE_ANSWER),
 };

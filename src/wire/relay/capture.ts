@@ -59,8 +59,6 @@ export class NeutralCapture {
         this.usage = event.usage;
         this.#reportedBytes = this.textBytes;
         break;
-      default:
-        break;
     }
   }
 

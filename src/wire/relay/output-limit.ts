@@ -68,7 +68,7 @@ const MOST_BYTES = 64 * 1024;
 /** Ways from a body down to a value. */
 type Paths = readonly (readonly [string, ...string[]])[];
 
-/** Servers of open models take it; above the output limit they refuse it. */
+/** The least answer, in tokens: servers of open models take it, and above the output limit refuse it. */
 const LEAST_PATHS: Paths = [["min_tokens"]];
 
 /** Members that may hold a budget of thinking, in any dialect, down to the number. */
@@ -89,10 +89,6 @@ const BUDGET_PATHS: Paths = [
 export const thinkingBudget = (request: ClientRequest, endpoint: Endpoint): number =>
   mostStated(request, endpoint, BUDGET_PATHS);
 
-/** Tokens that a request asks an endpoint to answer at least, in its body or in its options for the provider; else 0. */
-const leastAnswer = (request: ClientRequest, endpoint: Endpoint): number =>
-  mostStated(request, endpoint, LEAST_PATHS);
-
 /**
  * The least output limit, in tokens, that an endpoint may be told: it leaves so many for the answer beside thinking, also where the
  * gateway makes a budget of an effort.
@@ -108,7 +104,7 @@ export function leastLimit(
   const effort = budget > 0 || isSplice ? undefined : effortOf(request);
   const least =
     effort === undefined ? answerTokens + budget : roomFor(effort, endpoint, dialect, answerTokens);
-  return Math.max(least, leastAnswer(request, endpoint));
+  return Math.max(least, mostStated(request, endpoint, LEAST_PATHS));
 }
 
 function roomFor(
@@ -144,6 +140,7 @@ function effortOf(request: ClientRequest): Exclude<Effort, "none"> | undefined {
   return effort ?? (isSwitchedOn === true ? USUAL_EFFORT : undefined);
 }
 
+/** The most tokens that a request states there, in its body or in its options for the provider; 0 where it states none. */
 function mostStated(request: ClientRequest, { provider }: Endpoint, paths: Paths): number {
   const { providerOptions } = request.svc;
   const options = Object.hasOwn(providerOptions, provider.id) ? providerOptions[provider.id] : undefined;

@@ -7,7 +7,7 @@ import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity, WholeAnswer } from "../format.ts";
 import { applyEdits, latin1Json, type Member, setMember, skim } from "../json/json.ts";
 import type { Report } from "../neutral/asked-extras.ts";
-import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
+import type { ReplyFacts, UpstreamError } from "../neutral/contract.ts";
 import type { NeutralReply } from "../neutral/neutral.ts";
 import { type JsonObject, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
@@ -46,9 +46,16 @@ export function splicedAnswer(
     facts,
     error,
     write(usage, svc) {
+      const { text, members } = reply;
       const isReported = facts.usage !== undefined;
       const all = isReported ? others : { ...others, usage: JSON.stringify(reading.writeUsage(usage)) };
-      return patchedReply(reply, identity, svc, all);
+      const edits = [
+        setMember(text, members, "id", latin1Json(identity.id)),
+        setMember(text, members, "model", latin1Json(identity.model)),
+      ];
+      for (const key in all) edits.push(setMember(text, members, key, all[key] as string));
+      edits.push(setMember(text, members, "svc", svcJson(svc)));
+      return Buffer.from(applyEdits(text, edits), "latin1");
     },
   };
 }
@@ -89,20 +96,4 @@ function readReplyText(bytes: Buffer): ReplyText {
   } catch (cause) {
     throw fail("upstream_invalid_response", "The provider's answer is not valid JSON.", { cause });
   }
-}
-
-/** The answer for the client, patched by position. @param others further members to set, JSON by name */
-function patchedReply(
-  { text, members }: ReplyText,
-  { id, model }: Pick<AnswerIdentity, "id" | "model">,
-  svc: SvcReply,
-  others?: Readonly<Record<string, string>>,
-): Buffer {
-  const edits = [
-    setMember(text, members, "id", latin1Json(id)),
-    setMember(text, members, "model", latin1Json(model)),
-  ];
-  for (const key in others) edits.push(setMember(text, members, key, others[key] as string));
-  edits.push(setMember(text, members, "svc", svcJson(svc)));
-  return Buffer.from(applyEdits(text, edits), "latin1");
 }
