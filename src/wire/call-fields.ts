@@ -1,7 +1,7 @@
 /** Fields that several formats of model calls have, each with what it means; a format says how strictly it reads them. */
 import { z } from "zod";
 import * as field from "../base/operation/fields.ts";
-import { unread } from "./neutral/unread.ts";
+import { contentOf, unread } from "./neutral/unread.ts";
 
 const KIND = "What kind of thing this is.";
 /** What tells one kind of part from the others. */
@@ -23,6 +23,13 @@ export const role = unread(
     .meta({ examples: ["user"] }),
 ).optional();
 export const CONTENT = "What is said: a text, or parts of several kinds.";
+/** A part or block, as far as every format has it. */
+export const typed = z.looseObject({ type });
+/** A message of formats whose parts are read only as far as media must be found in them. */
+export const message = z.looseObject({
+  role,
+  content: contentOf(typed).meta({ description: CONTENT, examples: ["Hello"] }),
+});
 export const messagesOf = <M extends z.ZodType>(message: M) =>
   z.array(message).min(1).describe("The conversation so far, oldest first.");
 

@@ -86,7 +86,10 @@ export class ChoiceReader {
     if (Array.isArray(calls)) {
       for (const value of calls) this.#call(this.#callOf(objectOf(value)), objectOf(value), reply);
     }
-    if (isObject(functionCall)) this.#legacy(functionCall, reply);
+    if (isObject(functionCall)) {
+      this.#functionCall ??= this.#newCall();
+      this.#call(this.#functionCall, { function: functionCall }, reply);
+    }
     if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
       this.finish = choice.finish_reason;
       this.#release();
@@ -226,11 +229,6 @@ export class ChoiceReader {
     const call: Call = { part: -1, id: "", name: "", early: "", seal: undefined };
     this.#calls.push(call);
     return call;
-  }
-
-  #legacy(functionCall: JsonObject, reply: unknown): void {
-    this.#functionCall ??= this.#newCall();
-    this.#call(this.#functionCall, { function: functionCall }, reply);
   }
 
   #call(

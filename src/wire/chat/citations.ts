@@ -6,27 +6,18 @@ import type { Citation } from "../neutral/neutral.ts";
 import { listOf, objectOf } from "../neutral/reader.ts";
 import { readUrlCitation } from "../neutral/url-citation.ts";
 
-export interface Annotation {
-  readonly type: "url_citation";
-  readonly url_citation: {
-    readonly url: string;
-    readonly title: string;
-    readonly start_index: number;
-    readonly end_index: number;
-    readonly content?: string;
-  };
-}
+export type Annotation = NonNullable<ReturnType<typeof writeCitation>>;
 
 /** Ignores what is no citation of an address. */
 export const readCitations = (value: unknown): Citation[] =>
   listOf(value).flatMap((annotation) => readUrlCitation(objectOf(annotation).url_citation) ?? []);
 
 /** Undefined if chat has no place for it. The format requires both indexes: unknown ones are 0. */
-export function writeCitation(citation: Citation): Annotation | undefined {
+export function writeCitation(citation: Citation) {
   if (citation.type !== "url") return undefined;
   const { url, title, citedText, start = 0, end = 0 } = citation;
   return {
-    type: "url_citation",
+    type: "url_citation" as const,
     url_citation: {
       url,
       title,

@@ -4,7 +4,7 @@
  * were parsed as a whole.
  */
 
-import { applyEdits, type Edit, MAX_DEPTH, type Member } from "../json/json.ts";
+import { applyEdits, type Edit, MAX_DEPTH, type Member, moved } from "../json/json.ts";
 import { copied, stands } from "../json/latin1.ts";
 import { fragmentEnd } from "../neutral/fragment.ts";
 
@@ -53,13 +53,11 @@ export function envelopeOf(
     last.key === PADDING && text.charCodeAt(last.valueStart) === QUOTE && last.valueEnd === text.length - 1;
   if (padded && edits.some((e) => e.end > last.valueStart)) return undefined;
   const before = edits.filter((e) => e.end <= start);
-  const after = edits
-    .filter((e) => e.start >= end)
-    .map((e) => ({ start: e.start - end, end: e.end - end, text: e.text }));
+  const after = edits.filter((e) => e.start >= end);
   const opening = text.slice(0, start);
   const closing = text.slice(end, padded ? last.valueStart + 1 : text.length);
   const [head, tail] = ownPair(opening, closing);
-  const [headOut, tailOut] = ownPair(applyEdits(opening, before), applyEdits(closing, after));
+  const [headOut, tailOut] = ownPair(applyEdits(opening, before), applyEdits(closing, moved(after, -end)));
   return { head, tail, headOut, tailOut, padded };
 }
 

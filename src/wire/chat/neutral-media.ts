@@ -8,9 +8,7 @@ import { dropOthers, type Reading, readCache } from "./neutral-reading.ts";
 
 export function imagePart(reading: Reading, part: JsonObject, at: string): ImagePart {
   const place = under(at, "image_url");
-  // Some clients send the address as a string.
-  const image =
-    typeof part.image_url === "string" ? { url: part.image_url } : objectAt(part.image_url, place);
+  const image = addressed(part.image_url, place);
   dropOthers(reading, image, place, ["url", "detail"]);
   const url = stringAt(image.url, `${place}/url`);
   const detail = optional(image.detail, `${place}/detail`, stringAt);
@@ -25,12 +23,15 @@ export function imagePart(reading: Reading, part: JsonObject, at: string): Image
 
 export function videoPart(reading: Reading, part: JsonObject, at: string): RecordingPart {
   const place = under(at, "video_url");
-  const video =
-    typeof part.video_url === "string" ? { url: part.video_url } : objectAt(part.video_url, place);
+  const video = addressed(part.video_url, place);
   dropOthers(reading, video, place, ["url"]);
   const url = stringAt(video.url, `${place}/url`);
   return { type: "video", source: mediaSource(reading.source, url, `${place}/url`, "video/mp4") };
 }
+
+/** Some clients send the address as a string. */
+const addressed = (value: unknown, at: string): JsonObject =>
+  typeof value === "string" ? { url: value } : objectAt(value, at);
 
 export function audioPart(reading: Reading, part: JsonObject, at: string): RecordingPart {
   const place = under(at, "input_audio");

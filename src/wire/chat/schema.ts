@@ -6,19 +6,12 @@ import { z } from "zod";
 import * as field from "../../base/operation/fields.ts";
 import * as call from "../call-fields.ts";
 import { isObject } from "../neutral/reader.ts";
-import { contentOf, hasUsualContent, unread } from "../neutral/unread.ts";
+import { hasUsualContent, unread } from "../neutral/unread.ts";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
-
-const typed = z.looseObject({ type: call.type });
-
-const message = z.looseObject({
-  role: call.role,
-  content: contentOf(typed).meta({ description: call.CONTENT, examples: ["Hello"] }),
-});
 
 export const chatRequestSchema = z.looseObject({
   model: call.model("weir/sim-small"),
-  messages: call.messagesOf(message),
+  messages: call.messagesOf(call.message),
   stream: call.stream.nullish(),
   stream_options: call.streamOptions,
   max_tokens: call.maxTokens.nullish(),
@@ -34,7 +27,7 @@ export const chatRequestSchema = z.looseObject({
   temperature: unread(call.temperature).optional(),
   top_p: unread(call.topP).optional(),
   stop: unread(call.stop).optional(),
-  tools: z.array(unread(typed)).nullish().describe(call.TOOLS),
+  tools: z.array(unread(call.typed)).nullish().describe(call.TOOLS),
   parallel_tool_calls: call.parallelTools.nullish(),
   response_format: call.format,
   user: unread(call.user).optional(),

@@ -30,12 +30,6 @@ import { readChatUsage, writeChatUsage } from "./usage.ts";
 
 const HEAD = "data: ";
 
-/** The upstream's event that has usage and no choices. */
-interface UsageChunk {
-  readonly text: string;
-  readonly members: readonly Member[];
-}
-
 const NO_MEMBERS: readonly Member[] = [];
 
 export class ChatSpliceStream extends SplicedStream {
@@ -60,8 +54,8 @@ export class ChatSpliceStream extends SplicedStream {
   #reported: Usage | undefined;
   /** The last report as the upstream wrote it, with its own details. */
   #usageJson: string | undefined;
-  /** The last chunk is made from this one. */
-  #usageChunk: UsageChunk | undefined;
+  /** The upstream's event that has usage and no choices, from which the last chunk is made. */
+  #usageChunk: string | undefined;
   #created = 0;
 
   constructor({ includeUsage, facts }: ChatRequest, identity: AnswerIdentity) {
@@ -139,10 +133,7 @@ export class ChatSpliceStream extends SplicedStream {
       if (!isReport) this.#enclose(data, members, edits);
       return this.#passChoices(applyEdits(data, edits), choices, edits);
     }
-    if (event.usage !== undefined && event.usage !== null) {
-      const kept = copied(text);
-      this.#usageChunk = { text: kept, members: skim(kept).members };
-    }
+    if (event.usage !== undefined && event.usage !== null) this.#usageChunk = copied(text);
     // Some servers begin with an empty chunk (Azure's content filter results), which is passed on. An event without a
     // `choices` member is no chunk, and clients would fail on it.
     else if (Array.isArray(event.choices)) this.#passEmpty(applyEdits(data, this.#edits(data, members)));
@@ -206,7 +197,8 @@ export class ChatSpliceStream extends SplicedStream {
   #usageText(usage: Usage, svc: SvcReply): string {
     const { id, model } = this.#identity;
     const usageJson = this.#usageJson ?? JSON.stringify(writeChatUsage(usage));
-    if (this.#usageChunk === undefined) {
+    const text = this.#usageChunk;
+    if (text === undefined) {
       const head = latin1Json({
         id,
         object: "chat.completion.chunk",
@@ -216,7 +208,7 @@ export class ChatSpliceStream extends SplicedStream {
       });
       return `${head.slice(0, -1)},"usage":${usageJson},"svc":${svcJson(svc)}}`;
     }
-    const { text, members } = this.#usageChunk;
+    const { members } = skim(text);
     return applyEdits(text, [
       setMember(text, members, "id", this.#idJson),
       setMember(text, members, "model", this.#modelJson),

@@ -53,14 +53,8 @@ function audioApart(rest: number, usage: JsonObject, prompt: JsonObject, reasoni
 const reasoningApart = (rest: number, reasoningTokens: number): number =>
   rest > 0 && (reasoningTokens === rest || reasoningTokens === 0) ? rest : 0;
 
-interface Reports {
-  readonly usage?: unknown;
-  readonly x_groq?: unknown;
-  readonly choices?: unknown;
-}
-
 /** The usage that a stream's event reports: in its own member, Groq's extension, or Moonshot's member of the choice. */
-export function readEventUsage(event: Reports): Usage | undefined {
+export function readEventUsage(event: JsonObject): Usage | undefined {
   return (
     readChatUsage(event.usage) ??
     readChatUsage(objectOf(event.x_groq).usage) ??

@@ -6,14 +6,13 @@ import type { SvcReply } from "../neutral/contract.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import type { StreamEvent } from "../neutral/neutral.ts";
 import { partKey } from "../neutral/part-key.ts";
-import { sseData } from "../neutral/sse.ts";
 import { svcJson } from "../svc.ts";
 import { writeFinishReason } from "./stop.ts";
 import { logprobsOf } from "./write-reply.ts";
+
 export class CompletionsStreamWriter implements StreamWriter {
-  readonly #identity: AnswerIdentity;
   readonly #includeUsage: boolean;
-  /** The beginning of every chunk, up to its choices' bracket. */
+  /** The beginning of every chunk, with the bracket that opens its choices. */
   readonly #head: string;
   readonly #usageNull: string;
   /** Parts that are text: their keys. */
@@ -24,7 +23,6 @@ export class CompletionsStreamWriter implements StreamWriter {
 
   constructor(identity: AnswerIdentity, includeUsage: boolean) {
     const { id, createdS, model } = identity;
-    this.#identity = identity;
     this.#includeUsage = includeUsage;
     const head = latin1OfJson({ id, object: "text_completion", created: createdS, model });
     this.#head = `data: ${head.slice(0, -1)},"choices":[`;
@@ -46,10 +44,8 @@ export class CompletionsStreamWriter implements StreamWriter {
 
   close(usage: Usage, svc: SvcReply): string {
     if (!this.#includeUsage) return `${this.#last}data: [DONE]\n\n`;
-    const { id, createdS, model } = this.#identity;
-    const head = latin1OfJson({ id, object: "text_completion", created: createdS, model, choices: [] });
-    const usageAndSvc = `"usage":${JSON.stringify(writeChatUsage(usage))},"svc":${svcJson(svc)}`;
-    return `${this.#last}${sseData(`${head.slice(0, -1)},${usageAndSvc}}`)}data: [DONE]\n\n`;
+    const usageJson = JSON.stringify(writeChatUsage(usage));
+    return `${this.#last}${this.#head}],"usage":${usageJson},"svc":${svcJson(svc)}}\n\ndata: [DONE]\n\n`;
   }
 
   #delta({ choice, text, logprobs }: Extract<StreamEvent, { type: "delta" }>): string {

@@ -59,8 +59,6 @@ function readCited({ content, citations }: JsonObject): ReplyPart | undefined {
     .map((piece) => stringOf(objectOf(piece).text))
     .join("");
   if (text === "") return undefined;
-  const read = listOf(citations)
-    .map(readCitation)
-    .filter((citation) => citation !== undefined);
+  const read = listOf(citations).flatMap((citation) => readCitation(citation) ?? []);
   return { type: "text", text, ...(read.length > 0 && { citations: read }) };
 }

@@ -3,20 +3,13 @@
  * https://ai.google.dev/api/generate-content#candidate
  */
 import { createHash } from "node:crypto";
-import type { Logprob } from "../neutral/neutral.ts";
+import type { Logprob, ToolCallPart } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { argumentsText } from "../neutral/tool-arguments.ts";
 
 /** A prompt that was blocked has no candidates, but a reason. */
 export const isBlocked = (answer: JsonObject): boolean =>
   stringOf(objectOf(answer.promptFeedback).blockReason) !== "";
-
-export interface FunctionCall {
-  readonly id: string;
-  readonly name: string;
-  /** JSON text. */
-  readonly arguments: string;
-}
 
 /**
  * A part's function call; undefined where it has none. An id that is missing is made of the answer's id and the call's
@@ -27,7 +20,7 @@ export function readCall(
   answer: JsonObject,
   choice: number,
   place: number,
-): FunctionCall | undefined {
+): Pick<ToolCallPart, "id" | "name" | "arguments"> | undefined {
   if (!isObject(part.functionCall)) return undefined;
   const name = stringOf(part.functionCall.name);
   if (name === "") return undefined;

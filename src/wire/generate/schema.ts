@@ -183,7 +183,7 @@ export const generateReplySchema = z.object({
     .array(
       z.looseObject({
         index: call.index,
-        content: z.array(z.looseObject({ type: call.type })).describe(call.CONTENT),
+        content: z.array(call.typed).describe(call.CONTENT),
         stop: z.looseObject({ reason: field.stopReason }).describe("Why the answer ended."),
       }),
     )

@@ -20,7 +20,6 @@ const EVENTS: Readonly<Record<PartKind, string>> = {
 
 /** An open part: the JSON before its text. */
 interface OpenPart {
-  readonly name: string;
   /** `{"type":…,"index":…,"part":…` */
   readonly head: string;
   /** The JSON before the text of a delta, up to the opening quote. */
@@ -84,7 +83,7 @@ export class GenerateStreamWriter implements StreamWriter {
     const kind = event.kind === "refusal" ? ',"refusal":true' : "";
     const head = `event: ${name}\ndata: {${place}${kind}`;
     const delta = `${head},"${event.kind === "tool_call" ? "arguments" : "text"}":"`;
-    this.#parts.set(partKey(event.choice, event.part), { name, head, delta });
+    this.#parts.set(partKey(event.choice, event.part), { head, delta });
     if (event.kind !== "tool_call") {
       if (event.isSummary) return `${head},"summary":true}\n\n`;
       return event.isRedacted ? `${head},"redacted":true}\n\n` : "";

@@ -3,6 +3,7 @@
  * be patched and every other byte passes as it came. Works on latin1 text (one character a byte), which no cut inside
  * a multi-byte character can damage. Structure only: what it accepts still goes through JSON.parse (as `skeleton`).
  */
+import { pointerTo } from "../../base/document/document.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
 import { type JsonBounds, Tally, UNBOUNDED } from "./json-bounds.ts";
 import { closingQuote, syntax } from "./json-string.ts";
@@ -333,7 +334,7 @@ function refuseTwice(members: readonly Member[], pointer: string): void {
 
 function twice(key: string, pointer: string): WeirError {
   const name = utf8Of(key);
-  const param = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  const param = pointer + pointerTo([name]);
   return fail("invalid_value", `The member "${name}" stands twice in the body.`, { param });
 }
 

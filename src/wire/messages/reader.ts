@@ -92,8 +92,6 @@ export class MessagesStreamReader extends SseStreamReader {
       case "error":
         this.error = readErrorValue(event.error);
         break;
-      default:
-        break;
     }
   }
 
@@ -106,13 +104,12 @@ export class MessagesStreamReader extends SseStreamReader {
   }
 
   #report(value: unknown): void {
+    if (!isObject(value)) return;
     this.#usage.take(value);
-    if (isObject(value)) {
-      this.#tiers = { ...this.#tiers, ...messagesTiers(value) };
-      tellMessagesUses(value, this.#uses);
-    }
+    this.#tiers = { ...this.#tiers, ...messagesTiers(value) };
+    tellMessagesUses(value, this.#uses);
     const { usage } = this.#usage;
-    if (usage !== undefined && isObject(value)) this.emit({ type: "usage", usage });
+    if (usage !== undefined) this.emit({ type: "usage", usage });
   }
 
   #begin(index: unknown, block: JsonObject): void {
@@ -172,8 +169,6 @@ export class MessagesStreamReader extends SseStreamReader {
       case "citations_delta":
         this.#citations(index, [delta.citation]);
         break;
-      default:
-        break;
     }
   }
 
@@ -205,13 +200,9 @@ export class MessagesStreamReader extends SseStreamReader {
     this.emit({ type: "end", choice: 0, part: block.part });
   }
 
-  #endAll(): void {
-    for (const block of this.#blocks) this.#end(block);
-  }
-
   #stop(reason: string, sequence: unknown): void {
     if (this.stopped) return;
-    this.#endAll();
+    for (const block of this.#blocks) this.#end(block);
     this.stopped = true;
     this.emit({ type: "stop", choice: 0, stop: readStop(reason, sequence) });
   }

@@ -6,15 +6,10 @@ import { z } from "zod";
 import * as field from "../../base/operation/fields.ts";
 import * as call from "../call-fields.ts";
 import { isObject } from "../neutral/reader.ts";
-import { contentOf, hasUsualContent, unread } from "../neutral/unread.ts";
+import { hasUsualContent, unread } from "../neutral/unread.ts";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
 
-const block = z.looseObject({ type: call.type });
-
-const message = z.looseObject({
-  role: call.role,
-  content: contentOf(block).meta({ description: call.CONTENT, examples: ["Hello"] }),
-});
+const block = call.typed;
 
 export const messagesRequestSchema = z.looseObject({
   model: call.model("weir/sim-small"),
@@ -24,7 +19,7 @@ export const messagesRequestSchema = z.looseObject({
     .nonnegative()
     .describe(call.MAX_TOKENS)
     .meta({ examples: [256] }),
-  messages: call.messagesOf(message),
+  messages: call.messagesOf(call.message),
   system: unread(z.union([z.string(), z.array(block)]))
     .optional()
     .describe("What the model is told before the conversation."),

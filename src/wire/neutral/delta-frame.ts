@@ -5,24 +5,18 @@
  * that event was. A frame is valid until the next event that does not fit: it may change the meaning of those after it.
  */
 
-import { applyEdits, type Edit } from "../json/json.ts";
+import { applyEdits, type Edit, moved } from "../json/json.ts";
 import { copied, stands } from "../json/latin1.ts";
 import { fragmentEnd, fragmentOf, textOf } from "./fragment.ts";
 import type { Fragment } from "./neutral.ts";
 
-/** Names of members, at any depth of an event. */
-export interface FrameKeys {
-  /** Matches a member's name up to its value; the first group is the name of a growing member. */
-  readonly pattern: RegExp;
-}
-
 /**
+ * Matches the names of members at any depth of an event, up to their values; the first group is the name of a growing member.
  * @param growing members whose strings are the text of deltas
  * @param unread members that no reader looks at, and that differ from event to event: strings and counts.
  */
-export const frameKeys = (growing: readonly string[], unread: readonly string[]): FrameKeys => ({
-  pattern: new RegExp(`"(?:${[`(${growing.join("|")})`, ...unread].join("|")})" *: *`, "g"),
-});
+export const frameKeys = (growing: readonly string[], unread: readonly string[]): RegExp =>
+  new RegExp(`"(?:${[`(${growing.join("|")})`, ...unread].join("|")})" *: *`, "g");
 
 /** How an event was passed on to the client. */
 export interface Passed {
@@ -89,9 +83,10 @@ export class DeltaFrames {
   /** The inside of the growing string in the event under way, and all between the event's head and tail as it goes out. */
   #grown: Fragment = "";
   #inside = "";
-  readonly #keys: FrameKeys;
+  readonly #keys: RegExp;
 
-  constructor(keys: FrameKeys) {
+  /** @param keys see {@link frameKeys} */
+  constructor(keys: RegExp) {
     this.#keys = keys;
   }
 
@@ -207,7 +202,7 @@ function frameOf(
   data: string,
   name: string,
   text: Fragment,
-  keys: FrameKeys,
+  keys: RegExp,
   passed: Passed | undefined,
 ): Frame | undefined {
   const openings = data.includes("\n") ? undefined : openingsOf(data, text, keys);
@@ -222,8 +217,7 @@ function frameOf(
     patches += within.length;
     const literal = data.slice(from, to);
     if (within.length === 0) return { literal, out: literal };
-    const moved = within.map(({ start, end, text }) => ({ start: start - from, end: end - from, text }));
-    return { literal, out: applyEdits(literal, moved) };
+    return { literal, out: applyEdits(literal, moved(within, -from)) };
   };
   for (const { at, end, hole } of openings) {
     const { literal, out } = piece(at);
@@ -269,12 +263,12 @@ const NOT_PASSED: Passed = { head: "", edits: [] };
 export const headOf = (name: string): string => (name === "" ? "data: " : `event: ${name}\ndata: `);
 
 /** The parts of an event that differ within its frame, in order; undefined if the growing string is not found. */
-function openingsOf(data: string, text: Fragment, { pattern }: FrameKeys): Opening[] | undefined {
+function openingsOf(data: string, text: Fragment, keys: RegExp): Opening[] | undefined {
   const openings: Opening[] = [];
   let isFound = false;
-  pattern.lastIndex = 0;
-  for (let match = pattern.exec(data); match !== null; match = pattern.exec(data)) {
-    const at = pattern.lastIndex;
+  keys.lastIndex = 0;
+  for (let match = keys.exec(data); match !== null; match = keys.exec(data)) {
+    const at = keys.lastIndex;
     const isText = data.charCodeAt(at) === QUOTE;
     if (match[1] === undefined) {
       const end = isText ? fragmentEnd(data, at + 1) : digitsEnd(data, at);

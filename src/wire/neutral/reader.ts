@@ -6,7 +6,7 @@
 import { utf8Of } from "../json/json.ts";
 import type { Report } from "./asked-extras.ts";
 import type { UpstreamError } from "./contract.ts";
-import { DeltaFrames, type FrameKeys, type Passed } from "./delta-frame.ts";
+import { DeltaFrames, type Passed } from "./delta-frame.ts";
 import type { StreamEvent } from "./neutral.ts";
 import { SseReader } from "./sse.ts";
 
@@ -85,7 +85,8 @@ export abstract class SseStreamReader implements StreamReader {
   readonly #each = (data: string, name: string) => this.#event(data, name);
   readonly #known = (text: string, from: number) => this.#fits(text, from);
 
-  constructor(maxEventBytes: number, keys: FrameKeys, tap?: EventTap) {
+  /** @param keys see {@link frameKeys} */
+  constructor(maxEventBytes: number, keys: RegExp, tap?: EventTap) {
     this.#sse = new SseReader(maxEventBytes);
     this.#frames = new DeltaFrames(keys);
     this.#tap = tap;

@@ -43,10 +43,7 @@ export const responsesRequestSchema = z.looseObject({
   max_output_tokens: z.int().positive().nullish().describe("Most tokens of the answer, reasoning included."),
   temperature: unread(call.temperature).optional(),
   top_p: unread(call.topP).optional(),
-  tools: z
-    .array(unread(z.looseObject({ type: call.type })))
-    .nullish()
-    .describe(call.TOOLS),
+  tools: z.array(unread(call.typed)).nullish().describe(call.TOOLS),
   parallel_tool_calls: call.parallelTools.nullish(),
   text: z.looseObject({ format: call.format }).nullish().describe("How the text of the answer is given."),
   reasoning: unread(z.looseObject({})).optional().describe(call.REASONING),
@@ -63,7 +60,7 @@ export const responsesReplySchema = z.looseObject({
   created_at: call.created,
   status: z.string().describe("`completed`, `incomplete` or `failed`."),
   model: field.modelId,
-  output: z.array(z.looseObject({ type: call.type })).describe("What the model made, item by item."),
+  output: z.array(call.typed).describe("What the model made, item by item."),
   usage: z
     .looseObject({
       input_tokens: call.promptTokens,
