@@ -11,6 +11,7 @@ import type {
   Part,
   ReasoningPart,
   RecordingPart,
+  TextPart,
   ToolResultPart,
 } from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
@@ -41,12 +42,11 @@ export function writeMessages(
 ): Conversation {
   const system: SystemBlock[] = [];
   const writer = new BlockWriter(abilities, options);
-  const messages = turnsOf(
-    request.messages,
-    options,
-    (message) => writeSystem(message, system, abilities, options),
-    (message) => writer.write(message),
-  );
+  const hoist = ({ text, cache }: TextPart) => {
+    system.push({ text });
+    if (abilities.cache && cache !== undefined) system.push(cachePoint(cache));
+  };
+  const messages = turnsOf(request.messages, options, hoist, (message) => writer.write(message));
   putResultsFirst(messages, isResult);
   return { system, messages, hasToolBlocks: writer.hasToolBlocks };
 }
@@ -56,22 +56,6 @@ export const isResult = (block: ContentBlock): boolean | undefined =>
   "cachePoint" in block ? undefined : "toolResult" in block;
 
 export const isThinking = (block: ContentBlock): boolean => "reasoningContent" in block;
-
-function writeSystem(
-  { parts, at }: NeutralMessage,
-  system: SystemBlock[],
-  { cache }: Abilities,
-  options: OptionTaker,
-): void {
-  for (const part of parts) {
-    if (part.type !== "text") {
-      options.drop(at);
-    } else if (part.text !== "") {
-      system.push({ text: part.text });
-      if (cache && part.cache !== undefined) system.push(cachePoint(part.cache));
-    }
-  }
-}
 
 export const cachePoint = ({ ttl }: CacheMark): CachePoint => ({
   cachePoint: { type: "default", ...(ttl !== undefined && { ttl }) },

@@ -4,7 +4,14 @@
  * function calls must be in one content.
  */
 import { append } from "../json/append.ts";
-import type { NeutralMessage, NeutralRequest, Part, Seal, ToolResultPart } from "../neutral/neutral.ts";
+import type {
+  NeutralMessage,
+  NeutralRequest,
+  Part,
+  Seal,
+  TextPart,
+  ToolResultPart,
+} from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
 import { argumentsOf, objectIn } from "../neutral/tool-arguments.ts";
 import { turnsOf } from "../neutral/turns.ts";
@@ -29,12 +36,7 @@ export function writeMessages(
   options: OptionTaker,
 ): Conversation {
   const system: { text: string }[] = [];
-  const hoist = ({ parts, at }: NeutralMessage) => {
-    for (const part of parts) {
-      if (part.type !== "text") options.drop(at);
-      else if (part.text !== "") system.push({ text: part.text });
-    }
-  };
+  const hoist = ({ text }: TextPart) => void system.push({ text });
   const turns = turnsOf(messages, options, hoist, (message) =>
     new PartWriter(message, generation, options).write(),
   );

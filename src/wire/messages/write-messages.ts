@@ -7,7 +7,6 @@ import type {
   Citation,
   DocumentPart,
   ImagePart,
-  NeutralMessage,
   NeutralRequest,
   Part,
   TextPart,
@@ -28,11 +27,9 @@ type SystemBlock = NonNullable<ReturnType<typeof textBlock>>;
 export function writeMessages({ messages: turns }: NeutralRequest, options: OptionTaker) {
   const drop = (at: string) => void options.drop(at);
   const system: SystemBlock[] = [];
-  const hoist = ({ parts, at }: NeutralMessage) => {
-    for (const part of parts) {
-      const block = part.type === "text" ? textBlock(part, at, drop) : drop(at);
-      if (block !== undefined) system.push(block);
-    }
+  const hoist = (part: TextPart, at: string) => {
+    const block = textBlock(part, at, drop);
+    if (block !== undefined) system.push(block);
   };
   const messages = turnsOf(turns, options, hoist, ({ parts, at }) =>
     parts.flatMap((part) => blockOf(part, at, drop) ?? []),

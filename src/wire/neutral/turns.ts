@@ -4,7 +4,7 @@
  */
 import { fail } from "../../base/errors.ts";
 import { append } from "../json/append.ts";
-import type { NeutralMessage } from "./neutral.ts";
+import type { NeutralMessage, TextPart } from "./neutral.ts";
 import type { OptionTaker } from "./options.ts";
 
 export interface Turn<Block> {
@@ -13,13 +13,13 @@ export interface Turn<Block> {
 }
 
 /**
- * @param hoist takes a system message. @param write a message's blocks.
+ * @param hoist takes a text of a system message that is not empty, and the message's pointer. @param write a message's blocks.
  * @throws WeirError 400 where no message is left.
  */
 export function turnsOf<Block>(
   messages: readonly NeutralMessage[],
   options: OptionTaker,
-  hoist: (message: NeutralMessage) => void,
+  hoist: (part: TextPart, at: string) => void,
   write: (message: NeutralMessage) => Block[],
 ): Turn<Block>[] {
   const turns: Turn<Block>[] = [];
@@ -28,7 +28,10 @@ export function turnsOf<Block>(
     if (role === "system") {
       // Its words are kept, its place is not.
       if (turns.length > 0) options.drop(at);
-      hoist(message);
+      for (const part of message.parts) {
+        if (part.type !== "text") options.drop(at);
+        else if (part.text !== "") hoist(part, at);
+      }
       continue;
     }
     const content = write(message);
