@@ -225,6 +225,14 @@ export interface GenerationFormat<R extends ClientRequest = ClientRequest> {
   streamWriter(request: R, identity: AnswerIdentity): StreamWriter;
 }
 
+/** Writes a whole answer in a format that repeats nothing of the request: its JSON text, which is sent as UTF-8. */
+export type WriteReply = (
+  reply: NeutralReply,
+  identity: AnswerIdentity,
+  usage: Usage,
+  svc: SvcReply,
+) => string;
+
 /** Writes a streamed answer in a client's format. Text is latin1. */
 export interface StreamWriter {
   /** The text to send now; may be empty. The events that end the answer are kept for `close`. */

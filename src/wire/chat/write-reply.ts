@@ -1,7 +1,6 @@
 /** A whole neutral answer as a chat completion (OpenAI API reference, "The chat completion object"). */
 import type { Usage } from "../../base/usage.ts";
-import type { AnswerIdentity } from "../format.ts";
-import type { SvcReply } from "../neutral/contract.ts";
+import type { AnswerIdentity, WriteReply } from "../format.ts";
 import type { NeutralChoice, NeutralReply, ReasoningPart, Seal, ToolCallPart } from "../neutral/neutral.ts";
 import { svcJson } from "../svc.ts";
 import { type Annotation, writeCitation } from "./citations.ts";
@@ -11,14 +10,8 @@ import { wholeArguments } from "./tool-call.ts";
 import { writeChatUsage } from "./usage.ts";
 
 /** The body as JSON text; it is sent as UTF-8. */
-export function writeChatReply(
-  reply: NeutralReply,
-  identity: AnswerIdentity,
-  usage: Usage,
-  svc: SvcReply,
-): string {
-  return `${JSON.stringify(chatReplyBody(reply, identity, usage)).slice(0, -1)},"svc":${svcJson(svc)}}`;
-}
+export const writeChatReply: WriteReply = (reply, identity, usage, svc) =>
+  `${JSON.stringify(chatReplyBody(reply, identity, usage)).slice(0, -1)},"svc":${svcJson(svc)}}`;
 
 /** The same without our own member. */
 export const chatReplyBody = (reply: NeutralReply, identity: AnswerIdentity, usage: Usage) => ({

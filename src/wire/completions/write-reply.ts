@@ -4,20 +4,13 @@
  */
 import type { Usage } from "../../base/usage.ts";
 import { writeChatUsage } from "../chat/usage.ts";
-import type { AnswerIdentity } from "../format.ts";
-import type { SvcReply } from "../neutral/contract.ts";
+import type { AnswerIdentity, WriteReply } from "../format.ts";
 import type { Logprob, NeutralChoice, NeutralReply } from "../neutral/neutral.ts";
 import { writeFinishReason } from "./stop.ts";
 
 /** The answer's JSON text. */
-export function writeCompletionsReply(
-  reply: NeutralReply,
-  identity: AnswerIdentity,
-  usage: Usage,
-  svc: SvcReply,
-): string {
-  return JSON.stringify({ ...completionBody(reply, identity, usage), svc });
-}
+export const writeCompletionsReply: WriteReply = (reply, identity, usage, svc) =>
+  JSON.stringify({ ...completionBody(reply, identity, usage), svc });
 
 /** The answer without our extension. */
 export const completionBody = (reply: NeutralReply, identity: AnswerIdentity, usage: Usage) => ({

@@ -1,19 +1,14 @@
 /** The whole native answer. */
 import { type Usage, usageWire } from "../../base/usage.ts";
-import type { AnswerIdentity } from "../format.ts";
+import type { WriteReply } from "../format.ts";
 import type { SvcReply } from "../neutral/contract.ts";
-import type { NeutralChoice, NeutralReply, ReplyPart } from "../neutral/neutral.ts";
+import type { NeutralChoice, ReplyPart } from "../neutral/neutral.ts";
 
 /** The answer's JSON text. */
-export function writeGenerateReply(
-  reply: NeutralReply,
-  identity: AnswerIdentity,
-  usage: Usage,
-  svc: SvcReply,
-): string {
+export const writeGenerateReply: WriteReply = (reply, identity, usage, svc) => {
   const candidates = reply.choices.map(candidateOf);
   return JSON.stringify({ id: identity.id, model: identity.model, candidates, ...closing(usage, svc) });
-}
+};
 
 const candidateOf = ({ parts, stop, logprobs }: NeutralChoice, index: number) => ({
   index,

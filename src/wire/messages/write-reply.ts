@@ -1,23 +1,17 @@
 /** Writes a whole answer as a message (Anthropic API reference, "Message"). The format has one choice: the first. */
 import type { Usage } from "../../base/usage.ts";
-import type { AnswerIdentity } from "../format.ts";
-import type { SvcReply } from "../neutral/contract.ts";
-import type { NeutralChoice, NeutralReply, ReplyPart } from "../neutral/neutral.ts";
+import type { AnswerIdentity, WriteReply } from "../format.ts";
+import type { NeutralChoice, ReplyPart } from "../neutral/neutral.ts";
 import { svcJson } from "../svc.ts";
 import { blocksOf } from "./reply-blocks.ts";
 import { writeStop } from "./stop.ts";
 import { writeMessagesUsage } from "./usage.ts";
 
 /** JSON text. */
-export function writeMessagesReply(
-  reply: NeutralReply,
-  identity: AnswerIdentity,
-  usage: Usage,
-  svc: SvcReply,
-): string {
+export const writeMessagesReply: WriteReply = (reply, identity, usage, svc) => {
   const message = JSON.stringify(messageOf(reply.choices[0] ?? NO_CHOICE, identity, usage));
   return `${message.slice(0, -1)},"svc":${svcJson(svc)}}`;
-}
+};
 
 const NO_CHOICE: NeutralChoice = { parts: [], stop: { reason: "other" } };
 
