@@ -48,41 +48,42 @@ export const KNOWN_OPTIONS: readonly string[] = [
 ];
 
 export function readOptions(reading: Reading, body: JsonObject): NeutralOptions {
-  const option = <T>(key: string, read: (value: unknown, at: string) => T | undefined) => {
-    const at = `/${key}`;
-    const value = optional(body[key], at, read);
-    return value === undefined ? undefined : { value, at };
-  };
   return defined({
     maxTokens: maxTokens(body),
-    temperature: option("temperature", numberAt),
-    topP: option("top_p", numberAt),
-    topK: option("top_k", numberAt),
-    stop: option("stop", stops),
-    seed: option("seed", numberAt),
-    frequencyPenalty: option("frequency_penalty", numberAt),
-    presencePenalty: option("presence_penalty", numberAt),
-    logitBias: option("logit_bias", biases),
+    temperature: field(body, "temperature", numberAt),
+    topP: field(body, "top_p", numberAt),
+    topK: field(body, "top_k", numberAt),
+    stop: field(body, "stop", stops),
+    seed: field(body, "seed", numberAt),
+    frequencyPenalty: field(body, "frequency_penalty", numberAt),
+    presencePenalty: field(body, "presence_penalty", numberAt),
+    logitBias: field(body, "logit_bias", biases),
     logprobs: logprobs(reading, body),
-    choices: option("n", (value, at) => (value === 1 ? undefined : numberAt(value, at))),
+    choices: field(body, "n", (value, at) => (value === 1 ? undefined : numberAt(value, at))),
     toolChoice: readToolChoice(reading, body),
-    parallelTools: option("parallel_tool_calls", booleanAt),
+    parallelTools: field(body, "parallel_tool_calls", booleanAt),
     format: outputFormat(reading, body),
     reasoning: reasoning(reading, body),
-    verbosity: option("verbosity", stringAt),
+    verbosity: field(body, "verbosity", stringAt),
     user: user(reading, body),
-    cacheKey: option("prompt_cache_key", stringAt),
-    serviceTier: option("service_tier", stringAt),
-    metadata: option("metadata", metadata),
+    cacheKey: field(body, "prompt_cache_key", stringAt),
+    serviceTier: field(body, "service_tier", stringAt),
+    metadata: field(body, "metadata", metadata),
   });
+}
+
+/** A member of the body; undefined where it is absent or null, or says nothing. */
+function field<T>(body: JsonObject, key: string, read: (value: unknown, at: string) => T | undefined) {
+  const at = `/${key}`;
+  const value = optional(body[key], at, read);
+  return value === undefined ? undefined : { value, at };
 }
 
 /** The larger if both members are set: the hold covers it. */
 function maxTokens(body: JsonObject): FieldValue<number> | undefined {
-  const newer = optional(body.max_completion_tokens, "/max_completion_tokens", numberAt);
-  const older = optional(body.max_tokens, "/max_tokens", numberAt);
-  if (newer !== undefined && newer >= (older ?? 0)) return { value: newer, at: "/max_completion_tokens" };
-  return older === undefined ? undefined : { value: older, at: "/max_tokens" };
+  const newer = field(body, "max_completion_tokens", numberAt);
+  const older = field(body, "max_tokens", numberAt);
+  return newer !== undefined && newer.value >= (older?.value ?? 0) ? newer : older;
 }
 
 function stops(value: unknown, at: string): readonly string[] | undefined {
@@ -177,9 +178,9 @@ function effortOf(reading: Reading, value: unknown, at: string): Effort | undefi
 
 /** `safety_identifier` is the newer name of `user`. */
 function user(reading: Reading, body: JsonObject): FieldValue<string> | undefined {
-  const newer = optional(body.safety_identifier, "/safety_identifier", stringAt);
-  const older = optional(body.user, "/user", stringAt);
-  if (newer === undefined) return older === undefined ? undefined : { value: older, at: "/user" };
-  if (older !== undefined && older !== newer) reading.dropped.push("/user");
-  return { value: newer, at: "/safety_identifier" };
+  const newer = field(body, "safety_identifier", stringAt);
+  const older = field(body, "user", stringAt);
+  if (newer !== undefined && older !== undefined && older.value !== newer.value)
+    reading.dropped.push(older.at);
+  return newer ?? older;
 }

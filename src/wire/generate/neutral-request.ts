@@ -15,6 +15,7 @@ import type {
   TextPart,
   ToolResultPart,
 } from "../neutral/neutral.ts";
+import type { Writable } from "../neutral/options.ts";
 import type { Source } from "../neutral/source.ts";
 import type { GenerateBody, NativePart } from "./schema.ts";
 
@@ -139,13 +140,11 @@ const toolOf = (tool: NonNullable<GenerateBody["tools"]>[number]): NeutralTool =
   ...(tool.cache !== undefined && { cache: tool.cache }),
 });
 
-type Options = { -readonly [K in keyof NeutralOptions]: NeutralOptions[K] };
-
 function optionsOf(body: GenerateBody): NeutralOptions {
   const g = body.generation ?? {};
-  const options: Options = {};
-  const set = <K extends keyof Options>(name: K, at: string, value: unknown) => {
-    if (value !== undefined) options[name] = { value, at } as unknown as Options[K];
+  const options: Writable<NeutralOptions> = {};
+  const set = <K extends keyof NeutralOptions>(name: K, at: string, value: unknown) => {
+    if (value !== undefined) options[name] = { value, at } as unknown as Writable<NeutralOptions>[K];
   };
   set("maxTokens", "/generation/max_tokens", g.max_tokens);
   set("temperature", "/generation/temperature", g.temperature);

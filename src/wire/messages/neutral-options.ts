@@ -9,10 +9,9 @@ import type {
   Reasoning,
   ToolChoice,
 } from "../neutral/neutral.ts";
+import { set, type Writable } from "../neutral/options.ts";
 import { isObject, type JsonObject, objectOf } from "../neutral/reader.ts";
 import { isSet } from "./neutral-tools.ts";
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Members of the body that are read here or elsewhere. All others are dropped. */
 const READ = new Set([
@@ -38,14 +37,10 @@ const READ = new Set([
 
 export function readOptions(body: JsonObject, dropped: string[]): NeutralOptions {
   const options: Writable<NeutralOptions> = {};
-  const maxTokens = numberAt(body, "max_tokens");
-  const temperature = numberAt(body, "temperature");
-  const topP = numberAt(body, "top_p");
-  const topK = numberAt(body, "top_k");
-  if (maxTokens !== undefined) options.maxTokens = maxTokens;
-  if (temperature !== undefined) options.temperature = temperature;
-  if (topP !== undefined) options.topP = topP;
-  if (topK !== undefined) options.topK = topK;
+  set(options, "maxTokens", numberAt(body, "max_tokens"));
+  set(options, "temperature", numberAt(body, "temperature"));
+  set(options, "topP", numberAt(body, "top_p"));
+  set(options, "topK", numberAt(body, "top_k"));
   const stop = stopsOf(body.stop_sequences);
   if (stop.length > 0) options.stop = { value: stop, at: "/stop_sequences" };
   readToolChoice(body.tool_choice, options, dropped);

@@ -14,6 +14,17 @@ export const defined = <T extends object>(members: T): Defined<T> =>
 export const sameWords = (...words: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(words.map((word) => [word, word]));
 
+export type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Sets an option that the request has. */
+export function set<K extends keyof NeutralOptions>(
+  options: Writable<NeutralOptions>,
+  name: K,
+  value: Writable<NeutralOptions>[K] | undefined,
+): void {
+  if (value !== undefined) options[name] = value;
+}
+
 type ValueOf<K extends keyof NeutralOptions> = NonNullable<NeutralOptions[K]>["value"];
 
 export class OptionTaker {

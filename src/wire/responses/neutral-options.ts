@@ -10,10 +10,9 @@ import type {
   Reasoning,
   ToolChoice,
 } from "../neutral/neutral.ts";
+import { set, type Writable } from "../neutral/options.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { wrong } from "./neutral-messages.ts";
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 export function readOptions(
   body: JsonObject,
@@ -21,16 +20,11 @@ export function readOptions(
   dropped: string[],
 ): NeutralOptions {
   const options: Writable<NeutralOptions> = {};
-  const maxTokens = numberAt(body, "max_output_tokens");
-  if (maxTokens !== undefined) options.maxTokens = maxTokens;
-  const temperature = numberAt(body, "temperature");
-  if (temperature !== undefined) options.temperature = temperature;
-  const topP = numberAt(body, "top_p");
-  if (topP !== undefined) options.topP = topP;
-  const cacheKey = stringAt(body, "prompt_cache_key");
-  if (cacheKey !== undefined) options.cacheKey = cacheKey;
-  const serviceTier = stringAt(body, "service_tier");
-  if (serviceTier !== undefined) options.serviceTier = serviceTier;
+  set(options, "maxTokens", numberAt(body, "max_output_tokens"));
+  set(options, "temperature", numberAt(body, "temperature"));
+  set(options, "topP", numberAt(body, "top_p"));
+  set(options, "cacheKey", stringAt(body, "prompt_cache_key"));
+  set(options, "serviceTier", stringAt(body, "service_tier"));
   readUser(body, options, dropped);
   readMetadata(body, options, dropped);
   readToolOptions(body, tools, options, dropped);
