@@ -48,6 +48,7 @@ const ASSISTANT_KEYS = [
 /** Types of parts that have a member of the same name: a part without a type is recognised by it. */
 const PART_KINDS = ["text", "image_url", "file", "input_audio", "video_url", "refusal"];
 const PLAIN_KEYS = ["role", "content", ...CACHE_KEYS];
+const CALL_KEYS = ["id", "type", "index", "function", "custom", "extra_content", ...CACHE_KEYS];
 const RESULT_KEYS = [...PLAIN_KEYS, "tool_call_id", "name"];
 
 export function readMessages(reading: Reading, messages: readonly unknown[]): NeutralMessage[] {
@@ -171,24 +172,12 @@ class Conversation {
   }
 
   #call(call: JsonObject, at: string): ToolCallPart {
-    dropOthers(this.#reading, call, at, [
-      "id",
-      "type",
-      "index",
-      "function",
-      "custom",
-      "extra_content",
-      ...CACHE_KEYS,
-    ]);
+    dropOthers(this.#reading, call, at, CALL_KEYS);
     const id = this.#reading.source.whole(stringAt(call.id, `${at}/id`));
     const custom = call.type === "custom";
     const key = custom ? "custom" : "function";
-    const part = this.#named(
-      objectAt(call[key], `${at}/${key}`),
-      `${at}/${key}`,
-      id,
-      custom ? "input" : "arguments",
-    );
+    const fn = objectAt(call[key], `${at}/${key}`);
+    const part = this.#named(fn, `${at}/${key}`, id, custom ? "input" : "arguments");
     const seal = readExtraSeal(call.extra_content);
     const cache = readCache(this.#reading, call, at);
     return { ...part, ...(seal && { seal }), ...(cache && { cache }) };

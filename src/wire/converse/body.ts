@@ -97,17 +97,12 @@ export interface TextFormat {
   };
 }
 
-interface OutputConfig {
-  readonly textFormat?: TextFormat;
-  readonly effort?: string;
-}
-
 export interface ConverseRequestBody {
   readonly messages: ConverseMessage[];
   readonly system?: SystemBlock[];
   readonly inferenceConfig?: InferenceConfig;
   readonly toolConfig?: ToolConfig;
-  readonly outputConfig?: OutputConfig;
+  readonly outputConfig?: { readonly textFormat?: TextFormat; readonly effort?: string };
   /** Members that only some models take, in the models' own format. */
   readonly additionalModelRequestFields?: Record<string, unknown>;
   readonly requestMetadata?: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
  * A large answer by position: the insides of its number lists are left out before anything looks at every character, so
  * that 20 MB of vectors cost a few searches each. What is left is checked as JSON; the numbers pass unread.
  */
-import { type Member, skim } from "../json/json.ts";
+import { type Member, type Skim, skim } from "../json/json.ts";
 
 const QUOTE = 34;
 const OPEN_ARRAY = 91;
@@ -15,12 +15,8 @@ const CUT_OVER_BYTES = 64;
 /** So many lists without a cut are no embeddings: the rest is looked at character by character. */
 const MAX_MISSES = 4096;
 
-export interface Sketch {
-  /** Members of the top-level object; offsets into the body. */
-  readonly members: readonly Member[];
-  /** The same JSON with lists of numbers empty and long strings empty. */
-  readonly skeleton: string;
-}
+/** Offsets are into the body. In the skeleton lists of numbers are empty, and so are long strings. */
+export type Sketch = Omit<Skim, "elided">;
 
 interface Cut {
   /** In the sketch. */

@@ -89,24 +89,13 @@ function editsIn(text: string, { inner }: Branch): Edit[] {
   };
   if (text.startsWith("[")) {
     const spans = spansOf(text);
-    append(
-      edits,
-      removeSpans(
-        spans,
-        spans.map((_, index) => isGone(index)),
-      ),
-    );
+    const goes = spans.map((_, index) => isGone(index));
+    append(edits, removeSpans(spans, goes));
     for (const [index, { start, end }] of spans.entries()) within(index, start, end);
   } else if (text.startsWith("{")) {
     const { members } = skim(text);
-    const gone = members.filter((member) => isGone(parsedName(text, member)));
-    append(
-      edits,
-      removeMembers(
-        members,
-        gone.map(({ key }) => key),
-      ),
-    );
+    const gone = members.filter((member) => isGone(parsedName(text, member))).map(({ key }) => key);
+    append(edits, removeMembers(members, gone));
     for (const member of members) within(parsedName(text, member), member.valueStart, member.valueEnd);
   }
   return edits;

@@ -4,6 +4,15 @@
  */
 import type { Aspect } from "../neutral/asked-extras.ts";
 
+/** A tool that the provider runs, at the price of this name. */
+export interface PricedTool {
+  readonly is: "tool";
+  readonly name: string;
+  readonly isRead?: true;
+  /** Uses that are charged where the provider reports none. */
+  readonly assumed?: number;
+}
+
 /** A member of a body. */
 export type MemberRow =
   /** Costs nothing beyond the tokens that are reported. */
@@ -18,17 +27,13 @@ export type MemberRow =
       readonly at?: string;
     }
   /** Its presence asks for a tool. False, an empty list and an empty object do not, unless `always`. */
-  | {
-      readonly is: "tool";
-      readonly name: string;
-      readonly isRead?: true;
-      readonly assumed?: number;
+  | (PricedTool & {
       /** It only belongs to a tool of this name, whose uses are held where the tool is. */
       readonly isPart?: true;
       readonly always?: true;
       /** It is a list, and only elements with these ids are at the tool's price. */
       readonly ids?: readonly string[];
-    }
+    })
   /** Tokens that the body does not show, charged as reported. */
   | { readonly is: "tokens" }
   /**
@@ -55,15 +60,10 @@ export type MemberRow =
 export type ToolRow =
   /** The client runs it, or the provider without a charge. */
   | { readonly is: "free" }
-  | {
-      readonly is: "tool";
-      readonly name: string;
-      readonly isRead?: true;
-      /** Uses that are charged where the provider reports none. */
-      readonly assumed?: number;
+  | (PricedTool & {
       /** Member of the tool that holds the machine it runs on: one with more memory than this has another price. */
       readonly machineAt?: string;
-    }
+    })
   /** Free if all that it holds is. */
   | { readonly is: "group"; readonly at: string }
   /** Free if the client runs it, as its environment says. */

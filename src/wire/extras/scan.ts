@@ -6,7 +6,7 @@ import { type Ask, type Extras, NO_EXTRAS, pointerOf, saidOf } from "../neutral/
 import { isObject, type JsonObject, objectOf } from "../neutral/reader.ts";
 import { FREE_ANTHROPIC_BETAS, TIER_BETAS } from "./anthropic-rows.ts";
 import { SERVICE_TIER } from "./openai-rows.ts";
-import { type MemberRow, type ToolRow, USUAL_MEMORY } from "./rows.ts";
+import { type MemberRow, type PricedTool, type ToolRow, USUAL_MEMORY } from "./rows.ts";
 import { bodyTable, laxName, type Table } from "./tables.ts";
 
 type Path = Ask["path"];
@@ -328,11 +328,7 @@ function valueIn(json: string): unknown {
   }
 }
 
-interface FoundTool {
-  readonly name: string;
-  readonly isRead?: true;
-  readonly assumed?: number;
-}
+type FoundTool = Omit<PricedTool, "is">;
 
 /** Only the gateway names the model that answers. */
 const ANOTHER_MODEL: MemberRow = { is: "unpriced" };

@@ -3,18 +3,10 @@
  * https://ai.google.dev/api/generate-content). Vertex takes the same.
  */
 
-interface InlineData {
-  readonly mimeType: string;
-  /** Base64. */
-  readonly data: string;
-}
-
-interface FileData {
-  readonly fileUri: string;
-  readonly mimeType?: string;
-}
-
-export type GeminiMedia = { readonly inlineData: InlineData } | { readonly fileData: FileData };
+export type GeminiMedia =
+  /** Data in base64. */
+  | { readonly inlineData: { readonly mimeType: string; readonly data: string } }
+  | { readonly fileData: { readonly fileUri: string; readonly mimeType?: string } };
 
 interface FunctionResponse {
   readonly id: string;

@@ -87,10 +87,8 @@ export class Source {
     const pieces: Piece[] = [];
     let from = 0;
     for (const match of json.matchAll(this.#mark)) {
-      pieces.push(
-        json.slice(from, match.index),
-        this.#elided[Number.parseInt(match[1] as string, 36)] ?? NOWHERE,
-      );
+      const elided = this.#elided[Number.parseInt(match[1] as string, 36)] ?? NOWHERE;
+      pieces.push(json.slice(from, match.index), elided);
       from = match.index + match[0].length;
     }
     pieces.push(json.slice(from));

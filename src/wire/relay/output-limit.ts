@@ -45,8 +45,9 @@ export function limitEdits(
   if (outputLimit === undefined) return [];
   const text = String(outputLimit);
   const given = names.flatMap((name) => memberOf(members, name) ?? []);
-  const larger = given.filter((member) => isLarger(bytes, member, outputLimit));
-  const set = given.some((member) => !isNull(bytes, member));
+  const jsonOf = ({ valueStart, valueEnd }: Member) => bytes.toString("latin1", valueStart, valueEnd);
+  const larger = given.filter((member) => Number(jsonOf(member)) > outputLimit);
+  const set = given.some((member) => jsonOf(member) !== "null");
   if (set) return larger.map(({ valueStart, valueEnd }) => ({ start: valueStart, end: valueEnd, text }));
   const [name] = names;
   const empty = memberOf(members, name);
@@ -55,12 +56,6 @@ export function limitEdits(
   const { start } = members[0] as Member;
   return [{ start, end: start, text: `"${name}":${text},` }];
 }
-
-const isNull = (bytes: Buffer, { valueStart, valueEnd }: Member): boolean =>
-  bytes.toString("latin1", valueStart, valueEnd) === "null";
-
-const isLarger = (bytes: Buffer, { valueStart, valueEnd }: Member, limit: number): boolean =>
-  Number(bytes.toString("latin1", valueStart, valueEnd)) > limit;
 
 /** A larger member is not looked through for a budget of a few bytes. */
 const MOST_BYTES = 64 * 1024;

@@ -379,10 +379,8 @@ export class ResponsesStreamReader extends ReportedStream {
     const places = placesOf(items, this.#items.firstOf(items.length));
     for (const kind of ITEM_KINDS) {
       const own = places.filter(({ item }) => itemKindOf(item) === kind);
-      const paired = this.#items.paired(
-        own.map(({ place }) => place),
-        kind,
-      );
+      const ownPlaces = own.map(({ place }) => place);
+      const paired = this.#items.paired(ownPlaces, kind);
       for (const [at, { item }] of own.entries()) known.set(item, paired[at]);
     }
     for (const { item, place } of places) {
