@@ -64,12 +64,8 @@ export function encodeRow(record: CallRecord): Buffer {
   if (hasPayload) {
     IDENTITY.write(writer, record);
     checked = writer.length;
-    writePayload(
-      writer,
-      record.tsMs + record.retentionDays * DAY_MS,
-      request ?? NO_BYTES,
-      response ?? NO_BYTES,
-    );
+    const expiresMs = record.tsMs + record.retentionDays * DAY_MS;
+    writePayload(writer, expiresMs, request ?? NO_BYTES, response ?? NO_BYTES);
   }
   const bytes = writer.take();
   writer.patch32(CHECKSUM_AT, crc32(bytes.subarray(IDENTITY_AT, checked)));

@@ -129,12 +129,10 @@ const REDACTS_NOTHING: Redactor = {
 };
 
 function redactedPayload(text: string, spans: FindSpans): string {
-  if (isJson(text)) return redactJson(text, spans);
+  // A truncated document is not JSON: its quotes may not pair, so it is searched as plain text.
+  if (jsonIn(text) !== undefined) return redactJson(text, spans);
   return isSse(text) ? redactSse(text, spans) : replaceSpans(text, spans(text));
 }
-
-/** A truncated document is not JSON: its quotes may not pair, so it is searched as plain text. */
-const isJson = (text: string): boolean => jsonIn(text) !== undefined;
 
 const isSse = (text: string): boolean =>
   !text.startsWith("{") && /^(?:data|event|id|retry)?:/m.test(text.slice(0, 1024));

@@ -58,11 +58,9 @@ function readFunction(
 }
 
 export function readToolChoice(reading: Reading, body: JsonObject): FieldValue<ToolChoice> | undefined {
-  const [key, value] =
-    body.tool_choice === undefined || body.tool_choice === null
-      ? (["function_call", body.function_call] as const)
-      : (["tool_choice", body.tool_choice] as const);
-  if (value === undefined || value === null) return undefined;
+  const key = body.tool_choice == null ? "function_call" : "tool_choice";
+  const value = body[key];
+  if (value == null) return undefined;
   const at = `/${key}`;
   if (value === "auto" || value === "none" || value === "required") return { value, at };
   // Mistral's name of it.

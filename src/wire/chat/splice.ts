@@ -56,25 +56,21 @@ export function spliceChatRequest(
   endpoint: Endpoint,
   billed: Billed = "platform",
 ): Outgoing {
-  const { quirks } = endpoint.provider;
+  const { streamUsage, maxTokensField } = endpoint.provider.quirks;
   const splice = spliceOf(request, endpoint, "chat", billed);
   const { edits, remove } = splice;
-  if (!quirks.streamUsage) remove.push("stream_options");
+  if (!streamUsage) remove.push("stream_options");
   else if (!remove.includes("stream_options") && request.usageSwitch !== undefined) {
     edits.push(request.usageSwitch);
   }
-  edits.push(...limitEdits(request, boundNames(quirks.maxTokensField)));
+  edits.push(...limitEdits(request, boundNames(maxTokensField)));
   const field = request.maxTokensField;
-  if (
-    quirks.maxTokensField !== "either" &&
-    field !== undefined &&
-    field !== quirks.maxTokensField &&
-    !remove.includes(field)
-  ) {
+  const isOther = maxTokensField !== "either" && field !== maxTokensField;
+  if (isOther && field !== undefined && !remove.includes(field)) {
     const bound = memberOf(request.members, field) as Member;
-    edits.push({ start: bound.start, end: bound.keyEnd, text: `"${quirks.maxTokensField}"` });
+    edits.push({ start: bound.start, end: bound.keyEnd, text: `"${maxTokensField}"` });
     // If both members are present, the one that would now be repeated is removed.
-    remove.push(quirks.maxTokensField);
+    remove.push(maxTokensField);
   }
   return spliced(request, splice);
 }

@@ -97,7 +97,7 @@ class Writing {
       for (const { part, at } of placed(message)) this.#unmark(part, at);
       if (message.role === "assistant") this.#assistant(message);
       else if (message.role === "user") this.#user(message);
-      else this.#system(message);
+      else this.#behind.push({ role: "system", content: contentOf(this.#texts(placed(message))) });
     }
     this.#endTurn();
     return this.#written;
@@ -114,10 +114,6 @@ class Writing {
     if ("cache" in part && part.cache !== undefined) this.#taker.drop(`${at}/cache_control`);
     if (part.type !== "tool_result") return;
     for (const [index, inner] of part.parts.entries()) this.#unmark(inner, `${at}/content/${index}`);
-  }
-
-  #system(message: NeutralMessage): void {
-    this.#behind.push({ role: "system", content: contentOf(this.#texts(placed(message))) });
   }
 
   #user(message: NeutralMessage): void {

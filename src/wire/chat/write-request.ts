@@ -18,15 +18,13 @@ export function writeChatRequest(
 ): { body: Readonly<Record<string, unknown>>; dropped: readonly string[] } {
   const taker = new OptionTaker(request);
   const { quirks } = endpoint.provider;
+  const maxTokensField = quirks.maxTokensField === "either" ? "max_tokens" : quirks.maxTokensField;
   const body = {
     model: endpoint.upstreamModel,
     messages: writeMessages(request.messages, endpoint, taker),
     ...(request.stream && { stream: true }),
     ...(request.stream && quirks.streamUsage && { stream_options: { include_usage: true } }),
-    ...sampling(
-      taker,
-      quirks.maxTokensField === "max_completion_tokens" ? "max_completion_tokens" : "max_tokens",
-    ),
+    ...sampling(taker, maxTokensField),
     ...tools(request.tools, taker),
     ...withReasoning(taker, endpoint),
     ...others(taker),

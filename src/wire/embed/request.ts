@@ -82,17 +82,10 @@ function requestOf(
     return { ...read, hasOpaque: true, inputs, encoding, facts };
   }
   const longestBytes = Math.max(longest, ...longStringsIn(read.elided, member));
-  return {
-    ...read,
-    inputs,
-    encoding,
-    // Models put marks around each input and bill them: in a batch of words they are most of it.
-    facts: factsOf(
-      model,
-      estimatePromptTokens(proseBytes, 0) + inputs,
-      estimatePromptTokens(longestBytes, 0),
-    ),
-  };
+  // Models put marks around each input and bill them: in a batch of words they are most of it.
+  const prompt = estimatePromptTokens(proseBytes, 0) + inputs;
+  const facts = factsOf(model, prompt, estimatePromptTokens(longestBytes, 0));
+  return { ...read, inputs, encoding, facts };
 }
 
 /** Input that only some providers take, such as pictures: how much it is they alone know, so the hold is for the most. */

@@ -46,10 +46,8 @@ function readReply(dialect: EmbedDialect, body: JsonObject, request: EmbedReques
   const vectors = read.vectors.map((vector) => encoded(vector, vectorEncoding(request)));
   // A client takes the vectors for those of its inputs, one by one.
   if (vectors.length !== request.inputs) {
-    throw fail(
-      "upstream_invalid_response",
-      `The provider answered with ${vectors.length} vectors for ${request.inputs} inputs.`,
-    );
+    const message = `The provider answered with ${vectors.length} vectors for ${request.inputs} inputs.`;
+    throw fail("upstream_invalid_response", message);
   }
   return { ...read, vectors };
 }

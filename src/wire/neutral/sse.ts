@@ -17,10 +17,8 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
  */
 export function waiting(events: string, more: string): string {
   if (events.length + more.length > MAX_WAITING_BYTES) {
-    throw fail(
-      "upstream_invalid_response",
-      "The provider sent more events without content than the gateway takes.",
-    );
+    const message = "The provider sent more events without content than the gateway takes.";
+    throw fail("upstream_invalid_response", message);
   }
   return events + more;
 }

@@ -51,11 +51,8 @@ function valuesIn(text: string): number {
 export function argumentsOf({ name, arguments: json }: ToolCallPart, at: string): Record<string, unknown> {
   const args = json === "" ? {} : objectIn(json);
   if (args !== undefined) return args;
-  throw fail(
-    "invalid_value",
-    `The arguments of the call of "${name}" are no JSON object, or hold too much.`,
-    { param: at },
-  );
+  const message = `The arguments of the call of "${name}" are no JSON object, or hold too much.`;
+  throw fail("invalid_value", message, { param: at });
 }
 
 /**

@@ -66,15 +66,6 @@ export interface OpenCall extends Growth {
 
 export type OpenPart = OpenText | OpenReasoning | OpenCall;
 
-export const newMessage = (id: string, index: number): OpenMessage => ({
-  id,
-  index,
-  contents: [],
-  open: 0,
-  isLeft: false,
-  seals: [],
-});
-
 export const newCall = (callId: string, name: string): OpenCall => ({
   kind: "tool_call",
   callId,

@@ -19,9 +19,7 @@ export function readResponsesReply(body: unknown): NeutralReply {
   const usage = readResponsesUsage(response.usage);
   const error = readResponseError(response);
   if (error !== undefined) return { choices: [], usage, error };
-  if (!isObject(body) || !Array.isArray(response.output)) {
-    throw fail("upstream_invalid_response", "The provider's answer is not a response.");
-  }
+  if (!Array.isArray(response.output)) throw noResponse();
   const parts: ReplyPart[] = [];
   const logprobs: Logprob[] = [];
   for (const item of response.output) readItem(objectOf(item), parts, logprobs);
@@ -30,6 +28,8 @@ export function readResponsesReply(body: unknown): NeutralReply {
   const choice = { parts, stop, ...(logprobs.length > 0 && { logprobs }) };
   return { choices: [choice], usage, report: responsesReport(response) };
 }
+
+export const noResponse = () => fail("upstream_invalid_response", "The provider's answer is not a response.");
 
 /** What a whole response reports beside tokens. */
 export function responsesReport(response: JsonObject): Report | undefined {

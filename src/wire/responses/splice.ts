@@ -4,7 +4,6 @@
  * from the request, and so is reasoning that another maker sealed (T49).
  */
 import type { Endpoint } from "../../base/endpoint.ts";
-import { fail } from "../../base/errors.ts";
 import type { Billed } from "../extras/sift.ts";
 import type { Outgoing, Passage } from "../format.ts";
 import { append } from "../json/append.ts";
@@ -16,7 +15,7 @@ import { type RequestSplice, spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, splicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isCall } from "./kinds.ts";
-import { readResponseError, readResponsesReply, responsesReport } from "./read-reply.ts";
+import { noResponse, readResponseError, readResponsesReply, responsesReport } from "./read-reply.ts";
 import type { ResponsesRequest } from "./request.ts";
 import { ResponsesSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
@@ -67,9 +66,7 @@ function removeForeign(
 }
 
 function ending(value: JsonObject): ReturnType<AnswerReading["ending"]> {
-  if (!Array.isArray(value.output)) {
-    throw fail("upstream_invalid_response", "The provider's answer is not a response.");
-  }
+  if (!Array.isArray(value.output)) throw noResponse();
   const items = value.output.map(objectOf);
   const toolCalls = items.filter(isCall).length;
   const contents = items.flatMap(({ content }) => listOf(content).map(objectOf));

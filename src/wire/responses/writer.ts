@@ -29,7 +29,6 @@ import {
   type DeltaFrame,
   lengthOf,
   newCall,
-  newMessage,
   type OpenCall,
   type OpenMessage,
   type OpenPart,
@@ -187,11 +186,12 @@ export class ResponsesStreamWriter implements StreamWriter {
   #openMessage(): OpenMessage {
     if (this.#message !== undefined) return this.#message;
     const index = this.#indexes++;
-    const message = newMessage(itemId("message", this.#requestId, index), index);
+    const id = itemId("message", this.#requestId, index);
+    const message: OpenMessage = { id, index, contents: [], open: 0, isLeft: false, seals: [] };
     this.#message = message;
     this.#event("response.output_item.added", {
       output_index: index,
-      item: { id: message.id, type: "message", status: "in_progress", role: "assistant", content: [] },
+      item: { id, type: "message", status: "in_progress", role: "assistant", content: [] },
     });
     return message;
   }
