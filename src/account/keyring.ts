@@ -15,7 +15,7 @@ import type { Caller, Origin } from "../base/operation/operation.ts";
 import { type KeyLimits, type KeyRow, keyStatus } from "./key.ts";
 import type { LastUsed } from "./keys/last-used.ts";
 import type { OrgDataPolicy, OrgRow } from "./org.ts";
-import type { PlanPort } from "./plan.ts";
+import type { PlanPort } from "./plan-limits.ts";
 import type { ProjectRow } from "./project.ts";
 import { lackedByKey } from "./scopes.ts";
 import { type Environment, hashSecret, inspectSecret, SECRET_LENGTH } from "./secret.ts";

@@ -13,15 +13,8 @@ import { openOrgsMade } from "./orgs/ownership.ts";
 import { FirstOwner } from "./people/first-owner.ts";
 import { openInvitationCounts } from "./people/member-operations.ts";
 import type { UserRow } from "./person.ts";
-import type { PlanFeaturesPort, PlanList, PlanPort } from "./plan.ts";
-import {
-  featuresPort,
-  type KeptBytesPort,
-  keptBytesPort,
-  planList,
-  planPort,
-  type SoldPlans,
-} from "./plan-list.ts";
+import type { AccountPlans, PlanPort } from "./plan-limits.ts";
+import { planList, type SoldPlans } from "./plan-list.ts";
 import { ProviderKeys } from "./provider-keys/provider-keys.ts";
 import { openVault } from "./provider-keys/vault.ts";
 import { AccountTables } from "./tables.ts";
@@ -48,9 +41,7 @@ export interface AccountPorts {
 
 export interface Account {
   readonly plan: PlanPort;
-  readonly planFeatures: PlanFeaturesPort;
-  readonly plans: PlanList;
-  readonly planKeptBytes: KeptBytesPort;
+  readonly plans: AccountPlans;
   readonly accounts: AccountTables;
   readonly ownKeys: ProviderKeys;
   readonly lastUsed: LastUsed;
@@ -68,7 +59,8 @@ export interface Account {
 /** Opens orgs, people, keys and orgs' own provider keys. */
 export async function openAccount(ports: AccountPorts): Promise<Account> {
   const { store, clock, installation, trail, dataDir, sold, isLoopback, log } = ports;
-  const plan = planPort(sold);
+  const plans = planList(sold);
+  const plan = plans.inForce;
   const accounts = new AccountTables(store);
   await accounts.people.listAdministrators(store);
   const ownKeys = new ProviderKeys({
@@ -104,9 +96,9 @@ export async function openAccount(ports: AccountPorts): Promise<Account> {
     shared: ports.isCell ? installation.secret("first-owner") : undefined,
   });
   const orgsMade = openOrgsMade(store, clock, onFailure);
-  const tables = [invitationCounts, orgsMade];
   return {
     plan,
+    plans,
     accounts,
     ownKeys,
     lastUsed,
@@ -116,12 +108,10 @@ export async function openAccount(ports: AccountPorts): Promise<Account> {
     invitationCounts,
     orgsMade,
     firstOwner,
-    planFeatures: featuresPort(sold),
-    plans: planList(sold),
-    planKeptBytes: keptBytesPort(sold),
     tickets: new Tickets(store, ports.quotas),
     closeTables() {
-      for (const table of tables) table.close();
+      invitationCounts.close();
+      orgsMade.close();
     },
   };
 }

@@ -4,6 +4,7 @@
 import { fail, type WeirError } from "../base/errors.ts";
 import { SCOPES, type Scope } from "../base/operation/access.ts";
 import type { Caller } from "../base/operation/operation.ts";
+import type { KeyRow } from "./key.ts";
 import type { Environment } from "./secret.ts";
 
 /**
@@ -66,10 +67,7 @@ export function assertMayGrant(caller: Caller, granted: readonly Scope[], param?
  * budget of nothing or an end in an hour is as good as a revocation, so all changes need the same.
  * @throws WeirError `role` for a person, `scope` for a key
  */
-export function assertMayActOn(
-  caller: Caller,
-  key: { readonly id: string; readonly environment: Environment; readonly scopes: readonly Scope[] },
-): void {
+export function assertMayActOn(caller: Caller, key: Pick<KeyRow, "id" | "environment" | "scopes">): void {
   assertMayChange(caller, key.environment);
   const missing = missingOf(caller, key.scopes);
   if (missing.length > 0) throw tooFew(caller, missing, `it cannot change or end ${key.id}, which does`);

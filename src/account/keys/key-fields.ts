@@ -6,7 +6,7 @@ import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { budgetAfter, type keyBudgetField } from "../fields/budget-fields.ts";
 import type { KeyLimits, KeyRow } from "../key.ts";
-import { mostOf, type PlanLimits } from "../plan.ts";
+import { mostOf, type PlanLimits } from "../plan-limits.ts";
 
 const count = z.int().min(1).nullable().optional();
 export const limitsField = z

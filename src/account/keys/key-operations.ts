@@ -27,7 +27,7 @@ import {
   rotatedKeyShape,
 } from "../key.ts";
 import { assertKeyMakerStays } from "../last-key-maker.ts";
-import type { PlanPort } from "../plan.ts";
+import type { PlanPort } from "../plan-limits.ts";
 import { personBehind } from "../role-grants.ts";
 import { assertMayActOn, assertMayChange, assertMayGrant, DEFAULT_SCOPES, orderedScopes } from "../scopes.ts";
 import { newSecret } from "../secret.ts";
@@ -261,8 +261,13 @@ async function updateKey(
     };
     assertKeyMakerStays(accounts, org.id, [changed], nowMs);
     replaceKey(deps, caller, old, changed);
-    if (body.limits !== undefined || body.budget !== undefined)
-      changeRelatives(deps, caller, changed, { body, nowMs });
+    if (body.limits !== undefined || body.budget !== undefined) {
+      // Limits and budget are the lineage's: the other key of a rotation gets what the request named of them, too.
+      for (const relative of accounts.relativesOf(changed, nowMs)) {
+        assertMayActOn(caller, relative);
+        replaceKey(deps, caller, relative, withNamed(relative, changed, body));
+      }
+    }
     return show(deps, changed, nowMs);
   });
 }
@@ -271,19 +276,6 @@ function replaceKey(deps: KeyOperationDeps, caller: Caller, old: KeyRow, changed
   deps.accounts.replaceKey(changed);
   const [before, after] = [show(deps, old), show(deps, changed)];
   deps.trail.audit.note(caller, { act: "key.update", target: old.id, before, after });
-}
-
-/** Limits and budget are the lineage's: the other key of a rotation gets what the request named of them, too. */
-function changeRelatives(
-  deps: KeyOperationDeps,
-  caller: Caller,
-  changed: KeyRow,
-  { body, nowMs }: { readonly body: z.output<typeof patchBody>; readonly nowMs: number },
-): void {
-  for (const relative of deps.accounts.relativesOf(changed, nowMs)) {
-    assertMayActOn(caller, relative);
-    replaceKey(deps, caller, relative, withNamed(relative, changed, body));
-  }
 }
 
 /** Idempotent: `revoked_at` stays that of the first request. */

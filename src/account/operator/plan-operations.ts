@@ -12,14 +12,14 @@ import { operation } from "../../base/operation/operation.ts";
 import { listed, listOf, pageOf, pageQuery, readPage } from "../../base/operation/page.ts";
 import { ORG_MEANINGS } from "../fields/org-meanings.ts";
 import type { OrgRow } from "../org.ts";
-import { mostOf, type Plan, type PlanList } from "../plan.ts";
+import { type AccountPlan, type AccountPlans, mostOf } from "../plan-limits.ts";
 import type { AccountTables } from "../tables.ts";
 
 export interface OperatorPlanDeps {
   readonly accounts: Pick<AccountTables, "orgsNewestFirst" | "workingKeys">;
   readonly clock: Clock;
   readonly cursors: Cursors;
-  readonly plans: PlanList;
+  readonly plans: AccountPlans;
 }
 
 /** Orgs counted in one turn of the event loop. */
@@ -118,7 +118,7 @@ export function operatorPlanOperations(deps: OperatorPlanDeps) {
   };
 }
 
-const planWire = ({ features, isDefault, autoApprove, ...limits }: Plan, orgs: number) => ({
+const planWire = ({ features, isDefault, autoApprove, ...limits }: AccountPlan, orgs: number) => ({
   id: limits.id,
   default: isDefault,
   rpm: limits.rpm,
@@ -131,7 +131,7 @@ const planWire = ({ features, isDefault, autoApprove, ...limits }: Plan, orgs: n
   orgs,
 });
 
-function planOrgWire({ accounts, clock }: OperatorPlanDeps, org: OrgRow, plan: Plan) {
+function planOrgWire({ accounts, clock }: OperatorPlanDeps, org: OrgRow, plan: AccountPlan) {
   const { id, slug, name, status } = org;
   const raised = accounts
     .workingKeys(id, clock.now())

@@ -16,7 +16,7 @@ import { slugField } from "../fields/slug.ts";
 import { nameField } from "../fields/text-field.ts";
 import { revokedKey } from "../key.ts";
 import { assertKeyMakerStays } from "../last-key-maker.ts";
-import type { PlanPort, ProjectSpendPort } from "../plan.ts";
+import type { PlanPort, ProjectSpendPort } from "../plan-limits.ts";
 import { newProject, type ProjectRow, projectShape, projectWire } from "../project.ts";
 import { assertMayActOn, assertMayChange } from "../scopes.ts";
 import type { AccountTables } from "../tables.ts";

@@ -54,9 +54,6 @@ export const providerKeyWire = (
   created_at: isoTime(row.createdAtMs),
 });
 
-/** The plaintext that the vault encrypts. */
-export const credentialText = (credential: Credential): string => JSON.stringify(credential);
-
 const stored = z.union([
   z.string(),
   z.strictObject({
@@ -74,7 +71,7 @@ const stored = z.union([
   }),
 ]);
 
-/** Inverse of `credentialText`; undefined for what this version cannot read. */
+/** The credential of its JSON; undefined for what this version cannot read. */
 export function credentialFrom(text: string): Credential | undefined {
   return stored.safeParse(jsonIn(text)).data;
 }

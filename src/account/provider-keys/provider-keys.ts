@@ -6,33 +6,14 @@
 import type { Credential, Endpoint, Model, Provider, ProviderKey } from "../../base/endpoint.ts";
 import { ownKey } from "../../base/provider-key.ts";
 import type { AccountTables } from "../tables.ts";
-import {
-  credentialFrom,
-  credentialText,
-  type ProviderKeyRow,
-  type ProviderKeyStatus,
-} from "./provider-key.ts";
+import { credentialFrom, type ProviderKeyRow, type ProviderKeyStatus } from "./provider-key.ts";
 import type { Vault, VaultOwner } from "./vault.ts";
-
-/** The keys of one org; immutable, replaced on change. */
-export interface OwnKeys {
-  /** The org's pool for a provider; empty without a readable key. */
-  of(providerId: string): readonly ProviderKey[];
-  /** False where one of its keys for the provider, readable or not, forbids the platform's credential. */
-  platformFallback(providerId: string): boolean;
-  /**
-   * The model with the endpoints the org can reach: also those that lack a platform credential, and without those where
-   * neither its own keys nor the platform's may be used. Computed once per model of a catalog snapshot.
-   * @param unreachable the catalog's list for the model.
-   */
-  modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
-}
 
 export interface ProviderKeysOptions {
   readonly accounts: AccountTables;
   readonly vault: Vault;
   /** Called at the start for every key that cannot be decrypted. Calls go on without it. */
-  readonly onUnreadable?: (row: Pick<ProviderKeyRow, "id" | "orgId" | "providerId">) => void;
+  readonly onUnreadable: (row: Pick<ProviderKeyRow, "id" | "orgId" | "providerId">) => void;
 }
 
 export class ProviderKeys {
@@ -46,20 +27,18 @@ export class ProviderKeys {
     accounts.watch({ providerKey: (orgId) => this.#read(orgId, accounts.providerKeysOf(orgId)) });
     for (const [orgId, rows] of Map.groupBy(accounts.allProviderKeys(), (row) => row.orgId)) {
       this.#read(orgId, rows);
-      if (onUnreadable !== undefined) {
-        for (const row of rows) if (this.#unreadable.has(row.id)) onUnreadable(row);
-      }
+      for (const row of rows) if (this.#unreadable.has(row.id)) onUnreadable(row);
     }
   }
 
   /** The keys of an org; undefined where it has none: one look-up. */
-  of(orgId: string): OwnKeys | undefined {
+  of(orgId: string): OrgKeys | undefined {
     return this.#orgs.get(orgId);
   }
 
   /** Encrypts a credential for a row of this owner. */
   seal(credential: Credential, owner: VaultOwner): Uint8Array {
-    return this.#vault.seal(credentialText(credential), owner);
+    return this.#vault.seal(JSON.stringify(credential), owner);
   }
 
   statusOf(row: ProviderKeyRow): ProviderKeyStatus {
@@ -74,16 +53,10 @@ export class ProviderKeys {
     const before = this.#orgs.get(orgId);
     const pools = new Map<string, Pool>();
     // Oldest first, so that a key keeps its position in the pool.
-    for (const row of rows.toReversed()) {
-      let pool = pools.get(row.providerId);
-      if (pool === undefined) {
-        pool = { keys: [], platformFallback: true };
-        pools.set(row.providerId, pool);
-      }
-      if (!row.platformFallback) pool.platformFallback = false;
+    for (const [providerId, own] of Map.groupBy(rows.toReversed(), (row) => row.providerId)) {
       // Rows never change, so the key object is reused: upstream connections and health refer to it.
-      const key = before?.keyOf(row.providerId, row.id) ?? this.#decrypted(row);
-      if (key !== undefined) pool.keys.push(key);
+      const keys = own.flatMap((row) => before?.keyOf(providerId, row.id) ?? this.#decrypted(row) ?? []);
+      pools.set(providerId, { keys, platformFallback: own.every((row) => row.platformFallback) });
     }
     this.#orgs.set(orgId, new OrgKeys(pools));
   }
@@ -100,13 +73,14 @@ export class ProviderKeys {
 }
 
 interface Pool {
-  readonly keys: ProviderKey[];
-  platformFallback: boolean;
+  readonly keys: readonly ProviderKey[];
+  readonly platformFallback: boolean;
 }
 
 const NO_KEYS: readonly ProviderKey[] = Object.freeze([]);
 
-class OrgKeys implements OwnKeys {
+/** The keys of one org; immutable, replaced on change. */
+export class OrgKeys {
   readonly #pools: ReadonlyMap<string, Pool>;
   /** By the catalog's model; entries go with their snapshot. */
   readonly #models = new WeakMap<Model, Model>();
@@ -115,6 +89,7 @@ class OrgKeys implements OwnKeys {
     this.#pools = pools;
   }
 
+  /** The org's pool for a provider; empty without a readable key. */
   of(providerId: string): readonly ProviderKey[] {
     return this.#pools.get(providerId)?.keys ?? NO_KEYS;
   }
@@ -123,10 +98,16 @@ class OrgKeys implements OwnKeys {
     return this.of(providerId).find((key) => key.id === id);
   }
 
+  /** False where one of its keys for the provider, readable or not, forbids the platform's credential. */
   platformFallback(providerId: string): boolean {
     return this.#pools.get(providerId)?.platformFallback ?? true;
   }
 
+  /**
+   * The model with the endpoints the org can reach: also those that lack a platform credential, and without those where
+   * neither its own keys nor the platform's may be used. Computed once per model of a catalog snapshot.
+   * @param unreachable the catalog's list for the model.
+   */
   modelFor(model: Model, unreachable: readonly Endpoint[]): Model {
     let own = this.#models.get(model);
     if (own === undefined) {

@@ -8,7 +8,7 @@ import type { Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
-import type { PlanFeaturesPort } from "../plan.ts";
+import type { AccountPlans } from "../plan-limits.ts";
 import type { AccountTables } from "../tables.ts";
 import { groupRoleHandler, settleGroupRoles } from "./groups/group-role-job.ts";
 import { ScimLog } from "./log.ts";
@@ -22,7 +22,7 @@ export interface DirectoryPorts {
   readonly clock: Clock;
   readonly trail: Trail;
   readonly accounts: AccountTables;
-  readonly planFeatures: PlanFeaturesPort;
+  readonly plans: Pick<AccountPlans, "inForce">;
   readonly quotas: Quotas;
   /** Where identity providers reach the gateway, if that is set. */
   readonly publicUrl: string | undefined;
@@ -54,7 +54,7 @@ export interface Directory {
 }
 
 export function openDirectory(ports: DirectoryPorts): Directory {
-  const { accounts, clock, planFeatures, store, trail, quotas, publicUrl, log } = ports;
+  const { accounts, clock, plans, store, trail, quotas, publicUrl, log } = ports;
   const onFailure = (err: unknown) =>
     log.error({ err }, "the log of a directory could not be written or swept");
   const tables = new ScimTables(store);
@@ -75,7 +75,7 @@ export function openDirectory(ports: DirectoryPorts): Directory {
     log: calls,
     callerOf,
     links: new SignInLinks(tables, accounts),
-    hasSso: (orgId: string) => planFeatures(accounts.org(orgId)?.planId ?? "").sso,
+    hasSso: (orgId: string) => plans.inForce(accounts.org(orgId)?.planId ?? "").features.sso,
     publicUrl,
     handleJobs(jobs, endSessions) {
       jobs.handle(settleGroupRoles, groupRoleHandler({ accounts, tables, clock, trail, endSessions }));

@@ -9,7 +9,7 @@ import type { Trail } from "../../store/events/trail.ts";
 import { limitsChanged, ticketDecided } from "../account-events.ts";
 import { plainText } from "../fields/text-field.ts";
 import { type KeyLimits, type KeyRow, keyWorks, limitsShape } from "../key.ts";
-import { mostOf, type PlanPort } from "../plan.ts";
+import { mostOf, type PlanPort } from "../plan-limits.ts";
 import { assertMayActOn } from "../scopes.ts";
 import type { AccountTables } from "../tables.ts";
 import {

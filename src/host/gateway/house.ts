@@ -1,7 +1,7 @@
 /** The order in which the rooms are opened, each with the ports that it needs, and closed again. */
 import type { Logger } from "pino";
 import { type ExportRoom, openExports } from "../../account/exports/open.ts";
-import type { OwnKeys } from "../../account/provider-keys/provider-keys.ts";
+import type { OrgKeys } from "../../account/provider-keys/provider-keys.ts";
 import { openVault, type Vault } from "../../account/provider-keys/vault.ts";
 import { openWebhooks, type Webhooks } from "../../account/webhooks/open.ts";
 import { type Analytics, openAnalytics } from "../../analytics/analytics.ts";
@@ -235,7 +235,7 @@ const orgPorts = (accounts: People["account"]["accounts"]) => ({
 async function openKeptRoom(
   config: Config,
   { store, clock, cell, log }: Ground,
-  { accounts, planKeptBytes }: People["account"],
+  { accounts, plans }: People["account"],
 ): Promise<Kept> {
   const { limits } = config.settings;
   const onFailure = notForgotten(log);
@@ -246,7 +246,7 @@ async function openKeptRoom(
     onFailure,
     sharing: cell && open?.(cell, onFailure),
     quotaBytes({ orgId, environment }) {
-      const { live, test } = planKeptBytes(accounts.org(orgId)?.planId ?? "");
+      const { live, test } = plans.inForce(accounts.org(orgId)?.planId ?? "").keptBytes;
       return environment === "test" ? (test ?? limits.max_kept_test_bytes) : (live ?? limits.max_kept_bytes);
     },
     retentionDays: (orgId) => accounts.retentionDays(orgId),
@@ -280,7 +280,7 @@ const openReplayRoom = (
   });
 
 /** Models with the endpoints an org can reach, including those by its own provider keys. */
-const modelsOf = (catalog: CatalogSnapshot, own: OwnKeys | undefined): Iterable<Model> =>
+const modelsOf = (catalog: CatalogSnapshot, own: OrgKeys | undefined): Iterable<Model> =>
   own === undefined
     ? catalog.models.values()
     : [...catalog.models.values()].map((model) => own.modelFor(model, catalog.unreachable(model.id)));

@@ -12,7 +12,7 @@ import type { Lock } from "../../../src/account/org-wire.ts";
 import { openOrgsMade } from "../../../src/account/orgs/ownership.ts";
 import { type InvitationMail, openInvitationCounts } from "../../../src/account/people/member-operations.ts";
 import { invitedUser } from "../../../src/account/person.ts";
-import type { PlanLimits } from "../../../src/account/plan.ts";
+import type { PlanLimits } from "../../../src/account/plan-limits.ts";
 import { type Role, scopesOf } from "../../../src/account/roles.ts";
 import { hashSecret, newSecret } from "../../../src/account/secret.ts";
 import { AccountTables } from "../../../src/account/tables.ts";

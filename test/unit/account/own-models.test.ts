@@ -16,6 +16,7 @@ beforeEach(() => {
   ownKeys = new ProviderKeys({
     accounts: rig.accounts,
     vault: openVault(openInstallation({ dataDir: rig.dataDir, masterKey: undefined })),
+    onUnreadable: () => {},
   });
 });
 

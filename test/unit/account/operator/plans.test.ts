@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { operatorPlanOperations } from "../../../../src/account/operator/plan-operations.ts";
 import { newOrg, type OrgRow } from "../../../../src/account/org.ts";
-import type { Plan, PlanList } from "../../../../src/account/plan.ts";
+import type { AccountPlan, AccountPlans } from "../../../../src/account/plan-limits.ts";
 import { cursors } from "../../../../src/base/operation/cursor.ts";
 import type { AnyOperation } from "../../../../src/base/operation/operation.ts";
 import { NO_HEAD } from "../../../support/http-head.fixtures.ts";
@@ -10,7 +10,7 @@ import { accountRig } from "../fixtures.ts";
 
 const rig = accountRig();
 
-const planOf = (id: string, rpm: number, isDefault = false): Plan => ({
+const planOf = (id: string, rpm: number, isDefault = false): AccountPlan => ({
   id,
   rpm,
   tpm: 10_000,
@@ -20,10 +20,11 @@ const planOf = (id: string, rpm: number, isDefault = false): Plan => ({
   autoApprove: 2,
   isDefault,
   features: { sso: false, prioritySupport: false },
+  keptBytes: { live: undefined, test: undefined },
 });
 const FREE = planOf("free", 60, true);
 const PLANS = [FREE, planOf("team", 600), planOf("unlimited", 0)];
-const plans: PlanList = { all: PLANS, inForce: (id) => PLANS.find((plan) => plan.id === id) ?? FREE };
+const plans: AccountPlans = { all: PLANS, inForce: (id) => PLANS.find((plan) => plan.id === id) ?? FREE };
 
 type Wire = Record<string, unknown> & { id: string; slug: string; orgs: number; raised: { rpm: number }[] };
 function operations() {

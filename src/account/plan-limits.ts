@@ -3,13 +3,10 @@
  */
 
 import type { MaybePromise } from "../base/maybe-promise.ts";
+import type { KeyLimits } from "./key.ts";
 
 /** Limits of a plan: defaults and ceilings of a key, and how many keys and projects an org may have. 0: unlimited, see `mostOf`. */
-export interface PlanLimits {
-  /** Requests per minute, tokens per minute, concurrent calls; each for one key. */
-  readonly rpm: number;
-  readonly tpm: number;
-  readonly concurrency: number;
+export interface PlanLimits extends KeyLimits {
   /** Maximum number of working keys. */
   readonly keys: number;
   readonly projects: number;
@@ -29,28 +26,21 @@ export type ProjectSpendPort = (projectId: string) => MaybePromise<{
   readonly monthMicroUsd: number;
 }>;
 
-/** What a plan has beside its limits. */
-export interface PlanFeatures {
-  /** Provisioning by a directory (SCIM). */
-  readonly sso: boolean;
-  readonly prioritySupport: boolean;
-}
-
-/** Never fails: an unknown plan has the features of the default plan. */
-export type PlanFeaturesPort = (planId: string) => PlanFeatures;
-
 /** A plan of the settings. */
-export interface Plan extends PlanLimits {
+export interface AccountPlan extends PlanLimits {
   readonly id: string;
-  readonly features: PlanFeatures;
+  /** `sso`: provisioning by a directory (SCIM). */
+  readonly features: { readonly sso: boolean; readonly prioritySupport: boolean };
+  /** Bytes that an org may keep of its live and its test calls; undefined where the plan says nothing of them. */
+  readonly keptBytes: { readonly live: number | undefined; readonly test: number | undefined };
   /** New orgs have it, and those whose plan was removed from the settings. */
   readonly isDefault: boolean;
 }
 
-/** All plans, for operators. */
-export interface PlanList {
+/** All plans. */
+export interface AccountPlans {
   /** In the order of the settings. */
-  readonly all: readonly Plan[];
+  readonly all: readonly AccountPlan[];
   /** Never fails: for an unknown plan, the default plan. */
-  inForce(planId: string): Plan;
+  inForce(planId: string): AccountPlan;
 }
