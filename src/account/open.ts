@@ -85,7 +85,7 @@ export async function openAccount(ports: AccountPorts): Promise<Account> {
   const onFailure = (err: unknown) =>
     log.error({ err }, "what is old could not be forgotten; it is tried again");
   const isOperator = operatorsOf(ports.operators);
-  const invitationCounts = openInvitationCounts(store, clock, onFailure);
+  const invitationCounts = openInvitationCounts({ store, clock, onFailure });
   const firstOwner = new FirstOwner({
     accounts,
     clock,
@@ -95,7 +95,7 @@ export async function openAccount(ports: AccountPorts): Promise<Account> {
     isOperator,
     shared: ports.isCell ? installation.secret("first-owner") : undefined,
   });
-  const orgsMade = openOrgsMade(store, clock, onFailure);
+  const orgsMade = openOrgsMade({ store, clock, onFailure });
   return {
     plan,
     plans,

@@ -1,13 +1,17 @@
 /** Exports of an org's data: the row, its wire shape, the table. Methods that write must be called in an act. */
 
 import { z } from "zod";
-import { type Clock, isoTime } from "../../base/clock.ts";
+import { isoTime } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import * as field from "../../base/operation/fields.ts";
 import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
-import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
+import {
+  type ExpiringTable,
+  type ExpiryPorts,
+  openExpiringTable,
+} from "../../store/tables/expiring-table.ts";
 
 const EXPORT_STATUSES = ["pending", "ready", "failed", "expired"] as const;
 
@@ -47,11 +51,7 @@ export class Exports {
   /** [org id, export id]; ids sort by time. */
   readonly #rows: ExpiringTable<ExportRow>;
 
-  constructor(options: {
-    readonly store: Store;
-    readonly clock: Clock;
-    readonly onFailure: (error: unknown) => void;
-  }) {
+  constructor(options: ExpiryPorts) {
     this.#store = options.store;
     this.#rows = openExpiringTable({
       ...options,

@@ -3,32 +3,25 @@
  * (OpenID Connect Back-Channel Logout 1.0, section 2.6).
  */
 
-import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { FullAnswer } from "../../base/operation/answer.ts";
 import type { Hook } from "../../base/operation/hook.ts";
 import { HOUR_MS } from "../../base/time.ts";
-import type { Store } from "../../store/store.ts";
-import { openExpiringTable } from "../../store/tables/expiring-table.ts";
+import { type ExpiryPorts, openExpiringTable } from "../../store/tables/expiring-table.ts";
 import type { AccountTables } from "../tables.ts";
 import type { RelyingParty } from "./relying-party.ts";
 import type { Sessions } from "./sessions.ts";
 
-export interface LogoutNoticeDeps {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface LogoutNoticeDeps extends ExpiryPorts {
   readonly accounts: AccountTables;
   readonly sessions: Sessions;
   readonly provider: RelyingParty;
-  readonly onFailure: (error: unknown) => void;
 }
 
-export function logoutNotices({ store, clock, accounts, sessions, provider, onFailure }: LogoutNoticeDeps) {
+export function logoutNotices({ accounts, sessions, provider, ...ports }: LogoutNoticeDeps) {
   /** [issuer, jti]. */
   const taken = openExpiringTable<true>({
-    store,
-    clock,
-    onFailure,
+    ...ports,
     rows: "identity.logout_notices",
     periods: "identity.logout_notice_hours",
     periodMs: HOUR_MS,

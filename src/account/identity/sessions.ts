@@ -6,7 +6,11 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { Store, Table } from "../../store/store.ts";
-import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
+import {
+  type ExpiringTable,
+  type ExpiryPorts,
+  openExpiringTable,
+} from "../../store/tables/expiring-table.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
 import type { SessionRow } from "./session.ts";
 
@@ -20,12 +24,9 @@ export interface LiveSession {
   readonly hash: string;
 }
 
-export interface SessionsOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface SessionsOptions extends ExpiryPorts {
   /** 32 bytes. */
   readonly csrfSecret: Uint8Array;
-  readonly onFailure: (error: unknown) => void;
 }
 
 export class Sessions {
@@ -39,16 +40,14 @@ export class Sessions {
   /** [issuer, the provider's session, session id] → hash. */
   readonly #bySid: Table<string>;
 
-  constructor({ store, clock, csrfSecret, onFailure }: SessionsOptions) {
-    this.#store = store;
-    this.#clock = clock;
+  constructor({ csrfSecret, ...ports }: SessionsOptions) {
+    this.#store = ports.store;
+    this.#clock = ports.clock;
     this.#csrfSecret = csrfSecret;
-    this.#byUser = store.table("identity.sessions_of_users");
-    this.#bySid = store.table("identity.sessions_by_sid");
+    this.#byUser = ports.store.table("identity.sessions_of_users");
+    this.#bySid = ports.store.table("identity.sessions_by_sid");
     this.#rows = openExpiringTable({
-      store,
-      clock,
-      onFailure,
+      ...ports,
       rows: "identity.sessions",
       periods: "identity.session_days",
       onRemove: (_, row) => this.#unlist(row),
@@ -85,11 +84,9 @@ export class Sessions {
     this.#unlist(row);
   }
 
-  /** In an act. @returns how many ended */
-  endAllOf(userId: string): number {
-    const sessions = this.of(userId);
-    for (const session of sessions) this.end(session);
-    return sessions.length;
+  /** In an act. */
+  endAllOf(userId: string): void {
+    for (const session of this.of(userId)) this.end(session);
   }
 
   /** In an act: nothing of the person's sessions stays, those that ended included. */
@@ -101,10 +98,8 @@ export class Sessions {
   }
 
   /** In an act: what a provider's own session opened here. */
-  endBySid(iss: string, sid: string): number {
-    const sessions = this.#listed(this.#bySid, [iss, sid]);
-    for (const session of sessions) this.end(session);
-    return sessions.length;
+  endBySid(iss: string, sid: string): void {
+    for (const session of this.#listed(this.#bySid, [iss, sid])) this.end(session);
   }
 
   setActiveOrg({ hash }: LiveSession, activeOrgId: string): Promise<void> {

@@ -5,10 +5,9 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Clock } from "../../base/clock.ts";
 import type { QuotaName, Quotas } from "../../base/quota.ts";
-import type { Store } from "../../store/store.ts";
 import { DayCounts } from "../../store/tables/day-counts.ts";
+import type { ExpiryPorts } from "../../store/tables/expiring-table.ts";
 import { emailNormalForm } from "../fields/email.ts";
 
 export interface AskedMail {
@@ -23,12 +22,7 @@ export class AskedMails {
   /** [kind, whose, day]. Addresses by a digest: they may be strangers'. */
   readonly #counts: DayCounts;
 
-  constructor(options: {
-    readonly store: Store;
-    readonly clock: Clock;
-    readonly quotas: Quotas;
-    readonly onFailure: (error: unknown) => void;
-  }) {
+  constructor(options: ExpiryPorts & { readonly quotas: Quotas }) {
     this.#quotas = options.quotas;
     this.#counts = new DayCounts({ ...options, rows: "mail.asked", periods: "mail.asked_days" });
   }

@@ -3,11 +3,10 @@
  * invitation), is counted against the same bound, in the act that makes them one.
  */
 
-import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { Quotas } from "../../base/quota.ts";
-import type { Store } from "../../store/store.ts";
 import { DayCounts } from "../../store/tables/day-counts.ts";
+import type { ExpiryPorts } from "../../store/tables/expiring-table.ts";
 import type { People } from "../people.ts";
 
 /** Closed orgs count until they are erased: their owner can still hand them over. */
@@ -22,8 +21,8 @@ export function assertMayOwn(people: People, userId: string, most: number): void
 }
 
 /** [user id, day] → orgs that the person made, whatever became of them. */
-export const openOrgsMade = (store: Store, clock: Clock, onFailure: (error: unknown) => void) =>
-  new DayCounts({ store, clock, onFailure, rows: "account.orgs_made", periods: "account.orgs_made_days" });
+export const openOrgsMade = (ports: ExpiryPorts) =>
+  new DayCounts({ ...ports, rows: "account.orgs_made", periods: "account.orgs_made_days" });
 
 /** In the act that makes an org. @throws WeirError 403 `plan_limit` */
 export function countOrgMade(

@@ -11,8 +11,8 @@ import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listed, listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
-import type { Store } from "../../store/store.ts";
 import { DayCounts } from "../../store/tables/day-counts.ts";
+import type { ExpiryPorts } from "../../store/tables/expiring-table.ts";
 import { memberAdded, memberRemoved } from "../account-events.ts";
 import { emailField, sameEmail } from "../fields/email.ts";
 import { revokedKey } from "../key.ts";
@@ -58,11 +58,9 @@ const memberPath = orgPath.extend({ user: memberId });
 const role = z.enum(ROLES).describe("What the person may do in the org.");
 
 /** [org id, day] → invitations of that day. */
-export const openInvitationCounts = (store: Store, clock: Clock, onFailure: (error: unknown) => void) =>
+export const openInvitationCounts = (ports: ExpiryPorts) =>
   new DayCounts({
-    store,
-    clock,
-    onFailure,
+    ...ports,
     rows: "account.invitation_counts",
     periods: "account.invitation_count_days",
   });

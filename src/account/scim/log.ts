@@ -3,13 +3,16 @@
  * for whoever sets up or mends the provisioning.
  */
 
-import { type Clock, localDay } from "../../base/clock.ts";
+import { localDay } from "../../base/clock.ts";
 import type { WeirError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Caller } from "../../base/operation/operation.ts";
-import { type Quotas, USUAL_QUOTAS } from "../../base/quota.ts";
-import type { Store } from "../../store/store.ts";
-import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
+import type { Quotas } from "../../base/quota.ts";
+import {
+  type ExpiringTable,
+  type ExpiryPorts,
+  openExpiringTable,
+} from "../../store/tables/expiring-table.ts";
 import type { ScimTokens } from "./token.ts";
 
 export const LOG_DAYS = 30;
@@ -32,12 +35,13 @@ export interface LogRow {
 
 export type LogEntry = Pick<LogRow, "method" | "path" | "status" | "userName" | "error">;
 
+interface ScimLogOptions extends ExpiryPorts {
+  readonly tokens: ScimTokens;
+  readonly quotas: Quotas;
+}
+
 export class ScimLog {
-  readonly #store: Store;
-  readonly #clock: Clock;
-  readonly #tokens: ScimTokens;
-  readonly #onFailure: (error: unknown) => void;
-  readonly #quotas: Quotas;
+  readonly #options: ScimLogOptions;
   /** [org id, day] → rows of that day. */
   readonly #counts: ExpiringTable<number>;
   /** [org id, row id]; ids sort by time. */
@@ -45,31 +49,16 @@ export class ScimLog {
   /** Calls that reached their operation, which writes their row. */
   readonly #begun = new WeakSet<Caller>();
 
-  constructor(options: {
-    readonly store: Store;
-    readonly clock: Clock;
-    readonly tokens: ScimTokens;
-    readonly quotas?: Quotas;
-    readonly onFailure: (error: unknown) => void;
-  }) {
-    const { store, clock, tokens, quotas = USUAL_QUOTAS, onFailure } = options;
-    this.#quotas = quotas;
-    this.#store = store;
-    this.#clock = clock;
-    this.#tokens = tokens;
-    this.#onFailure = onFailure;
+  constructor(options: ScimLogOptions) {
+    this.#options = options;
     this.#rows = openExpiringTable({
-      store,
-      clock,
-      onFailure,
+      ...options,
       rows: "scim.log",
       periods: "scim.log_days",
       keepPeriods: LOG_DAYS,
     });
     this.#counts = openExpiringTable({
-      store,
-      clock,
-      onFailure,
+      ...options,
       rows: "scim.log_counts",
       periods: "scim.log_count_days",
     });
@@ -82,23 +71,24 @@ export class ScimLog {
 
   /** Resolves once the row is stored; beyond the quota of a day there is none. */
   add({ orgId, actor }: Caller, { path, ...entry }: LogEntry): Promise<void> {
-    return this.#store.act(() => {
-      const createdAtMs = this.#clock.now();
+    const { store, clock, quotas, tokens } = this.#options;
+    return store.act(() => {
+      const createdAtMs = clock.now();
       const day = [orgId, localDay(createdAtMs, "UTC")];
       const logged = this.#counts.get(day) ?? 0;
-      if (logged >= this.#quotas.directory_log_per_day) return;
+      if (logged >= quotas.directory_log_per_day) return;
       this.#counts.put(day, logged + 1, createdAtMs);
       const id = newId("scl", createdAtMs);
       const row = { id, orgId, createdAtMs, actor: actor.id, path: path.slice(0, MAX_PATH), ...entry };
       this.#rows.put([orgId, id], row, createdAtMs);
-      this.#tokens.noteUse(orgId);
+      tokens.noteUse(orgId);
     });
   }
 
   /** A call was refused; adds its row unless the operation did: a body that is no JSON never reaches it. */
   noteRefused(caller: Caller, method: string, path: string, { status, message }: WeirError): void {
     if (this.#begun.has(caller)) return;
-    this.add(caller, { method, path, status, userName: "", error: message }).catch(this.#onFailure);
+    this.add(caller, { method, path, status, userName: "", error: message }).catch(this.#options.onFailure);
   }
 
   /** Newest first, strictly older than `before`. Read lazily. */

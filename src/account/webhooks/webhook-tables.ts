@@ -3,9 +3,11 @@
  * own, so that what a dead endpoint piles up is found without reading the rest, and a delivery costs few rows.
  */
 
-import type { Clock } from "../../base/clock.ts";
-import type { Store } from "../../store/store.ts";
-import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiring-table.ts";
+import {
+  type ExpiringTable,
+  type ExpiryPorts,
+  openExpiringTable,
+} from "../../store/tables/expiring-table.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
 import { StoreTables } from "../../store/tables/store-tables.ts";
 import type { DeliveryRow } from "./delivery.ts";
@@ -25,13 +27,6 @@ export interface EndpointState {
 
 const FRESH: EndpointState = { waiting: 0, failingSinceMs: 0, failedAtMs: 0 };
 
-export interface WebhookTablesOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  /** Told when old deliveries could not be removed. */
-  readonly onFailure: (error: unknown) => void;
-}
-
 export class WebhookTables extends StoreTables {
   /** [org id, endpoint id]. */
   readonly #endpoints = this.store.table<EndpointRow>("webhooks.endpoints");
@@ -42,12 +37,10 @@ export class WebhookTables extends StoreTables {
   /** [endpoint id]. */
   readonly #states = this.store.table<EndpointState>("webhooks.states");
 
-  constructor({ store, clock, onFailure }: WebhookTablesOptions) {
-    super(store);
+  constructor(ports: ExpiryPorts) {
+    super(ports.store);
     this.#log = openExpiringTable({
-      store,
-      clock,
-      onFailure,
+      ...ports,
       rows: "webhooks.deliveries",
       periods: "webhooks.delivery_days",
       keepPeriods: KEPT_DAYS,

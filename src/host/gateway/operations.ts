@@ -158,7 +158,7 @@ const scimOf = ({ ground, people: { account, directory, identity } }: House) =>
     ...ground,
     ...account,
     ...directory,
-    endSessions: (personId) => void identity.sessions.endAllOf(personId),
+    endSessions: (personId) => identity.sessions.endAllOf(personId),
   });
 
 const documentsOf = (

@@ -52,6 +52,6 @@ export async function openPeople(config: Config, ground: Ground, book: Book): Pr
     trustsEmail: settings.oidc.trust_email,
     maxOrgsOfPerson: settings.max_orgs_per_person,
   });
-  directory.handleJobs(ground.jobs, (personId) => void identity.sessions.endAllOf(personId));
+  directory.handleJobs(ground.jobs, (personId) => identity.sessions.endAllOf(personId));
   return { account, mail, directory, identity, isOperatorKey };
 }

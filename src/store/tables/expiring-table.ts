@@ -12,9 +12,15 @@ const SWEEP_MS = 10 * 60_000;
 /** Removed at once: one commit stays small. */
 const SWEEP_ROWS = 1000;
 
-export interface ExpiringTableOptions<V> {
+/** What whoever opens such a table gives it. */
+export interface ExpiryPorts {
   readonly store: Store;
   readonly clock: Clock;
+  /** Told of a sweep that failed; the next one tries again. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface ExpiringTableOptions<V> extends ExpiryPorts {
   /** Names of the two tables. */
   readonly rows: string;
   readonly periods: string;
@@ -24,8 +30,6 @@ export interface ExpiringTableOptions<V> {
   readonly keepPeriods?: number;
   /** In the act that removes a row: what goes with it. */
   readonly onRemove?: (key: readonly string[], row: V) => void;
-  /** Told of a sweep that failed; the next one tries again. */
-  readonly onFailure: (error: unknown) => void;
 }
 
 export interface ExpiringTable<V> {

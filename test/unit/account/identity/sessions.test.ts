@@ -101,7 +101,7 @@ describe("a session", () => {
       await rig.signIn(claimsOf("ada")),
       await rig.signIn(claimsOf("adam")),
     ];
-    expect(await rig.accounts.act(() => rig.sessions.endAllOf(one.user.id))).toBe(2);
+    await rig.accounts.act(() => rig.sessions.endAllOf(one.user.id));
     expect([one, two, other].map(({ token }) => rig.sessions.find(token) !== undefined)).toEqual([
       false,
       false,

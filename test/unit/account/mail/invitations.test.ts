@@ -15,7 +15,7 @@ let owner: UserRow;
 let invitationCounts: DayCounts;
 beforeEach(async () => {
   owner = await rig.member("owner@acme.example", "owner");
-  invitationCounts = openInvitationCounts(rig.store, rig.clock, () => {});
+  invitationCounts = openInvitationCounts({ store: rig.store, clock: rig.clock, onFailure: () => {} });
 });
 afterEach(() => invitationCounts.close());
 

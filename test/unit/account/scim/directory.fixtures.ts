@@ -15,6 +15,7 @@ import { AccountTables } from "../../../../src/account/tables.ts";
 import { FullAnswer } from "../../../../src/base/operation/answer.ts";
 import { cursors } from "../../../../src/base/operation/cursor.ts";
 import type { AnyOperation, Caller } from "../../../../src/base/operation/operation.ts";
+import { USUAL_QUOTAS } from "../../../../src/base/quota.ts";
 import { openStore } from "../../../../src/store/store.ts";
 import { ManualClock } from "../../../support/credits/fixtures.ts";
 import { NO_HEAD } from "../../../support/http-head.fixtures.ts";
@@ -40,7 +41,7 @@ export async function directoryRig() {
   const trail = trailOn(store, clock);
   const tables = new ScimTables(store);
   const tokens = new ScimTokens({ store, clock });
-  const log = new ScimLog({ store, clock, tokens, onFailure: failing });
+  const log = new ScimLog({ store, clock, tokens, quotas: USUAL_QUOTAS, onFailure: failing });
   const ended: string[] = [];
   const deps = {
     accounts,
