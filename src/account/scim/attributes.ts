@@ -17,28 +17,22 @@ export interface Projection {
   readonly hidden: Named;
 }
 
-/**
- * Reads both parameters; names that are not known select nothing.
- * @param attributes names separated by commas; undefined if the parameter is absent
- * @throws ScimError `invalidValue` for a malformed name, or for too many
- */
-export function readProjection(
-  schema: ResourceSchema,
-  attributes: string | undefined,
-  excludedAttributes: string | undefined,
-): Projection {
-  const isNamed = attributes !== undefined && attributes.trim() !== "";
-  return {
-    shown: isNamed ? readNames(schema, attributes) : undefined,
-    hidden: readNames(schema, excludedAttributes ?? ""),
-  };
-}
-
+/** Names separated by commas; undefined if the parameter is absent. */
 export type ProjectionQuery = Partial<Record<"attributes" | "excludedAttributes", string | undefined>>;
 
-/** {@link readProjection} of a query. */
-export const projectionOf = (schema: ResourceSchema, query: ProjectionQuery): Projection =>
-  readProjection(schema, query.attributes, query.excludedAttributes);
+/**
+ * Reads both parameters; names that are not known select nothing.
+ * @throws ScimError `invalidValue` for a malformed name, or for too many
+ */
+export function projectionOf(
+  schema: ResourceSchema,
+  { attributes = "", excludedAttributes = "" }: ProjectionQuery,
+): Projection {
+  return {
+    shown: attributes.trim() === "" ? undefined : readNames(schema, attributes),
+    hidden: readNames(schema, excludedAttributes),
+  };
+}
 
 function readNames(schema: ResourceSchema, text: string): Named {
   const names = text.length > MAX_CHARS ? undefined : text.split(",").map((name) => name.trim());

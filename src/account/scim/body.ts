@@ -46,10 +46,7 @@ export type GroupBody = z.output<typeof groupBodySchema>;
 export const readUserBody = (raw: unknown): UserBody =>
   userBodySchema.parse(atOnce(readingResource(USER, raw, new Steps())));
 
-/** @throws ScimError as {@link readUserBody} */
-export const readGroupBody = (raw: unknown): GroupBody => atOnce(readingGroup(raw, new Steps()));
-
-/** {@link readGroupBody} in slices: a group has many members. */
+/** In slices: a group has many members. @throws ScimError as {@link readUserBody} */
 export function* readingGroup(raw: unknown, steps: Steps): Sliced<GroupBody> {
   const read = yield* readingResource(GROUP, raw, steps);
   return groupBodySchema.parse(read);

@@ -3,9 +3,6 @@
  * RFC 9110 compares If-Match strongly, but SCIM's tags are weak and its clients send them in If-Match.
  */
 
-/** @param version of the resource: digits, letters, `.`, `_` and `-` */
-export const weakEtag = (version: string | number): string => `W/"${version}"`;
-
 /** Anything longer is no list that this service sent tags for. */
 const MAX_CHARS = 8192;
 
@@ -27,21 +24,15 @@ function readTags(header: string): ReadonlySet<string> | "*" | undefined {
 
 const opaque = (etag: string): string => etag.replace(/^W\//, "").slice(1, -1);
 
-/**
- * Whether `If-Match` allows the act.
- * @param header undefined if absent, which allows it
- * @param etag of the resource as it is; undefined if it does not exist
- */
-export function ifMatch(header: string | undefined, etag: string | undefined): boolean {
+/** Whether `If-Match` allows the act. @param header undefined if absent, which allows it @param etag of the resource as it is */
+export function ifMatch(header: string | undefined, etag: string): boolean {
   if (header === undefined) return true;
   const tags = readTags(header);
-  if (etag === undefined || tags === undefined) return false;
-  return tags === "*" || tags.has(opaque(etag));
+  return tags === "*" || tags?.has(opaque(etag)) === true;
 }
 
 /** Whether `If-None-Match` allows the act; if not, GET answers 304 and others 412. Parameters as of {@link ifMatch}. */
-export function ifNoneMatch(header: string | undefined, etag: string | undefined): boolean {
+export function ifNoneMatch(header: string | undefined, etag: string): boolean {
   const tags = header === undefined ? undefined : readTags(header);
-  if (etag === undefined || tags === undefined) return true;
-  return tags !== "*" && !tags.has(opaque(etag));
+  return tags === undefined || (tags !== "*" && !tags.has(opaque(etag)));
 }

@@ -55,11 +55,6 @@ export function listBody<T>(totalResults: number, startIndex: number, resources:
   };
 }
 
-/** The page of a list that is in memory. */
-export function pageOf<T>(all: readonly T[], { startIndex, count }: Paging): ListBody<T> {
-  return listBody(all.length, startIndex, all.slice(startIndex - 1, startIndex - 1 + count));
-}
-
 const COMMA = Buffer.from(",");
 
 /** {@link listBody} as JSON. @param resources as JSON in UTF-8 */

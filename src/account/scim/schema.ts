@@ -5,9 +5,6 @@
  */
 import { attribute, complex, resourceSchema } from "./attribute.ts";
 
-export const USER_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:User";
-export const GROUP_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:Group";
-
 /** Members of one group. */
 export const MAX_MEMBERS = 10_000;
 
@@ -94,7 +91,7 @@ const groups = complex(
 
 export const USER = resourceSchema(
   {
-    id: USER_SCHEMA,
+    id: "urn:ietf:params:scim:schemas:core:2.0:User",
     name: "User",
     description: "A person in the directory of the organisation.",
     endpoint: "/Users",
@@ -134,7 +131,7 @@ const members = complex(
 
 export const GROUP = resourceSchema(
   {
-    id: GROUP_SCHEMA,
+    id: "urn:ietf:params:scim:schemas:core:2.0:Group",
     name: "Group",
     description: "A group of people in the directory of the organisation.",
     endpoint: "/Groups",

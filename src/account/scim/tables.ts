@@ -110,15 +110,13 @@ export class ScimTables extends StoreTables {
   }
 
   groupsByName(orgId: string, displayName: string): ScimGroupRow[] {
-    return rowsOf(lastParts(this.#groupByName, [orgId, foldCase(displayName)], MOST_ALIKE), (id) =>
-      this.group(orgId, id),
-    );
+    const groupIds = lastParts(this.#groupByName, [orgId, foldCase(displayName)], MOST_ALIKE);
+    return this.groupsOf({ orgId, groupIds });
   }
 
   groupsByExternalId(orgId: string, externalId: string): ScimGroupRow[] {
-    return rowsOf(lastParts(this.#groupByExternalId, [orgId, externalId], MOST_ALIKE), (id) =>
-      this.group(orgId, id),
-    );
+    const groupIds = lastParts(this.#groupByExternalId, [orgId, externalId], MOST_ALIKE);
+    return this.groupsOf({ orgId, groupIds });
   }
 
   /** In the order in which they were made, strictly after `after`. Read lazily. */
@@ -160,7 +158,7 @@ export class ScimTables extends StoreTables {
     return lastParts(this.#members, [orgId, groupId], most, after);
   }
 
-  groupsOf({ orgId, groupIds }: ScimUserRow): ScimGroupRow[] {
+  groupsOf({ orgId, groupIds }: Pick<ScimUserRow, "orgId" | "groupIds">): ScimGroupRow[] {
     return rowsOf(groupIds, (id) => this.group(orgId, id));
   }
 

@@ -2,22 +2,18 @@
  * Whether a resource matches a filter. The work is counted, so that one filter over many resources stays bounded.
  */
 import { type Attribute, foldCase } from "../attribute.ts";
-import { atOnce, type Sliced } from "../slices.ts";
-import { Steps } from "../steps.ts";
+import type { Sliced } from "../slices.ts";
+import type { Steps } from "../steps.ts";
 import { type AttributePath, comparedAttribute } from "./attribute-path.ts";
 import { readInstant } from "./date-time.ts";
 import type { Comparison, Filter, Literal } from "./filter.ts";
 
 /**
+ * In slices: a group has many members.
  * @param resource names of attributes as in the schema; or one value of a multi-valued attribute
  * @param steps give the same for all resources of a list request
  * @throws ScimError `tooMany` if the comparisons exceed the steps
  */
-export function matches(filter: Filter, resource: object, steps = new Steps()): boolean {
-  return atOnce(matching(filter, resource, steps));
-}
-
-/** The same in slices: a group has many members. */
 export function* matching(filter: Filter, resource: object, steps: Steps): Sliced<boolean> {
   // Each part of the filter takes a step for each resource and value, also if it looks at nothing.
   steps.take(1);
@@ -166,28 +162,23 @@ const INDEXED = ["userName", "externalId", "id", "displayName"] as const;
 export interface RequiredEquality {
   readonly attribute: (typeof INDEXED)[number];
   readonly value: string;
-  /** The value as an index has it: in one case unless the attribute is caseExact. */
-  readonly key: string;
-  /** The equality is the whole filter. Otherwise what the index finds must also be tried with {@link matches}. */
-  readonly isWhole: boolean;
 }
 
 /**
  * The `userName eq "…"` (or externalId, id, displayName) that everything that matches meets: the whole filter or one part of
- * its `and`. With it the store reads an index instead of every resource. Undefined if there is none.
+ * its `and`. With it the store reads an index instead of every resource; what the index finds must also be tried with
+ * {@link matching}. Undefined if there is none.
  */
 export function requiredEquality(filter: Filter): RequiredEquality | undefined {
   if (filter.op === "and") {
     for (const part of filter.filters) {
       const found = requiredEquality(part);
-      if (found !== undefined) return { ...found, isWhole: false };
+      if (found !== undefined) return found;
     }
     return undefined;
   }
   if (filter.op !== "eq" || typeof filter.value !== "string") return undefined;
   const attribute = INDEXED.find((name) => name === filter.path.text);
   if (attribute === undefined || filter.path.attribute === undefined) return undefined;
-  const { value } = filter;
-  const key = filter.path.attribute.caseExact ? value : foldCase(value);
-  return { attribute, value, key, isWhole: true };
+  return { attribute, value: filter.value };
 }

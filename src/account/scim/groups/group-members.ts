@@ -4,6 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { Caller } from "../../../base/operation/operation.ts";
+import { sliced } from "../../../base/sliced.ts";
 import { scimFail, scimStatus } from "../error.ts";
 import { type MembershipDeps, settleRole } from "../membership.ts";
 import type { ScimGroupRow, ScimUserRow } from "../rows.ts";
@@ -25,11 +26,12 @@ export async function* memberSlices(
   { tables }: MembershipDeps,
   orgId: string,
   groupId: string,
+  most = INDEX_SLICE,
 ): AsyncGenerator<readonly string[]> {
   for (let last: string | undefined; ; ) {
-    const slice = tables.membersAfter(orgId, groupId, INDEX_SLICE, last);
+    const slice = tables.membersAfter(orgId, groupId, most, last);
     if (slice.length > 0) yield slice;
-    if (slice.length < INDEX_SLICE) return;
+    if (slice.length < most) return;
     last = slice.at(-1);
     await setImmediate();
   }
@@ -77,9 +79,8 @@ export async function changeMembers(
   { add, remove }: MemberChange,
 ): Promise<void> {
   const moves = [...remove.map((id) => [id, false] as const), ...add.map((id) => [id, true] as const)];
-  for (let from = 0; from < moves.length; from += MEMBERS_AT_ONCE) {
-    await deps.accounts.act(() => moveSome(deps, caller, group, moves.slice(from, from + MEMBERS_AT_ONCE)));
-  }
+  for (const some of sliced(moves, MEMBERS_AT_ONCE))
+    await deps.accounts.act(() => moveSome(deps, caller, group, some));
 }
 
 function moveSome(

@@ -173,7 +173,7 @@ async function createGroup(deps: GroupOperationDeps, call: ScimCall, query: Proj
   return await groupAnswer(deps, call, row, { projection, headers });
 }
 
-/** @throws ScimError as `readGroupBody` */
+/** @throws ScimError as `readUserBody` */
 async function groupBodyOf(raw: unknown): Promise<GroupBody> {
   const steps = new Steps();
   return await inSlices(readingGroup(raw, steps), steps, new Pace());

@@ -2,12 +2,12 @@
  * The job that gives the members of a group their roles after its name changed. It is put in the act that changes the name, so
  * that it ends although the process dies.
  */
-import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { newId } from "../../../base/ids.ts";
 import { systemCaller } from "../../../base/operation/keyless.ts";
 import { type JobHandler, jobKind } from "../../../store/jobs/job.ts";
 import { type MembershipDeps, settleRole } from "../membership.ts";
+import { memberSlices } from "./group-members.ts";
 
 const MEMBERS_AT_ONCE = 32;
 
@@ -28,18 +28,15 @@ export function groupRoleHandler(deps: MembershipDeps): JobHandler<z.output<type
   return {
     async run({ orgId, groupId }) {
       const caller = systemCaller("", orgId, newId("job", clock.now()));
-      for (let last: string | undefined; ; ) {
-        const ids = tables.membersAfter(orgId, groupId, MEMBERS_AT_ONCE, last);
+      for await (const ids of memberSlices(deps, orgId, groupId, MEMBERS_AT_ONCE)) {
         await accounts.act(() => {
           for (const id of ids) {
             const user = tables.user(orgId, id);
             if (user !== undefined) settleRole(deps, caller, user);
           }
         });
-        if (ids.length < MEMBERS_AT_ONCE) return undefined;
-        last = ids.at(-1);
-        await setImmediate();
       }
+      return undefined;
     },
   };
 }

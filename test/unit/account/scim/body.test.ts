@@ -1,8 +1,8 @@
 /** Bodies of POST and PUT, as identity providers send them. */
 import { describe, expect, test } from "vitest";
-import { readGroupBody, readUserBody } from "../../../../src/account/scim/body.ts";
+import { readUserBody } from "../../../../src/account/scim/body.ts";
 import { GROUP, MAX_MEMBERS, USER } from "../../../../src/account/scim/schema.ts";
-import { BARBARA, ENTERPRISE, refusal } from "./fixtures.ts";
+import { BARBARA, ENTERPRISE, readGroupBody, refusal } from "./fixtures.ts";
 
 test("Entra ID creates a user", () => {
   const body = {

@@ -1,8 +1,13 @@
 /** Resources and schemas for the tests of SCIM, and what a refusal says. */
 import { attribute, complex, resourceSchema } from "../../../../src/account/scim/attribute.ts";
+import { type GroupBody, readingGroup } from "../../../../src/account/scim/body.ts";
 import { ScimError } from "../../../../src/account/scim/error.ts";
+import type { Filter } from "../../../../src/account/scim/filter/filter.ts";
+import { matching } from "../../../../src/account/scim/filter/match.ts";
 import type { PatchOperation } from "../../../../src/account/scim/patch/patch-body.ts";
 import { COMMON_ATTRIBUTES, USER } from "../../../../src/account/scim/schema.ts";
+import { atOnce } from "../../../../src/account/scim/slices.ts";
+import { Steps } from "../../../../src/account/scim/steps.ts";
 
 /** With the attributes of the RFC's examples that the service does not keep. */
 export const RFC_USER = resourceSchema(
@@ -77,6 +82,13 @@ export const op = (
   ...(path !== undefined && { path }),
   ...(value !== undefined && { value }),
 });
+
+/** Whether a resource matches, found without a pause. */
+export const matches = (filter: Filter, resource: object, steps = new Steps()): boolean =>
+  atOnce(matching(filter, resource, steps));
+
+/** A group as POST and PUT send it, read without a pause. */
+export const readGroupBody = (raw: unknown): GroupBody => atOnce(readingGroup(raw, new Steps()));
 
 /** Status and keyword of the ScimError that the act throws; other errors pass. */
 export function refusal(act: () => unknown): string {

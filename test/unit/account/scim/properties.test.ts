@@ -3,13 +3,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Attribute } from "../../../../src/account/scim/attribute.ts";
 import { type Filter, parseFilter, printFilter } from "../../../../src/account/scim/filter/filter.ts";
-import { matches } from "../../../../src/account/scim/filter/match.ts";
 import { applyPatch } from "../../../../src/account/scim/patch/patch.ts";
 import type { PatchOperation } from "../../../../src/account/scim/patch/patch-body.ts";
 import { USER } from "../../../../src/account/scim/schema.ts";
 import { Steps } from "../../../../src/account/scim/steps.ts";
 import { rounds } from "../../../support/effort.ts";
-import { BARBARA, deepFreeze, refusal } from "./fixtures.ts";
+import { BARBARA, deepFreeze, matches, refusal } from "./fixtures.ts";
 
 const known = (name: string): Attribute => USER.byName.get(name.toLowerCase()) as Attribute;
 const part = (name: string): Attribute =>

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { project } from "../../../../src/account/scim/attributes.ts";
-import { readGroupBody, readingGroup } from "../../../../src/account/scim/body.ts";
+import { readingGroup } from "../../../../src/account/scim/body.ts";
 import { type Listed, list } from "../../../../src/account/scim/filtered-list.ts";
 import { applyPatch, patching } from "../../../../src/account/scim/patch/patch.ts";
 import { GROUP, MAX_MEMBERS, USER } from "../../../../src/account/scim/schema.ts";
@@ -10,7 +10,7 @@ import { inSlices, Pace, STEPS_AT_ONCE } from "../../../../src/account/scim/slic
 import { Steps } from "../../../../src/account/scim/steps.ts";
 import type { FullAnswer } from "../../../../src/base/operation/answer.ts";
 import { directoryRig, type Resource, type Rig } from "./directory.fixtures.ts";
-import { group, op } from "./fixtures.ts";
+import { group, op, readGroupBody } from "./fixtures.ts";
 
 /** What the act came to, and the most that the count rose by in one turn. */
 async function perTurn<T>(count: () => number, act: () => T | Promise<T>) {

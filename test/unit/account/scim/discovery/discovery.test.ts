@@ -1,12 +1,13 @@
 /** The documents of RFC 7643 sections 5 to 7. */
 import { describe, expect, test } from "vitest";
-import { readGroupBody, readUserBody } from "../../../../../src/account/scim/body.ts";
+import { readUserBody } from "../../../../../src/account/scim/body.ts";
 import {
   resourceTypes,
   schemaDocuments,
   serviceProviderConfig,
 } from "../../../../../src/account/scim/discovery/discovery.ts";
 import { GROUP, USER } from "../../../../../src/account/scim/schema.ts";
+import { readGroupBody } from "../fixtures.ts";
 
 const BASE = "https://gateway.example/scim/v2";
 
