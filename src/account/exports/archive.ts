@@ -3,9 +3,10 @@
  * own and takes its place when it is whole and on the disk.
  */
 import { createWriteStream } from "node:fs";
-import { open, rename, rm, statfs } from "node:fs/promises";
+import { rename, rm, statfs } from "node:fs/promises";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { setImmediate } from "node:timers/promises";
 import { ZipFile } from "yazl";
 
 /** One file of the archive. */
@@ -50,12 +51,11 @@ export async function writeArchive(options: ArchiveOptions): Promise<number> {
   }
   zip.end();
   try {
-    const file = createWriteStream(unfinished, { mode: 0o600 });
+    const file = createWriteStream(unfinished, { mode: 0o600, flush: true });
     const ends = AbortSignal.any([signal, failed.signal]);
     await pipeline(zip.outputStream as Readable, bound.stream, file, { signal: ends }).catch((error) => {
       throw failed.signal.aborted ? failed.signal.reason : error;
     });
-    await flushed(unfinished);
     await rename(unfinished, path);
     return bound.bytes();
   } catch (error) {
@@ -72,7 +72,7 @@ async function* linesOf({ rows }: ExportPart): AsyncGenerator<string> {
     if (++count % ROWS_AT_ONCE !== 0 && lines.length < 256 * 1024) continue;
     yield lines;
     lines = "";
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
   }
   if (lines !== "") yield lines;
 }
@@ -95,13 +95,4 @@ function boundOf({ path, mostBytes }: ArchiveOptions) {
     },
   });
   return { stream, bytes: () => bytes };
-}
-
-async function flushed(path: string): Promise<void> {
-  const handle = await open(path, "r+");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

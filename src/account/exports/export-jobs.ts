@@ -146,13 +146,9 @@ export async function removeFilesOf(
 }
 
 /** Other cells ask this one for the files that were written here before there were others. */
-export async function nameOwnFiles({
-  exports,
-  folder,
-  cell,
-}: Pick<ExportJobDeps, "exports" | "folder" | "cell">): Promise<void> {
+export async function nameOwnFiles({ exports, folder }: ExportJobDeps, cell: string): Promise<void> {
   const files = new Set(await readdir(folder).catch(() => []));
-  if (cell !== undefined && files.size > 0) await exports.nameCell(cell, (id) => files.has(`${id}.zip`));
+  if (files.size > 0) await exports.nameCell(cell, (id) => files.has(`${id}.zip`));
 }
 
 /** Removes the files of this folder whose exports another cell ended, also those that ended while this one was away. */

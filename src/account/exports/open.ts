@@ -64,7 +64,7 @@ export function openExports({ store, clock, jobs, dataDir, mostBytes, cell, log 
       await removeUnfinished(folder);
       if (cell !== undefined) {
         cell.peers.serve((name, offset) => partOf(folder, name, offset));
-        await nameOwnFiles(deps);
+        await nameOwnFiles(deps, cell.name);
         await removeWhatEnds(deps, (err) => log.error({ err }, "the file of an export could not be removed"));
       }
       jobs.handle(writeExport, exportWriter(deps));

@@ -18,12 +18,8 @@ import { locksOf, personOf } from "./person-access.ts";
 import { type ProviderSettings, RelyingParty } from "./relying-party.ts";
 import { Sessions } from "./sessions.ts";
 
-type OperationPorts = Omit<
-  IdentityOperationDeps,
-  "sessions" | "provider" | "states" | "cookies" | "publicUrl" | "trustsEmail" | "maxOrgsOfPerson"
->;
-
-export interface IdentityPorts extends OperationPorts {
+export interface IdentityPorts
+  extends Omit<IdentityOperationDeps, "sessions" | "provider" | "states" | "cookies"> {
   readonly store: Store;
   readonly installation: Installation;
   /** The identity provider of the settings. */
@@ -33,10 +29,6 @@ export interface IdentityPorts extends OperationPorts {
   /** Only this machine reaches the gateway. */
   readonly isLoopback: boolean;
   readonly isOperator: (user: UserRow) => boolean;
-  readonly publicUrl: string | undefined;
-  /** The provider's addresses are trusted although it does not say that it verified them. */
-  readonly trustsEmail: boolean;
-  readonly maxOrgsOfPerson: number;
   readonly log: Logger;
 }
 

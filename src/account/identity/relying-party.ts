@@ -6,6 +6,7 @@
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import * as client from "openid-client";
 import { fail } from "../../base/errors.ts";
+import { Once } from "../../base/once.ts";
 
 export interface ProviderSettings {
   readonly issuer: string;
@@ -56,12 +57,11 @@ const MAX_IDENTIFIER = 255;
 const MAX_ID_TOKEN = 16_384;
 
 export class RelyingParty {
-  readonly #settings: () => Promise<ProviderSettings>;
-  #found: Promise<Found> | undefined;
+  readonly #provider: Once<Found>;
 
   /** @param settings called once, when somebody first signs in; again after a failure */
   constructor(settings: () => Promise<ProviderSettings>) {
-    this.#settings = settings;
+    this.#provider = new Once(() => find(settings));
   }
 
   /** @returns where to send the browser. @throws WeirError `identity_unavailable` */
@@ -69,7 +69,7 @@ export class RelyingParty {
     redirectUri: string,
     hints: Readonly<Record<string, string>>,
   ): Promise<{ url: string; attempt: Attempt }> {
-    const { config } = await this.#provider();
+    const { config } = await this.#provider.get();
     const codeVerifier = client.randomPKCECodeVerifier();
     const attempt = { state: client.randomState(), nonce: client.randomNonce(), codeVerifier };
     const url = client.buildAuthorizationUrl(config, {
@@ -89,7 +89,7 @@ export class RelyingParty {
    * @throws WeirError `invalid_value` where the answer is not the one to this attempt, `identity_unavailable`
    */
   async finish(callback: URL, { state, nonce, codeVerifier }: Attempt): Promise<Claims> {
-    const { config, settings } = await this.#provider();
+    const { config, settings } = await this.#provider.get();
     const tokens = await client
       .authorizationCodeGrant(config, callback, {
         expectedState: state,
@@ -122,7 +122,7 @@ export class RelyingParty {
   /** Where the browser ends the provider's own session; undefined where the provider offers no such page or is away. */
   async logoutUrl(idToken: string, afterwards: string): Promise<string | undefined> {
     try {
-      const { config, settings } = await this.#provider();
+      const { config, settings } = await this.#provider.get();
       if (config.serverMetadata().end_session_endpoint === undefined) return undefined;
       return client.buildEndSessionUrl(config, {
         client_id: settings.clientId,
@@ -136,7 +136,7 @@ export class RelyingParty {
 
   /** Checks a notice as Back-Channel Logout 1.0, section 2.6, says, but for `jti`. @throws WeirError `invalid_value`, `identity_unavailable` */
   async readNotice(token: string): Promise<LogoutNotice> {
-    const { config, settings, keys } = await this.#provider();
+    const { config, settings, keys } = await this.#provider.get();
     const { payload } = await jwtVerify(token, keys, {
       issuer: config.serverMetadata().issuer,
       audience: settings.clientId,
@@ -162,14 +162,6 @@ export class RelyingParty {
       expiresAtMs: ((payload.iat ?? 0) + 2 * NOTICE_AGE_S) * 1000,
     };
   }
-
-  #provider(): Promise<Found> {
-    this.#found ??= find(this.#settings).catch((error: unknown) => {
-      this.#found = undefined;
-      throw error;
-    });
-    return this.#found;
-  }
 }
 
 interface Found {
@@ -190,11 +182,8 @@ async function find(read: () => Promise<ProviderSettings>): Promise<Found> {
     });
     config.timeout = TIMEOUT_S;
     const { jwks_uri = "" } = config.serverMetadata();
-    return {
-      config,
-      settings,
-      keys: createRemoteJWKSet(new URL(jwks_uri), { timeoutDuration: TIMEOUT_S * 1000 }),
-    };
+    const keys = createRemoteJWKSet(new URL(jwks_uri), { timeoutDuration: TIMEOUT_S * 1000 });
+    return { config, settings, keys };
   } catch (error) {
     throw away(error);
   }

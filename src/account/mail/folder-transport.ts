@@ -4,6 +4,7 @@
  */
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf } from "../../base/file-errors.ts";
 import { loadNodemailer, type MailTransport, type Message, nodemailerOptions } from "./message.ts";
 
 const MOST_FILES = 1000;
@@ -58,7 +59,7 @@ export class MailFolder implements MailTransport {
     try {
       return await readFile(join(this.#folder, name));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      if (codeOf(error) === "ENOENT") return undefined;
       throw error;
     }
   }
@@ -85,7 +86,7 @@ export class MailFolder implements MailTransport {
     try {
       return await readdir(this.#folder);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      if (codeOf(error) === "ENOENT") return [];
       throw error;
     }
   }

@@ -17,21 +17,19 @@ import { ADMINISTRATORS, OrgMails } from "./org-mails.ts";
 import { mailSender, type SenderDeps, sendMail } from "./sender.ts";
 import type { SmtpServer } from "./settings.ts";
 import { smtpTransport } from "./smtp-transport.ts";
-import type { MailTemplate } from "./template.ts";
+import type { MailTemplate, PutMail } from "./template.ts";
 import { erasureBegun } from "./templates/erasure-begun.ts";
 import { invitation } from "./templates/invitation.ts";
 import { keyReported } from "./templates/key-reported.ts";
 import { templateOfEvent } from "./templates.ts";
 
-export interface MailOptions extends Omit<SenderDeps, "transport" | "invoiceFile"> {
+export interface MailOptions extends Omit<SenderDeps, "transport"> {
   readonly store: Store;
   readonly jobs: Pick<Jobs, "enqueue" | "handle" | "has">;
   readonly events: Pick<Events, "listen">;
   /** The server that takes mails; without one they are written to the data folder. */
   readonly smtp: SmtpServer | undefined;
   readonly dataDir: string;
-  /** Documents that mails carry; absent: there are none. */
-  readonly invoiceFile?: SenderDeps["invoiceFile"];
   readonly quotas: Quotas;
 }
 
@@ -41,10 +39,7 @@ export interface Mail {
    * @returns the key of its job
    * @throws ZodError where the data are not what the template reads, or `to` is no address
    */
-  put<D>(
-    template: MailTemplate<D>,
-    mail: { readonly orgId: string; readonly to: string; readonly data: D },
-  ): string;
+  readonly put: PutMail;
   /** Only in an act. @throws WeirError 403 `plan_limit` for too many to people of the org's choice */
   putInvitation(mail: InvitationMail): void;
   /** Only in an act: a mail to an address that a tenant chose. @throws WeirError 403 `plan_limit` for too many */
@@ -69,13 +64,13 @@ export interface Mail {
 
 /** Call before `jobs.start` and before the first event. */
 export function openMail(options: MailOptions): Mail {
-  const { store, clock, jobs, events, accounts, smtp, onFailure, invoiceFile } = options;
+  const { store, clock, jobs, events, accounts, smtp, onFailure } = options;
   const files = new MailFolder(options.dataDir);
   const folder = smtp === undefined ? files : undefined;
   const transport =
     folder ??
     smtpTransport(smtp as SmtpServer, (error) => onFailure(error, "a connection to the mail server"));
-  const put: Mail["put"] = (template, { orgId, to, data }) => {
+  const put: PutMail = (template, { orgId, to, data }) => {
     const payload = { template: template.name, to: emailField.parse(to), data: template.data.parse(data) };
     const key = newId("job", clock.now());
     jobs.enqueue(sendMail, { orgId, payload, key });
@@ -93,10 +88,7 @@ export function openMail(options: MailOptions): Mail {
     put(template, mail);
   };
   const looking = { accounts, clock, jobs, mails: toOrg };
-  jobs.handle(
-    sendMail,
-    mailSender({ ...options, transport, invoiceFile: invoiceFile ?? (async () => undefined) }),
-  );
+  jobs.handle(sendMail, mailSender({ ...options, transport }));
   jobs.handle(lookAtKeys, keyLooker(looking));
   events.listen((event) => mailOfEvent(toOrg, event, onFailure));
   return {

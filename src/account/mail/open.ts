@@ -16,7 +16,7 @@ export interface MailPorts
 
 export interface OpenMail extends Mail {
   /** The room of invoices is open, which puts mails itself. */
-  attachesInvoices(file: NonNullable<MailOptions["invoiceFile"]>): void;
+  attachesInvoices(file: MailOptions["invoiceFile"]): void;
   /** The gateway's address is known: links in mails lead there. */
   listensAt(port: number): void;
 }
@@ -30,15 +30,15 @@ export function openMailRoom({ mailDir, publicUrl, host, log, ...ports }: MailPo
     timers: systemTimers,
     // Without PUBLIC_URL people sign in on this machine only.
     address: () => publicUrl ?? `http://${host === "::1" ? "[::1]" : "127.0.0.1"}:${port}`,
-    invoiceFile: async (orgId, id) => invoiceFile?.(orgId, id),
+    invoiceFile: (orgId, id) => invoiceFile(orgId, id),
     onFailure: (err, what) => log.warn({ err }, what),
   });
   return {
     ...mail,
-    attachesInvoices(file: NonNullable<MailOptions["invoiceFile"]>) {
+    attachesInvoices(file) {
       invoiceFile = file;
     },
-    listensAt(at: number) {
+    listensAt(at) {
       port = at;
     },
   };

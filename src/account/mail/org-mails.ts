@@ -9,17 +9,14 @@ import { type ExpiringTable, openExpiringTable } from "../../store/tables/expiri
 import { emailField } from "../fields/email.ts";
 import type { AccountTables } from "../tables.ts";
 import { orgAdministrators, orgRecipients } from "./recipients.ts";
-import type { MailTemplate } from "./template.ts";
+import type { MailTemplate, PutMail } from "./template.ts";
 
 export interface OrgMailsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly accounts: Pick<AccountTables, "org" | "people">;
   /** In an act: puts one mail to one address. @returns the key of its job */
-  readonly put: <D>(
-    template: MailTemplate<D>,
-    mail: { readonly orgId: string; readonly to: string; readonly data: D },
-  ) => string;
+  readonly put: PutMail;
   readonly onFailure: (error: unknown, what: string) => void;
 }
 

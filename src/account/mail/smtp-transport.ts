@@ -3,6 +3,7 @@
  * unless the server is on this machine.
  */
 
+import { Once } from "../../base/once.ts";
 import { FinalFailure } from "../../store/jobs/job.ts";
 import { loadNodemailer, type MailTransport, nodemailerOptions } from "./message.ts";
 import type { SmtpServer } from "./settings.ts";
@@ -13,22 +14,13 @@ const CONNECT_MS = 20_000;
 const SILENCE_MS = 60_000;
 const IDLE_MS = 15_000;
 
-type Transporter = ReturnType<typeof open>;
-
 export function smtpTransport(server: SmtpServer, onFailure: (error: unknown) => void): MailTransport {
-  let opened: Promise<Transporter> | undefined;
   let isClosed = false;
-  const transporter = (): Promise<Transporter> => {
-    opened ??= loadNodemailer().then((create) => open(create, server, onFailure));
-    // A module that could not be read may be there at the next try.
-    opened.catch(() => {
-      opened = undefined;
-    });
-    return opened;
-  };
+  // A module that could not be read may be there at the next try.
+  const transporter = new Once(async () => open(await loadNodemailer(), server, onFailure));
   return {
     async send(message, signal) {
-      const sender = await transporter();
+      const sender = await transporter.get();
       if (isClosed) throw new Error("the process stops");
       try {
         await sender.sendMail({ ...nodemailerOptions(message), signal });
@@ -38,7 +30,7 @@ export function smtpTransport(server: SmtpServer, onFailure: (error: unknown) =>
     },
     close() {
       isClosed = true;
-      void opened?.then(
+      void transporter.made?.then(
         (sender) => sender.close(),
         () => {},
       );

@@ -35,6 +35,12 @@ export interface MailTemplate<D = unknown> {
 /** Fixes the type of the data. */
 export const mailTemplate = <D>(template: MailTemplate<D>): MailTemplate<D> => template;
 
+/** Puts one mail to one address. @returns the key of its job */
+export type PutMail = <D>(
+  template: MailTemplate<D>,
+  mail: { readonly orgId: string; readonly to: string; readonly data: D },
+) => string;
+
 /** What letters are made with, besides their own data. */
 export interface LetterContext extends OrgFormat {
   readonly orgId: string;

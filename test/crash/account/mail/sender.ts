@@ -30,6 +30,7 @@ const mail = openMail({
   smtp: { host: "127.0.0.1", port: Number(port), isTls: false, isLoopback: true, user: "", password: "" },
   from: { name: "Weir", address: "weir@gateway.example" },
   address: () => "https://gateway.example",
+  invoiceFile: async () => undefined,
   quotas: USUAL_QUOTAS,
 });
 const done = store.table<true>("put-by-this-test");

@@ -104,6 +104,7 @@ async function openRig(smtp: () => SmtpServer | undefined) {
       smtp: smtp(),
       from: FROM,
       address: () => "https://gateway.example",
+      invoiceFile: async () => undefined,
       quotas: USUAL_QUOTAS,
     });
     return { store, accounts, events, audit, jobs, mail };
