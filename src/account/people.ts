@@ -2,6 +2,7 @@
  * Tables of people and memberships, and the indexes that must match their rows. Methods that write must be called in an act.
  */
 
+import { sliced } from "../base/sliced.ts";
 import type { Store } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
 import { StoreTables } from "../store/tables/store-tables.ts";
@@ -41,10 +42,9 @@ export class People extends StoreTables {
     const listed = store.table<true>("account.administrators_listed");
     if (listed.get("all") !== undefined) return;
     const administrators = Array.from(this.#members.range(), ({ value }) => value).filter(isAdministrator);
-    for (let i = 0; i < administrators.length; i += ROWS_AN_ACT) {
+    for (const rows of sliced(administrators, ROWS_AN_ACT)) {
       await store.act(() => {
-        for (const row of administrators.slice(i, i + ROWS_AN_ACT))
-          this.#administrators.put(keyOf(row), true);
+        for (const row of rows) this.#administrators.put(keyOf(row), true);
       });
     }
     await store.act(() => listed.put("all", true));

@@ -1,8 +1,9 @@
 /** What the room of accounts removes of an org that is erased: people, keys' names, projects' names, tickets, credentials. */
 import { setImmediate } from "node:timers/promises";
-import { revokedKey } from "../key.ts";
+import { type KeyRow, revokedKey } from "../key.ts";
 import type { MemberRow, UserRow } from "../person.ts";
 import type { AccountTables, KeyPosition } from "../tables.ts";
+import type { TicketRow } from "../tickets/ticket.ts";
 import type { Tickets } from "../tickets/tickets.ts";
 import type { ErasureStep, Position } from "./erasure-steps.ts";
 
@@ -18,9 +19,29 @@ export function accountErasure(deps: AccountErasureDeps): ErasureStep[] {
   const { accounts, tickets } = deps;
   return [
     { name: "provider keys", erase: (orgId, most) => eraseProviderKeys(accounts, orgId, most) },
-    { name: "keys", walk: (orgId, most, after) => eraseKeys(deps, orgId, most, after) },
-    { name: "projects", walk: (orgId, most, after) => eraseProjects(accounts, orgId, most, after) },
-    { name: "tickets", walk: (orgId, most, after) => eraseTickets(tickets, orgId, most, after) },
+    {
+      name: "keys",
+      walk: (orgId, most, after) =>
+        walked(
+          accounts.keysByAge(orgId, after as KeyPosition | undefined),
+          most,
+          (row) => eraseKey(deps, row),
+          (row) => [row.createdAtMs, row.id],
+        ),
+    },
+    {
+      name: "projects",
+      // Deleted ones too, which no list of the org has: projects of all orgs are looked at.
+      walk: (orgId, most, after) =>
+        walked(accounts.allProjects(after as string | undefined), most, (row) => {
+          if (row.orgId === orgId && row.name !== "") accounts.eraseProject(row);
+        }),
+    },
+    {
+      name: "tickets",
+      walk: (orgId, most, after) =>
+        walked(tickets.of(orgId, after as string | undefined), most, (row) => eraseTicket(tickets, row)),
+    },
     { name: "members", erase: (orgId, most) => eraseMembers(deps, orgId, most) },
   ];
 }
@@ -35,11 +56,11 @@ function eraseProviderKeys(accounts: AccountTables, orgId: string, most: number)
  * Looks at the next rows of a list. @param rows strictly behind the position, read lazily
  * @returns where to go on; undefined: that was all
  */
-function walked<R>(
+function walked<R extends { readonly id: string }>(
   rows: Iterable<R>,
   most: number,
   look: (row: R) => void,
-  positionOf: (row: R) => Position,
+  positionOf: (row: R) => Position = ({ id }) => id,
 ): Position | undefined {
   let left = most;
   for (const row of rows) {
@@ -49,64 +70,24 @@ function walked<R>(
   return undefined;
 }
 
-/** The rows stay, because records name them; each is revoked for good. */
-function eraseKeys(
-  { accounts, now }: AccountErasureDeps,
-  orgId: string,
-  most: number,
-  after: Position | undefined,
-): Position | undefined {
-  return walked(
-    accounts.keysByAge(orgId, after as KeyPosition | undefined),
-    most,
-    (row) => {
-      if (row.isRevoked && row.name === "") return;
-      accounts.replaceKey({ ...revokedKey(row, row.revokedAtMs ?? now()), name: "" });
-    },
-    (row) => [row.createdAtMs, row.id],
-  );
+/** The row stays, because records name it; it is revoked for good. */
+function eraseKey({ accounts, now }: AccountErasureDeps, row: KeyRow): void {
+  if (row.isRevoked && row.name === "") return;
+  accounts.replaceKey({ ...revokedKey(row, row.revokedAtMs ?? now()), name: "" });
 }
 
-/** Deleted ones too, which no list of the org has: projects of all orgs are looked at. */
-const eraseProjects = (
-  accounts: AccountTables,
-  orgId: string,
-  most: number,
-  after: Position | undefined,
-): Position | undefined =>
-  walked(
-    accounts.allProjects(after as string | undefined),
-    most,
-    (row) => {
-      if (row.orgId === orgId && row.name !== "") accounts.eraseProject(row);
-    },
-    ({ id }) => id,
-  );
-
 /** Amounts stay; what somebody wrote goes. */
-function eraseTickets(
-  tickets: Tickets,
-  orgId: string,
-  most: number,
-  after: Position | undefined,
-): Position | undefined {
-  return walked(
-    tickets.of(orgId, after as string | undefined),
-    most,
-    (row) => {
-      if (row.subject === "" && row.createdBy === "") return;
-      const kept = Object.entries(row.body).filter(([, value]) => typeof value !== "string");
-      tickets.put({
-        ...row,
-        subject: "",
-        createdBy: "",
-        answer: "",
-        body: Object.fromEntries(kept),
-        status: row.status === "open" ? "closed" : row.status,
-      });
-    },
-    ({ id }) => id,
-  );
+function eraseTicket(tickets: Tickets, row: TicketRow): void {
+  if (row.subject === "" && row.createdBy === "") return;
+  const kept = Object.entries(row.body).filter(([, value]) => typeof value !== "string");
+  tickets.put({
+    ...row,
+    subject: "",
+    createdBy: "",
+    answer: "",
+    body: Object.fromEntries(kept),
+    status: row.status === "open" ? "closed" : row.status,
+  });
 }
 
 function eraseMembers(deps: AccountErasureDeps, orgId: string, most: number): boolean {

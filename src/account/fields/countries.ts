@@ -56,7 +56,6 @@ export function countryName(code: string): string {
 export const countryField = z
   .string()
   .max(20, "a country code has two letters")
-
   .meta({ examples: ["IN"] })
   .transform((given, context) => {
     const code = asciiUpper(given.trim());

@@ -42,7 +42,6 @@ export function gstinFault(gstin: string): string | undefined {
 export const gstinField = z
   .string()
   .max(40, "a GSTIN has 15 characters")
-
   .meta({ examples: ["29AAGCB7383J1Z4"] })
   .transform((given, context) => {
     const gstin = asciiUpper(given.trim());

@@ -22,7 +22,6 @@ const RESERVED: ReadonlySet<string> = new Set([
   "help",
   "hooks",
   "internal",
-
   "localhost",
   "login",
   "logout",

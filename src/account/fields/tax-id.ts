@@ -32,7 +32,6 @@ const VAT: Readonly<Record<string, RegExp>> = {
   NL: /^\d{9}B\d{2}$/,
   PL: /^\d{10}$/,
   PT: /^\d{9}$/,
-
   RO: /^\d{2,10}$/,
   SE: /^\d{12}$/,
   SI: /^\d{8}$/,

@@ -59,7 +59,6 @@ export function canonicalTimeZone(name: string): string | undefined {
 export const timeZoneField = z
   .string()
   .max(MAX_CHARACTERS, "an IANA time zone, such as Asia/Kolkata or UTC")
-
   .meta({ examples: ["Asia/Kolkata"] })
   .transform((given, context) => {
     const zone = canonicalTimeZone(given.trim());

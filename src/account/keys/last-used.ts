@@ -2,6 +2,7 @@
  * When each key was last used: recorded in memory on every call, written in batches at most once a minute. Kill -9
  * loses at most the last minute's records, never a key.
  */
+import { sliced } from "../../base/sliced.ts";
 import type { AccountTables } from "../tables.ts";
 
 const FLUSH_EVERY_MS = 60_000;
@@ -68,12 +69,9 @@ export class LastUsed {
   }
 
   async #write(): Promise<void> {
-    const uses = [...this.#noted];
     this.#writing = this.#noted;
     this.#noted = new Map();
-    for (let from = 0; from < uses.length; from += BATCH) {
-      await this.#accounts.saveLastUsed(uses.slice(from, from + BATCH));
-    }
+    for (const uses of sliced(this.#writing, BATCH)) await this.#accounts.saveLastUsed(uses);
     this.#writing = new Map();
   }
 }

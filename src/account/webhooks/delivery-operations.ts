@@ -16,18 +16,12 @@ import type { Vault } from "../provider-keys/vault.ts";
 import { assertMayChange } from "../scopes.ts";
 import { eventBody } from "./courier.ts";
 import { DELIVERY_STATUSES, type DeliveryRow, deliveryShape, deliveryWire } from "./delivery.ts";
-import type { DeliveryQueue } from "./delivery-queue.ts";
 import type { EndpointRow } from "./endpoint.ts";
-import type { EndpointEnds } from "./endpoint-ends.ts";
-import type { Standings } from "./standings.ts";
+import type { Webhooks } from "./open.ts";
 import type { WebhookTables } from "./webhook-tables.ts";
 
-export interface WebhookOperationDeps {
+export interface WebhookOperationDeps extends Omit<Webhooks, "counts" | "erase" | "close"> {
   readonly store: Pick<Store, "act">;
-  readonly tables: WebhookTables;
-  readonly queue: DeliveryQueue;
-  readonly endpointEnds: EndpointEnds;
-  readonly standings: Standings;
   readonly events: Pick<Events, "get">;
   readonly trail: Trail;
   readonly clock: Clock;

@@ -77,11 +77,8 @@ export const ended = (
   status: Exclude<DeliveryRow["status"], "pending">,
 ): DeliveryRow => ({ ...tried(row, attempt), status, nextAtMs: 0 });
 
-export const triedAgainAt = (row: DeliveryRow, attempt: Attempt, nextAtMs: number): DeliveryRow => ({
-  ...tried(row, attempt),
-  waits: row.waits + 1,
-  nextAtMs,
-});
+export const triedAgainAt = (row: DeliveryRow, attempt: Attempt, nextAtMs: number): DeliveryRow =>
+  postponed(tried(row, attempt), nextAtMs);
 
 /** No try was made. */
 export const postponed = (row: DeliveryRow, nextAtMs: number): DeliveryRow => ({
