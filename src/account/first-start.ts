@@ -8,7 +8,7 @@
  */
 
 import { join } from "node:path";
-import { type Clock, type Random, systemRandom } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Scope } from "../base/operation/access.ts";
 import { readSecret, saveSecret } from "../base/process/secret-file.ts";
 import { newKey } from "./key.ts";
@@ -37,9 +37,6 @@ export interface FirstStartOptions {
   readonly clock: Clock;
   readonly dataDir: string;
   readonly planId: string;
-  /** ISO 3166-1 alpha-2; decides currency and time zone. */
-  readonly billingCountry?: string;
-  readonly random?: Random;
   /** Runs synchronously inside the same transaction: writes what else must exist with the org, such as its grant. */
   readonly also?: (made: { readonly orgId: string }) => void;
   readonly saveSecret?: (path: string, secret: string) => void;
@@ -55,14 +52,9 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
     // Checked again inside the transaction: two callers must make one org.
     if (accounts.oldestOrg() !== undefined) return undefined;
     const nowMs = clock.now();
+    const { planId } = options;
     const org = newOrg(
-      {
-        slug: "first",
-        name: "First organisation",
-        kind: "team",
-        billingCountry: options.billingCountry ?? "US",
-        planId: options.planId,
-      },
+      { slug: "first", name: "First organisation", kind: "team", billingCountry: "US", planId },
       nowMs,
     );
     const project = newProject(
@@ -104,7 +96,7 @@ function durableSecret(environment: Environment, options: FirstStartOptions): st
   const path = join(options.dataDir, FIRST_KEY_FILES[environment]);
   const left = readSecret(path);
   if (left?.startsWith(`svc-${environment}-`) === true && inspectSecret(left) === "well_formed") return left;
-  const secret = newSecret(environment, options.random ?? systemRandom);
+  const secret = newSecret(environment);
   (options.saveSecret ?? saveSecret)(path, secret);
   return secret;
 }

@@ -155,10 +155,40 @@ export class Keyring {
   /** The context of a key that has not ended, for lists of keys, also of an org whose keys do not work now; not cached. */
   contextOf(key: KeyRow): KeyContext {
     const { org, project } = this.#homeOf(key);
-    const status = key.revokedAtMs === null ? "active" : "rotating";
-    const lineageId = this.#accounts.lineageOf(key);
     const { limits, budget } = this.#accounts.rulerOf(key, this.#clock.now());
-    return contextOf({ ...key, limits, budget }, { project, org, status, lineageId }, this.#plan);
+    const defaults = this.#plan(org.planId);
+    const { dailyMicroUsd } = budget;
+    const { monthlyMicroUsd } = project.budget;
+    return Object.freeze({
+      keyId: key.id,
+      lineageId: this.#accounts.lineageOf(key),
+      projectId: key.projectId,
+      projectSlug: project.slug,
+      orgId: key.orgId,
+      environment: key.environment,
+      status: key.revokedAtMs === null ? "active" : "rotating",
+      scopes: new Set(key.scopes),
+      limits: Object.freeze({
+        rpm: limits.rpm ?? defaults.rpm,
+        tpm: limits.tpm ?? defaults.tpm,
+        concurrency: limits.concurrency ?? defaults.concurrency,
+      }),
+      keyBudget: dailyMicroUsd === null ? undefined : Object.freeze({ dailyMicroUsd, hard: budget.hard }),
+      projectBudget:
+        monthlyMicroUsd === null ? undefined : Object.freeze({ monthlyMicroUsd, hard: project.budget.hard }),
+      orgBudget: orgBudgetOf(org),
+      spikeAlertPct: org.budget?.spikeAlertPct ?? undefined,
+      dataPolicy: Object.freeze(org.dataPolicy),
+      timeZone: org.timeZone,
+      onDisconnect: key.onDisconnect,
+      hold: key.hold ?? project.hold ?? org.hold ?? "full",
+      svcVersion: key.svcVersion,
+      expiresAtMs: key.expiresAtMs ?? undefined,
+      endsAtMs: Math.min(
+        key.expiresAtMs ?? Number.POSITIVE_INFINITY,
+        key.revokedAtMs ?? Number.POSITIVE_INFINITY,
+      ),
+    });
   }
 
   #homeOf(key: KeyRow): { org: OrgRow; project: ProjectRow } {
@@ -233,47 +263,6 @@ export class Keyring {
       for (const [hash, context] of generation) if (matches(context)) generation.delete(hash);
     }
   }
-}
-
-interface KeyHome extends Pick<KeyContext, "status" | "lineageId"> {
-  readonly project: ProjectRow;
-  readonly org: OrgRow;
-}
-
-function contextOf(key: KeyRow, { project, org, status, lineageId }: KeyHome, plan: PlanPort): KeyContext {
-  const defaults = plan(org.planId);
-  const { dailyMicroUsd } = key.budget;
-  const { monthlyMicroUsd } = project.budget;
-  return Object.freeze({
-    keyId: key.id,
-    lineageId,
-    projectId: key.projectId,
-    projectSlug: project.slug,
-    orgId: key.orgId,
-    environment: key.environment,
-    status,
-    scopes: new Set(key.scopes),
-    limits: Object.freeze({
-      rpm: key.limits.rpm ?? defaults.rpm,
-      tpm: key.limits.tpm ?? defaults.tpm,
-      concurrency: key.limits.concurrency ?? defaults.concurrency,
-    }),
-    keyBudget: dailyMicroUsd === null ? undefined : Object.freeze({ dailyMicroUsd, hard: key.budget.hard }),
-    projectBudget:
-      monthlyMicroUsd === null ? undefined : Object.freeze({ monthlyMicroUsd, hard: project.budget.hard }),
-    orgBudget: orgBudgetOf(org),
-    spikeAlertPct: org.budget?.spikeAlertPct ?? undefined,
-    dataPolicy: Object.freeze(org.dataPolicy),
-    timeZone: org.timeZone,
-    onDisconnect: key.onDisconnect,
-    hold: key.hold ?? project.hold ?? org.hold ?? "full",
-    svcVersion: key.svcVersion,
-    expiresAtMs: key.expiresAtMs ?? undefined,
-    endsAtMs: Math.min(
-      key.expiresAtMs ?? Number.POSITIVE_INFINITY,
-      key.revokedAtMs ?? Number.POSITIVE_INFINITY,
-    ),
-  });
 }
 
 function orgBudgetOf({ budget }: OrgRow): KeyContext["orgBudget"] {

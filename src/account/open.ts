@@ -13,8 +13,7 @@ import { openOrgsMade } from "./orgs/ownership.ts";
 import { FirstOwner } from "./people/first-owner.ts";
 import { openInvitationCounts } from "./people/member-operations.ts";
 import type { UserRow } from "./person.ts";
-import type { AccountPlans, PlanPort } from "./plan-limits.ts";
-import { planList, type SoldPlans } from "./plan-list.ts";
+import { type AccountPlans, accountPlans, type PlanPort, type SoldPlans } from "./plan-limits.ts";
 import { ProviderKeys } from "./provider-keys/provider-keys.ts";
 import { openVault } from "./provider-keys/vault.ts";
 import { AccountTables } from "./tables.ts";
@@ -59,7 +58,7 @@ export interface Account {
 /** Opens orgs, people, keys and orgs' own provider keys. */
 export async function openAccount(ports: AccountPorts): Promise<Account> {
   const { store, clock, installation, trail, dataDir, sold, isLoopback, log } = ports;
-  const plans = planList(sold);
+  const plans = accountPlans(sold);
   const plan = plans.inForce;
   const accounts = new AccountTables(store);
   await accounts.people.listAdministrators(store);

@@ -1,8 +1,5 @@
-/**
- * Ports: what an org's plan allows, by the installation's settings, and what a project has spent, by its budgets.
- */
-
-import type { MaybePromise } from "../base/maybe-promise.ts";
+/** The plans of the settings: what each allows its orgs, and which is in force where an org names one that is gone. */
+import type { Plan } from "../base/plan.ts";
 import type { KeyLimits } from "./key.ts";
 
 /** Limits of a plan: defaults and ceilings of a key, and how many keys and projects an org may have. 0: unlimited, see `mostOf`. */
@@ -19,12 +16,6 @@ export const mostOf = (limit: number): number => (limit === 0 ? Number.POSITIVE_
 
 /** Never fails: an unknown plan gets the default plan. Synchronous and cheap. */
 export type PlanPort = (planId: string) => PlanLimits;
-
-/** What a project has spent in the current local day and month, in micro-USD. */
-export type ProjectSpendPort = (projectId: string) => MaybePromise<{
-  readonly todayMicroUsd: number;
-  readonly monthMicroUsd: number;
-}>;
 
 /** A plan of the settings. */
 export interface AccountPlan extends PlanLimits {
@@ -43,4 +34,31 @@ export interface AccountPlans {
   readonly all: readonly AccountPlan[];
   /** Never fails: for an unknown plan, the default plan. */
   inForce(planId: string): AccountPlan;
+}
+
+export interface SoldPlans {
+  /** Those of `plans.yaml`. */
+  readonly plans: readonly Plan[];
+  /** New orgs have it. The settings have it, or the start is refused. */
+  readonly defaultId: string;
+}
+
+/** An org whose plan was removed from plans.yaml gets the default plan. */
+export function accountPlans({ plans, defaultId }: SoldPlans): AccountPlans {
+  const all = plans.map(({ id, features, limits }): AccountPlan => {
+    const { auto_approve: autoApprove, kept_bytes: live, kept_test_bytes: test, ...more } = limits;
+    const { sso, priority_support: prioritySupport } = features;
+    const isDefault = id === defaultId;
+    return {
+      ...more,
+      id,
+      autoApprove,
+      keptBytes: { live, test },
+      features: { sso, prioritySupport },
+      isDefault,
+    };
+  });
+  const byId = new Map(all.map((plan) => [plan.id, plan]));
+  const usual = byId.get(defaultId) as AccountPlan;
+  return { all, inForce: (planId) => byId.get(planId) ?? usual };
 }

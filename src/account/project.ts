@@ -24,6 +24,12 @@ export interface ProjectRow {
   readonly createdAtMs: number;
 }
 
+/** What a project has spent in the current local day and month. */
+export interface ProjectSpending {
+  readonly todayMicroUsd: number;
+  readonly monthMicroUsd: number;
+}
+
 export const newProject = (
   given: Pick<ProjectRow, "orgId" | "slug" | "name" | "environment" | "hold">,
   nowMs: number,
@@ -51,10 +57,7 @@ export const projectShape = z.object({
   created_at: field.createdAt,
 });
 
-export function projectWire(
-  row: ProjectRow,
-  spend: { readonly todayMicroUsd: number; readonly monthMicroUsd: number },
-): z.input<typeof projectShape> {
+export function projectWire(row: ProjectRow, spend: ProjectSpending): z.input<typeof projectShape> {
   const { microUsd, hard } = budgetWire({ microUsd: row.budget.monthlyMicroUsd, hard: row.budget.hard });
   return {
     id: row.id,

@@ -189,7 +189,9 @@ async function accept(deps: InvitationOperationDeps, caller: Caller, id: string,
     const row = invitationNamed(accounts, user, id);
     const org = accounts.org(row.orgId) as OrgRow;
     if (org.status !== "active") throw notActive(org);
-    if (isOver(row, nowMs) || !mayStillBeGiven(accounts, row, nowMs)) throw over();
+    if (isOver(row, nowMs) || !mayStillBeGiven(accounts, row, nowMs)) {
+      throw fail("state", "The invitation is not valid any more. Ask the organisation to invite you again.");
+    }
     checkSecurity(deps, org, session, head.address);
     if (row.role === "owner") assertMayOwn(accounts.people, user.id, deps.maxOrgsOfPerson);
     // The time of the invitation is its sender's choice; the time of joining is the person's.
@@ -205,9 +207,6 @@ const notActive = ({ status }: OrgRow): WeirError =>
   status === "closed"
     ? fail("org_closed", "The organisation is closed.")
     : fail("org_suspended", "The operator has suspended the organisation; nobody can join it now.");
-
-const over = (): WeirError =>
-  fail("state", "The invitation is not valid any more. Ask the organisation to invite you again.");
 
 async function decline(
   { accounts, trail }: InvitationOperationDeps,

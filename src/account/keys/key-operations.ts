@@ -4,7 +4,7 @@
  */
 
 import { z } from "zod";
-import type { Clock, Random } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { fail, mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
@@ -46,8 +46,6 @@ export interface KeyOperationDeps {
   readonly plan: PlanPort;
   readonly trail: Trail;
   readonly quotas: Quotas;
-  /** Source of secrets; the CSPRNG except in reproducible runs. */
-  readonly random?: Random;
 }
 
 const byId = z.object({ id: field.keyId });
@@ -203,7 +201,7 @@ function addKey(deps: KeyOperationDeps, order: KeyOrder, nowMs: number): { row: 
   const ever = deps.accounts.keysEver(order.orgId);
   const what = "keys in an organisation, revoked and expired ones included";
   assertWithin(deps.quotas, "keys_ever", ever, what, "Change the keys that there are.");
-  const secret = newSecret(order.environment, deps.random);
+  const secret = newSecret(order.environment);
   const row = newKey(order, secret, nowMs);
   deps.accounts.pruneWorkingKeys(order.orgId, nowMs);
   deps.accounts.addKey(row);

@@ -17,7 +17,7 @@ import { orgShape, orgWire } from "../org-wire.ts";
 import { ROLES } from "../roles.ts";
 import { newTicket } from "../tickets/ticket.ts";
 import { emailOf, type Tickets } from "../tickets/tickets.ts";
-import { type OrgOperationDeps, orgPath, ownOrg, show } from "./org-operations.ts";
+import { type OrgOperationDeps, orgPath, show } from "./org-operations.ts";
 import { assertMayOwn } from "./ownership.ts";
 
 export interface OrgEndingDeps extends OrgOperationDeps {
@@ -99,7 +99,7 @@ export function orgEndingOperations(deps: OrgEndingDeps) {
 async function closeOrg(deps: OrgEndingDeps, caller: Caller, confirm: string, refundRequested: boolean) {
   const { accounts, clock, tickets, trail } = deps;
   return await accounts.act(() => {
-    const old = ownOrg(deps, caller);
+    const old = accounts.mustOrg(caller.orgId);
     if (confirm !== old.slug) {
       throw fail("invalid_value", "Give the organisation's slug to confirm.", { param: "/confirm" });
     }
@@ -136,7 +136,7 @@ async function closeOrg(deps: OrgEndingDeps, caller: Caller, confirm: string, re
 async function requestErasure(deps: OrgEndingDeps, caller: Caller) {
   const { accounts, clock, jobs, trail } = deps;
   return await accounts.act(() => {
-    const old = ownOrg(deps, caller);
+    const old = accounts.mustOrg(caller.orgId);
     if (old.erasureDueAtMs !== null || old.erasedAtMs !== undefined) return show(deps, caller, old);
     const nowMs = clock.now();
     const dueMs = nowMs + ERASURE_DAYS * DAY_MS;
@@ -154,7 +154,7 @@ async function requestErasure(deps: OrgEndingDeps, caller: Caller) {
 async function cancelErasure(deps: OrgEndingDeps, caller: Caller) {
   const { accounts, jobs, trail } = deps;
   return await accounts.act(() => {
-    const old = ownOrg(deps, caller);
+    const old = accounts.mustOrg(caller.orgId);
     if (old.erasureDueAtMs === null) return show(deps, caller, old);
     if (old.erasureBegunAtMs !== undefined)
       throw fail("state", "The erasure has begun: data are gone already, and it cannot be cancelled.");
@@ -171,7 +171,7 @@ async function transferOrg(deps: OrgEndingDeps, caller: Caller, userId: string) 
   const { accounts, trail } = deps;
   const { people } = accounts;
   return await accounts.act(() => {
-    const org = ownOrg(deps, caller);
+    const org = accounts.mustOrg(caller.orgId);
     const owner = people.member(org.id, caller.actor.id);
     const next = people.member(org.id, userId);
     if (owner?.role !== "owner") throw fail("not_found", "There is no such organisation.");

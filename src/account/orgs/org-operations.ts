@@ -21,7 +21,6 @@ import {
   orgWire,
 } from "../org-wire.ts";
 import { newProject } from "../project.ts";
-import type { Role } from "../roles.ts";
 import { assertMayChange } from "../scopes.ts";
 import type { AccountTables } from "../tables.ts";
 import { changesProfile, orgAfter } from "./org-change.ts";
@@ -49,7 +48,7 @@ export interface OrgOperationDeps {
   readonly slowPattern: (patterns: readonly string[]) => Promise<number | undefined>;
 }
 
-/** Paths that are about one org, which is then the caller's. */
+/** Paths that are about one org, which is then the caller's: who may see it was checked before. */
 export const orgPath = z.object({ org: z.string().describe("Id or slug") });
 
 export function orgOperations(deps: OrgOperationDeps) {
@@ -85,7 +84,7 @@ export function orgOperations(deps: OrgOperationDeps) {
       params: orgPath,
       output: orgShape,
       errors: ["not_found"],
-      run: (_input, caller) => show(deps, caller, ownOrg(deps, caller)),
+      run: (_input, caller) => show(deps, caller, deps.accounts.mustOrg(caller.orgId)),
     }),
     updateOrg: operation({
       summary: "Change an org's profile, settings or data policy; what is left out stays",
@@ -102,16 +101,9 @@ export function orgOperations(deps: OrgOperationDeps) {
   };
 }
 
-/** The org of the path, which is the caller's: who may see it was checked before. @throws WeirError `not_found` */
-export const ownOrg = ({ accounts }: Pick<OrgOperationDeps, "accounts">, { orgId }: Caller): OrgRow =>
-  accounts.mustOrg(orgId);
-
 /** With the role of the person who asks. */
-export const show = ({ accounts }: Pick<OrgOperationDeps, "accounts">, caller: Caller, org: OrgRow) =>
-  orgWire(org, roleOf(accounts, caller, org.id));
-
-const roleOf = ({ people }: AccountTables, { actor }: Caller, orgId: string): Role | undefined =>
-  actor.kind === "person" ? people.member(orgId, actor.id)?.role : undefined;
+export const show = ({ accounts: { people } }: OrgOperationDeps, { actor }: Caller, org: OrgRow) =>
+  orgWire(org, actor.kind === "person" ? people.member(org.id, actor.id)?.role : undefined);
 
 function orgsOf({ accounts, locksOf }: OrgOperationDeps, { actor, orgId }: Caller, head: HttpHead) {
   if (actor.kind !== "person") {
@@ -187,7 +179,7 @@ async function assertQuick(
   caller: Caller,
   patterns: readonly string[] = [],
 ): Promise<void> {
-  if (isDeepStrictEqual(patterns, ownOrg(deps, caller).dataPolicy.redact.patterns)) return;
+  if (isDeepStrictEqual(patterns, deps.accounts.mustOrg(caller.orgId).dataPolicy.redact.patterns)) return;
   const slow = await deps.slowPattern(patterns);
   if (slow === undefined) return;
   const message =

@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { fail, mustExist } from "../../base/errors.ts";
 import { HOLD_MODES } from "../../base/hold-mode.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listed, listOf } from "../../base/operation/page.ts";
@@ -16,8 +17,8 @@ import { slugField } from "../fields/slug.ts";
 import { nameField } from "../fields/text-field.ts";
 import { revokedKey } from "../key.ts";
 import { assertKeyMakerStays } from "../last-key-maker.ts";
-import type { PlanPort, ProjectSpendPort } from "../plan-limits.ts";
-import { newProject, type ProjectRow, projectShape, projectWire } from "../project.ts";
+import type { PlanPort } from "../plan-limits.ts";
+import { newProject, type ProjectRow, type ProjectSpending, projectShape, projectWire } from "../project.ts";
 import { assertMayActOn, assertMayChange } from "../scopes.ts";
 import type { AccountTables } from "../tables.ts";
 
@@ -25,7 +26,8 @@ export interface ProjectOperationDeps {
   readonly accounts: AccountTables;
   readonly clock: Clock;
   readonly plan: PlanPort;
-  readonly spend: ProjectSpendPort;
+  /** Port: by the budgets. */
+  readonly spend: (projectId: string) => MaybePromise<ProjectSpending>;
   readonly trail: Trail;
   readonly quotas: Quotas;
 }
@@ -36,10 +38,7 @@ const name = nameField.meta({ examples: ["Research"] });
 const createBody = z.strictObject({
   slug: slugField.meta({ examples: ["research"] }).describe("Short name, unique in the org."),
   name: name.describe("Display name."),
-  environment: z
-    .enum(["live", "test"])
-    .optional()
-    .describe("Default: live. A test project holds test keys only"),
+  environment: field.environment.optional().describe("Default: live. A test project holds test keys only"),
   hold: z.enum(HOLD_MODES).optional().describe("Default: as the org's"),
 });
 

@@ -71,14 +71,6 @@ export interface ResourceSchema {
   readonly byName: ReadonlyMap<string, Attribute>;
 }
 
-export function resourceSchema(
-  schema: Omit<ResourceSchema, "byName">,
-  common: readonly Attribute[],
-): ResourceSchema {
-  const byName = new Map([...common, ...schema.attributes].map((a) => [a.name.toLowerCase(), a]));
-  return { ...schema, byName };
-}
-
 /** A sub-attribute by its name in any case. */
 export function subAttribute({ subAttributes = [] }: Attribute, name: string): Attribute | undefined {
   const wanted = name.toLowerCase();

@@ -3,7 +3,7 @@
  * identity provider sends is dropped, the enterprise extension too: the gateway has no use for departments, managers,
  * addresses and phone numbers, and what it does not keep need not be erased.
  */
-import { attribute, complex, resourceSchema } from "./attribute.ts";
+import { attribute, complex, type ResourceSchema } from "./attribute.ts";
 
 /** Members of one group. */
 export const MAX_MEMBERS = 10_000;
@@ -89,32 +89,35 @@ const groups = complex(
   { multiValued: true, ...readOnly },
 );
 
-export const USER = resourceSchema(
-  {
-    id: "urn:ietf:params:scim:schemas:core:2.0:User",
-    name: "User",
-    description: "A person in the directory of the organisation.",
-    endpoint: "/Users",
-    attributes: [
-      attribute("userName", "Name to sign in with, often an e-mail address; unique in the organisation.", {
-        required: true,
-        uniqueness: "server",
-      }),
-      complex("name", "Parts of the name.", [
-        attribute("formatted", "The whole name as it is shown."),
-        attribute("familyName", "Family name."),
-        attribute("givenName", "Given name."),
-      ]),
-      attribute("displayName", "Name that is shown."),
-      attribute("title", "Job title."),
-      attribute("active", "False if the person may not use the organisation.", { type: "boolean" }),
-      emails,
-      groups,
-      roles,
-    ],
-  },
-  COMMON_ATTRIBUTES,
-);
+/** With the common attributes. */
+export function resourceSchema(schema: Omit<ResourceSchema, "byName">): ResourceSchema {
+  const byName = new Map([...COMMON_ATTRIBUTES, ...schema.attributes].map((a) => [a.name.toLowerCase(), a]));
+  return { ...schema, byName };
+}
+
+export const USER = resourceSchema({
+  id: "urn:ietf:params:scim:schemas:core:2.0:User",
+  name: "User",
+  description: "A person in the directory of the organisation.",
+  endpoint: "/Users",
+  attributes: [
+    attribute("userName", "Name to sign in with, often an e-mail address; unique in the organisation.", {
+      required: true,
+      uniqueness: "server",
+    }),
+    complex("name", "Parts of the name.", [
+      attribute("formatted", "The whole name as it is shown."),
+      attribute("familyName", "Family name."),
+      attribute("givenName", "Given name."),
+    ]),
+    attribute("displayName", "Name that is shown."),
+    attribute("title", "Job title."),
+    attribute("active", "False if the person may not use the organisation.", { type: "boolean" }),
+    emails,
+    groups,
+    roles,
+  ],
+});
 
 /** Stored members are `{value}` alone: the service writes the other parts when it shows a group. */
 const members = complex(
@@ -129,13 +132,10 @@ const members = complex(
   { multiValued: true, maxValues: MAX_MEMBERS, isKeyed: true },
 );
 
-export const GROUP = resourceSchema(
-  {
-    id: "urn:ietf:params:scim:schemas:core:2.0:Group",
-    name: "Group",
-    description: "A group of people in the directory of the organisation.",
-    endpoint: "/Groups",
-    attributes: [attribute("displayName", "Name of the group.", { required: true }), members],
-  },
-  COMMON_ATTRIBUTES,
-);
+export const GROUP = resourceSchema({
+  id: "urn:ietf:params:scim:schemas:core:2.0:Group",
+  name: "Group",
+  description: "A group of people in the directory of the organisation.",
+  endpoint: "/Groups",
+  attributes: [attribute("displayName", "Name of the group.", { required: true }), members],
+});

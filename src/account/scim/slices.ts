@@ -56,16 +56,6 @@ export function inSlices<T>(work: Sliced<T>, steps: Steps, pace: Pace): MaybePro
     const { done, value } = work.next();
     pace.did(steps.taken - before);
     if (done === true) return value;
-    if (pace.isDue) return rest(work, steps, pace);
-  }
-}
-
-async function rest<T>(work: Sliced<T>, steps: Steps, pace: Pace): Promise<T> {
-  for (;;) {
-    await pace.pauseIfDue();
-    const before = steps.taken;
-    const { done, value } = work.next();
-    pace.did(steps.taken - before);
-    if (done === true) return value;
+    if (pace.isDue) return pace.pause().then(() => inSlices(work, steps, pace));
   }
 }

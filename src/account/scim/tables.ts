@@ -4,6 +4,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
+import { sliced } from "../../base/sliced.ts";
 import type { Table } from "../../store/store.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
 import { StoreTables } from "../../store/tables/store-tables.ts";
@@ -173,12 +174,13 @@ export class ScimTables extends StoreTables {
 
   /** An org's users, groups and who is in them, without their memberships in the org. @returns whether more are left */
   erase(orgId: string, most: number): boolean {
-    const users = [...taken(this.usersAfter(orgId), most)];
+    const [users = []] = sliced(this.usersAfter(orgId), most);
     for (const row of users) {
       for (const groupId of row.groupIds) this.removeMember(orgId, groupId, row.id);
       this.removeUser(row);
     }
-    const groups = [...taken(this.groupsAfter(orgId), most - users.length)];
+    if (users.length >= most) return true;
+    const [groups = []] = sliced(this.groupsAfter(orgId), most - users.length);
     for (const row of groups) this.removeGroup(row);
     return users.length + groups.length >= most;
   }
@@ -193,14 +195,6 @@ const isFoundAlike = (one: ScimUserRow, other: ScimUserRow): boolean =>
   one.personId === other.personId &&
   one.attributes.userName === other.attributes.userName &&
   one.attributes.externalId === other.attributes.externalId;
-
-function* taken<R>(rows: Iterable<R>, most: number): Generator<R> {
-  let count = 0;
-  for (const row of rows) {
-    if (count++ >= most) return;
-    yield row;
-  }
-}
 
 function* rowsAfter<R extends { readonly id: string }>(
   table: Table<R>,

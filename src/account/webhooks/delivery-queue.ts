@@ -87,14 +87,11 @@ export class DeliveryQueue {
     return row;
   }
 
-  /** The kind of job that an endpoint's deliveries have now. */
-  kindFor(endpointId: string): JobKind<DeliveryPayload> {
-    return this.#deps.standings.isTroubled(endpointId) ? deliverToTroubled : deliver;
-  }
-
-  /** In an act. Nothing is added where a job of this kind waits or runs. */
-  enqueue({ id, endpointId, orgId }: DeliveryRow, dueMs: number, kind = this.kindFor(endpointId)): void {
-    this.#deps.jobs.enqueue(kind, { key: id, lane: endpointId, orgId, dueMs, payload: { endpointId } });
+  /** In an act. Nothing is added where a job of this kind waits or runs. @param kind that of the endpoint's deliveries now, unless given */
+  enqueue({ id, endpointId, orgId }: DeliveryRow, dueMs: number, kind?: JobKind<DeliveryPayload>): void {
+    const { jobs, standings } = this.#deps;
+    const usual = standings.isTroubled(endpointId) ? deliverToTroubled : deliver;
+    jobs.enqueue(kind ?? usual, { key: id, lane: endpointId, orgId, dueMs, payload: { endpointId } });
   }
 
   /** In an act: forgets the job of a delivery. @returns false where it runs just now, or there is none */

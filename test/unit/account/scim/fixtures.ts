@@ -1,38 +1,35 @@
 /** Resources and schemas for the tests of SCIM, and what a refusal says. */
-import { attribute, complex, resourceSchema } from "../../../../src/account/scim/attribute.ts";
+import { attribute, complex } from "../../../../src/account/scim/attribute.ts";
 import { type GroupBody, readingGroup } from "../../../../src/account/scim/body.ts";
 import { ScimError } from "../../../../src/account/scim/error.ts";
 import type { Filter } from "../../../../src/account/scim/filter/filter.ts";
 import { matching } from "../../../../src/account/scim/filter/match.ts";
 import type { PatchOperation } from "../../../../src/account/scim/patch/patch-body.ts";
-import { COMMON_ATTRIBUTES, USER } from "../../../../src/account/scim/schema.ts";
+import { resourceSchema, USER } from "../../../../src/account/scim/schema.ts";
 import { atOnce } from "../../../../src/account/scim/slices.ts";
 import { Steps } from "../../../../src/account/scim/steps.ts";
 
 /** With the attributes of the RFC's examples that the service does not keep. */
-export const RFC_USER = resourceSchema(
-  {
-    ...USER,
-    attributes: [
-      ...USER.attributes,
-      attribute("userType", ""),
-      attribute("nickName", ""),
-      complex("ims", "", [attribute("value", ""), attribute("type", "")], { multiValued: true }),
-      complex(
-        "addresses",
-        "",
-        [
-          ...["formatted", "streetAddress", "locality", "region", "postalCode", "country", "type"].map(
-            (name) => attribute(name, ""),
-          ),
-          attribute("primary", "", { type: "boolean" }),
-        ],
-        { multiValued: true },
-      ),
-    ],
-  },
-  COMMON_ATTRIBUTES,
-);
+export const RFC_USER = resourceSchema({
+  ...USER,
+  attributes: [
+    ...USER.attributes,
+    attribute("userType", ""),
+    attribute("nickName", ""),
+    complex("ims", "", [attribute("value", ""), attribute("type", "")], { multiValued: true }),
+    complex(
+      "addresses",
+      "",
+      [
+        ...["formatted", "streetAddress", "locality", "region", "postalCode", "country", "type"].map((name) =>
+          attribute(name, ""),
+        ),
+        attribute("primary", "", { type: "boolean" }),
+      ],
+      { multiValued: true },
+    ),
+  ],
+});
 
 export const ENTERPRISE = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
 
