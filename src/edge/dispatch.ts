@@ -28,9 +28,9 @@ import type { Uploads } from "./body/uploads.ts";
 import { type CatchUp, outOfTouch, whoCalls, whoReads } from "./catch-up.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { countedCaller } from "./counted.ts";
-import { ReplyEvents } from "./events.ts";
 import { answerOf, inputsOf, perform } from "./perform.ts";
 import type { SocketReply } from "./reply.ts";
+import { ReplyEvents } from "./reply-events.ts";
 import {
   type Addresses,
   apiKey,

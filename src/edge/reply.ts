@@ -8,7 +8,7 @@ import type { HttpResponse } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
 import type { ClientReply } from "../inference/client-reply.ts";
 import { JSON_TYPE, STREAM_TYPE } from "../inference/exchange/headers.ts";
-import type { Requests } from "./requests.ts";
+import type { OpenRequests } from "./open-requests.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
 
 /** Larger bodies are written as the client reads them; `end` would copy all that the socket does not accept. */
@@ -44,7 +44,7 @@ export class SocketReply implements ClientReply {
   readonly #bodiless: boolean;
   readonly #isCrowded: () => boolean;
   readonly #security: SecurityHeaders;
-  readonly #requests: Requests | undefined;
+  readonly #requests: OpenRequests | undefined;
   #head: string | undefined;
   #filler = "";
   #onGone: (() => void) | undefined;
@@ -67,7 +67,7 @@ export class SocketReply implements ClientReply {
     bodiless: boolean,
     isCrowded: () => boolean,
     security: SecurityHeaders,
-    requests?: Requests,
+    requests?: OpenRequests,
   ) {
     this.#isCrowded = isCrowded;
     this.#security = security;

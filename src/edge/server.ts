@@ -13,9 +13,9 @@ import { identityHeaders } from "../inference/exchange/headers.ts";
 import { errorBodyOf, type FaultDeps, headerLines, refuse, reportedError } from "./answers.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { addressesOf, type DispatchDeps, dispatch } from "./dispatch.ts";
+import type { OpenRequests } from "./open-requests.ts";
 import { SocketReply } from "./reply.ts";
 import { httpHead, RequestHead, servedAddress } from "./request.ts";
-import type { Requests } from "./requests.ts";
 import type { Route } from "./routes.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
 import { assertPinned } from "./socket-library.ts";
@@ -65,7 +65,7 @@ export interface PageServerDeps extends FaultDeps {
   /** Other processes listen on the port too, by intent (SO_REUSEPORT): the system gives each its share of new connections. */
   readonly sharesPort?: boolean;
   /** One of several gateways has it; without it the gateway is alone. */
-  readonly requests?: Requests | undefined;
+  readonly requests?: OpenRequests | undefined;
 }
 
 export interface ServerDeps extends PageServerDeps, DispatchDeps {

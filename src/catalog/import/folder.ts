@@ -7,8 +7,8 @@ import { CatalogError } from "../models/catalog.ts";
 import { type CatalogFiles, readCatalogFiles } from "../models/files.ts";
 import type { Environment } from "../models/providers.ts";
 import { modelsFile } from "../models/schema.ts";
+import type { ChangedFile, ModelFileText } from "./import-changes.ts";
 import type { ImportProvider } from "./offer.ts";
-import type { ChangedFile, ModelFileText } from "./plan.ts";
 
 export interface ModelFolder {
   readonly catalog: CatalogFiles;

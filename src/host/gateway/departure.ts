@@ -2,7 +2,7 @@
  * How one of several cells leaves its clients to the others when it stops: for a moment it goes on serving those who are connected,
  * and closes each connection behind its answer, so that they connect anew, elsewhere.
  */
-import type { Requests } from "../../edge/requests.ts";
+import type { OpenRequests } from "../../edge/open-requests.ts";
 
 const LOOK_MS = 20;
 /**
@@ -23,7 +23,7 @@ interface Clients {
   readonly hurry: Promise<void> | undefined;
 }
 
-export class Departure implements Requests {
+export class Departure implements OpenRequests {
   #hasBegun = false;
   #begun = 0;
   #open = 0;
