@@ -1,7 +1,7 @@
 /** Copies files with their checksums, one piece after the other, each on the disk when it is done. Memory: some MB, whatever the sizes. */
 import { createHash } from "node:crypto";
 import { type Dirent, lstatSync, mkdirSync, readdirSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { flushToDisk } from "../../base/process/flush-to-disk.ts";
 import type { ManifestFile } from "./manifest.ts";
@@ -10,30 +10,20 @@ const PIECE_BYTES = 1024 * 1024;
 /** Small files wait for the disk more than for anything else. */
 const AT_ONCE = 8;
 
+type Content = Omit<ManifestFile, "path">;
+
 /** Copies one file, or its first `most` bytes; the new one is only this user's. @throws Error of the disk */
-export async function copyFile(
-  from: string,
-  to: string,
-  most = Number.MAX_SAFE_INTEGER,
-): Promise<{ readonly bytes: number; readonly sha256: string }> {
+export async function copyFile(from: string, to: string, most = Number.MAX_SAFE_INTEGER): Promise<Content> {
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
   const source = await open(from, "r");
   try {
     const target = await open(to, "wx", 0o600);
     try {
-      const hash = createHash("sha256");
-      const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, Math.max(1, (await source.stat()).size)));
-      let bytes = 0;
-      for (;;) {
-        const { bytesRead } = await source.read(piece, 0, Math.min(piece.length, most - bytes), bytes);
-        if (bytesRead === 0) break;
-        const part = piece.subarray(0, bytesRead);
-        hash.update(part);
-        for (let at = 0; at < bytesRead; ) at += (await target.write(part, at)).bytesWritten;
-        bytes += bytesRead;
-      }
+      const content = await contentOf(source, most, async (part) => {
+        for (let at = 0; at < part.length; ) at += (await target.write(part, at)).bytesWritten;
+      });
       await target.sync();
-      return { bytes, sha256: hash.digest("hex") };
+      return content;
     } finally {
       await target.close();
     }
@@ -43,20 +33,30 @@ export async function copyFile(
 }
 
 /** Checksum of a file that is there already. */
-export async function hashFile(path: string): Promise<{ readonly bytes: number; readonly sha256: string }> {
+export async function hashFile(path: string): Promise<Content> {
   const source = await open(path, "r");
   try {
-    const hash = createHash("sha256");
-    const piece = Buffer.allocUnsafe(PIECE_BYTES);
-    let bytes = 0;
-    for (;;) {
-      const { bytesRead } = await source.read(piece, 0, piece.length, bytes);
-      if (bytesRead === 0) return { bytes, sha256: hash.digest("hex") };
-      hash.update(piece.subarray(0, bytesRead));
-      bytes += bytesRead;
-    }
+    return await contentOf(source, Number.MAX_SAFE_INTEGER, async () => {});
   } finally {
     await source.close();
+  }
+}
+
+/** Reads at most `most` bytes. @param each gets the parts, one after the other; their memory is used again */
+async function contentOf(
+  source: FileHandle,
+  most: number,
+  each: (part: Buffer) => Promise<void>,
+): Promise<Content> {
+  const hash = createHash("sha256");
+  const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, Math.max(1, (await source.stat()).size)));
+  for (let bytes = 0; ; ) {
+    const { bytesRead } = await source.read(piece, 0, Math.min(piece.length, most - bytes), bytes);
+    if (bytesRead === 0) return { bytes, sha256: hash.digest("hex") };
+    const part = piece.subarray(0, bytesRead);
+    hash.update(part);
+    await each(part);
+    bytes += bytesRead;
   }
 }
 

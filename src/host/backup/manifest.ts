@@ -3,7 +3,7 @@
  * adds up to. It is written last, so that a backup without it is no backup, and has a checksum of itself.
  */
 import { createHash } from "node:crypto";
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from "node:fs";
+import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { flushToDisk } from "../../base/process/flush-to-disk.ts";
@@ -65,14 +65,8 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 /** Whole or not at all, and on the disk. */
 export function writeManifest(folder: string, manifest: Manifest): void {
   const path = join(folder, MANIFEST);
-  const fd = openSync(`${path}.unfinished`, "wx", 0o600);
-  try {
-    const bytes = Buffer.from(textOf(manifestSchema.parse(manifest)));
-    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  const text = textOf(manifestSchema.parse(manifest));
+  writeFileSync(`${path}.unfinished`, text, { flag: "wx", mode: 0o600, flush: true });
   renameSync(`${path}.unfinished`, path);
   flushToDisk(folder);
 }

@@ -11,6 +11,7 @@
  * batch went in between, each record is in exactly one of the two copies. A command that dies leaves nothing held: a hold ends by itself.
  */
 import { randomBytes } from "node:crypto";
+import { inTime } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 
 export interface MomentDeps {
@@ -118,22 +119,17 @@ export class BackupMoment {
     }
   }
 
-  #holdStore(): Promise<{ readonly frame: number; readonly release: () => void }> {
-    return new Promise((resolve, reject) => {
-      let isLate = false;
-      const timer = setTimeout(() => {
-        isLate = true;
-        reject(fail("storage_unavailable", "The store cannot bring weir.lmdb up to date now."));
-      }, STORE_MS);
-      const still = this.#deps.store.still((frame) => {
-        clearTimeout(timer);
-        if (isLate) return Promise.resolve();
-        return new Promise<void>((release) => resolve({ frame, release }));
+  async #holdStore(): Promise<{ readonly frame: number; readonly release: () => void }> {
+    let isLate = false;
+    const held = new Promise<{ frame: number; release: () => void }>((resolve, reject) => {
+      const still = this.#deps.store.still(async (frame) => {
+        if (!isLate) await new Promise<void>((release) => resolve({ frame, release }));
       });
-      still.catch((error: unknown) => {
-        clearTimeout(timer);
-        reject(error);
-      });
+      still.catch(reject);
+    });
+    return await inTime(held, STORE_MS, () => {
+      isLate = true;
+      throw fail("storage_unavailable", "The store cannot bring weir.lmdb up to date now.");
     });
   }
 }

@@ -4,7 +4,7 @@ import { inspect } from "../../store/recovery/inspection.ts";
 import { LaterRelease, withPath } from "../../store/tables/later-release.ts";
 import type { Manifest } from "./manifest.ts";
 
-export type LedgerSum = Manifest["ledger"];
+type LedgerSum = Manifest["ledger"];
 
 const MOST_TOLD = 20;
 
@@ -33,9 +33,6 @@ export function prove(dataDir: string, named = dataDir): LedgerSum {
   }
   return { orgs: audit.orgs, entries: audit.entries, sum_micro_usd: audit.sumMicroUsd };
 }
-
-export const isSame = (a: LedgerSum, b: LedgerSum): boolean =>
-  a.orgs === b.orgs && a.entries === b.entries && a.sum_micro_usd === b.sum_micro_usd;
 
 /** Proves each of several copies of folders. @returns what they have together. @throws Error with a line for each finding */
 export const proveAll = (copies: readonly { readonly copy: string; readonly of: string }[]): LedgerSum =>

@@ -15,6 +15,7 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { flushToDisk } from "../../base/process/flush-to-disk.ts";
 import { assertRoom } from "../../store/copying/copy.ts";
 import { diskPath, lmdbPath } from "../../store/recovery/inspection.ts";
@@ -23,7 +24,7 @@ import { copyFile, eachOf, flushFolders } from "./files.ts";
 import { withReason } from "./make.ts";
 import { type Manifest, type ManifestFile, readManifest } from "./manifest.ts";
 import { markRestored } from "./marker.ts";
-import { isSame, proveAll } from "./proof.ts";
+import { proveAll } from "./proof.ts";
 import { markRedisRestored } from "./redis-files.ts";
 
 export interface RestoreOptions {
@@ -104,7 +105,7 @@ async function build(from: string, building: string, manifest: Manifest): Promis
   const ledger = proveAll(
     storesIn(building, manifest).map((copy) => ({ copy, of: join(from, relative(building, copy)) })),
   );
-  if (!isSame(ledger, manifest.ledger))
+  if (!isDeepStrictEqual(ledger, manifest.ledger))
     throw new Error(`${lmdbPath(from)} is not the one that the backup was made with: its ledger differs`);
 }
 

@@ -71,7 +71,7 @@ function commandOf(
 
 /** @throws UsageError that names the first word the command does not accept. */
 function given({ name, options, operand }: Command, words: readonly string[]): Given {
-  const { tokens } = parseArgs({ args: [...words], options: typesOf(options), strict: false, tokens: true });
+  const { tokens } = parseArgs({ args: [...words], options, strict: false, tokens: true });
   const values: Record<string, string | boolean> = {};
   const operands: string[] = [];
   for (const token of tokens) {
@@ -100,9 +100,6 @@ function unknownOption(command: string, option: string, known: readonly string[]
   const hint = VARIABLES.includes(variable) ? `; set the environment variable ${variable}` : didYouMean(near);
   return `weir ${command} does not take ${option}${hint}\nweir --help lists what it takes`;
 }
-
-const typesOf = (options: Command["options"]) =>
-  Object.fromEntries(Object.entries(options).map(([name, { type }]) => [name, { type }]));
 
 /** The help of one command, or of all. */
 function helpOf(command: Command | undefined, commands: readonly Command[]): string {

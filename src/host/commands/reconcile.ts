@@ -36,12 +36,9 @@ export async function reconcile({ options }: Given, shell: Shell): Promise<numbe
     table(shell, sums, ["total", "currency", "count", "amount_minor", "fee_minor"]);
   }
   const end = report.complete === true ? "" : " Not everything could be looked at.";
-  shell.out(
-    report.balanced === true
-      ? `\n${report.day}: the books match.${end}\n`
-      : `\n${report.day}: the books do not match.${end}\n`,
-  );
-  return report.balanced === true && report.complete === true ? 0 : 1;
+  const isBalanced = report.balanced === true;
+  shell.out(`\n${report.day}: the books ${isBalanced ? "match" : "do not match"}.${end}\n`);
+  return isBalanced && report.complete === true ? 0 : 1;
 }
 
 /** @returns 1 where traffic is unbilled, unrecorded, unpriced, or its tokens differ */

@@ -19,6 +19,7 @@ export function exportParts(house: House, orgId: string, missing: (sinceMs: numb
   const { audit, clock, events } = house.ground;
   const { book, budgets } = house.money;
   const { people } = accounts;
+  const invoices = house.billing.invoices.tables;
   const spend = (projectId: string) =>
     budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) });
   return [
@@ -53,24 +54,17 @@ export function exportParts(house: House, orgId: string, missing: (sinceMs: numb
     },
     { file: "apps.jsonl", rows: () => house.apps.tables.of(orgId).map(appWire) },
     { file: "policies.jsonl", rows: () => wholePolicies(house.routing.policies.tables, orgId) },
-    {
-      file: "tickets.jsonl",
-      rows: () => paged((after?: { id: string }) => tickets.of(orgId, after?.id), ticketWire),
-    },
+    { file: "tickets.jsonl", rows: () => listed((after) => tickets.of(orgId, after), ticketWire) },
     { file: "ledger.jsonl", rows: () => wholeLedger(book, orgId, missing) },
-    {
-      file: "invoices.jsonl",
-      rows: () =>
-        paged((after?: { id: string }) => house.billing.invoices.tables.of(orgId, after?.id), invoiceWire),
-    },
-    {
-      file: "events.jsonl",
-      rows: () => paged((after?: { id: string }) => events.of(orgId, after?.id), eventWire),
-    },
-    {
-      file: "audit.jsonl",
-      rows: () => paged((after?: { id: string }) => audit.of(orgId, after?.id), auditWire),
-    },
+    { file: "invoices.jsonl", rows: () => listed((after) => invoices.of(orgId, after), invoiceWire) },
+    { file: "events.jsonl", rows: () => listed((after) => events.of(orgId, after), eventWire) },
+    { file: "audit.jsonl", rows: () => listed((after) => audit.of(orgId, after), auditWire) },
     { file: "requests.jsonl", rows: () => house.analytics.recordsOf(orgId, missing) },
   ];
 }
+
+/** @param rows those after the one with this id */
+const listed = <R extends { readonly id: string }>(
+  rows: (afterId: string | undefined) => Iterable<R>,
+  wire: (row: R) => object,
+) => paged((after?: R) => rows(after?.id), wire);

@@ -9,22 +9,17 @@ export function servicesOfConfig(config: Config, others: readonly (string | unde
   const { clickhouseUrl, simulatorUrl, publicUrl, oidc, smtp, fxUrl, telemetry, payments } = config;
   const { stripe, razorpay, simulator } = payments;
   const urls = [clickhouseUrl, simulatorUrl, publicUrl, oidc?.issuer, fxUrl, telemetry?.endpoint];
-  const all = [...urls, stripe?.apiBase, razorpay?.apiBase, simulator?.url, ...others];
-  return [
-    ...all.flatMap((url) => serviceAt(url ?? "") ?? []),
-    ...(smtp === undefined ? [] : [smtp]).flatMap(
-      ({ host, port }) => serviceAt(`smtp://${bracketed(host)}:${port}`) ?? [],
-    ),
-    ...redisServices(config),
-  ];
+  const mail = smtp && `smtp://${bracketed(smtp.host)}:${smtp.port}`;
+  const all = [...urls, stripe?.apiBase, razorpay?.apiBase, simulator?.url, ...others, mail];
+  return [...all, ...redisUrls(config)].flatMap((url) => serviceAt(url ?? "") ?? []);
 }
 
-function redisServices({ redisUrl }: Config): Service[] {
+function redisUrls({ redisUrl }: Config): string[] {
   if (redisUrl === undefined) return [];
   const address = redisAddress(redisUrl);
   if (address.kind === "socket") return [];
-  if (address.kind === "url") return [address.url].flatMap((url) => serviceAt(url) ?? []);
-  return address.sentinels.flatMap(({ host, port }) => serviceAt(`redis://${bracketed(host)}:${port}`) ?? []);
+  if (address.kind === "url") return [address.url];
+  return address.sentinels.map(({ host, port }) => `redis://${bracketed(host)}:${port}`);
 }
 
 const bracketed = (host: string): string => (host.includes(":") ? `[${host}]` : host);

@@ -2,7 +2,7 @@
  * Bounds the time of a stop: each part may take a share of the time left. A part that exceeds its share is named in the
  * error of `finish` and no longer waited for, so that no part keeps the process from ending.
  */
-import { type Clock, systemClock } from "../../base/clock.ts";
+import { type Clock, inTime, systemClock } from "../../base/clock.ts";
 
 /** Reserved for the last part, the store, which applies the journal to LMDB even where an earlier part hangs. */
 const KEPT_FOR_LAST_MS = 2000;
@@ -30,12 +30,9 @@ export class StopTime {
    */
   async wait(name: string, ended: Promise<unknown>, isLast = false): Promise<void> {
     const withinMs = isLast ? this.leftMs : Math.max(this.leftMs - KEPT_FOR_LAST_MS, this.leftMs / 2);
-    const { promise: tooLong, resolve } = Promise.withResolvers<"late">();
-    const timer = setTimeout(() => resolve("late"), withinMs);
     // A part that fails after its timeout is no longer awaited: without this its rejection would end the process.
     ended.catch(() => {});
-    const outcome = await Promise.race([ended, tooLong]).finally(() => clearTimeout(timer));
-    if (outcome === "late") this.#late.push(name);
+    await inTime(ended, withinMs, () => this.#late.push(name));
   }
 
   /** @throws Error that names every part that did not end in its time. */

@@ -15,23 +15,22 @@ interface StartedProvider {
   close(): Promise<void>;
 }
 
+interface ProviderGround {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Told of the port that is asked for before it is opened, then of the one that was opened. */
+  readonly onListening: (port: number) => void;
+}
+
 export class BuiltInProvider {
   readonly #config: Pick<Config, "dataDir" | "publicUrl">;
-  readonly #clock: Clock;
-  readonly #log: Logger;
-  readonly #onListening: (port: number) => void;
+  readonly #ground: ProviderGround;
   #port = 0;
   readonly #started = new Once(() => this.#start());
 
-  /** @param onListening told of the port that is asked for before it is opened, then of the one that was opened */
-  constructor(
-    config: Pick<Config, "dataDir" | "publicUrl">,
-    { clock, log, onListening }: { clock: Clock; log: Logger; onListening: (port: number) => void },
-  ) {
+  constructor(config: Pick<Config, "dataDir" | "publicUrl">, ground: ProviderGround) {
     this.#config = config;
-    this.#clock = clock;
-    this.#log = log;
-    this.#onListening = onListening;
+    this.#ground = ground;
   }
 
   /** The gateway's port: the provider sends browsers back there. */
@@ -57,6 +56,7 @@ export class BuiltInProvider {
     await loadPieces("oidc-provider", import.meta.filename);
     const { startIdentityProvider } = await import("../../../simulator/identity/identity-provider.ts");
     const { dataDir, publicUrl } = this.#config;
+    const { clock, log, onListening } = this.#ground;
     const folder = join(dataDir, "identity");
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const port = this.#port;
@@ -64,7 +64,7 @@ export class BuiltInProvider {
     // That of a proxy on this machine.
     const origins = [...new Set([...own, ...(publicUrl === undefined ? [] : [publicUrl])])];
     const wanted = port === 0 || port === 65_535 ? 0 : port + 1;
-    this.#onListening(wanted);
+    onListening(wanted);
     const [clientId, clientSecret] = ["weir", randomBytes(32).toString("base64url")];
     const provider = await startIdentityProvider({
       port: wanted,
@@ -78,12 +78,12 @@ export class BuiltInProvider {
           backchannelLogoutUri: `${origins[0]}/auth/backchannel-logout`,
         },
       ],
-      clock: this.#clock,
+      clock,
       random: systemRandom,
-      onListening: this.#onListening,
-      report: (problem) => this.#log.warn({ problem }, "the built-in identity provider"),
+      onListening,
+      report: (problem) => log.warn({ problem }, "the built-in identity provider"),
     });
-    this.#log.info({ issuer: provider.issuer }, "the built-in identity provider is up");
+    log.info({ issuer: provider.issuer }, "the built-in identity provider is up");
     const address = { issuer: provider.issuer, clientId, clientSecret };
     return { address, forget: (sub: string) => provider.forget(sub), close: () => provider.close() };
   }

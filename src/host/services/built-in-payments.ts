@@ -11,33 +11,26 @@ import { Once } from "../../base/once.ts";
 import type { PaymentsAddress } from "../../cluster/supervisor/services.ts";
 import type { Config } from "../settings/config.ts";
 
+interface PaymentsGround {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called when it is up: `running` is set, and no webhook was sent yet. */
+  readonly onUp: () => void;
+  readonly onListening: (port: number) => void;
+}
+
 export class BuiltInPayments {
   readonly #file: string;
   readonly #host: string;
-  readonly #clock: Clock;
-  readonly #log: Logger;
-  readonly #onUp: () => void;
-  readonly #onListening: (port: number) => void;
+  readonly #ground: PaymentsGround;
   #port = 0;
   readonly #started = new Once(() => this.#start());
   #running: PaymentsAddress | undefined;
 
-  /** @param onUp is called when it is up: `running` is set, and no webhook was sent yet */
-  constructor(
-    { dataDir, host }: Pick<Config, "dataDir" | "host">,
-    {
-      clock,
-      log,
-      onUp,
-      onListening,
-    }: { clock: Clock; log: Logger; onUp: () => void; onListening: (port: number) => void },
-  ) {
+  constructor({ dataDir, host }: Pick<Config, "dataDir" | "host">, ground: PaymentsGround) {
     this.#file = join(dataDir, "simulator", "payments.jsonl");
     this.#host = host;
-    this.#clock = clock;
-    this.#log = log;
-    this.#onUp = onUp;
-    this.#onListening = onListening;
+    this.#ground = ground;
   }
 
   /** Undefined until it is up. */
@@ -50,7 +43,7 @@ export class BuiltInPayments {
     this.#port = port;
     if (!isUsed || !existsSync(this.#file)) return;
     this.address().catch((err: unknown) =>
-      this.#log.error({ err }, "the simulated payment service did not start"),
+      this.#ground.log.error({ err }, "the simulated payment service did not start"),
     );
   }
 
@@ -61,13 +54,10 @@ export class BuiltInPayments {
   async #start(): Promise<PaymentSimulator> {
     // Loaded here: most processes never need it.
     const { startPaymentSimulator } = await import("../../../simulator/payments/payment-simulator.ts");
-    const simulator = await startPaymentSimulator({
-      clock: this.#clock,
-      file: this.#file,
-      onListening: this.#onListening,
-    });
+    const { clock, onListening, onUp } = this.#ground;
+    const simulator = await startPaymentSimulator({ clock, file: this.#file, onListening });
     this.#running = addressOf(simulator);
-    this.#onUp();
+    onUp();
     const host = this.#host.includes(":") ? "[::1]" : "127.0.0.1";
     const url = `http://${host}:${this.#port}/webhooks/payments/simulated`;
     simulator.hook("simulated", { url, secret: simulator.webhookSecret });

@@ -1,13 +1,13 @@
 /**
  * The variables of the environment that the gateway reads. Errors name the variable and never repeat its value, which may be a secret.
  */
+import { createSecretKey, type KeyObject } from "node:crypto";
 import { z } from "zod";
 import { mailboxOf, smtpServerOf } from "../../account/mail/settings.ts";
 import { telemetryVariables } from "../../analytics/telemetry/settings.ts";
 import { paymentVariables } from "../../billing/payments/settings.ts";
 import { redisAddress } from "../../cluster/cells/redis/address.ts";
 import { metricsVariables } from "../../edge/metrics-settings.ts";
-import { secretsKeyField } from "./secrets-key.ts";
 
 /** Read by a function that throws an Error with what is wrong. Errors never repeat the value, which may hold a password. */
 const setting = <T>(read: (text: string) => T) =>
@@ -24,6 +24,13 @@ const setting = <T>(read: (text: string) => T) =>
 function checkedRedisUrl(text: string): string {
   redisAddress(text);
   return text;
+}
+
+/** 32 bytes, such as from `openssl rand -base64 32`. @throws Error with what is wrong */
+function secretsKey(text: string): KeyObject {
+  if (/^[0-9a-f]{64}$/i.test(text)) return createSecretKey(Buffer.from(text, "hex"));
+  if (/^[\w+/-]{43}=?$/.test(text)) return createSecretKey(Buffer.from(text, "base64"));
+  throw new Error("must be 32 bytes in base64 or hex");
 }
 
 /** `CELL` where it is not set. */
@@ -54,7 +61,7 @@ export const environment = z.object({
   /** Where the day's rate of exchange is read. */
   FX_URL: z.url({ protocol: /^https?$/ }).optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  WEIR_SECRETS_KEY: secretsKeyField.optional(),
+  WEIR_SECRETS_KEY: setting(secretsKey).optional(),
   CELL: z
     .string()
     .regex(/^[\w.-]{1,64}$/)
