@@ -13,7 +13,7 @@ import type { AppRow } from "./app.ts";
 export function claimsOf(apps: readonly AppRow[]): ReadonlyMap<string, string> {
   const oldestFirst = apps.toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.slug < b.slug ? -1 : 1));
   const claims = new Map<string, string>();
-  for (const wanted of [slugText, nameText, hostText]) {
+  for (const wanted of [({ slug }: AppRow) => slug, ({ name }: AppRow) => name, hostText]) {
     for (const app of oldestFirst) {
       const text = wanted(app);
       if (text !== "" && !claims.has(text)) claims.set(text, app.slug);
@@ -22,6 +22,4 @@ export function claimsOf(apps: readonly AppRow[]): ReadonlyMap<string, string> {
   return claims;
 }
 
-const slugText = ({ slug }: AppRow): string => slug;
-const nameText = ({ name }: AppRow): string => name;
 const hostText = ({ url }: AppRow): string => (url === "" ? "" : (URL.parse(url)?.host ?? ""));

@@ -43,18 +43,14 @@ export class KeptReading<T> {
     if (this.#running === undefined && nowMs < this.#retryAtMs) return this.#shown(false);
     this.#running ??= { startedMs: nowMs, done: this.#read(nowMs) };
     const { startedMs, done } = this.#running;
-    await this.#atMost(done, startedMs + WAIT_MS - nowMs);
+    // From the reading's start, so that nobody waits long for one that hangs.
+    const leftMs = startedMs + WAIT_MS - nowMs;
+    if (leftMs > 0) await inTime(done, leftMs, () => {}, this.#deps.timers);
     return this.#shown(this.#deps.clock.monotonic() < this.#freshUntilMs);
   }
 
   #shown(isCurrent: boolean): Reading<T> | undefined {
     return this.#last && { ...this.#last, isCurrent };
-  }
-
-  /** Waits from the reading's start, so that nobody waits long for one that hangs. */
-  async #atMost(done: Promise<void>, leftMs: number): Promise<void> {
-    if (leftMs <= 0) return;
-    await inTime(done, leftMs, () => {}, this.#deps.timers);
   }
 
   async #read(startedMs: number): Promise<void> {

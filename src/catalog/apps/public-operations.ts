@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { AccountTables } from "../../account/tables.ts";
 import type { Clock, Timers } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
+import { mustExist } from "../../base/errors.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { NOT_MODIFIED, publicAnswer, publicBody, publicJson } from "../public-answer.ts";
 import { type AppRow, categoryField } from "./app.ts";
@@ -127,11 +127,10 @@ export class PublicApps {
 
   /** @throws WeirError `not_found`, the same for an app that is not public as for none */
   async #page(slug: string) {
-    if (this.#shown(slug) === undefined) throw noApp();
+    mustExist(this.#shown(slug), NO_APP);
     const reading = this.#deps.minOrgs > 1 ? undefined : await this.#pageReading(slug).get();
     // It may have been hidden meanwhile.
-    const row = this.#shown(slug);
-    if (row === undefined) throw noApp();
+    const row = mustExist(this.#shown(slug), NO_APP);
     return pageOf(row, reading, this.#deps.clock.now());
   }
 
@@ -151,7 +150,7 @@ export class PublicApps {
   }
 }
 
-const noApp = () => fail("not_found", "There is no such app, or it is not public.");
+const NO_APP = "app, or it is not public";
 
 /** The image is made of a name from outside: opened by itself it must load and run nothing. */
 const SVG_HEADERS = {

@@ -87,7 +87,10 @@ export class Rankings {
     category: string | undefined,
     nowMs: number,
   ): PublicBody {
-    if (reading === undefined) return publicJson(rankingsShape, emptyRankings(days, nowMs));
+    if (reading === undefined) {
+      const none = { days, apps: [], models: [], analytics: false, generated_at: isoTime(nowMs) };
+      return publicJson(rankingsShape, none);
+    }
     this.#keepTo(reading.value);
     const key = `${days} ${category ?? ""} ${reading.isCurrent}`;
     const known = this.#bodies.get(key);
@@ -163,14 +166,6 @@ export class Rankings {
 
 const usedModels = ({ models }: BoardApp, days: number): number =>
   [...models.values()].filter(({ daysAgo }) => daysAgo < days).length;
-
-const emptyRankings = (days: number, nowMs: number) => ({
-  days,
-  apps: [],
-  models: [],
-  analytics: false,
-  generated_at: isoTime(nowMs),
-});
 
 type Ranked = Sums & { readonly id: string };
 

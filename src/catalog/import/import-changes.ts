@@ -6,7 +6,7 @@ import { type Addition, type Edit, EditError, editDocument } from "../../base/do
 import { TASKS_OF } from "../models/build.ts";
 import type { ModelsFile } from "../models/schema.ts";
 import { modelIdOf, sameModel } from "./names.ts";
-import { type ImportProvider, type LeftOut, NotTaken, type Offer } from "./offer.ts";
+import { type ImportProvider, type LeftOut, NotTaken, type Offer, takeOr } from "./offer.ts";
 import { endpointLines, modelLines, type NewEndpoint } from "./text.ts";
 import { type OpenModel, updatesOf } from "./updates.ts";
 
@@ -55,6 +55,12 @@ interface Place {
   readonly modelAt: number;
 }
 
+/** A model that no file has yet. */
+interface NewModel {
+  readonly id: string;
+  readonly endpoints: NewEndpoint[];
+}
+
 export function planImport(order: ImportOrder): ImportPlan {
   const plan = new Plan(order);
   for (const offer of order.offers) plan.take(offer);
@@ -69,7 +75,7 @@ class Plan {
   readonly #endpoints = new Map<string, { readonly place: Place; readonly at: number }[]>();
   readonly #vendors = new Map<string, FileWork>();
   /** By normalised id. */
-  readonly #newModels = new Map<string, { readonly id: string; readonly endpoints: NewEndpoint[] }>();
+  readonly #newModels = new Map<string, NewModel>();
   readonly #leftOut: LeftOut[] = [];
 
   constructor(order: ImportOrder) {
@@ -90,12 +96,7 @@ class Plan {
   }
 
   take(offer: Offer): void {
-    try {
-      this.#take(offer);
-    } catch (error) {
-      if (!(error instanceof NotTaken)) throw error;
-      this.#leftOut.push({ what: `${offer.provider}: ${offer.upstream}`, why: error.message });
-    }
+    takeOr(this.#leftOut, `${offer.provider}: ${offer.upstream}`, () => this.#take(offer));
   }
 
   #take(offer: Offer): void {
@@ -157,7 +158,7 @@ class Plan {
     };
     const lines = endpointLines(endpoint, inherited);
     work.additions.push({ path: ["models", modelAt, "endpoints"], lines, isApart: false });
-    work.said.push(`+ ${model.id} at ${offer.provider}: ${priced(offer)}`);
+    work.said.push(...saidOf(model.id, [endpoint]));
   }
 
   result(): ImportPlan {
@@ -197,19 +198,13 @@ function regionOf({ regions }: ImportProvider): string | undefined {
   throw new NotTaken(`it needs one of the regions ${regions.join(", ")}: add it by hand once`);
 }
 
-const priced = ({ price }: Offer): string =>
-  Object.entries(price)
-    .map(([key, usd]) => `${key} ${usd}`)
-    .join(", ");
-
 const saidOf = (id: string, endpoints: readonly NewEndpoint[]): string[] =>
-  endpoints.map(({ offer }) => `+ ${id} at ${offer.provider}: ${priced(offer)}`);
+  endpoints.map(({ offer: { provider, price } }) => {
+    const prices = Object.entries(price).map(([key, usd]) => `${key} ${usd}`);
+    return `+ ${id} at ${provider}: ${prices.join(", ")}`;
+  });
 
-function newFile(
-  vendor: string,
-  models: readonly { readonly id: string; readonly endpoints: readonly NewEndpoint[] }[],
-  head: readonly string[],
-): ChangedFile {
+function newFile(vendor: string, models: readonly NewModel[], head: readonly string[]): ChangedFile {
   const items = models.map(({ id, endpoints }) =>
     modelLines(id, endpoints)
       .map((line) => `  ${line}\n`)

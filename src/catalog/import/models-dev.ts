@@ -12,6 +12,7 @@ import {
   NotTaken,
   type Offer,
   type SourceOffers,
+  takeOr,
   usablePrice,
 } from "./offer.ts";
 
@@ -76,12 +77,8 @@ export function modelsDevOffers(json: unknown, providers: ReadonlyMap<string, Im
       continue;
     }
     for (const [id, model] of Object.entries(read.data.models)) {
-      try {
-        offers.push(offerOf(entry.safeParse(model), ours));
-      } catch (error) {
-        if (!(error instanceof NotTaken)) throw error;
-        leftOut.push({ what: `${theirId}: ${id}`, why: error.message });
-      }
+      const take = () => void offers.push(offerOf(entry.safeParse(model), ours));
+      takeOr(leftOut, `${theirId}: ${id}`, take);
     }
   }
   return { offers, leftOut };

@@ -58,6 +58,16 @@ export interface SourceOffers {
 /** Why one entry of a source is not taken. */
 export class NotTaken extends Error {}
 
+/** Takes one entry, or notes in `leftOut` why it is not taken. */
+export function takeOr(leftOut: LeftOut[], what: string, take: () => void): void {
+  try {
+    take();
+  } catch (error) {
+    if (!(error instanceof NotTaken)) throw error;
+    leftOut.push({ what, why: error.message });
+  }
+}
+
 const CARRIED: readonly Modality[] = ["text", "image", "audio", "video"];
 
 /** The modalities of prompts that can be sent to the provider; video is supported in Google's format only. */

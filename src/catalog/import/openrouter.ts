@@ -13,6 +13,7 @@ import {
   NotTaken,
   type Offer,
   type SourceOffers,
+  takeOr,
   usablePrice,
 } from "./offer.ts";
 
@@ -56,12 +57,8 @@ export function openRouterOffers(
   const leftOut: LeftOut[] = [];
   for (const [at, model] of data.entries()) {
     const read = entry.safeParse(model);
-    try {
-      offers.push(offerOf(read, ours));
-    } catch (error) {
-      if (!(error instanceof NotTaken)) throw error;
-      leftOut.push({ what: read.data?.id ?? `the entry at ${at}`, why: error.message });
-    }
+    const what = read.data?.id ?? `the entry at ${at}`;
+    takeOr(leftOut, what, () => void offers.push(offerOf(read, ours)));
   }
   return { offers, leftOut };
 }

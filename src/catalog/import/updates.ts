@@ -9,19 +9,13 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export type OpenModel = Mutable<ModelEntry>;
 type OpenEndpoint = Mutable<EndpointEntry>;
 
-export interface Update {
-  readonly edits: readonly Edit[];
-  /** Such as `input 2 → 1.8`. */
-  readonly said: readonly string[];
-}
-
 /** @param at path of the model in its file */
 export function updatesOf(
   model: OpenModel,
   at: readonly (string | number)[],
   endpointAt: number,
   offer: Offer,
-): Update {
+): Pick<EndpointUpdate, "edits" | "said"> {
   const update = new EndpointUpdate(model, model.endpoints[endpointAt] as OpenEndpoint, at);
   update.price(offer);
   update.limit("context", offer.context);
@@ -31,8 +25,9 @@ export function updatesOf(
   return update;
 }
 
-class EndpointUpdate implements Update {
+class EndpointUpdate {
   readonly edits: Edit[] = [];
+  /** Such as `input 2 → 1.8`. */
   readonly said: string[] = [];
   readonly #model: OpenModel;
   readonly #endpoint: OpenEndpoint;

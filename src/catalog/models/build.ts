@@ -41,10 +41,10 @@ export async function buildDraft(
 ): Promise<Checked<CatalogDraft>> {
   const problems: Problem[] = [];
   const providers = await buildProviders(files.providers, environment, problems);
-  const build = new Build(providers, problems);
-  for (const document of files.vendors) build.vendor(document);
+  const shared = { providers, problems, seen: new Map<string, string>() };
+  const models = files.vendors.flatMap((document) => new ModelsBuild(document, shared).models());
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, value: { providers, models: build.models } };
+  return { ok: true, value: { providers, models } };
 }
 
 /** `ep_<provider>_<upstream_model>_<region>`; inside a part only letters, digits, dots and dashes. */
@@ -53,87 +53,88 @@ const endpointId = (provider: string, upstreamModel: string, region: string): st
 
 const idPart = (text: string): string => text.replaceAll(/[^A-Za-z0-9.-]/g, "-");
 
-class Build {
-  readonly models: ModelDraft[] = [];
-  readonly #providers: ReadonlyMap<string, Provider>;
-  readonly #problems: Problem[];
+/** What all files of models share. */
+interface Shared {
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly problems: Problem[];
   /** Where each id was first seen, as `file:line`. */
-  readonly #seen = new Map<string, string>();
+  readonly seen: Map<string, string>;
+}
 
-  constructor(providers: ReadonlyMap<string, Provider>, problems: Problem[]) {
-    this.#providers = providers;
-    this.#problems = problems;
+/** The models of one file. */
+class ModelsBuild {
+  readonly #document: ConfigDocument<ModelsFile>;
+  readonly #shared: Shared;
+
+  constructor(document: ConfigDocument<ModelsFile>, shared: Shared) {
+    this.#document = document;
+    this.#shared = shared;
   }
 
-  vendor(document: ConfigDocument<ModelsFile>): void {
-    const { vendor, models, tokenizer = "" } = document.value;
-    models.forEach((entry, m) => {
+  models(): ModelDraft[] {
+    const { vendor, models, tokenizer = "" } = this.#document.value;
+    return models.map((entry, m) => {
       const path = ["models", m];
-      this.#once(document, [...path, "id"], entry.id, "model");
+      this.#once([...path, "id"], entry.id, "model");
       if (!entry.id.startsWith(`${vendor}/`)) {
-        this.#refuse(
-          document,
-          [...path, "id"],
-          `this file's vendor is ${vendor}: expected ${vendor}/<model>`,
-        );
+        this.#refuse([...path, "id"], `this file's vendor is ${vendor}: expected ${vendor}/<model>`);
       }
-      this.#checkTask(document, path, entry);
+      this.#checkTask(path, entry);
       const endpoints = entry.endpoints.flatMap((endpoint, e) => {
-        const draft = this.#endpoint(document, [...path, "endpoints", e], entry, endpoint);
+        const draft = this.#endpoint([...path, "endpoints", e], entry, endpoint);
         return draft === undefined ? [] : [draft];
       });
-      this.models.push({ entry, vendor, tokenizer: entry.tokenizer ?? tokenizer, endpoints });
+      return { entry, vendor, tokenizer: entry.tokenizer ?? tokenizer, endpoints };
     });
   }
 
   /** Checks the fields that the model's task requires. */
-  #checkTask(document: ConfigDocument<ModelsFile>, path: readonly PropertyKey[], model: ModelEntry): void {
+  #checkTask(path: readonly PropertyKey[], model: ModelEntry): void {
     if ((model.max_output ?? 0) > model.context) {
-      this.#refuse(document, [...path, "max_output"], `exceeds the context of ${model.context}`);
+      this.#refuse([...path, "max_output"], `exceeds the context of ${model.context}`);
     }
     if (model.task !== "generate") return;
     const needed = { max_output: model.max_output, capabilities: model.capabilities };
     for (const [key, value] of Object.entries(needed)) {
-      if (value === undefined) this.#refuse(document, path, `a model that generates needs ${key}`);
+      if (value === undefined) this.#refuse(path, `a model that generates needs ${key}`);
     }
     if (model.modalities.out.length === 0) {
-      this.#refuse(document, [...path, "modalities", "out"], "a model that generates needs one at least");
+      this.#refuse([...path, "modalities", "out"], "a model that generates needs one at least");
     }
   }
 
   #endpoint(
-    document: ConfigDocument<ModelsFile>,
     path: readonly PropertyKey[],
     model: ModelEntry,
     entry: EndpointEntry,
   ): EndpointDraft | undefined {
-    const provider = this.#providers.get(entry.provider);
+    const provider = this.#shared.providers.get(entry.provider);
     if (provider === undefined) {
-      const known = nearest(entry.provider, [...this.#providers.keys()]);
-      this.#refuse(document, [...path, "provider"], `no provider "${entry.provider}"${didYouMean(known)}`);
+      const known = nearest(entry.provider, [...this.#shared.providers.keys()]);
+      this.#refuse([...path, "provider"], `no provider "${entry.provider}"${didYouMean(known)}`);
       return undefined;
     }
-    const region = this.#region(document, path, provider, entry.region);
+    const region = this.#region(path, provider, entry.region);
     if (region === undefined) return undefined;
     const id = endpointId(provider.id, entry.upstream_model, region);
-    this.#once(document, [...path, "upstream_model"], id, "endpoint");
+    this.#once([...path, "upstream_model"], id, "endpoint");
     const contextLength = entry.context ?? model.context;
     if (contextLength > model.context) {
-      this.#refuse(document, [...path, "context"], `exceeds the model's context of ${model.context}`);
+      this.#refuse([...path, "context"], `exceeds the model's context of ${model.context}`);
     }
     const maxOutput =
       model.task === "generate" ? (entry.max_output ?? Math.min(model.max_output ?? 0, contextLength)) : 0;
     if (maxOutput > contextLength) {
-      this.#refuse(document, [...path, "max_output"], `exceeds the context of ${contextLength}`);
+      this.#refuse([...path, "max_output"], `exceeds the context of ${contextLength}`);
     }
-    this.#checkPrice(document, [...path, "price"], model.task, entry.price);
+    this.#checkPrice([...path, "price"], model.task, entry.price);
     entry.scheduled.forEach(({ price }, at) => {
-      this.#checkPrice(document, [...path, "scheduled", at, "price"], model.task, price);
+      this.#checkPrice([...path, "scheduled", at, "price"], model.task, price);
     });
-    const dialects = this.#dialects(document, path, provider, model.task, entry.dialects);
+    const dialects = this.#dialects(path, provider, model.task, entry.dialects);
     const beyond = entry.modalities_in?.find((m) => !model.modalities.in.includes(m));
     if (beyond !== undefined) {
-      this.#refuse(document, [...path, "modalities_in"], `${beyond} is not among the model's modalities`);
+      this.#refuse([...path, "modalities_in"], `${beyond} is not among the model's modalities`);
     }
     const markupBps = entry.markup_bps ?? model.markup_bps;
     const modalitiesIn = entry.modalities_in ?? model.modalities.in;
@@ -167,20 +168,14 @@ class Build {
     };
   }
 
-  #checkPrice(
-    document: ConfigDocument<ModelsFile>,
-    path: readonly PropertyKey[],
-    task: Task,
-    price: PriceEntry,
-  ): void {
+  #checkPrice(path: readonly PropertyKey[], task: Task, price: PriceEntry): void {
     for (const { key, message } of priceFaults(task, price)) {
-      this.#refuse(document, key === undefined ? path : [...path, ...key], message);
+      this.#refuse(key === undefined ? path : [...path, ...key], message);
     }
   }
 
   /** The dialects of the endpoint, or of its provider, that serve the model's task. */
   #dialects(
-    document: ConfigDocument<ModelsFile>,
     path: readonly PropertyKey[],
     provider: Provider,
     task: Task,
@@ -188,22 +183,17 @@ class Build {
   ): readonly Dialect[] {
     const stranger = own?.find((dialect) => !TASKS_OF[dialect].includes(task));
     if (stranger !== undefined) {
-      this.#refuse(document, [...path, "dialects"], `nothing is asked to ${task} in ${stranger}`);
+      this.#refuse([...path, "dialects"], `nothing is asked to ${task} in ${stranger}`);
     }
     const dialects = (own ?? provider.dialects).filter((dialect) => TASKS_OF[dialect].includes(task));
     if (dialects.length === 0 && stranger === undefined) {
       const message = `${provider.id} speaks ${provider.dialects.join(", ")}: nothing is asked to ${task} in these`;
-      this.#refuse(document, [...path, "provider"], message);
+      this.#refuse([...path, "provider"], message);
     }
     return Object.freeze(dialects);
   }
 
-  #region(
-    document: ConfigDocument<ModelsFile>,
-    path: readonly PropertyKey[],
-    provider: Provider,
-    region: string | undefined,
-  ): string | undefined {
+  #region(path: readonly PropertyKey[], provider: Provider, region: string | undefined): string | undefined {
     const [first, ...more] = provider.regions;
     if (region === undefined && more.length === 0) return first;
     if (region !== undefined && provider.regions.includes(region)) return region;
@@ -211,21 +201,22 @@ class Build {
       region === undefined
         ? `needs a region: ${provider.id} has ${provider.regions.join(", ")}`
         : `${provider.id} has no region "${region}"${didYouMean(nearest(region, provider.regions))}`;
-    this.#refuse(document, region === undefined ? path : [...path, "region"], message);
+    this.#refuse(region === undefined ? path : [...path, "region"], message);
     return undefined;
   }
 
-  #once(document: ConfigDocument<ModelsFile>, path: readonly PropertyKey[], id: string, what: string): void {
-    const before = this.#seen.get(id);
+  #once(path: readonly PropertyKey[], id: string, what: string): void {
+    const before = this.#shared.seen.get(id);
     if (before !== undefined) {
-      this.#refuse(document, path, `${what} ${id} stands already at ${before}`);
+      this.#refuse(path, `${what} ${id} stands already at ${before}`);
       return;
     }
-    this.#seen.set(id, `${document.file}:${document.at(path).line}`);
+    this.#shared.seen.set(id, `${this.#document.file}:${this.#document.at(path).line}`);
   }
 
-  #refuse(document: ConfigDocument<ModelsFile>, path: readonly PropertyKey[], message: string): void {
-    this.#problems.push({ file: document.file, ...document.at(path), pointer: pointerTo(path), message });
+  #refuse(path: readonly PropertyKey[], message: string): void {
+    const at = this.#document.at(path);
+    this.#shared.problems.push({ file: this.#document.file, ...at, pointer: pointerTo(path), message });
   }
 }
 

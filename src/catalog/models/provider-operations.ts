@@ -88,15 +88,9 @@ function digestOf(providers: readonly object[], snapshot: CatalogSnapshot): stri
   return hash.digest("hex").slice(0, 32);
 }
 
-const contentOf = ({ id, name, status, released, task, modalitiesIn, modalitiesOut }: Model) => [
-  id,
-  name,
-  status,
-  released,
-  task,
-  modalitiesIn,
-  modalitiesOut,
-];
+function contentOf({ id, name, status, released, task, modalitiesIn, modalitiesOut }: Model) {
+  return [id, name, status, released, task, modalitiesIn, modalitiesOut];
+}
 
 function endpointContentOf(endpoint: Endpoint) {
   const { version: _, ...prices } = endpoint.listPrices;

@@ -203,7 +203,7 @@ export function modelRecord(model: Model, snapshot: CatalogSnapshot, stats: Cata
   const shown = active.length > 0 ? active : [...model.endpoints, ...snapshot.unreachable(model.id)];
   const some = (has: (e: Endpoint) => boolean) => shown.some(has);
   const least = (price: (e: Endpoint) => number) => usdPerMillionFromNano(Math.min(...shown.map(price)));
-  const measured = shown.flatMap((e) => stats.endpoint(e.id) ?? []).filter((s) => s.attempts30d > 0);
+  const measured = shown.flatMap((e) => stats.endpoint(e.id) ?? []);
   return {
     id: model.id,
     object: "model",
@@ -234,7 +234,7 @@ export function modelRecord(model: Model, snapshot: CatalogSnapshot, stats: Cata
       zdr: some((e) => e.dataPolicy.zdr),
       no_train: some((e) => !e.dataPolicy.trains),
     },
-    uptime_30d: weighted(measured, (s) => s.uptime30d) ?? NOTHING_MEASURED.uptime30d,
+    uptime_30d: uptimeOf(measured),
     ttft_p50_ms: stats.ttftP50Ms(model.id),
     requests_7d: stats.requests7d(model.id),
   };
@@ -316,12 +316,13 @@ function extraPricesOf({ tiers, serverTools }: Endpoint["listPrices"]) {
   };
 }
 
-function weighted(all: readonly EndpointStats[], figure: (s: EndpointStats) => number): number | undefined {
+/** Weighted by attempts. */
+function uptimeOf(measured: readonly EndpointStats[]): number {
   let attempts = 0;
   let sum = 0;
-  for (const stats of all) {
-    attempts += stats.attempts30d;
-    sum += figure(stats) * stats.attempts30d;
+  for (const { uptime30d, attempts30d } of measured) {
+    attempts += attempts30d;
+    sum += uptime30d * attempts30d;
   }
-  return attempts === 0 ? undefined : sum / attempts;
+  return attempts === 0 ? NOTHING_MEASURED.uptime30d : sum / attempts;
 }

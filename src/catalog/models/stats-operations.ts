@@ -55,8 +55,6 @@ const modelStatsSchema = z.object({
   analytics: z.boolean().describe("False: figures could not be read; what is empty may have some."),
 });
 
-type ChangelogItem = z.output<typeof changelogItem>;
-
 /** Measured figures of a model; analytics fills this port. */
 export interface MeasuredModel {
   readonly series: readonly z.output<typeof seriesItem>[];
@@ -125,18 +123,11 @@ const scheduledOf = (model: Model, snapshot: CatalogSnapshot): z.output<typeof s
       price_version: version,
     }));
 
-const itemOf = ({
-  id,
-  kind,
-  summary,
-  endpointId,
-  effectiveMs,
-  createdMs,
-}: ChangelogEntry): ChangelogItem => ({
-  id,
-  kind,
-  summary,
-  endpoint_id: endpointId,
-  effective_at: isoTime(effectiveMs),
-  created_at: isoTime(createdMs),
+const itemOf = (entry: ChangelogEntry): z.output<typeof changelogItem> => ({
+  id: entry.id,
+  kind: entry.kind,
+  summary: entry.summary,
+  endpoint_id: entry.endpointId,
+  effective_at: isoTime(entry.effectiveMs),
+  created_at: isoTime(entry.createdMs),
 });
