@@ -49,7 +49,7 @@ export function authorize(
  * A key that is sent must be a good one. A browser sends its cookie unasked, so one that opens nothing (any more) is as none.
  * @throws WeirError 401 or 403 for a key
  */
-const anyone: typeof identified = (ports, route, params, seen) => {
+const anyone: typeof authorize = (ports, route, params, seen) => {
   const hasCookie = seen.head.cookie(ports.sessionCookie) !== undefined;
   if (seen.secret === undefined && !hasCookie) return nobody(seen.requestId, seen.origin);
   try {
@@ -62,12 +62,7 @@ const anyone: typeof identified = (ports, route, params, seen) => {
 };
 
 /** @throws WeirError 401 or 403, 404 for an org that the caller cannot see. */
-function identified(
-  ports: CredentialPorts,
-  route: Route,
-  params: Readonly<Record<string, string>>,
-  seen: Credentials,
-): Caller {
+const identified: typeof authorize = (ports, route, params, seen) => {
   const { requestId, origin, secret } = seen;
   const { access } = route;
   const token = secret === undefined ? seen.head.cookie(ports.sessionCookie) : undefined;
@@ -94,7 +89,7 @@ function identified(
   if (org !== "" && ports.orgIdOf(org) !== key.orgId)
     throw fail("not_found", "There is no such organisation.");
   return callerOf(key, requestId, origin);
-}
+};
 
 /** @throws WeirError 401, or 403 `scope`. */
 export function authorizeKey(keyring: Keyring, secret: string | undefined, scope: string): KeyContext {

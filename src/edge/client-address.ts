@@ -4,6 +4,7 @@
  */
 import ipaddr from "ipaddr.js";
 import { cidrAllows } from "../base/cidr-list.ts";
+import { addressText } from "./request.ts";
 
 /**
  * @param peer 4 or 16 bytes of who connected
@@ -20,7 +21,7 @@ export function clientAddress(trusted: readonly string[]): ClientAddress {
   if (trusted.length === 0) return (peer) => peer;
   const isTrusted = (address: string) => cidrAllows(trusted, address);
   return (peer, forwardedFor) => {
-    if (forwardedFor === "" || !isTrusted(textOf(peer))) return peer;
+    if (forwardedFor === "" || !isTrusted(addressText(peer))) return peer;
     const hops = forwardedFor.slice(-1000).split(",").slice(-MOST_HOPS);
     let client = peer;
     for (const hop of hops.reverse()) {
@@ -32,8 +33,3 @@ export function clientAddress(trusted: readonly string[]): ClientAddress {
     return client;
   };
 }
-
-const textOf = (address: ArrayBuffer): string =>
-  address.byteLength === 4 || address.byteLength === 16
-    ? ipaddr.fromByteArray([...new Uint8Array(address)]).toString()
-    : "";

@@ -98,8 +98,9 @@ export interface Received {
 function callModel(
   deps: DispatchDeps,
   route: Extract<Route, { exchange: unknown }>,
-  { res, reply, head, id }: Received,
+  request: Received,
 ): void {
+  const { res, reply, head, id } = request;
   const { format, inquiry } = CALLS[route.exchange];
   const startMs = deps.clock.monotonic();
   const tsMs = deps.clock.now();
@@ -113,38 +114,33 @@ function callModel(
   const clientIpPrefix = ipPrefix(deps.clientAddress(res.getRemoteAddress(), head.forwardedFor));
   const trace = inquiry === undefined ? deps.beginTrace?.(head.traceparent, head.tracestate) : undefined;
   const refused = (error: WeirError) => refuseBody(reply, error, id, format.errorBody);
-  readFor(
-    deps,
-    { res, reply, head, id },
-    { who, maxBytes: deps.maxBodyBytes, refused },
-    (key, body, share) => {
-      const incoming: Incoming = {
-        requestId: id,
-        tsMs,
-        startMs,
-        format,
-        key,
-        body,
-        release: () => share.release(),
-        debug: head.debug === "1",
-        passing,
-        idempotencyKey: idempotent,
-        userAgent: head.userAgent,
-        appUrl: head.appUrl,
-        appTitle: head.appTitle,
-        clientIpPrefix,
-        trace,
-        reply,
-      };
-      const pass = (checked: Incoming) => {
-        if (inquiry === undefined) deps.exchange.run(checked);
-        else void deps.inquire(inquiry, checked);
-      };
-      const isSlow = deps.clock.monotonic() - startMs > SLOW_BODY_MS;
-      if (!isSlow && deps.catchUp?.isBehind() !== true) pass(incoming);
-      else void lookedUpAgain(deps, incoming, keyNow).then((checked) => checked && pass(checked));
-    },
-  );
+  readFor(deps, request, { who, maxBytes: deps.maxBodyBytes, refused }, (key, body, share) => {
+    const incoming: Incoming = {
+      requestId: id,
+      tsMs,
+      startMs,
+      format,
+      key,
+      body,
+      release: () => share.release(),
+      debug: head.debug === "1",
+      passing,
+      idempotencyKey: idempotent,
+      userAgent: head.userAgent,
+      appUrl: head.appUrl,
+      appTitle: head.appTitle,
+      clientIpPrefix,
+      trace,
+      reply,
+    };
+    const pass = (checked: Incoming) => {
+      if (inquiry === undefined) deps.exchange.run(checked);
+      else void deps.inquire(inquiry, checked);
+    };
+    const isSlow = deps.clock.monotonic() - startMs > SLOW_BODY_MS;
+    if (!isSlow && deps.catchUp?.isBehind() !== true) pass(incoming);
+    else void lookedUpAgain(deps, incoming, keyNow).then((checked) => checked && pass(checked));
+  });
 }
 
 interface Sender<T> {
@@ -161,7 +157,7 @@ const UNKNOWN_ORG = "unknown";
 /** Reads the body, also while it is looked up who sends it. @param act not called where the request was refused */
 function readFor<T extends { readonly orgId: string }>(
   deps: DispatchDeps,
-  { res, reply, head, id }: Pick<Received, "res" | "reply" | "head" | "id">,
+  { res, reply, head, id }: Received,
   { who, maxBytes, refused }: Sender<T>,
   act: (who: T, body: Buffer, share: BodyShare) => void,
 ): void {
@@ -216,9 +212,10 @@ async function lookedUpAgain(
 function callOperation(
   deps: DispatchDeps,
   route: Extract<Route, { operation: unknown }>,
-  { res, req, reply, head, id }: Received,
+  request: Received,
   params: Readonly<Record<string, string>>,
 ): void {
+  const { res, req, reply, head, id } = request;
   const credential = bearer(head) ?? (route.anthropic === undefined ? undefined : apiKey(head));
   const credentials = credentialsOf(deps, head, res, id, credential);
   const counting = { limits: deps.requestLimits, route, address: credentials.head.address, reply };
@@ -256,7 +253,7 @@ function callOperation(
   const maxBytes = operation.maxBytes ?? MAX_CONTROL_BYTES;
   const refused = (error: WeirError, caller?: Caller) =>
     refuseBody(reply, told(error, caller), id, errorBody);
-  readFor(deps, { res, reply, head, id }, { who, maxBytes, refused }, (caller, body, share) => {
+  readFor(deps, request, { who, maxBytes, refused }, (caller, body, share) => {
     void run(caller, body).finally(() => share.release());
   });
 }

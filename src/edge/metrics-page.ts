@@ -21,7 +21,6 @@ export interface MetricsPageOptions {
 
 export const metricsPage = (options: MetricsPageOptions): Page => ({
   path: options.path,
-  isPublic: false,
   async read({ head }) {
     assertMayRead(options, head);
     return { status: 200, ...(await options.read()) };

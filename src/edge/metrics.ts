@@ -61,10 +61,10 @@ function ofProcess(found: MetricObjectWithValues<MetricValue<string>>): MetricFa
 /** Samples of a histogram have names of their own. */
 type NamedValue = MetricValue<string> & { readonly metricName?: string };
 
-const gaugeFamily = ([name, { help, over = "sum", read }]: [
-  string,
-  MetricSources["gauges"][string],
-]): MetricFamily => ({
+/** A source of one kind, with its name. */
+type Source<K extends keyof MetricSources> = [name: string, source: MetricSources[K][string]];
+
+const gaugeFamily = ([name, { help, over = "sum", read }]: Source<"gauges">): MetricFamily => ({
   name,
   help,
   type: "gauge",
@@ -72,10 +72,7 @@ const gaugeFamily = ([name, { help, over = "sum", read }]: [
   samples: [{ name, labels: {}, value: read() }],
 });
 
-function counterFamily([name, { help, label = "kind", read }]: [
-  string,
-  MetricSources["counters"][string],
-]): MetricFamily {
+function counterFamily([name, { help, label = "kind", read }]: Source<"counters">): MetricFamily {
   const value = read();
   const counts: [Record<string, string>, number][] =
     typeof value === "number"
@@ -91,10 +88,7 @@ function counterFamily([name, { help, label = "kind", read }]: [
 }
 
 /** The library's own histogram cannot be set from counts: it must observe each call, and each observation hashes its labels. */
-function histogramFamily([name, { help, bounds, read }]: [
-  string,
-  MetricSources["histograms"][string],
-]): MetricFamily {
+function histogramFamily([name, { help, bounds, read }]: Source<"histograms">): MetricFamily {
   const samples = Array.from(read()).flatMap(({ labels, counts, sum }) => {
     let total = 0;
     const buckets = counts.map((count, i) => {

@@ -3,6 +3,7 @@
  * the input name the field by a JSON pointer; for an unknown field of a body they suggest the nearest known one.
  */
 import { z } from "zod";
+import { inTime } from "../base/clock.ts";
 import { pointerTo } from "../base/document/document.ts";
 import { nearest } from "../base/document/nearest.ts";
 import { fail } from "../base/errors.ts";
@@ -40,7 +41,7 @@ export async function perform(
   withinMs: number = LONGEST_MS,
 ): Promise<Answer> {
   const inputs = inputsOf(operation, input);
-  const result = await inTime(operation.name, operation.run(inputs, caller, head), withinMs);
+  const result = await finished(operation.name, operation.run(inputs, caller, head), withinMs);
   const usualStatus = operation.status ?? 200;
   if (!(result instanceof FullAnswer))
     return withJson(operation, { status: usualStatus, headers: [], body: "" }, result);
@@ -103,15 +104,12 @@ function headersOf({ headers = {}, cookies = [] }: AnswerParts): string[] {
  */
 const LONGEST_MS = 90_000;
 
-async function inTime<T>(name: string, result: MaybePromise<T>, withinMs: number): Promise<T> {
+async function finished<T>(name: string, result: MaybePromise<T>, withinMs: number): Promise<T> {
   if (!(result instanceof Promise)) return result;
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const message = `${name} was not finished within ${withinMs / 1000} s: the store cannot write now. It may still come into force; look before you repeat it.`;
-  const timer = setTimeout(
-    () => reject(fail("storage_unavailable", message, { retryable: false })),
-    withinMs,
-  );
-  return Promise.race([result, late]).finally(() => clearTimeout(timer));
+  return await inTime(result, withinMs, () => {
+    const message = `${name} was not finished within ${withinMs / 1000} s: the store cannot write now. It may still come into force; look before you repeat it.`;
+    throw fail("storage_unavailable", message, { retryable: false });
+  });
 }
 
 /** A repeated key becomes an array. */

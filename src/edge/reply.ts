@@ -39,9 +39,10 @@ export class SocketReply implements ClientReply {
   gone = false;
   /** What to do with the connection after this answer. */
   afterwards: Afterwards = "keep";
+  /** The answer to a HEAD, where only `send` may be called: a body would be read as the next answer. */
+  readonly isBodiless: boolean;
   #over = false;
   readonly #res: HttpResponse;
-  readonly #bodiless: boolean;
   readonly #isCrowded: () => boolean;
   readonly #security: SecurityHeaders;
   readonly #requests: OpenRequests | undefined;
@@ -57,14 +58,14 @@ export class SocketReply implements ClientReply {
 
   /**
    * Must be constructed in the route handler itself, before it returns.
-   * @param bodiless the answer to a HEAD: a body would be read as the next answer.
+   * @param isBodiless the answer to a HEAD
    * @param isCrowded whether too many connections are open: a 503 then closes its own.
    * @param security what every answer says to browsers
    * @param requests hears of the end of this one
    */
   constructor(
     res: HttpResponse,
-    bodiless: boolean,
+    isBodiless: boolean,
     isCrowded: () => boolean,
     security: SecurityHeaders,
     requests?: OpenRequests,
@@ -73,7 +74,7 @@ export class SocketReply implements ClientReply {
     this.#security = security;
     this.#requests = requests;
     this.#res = res;
-    this.#bodiless = bodiless;
+    this.isBodiless = isBodiless;
     res.onAborted(() => {
       if (!this.closed) this.#requests?.requestEnded();
       this.gone = true;
@@ -81,11 +82,6 @@ export class SocketReply implements ClientReply {
       this.#caughtUp();
       this.#onGone?.();
     });
-  }
-
-  /** The answer to a HEAD: only `send` may be called. */
-  get isBodiless(): boolean {
-    return this.#bodiless;
   }
 
   /** True when nothing may be written any more. */
@@ -116,13 +112,12 @@ export class SocketReply implements ClientReply {
     this.#res.cork(() => {
       const closes = this.afterwards === "close" || (status === 503 && this.#isCrowded());
       const hasNone = status === 204 || status === 304;
-      const isBodiless = this.#bodiless || hasNone;
+      const isEmpty = this.isBodiless || hasNone;
       // `endWithoutBody(length)` writes the length itself, and unless it closes the connection it waits for a body.
-      const lengths =
-        isBodiless && !closes && !hasNone ? `content-length: ${Buffer.byteLength(body)}\r\n` : "";
+      const lengths = isEmpty && !closes && !hasNone ? `content-length: ${Buffer.byteLength(body)}\r\n` : "";
       this.#writeHead(status, headers + lengths + (this.afterwards === "drain" ? CLOSING : ""), body);
-      if (isBodiless && closes) this.#res.endWithoutBody(Buffer.byteLength(body), true);
-      else if (isBodiless) this.#res.endWithoutBody();
+      if (isEmpty && closes) this.#res.endWithoutBody(Buffer.byteLength(body), true);
+      else if (isEmpty) this.#res.endWithoutBody();
       else if (body.length > LARGE_BYTES && !closes)
         this.#sendLarge(typeof body === "string" ? Buffer.from(body) : body);
       else this.#res.end(body, closes);

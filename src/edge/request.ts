@@ -241,7 +241,7 @@ export function ipPrefix(address: ArrayBuffer): string {
 }
 
 /** An IPv4-mapped IPv6 address is written as IPv4; IPv6 as in RFC 5952. */
-function addressText(address: ArrayBuffer): string {
+export function addressText(address: ArrayBuffer): string {
   const bytes = new Uint8Array(address);
   if (bytes.length === 4) return bytes.join(".");
   if (bytes.length !== 16) return "";

@@ -39,7 +39,7 @@ export interface PageRequest {
 export interface Page {
   readonly path: string;
   /** Caches may store it: it is the same for everybody and changes only with the process. */
-  readonly isPublic: boolean;
+  readonly isPublic?: boolean;
   /** @throws WeirError (as a rejection) where it is refused */
   read(request: PageRequest): Promise<{ status: number; contentType: string; body: string | Buffer }>;
 }
@@ -283,7 +283,7 @@ const paramsOf = (names: readonly string[], req: HttpRequest): Record<string, st
 
 function servePage(deps: PageServerDeps, page: Page, res: HttpResponse, req: HttpRequest): void {
   receive(deps, { res, req }, true, (reply, head, id) => {
-    if (page.isPublic) reply.isPublic();
+    if (page.isPublic === true) reply.isPublic();
     const seen = httpHead(head, addressesOf(deps, res, head));
     page
       .read({ address: servedAddress(req), accept: req.getHeader("accept"), head: seen })

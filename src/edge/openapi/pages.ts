@@ -73,30 +73,20 @@ export function pages(deps: PageDeps): readonly Page[] {
   return [
     {
       path: "/",
-      isPublic: false,
       read: async ({ accept }) =>
         accept.includes("text/html") ? html(welcome(deps.version)) : json(200, about(deps.version)),
     },
-    { path: "/healthz", isPublic: false, read: async () => json(200, { status: "ok" }) },
+    { path: "/healthz", read: async () => json(200, { status: "ok" }) },
     {
       path: "/readyz",
-      isPublic: false,
       read: async () => {
         const { ready, parts } = deps.readiness();
         return json(ready ? 200 : 503, { status: ready ? "ready" : "not_ready", parts });
       },
     },
-    {
-      path: "/openapi.json",
-      isPublic: false,
-      read: async ({ address }) => text(200, await reference.openApi(address)),
-    },
-    { path: "/docs", isPublic: false, read: async ({ address }) => html(await reference.docs(address)) },
-    {
-      path: "/schemas/policy.json",
-      isPublic: true,
-      read: async () => text(200, policySchema),
-    },
+    { path: "/openapi.json", read: async ({ address }) => text(200, await reference.openApi(address)) },
+    { path: "/docs", read: async ({ address }) => html(await reference.docs(address)) },
+    { path: "/schemas/policy.json", isPublic: true, read: async () => text(200, policySchema) },
   ];
 }
 

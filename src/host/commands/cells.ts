@@ -47,13 +47,10 @@ const fieldsOf = (cell: RegisteredCell): string[] => [
 ];
 
 function listProcesses({ pid, port, cells, redis, engine }: SupervisorStatus, { out }: Shell): void {
-  const row = (...fields: unknown[]) =>
-    out(
-      `${fields
-        .map((field) => String(field ?? "-").padEnd(12))
-        .join("")
-        .trimEnd()}\n`,
-    );
+  const row = (...fields: unknown[]) => {
+    const padded = fields.map((field) => String(field ?? "-").padEnd(12));
+    out(`${padded.join("").trimEnd()}\n`);
+  };
   row("CELL", "PID", "STATE", "RESTARTS");
   row("supervisor", pid, cells.length === 0 ? "starting" : `port ${port}`);
   for (const { cell, pid, state, restarts } of cells) row(cell, pid, state, restarts);

@@ -167,12 +167,8 @@ export function table(shell: Shell, rows: readonly Row[], columns: readonly stri
 export function aligned(shell: Shell, lines: readonly (readonly string[])[]): void {
   const widths = lines[0]?.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0))) ?? [];
   for (const line of lines) {
-    shell.out(
-      `${line
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join("  ")
-        .trimEnd()}\n`,
-    );
+    const padded = line.map((cell, i) => cell.padEnd(widths[i] ?? 0));
+    shell.out(`${padded.join("  ").trimEnd()}\n`);
   }
 }
 

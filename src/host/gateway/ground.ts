@@ -75,17 +75,11 @@ export async function openGround(
   const cursors = openCursors(installation.secret("cursors"));
   const listeners = new Listeners((listener, port) => log.debug({ listener, port }, "listens"));
   const simulator = config.simulatorUrl === undefined ? await startOwnSimulator(listeners) : undefined;
-  const { quotas } = config.settings;
+  const { configDir, settings } = config;
+  const { quotas } = settings;
   const isCell = cell !== undefined;
   const simulatorUrl = config.simulatorUrl ?? simulator?.url ?? "";
-  const known = await openCatalogRoom({
-    configDir: config.configDir,
-    log,
-    store,
-    clock,
-    simulatorUrl,
-    isCell,
-  });
+  const known = await openCatalogRoom({ configDir, log, store, clock, simulatorUrl, isCell });
   return {
     log,
     clock,

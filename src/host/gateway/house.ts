@@ -32,7 +32,7 @@ import { openPool, type WorkerPool } from "../../workers/pool.ts";
 import { openThread } from "../../workers/thread.ts";
 import { BackupMoment } from "../backup/moment.ts";
 import { type Config, minOrgsOf } from "../settings/config.ts";
-import { planWarnings } from "../settings/plan-warnings.ts";
+import { tellPlanWarnings } from "../settings/plan-warnings.ts";
 import { billingPorts, billingSettings } from "./billing-ports.ts";
 import { type Ground, type GroundPorts, openGround } from "./ground.ts";
 import { type OpenMoney, openKeyLimits, openMoneyRoom } from "./money.ts";
@@ -113,7 +113,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     dataDir: config.dataDir,
     mostBytes: config.settings.limits.max_export_bytes,
   });
-  for (const line of planWarnings(config)) log.warn(line);
+  tellPlanWarnings(config, log);
   const outbox = openOutbox(store);
   const pool = openPool();
   const thread = openThread(new URL("../../wire/thread.ts", import.meta.url));

@@ -9,12 +9,6 @@ import { loadPieces } from "../../base/process/modules.ts";
 import type { IdentityAddress } from "../../cluster/supervisor/services.ts";
 import type { Config } from "../settings/config.ts";
 
-interface StartedProvider {
-  readonly address: IdentityAddress;
-  forget(sub: string): Promise<void>;
-  close(): Promise<void>;
-}
-
 interface ProviderGround {
   readonly clock: Clock;
   readonly log: Logger;
@@ -45,13 +39,13 @@ export class BuiltInProvider {
   /** Where nobody has signed in since the start, in its file. */
   async forget(sub: string): Promise<void> {
     const running = await this.#started.made;
-    if (running !== undefined) return await running.forget(sub);
+    if (running !== undefined) return await running.provider.forget(sub);
     const { openPeople } = await import("../../../simulator/identity/people.ts");
     const people = await openPeople(join(this.#config.dataDir, "identity", "people.json"), systemRandom);
     await people.remove(sub);
   }
 
-  async #start(): Promise<StartedProvider> {
+  async #start() {
     // Loaded here, since most processes never need it, and a module at a time: calls are served between them.
     await loadPieces("oidc-provider", import.meta.filename);
     const { startIdentityProvider } = await import("../../../simulator/identity/identity-provider.ts");
@@ -84,11 +78,10 @@ export class BuiltInProvider {
       report: (problem) => log.warn({ problem }, "the built-in identity provider"),
     });
     log.info({ issuer: provider.issuer }, "the built-in identity provider is up");
-    const address = { issuer: provider.issuer, clientId, clientSecret };
-    return { address, forget: (sub: string) => provider.forget(sub), close: () => provider.close() };
+    return { provider, address: { issuer: provider.issuer, clientId, clientSecret } };
   }
 
   async close(): Promise<void> {
-    await (await this.#started.made?.catch(() => undefined))?.close();
+    await (await this.#started.made?.catch(() => undefined))?.provider.close();
   }
 }

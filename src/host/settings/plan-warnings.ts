@@ -2,11 +2,18 @@
  * What is wrong with the order of plans, told at a start and by `weir check`. A warning and no refusal: prices and limits are the
  * operator's to choose, and a start must not fail for a list that an earlier release took.
  */
+
+import type { Logger } from "pino";
 import { CURRENCIES } from "../../base/currency.ts";
 import type { Plan } from "../../base/plan.ts";
 import type { Config } from "./config.ts";
 
 type PlanSettings = Pick<Config, "plans" | "settings" | "payments">;
+
+/** Tells at a start what {@link planWarnings} finds. */
+export function tellPlanWarnings(config: PlanSettings, log: Pick<Logger, "warn">): void {
+  for (const line of planWarnings(config)) log.warn(line);
+}
 
 /** A line for each plan that costs more than another and gives less, and one for a demo's limits where real money is taken. */
 export function planWarnings({ plans, settings, payments }: PlanSettings): string[] {
