@@ -5,6 +5,7 @@ import type { BeginTrace } from "../analytics/telemetry/call-trace.ts";
 import type { Clock } from "../base/clock.ts";
 import { asWeirError, errorEnvelope, fail, type WeirError } from "../base/errors.ts";
 import { after, type MaybePromise } from "../base/maybe-promise.ts";
+import { checkedIdempotencyKey } from "../base/operation/http-head.ts";
 import type { Caller } from "../base/operation/operation.ts";
 import type { RequestLimits } from "../credits/limits/request-limits.ts";
 import type { Incoming } from "../inference/exchange/call.ts";
@@ -36,7 +37,6 @@ import {
   apiKey,
   bearer,
   httpHead,
-  idempotencyKey,
   ipPrefix,
   passingHeaders,
   type RequestHead,
@@ -110,7 +110,7 @@ function callModel(
   requireJson(head);
   if (head.svcVersion !== "") svcVersion(head.svcVersion, "svc-version");
   const passing = passingHeaders(head, format.habits);
-  const idempotent = idempotencyKey(head);
+  const idempotencyKey = checkedIdempotencyKey(head.idempotencyKey);
   const clientIpPrefix = ipPrefix(deps.clientAddress(res.getRemoteAddress(), head.forwardedFor));
   const trace = inquiry === undefined ? deps.beginTrace?.(head.traceparent, head.tracestate) : undefined;
   const refused = (error: WeirError) => refuseBody(reply, error, id, format.errorBody);
@@ -125,7 +125,7 @@ function callModel(
       release: () => share.release(),
       debug: head.debug === "1",
       passing,
-      idempotencyKey: idempotent,
+      idempotencyKey,
       userAgent: head.userAgent,
       appUrl: head.appUrl,
       appTitle: head.appTitle,

@@ -4,7 +4,7 @@ import type { HttpRequest } from "uWebSockets.js";
 import { parseCookie } from "cookie";
 import { fail } from "../base/errors.ts";
 import { isFromThisMachine } from "../base/local-request.ts";
-import { checkedIdempotencyKey, type HttpHead } from "../base/operation/http-head.ts";
+import type { HttpHead } from "../base/operation/http-head.ts";
 import type { CallKind } from "../inference/exchange/formats.ts";
 
 /**
@@ -223,9 +223,6 @@ export function passingHeaders(
   const features = featuresHeader === "anthropic-beta" ? head.anthropicBeta : head.openaiBeta;
   return FEATURES.test(features) ? { [featuresHeader]: features } : NO_FEATURES;
 }
-
-/** Empty where missing. @throws WeirError 400 `idempotency_key_invalid` */
-export const idempotencyKey = ({ idempotencyKey: key }: RequestHead): string => checkedIdempotencyKey(key);
 
 /**
  * /24 of an IPv4, /48 of an IPv6 address: enough for the region, not for the person.

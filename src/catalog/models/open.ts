@@ -13,7 +13,7 @@ import {
 import { type Changelog, storedChangelog } from "./changelog.ts";
 import { storedPriceVersions } from "./price-versions.ts";
 import { storedReadings } from "./readings.ts";
-import { unconfigured, unconfiguredText } from "./unconfigured.ts";
+import { unconfigured } from "./unconfigured.ts";
 
 export interface CatalogPorts {
   /** Folder of `providers.yaml` and `models/`. */
@@ -75,6 +75,8 @@ function tellProblems({ problems }: Extract<ReloadResult, { ok: false }>, log: L
 
 /** Logs which variables are missing. Clients only learn that a provider is not configured. */
 export function tellUnconfigured(snapshot: CatalogSnapshot, log: Logger): void {
-  const missing = unconfigured(snapshot);
-  if (missing.length > 0) log.info(`not configured, so they take no calls: ${unconfiguredText(missing)}`);
+  const lacking = unconfigured(snapshot).map(
+    ({ provider, missing }) => `${provider} (${missing.join(", ")})`,
+  );
+  if (lacking.length > 0) log.info(`not configured, so they take no calls: ${lacking.join(", ")}`);
 }

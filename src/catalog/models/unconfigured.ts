@@ -16,7 +16,3 @@ export const unconfigured = ({ providers }: Pick<CatalogSnapshot, "providers">):
     .filter(({ status, isSwitchedOff }) => status !== "active" && isSwitchedOff !== true)
     .map(({ id, missing = [] }) => ({ provider: id, missing }))
     .sort((a, b) => (a.provider < b.provider ? -1 : 1));
-
-/** One line: `openai (OPENAI_API_KEY), vllm (VLLM_BASE_URL)`. */
-export const unconfiguredText = (all: readonly Unconfigured[]): string =>
-  all.map(({ provider, missing }) => `${provider} (${missing.join(", ")})`).join(", ");

@@ -14,8 +14,12 @@ export type Row = Readonly<Record<string, unknown>>;
 /** @returns exit code. @throws Error with a line for the operator */
 export async function listOrgs({ operand }: Given, shell: Shell): Promise<number> {
   const query = operand === undefined ? "" : `?q=${encodeURIComponent(operand)}`;
-  const { data } = await ask(shell, "GET", `/orgs${query}`);
-  table(shell, data as Row[], ["id", "slug", "status", "plan_id", "billing_country", "name"]);
+  return await list(shell, `/orgs${query}`, ["id", "slug", "status", "plan_id", "billing_country", "name"]);
+}
+
+async function list(shell: Shell, path: string, columns: readonly string[]): Promise<number> {
+  const { data } = await ask(shell, "GET", path);
+  table(shell, data as Row[], columns);
   return 0;
 }
 
@@ -47,11 +51,8 @@ export async function grant({ operand, options }: Given, shell: Shell): Promise<
 
 /** Lists open tickets; with an id, decides one. */
 export async function tickets({ operand, options }: Given, shell: Shell): Promise<number> {
-  if (operand === undefined) {
-    const { data } = await ask(shell, "GET", "/tickets");
-    table(shell, data as Row[], ["id", "org_id", "kind", "created_at", "subject"]);
-    return 0;
-  }
+  if (operand === undefined)
+    return await list(shell, "/tickets", ["id", "org_id", "kind", "created_at", "subject"]);
   const status = decisionOf(options);
   const answer = typeof options.answer === "string" ? options.answer : "";
   const ticket = await ask(shell, "POST", `/tickets/${encodeURIComponent(operand)}/decide`, {
@@ -74,11 +75,8 @@ function decisionOf({ approve, reject, close }: Given["options"]): "approved" | 
 
 /** Lists the plans in force; with an id, the orgs on one and their keys with more than it gives. */
 export async function plans({ operand, options }: Given, shell: Shell): Promise<number> {
-  if (operand === undefined) {
-    const { data } = await ask(shell, "GET", "/plans");
-    table(shell, data as Row[], ["id", "orgs", "rpm", "tpm", "concurrency", "keys", "projects"]);
-    return 0;
-  }
+  if (operand === undefined)
+    return await list(shell, "/plans", ["id", "orgs", "rpm", "tpm", "concurrency", "keys", "projects"]);
   const query = `limit=200${options.raised === true ? "&raised=true" : ""}`;
   const { data } = await ask(shell, "GET", `/plans/${encodeURIComponent(operand)}/orgs?${query}`);
   const rows = (data as Row[]).map((row) => ({ ...row, raised: raisedText(row.raised as Row[]) }));
@@ -97,11 +95,8 @@ export async function rotateReceiptKey(shell: Shell): Promise<number> {
 
 /** Lists jobs that were given up; with `KIND/KEY`, tries one again or drops it. */
 export async function jobs({ operand, options }: Given, shell: Shell): Promise<number> {
-  if (operand === undefined) {
-    const { data } = await ask(shell, "GET", "/jobs");
-    table(shell, data as Row[], ["kind", "key", "org_id", "tries", "given_up_at", "error"]);
-    return 0;
-  }
+  if (operand === undefined)
+    return await list(shell, "/jobs", ["kind", "key", "org_id", "tries", "given_up_at", "error"]);
   const [kind = "", ...rest] = operand.split("/");
   const path = `/jobs/${encodeURIComponent(kind)}/${encodeURIComponent(rest.join("/"))}`;
   if (options.drop === true) await ask(shell, "DELETE", path);

@@ -50,9 +50,9 @@ export async function start(
   const log = pino({ level: config.logLevel }, err).child(cell === undefined ? {} : { cell });
   tellFaults(log);
   const side = cell === undefined ? undefined : cellSide(process);
-  const facts = { droppedLogLines: () => out.dropped + err.dropped };
-  const cellFacts = { ...(shared && { shared }), cell: side && cellPorts(side, config, env) };
-  const gateway = await startGateway(config, log, { ...facts, ...cellFacts }).catch((error: unknown) => {
+  const droppedLogLines = () => out.dropped + err.dropped;
+  const around = { droppedLogLines, shared, cell: side && cellPorts(side, config, env) };
+  const gateway = await startGateway(config, log, around).catch((error: unknown) => {
     throw withPath(config.dataDir, error);
   });
   // Installed before the start screen: a signal may follow it at once.

@@ -12,7 +12,6 @@ import type { GatewayFigures } from "../../base/metrics/family.ts";
 import { Descriptors } from "../../base/process/descriptors.ts";
 import { listenFault } from "../../base/process/listen-fault.ts";
 import { reloadCatalog, tellUnconfigured } from "../../catalog/models/open.ts";
-import type { SharedInstallation } from "../../cluster/cells/open.ts";
 import { requestLimitsOf } from "../../credits/limits/request-limit-settings.ts";
 import { requestLimits } from "../../credits/limits/request-limits.ts";
 import type { CredentialPorts } from "../../edge/authorize.ts";
@@ -41,7 +40,7 @@ import { Departure } from "./departure.ts";
 import { handleErasure } from "./erasure.ts";
 import { EVENT_ITEMS } from "./events.ts";
 import { exportParts } from "./export-parts.ts";
-import type { Ground } from "./ground.ts";
+import type { Ground, GroundPorts } from "./ground.ts";
 import { type House, openHouse } from "./house.ts";
 import { openListeners } from "./listeners.ts";
 import { metricsOf, type ProcessFacts } from "./metrics.ts";
@@ -82,12 +81,7 @@ export interface Gateway {
 }
 
 /** What the gateway is told of what it runs in. */
-interface Surroundings extends ProcessFacts {
-  /** It shares its rows with the other cells of an installation. */
-  readonly shared?: SharedInstallation;
-  /** Other gateways listen on its port too. */
-  readonly cell?: CellPorts | undefined;
-}
+type Surroundings = ProcessFacts & Partial<GroundPorts>;
 
 /** The calls of the first seconds, for which code is still compiled, need the processor more than the reference does. */
 const REFERENCE_AFTER_MS = 10_000;

@@ -28,6 +28,7 @@ import type { CellPorts } from "./cell-ports.ts";
 export interface GroundPorts {
   /** Rows are shared with other cells. */
   readonly shared: SharedInstallation | undefined;
+  /** Other gateways listen on the port too. */
   readonly cell: CellPorts | undefined;
 }
 
