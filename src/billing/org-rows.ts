@@ -1,8 +1,9 @@
 /** Rows that belong to an org, and are found by their id alone too. Methods that write must be called in an act. */
 import type { Store, Table } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
+import { StoreTables } from "../store/tables/store-tables.ts";
 
-export abstract class OrgRows<R extends { readonly id: string; readonly orgId: string }> {
+export abstract class OrgRows<R extends { readonly id: string; readonly orgId: string }> extends StoreTables {
   /** [org id, id]. */
   protected readonly rows: Table<R>;
   /** [id] → org id. */
@@ -10,6 +11,7 @@ export abstract class OrgRows<R extends { readonly id: string; readonly orgId: s
 
   /** @param names of the two tables */
   constructor(store: Store, names: { readonly rows: string; readonly orgOf: string }) {
+    super(store);
     this.rows = store.table(names.rows);
     this.#orgOf = store.table(names.orgOf);
   }

@@ -7,8 +7,8 @@ import { isoTime } from "../base/clock.ts";
 import type { Currency } from "../base/currency.ts";
 import { newId } from "../base/ids.ts";
 import * as field from "../base/operation/fields.ts";
-import type { Store, Table } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
+import { StoreTables } from "../store/tables/store-tables.ts";
 
 export const PARKED_REASONS = [
   "amount_differs",
@@ -45,17 +45,12 @@ export interface ParkedRow {
 
 export type ToPark = Omit<ParkedRow, "id" | "createdAtMs" | "closedAtMs" | "outcome">;
 
-export class ParkedPayments {
+export class ParkedPayments extends StoreTables {
   /** [id]. */
-  readonly #rows: Table<ParkedRow>;
+  readonly #rows = this.store.table<ParkedRow>("billing.parked");
   /** [payment gateway, ref, reason] → id: told again, it is the same one. */
-  readonly #byRef: Table<string>;
+  readonly #byRef = this.store.table<string>("billing.parked_by_ref");
   readonly #listeners: ((row: ParkedRow) => void)[] = [];
-
-  constructor(store: Store) {
-    this.#rows = store.table("billing.parked");
-    this.#byRef = store.table("billing.parked_by_ref");
-  }
 
   /** Called in the act that parks something for the first time, whoever found it. */
   listen(listener: (row: ParkedRow) => void): void {

@@ -5,7 +5,7 @@
 
 import type { Currency } from "../../base/currency.ts";
 import { DAY_MS } from "../../base/time.ts";
-import type { Store, Table } from "../../store/store.ts";
+import { StoreTables } from "../../store/tables/store-tables.ts";
 import type { ConfigWire, MandateTerms } from "../mandates/mandate.ts";
 import type { DebitedTopups } from "../mandates/moves.ts";
 import type { Failure } from "../payments/gateway.ts";
@@ -82,19 +82,13 @@ const NONE = {
   notBeforeMs: 0,
 };
 
-export class AutoTopupTables implements DebitedTopups {
+export class AutoTopupTables extends StoreTables implements DebitedTopups {
   /** [org id]. */
-  readonly #rows: Table<AutoTopupRow>;
+  readonly #rows = this.store.table<AutoTopupRow>("billing.auto_topups");
   /** [org id] → the same: those that are switched on or have a debit, so that the sweep reads no others. */
-  readonly #live: Table<string>;
+  readonly #live = this.store.table<string>("billing.auto_topups_live");
   /** [top-up id] → id of the mandate that it was debited of. */
-  readonly #mandateOf: Table<string>;
-
-  constructor(store: Store) {
-    this.#rows = store.table("billing.auto_topups");
-    this.#live = store.table("billing.auto_topups_live");
-    this.#mandateOf = store.table("billing.mandates_of_topups");
-  }
+  readonly #mandateOf = this.store.table<string>("billing.mandates_of_topups");
 
   /** Off, where the org never said anything. */
   of(orgId: string): AutoTopupRow {

@@ -5,7 +5,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { Trail } from "../../store/events/trail.ts";
-import type { Store, Table } from "../../store/store.ts";
+import { PAST_IDS } from "../../store/tables/key-order.ts";
+import { StoreTables } from "../../store/tables/store-tables.ts";
 import type { ParkedPayments } from "../parked.ts";
 import type { Dispute } from "../payments/gateway.ts";
 import { shareUp } from "../rates/rate.ts";
@@ -36,23 +37,16 @@ export interface DisputeDeps {
   readonly onDispute: (orgId: string) => void;
 }
 
-/** Greater than any id of a payment gateway. */
-const PAST_REFS = "~";
-
-export class DisputeTable {
+export class DisputeTable extends StoreTables {
   /** [top-up id, the payment gateway's id of the dispute]. */
-  readonly #rows: Table<DisputeRow>;
-
-  constructor(store: Store) {
-    this.#rows = store.table("billing.disputes");
-  }
+  readonly #rows = this.store.table<DisputeRow>("billing.disputes");
 
   get(topupId: string, ref: string): DisputeRow | undefined {
     return this.#rows.get([topupId, ref]);
   }
 
   of(topupId: string): DisputeRow[] {
-    const range = { start: [topupId], end: [topupId, PAST_REFS] };
+    const range = { start: [topupId], end: [topupId, PAST_IDS] };
     return Array.from(this.#rows.range(range), ({ value }) => value);
   }
 

@@ -7,20 +7,16 @@ import type { MandateRow } from "./mandate.ts";
 
 export class MandateTables extends OrgRows<MandateRow> {
   /** [org id] → id of the mandate that is active or paused. */
-  readonly #inForce: Table<string>;
+  readonly #inForce = this.store.table<string>("billing.mandates_in_force");
   /** [org id] → id of the mandate that is being registered. */
-  readonly #pending: Table<string>;
+  readonly #pending = this.store.table<string>("billing.mandates_pending");
   /** [payment gateway, its id of the registration] → mandate id. */
-  readonly #byRef: Table<string>;
+  readonly #byRef = this.store.table<string>("billing.mandates_by_ref");
   /** [org id, Idempotency-Key] → mandate id. */
-  readonly #byKey: Table<string>;
+  readonly #byKey = this.store.table<string>("billing.mandates_by_key");
 
   constructor(store: Store) {
     super(store, { rows: "billing.mandates", orgOf: "billing.orgs_of_mandates" });
-    this.#inForce = store.table("billing.mandates_in_force");
-    this.#pending = store.table("billing.mandates_pending");
-    this.#byRef = store.table("billing.mandates_by_ref");
-    this.#byKey = store.table("billing.mandates_by_key");
   }
 
   /** The one that is active or paused. */

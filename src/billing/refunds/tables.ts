@@ -1,6 +1,6 @@
 /** Tables of refunds with their indexes. Methods that write must be called in an act. */
 
-import type { Store, Table } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import { indianDay } from "../invoices/financial-year.ts";
 import { OrgRows } from "../org-rows.ts";
 import type { GatewayId } from "../payments/gateway.ts";
@@ -8,20 +8,16 @@ import type { RefundRow } from "./refund.ts";
 
 export class RefundTables extends OrgRows<RefundRow> {
   /** [top-up id, refund id] → org id. */
-  readonly #ofTopup: Table<string>;
+  readonly #ofTopup = this.store.table<string>("billing.refunds_of_topups");
   /** [payment gateway, its id of the refund] → refund id. */
-  readonly #byRef: Table<string>;
+  readonly #byRef = this.store.table<string>("billing.refunds_by_ref");
   /** [org id, top-up id, idempotency key] → refund id. */
-  readonly #byKey: Table<string>;
+  readonly #byKey = this.store.table<string>("billing.refunds_by_key");
   /** [day in India on which it was settled, refund id] → org id: reconciliation reads a day. */
-  readonly #settledOn: Table<string>;
+  readonly #settledOn = this.store.table<string>("billing.refunds_settled_on");
 
   constructor(store: Store) {
     super(store, { rows: "billing.refunds", orgOf: "billing.orgs_of_refunds" });
-    this.#ofTopup = store.table("billing.refunds_of_topups");
-    this.#byRef = store.table("billing.refunds_by_ref");
-    this.#byKey = store.table("billing.refunds_by_key");
-    this.#settledOn = store.table("billing.refunds_settled_on");
   }
 
   ofRef(gateway: GatewayId, ref: string): RefundRow | undefined {

@@ -1,5 +1,5 @@
 /** Tables of subscriptions and of the credit that plans include. Methods that write must be called in an act. */
-import type { Store, Table } from "../../store/store.ts";
+import { StoreTables } from "../../store/tables/store-tables.ts";
 import type { ChangeRecord, SubscriptionRow } from "./subscription.ts";
 
 /** What was asked under an Idempotency-Key, and what it did. */
@@ -28,22 +28,15 @@ export interface IncludedCredit {
 /** Greater than any Idempotency-Key, whose last character may be `~`. */
 const PAST_KEYS = "\x7f";
 
-export class SubscriptionTables {
+export class SubscriptionTables extends StoreTables {
   /** [org id]. */
-  readonly #rows: Table<SubscriptionRow>;
+  readonly #rows = this.store.table<SubscriptionRow>("billing.subscriptions");
   /** [org id, Idempotency-Key]. */
-  readonly #byKey: Table<AskedChange>;
+  readonly #byKey = this.store.table<AskedChange>("billing.subscription_changes_by_key");
   /** [id of a person, or of an org without one]. */
-  readonly #claims: Table<IncludedClaim>;
+  readonly #claims = this.store.table<IncludedClaim>("billing.included_claims");
   /** [org id, reference of the grant]. */
-  readonly #included: Table<IncludedCredit>;
-
-  constructor(store: Store) {
-    this.#rows = store.table("billing.subscriptions");
-    this.#byKey = store.table("billing.subscription_changes_by_key");
-    this.#claims = store.table("billing.included_claims");
-    this.#included = store.table("billing.included_credit");
-  }
+  readonly #included = this.store.table<IncludedCredit>("billing.included_credit");
 
   get(orgId: string): SubscriptionRow | undefined {
     return this.#rows.get([orgId]);

@@ -1,6 +1,6 @@
 /** Tables of top-ups with their indexes. Methods that write must be called in an act. */
 import { mustExist } from "../../base/errors.ts";
-import type { Store, Table } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
 import { indianDay } from "../invoices/financial-year.ts";
 import { OrgRows } from "../org-rows.ts";
@@ -9,26 +9,20 @@ import { isPaid, type TopupRow } from "./topup.ts";
 
 export class TopupTables extends OrgRows<TopupRow> {
   /** [payment gateway, its id of the checkout or debit] → top-up id. */
-  readonly #byCheckout: Table<string>;
+  readonly #byCheckout = this.store.table<string>("billing.topups_by_checkout");
   /** [payment gateway, its id of the payment] → top-up id: a payment is credited once. */
-  readonly #byPayment: Table<string>;
+  readonly #byPayment = this.store.table<string>("billing.topups_by_payment");
   /** [org id, Idempotency-Key] → top-up id. */
-  readonly #byKey: Table<string>;
+  readonly #byKey = this.store.table<string>("billing.topups_by_key");
   /** [day in India on which it was paid, top-up id] → org id: reconciliation reads a day. */
-  readonly #paidOn: Table<string>;
+  readonly #paidOn = this.store.table<string>("billing.topups_paid_on");
   /** [org id, top-up id] of those that are pending. */
-  readonly #pending: Table<true>;
+  readonly #pending = this.store.table<true>("billing.topups_pending");
   /** [org id]: it has paid once. */
-  readonly #paidOnce: Table<true>;
+  readonly #paidOnce = this.store.table<true>("billing.orgs_that_paid");
 
   constructor(store: Store) {
     super(store, { rows: "billing.topups", orgOf: "billing.orgs_of_topups" });
-    this.#byCheckout = store.table("billing.topups_by_checkout");
-    this.#byPayment = store.table("billing.topups_by_payment");
-    this.#byKey = store.table("billing.topups_by_key");
-    this.#paidOn = store.table("billing.topups_paid_on");
-    this.#pending = store.table("billing.topups_pending");
-    this.#paidOnce = store.table("billing.orgs_that_paid");
   }
 
   ofCheckout(gateway: GatewayId, ref: string): TopupRow | undefined {
