@@ -29,6 +29,4 @@ export class Portal implements EInvoicePortal {
     if (this.#dice.chance(0.02)) throw new PortalError("unclear", "no answer after the effect");
     return { irn, ackNumber: "1", ackAtMs: this.#time.now(), signedQr: "qr" };
   }
-
-  async cancel(): Promise<void> {}
 }

@@ -140,7 +140,7 @@ function expectedReasons(row: TopupRow | undefined, payment: SimPayment): Parked
 function checkUnpaid({ rooms, store }: TopupFacts, { id, orgId }: TopupRow): void {
   const entry = openLedger(store).byReference(orgId, "topup", id);
   must(entry === undefined, () => `${id} is not paid, but the ledger has it`);
-  must(rooms.invoiceTables.ofTopup(orgId, id) === undefined, () => `${id} is not paid, but has an invoice`);
+  must(rooms.invoiceTables.idOfTopup(orgId, id) === undefined, () => `${id} is not paid, but has an invoice`);
   must(rooms.tallies.of("topup.paid", id) === 0, () => `${id} is not paid, but an event says so`);
 }
 

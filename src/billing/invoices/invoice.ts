@@ -2,6 +2,7 @@
  * Invoices as stored, and what other rooms ask of this room. An invoice never changes once it is issued, save its status and its
  * registration. Amounts are in minor units of its currency; tax amounts too.
  */
+import type { BillingAddress } from "../../account/org.ts";
 import type { Currency } from "../../base/currency.ts";
 
 export const INVOICE_KINDS = [
@@ -69,13 +70,7 @@ export interface Recipient {
   readonly legalName: string;
   readonly gstin: string;
   readonly taxStatus: string;
-  readonly address: {
-    readonly line1: string;
-    readonly city: string;
-    readonly stateCode: string;
-    readonly postalCode: string;
-    readonly country: string;
-  };
+  readonly address: BillingAddress;
   /** Tax id of a buyer outside India; empty where none was given. */
   readonly taxId: string;
 }
@@ -170,9 +165,7 @@ export interface InvoiceIssuer {
    */
   treatmentOf(recipient: Recipient, nowMs: number): TaxTreatment;
   get(orgId: string, id: string): InvoiceRow | undefined;
-  /** The invoice of a top-up that is in force: after a correction, the new one. */
-  ofTopup(orgId: string, topupId: string): InvoiceRow | undefined;
-  /** Its id, for lists: a document is large. */
+  /** Id of the invoice of a top-up that is in force: after a correction, of the new one. */
   idOfTopup(orgId: string, topupId: string): string | undefined;
   /**
    * What a credit note over a part of an invoice takes back of its tax, and of which invoice and recipient: those of what stands in

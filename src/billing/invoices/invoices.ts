@@ -13,7 +13,7 @@ import type { Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
 import type { Store } from "../../store/store.ts";
-import { openExpiringTable } from "../../store/tables/expiring-table.ts";
+import { DayCounts } from "../../store/tables/day-counts.ts";
 import { approveCorrection } from "./corrections/correction-operations.ts";
 import type { InvoiceRow } from "./invoice.ts";
 import { invoiceOperations } from "./invoice-operations.ts";
@@ -90,24 +90,11 @@ export interface UnregisteredCounts {
 
 /** Call before `jobs.start`. */
 export function openInvoices(options: InvoicesOptions): Invoices {
-  const { store, clock, jobs, supplier, mails, trail, onFailure } = options;
+  const { store, clock, jobs, mails, trail } = options;
   const tables = new InvoiceTables(store);
-  const issuer = new Issuer({
-    clock,
-    tables,
-    jobs,
-    supplier,
-    series: new Series(store),
-    events: trail.events,
-    putMail: mails.put,
-  });
-  const resent = openExpiringTable<number>({
-    store,
-    clock,
-    rows: "invoices.resent",
-    periods: "invoices.resent_days",
-    onFailure,
-  });
+  const series = new Series(store);
+  const issuer = new Issuer({ ...options, tables, series, events: trail.events, putMail: mails.put });
+  const resent = new DayCounts({ ...options, rows: "invoices.resent", periods: "invoices.resent_days" });
   jobs.handle(registerInvoice, invoiceRegistrar({ ...options, tables, putMail: mails.put }));
   const drawn = new Bound();
   const pdf = (row: InvoiceRow) => drawn.run(() => options.draw.pdf(row));

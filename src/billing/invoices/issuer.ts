@@ -85,10 +85,6 @@ export class Issuer implements InvoiceIssuer {
     return this.#deps.tables.get(orgId, id);
   }
 
-  ofTopup(orgId: string, topupId: string): InvoiceRow | undefined {
-    return this.#deps.tables.ofTopup(orgId, topupId);
-  }
-
   idOfTopup(orgId: string, topupId: string): string | undefined {
     return this.#deps.tables.idOfTopup(orgId, topupId);
   }

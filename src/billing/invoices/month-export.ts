@@ -1,4 +1,5 @@
 /** Documents of a month for an accountant. Read and written in slices, so that a long month stops no other request; bounded in rows. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import { decimalText } from "../../base/currency.ts";
@@ -86,7 +87,7 @@ async function* rowsOf(
     yield* page;
     last = page.at(-1);
     if (page.length < ROWS_AT_ONCE) return;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
 }
 

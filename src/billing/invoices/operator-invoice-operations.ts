@@ -1,7 +1,6 @@
 /** What operators see of documents: those that are not registered, and a month of all orgs for the supplier's return. */
 import { z } from "zod";
-import type { Clock } from "../../base/clock.ts";
-import { isoTime } from "../../base/clock.ts";
+import { type Clock, isoTime } from "../../base/clock.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { pageOf, pageQuery, shownPage } from "../../base/operation/page.ts";

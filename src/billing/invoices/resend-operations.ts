@@ -4,27 +4,25 @@ import { emailField, sameEmail } from "../../account/fields/email.ts";
 import { personBehind } from "../../account/role-grants.ts";
 import { assertMayChange } from "../../account/scopes.ts";
 import type { AccountTables } from "../../account/tables.ts";
-import { type Clock, localDay } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { assertWithin, type Quotas } from "../../base/quota.ts";
+import type { Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
-import type { ExpiringTable } from "../../store/tables/expiring-table.ts";
+import type { DayCounts } from "../../store/tables/day-counts.ts";
 import type { InvoiceRow } from "./invoice.ts";
 import { ownInvoice } from "./own-invoice.ts";
 import type { InvoiceTables } from "./tables.ts";
 
 export interface ResendDeps {
   readonly store: Pick<Store, "act">;
-  readonly clock: Clock;
   readonly tables: InvoiceTables;
   readonly accounts: AccountTables;
   readonly trail: Trail;
   readonly quotas: Quotas;
-  /** [org id, day]: how many were sent again. */
-  readonly resent: ExpiringTable<number>;
+  /** Of documents that an org had sent again. */
+  readonly resent: DayCounts;
   /** In an act: puts the mail with the document to one address. @param askedBy the person; empty where nobody is known @throws WeirError 403 `plan_limit` */
   readonly putMailTo: (row: InvoiceRow, to: string, askedBy: string) => void;
 }
@@ -50,7 +48,7 @@ export const resendOperation = (deps: ResendDeps) => ({
 });
 
 async function resend(deps: ResendDeps, caller: Caller, id: string, to: string) {
-  const { store, clock, tables, trail, resent, putMailTo, quotas } = deps;
+  const { store, tables, trail, resent, putMailTo, quotas } = deps;
   assertMayChange(caller, "live");
   return await store.act(() => {
     const row = ownInvoice(tables, caller, id);
@@ -62,11 +60,8 @@ async function resend(deps: ResendDeps, caller: Caller, id: string, to: string) 
         "A key sends only to the org's members and its billing address. Sign in to send elsewhere.",
         { param: "/to" },
       );
-    const nowMs = clock.now();
-    const key = [caller.orgId, localDay(nowMs, "UTC")];
-    const count = resent.get(key) ?? 0;
-    assertWithin(quotas, "invoices_resent_per_day", count, "documents sent again a day", "Ask tomorrow.");
-    resent.put(key, count + 1, nowMs);
+    const what = "documents sent again a day";
+    resent.add(quotas, "invoices_resent_per_day", [caller.orgId], what, "Ask tomorrow.");
     putMailTo(row, to, personBehind(deps.accounts, caller) ?? "");
     trail.audit.note(caller, { act: "invoice.resend", target: row.id, after: { to } });
     return { queued: true, to };

@@ -3,7 +3,7 @@
  * consecutive and unique in a financial year. A number is allotted in the act that puts its document, so a dropped act and a
  * dead process leave no gap.
  */
-import type { Store, Table } from "../../store/store.ts";
+import { StoreTables } from "../../store/tables/store-tables.ts";
 
 const MOST_CHARACTERS = 16;
 /** More look odd, and are never needed. */
@@ -14,13 +14,9 @@ export class SeriesFull extends Error {
   override readonly name = "SeriesFull";
 }
 
-export class Series {
+export class Series extends StoreTables {
   /** [prefix, financial year] → the last number. */
-  readonly #last: Table<number>;
-
-  constructor(store: Store) {
-    this.#last = store.table("invoices.series");
-  }
+  readonly #last = this.store.table<number>("invoices.series");
 
   /** Only in an act, which must put the document. @param fy `2026-27`. @throws SeriesFull; then nothing is put */
   next(prefix: string, fy: string): string {
@@ -28,11 +24,6 @@ export class Series {
     const text = numberText(prefix, fy, number);
     this.#last.put([prefix, fy], number);
     return text;
-  }
-
-  /** How many numbers were allotted. */
-  count(prefix: string, fy: string): number {
-    return this.#last.get([prefix, fy]) ?? 0;
   }
 }
 

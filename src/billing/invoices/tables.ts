@@ -2,43 +2,30 @@
  * Tables of documents, with their indexes. Methods that write must be called in an act. Documents stay when their org is erased:
  * the law keeps them for 72 months (CGST Act, section 36).
  */
-import type { Store, Table } from "../../store/store.ts";
+import { PAST_IDS } from "../../store/tables/key-order.ts";
+import { StoreTables } from "../../store/tables/store-tables.ts";
 import { indianMonth } from "./financial-year.ts";
 import type { InvoiceOrder, InvoiceRow, IrnStatus } from "./invoice.ts";
 
-/** Greater than any part of a key. */
-const PAST_PARTS = "~";
-
 /** A document that is not registered yet. */
-export interface UnregisteredRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly issuedAtMs: number;
+export interface UnregisteredRow extends Pick<InvoiceRow, "orgId" | "id" | "issuedAtMs"> {
   readonly irnStatus: Extract<IrnStatus, "pending" | "failed">;
 }
 
 /** Ids of invoices and credit notes have other prefixes: what follows sorts by time. */
 const sortOf = (id: string): string => id.slice(id.indexOf("_") + 1);
 
-export class InvoiceTables {
+export class InvoiceTables extends StoreTables {
   /** [org id, id without its prefix]. */
-  readonly #rows: Table<InvoiceRow>;
+  readonly #rows = this.store.table<InvoiceRow>("invoices.rows");
   /** [org id, type, id] of what it documents → id. */
-  readonly #references: Table<string>;
+  readonly #references = this.store.table<string>("invoices.references");
   /** [org id, top-up id] → id of the invoice in force. */
-  readonly #topups: Table<string>;
+  readonly #topups = this.store.table<string>("invoices.of_topups");
   /** [`YYYY-MM` in India, org id, id without its prefix] → id. */
-  readonly #months: Table<string>;
+  readonly #months = this.store.table<string>("invoices.months");
   /** [time of issue, id] of those that the portal has not registered. */
-  readonly #unregistered: Table<UnregisteredRow>;
-
-  constructor(store: Store) {
-    this.#rows = store.table("invoices.rows");
-    this.#references = store.table("invoices.references");
-    this.#topups = store.table("invoices.of_topups");
-    this.#months = store.table("invoices.months");
-    this.#unregistered = store.table("invoices.unregistered");
-  }
+  readonly #unregistered = this.store.table<UnregisteredRow>("invoices.unregistered");
 
   get(orgId: string, id: string): InvoiceRow | undefined {
     const row = this.#rows.get([orgId, sortOf(id)]);
@@ -55,14 +42,9 @@ export class InvoiceTables {
     return this.#topups.get([orgId, topupId]);
   }
 
-  ofTopup(orgId: string, topupId: string): InvoiceRow | undefined {
-    const found = this.idOfTopup(orgId, topupId);
-    return found === undefined ? undefined : this.get(orgId, found);
-  }
-
   /** Newest first, strictly older than `before`, an id. Read lazily. */
   *of(orgId: string, before?: string): Generator<InvoiceRow> {
-    const start = [orgId, before === undefined ? PAST_PARTS : sortOf(before)];
+    const start = [orgId, before === undefined ? PAST_IDS : sortOf(before)];
     for (const { value } of this.#rows.range({ start, end: [orgId], reverse: true }))
       if (value.id !== before) yield value;
   }
@@ -71,7 +53,7 @@ export class InvoiceTables {
   *ofMonth(month: string, orgId?: string, after?: InvoiceRow): Generator<InvoiceRow> {
     const group = orgId === undefined ? [month] : [month, orgId];
     const start = after === undefined ? group : [month, after.orgId, sortOf(after.id)];
-    for (const { key, value } of this.#months.range({ start, end: [...group, PAST_PARTS] })) {
+    for (const { key, value } of this.#months.range({ start, end: [...group, PAST_IDS] })) {
       const row = value === after?.id ? undefined : this.get((key as string[])[1] ?? "", value);
       if (row !== undefined) yield row;
     }

@@ -4,7 +4,7 @@
  */
 import { ABROAD, isIndianState } from "../../account/fields/gst-states.ts";
 import { isAmount } from "../../base/money.ts";
-import type { Recipient, TaxedAmount, TaxHeads, TaxTreatment } from "./invoice.ts";
+import type { Recipient, SupplierIdentity, TaxedAmount, TaxHeads, TaxTreatment } from "./invoice.ts";
 
 /** 18 %: SAC 9983, Notification 11/2017-Central Tax (Rate), entry 21. */
 export const RATE_BPS = 1800;
@@ -24,12 +24,7 @@ export const NO_HEADS: TaxHeads = Object.freeze(eachHead(() => 0));
 export const NO_AMOUNT: TaxedAmount = Object.freeze({ taxableMinor: 0, heads: NO_HEADS });
 
 /** What a treatment depends on, of the supplier. */
-export interface TaxedSupplier {
-  readonly country: string;
-  readonly stateCode: string;
-  /** Letter of undertaking for the financial year of the document. */
-  readonly lut: string;
-}
+type TaxedSupplier = Pick<SupplierIdentity, "country" | "stateCode" | "lut">;
 
 /**
  * How a supply to the recipient is taxed. Place of supply: IGST Act, section 12 (2) (the recipient's registration, else the
@@ -65,14 +60,14 @@ function placeOf(supplier: TaxedSupplier, { address, gstin }: Recipient): string
 
 /** @throws RangeError where the amount is no integer of 0 to 2^53 − 1, or is not with its tax */
 export function headsOf(treatment: TaxTreatment, taxableMinor: number): TaxHeads {
-  assertAmount(taxableMinor);
+  assertMinor(taxableMinor);
   if (treatment.rateBps === 0) return NO_HEADS;
   const isSplit = treatment.kind === "intra";
   const each = taxAt(taxableMinor, isSplit ? treatment.rateBps / 2 : treatment.rateBps);
   const heads = isSplit
     ? { cgstMinor: each, sgstMinor: each, igstMinor: 0 }
     : { cgstMinor: 0, sgstMinor: 0, igstMinor: each };
-  assertAmount(totalOf({ taxableMinor, heads }));
+  assertMinor(totalOf({ taxableMinor, heads }));
   return heads;
 }
 
@@ -91,7 +86,7 @@ export function plus(one: TaxedAmount, other: TaxedAmount): TaxedAmount {
     taxableMinor: one.taxableMinor + other.taxableMinor,
     heads: eachHead((head) => one.heads[head] + other.heads[head]),
   };
-  assertAmount(totalOf(sum));
+  assertMinor(totalOf(sum));
   return sum;
 }
 
@@ -102,7 +97,7 @@ export function plus(one: TaxedAmount, other: TaxedAmount): TaxedAmount {
  * @throws RangeError where the part is not positive, or more than is left
  */
 export function shareOf(original: TaxedAmount, already: TaxedAmount, partTaxableMinor: number): TaxHeads {
-  assertAmount(partTaxableMinor);
+  assertMinor(partTaxableMinor);
   const upTo = already.taxableMinor + partTaxableMinor;
   if (partTaxableMinor === 0 || upTo > original.taxableMinor) {
     const left = original.taxableMinor - already.taxableMinor;
@@ -126,7 +121,7 @@ export function splitOf(
   already: TaxedAmount,
   partTotalMinor: number,
 ): TaxedAmount | undefined {
-  assertAmount(partTotalMinor);
+  assertMinor(partTotalMinor);
   const left = {
     taxableMinor: original.taxableMinor - already.taxableMinor,
     heads: eachHead((head) => original.heads[head] - already.heads[head]),
@@ -154,6 +149,6 @@ export function splitOf(
 const proportion = (whole: number, part: number, of: number): number =>
   Number((2n * BigInt(whole) * BigInt(part) + BigInt(of)) / (2n * BigInt(of)));
 
-function assertAmount(minor: number): void {
+function assertMinor(minor: number): void {
   if (!isAmount(minor)) throw new RangeError(`${minor} is no amount`);
 }

@@ -40,7 +40,7 @@ type Answer = z.output<typeof answerShape>;
 export function httpPortal(url: string): EInvoicePortal {
   const base = `${url}/eicore/v1.03/Invoice`;
   return {
-    async register(payload: EInvoicePayload, _key: string, signal: AbortSignal): Promise<Registration> {
+    async register(payload: EInvoicePayload, signal: AbortSignal): Promise<Registration> {
       const answer = await ask(base, signal, payload);
       if (answer.Status === 1) return registrationOf(answer.Data);
       const irn = duplicateOf(answer);
@@ -48,14 +48,6 @@ export function httpPortal(url: string): EInvoicePortal {
       const earlier = await ask(`${base}/irn/${irn}`, signal);
       if (earlier.Status !== 1) throw refusalOf(earlier);
       return registrationOf(earlier.Data);
-    },
-    async cancel(irn, signal) {
-      const answer = await ask(`${base}/Cancel`, signal, {
-        Irn: irn,
-        CnlRsn: "2",
-        CnlRem: "Data entry mistake",
-      });
-      if (answer.Status !== 1) throw refusalOf(answer);
     },
   };
 }

@@ -11,15 +11,9 @@ export interface Registration {
   readonly signedQr: string;
 }
 
-/** @throws PortalError by each of its calls */
 export interface EInvoicePortal {
-  /**
-   * Registers a document. Asked twice for one number it answers the first registration.
-   * @param key the same in each try
-   */
-  register(payload: EInvoicePayload, key: string, signal: AbortSignal): Promise<Registration>;
-  /** Within 24 hours of its registration. The number is never used again. */
-  cancel(irn: string, signal: AbortSignal): Promise<void>;
+  /** Registers a document. Asked twice for one number it answers the first registration. @throws PortalError */
+  register(payload: EInvoicePayload, signal: AbortSignal): Promise<Registration>;
 }
 
 /**

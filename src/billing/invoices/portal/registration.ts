@@ -73,7 +73,7 @@ async function register({ portal }: RegistrationDeps, row: InvoiceRow, signal: A
   const to = await portal();
   if (to === undefined) throw new Error("no portal of e-invoices is configured");
   try {
-    return await to.register(eInvoicePayload(row), row.id, signal);
+    return await to.register(eInvoicePayload(row), signal);
   } catch (error) {
     if (error instanceof PortalError && error.kind === "invalid") throw new FinalFailure(error.message);
     throw error;

@@ -7,11 +7,12 @@ import { afterAll, describe, expect, test } from "vitest";
 import { decimalText, moneyText } from "../../../../src/base/currency.ts";
 import type { InvoiceRow } from "../../../../src/billing/invoices/invoice.ts";
 import { htmlOf } from "../../../../src/billing/invoices/pages/html.ts";
-import { type PageModel, pageModel, textsOf } from "../../../../src/billing/invoices/pages/model.ts";
+import { type PageModel, pageModel } from "../../../../src/billing/invoices/pages/model.ts";
 import { pdfOf } from "../../../../src/billing/invoices/pages/pdf.ts";
 import { invoiceShape, invoiceWire } from "../../../../src/billing/invoices/wire.ts";
 import { GOLDEN, minorOf } from "../../../support/invoices/golden.ts";
 import { ABROAD, INTRA, rowOf, SEZ } from "../../../support/invoices/rows.ts";
+import { textsOf } from "../../../support/invoices/texts.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-invoices-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

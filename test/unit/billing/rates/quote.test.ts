@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cursors } from "../../../../src/base/operation/cursor.ts";
 import type { Caller } from "../../../../src/base/operation/operation.ts";
 import { DAY_MS } from "../../../../src/base/time.ts";
-import { pageModel, textsOf } from "../../../../src/billing/invoices/pages/model.ts";
+import { pageModel } from "../../../../src/billing/invoices/pages/model.ts";
 import { invoiceWire } from "../../../../src/billing/invoices/wire.ts";
 import { FxTable } from "../../../../src/billing/rates/fx-table.ts";
 import { creditMoney, quoteFor, quoteWire } from "../../../../src/billing/rates/quote.ts";
@@ -13,6 +13,7 @@ import { settle } from "../../../../src/billing/topups/settlement.ts";
 import { topupWire } from "../../../../src/billing/topups/topup.ts";
 import { creditOperations } from "../../../../src/credits/ledger/operations.ts";
 import { NO_HEAD } from "../../../support/http-head.fixtures.ts";
+import { textsOf } from "../../../support/invoices/texts.ts";
 import { checkout, openBilling, payment, someOrg, TERMS, type TestBilling } from "../fixtures.ts";
 
 let billing: TestBilling;

@@ -30,7 +30,7 @@ beforeEach(async () => {
 afterEach(() => portal.close());
 
 const NEVER = new AbortController().signal;
-const register = (row: InvoiceRow) => httpPortal(portal.url).register(eInvoicePayload(row), row.id, NEVER);
+const register = (row: InvoiceRow) => httpPortal(portal.url).register(eInvoicePayload(row), NEVER);
 
 describe("the payload", () => {
   test("of an invoice within the State", () => {
@@ -154,7 +154,7 @@ describe("the portal", () => {
   const changed = (change: (payload: Record<string, Record<string, unknown>>) => void, row = rowOf()) => {
     const payload = structuredClone(eInvoicePayload(row));
     change(payload as never);
-    return httpPortal(portal.url).register(payload, row.id, NEVER);
+    return httpPortal(portal.url).register(payload, NEVER);
   };
 
   test.each([
@@ -190,12 +190,14 @@ describe("the portal", () => {
     expect(portal.numbers).toEqual([row.number]);
   });
 
-  test("cancels within a day, and the number is never used again", async () => {
+  test("never registers a number again whose registration was cancelled there", async () => {
     const row = rowOf();
     const { irn } = await register(row);
-    await httpPortal(portal.url).cancel(irn, NEVER);
+    const body = JSON.stringify({ Irn: irn, CnlRsn: "2", CnlRem: "Data entry mistake" });
+    const cancel = () => fetch(`${portal.url}/eicore/v1.03/Invoice/Cancel`, { method: "POST", body });
+    expect(await (await cancel()).json()).toMatchObject({ Status: 1 });
     await expect(register(row)).rejects.toMatchObject({ kind: "invalid" });
-    await expect(httpPortal(portal.url).cancel(irn, NEVER)).rejects.toMatchObject({ kind: "invalid" });
+    expect(await (await cancel()).json()).toMatchObject({ Status: 0 });
   });
 
   test.each([
