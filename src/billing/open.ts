@@ -115,11 +115,16 @@ export async function openBilling(settings: BillingSettings, ports: BillingPorts
     ...payments,
     invoices: invoices.issuer,
   });
-  const { fx, terms, topups, refunds } = offered;
+  const { fx, terms, topups, refunds, disputes, parked } = offered;
   const { supplier } = settings;
   const plans = openPlanRoom(settings, { ...ports, fx, terms, supplier, invoices: invoices.issuer });
   const books = openReconciliation({
     ...ports,
+    topups,
+    refunds,
+    disputes,
+    parked,
+    invoices: invoices.tables,
     gateways: () => payments.gateways.all,
     follow: followNow(followed),
   });

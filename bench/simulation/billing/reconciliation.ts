@@ -38,7 +38,8 @@ export class ReconciliationModule implements SimulationModule {
 
   async open(process: GatewayProcess, world: World): Promise<void> {
     const { store } = process;
-    const { clock, accounts, book, followed } = process.rooms;
+    const { clock, accounts, book, followed, invoiceTables } = process.rooms;
+    const { topups, refunds, disputes, parked } = followed;
     const outside = outsideOf(process);
     const follow = followNow(followed);
     this.#books?.close();
@@ -47,6 +48,11 @@ export class ReconciliationModule implements SimulationModule {
       clock,
       accounts,
       book,
+      topups,
+      refunds,
+      disputes,
+      parked,
+      invoices: invoiceTables,
       jobs: watchedJobs(process),
       gateways: () => [readingOf(process.rooms.gateway, outside)],
       follow: (...given) => outside(() => follow(...given)),
@@ -181,7 +187,6 @@ function readingOf(gateway: PaymentGateway, outside: Outside): PaymentGateway {
   }
   const reading: Partial<PaymentGateway> = {
     id: gateway.id,
-    currencies: gateway.currencies,
     linesOf: (...given) => each(gateway.linesOf(...given)),
     settlementsOf: (...given) => each(gateway.settlementsOf(...given)),
     readPayment: (...given) => outside(() => gateway.readPayment(...given)),

@@ -21,7 +21,7 @@ export interface ResendDeps {
   readonly accounts: AccountTables;
   readonly trail: Trail;
   readonly quotas: Quotas;
-  /** Of documents that an org had sent again. */
+  /** Counts documents that an org had sent again. */
   readonly resent: DayCounts;
   /** In an act: puts the mail with the document to one address. @param askedBy the person; empty where nobody is known @throws WeirError 403 `plan_limit` */
   readonly putMailTo: (row: InvoiceRow, to: string, askedBy: string) => void;

@@ -5,6 +5,7 @@
  */
 
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from "jose";
+import type { Vault } from "../../account/provider-keys/vault.ts";
 import type { Clock } from "../../base/clock.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
@@ -16,12 +17,6 @@ export const RECEIPT_ALG = "EdDSA";
 export const ROTATE_AFTER_MS = 365 * DAY_MS;
 /** After a rotation that was asked for, another one waits: so no script fills the list of keys. */
 export const LEAST_AGE_MS = 60_000;
-
-/** Port: encryption at rest, bound to a name. */
-export interface KeyVault {
-  seal(text: string, owner: { readonly orgId: string; readonly id: string }): Uint8Array;
-  open(sealed: Uint8Array, owner: { readonly orgId: string; readonly id: string }): string | undefined;
-}
 
 /** A public key as published, RFC 7517 and RFC 8037. */
 export interface PublicKey {
@@ -58,7 +53,7 @@ export interface Signer {
 export interface ReceiptKeysDeps {
   readonly store: Pick<Store, "act" | "table" | "forgetRemoved">;
   readonly clock: Clock;
-  readonly vault: KeyVault;
+  readonly vault: Vault;
   /** Told where the stored key cannot be decrypted any more: another one is made. */
   readonly onNotice: (line: string) => void;
 }

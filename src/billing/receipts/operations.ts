@@ -5,9 +5,10 @@ import { fail } from "../../base/errors.ts";
 import { REQUEST_ID } from "../../base/ids.ts";
 import { answer, raw } from "../../base/operation/answer.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
+import type { Book } from "../../credits/ledger/book.ts";
 import type { CallRecord } from "../../record/record.ts";
 import { LEAST_AGE_MS, RECEIPT_ALG, type ReceiptKeys } from "./keys.ts";
-import { entryOfCall, type ReadLedger } from "./ledger-entry.ts";
+import { entryOfCall } from "./ledger-entry.ts";
 import { endedAtMs, isCharged, JOSE_TYPE, receiptOf, signReceipt } from "./receipt.ts";
 
 export interface ReceiptDeps {
@@ -17,7 +18,7 @@ export interface ReceiptDeps {
   readonly issuer: () => string;
   /** Port: the record of a call that the caller may see. @throws WeirError 404, 503 */
   readonly recordOf: (caller: Caller, requestId: string) => Promise<CallRecord>;
-  readonly ledger: ReadLedger;
+  readonly ledger: Pick<Book, "list">;
 }
 
 /** How long a verifier may keep the keys before it asks again. */

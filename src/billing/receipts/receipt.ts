@@ -5,9 +5,9 @@
 import { CompactSign } from "jose";
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
+import type { ShownEntry } from "../../credits/ledger/shown-list.ts";
 import type { CallRecord } from "../../record/record.ts";
 import { RECEIPT_ALG, type Signer } from "./keys.ts";
-import type { LedgerLine } from "./ledger-entry.ts";
 
 /** Media type of a JWS in compact form, RFC 7515, section 9.2.1. */
 export const JOSE_TYPE = "application/jose";
@@ -77,7 +77,7 @@ export const isCharged = ({ charged, cost }: Pick<CallRecord, "charged" | "cost"
 /** @param entry of the ledger; undefined where nothing was charged. @param iss address of the gateway */
 export function receiptOf(
   record: CallRecord,
-  entry: LedgerLine | undefined,
+  entry: Pick<ShownEntry, "seq" | "amountMicroUsd" | "createdAtMs"> | undefined,
   { iss, nowMs }: { readonly iss: string; readonly nowMs: number },
 ): Receipt {
   const { usage, cost, policy, policyVersion, rule } = record;

@@ -3,10 +3,11 @@
  * the numbers of documents, and what is parked.
  */
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { moneyText } from "../../base/currency.ts";
 import { WeirError } from "../../base/errors.ts";
 import { firstIdAt } from "../../base/ids.ts";
-import type { Book } from "../../credits/ledger/book.ts";
+import { type Book, firstSeqFrom } from "../../credits/ledger/book.ts";
 import { pageEnd, type ShownEntry } from "../../credits/ledger/shown-list.ts";
 import type { InvoiceRow } from "../invoices/invoice.ts";
 import type { InvoiceTables } from "../invoices/tables.ts";
@@ -153,7 +154,7 @@ async function ledgerOf(books: OwnBooks, orgId: string, day: DayOf, notes: Notes
   const [newest] = (await ledger.list(orgId, { limit: 1 })).entries;
   if (newest === undefined || newest.createdAtMs < day.fromMs) return;
   let newer: ShownEntry | undefined;
-  let before = Math.min(newest.seq + 1, (await firstFrom(ledger, orgId, newest.seq, day.toMs)) + ENTRIES);
+  let before = Math.min(newest.seq + 1, (await firstSeqFrom(ledger, orgId, newest.seq, day.toMs)) + ENTRIES);
   notes.orgs++;
   for (;;) {
     const { entries: page, missingSinceMs } = await ledger.list(orgId, { before, limit: ENTRIES });
@@ -172,7 +173,7 @@ async function ledgerOf(books: OwnBooks, orgId: string, day: DayOf, notes: Notes
     if (newer === undefined || page.length < ENTRIES) break;
     if (page.every(({ createdAtMs }) => createdAtMs < day.fromMs)) return;
     before = pageEnd(newer);
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     day.signal.throwIfAborted();
   }
   const nothing = { seq: 0, balanceMicroUsd: 0 };
@@ -188,23 +189,6 @@ function linkOf(orgId: string, older: Balanced, newer: ShownEntry, notes: Notes)
     const sum = `${older.balanceMicroUsd} and ${newer.amountMicroUsd} micro-USD are not ${newer.balanceMicroUsd}`;
     notes.add(ownFound("balance_not_sum", orgId, orgId, `Entry ${newer.seq}: ${sum}`));
   }
-}
-
-/** Number of the first entry from a time on; one more than the newest where there is none. */
-async function firstFrom(
-  ledger: OwnBooks["ledger"],
-  orgId: string,
-  newestSeq: number,
-  ms: number,
-): Promise<number> {
-  let [low, high] = [1, newestSeq + 1];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const [entry] = (await ledger.list(orgId, { before: middle + 1, limit: 1 })).entries;
-    if ((entry?.createdAtMs ?? 0) >= ms) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 function postingOf({ topups, refunds }: OwnBooks, orgId: string, entry: ShownEntry): Found | undefined {

@@ -6,7 +6,6 @@
 import { moneyText } from "../../base/currency.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { DisputeTable } from "../disputes/dispute.ts";
-import { indianDay } from "../invoices/financial-year.ts";
 import type { ParkedPayments } from "../parked.ts";
 import {
   type DayLine,
@@ -45,19 +44,16 @@ export interface DayOf {
 
 /** Lines around the day are read too: what we wrote down shortly before or after midnight needs no question then. */
 const MARGIN_MS = 2 * 3_600_000;
-/** Questions about single payments in one run. */
-const MOST_ASKED = 1_000;
 
 /** @throws GatewayError */
 export async function compareGateways(books: GatewayBooks, day: DayOf, notes: Notes): Promise<void> {
   const seen = new Set<string>();
-  const questions = new Questions(notes);
   for (const gateway of books.gateways()) {
     const span = { fromMs: day.fromMs - MARGIN_MS, toMs: day.toMs + MARGIN_MS };
     for await (const line of gateway.linesOf(span, { signal: day.signal })) {
       seen.add(`${gateway.id} ${line.kind} ${line.ref}`);
       if (line.atMs >= day.fromMs && line.atMs < day.toMs) {
-        const ended = await endOf(books, gateway, line, day.signal, questions);
+        const ended = await endOf(books, gateway, line, day.signal, notes);
         lineOfDay({ books, gateway: gateway.id, notes }, line, ended);
       }
       await notes.rest();
@@ -65,24 +61,7 @@ export async function compareGateways(books: GatewayBooks, day: DayOf, notes: No
     for await (const { amount, feeMinor } of gateway.settlementsOf(day, { signal: day.signal }))
       notes.sum("gateway_settlements", amount, feeMinor);
   }
-  await compareOurs(books, day, notes, seen, questions);
-}
-
-/** Questions about single payments and refunds in one run are bounded. */
-class Questions {
-  #asked = 0;
-  readonly #notes: Notes;
-
-  constructor(notes: Notes) {
-    this.#notes = notes;
-  }
-
-  /** @returns false: no more may be asked, and the report says so */
-  mayAsk(): boolean {
-    this.#asked += 1;
-    if (this.#asked > MOST_ASKED) this.#notes.isComplete = false;
-    return this.#asked <= MOST_ASKED;
-  }
+  await compareOurs(books, day, notes, seen);
 }
 
 /** How a refund ended. Its line is written when it begins, so it may still be pending, or have failed since. */
@@ -91,11 +70,11 @@ async function endOf(
   gateway: PaymentGateway,
   { kind, ref, paymentRef }: DayLine,
   signal: AbortSignal,
-  questions: Questions,
+  notes: Notes,
 ): Promise<GatewayRefund["state"]> {
   const isOurs = topups.ofPayment(gateway.id, paymentRef) !== undefined;
   const isSettled = refunds.ofRef(gateway.id, ref)?.status === "refunded";
-  if (kind !== "refund" || !isOurs || isSettled || !questions.mayAsk()) return "refunded";
+  if (kind !== "refund" || !isOurs || isSettled || !notes.mayAsk()) return "refunded";
   return (await orMissing(gateway.readRefund(ref, { signal })))?.state ?? "refunded";
 }
 
@@ -244,18 +223,16 @@ function disputeOf(
 /** Which of ours the payment gateways' lists lack. */
 async function compareOurs(
   books: GatewayBooks,
-  { fromMs, toMs, signal }: DayOf,
+  { day, signal }: DayOf,
   notes: Notes,
   seen: ReadonlySet<string>,
-  questions: Questions,
 ): Promise<void> {
-  const day = indianDay(fromMs);
   const byId = new Map(books.gateways().map((gateway) => [gateway.id as string, gateway]));
   const toAsk = (row: { gateway: string }, key: string): PaymentGateway | undefined => {
     if (row.gateway === "offline" || seen.has(key)) return undefined;
     const gateway = byId.get(row.gateway);
     if (gateway === undefined) notes.isComplete = false;
-    return gateway !== undefined && questions.mayAsk() ? gateway : undefined;
+    return gateway !== undefined && notes.mayAsk() ? gateway : undefined;
   };
   await eachRow<TopupRow>(
     notes,
@@ -273,7 +250,6 @@ async function compareOurs(
       if (gateway !== undefined) notes.add(await isRefunded(gateway, row, signal));
     },
   );
-  if (indianDay(toMs - 1) !== day) throw new Error("a reconciliation is of one day");
 }
 
 async function isThere(

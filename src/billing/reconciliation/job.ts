@@ -47,9 +47,7 @@ export const reconciler = (
 });
 
 /** Days that are over and were not run since the newest one that was, oldest first. */
-export function missedDays(
-  reconciliation: Pick<Reconciliation, "newest" | "yesterday" | "stored">,
-): string[] {
+export function missedDays(reconciliation: Pick<Reconciliation, "newest" | "yesterday">): string[] {
   const yesterday = reconciliation.yesterday();
   const newest = reconciliation.newest()?.day ?? "";
   const days: string[] = [];

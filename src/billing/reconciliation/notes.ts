@@ -1,4 +1,5 @@
 /** What a run of reconciliation notes while it reads: findings once each, sums, and when to let others run. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Amount, Currency } from "../../base/currency.ts";
 import type { RefundRow } from "../refunds/refund.ts";
 import type { TopupRow } from "../topups/topup.ts";
@@ -15,6 +16,8 @@ import {
 const MOST_HELD = 10_000;
 /** Findings of a report. */
 const MOST_LISTED = 1_000;
+/** Questions about single payments and refunds in one run. */
+const MOST_ASKED = 1_000;
 /** Rows compared in one turn of the event loop: each is a few reads of some microseconds. */
 const ROWS_A_TURN = 50;
 
@@ -69,10 +72,18 @@ export class Notes {
   orgs = 0;
   isComplete = true;
   #rows = 0;
+  #asked = 0;
 
   /** Lets others run now and then. Call once for each row. */
   async rest(): Promise<void> {
-    if (++this.#rows % ROWS_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (++this.#rows % ROWS_A_TURN === 0) await nextTurn();
+  }
+
+  /** Questions to payment gateways about single payments are bounded. @returns false: no more may be asked, and the report says so */
+  mayAsk(): boolean {
+    this.#asked += 1;
+    if (this.#asked > MOST_ASKED) this.isComplete = false;
+    return this.#asked <= MOST_ASKED;
   }
 
   /** The same thing found from two sides is one finding. */

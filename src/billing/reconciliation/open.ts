@@ -1,22 +1,14 @@
 /** Opens reconciliation over the books of billing, credits and invoices. Without a payment gateway our own books are compared with each other. */
 import type { Logger } from "pino";
 import type { AccountTables } from "../../account/tables.ts";
-import type { Clock } from "../../base/clock.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
-import type { Store } from "../../store/store.ts";
-import { DisputeTable } from "../disputes/dispute.ts";
-import { InvoiceTables } from "../invoices/tables.ts";
-import { ParkedPayments } from "../parked.ts";
-import { RefundTables } from "../refunds/tables.ts";
-import { TopupTables } from "../topups/tables.ts";
 import { openFaults } from "./finding.ts";
 import { reconcile, reconcileOrder, reconciler } from "./job.ts";
 import { Reconciliation, type ReconciliationDeps } from "./reconciliation.ts";
 
-export interface ReconciliationPorts extends Pick<ReconciliationDeps, "gateways" | "follow"> {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface ReconciliationPorts
+  extends Omit<ReconciliationDeps, "ledger" | "orgIds" | "onFaults" | "onFailure"> {
   readonly jobs: Pick<Jobs, "enqueue" | "handle">;
   readonly accounts: Pick<AccountTables, "orgsNewestFirst">;
   readonly book: Book;
@@ -33,18 +25,10 @@ export interface OpenReconciliation {
 }
 
 export function openReconciliation(ports: ReconciliationPorts): OpenReconciliation {
-  const { store, clock, jobs, accounts, gateways, follow, log } = ports;
+  const { store, clock, jobs, accounts, log } = ports;
   const reconciliation = new Reconciliation({
-    store,
-    clock,
-    gateways,
-    follow,
+    ...ports,
     ledger: ports.book,
-    invoices: new InvoiceTables(store),
-    topups: new TopupTables(store),
-    refunds: new RefundTables(store),
-    disputes: new DisputeTable(store),
-    parked: new ParkedPayments(store),
     *orgIds(after) {
       for (const { id } of accounts.orgsNewestFirst(after)) yield id;
     },

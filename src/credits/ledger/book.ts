@@ -55,6 +55,26 @@ export interface Book {
   charged(): MaybePromise<void>;
 }
 
+/**
+ * Number of an org's first entry from a time on, found by halving: entries are in order of time, unless the clock was set.
+ * @param ms wall clock @returns one more than the newest where there is none
+ */
+export async function firstSeqFrom(
+  book: Pick<Book, "list">,
+  orgId: string,
+  newestSeq: number,
+  ms: number,
+): Promise<number> {
+  let [low, high] = [1, newestSeq + 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const [entry] = (await book.list(orgId, { before: middle + 1, limit: 1 })).entries;
+    if ((entry?.createdAtMs ?? 0) >= ms) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /** A book within one process: it has all entries and balances, so it answers synchronously. */
 export interface LocalBook extends Book {
   /** What {@link Book.list} lists: none is ever missing. */

@@ -150,7 +150,7 @@ const receiptsOf = ({ receipts, ground: { clock }, analytics, money: { book } }:
     ...receipts,
     clock,
     recordOf: analytics.recordOf,
-    ledger: (orgId, page) => book.list(orgId, page),
+    ledger: book,
   });
 
 const scimOf = ({ ground, people: { account, directory, identity } }: House) =>

@@ -143,6 +143,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "record",
     "store",
     "store/installation",
+    "credits/ledger",
     "src/account/provider-keys/vault.ts",
   ],
   inference: [],

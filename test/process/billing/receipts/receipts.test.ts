@@ -9,10 +9,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openVault } from "../../../../src/account/provider-keys/vault.ts";
 import { requestId } from "../../../../src/base/ids.ts";
 import { ReceiptKeys, ROTATE_AFTER_MS } from "../../../../src/billing/receipts/keys.ts";
-import { entryOfCall, type ReadLedger } from "../../../../src/billing/receipts/ledger-entry.ts";
+import { entryOfCall } from "../../../../src/billing/receipts/ledger-entry.ts";
 import { receiptOf, signReceipt } from "../../../../src/billing/receipts/receipt.ts";
 import { NotVerified, verifyReceipt } from "../../../../src/billing/receipts/verify.ts";
+import type { Book } from "../../../../src/credits/ledger/book.ts";
 import { openCredits } from "../../../../src/credits/ledger/credits.ts";
+import { GAP_REF, type ShownEntry } from "../../../../src/credits/ledger/shown-list.ts";
 import { verifyReceiptFile } from "../../../../src/host/commands/verify-receipt.ts";
 import { openInstallation } from "../../../../src/store/installation/installation.ts";
 import { ManualClock, tempStore } from "../../../support/credits/fixtures.ts";
@@ -175,9 +177,11 @@ describe("the ledger entry of a call", () => {
     }
     const calls = await Promise.all(written);
     let reads = 0;
-    const read: ReadLedger = (orgId, page) => {
-      reads++;
-      return book.list(orgId, page);
+    const read: Pick<Book, "list"> = {
+      list(orgId, page) {
+        reads++;
+        return book.list(orgId, page);
+      },
     };
     for (const { id, atMs, seq } of calls.filter((_, i) => i % 97 === 0 || i > 2990)) {
       expect((await entryOfCall(read, "org_1", id, atMs + 3))?.seq).toBe(seq);
@@ -191,21 +195,19 @@ describe("the ledger entry of a call", () => {
 });
 
 describe("C2: the ledger entry of a call, where others are missing", () => {
-  const line = (seq: number, firstSeq?: number) => ({
-    seq,
-    kind: firstSeq === undefined ? "settle" : "adjustment",
-    requestId: `call-${seq}`,
-    amountMicroUsd: -1,
-    createdAtMs: seq * 10,
-    ...(firstSeq !== undefined && { firstSeq }),
-  });
-  const reading =
-    (lines: ReturnType<typeof line>[], missing: (before: number) => boolean): ReadLedger =>
-    (_, { before = 1e9, limit }) => ({
+  const line = (seq: number, firstSeq?: number): ShownEntry => {
+    const entry = { seq, amountMicroUsd: -1, balanceMicroUsd: -seq, createdAtMs: seq * 10 };
+    return firstSeq === undefined
+      ? { ...entry, kind: "settle", requestId: `call-${seq}` }
+      : { ...entry, kind: "adjustment", firstSeq, refType: GAP_REF, refId: `call-${seq}` };
+  };
+  const reading = (lines: ShownEntry[], missing: (before: number) => boolean): Pick<Book, "list"> => ({
+    list: (_, { before = 1e9, limit }) => ({
       entries: lines.filter(({ seq }) => seq < before).slice(0, limit),
       missingSinceMs: missing(before) ? 0 : undefined,
-    });
-  const find = (read: ReadLedger, seq: number) => entryOfCall(read, "org_1", `call-${seq}`, seq * 10);
+    }),
+  });
+  const find = (read: Pick<Book, "list">, seq: number) => entryOfCall(read, "org_1", `call-${seq}`, seq * 10);
 
   test("is found beyond an entry that stands for a thousand", async () => {
     const lines = [line(1502), line(1501, 2), line(1)];
