@@ -63,8 +63,6 @@ export interface AutoTopupPorts
   /** `openCredits` returns it. */
   readonly boundsChanged: (orgId: string) => void;
   readonly onFailure: (error: unknown) => void;
-  /** Default: what the payment gateways demand. */
-  readonly debitRules?: AutoTopupRunDeps["debitRules"];
 }
 
 /** With the ports of `NoticeDeps`. */
@@ -78,8 +76,8 @@ export interface OpenAutoTopups extends Pick<OpenMandates, "onMandate" | "onDisp
 }
 
 export function openAutoTopup(ports: AutoTopupPorts, hook: AutoTopupHook): OpenAutoTopups {
-  const { jobs, events, boundsChanged, debitRules = DEBIT_RULES } = ports;
-  const deps = { ...ports, ...hook.tables, debitRules };
+  const { jobs, events, boundsChanged } = ports;
+  const deps = { ...ports, ...hook.tables, debitRules: DEBIT_RULES };
   const watch = new AutoTopupWatch(deps);
   hook.connect(watch);
   // A job that ends while the change is made has not seen it: so it is heard of like a balance that fell.

@@ -104,8 +104,5 @@ function debited(deps: OutcomeDeps, topup: TopupRow): void {
     mandates.put({ ...mandate, consecutiveFailures: 0 });
   const row = autoTopups.of(orgId);
   if (row.debit?.topupId === id) autoTopups.put({ ...row, debit: null });
-  events.emit(autoTopupCharged, orgId, {
-    ...topupWire(topup, { id: topup.invoiceId }),
-    mandate_id: mandateId,
-  });
+  events.emit(autoTopupCharged, orgId, { ...topupWire(topup, topup.invoiceId), mandate_id: mandateId });
 }

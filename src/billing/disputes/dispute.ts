@@ -87,10 +87,8 @@ export function followDispute(deps: DisputeDeps, topupId: string, dispute: Dispu
   if (!isAway && moved !== row) takeDisputed(deps, topupId);
   if (before === undefined || before.state === "warning") {
     const { ref, state, reason } = dispute;
-    events.emit(topupDisputed, topup.orgId, {
-      ...topupWire(next, { id: next.invoiceId }),
-      dispute: { ref, state, reason },
-    });
+    const disputed = { ...topupWire(next, next.invoiceId), dispute: { ref, state, reason } };
+    events.emit(topupDisputed, topup.orgId, disputed);
   }
 }
 

@@ -5,7 +5,7 @@
  *
  * A call with an effect carries an idempotency key. After `Unclear` the caller reads, and never asks for another effect.
  */
-import type { Amount, Currency } from "../../base/currency.ts";
+import type { Amount } from "../../base/currency.ts";
 
 export const GATEWAY_IDS = ["stripe", "razorpay", "simulated"] as const;
 export type GatewayId = (typeof GATEWAY_IDS)[number];
@@ -205,8 +205,6 @@ export interface Day {
 /** @throws GatewayError by each of its calls */
 export interface PaymentGateway {
   readonly id: GatewayId;
-  /** That it takes. */
-  readonly currencies: readonly Currency[];
   /** For mandates. */
   readonly mandateMethods: readonly Method[];
   createCheckout(order: CheckoutOrder, call: GatewayCall): Promise<HostedPage>;

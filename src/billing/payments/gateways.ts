@@ -24,8 +24,6 @@ export interface PaymentGatewaysOptions {
   readonly clock: Clock;
   /** Starts the simulated service, if it does not run yet; called when the first payment needs it. */
   readonly simulated: () => Promise<SimulatedService>;
-  /** The time limit of each call; for tests. */
-  readonly timeoutMs?: number;
 }
 
 export async function openPaymentGateways(options: PaymentGatewaysOptions): Promise<PaymentGateways> {
@@ -48,16 +46,15 @@ export async function openPaymentGateways(options: PaymentGatewaysOptions): Prom
 }
 
 async function open(id: PaymentGateway["id"], options: PaymentGatewaysOptions): Promise<PaymentGateway> {
-  const { settings, clock, simulated, timeoutMs } = options;
-  const limits = timeoutMs === undefined ? {} : { timeoutMs };
+  const { settings, clock, simulated } = options;
   if (id === "stripe" && settings.stripe !== undefined) {
     const { StripeGateway } = await import("./stripe/gateway.ts");
-    return new StripeGateway({ ...settings.stripe, clock, ...limits });
+    return new StripeGateway({ ...settings.stripe, clock });
   }
   if (id === "razorpay" && settings.razorpay !== undefined) {
     const { RazorpayGateway } = await import("./razorpay/gateway.ts");
-    return new RazorpayGateway({ ...settings.razorpay, clock, ...limits });
+    return new RazorpayGateway({ ...settings.razorpay, clock });
   }
   const { SimulatedGateway } = await import("./simulated/gateway.ts");
-  return new SimulatedGateway({ service: simulated, ...limits });
+  return new SimulatedGateway({ service: simulated });
 }

@@ -16,11 +16,6 @@ import { GATEWAY_IDS, GatewayError, type GatewayId, type Notice, type PaymentGat
 
 const MAX_BYTES = 256 * 1024;
 
-/** An event's id, kept for good where the signature carries no time: else the same bytes would be accepted again. */
-interface EventIdRow {
-  readonly receivedAtMs: number;
-}
-
 export const readNotice = jobKind({
   name: "payments.read",
   payload: z.object({
@@ -100,7 +95,8 @@ export interface Inbound {
 
 export function openInbound(deps: InboundDeps): Inbound {
   const { store, clock, jobs, gatewayOf } = deps;
-  const ids = store.table<EventIdRow>("payments.event_ids");
+  /** [payment gateway, event id], kept for good where the signature carries no time: else the same bytes would be accepted again. */
+  const ids = store.table<{ readonly receivedAtMs: number }>("payments.event_ids");
   const events = openEventLog(deps);
 
   /** In an act. */

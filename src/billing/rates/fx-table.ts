@@ -7,15 +7,11 @@ import { type Clock, isoTime } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
+import type { InvoiceRate } from "../invoices/invoice.ts";
 import { rateOf, rateText } from "./rate.ts";
 
-export interface DayRate {
-  /** INR for 1 USD, eight digits. */
-  readonly usdInr: string;
-  /** `YYYY-MM-DD`, UTC. */
-  readonly day: string;
-  readonly source: string;
-}
+/** A rate of a day in UTC. */
+export type DayRate = Pick<InvoiceRate, "usdInr" | "day" | "source">;
 
 export interface FxOptions {
   readonly store: Store;

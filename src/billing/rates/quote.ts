@@ -157,26 +157,18 @@ export const feesShape = z
   .describe("What the payment gateway charges the operator; no total contains it");
 
 /** The fields of the exchange rate in a quote and in a top-up. */
-export function spreadFields() {
-  return {
-    mid_rate: z.string().describe("The rate of the day without the spread; 1 in USD"),
-    spread_bps: z.int().describe("The spread, basis points on top of `mid_rate`; 0 in USD"),
-    spread_minor: z.int().describe("What of the amount before tax is the spread, in paise or cents"),
-  };
-}
+export const SPREAD_FIELDS = {
+  mid_rate: z.string().describe("The rate of the day without the spread; 1 in USD"),
+  spread_bps: z.int().describe("The spread, basis points on top of `mid_rate`; 0 in USD"),
+  spread_minor: z.int().describe("What of the amount before tax is the spread, in paise or cents"),
+};
 
-/** `spreadFields` of a quote. */
-export function spreadWire({
-  currency,
-  amountMinor,
-  rate,
-}: Pick<Quote, "currency" | "amountMinor" | "rate">) {
-  return {
-    mid_rate: currency === "INR" ? rate.usdInr : USD_RATE,
-    spread_bps: rate.spreadBps ?? bpsBetween(rate),
-    spread_minor: spreadOf(amountMinor, rate),
-  };
-}
+/** {@link SPREAD_FIELDS} of a quote. */
+export const spreadWire = ({ currency, amountMinor, rate }: Quote) => ({
+  mid_rate: currency === "INR" ? rate.usdInr : USD_RATE,
+  spread_bps: rate.spreadBps ?? bpsBetween(rate),
+  spread_minor: spreadOf(amountMinor, rate),
+});
 
 /** The spread in rows from before it was noted. */
 const bpsBetween = ({ usdInr, charged }: InvoiceRate): number =>
@@ -190,7 +182,7 @@ export const quoteShape = z.object({
   total_minor: z.int().describe("To be paid: amount and tax"),
   credits_micro: z.int().describe("Credit that it buys, micro-USD"),
   fx_rate: z.string().describe("INR for 1 USD of credit, the spread included; 1 in USD"),
-  ...spreadFields(),
+  ...SPREAD_FIELDS,
   fx_day: z.string().describe("Day of the rate; empty where none was needed"),
   parts: z
     .array(

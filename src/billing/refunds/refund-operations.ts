@@ -6,7 +6,7 @@ import { mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { pageQuery, readPage } from "../../base/operation/page.ts";
+import { pageById, pageQuery } from "../../base/operation/page.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import { askRefund, type RefundDeps } from "./acts.ts";
@@ -25,6 +25,18 @@ export interface RefundOperationDeps extends RefundDeps {
 /** Most payment gateways answer at once; a client waits for that. */
 const ANSWER_MS = 5_000;
 
+const refundBody = z.strictObject({
+  amount_minor: z
+    .int()
+    .min(1)
+    .max(Number.MAX_SAFE_INTEGER)
+    .describe("Before tax, in paise or cents; its tax goes back too"),
+  reason: plainText(500).default("").describe("For the org's own records"),
+  idempotency_key: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,128}$/, { error: "1 to 128 printable characters without spaces" })
+    .describe("Asking again with it returns the first refund"),
+});
 const oneRefund = z.object({ refund: refundShape.describe("The refund") });
 
 export function refundOperations(deps: RefundOperationDeps) {
@@ -37,18 +49,7 @@ export function refundOperations(deps: RefundOperationDeps) {
       group: "Credits",
       isForClosed: true,
       params: z.object({ id: field.id }),
-      body: z.strictObject({
-        amount_minor: z
-          .int()
-          .min(1)
-          .max(Number.MAX_SAFE_INTEGER)
-          .describe("Before tax, in paise or cents; its tax goes back too"),
-        reason: plainText(500).default("").describe("For the org's own records"),
-        idempotency_key: z
-          .string()
-          .regex(/^[\x21-\x7e]{1,128}$/, { error: "1 to 128 printable characters without spaces" })
-          .describe("Asking again with it returns the first refund"),
-      }),
+      body: refundBody,
       output: oneRefund,
       errors: ["not_found", "not_refundable", "idempotency_mismatch"],
       run: ({ params, body }, caller) => refundTopup(deps, caller, params.id, body),
@@ -65,15 +66,14 @@ export function refundOperations(deps: RefundOperationDeps) {
         next_cursor: z.string().describe("Asks for the next page; empty on the last one."),
       }),
       run({ query: { limit, cursor } }, { orgId }) {
-        const { data, next_cursor } = readPage({
+        const { data, next_cursor } = pageById({
           cursors: deps.cursors,
-          limit,
-          cursor,
+          asked: { limit, cursor },
           list: `refunds:${orgId}`,
-          rows: (after) => deps.refunds.of(orgId, after?.[0] as string | undefined),
-          positionOf: ({ id }) => [id],
+          rows: (after) => deps.refunds.of(orgId, after),
+          show: refundWire,
         });
-        return { data: data.map(refundWire), next_cursor };
+        return { data, next_cursor };
       },
     }),
     getRefund: operation({
@@ -93,13 +93,12 @@ export function refundOperations(deps: RefundOperationDeps) {
 const mustGet = ({ refunds }: RefundOperationDeps, orgId: string, id: string): RefundRow =>
   mustExist(refunds.get(orgId, id), "refund");
 
-interface RefundBody {
-  readonly amount_minor: number;
-  readonly reason: string;
-  readonly idempotency_key: string;
-}
-
-async function refundTopup(deps: RefundOperationDeps, caller: Caller, topupId: string, body: RefundBody) {
+async function refundTopup(
+  deps: RefundOperationDeps,
+  caller: Caller,
+  topupId: string,
+  body: z.output<typeof refundBody>,
+) {
   const { amount_minor: amountMinor, reason, idempotency_key: idempotencyKey } = body;
   const { orgId } = caller;
   assertMayChange(caller, "live");

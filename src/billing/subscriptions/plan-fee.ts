@@ -20,8 +20,7 @@ import type { FxTable } from "../rates/fx-table.ts";
 import { rateWith, recipientOf } from "../rates/quote.ts";
 import { creditsFor, USD_RATE, unitsOf } from "../rates/rate.ts";
 import type { BillingTerms } from "../rates/terms.ts";
-import type { Period } from "./period.ts";
-import { bpsOf } from "./period.ts";
+import { bpsOf, type Period } from "./period.ts";
 
 export interface FeeDeps {
   readonly book: Pick<Book, "post">;

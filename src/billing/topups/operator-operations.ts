@@ -29,6 +29,12 @@ export interface OperatorPaymentDeps extends SettlementDeps, QuoteDeps {
 }
 
 const reason = plainText(1000).min(1).describe("Shown to the org in its audit");
+const recordedBody = z.strictObject({
+  amount_minor: z.int().min(1).max(MOST_MINOR).describe("Before tax, in paise or cents"),
+  reference: plainText(100).min(1).describe("The bank's reference: to record it twice changes nothing"),
+  reason,
+});
+type Recorded = z.output<typeof recordedBody>;
 
 export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
   return {
@@ -77,11 +83,7 @@ export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
       access: "operator",
       group: "Operator",
       params: z.object({ id: z.string().max(100).describe("Id or slug") }),
-      body: z.strictObject({
-        amount_minor: z.int().min(1).max(MOST_MINOR).describe("Before tax, in paise or cents"),
-        reference: plainText(100).min(1).describe("The bank's reference: to record it twice changes nothing"),
-        reason,
-      }),
+      body: recordedBody,
       output: topupShape,
       status: 201,
       errors: ["not_found", "billing_profile_incomplete", "fx_stale", "idempotency_mismatch"],
@@ -105,12 +107,6 @@ function closeParked(
   return parkedWire(closed);
 }
 
-interface Recorded {
-  readonly amount_minor: number;
-  readonly reference: string;
-  readonly reason: string;
-}
-
 const usedReference = (how: string) =>
   fail("idempotency_mismatch", `This reference was recorded ${how}.`, { param: "/reference" });
 
@@ -122,8 +118,7 @@ function recordPayment(deps: OperatorPaymentDeps, caller: Caller, idOrSlug: stri
   const key = `offline ${given.reference}`;
   const earlier = topups.ofKey(org.id, key);
   if (earlier !== undefined) {
-    if (earlier.quote.amountMinor === given.amount_minor)
-      return topupWire(earlier, { id: earlier.invoiceId });
+    if (earlier.quote.amountMinor === given.amount_minor) return topupWire(earlier, earlier.invoiceId);
     throw usedReference("with another amount");
   }
   // A transfer has one payer: two orgs with the same one would both be credited for it.
@@ -145,7 +140,7 @@ function recordPayment(deps: OperatorPaymentDeps, caller: Caller, idOrSlug: stri
   };
   topups.put(row);
   const paid = credit(deps, row, { ref: given.reference, method: "", feeMinor: 0, paidAtMs: nowMs });
-  const wire = topupWire(paid, { id: paid.invoiceId });
+  const wire = topupWire(paid, paid.invoiceId);
   trail.audit.note(caller, {
     act: "payment.record",
     target: paid.id,

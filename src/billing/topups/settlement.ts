@@ -57,7 +57,7 @@ export function failed({ topups, events }: SettlementDeps, row: TopupRow, failur
   if (isPossible(TOPUP_MOVES.fail, row.status) !== "now") return;
   const next: TopupRow = { ...row, status: "failed", failure: failure?.message ?? "" };
   topups.put(next);
-  events.emit(topupFailed, row.orgId, topupWire(next, undefined));
+  events.emit(topupFailed, row.orgId, topupWire(next));
 }
 
 function paid(deps: SettlementDeps, row: TopupRow, payment: Payment): void {
@@ -104,7 +104,7 @@ export function credit(
     failure: "",
   };
   topups.put(next);
-  events.emit(topupPaid, orgId, topupWire(next, invoice));
+  events.emit(topupPaid, orgId, topupWire(next, invoice.id));
   return next;
 }
 

@@ -130,10 +130,8 @@ function quoteTopup(deps: TopupOperationDeps, orgId: string, amountMinor: number
   return quoteWire(quoteFor(deps, org, amountMinor, deps.clock.now()), gateway.id, deps.terms);
 }
 
-function show({ invoices }: TopupOperationDeps, row: TopupRow) {
-  const id = invoices.idOfTopup(row.orgId, row.id);
-  return topupWire(row, id === undefined ? undefined : { id });
-}
+const show = ({ invoices }: TopupOperationDeps, row: TopupRow) =>
+  topupWire(row, invoices.idOfTopup(row.orgId, row.id));
 
 async function createTopup(deps: TopupOperationDeps, caller: Caller, amountMinor: number, head: HttpHead) {
   assertMayChange(caller, "live");
@@ -190,7 +188,7 @@ function orderTopup(
   topups.put(row);
   const payload = { topupId: row.id };
   jobs.enqueue(watchTopup, { key: row.id, orgId, lane: gateway.id, dueMs: nowMs + MINUTE_MS, payload });
-  trail.audit.note(caller, { act: "topup.create", target: row.id, after: topupWire(row, undefined) });
+  trail.audit.note(caller, { act: "topup.create", target: row.id, after: topupWire(row) });
   return row;
 }
 

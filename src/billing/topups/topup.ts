@@ -2,10 +2,9 @@
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import * as field from "../../base/operation/fields.ts";
-import type { InvoiceRow } from "../invoices/invoice.ts";
 import { taxOf } from "../invoices/tax.ts";
 import type { GatewayId } from "../payments/gateway.ts";
-import { type Quote, spreadFields, spreadWire } from "../rates/quote.ts";
+import { type Quote, SPREAD_FIELDS, spreadWire } from "../rates/quote.ts";
 import { moves } from "../state-moves.ts";
 
 export const TOPUP_STATUSES = [
@@ -106,7 +105,7 @@ export const topupShape = z.object({
   total_minor: z.int().describe("Amount and tax"),
   fee_minor: z.int().describe("What the payment gateway charged the operator; no total contains it"),
   fx_rate: z.string().describe("INR for 1 USD of credit, the spread included; 1 in USD"),
-  ...spreadFields(),
+  ...SPREAD_FIELDS,
   credits_micro: z.int().describe("Credit that it buys, micro-USD"),
   method: z.string().describe("How it was paid; empty until that is known"),
   status: z
@@ -123,11 +122,8 @@ export const topupShape = z.object({
   checkout_url: z.string().optional().describe("Where it is paid; on creation only"),
 });
 
-/** @param invoice that is in force, where one is */
-export const topupWire = (
-  row: TopupRow,
-  invoice: Pick<InvoiceRow, "id"> | undefined,
-): z.input<typeof topupShape> => ({
+/** @param invoiceId of the one that is in force, where one is */
+export const topupWire = (row: TopupRow, invoiceId?: string): z.input<typeof topupShape> => ({
   id: row.id,
   org_id: row.orgId,
   gateway: row.gateway,
@@ -143,7 +139,7 @@ export const topupWire = (
   credits_micro: row.quote.creditsMicroUsd,
   method: row.method,
   status: row.status,
-  ...(invoice !== undefined && { invoice_id: invoice.id }),
+  ...(invoiceId !== undefined && { invoice_id: invoiceId }),
   source: row.source,
   refunded_minor: row.refundedMinor,
   ...(row.failure !== "" && row.status === "failed" && { failure: row.failure }),

@@ -43,7 +43,6 @@ const failure = (kind: Failure["kind"]): Failure => ({ code: kind, message: `It 
 
 export class ScriptedGateway {
   readonly id = "simulated";
-  readonly currencies = ["INR", "USD"] as const;
   readonly mandateMethods = ["upi", "emandate", "card_domestic", "card"] as const;
   /** By org, first one first. */
   readonly #confirms = new Map<string, ConfirmStep[]>();

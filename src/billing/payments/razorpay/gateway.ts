@@ -42,7 +42,6 @@ export interface RazorpayGatewayOptions extends RazorpayAccount {
 
 export class RazorpayGateway implements PaymentGateway {
   readonly id = "razorpay";
-  readonly currencies = ["INR"] as const;
   readonly mandateMethods: readonly Method[] = ["upi", "emandate", "card_domestic"];
   readonly #client: RazorpayClient;
   readonly #webhookSecrets: readonly string[];

@@ -34,7 +34,6 @@ export const paymentEntity = z.object({
   captured: z.boolean().nullish(),
   amount_refunded: paise.nullish(),
   fee: paise.nullish(),
-  refund_status: text,
   error_code: text,
   error_description: text,
   error_reason: text,
@@ -64,7 +63,6 @@ export const refundEntity = z.object({
   currency: z.string(),
   payment_id: id,
   notes,
-  receipt: text,
   created_at: seconds,
   status: z.enum(["pending", "processed", "failed"]).catch("pending"),
 });

@@ -36,7 +36,6 @@ export interface SimulatedGatewayOptions {
 
 export class SimulatedGateway implements PaymentGateway {
   readonly id = "simulated";
-  readonly currencies = ["INR", "USD"] as const;
   readonly mandateMethods: readonly Method[] = [
     "upi",
     "emandate",
@@ -52,18 +51,14 @@ export class SimulatedGateway implements PaymentGateway {
 
   constructor({ service, timeoutMs = CALL_TIMEOUT_MS, send }: SimulatedGatewayOptions) {
     this.#service = service;
-    this.#client = new SimulatedClient(() => this.#known(), timeoutMs, send);
-  }
-
-  async #known(): Promise<SimulatedService> {
-    const found = await this.#service();
-    this.#secret = found.webhookSecret;
-    return found;
+    this.#client = new SimulatedClient(() => this.reach(), timeoutMs, send);
   }
 
   /** Learns the secret of webhooks of a service that runs already. */
-  async reach(): Promise<void> {
-    await this.#known();
+  async reach(): Promise<SimulatedService> {
+    const found = await this.#service();
+    this.#secret = found.webhookSecret;
+    return found;
   }
 
   createCheckout(order: CheckoutOrder, call: GatewayCall): Promise<HostedPage> {

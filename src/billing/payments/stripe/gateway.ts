@@ -31,7 +31,7 @@ import {
 } from "../gateway.ts";
 import { linesOf, pages, settlementsOf } from "./account.ts";
 import { type StripeAccount, type StripeAsk, StripeClient } from "./client.ts";
-import { amountOf, checkoutOf, disputeOf, mandateOf, paymentOf, refundOf, typeOf } from "./objects.ts";
+import { amountOf, checkoutOf, disputeOf, idOf, mandateOf, paymentOf, refundOf, typeOf } from "./objects.ts";
 import { noticesOf } from "./webhook.ts";
 
 /** Stripe ends sessions 30 minutes to a day after they began; an earlier end is asked for by `expireCheckout`. */
@@ -56,7 +56,6 @@ export interface StripeGatewayOptions extends StripeAccount {
 
 export class StripeGateway implements PaymentGateway {
   readonly id = "stripe";
-  readonly currencies = ["USD"] as const;
   readonly mandateMethods: readonly Method[] = ["card", "link", "ach_debit"];
   readonly #client: StripeClient;
   readonly #webhookSecrets: readonly string[];
@@ -166,8 +165,7 @@ export class StripeGateway implements PaymentGateway {
     const { charge, fraud_type: reason } = warning;
     if (typeof charge === "string")
       throw new GatewayError("refused", "stripe: a fraud warning has no charge");
-    const intent = charge.payment_intent;
-    const paymentRef = typeof intent === "string" ? intent : (intent?.id ?? "");
+    const paymentRef = idOf(charge.payment_intent);
     return { ref, paymentRef, amount: amountOf(charge.amount, charge.currency), state: "warning", reason };
   }
 

@@ -126,7 +126,7 @@ async function sold({ buyer, amountMinor, rate, spreadBps }: Sale) {
   const balance = await getCredits.run(nothing, { orgId: org.id } as Caller, NO_HEAD);
   return {
     quote: quoteWire(quote, "simulated", terms),
-    topup: topupWire(deps.topups.mustGet(org.id, row.id), invoice),
+    topup: topupWire(deps.topups.mustGet(org.id, row.id), invoice.id),
     invoice: invoiceWire(invoice),
     balance: getCredits.output.parse(balance),
   };
@@ -198,7 +198,7 @@ test("a rate that is a million or more with its spread buys as little as it says
 test("C11: a top-up of before the spread was noted tells it by its two rates", async () => {
   const { quote, ...row } = await billing.topup(someOrg(), 100_000);
   const { spreadBps: _, ...rate } = quote.rate;
-  expect(topupWire({ ...row, quote: { ...quote, rate } }, undefined)).toMatchObject({
+  expect(topupWire({ ...row, quote: { ...quote, rate } })).toMatchObject({
     fx_rate: "90.27000000",
     mid_rate: "88.50000000",
     spread_bps: 200,
