@@ -37,6 +37,15 @@ const BATCH = 500;
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 
 const durationMs = z.number().min(0);
+/** A lane of a snapshot, as another process wrote it. */
+export const writtenLane = z.object({
+  keyId: z.string(),
+  hint: z.string(),
+  streak: z.int().min(0),
+  outForMs: durationMs,
+  askedForMs: durationMs.optional(),
+  refusedForMs: durationMs.optional(),
+});
 const faded = z.tuple([z.number().min(0), z.number(), durationMs]);
 const savedHealth = z.object({
   atMs: z.number(),
@@ -46,16 +55,7 @@ const savedHealth = z.object({
   speed: faded,
   troubles: z.int().min(0),
   troubleForMs: durationMs,
-  lanes: z.array(
-    z.object({
-      keyId: z.string(),
-      hint: z.string(),
-      streak: z.int().min(0),
-      outForMs: durationMs,
-      askedForMs: durationMs.optional(),
-      refusedForMs: durationMs.optional(),
-    }),
-  ),
+  lanes: z.array(writtenLane),
 });
 
 export class HealthMemory {
@@ -72,7 +72,6 @@ export class HealthMemory {
 
   /** Before the first call: restores what was saved, then saves at intervals. */
   start(): void {
-    if (this.#timer !== undefined) return;
     this.#restore();
     const { everyMs = SAVE_EVERY_MS } = this.#options;
     this.#timer = setInterval(() => {
@@ -90,7 +89,6 @@ export class HealthMemory {
   /** Call before the store closes. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    this.#timer = undefined;
     await this.flush();
   }
 

@@ -7,7 +7,7 @@ import type { Endpoint, Model, ProviderKey } from "../../base/endpoint.ts";
 import type { ErrorClass } from "../../record/record.ts";
 import type { DecayedMean } from "./decaying-mean.ts";
 import { type LaneLease, type LanePreference, type LaneResult, type LaneSnapshot, Lanes } from "./lanes.ts";
-import { ERROR_HALF_LIFE_MS, type Observation, Observed, type ObservedSnapshot } from "./observed.ts";
+import { type Observation, Observed, type ObservedSnapshot } from "./observed.ts";
 import { OthersErrors } from "./others-errors.ts";
 import type { KeyResult } from "./refused-keys.ts";
 
@@ -113,7 +113,7 @@ export class Health implements HealthView {
   readonly #clock: Clock;
   #onRefused: ((endpoint: Endpoint, key: ProviderKey) => void) | undefined;
   readonly #observed = new Map<string, Observed>();
-  readonly #others = new OthersErrors(ERROR_HALF_LIFE_MS);
+  readonly #others = new OthersErrors();
   readonly #lanes = new Lanes();
   /** Endpoints with news since `takeChanged` was last called. */
   #changed = new Set<string>();
@@ -347,7 +347,7 @@ export class Health implements HealthView {
       lastResortOutForMs: out.lastResortOutForMs,
       isRefused: out.isRefused,
       isFull: this.#lanes.isFull(endpoint.id, keys, nowMs),
-      errorRate: seen.errorRate(nowMs) ?? 0,
+      errorRate: seen.errors.mean(nowMs) ?? 0,
       failing: seen.isFailing(nowMs),
       isBeingMeasured: seen.isBeingMeasured(nowMs),
       ttftMs: seen.ttftMs(nowMs),

@@ -38,7 +38,8 @@ export function judgeLane(
   const { breaker } = state;
   let isSuspect = false;
   if (errorClass === "capacity") {
-    if (key.isByok || !state.isContradicted(orgId, nowMs)) saturate(state, atOnce, result, nowMs, probe);
+    if (key.isByok || !state.evidence.isContradicted(orgId, nowMs))
+      saturate(state, atOnce, result, nowMs, probe);
     else if (probe !== undefined) breaker.released(probe);
     return false;
   }
@@ -54,7 +55,7 @@ export function judgeLane(
   } else if (outcome === "ok") {
     state.forbidden = 0;
     state.answered(atOnce, nowMs);
-    state.answeredTo(orgId, nowMs);
+    state.evidence.answered(orgId, nowMs);
     if (probe !== undefined) breaker.accepted(probe, nowMs);
   }
   if (probe !== undefined) breaker.released(probe);

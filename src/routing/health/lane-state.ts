@@ -28,7 +28,8 @@ export class LaneState {
   mostAnswered = 0;
   #mostAnsweredAtMs = 0;
   #limitedUntilMs = 0;
-  readonly #evidence = new Evidence();
+  /** Whose calls it answers, and whose it refuses: where it serves others meanwhile, the refused call is the cause, and not the lane. */
+  readonly evidence = new Evidence();
 
   constructor({ id, hint }: ProviderKey) {
     this.keyId = id;
@@ -39,16 +40,6 @@ export class LaneState {
   /** It has as many calls in flight as it is known to take: other lanes are preferred. */
   isFull(nowMs: number): boolean {
     return nowMs < this.#limitedUntilMs && this.inFlight >= this.mostAnswered;
-  }
-
-  /** It answered a call of this org. */
-  answeredTo(orgId: string, nowMs: number): void {
-    this.#evidence.answered(orgId, nowMs);
-  }
-
-  /** It refused a call of this org. @returns whether it serves others meanwhile: then that call is the cause, and not the lane */
-  isContradicted(orgId: string, nowMs: number): boolean {
-    return this.#evidence.isContradicted(orgId, nowMs);
   }
 
   /** It answered a call that started at this concurrency. */

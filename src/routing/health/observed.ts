@@ -52,7 +52,8 @@ export interface ObservedSnapshot {
 }
 
 export class Observed {
-  readonly #errors = new DecayingMean(ERROR_HALF_LIFE_MS, ERROR_HALF_LIFE_CALLS);
+  /** 0 for a success, 1 for a failure. */
+  readonly errors = new DecayingMean(ERROR_HALF_LIFE_MS, ERROR_HALF_LIFE_CALLS);
   readonly #ttft = new DecayingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
   readonly #whole = new DecayingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
   readonly #speed = new DecayingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
@@ -68,15 +69,6 @@ export class Observed {
   #probe: LaneLease | undefined;
   #measuringUntilMs = 0;
   readonly #evidence = new Evidence();
-
-  get errors(): DecayingMean {
-    return this.#errors;
-  }
-
-  /** Undefined without a recent result. */
-  errorRate(nowMs: number): number | undefined {
-    return this.#errors.mean(nowMs);
-  }
 
   /** Ranks after all others. False also for the call that may probe the endpoint. */
   isFailing(nowMs: number): boolean {
@@ -130,7 +122,7 @@ export class Observed {
   /** @param orgId whose call it was */
   succeeded(lane: LaneLease, nowMs: number, orgId = ""): void {
     this.#evidence.answered(orgId, nowMs);
-    this.#errors.add(0, nowMs);
+    this.errors.add(0, nowMs);
     this.#failuresInRow = 0;
     // A call that started before the trouble proves nothing about the time after it.
     if (this.#trouble.streak === 0 || lane.sinceMs <= this.#troubleSinceMs) return;
@@ -138,7 +130,7 @@ export class Observed {
     this.#probed(lane);
     if (this.#successesInRow < RECOVERED_CALLS) return;
     this.#trouble.end();
-    this.#errors.forget();
+    this.errors.forget();
   }
 
   /**
@@ -151,7 +143,7 @@ export class Observed {
       return;
     }
     this.#failedFor = errorClass;
-    this.#errors.add(1, nowMs);
+    this.errors.add(1, nowMs);
     this.#failuresInRow += 1;
     const isProbe = this.#probed(lane);
     const isRenewed = isProbe || (lane.sinceMs > this.#troubleSinceMs && !this.#trouble.isCooling(nowMs));
@@ -165,7 +157,7 @@ export class Observed {
 
   snapshot(nowMs: number): ObservedSnapshot {
     return {
-      errors: this.#errors.faded(nowMs),
+      errors: this.errors.faded(nowMs),
       ttft: this.#ttft.faded(nowMs),
       whole: this.#whole.faded(nowMs),
       speed: this.#speed.faded(nowMs),
@@ -175,7 +167,7 @@ export class Observed {
   }
 
   restore(snapshot: ObservedSnapshot, nowMs: number): void {
-    this.#errors.restore(snapshot.errors, nowMs);
+    this.errors.restore(snapshot.errors, nowMs);
     this.#ttft.restore(snapshot.ttft, nowMs);
     this.#whole.restore(snapshot.whole, nowMs);
     this.#speed.restore(snapshot.speed, nowMs);
@@ -195,9 +187,7 @@ export class Observed {
 
   #isTrouble(nowMs: number): boolean {
     if (this.#failuresInRow >= TROUBLE_IN_A_ROW) return true;
-    return (
-      (this.#errors.mean(nowMs) ?? 0) > TROUBLE_ERROR_RATE && this.#errors.weight(nowMs) >= TROUBLE_WEIGHT
-    );
+    return (this.errors.mean(nowMs) ?? 0) > TROUBLE_ERROR_RATE && this.errors.weight(nowMs) >= TROUBLE_WEIGHT;
   }
 
   /** 1 s, 2 s, 4 s … 30 s. */

@@ -1,18 +1,14 @@
 /** Error rates that other processes of the installation saw. For people alone: calls go by what their own process sees. */
 import { type DecayedMean, DecayingMean } from "./decaying-mean.ts";
+import { ERROR_HALF_LIFE_MS } from "./observed.ts";
 
 /** Endpoints of all processes that are remembered; further ones are not. */
 const MOST = 20_000;
 
 export class OthersErrors {
-  readonly #halfLifeMs: number;
   /** By endpoint, then by process. */
   readonly #heard = new Map<string, Map<string, DecayingMean>>();
   #count = 0;
-
-  constructor(halfLifeMs: number) {
-    this.#halfLifeMs = halfLifeMs;
-  }
 
   /** Takes the place of what the process said of the endpoint before. */
   heard(from: string, endpointId: string, errors: DecayedMean, nowMs: number): void {
@@ -20,7 +16,7 @@ export class OthersErrors {
     let mean = means.get(from);
     if (mean === undefined) {
       if (this.#count >= MOST) return;
-      mean = new DecayingMean(this.#halfLifeMs);
+      mean = new DecayingMean(ERROR_HALF_LIFE_MS);
       means.set(from, mean);
       this.#heard.set(endpointId, means);
       this.#count++;

@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { Timers } from "../../base/clock.ts";
 import type { Endpoint, ProviderKey } from "../../base/endpoint.ts";
 import type { Health } from "./health.ts";
+import { writtenLane } from "./health-memory.ts";
 import type { Signals } from "./signals.ts";
 
 /** Refusals of many calls at once are told together. */
@@ -15,19 +16,9 @@ const MOST = 500;
 /** Keys that wait to be told of; others are learned by refused calls. */
 const MOST_WAITING = 5000;
 
-const durationMs = z.number().min(0);
 const text = z.string().max(500);
 const coolDowns = z.array(
-  z.object({
-    endpointId: text,
-    isByok: z.boolean(),
-    keyId: text,
-    hint: text,
-    streak: z.int().min(0),
-    outForMs: durationMs,
-    askedForMs: durationMs.optional(),
-    refusedForMs: durationMs.optional(),
-  }),
+  writtenLane.extend({ keyId: text, hint: text, endpointId: text, isByok: z.boolean() }),
 );
 
 export interface CoolDownDeps {
