@@ -96,17 +96,13 @@ function outOf(
   isAllOut: boolean,
 ): Exclusion {
   const waitMs = Math.ceil(isAllOut ? lastResortOutForMs : outForMs);
-  return isRefused
-    ? {
-        endpointId: endpoint.id,
-        kind: "refused",
-        reason: `its credential was refused; it is tried again in ${waitMs} ms`,
-      }
-    : {
-        endpointId: endpoint.id,
-        kind: "saturated",
-        reason: `it is saturated and cools down for ${waitMs} ms`,
-      };
+  return {
+    endpointId: endpoint.id,
+    kind: isRefused ? "refused" : "saturated",
+    reason: isRefused
+      ? `its credential was refused; it is tried again in ${waitMs} ms`
+      : `it is saturated and cools down for ${waitMs} ms`,
+  };
 }
 
 /** Milliseconds until the first of them may be tried by a call without another endpoint. */

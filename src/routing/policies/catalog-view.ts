@@ -14,28 +14,17 @@ export interface CatalogView {
 }
 
 /** What requirements look at, without what cannot go to another thread. */
-const judgedOf = ({
-  id,
-  status,
-  region,
-  capabilities,
-  maxOutput,
-  contextLength,
-  ...more
-}: Endpoint): Judged => {
-  const { provider, prices, dataPolicy } = more;
-  return {
-    id,
-    status,
-    region,
-    capabilities,
-    maxOutput,
-    contextLength,
-    dataPolicy,
-    provider: { id: provider.id, status: "active", simulated: provider.simulated },
-    prices: { input: prices.input, output: prices.output },
-  };
-};
+const judgedOf = (endpoint: Endpoint): Judged => ({
+  id: endpoint.id,
+  status: endpoint.status,
+  region: endpoint.region,
+  capabilities: endpoint.capabilities,
+  maxOutput: endpoint.maxOutput,
+  contextLength: endpoint.contextLength,
+  dataPolicy: endpoint.dataPolicy,
+  provider: { id: endpoint.provider.id, status: "active", simulated: endpoint.provider.simulated },
+  prices: { input: endpoint.prices.input, output: endpoint.prices.output },
+});
 
 const known = new WeakMap<CatalogView, KnownNames>();
 

@@ -10,7 +10,7 @@ import { type Caller, operation } from "../../base/operation/operation.ts";
 import { dataPolicySchema, routeOptions, routeSchema } from "../../base/route-schema.ts";
 import type { Health, OwnKeys } from "../health/health.ts";
 import type { RouteFacts } from "../planner/eligibility.ts";
-import { type AccountView, isProject } from "./account-view.ts";
+import { type AccountView, assertProject } from "./account-view.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { type DryRun, dryRun, dryRunShape } from "./dry-run.ts";
 import type { ParsedVersion, Policies } from "./policies.ts";
@@ -127,7 +127,7 @@ async function run(
   const { hours, project_id } = body.replay;
   const key = { orgId, policy, version: body.replay.version ?? version };
   await readableVersion(deps.policies, key);
-  if (project_id !== undefined) assertProject(deps, orgId, project_id, "/replay/project_id");
+  if (project_id !== undefined) assertProject(deps.accounts, orgId, project_id, "/replay/project_id");
   const replay = await deps.replay({
     orgId,
     dataPolicy: dataPolicyOf(deps, orgId),
@@ -155,7 +155,7 @@ function planCall(
   }
   const { keyId, environment, ...key } = keyOf(deps, caller, body.key_id);
   const projectId = body.project_id ?? key.projectId;
-  if (body.project_id !== undefined) assertProject(deps, orgId, projectId, "/project_id");
+  if (body.project_id !== undefined) assertProject(deps.accounts, orgId, projectId, "/project_id");
   // As for calls: test keys reach only the simulator, which needs no provider key.
   const own = environment === "test" ? undefined : deps.ownKeys.of(orgId);
   return dryRun(
@@ -189,14 +189,8 @@ function planCall(
 }
 
 /** For an unknown org the strictest policy applies. */
-const dataPolicyOf = ({ accounts }: DryRunDeps, orgId: string): RouteFacts["orgPolicy"] => {
-  const { zdr, noTrain, regions } = accounts.org(orgId)?.dataPolicy ?? {
-    zdr: true,
-    noTrain: true,
-    regions: [],
-  };
-  return { zdr, noTrain, regions };
-};
+const dataPolicyOf = ({ accounts }: DryRunDeps, orgId: string): RouteFacts["orgPolicy"] =>
+  accounts.org(orgId)?.dataPolicy ?? { zdr: true, noTrain: true, regions: [] };
 
 /** The active version: in the call's project, else in the whole org, else in another project; else the newest. */
 function usualVersion(
@@ -218,8 +212,4 @@ function keyOf(deps: DryRunDeps, caller: Caller, keyId: string | undefined) {
   const key = deps.accounts.key(keyId);
   if (key?.orgId !== caller.orgId) throw fail("not_found", "There is no such key.", { param: "/key_id" });
   return { keyId, projectId: key.projectId, environment: key.environment };
-}
-
-function assertProject({ accounts }: DryRunDeps, orgId: string, projectId: string, param: string): void {
-  if (!isProject(accounts, orgId, projectId)) throw fail("not_found", "There is no such project.", { param });
 }

@@ -2,7 +2,7 @@
  * Opens the room of policies: its events go to the log, and long documents are parsed in a worker thread.
  */
 import type { Logger } from "pino";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, inTime } from "../../base/clock.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import { openThread } from "../../workers/thread.ts";
@@ -53,7 +53,7 @@ export function openPolicyRoom({ store, clock, events, log, canaries }: PolicyPo
     onFailure: (err) => log.error({ err }, "a canary's counts were not saved; its next result tries again"),
     ...(canaries && {
       shareCanaries: (part: SharedPart) => canaries.add(part),
-      exchangeCanaries: () => Promise.race([canaries.flush(), after(EXCHANGE_MS)]),
+      exchangeCanaries: () => inTime(canaries.flush(), EXCHANGE_MS, () => {}),
     }),
   });
   const warmed = policies
@@ -61,7 +61,7 @@ export function openPolicyRoom({ store, clock, events, log, canaries }: PolicyPo
     .catch((err: unknown) => log.error({ err }, "policies were not all read ahead of calls"));
   return {
     policies,
-    policiesWarm: (withinMs: number) => Promise.race([warmed, after(withinMs)]),
+    policiesWarm: (withinMs: number) => inTime(warmed, withinMs, () => {}),
     async closePolicies() {
       await policies.close();
       await thread.close();
@@ -71,5 +71,3 @@ export function openPolicyRoom({ store, clock, events, log, canaries }: PolicyPo
 
 /** A report does not wait longer for what other cells counted. */
 const EXCHANGE_MS = 1000;
-
-const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

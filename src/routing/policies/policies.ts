@@ -11,7 +11,7 @@ import { type CompiledPolicy, compilePolicy } from "../language/policy.ts";
 import type { PolicyDocument } from "../language/policy-document.ts";
 import { blocksOf, type PolicyReading, type ReadingOptions, readPolicy } from "../language/policy-reading.ts";
 import { type Canary, type CanaryState, DEFAULT_DECISION, type Experiment } from "../planner/decision.ts";
-import { Canaries, type CanaryDeps, type CanaryRed, type Trial } from "./canary/canary.ts";
+import { Canaries, type CanaryDeps, type CanaryRed, redOf, type Trial } from "./canary/canary.ts";
 import { SharedCanaries } from "./canary/shared-canaries.ts";
 import { PolicyTables, type VersionKey, WHOLE_ORG } from "./policy-tables.ts";
 import type { ReadingTask } from "./reading-thread.ts";
@@ -99,8 +99,7 @@ export class Policies {
       now: () => clock.now(),
       onFailure,
       exchange: exchangeCanaries ?? (() => Promise.resolve()),
-      turnedRed: ({ orgId, policy, version }, { endpointId, samples, failures }) =>
-        putCanaryRed({ orgId, policy, version, endpointId, errorRate: failures / samples, samples }),
+      turnedRed: (key, row) => putCanaryRed(redOf(key, row)),
     });
   }
 

@@ -3,10 +3,9 @@
  * it is committed, so the next call sees the change. Repeating a request changes nothing.
  */
 import type { Clock } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import type { Trail } from "../../store/events/trail.ts";
-import { type AccountView, isProject } from "./account-view.ts";
+import { type AccountView, assertProject } from "./account-view.ts";
 import type { Policies } from "./policies.ts";
 import { policyActivated } from "./policy-events.ts";
 import { assertMayWrite, ownPolicy, ownVersion, readableVersion, versionOrNewest } from "./policy-lookup.ts";
@@ -34,7 +33,7 @@ export async function activate(
   await readableVersion(deps.policies, { orgId, policy: name, version });
   const scope = scopeOf(projectId);
   return await tables.act(() => {
-    assertProject(deps, orgId, projectId);
+    if (projectId !== undefined) assertProject(deps.accounts, orgId, projectId, PROJECT);
     const row = ownVersion(deps.policies, orgId, name, version);
     const old = tables.activation(orgId, scope);
     const isSame = old?.name === name && old.version === version;
@@ -71,7 +70,7 @@ export async function deactivate(
   const { tables } = deps.policies;
   const scope = scopeOf(projectId);
   return await tables.act(() => {
-    assertProject(deps, orgId, projectId);
+    if (projectId !== undefined) assertProject(deps.accounts, orgId, projectId, PROJECT);
     ownPolicy(deps.policies, orgId, name);
     const old = tables.activation(orgId, scope);
     const version = old?.name === name ? old.version : undefined;
@@ -96,8 +95,5 @@ const inForce = (policy: string, version: number, projectId: string | undefined)
 
 const scopeOf = (projectId: string | undefined): string => projectId ?? WHOLE_ORG;
 
-/** Checks the project if one is given; the whole-org scope name is not a project id. */
-function assertProject({ accounts }: ActivationDeps, orgId: string, projectId: string | undefined): void {
-  if (projectId === undefined || isProject(accounts, orgId, projectId)) return;
-  throw fail("not_found", "There is no such project.", { param: "/scope/project_id" });
-}
+/** The field that names the project. Without one the scope is the whole org, whose name is not a project id. */
+const PROJECT = "/scope/project_id";

@@ -29,6 +29,12 @@ export interface CanaryDeps {
   readonly shared?: SharedCanaries | undefined;
 }
 
+/** What is told of a canary whose row is red. */
+export const redOf = (
+  { orgId, policy, version }: VersionKey,
+  { endpointId, samples, failures }: CanaryRow,
+): CanaryRed => ({ orgId, policy, version, endpointId, errorRate: failures / samples, samples });
+
 /** The trial of one endpoint under one version of a policy. */
 export class Trial {
   readonly #deps: CanaryDeps;
@@ -99,7 +105,7 @@ export class Trial {
     }
     this.#unsaved = sum(this.#unsaved, one);
     void this.save();
-    if (this.#row.state === "red") this.#deps.onCanaryRed(this.#redOf(this.#row));
+    if (this.#row.state === "red") this.#deps.onCanaryRed(redOf(this.#key, this.#row));
   }
 
   /** Results of all processes. An act may end behind the news of another process's verdict, which is final: its row counts no more. */
@@ -108,12 +114,7 @@ export class Trial {
     if (wasJudged && row.state !== "red") return;
     this.#row = row;
     this.#isJudged = row.state === "red";
-    if (this.#isJudged && !wasJudged) this.#deps.onCanaryRed(this.#redOf(row));
-  }
-
-  #redOf({ endpointId, samples, failures }: CanaryRow): CanaryRed {
-    const { orgId, policy, version } = this.#key;
-    return { orgId, policy, version, endpointId, errorRate: failures / samples, samples };
+    if (this.#isJudged && !wasJudged) this.#deps.onCanaryRed(redOf(this.#key, row));
   }
 
   /** One act of the store at a time: results that arrive meanwhile go with the next one, so a burst takes few writes. */
@@ -126,7 +127,7 @@ export class Trial {
         added = this.#unsaved;
         this.#unsaved = { ...added, samples: 0, failures: 0 };
         await this.#deps.tables.addToCanary(this.#key, added, (row) =>
-          this.#deps.putCanaryRed(this.#redOf(row)),
+          this.#deps.putCanaryRed(redOf(this.#key, row)),
         );
         added = undefined;
       }
