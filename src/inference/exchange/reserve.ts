@@ -15,13 +15,7 @@ import { countedTokenBound, IMAGE_TOKEN_BOUND, promptTokenBound } from "../../wi
 import type { TierNames } from "../../wire/neutral/asked-extras.ts";
 import type { Bodies } from "./body/bodies.ts";
 import type { PlannedCall, Reservation, ReservedCall } from "./call.ts";
-import {
-  type Charging,
-  chargingOf,
-  outputBound,
-  type WorstCase,
-  worstCase,
-} from "./reservation/cost-bound.ts";
+import { outputBound, type WorstCase, worstCase } from "./reservation/cost-bound.ts";
 import { dearest, dearestTool } from "./reservation/extra-bounds.ts";
 import { coverAt, type FitDeps, Fitting } from "./reservation/fit.ts";
 import type { HoldQueue, Wish } from "./reservation/hold-queue.ts";
@@ -65,15 +59,14 @@ export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<Rese
   const outputTokens =
     outputBound(plan.attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
   const bound = promptTokenBound(facts.promptTokens);
-  const charging = chargingOf(deps, call);
-  const worst = worstCase(plan.attempts, facts, bound, outputTokens, charging);
+  const worst = worstCase(deps, call, plan.attempts, bound, outputTokens);
   const available = request.hasOpaque ? Number.POSITIVE_INFINITY : deps.purse.askAvailable(call.key.orgId);
   if (typeof available === "number" && available >= worst.microUsd * NEAR)
     return hold(deps, call, bound, outputTokens, worst);
   return after(available, (microUsd) =>
     microUsd >= worst.microUsd * NEAR
       ? hold(deps, call, bound, outputTokens, worst)
-      : holdCounted(deps, call, bound, outputTokens, charging),
+      : holdCounted(deps, call, bound, outputTokens),
   );
 }
 
@@ -82,18 +75,16 @@ async function holdCounted(
   call: PlannedCall,
   bound: number,
   outputTokens: number,
-  charging: Charging,
 ): Promise<ReservedCall> {
   const { plan, request } = call;
-  const { facts } = request;
   // The tokenizer counts the address of an image, not the image.
-  const images = facts.imageCount * IMAGE_TOKEN_BOUND;
+  const images = request.facts.imageCount * IMAGE_TOKEN_BOUND;
   const tokens = await deps.bodies.countPrompt(call.incoming.format, request).then(
     (counted) => countedTokenBound(counted) + images,
     () => bound,
   );
   const inputTokens = Math.min(bound, tokens);
-  const exact = worstCase(plan.attempts, facts, inputTokens, outputTokens, charging);
+  const exact = worstCase(deps, call, plan.attempts, inputTokens, outputTokens);
   return await hold(deps, call, inputTokens, outputTokens, exact);
 }
 

@@ -30,22 +30,8 @@ export function worstCaseOf(
   const { attempts } = call.plan;
   const output = outputBound(attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
   const bound = promptTokenBound(facts.promptTokens);
-  return worstCase(attempts, facts, bound, output, chargingOf(deps, call)).microUsd;
+  return worstCase(deps, call, attempts, bound, output, facts).microUsd;
 }
-
-/** Decides whether an endpoint is charged by tokens or by a fee, and what it is asked for beside tokens. */
-export interface Charging {
-  /** The keys that the call was planned with. */
-  readonly own: OwnKeys | undefined;
-  readonly fee: ByokFee;
-  readonly call: PlannedCall;
-}
-
-export const chargingOf = ({ byokFee }: Pick<BoundDeps, "byokFee">, call: PlannedCall): Charging => ({
-  own: call.ownKeys,
-  fee: byokFee,
-  call,
-});
 
 export interface WorstCase {
   readonly microUsd: number;
@@ -71,24 +57,25 @@ export function outputBound(
   return bound;
 }
 
-/** The cost at the dearest endpoint of the plan, because any of them may answer. Micro-USD. */
+/** The cost at the dearest of these endpoints, because any of them may answer. Micro-USD. @param facts as of `worstCaseOf` */
 export function worstCase(
+  deps: Pick<BoundDeps, "byokFee">,
+  call: PlannedCall,
   endpoints: readonly Endpoint[],
-  facts: RequestFacts,
   textTokens: number,
   outputTokens: number,
-  charging: Charging,
+  facts: RequestFacts = call.request.facts,
 ): WorstCase {
   let microUsd = 0;
   let toolUses = 0;
   for (const endpoint of endpoints) {
-    const asks = asksAt(charging.call, endpoint);
+    const asks = asksAt(call, endpoint);
     const boundOf = (billed: Billed) => {
       const extra = extraBound(asks, endpoint.prices, billed);
       if (extra.uses > toolUses) toolUses = extra.uses;
       return costBound(endpoint, facts, textTokens, outputTokens, extra);
     };
-    const micro = chargeBound(endpoint, boundOf, charging);
+    const micro = chargeBound(deps.byokFee, call.ownKeys, endpoint, boundOf);
     if (micro > microUsd) microUsd = micro;
   }
   return { microUsd, toolUses };
@@ -99,9 +86,10 @@ export function worstCase(
  * can exceed the tokens.
  */
 function chargeBound(
+  fee: ByokFee,
+  own: OwnKeys | undefined,
   { provider }: Endpoint,
   boundOf: (billed: Billed) => number,
-  { own, fee }: Charging,
 ): number {
   if (own === undefined || own.of(provider.id).length === 0) return boundOf("platform");
   const feeMicroUsd = byokFeeMicroUsd(boundOf("org"), fee);

@@ -16,7 +16,7 @@ import type {
   ReservedCall,
 } from "../call.ts";
 import type { CoveredTokens } from "../meter.ts";
-import { type BoundDeps, chargingOf, outputBound, worstCase } from "./cost-bound.ts";
+import { type BoundDeps, outputBound, worstCase } from "./cost-bound.ts";
 
 export interface FitDeps extends BoundDeps {
   /** No answer is limited to fewer tokens, above its thinking budget. */
@@ -72,7 +72,6 @@ export class Fitting {
 function answerAt(deps: FitDeps, call: PlannedCall, endpoint: Endpoint, inputTokens: number): Answer {
   const { incoming, request } = call;
   const { facts } = request;
-  const charging = chargingOf(deps, call);
   const longest = outputBound([endpoint], facts.maxTokens, facts.stream, deps.defaultMaxTokens);
   const passable = passageTo(incoming.format, endpoint);
   const isLimited = passable !== undefined && takesLimit(endpoint, passable.dialect);
@@ -81,7 +80,7 @@ function answerAt(deps: FitDeps, call: PlannedCall, endpoint: Endpoint, inputTok
     endpoint,
     longest,
     shortest: Math.min(longest, shortest),
-    cost: (tokens) => worstCase([endpoint], facts, inputTokens, tokens * facts.choices, charging).microUsd,
+    cost: (tokens) => worstCase(deps, call, [endpoint], inputTokens, tokens * facts.choices).microUsd,
   };
 }
 
