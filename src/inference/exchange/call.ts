@@ -10,8 +10,8 @@ import type { KeptRoom } from "../../credits/kept/kept-pool.ts";
 import type { Admission } from "../../credits/limits/limits.ts";
 import type { AttemptRecord } from "../../record/record.ts";
 import type { LaneLease, LanePreference, OwnKeys } from "../../routing/health/health.ts";
-import type { CompiledPolicy } from "../../routing/language/policy.ts";
-import type { CanaryState, Decision } from "../../routing/planner/decision.ts";
+import type { ActivePolicy } from "../../routing/language/policy.ts";
+import type { Decision } from "../../routing/planner/decision.ts";
 import type { Plan } from "../../routing/planner/planner.ts";
 import { NOTHING_SENT, type SentExtras } from "../../wire/extras/sent.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../../wire/format.ts";
@@ -193,14 +193,6 @@ export class Call implements Indexed {
   }
 }
 
-/** The policy version in force, with the state of its canaries. */
-export interface ActivePolicy {
-  readonly compiled: CompiledPolicy;
-  canaryState(endpointId: string): CanaryState;
-  /** Reports the result of a call in the canary's share. */
-  canaryResult(endpointId: string, failed: boolean): void;
-}
-
 export interface Preferred {
   readonly endpointId: string;
   readonly keyId: string;
@@ -225,7 +217,10 @@ export interface IdempotencyLock {
     last: Buffer,
     notKept: NotKeptReason | undefined,
   ): void;
-  /** The call is over: the key is answered by the stored answer, or free again. A promise where other cells are told. */
+  /**
+   * The call is over: the key is answered by the stored answer, or free again. Call it again without harm.
+   * @returns a promise where other cells are told; it resolves once they know, or soon, and never rejects
+   */
   release(): Promise<void> | undefined;
 }
 

@@ -1,41 +1,31 @@
 /** Planning: finds the model and the ordered endpoints that may serve the call, or the error that says why none may. */
 
+import type { KeyContext } from "../../account/keyring.ts";
 import type { Random } from "../../base/clock.ts";
 import type { Model } from "../../base/endpoint.ts";
 import { fail } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { CatalogSnapshot } from "../../catalog/models/catalog.ts";
 import type { Health, OwnKeys } from "../../routing/health/health.ts";
-import { decideAlone } from "../../routing/language/policy.ts";
+import { type ActivePolicy, decideAlone } from "../../routing/language/policy.ts";
 import type { Decision } from "../../routing/planner/decision.ts";
 import type { RouteFacts } from "../../routing/planner/eligibility.ts";
 import { plan } from "../../routing/planner/planner.ts";
 import type { RequestFacts } from "../../wire/neutral/contract.ts";
 import { affinityKey } from "./affinity.ts";
 import type { Bodies } from "./body/bodies.ts";
-import type { ActivePolicy, AdmittedCall, Call, PlannedCall, ReadCall } from "./call.ts";
+import type { AdmittedCall, Call, PlannedCall, ReadCall } from "./call.ts";
 import { emptyPlanError } from "./empty-plan.ts";
 
 export interface PlanDeps {
   readonly catalog: { current(): CatalogSnapshot };
   readonly health: Pick<Health, "of" | "with">;
   readonly random: Random;
-  readonly policies: PolicyPort;
+  /** Finds the policy in force for a key's project or org, in constant time. */
+  readonly policies: { of(key: Pick<KeyContext, "orgId" | "projectId">): ActivePolicy | undefined };
   readonly ownKeys: { of(orgId: string): OwnKeys | undefined };
   /** A count may be refused: then the estimate is used. */
   readonly bodies: Pick<Bodies, "countPrompt">;
-}
-
-/** Finds the policy in force for a key's project or org, in constant time. */
-interface PolicyPort {
-  of(key: { readonly orgId: string; readonly projectId: string }): ActivePolicy | undefined;
-}
-
-/** The model of a request. */
-interface ResolvedModel {
-  readonly model: Model;
-  /** The model including the endpoints that only the org's own keys reach. */
-  readonly reachable: Model;
 }
 
 /** The prompt is counted if the estimate is within this factor of an endpoint's limit, above or below. */
@@ -61,14 +51,14 @@ export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<Plann
     const message = `${model.id} is a model to ${model.task} with, and this route asks it to ${task}.`;
     throw fail("capability_not_supported", message, { param: "/model" });
   }
-  const found = { model, reachable: reachableModel(deps, call, model) };
-  if (task !== "generate" || request.hasOpaque || !isNear(found.reachable, facts))
-    return planned(deps, call, found, facts.promptTokens);
+  const reachable = reachableModel(deps, call, model);
+  if (task !== "generate" || request.hasOpaque || !isNear(reachable, facts))
+    return planned(deps, call, model, reachable, facts.promptTokens);
   const counted = deps.bodies.countPrompt(call.incoming.format, request).then(
     (tokens) => Math.floor(tokens * TEXT_SHARE),
     () => facts.promptTokens,
   );
-  return counted.then((promptTokens) => planned(deps, call, found, promptTokens));
+  return counted.then((promptTokens) => planned(deps, call, model, reachable, promptTokens));
 }
 
 /** The model with the endpoints of the org's own keys. Test keys reach the simulator only, which needs no provider key. */
@@ -86,16 +76,18 @@ function isNear({ endpoints }: Model, { promptTokens, maxTokens }: RequestFacts)
   return false;
 }
 
+/** @param reachable the model including the endpoints that only the org's own keys reach */
 function planned(
   deps: PlanDeps,
   call: ReadCall,
-  { model, reachable }: ResolvedModel,
+  model: Model,
+  reachable: Model,
   promptTokens: number,
 ): PlannedCall {
   const { request } = call;
   const { environment, dataPolicy } = call.key;
   const { format } = call.incoming;
-  const { active, decision } = decided(deps, call, model, promptTokens);
+  const decision = decided(deps, call, model, promptTokens);
   const { names } = call;
   call.affinityKey = affinityKey(decision.affinity, names, format, request);
   const { canary, experiment } = decision;
@@ -108,7 +100,7 @@ function planned(
     preferred: call.preferred?.endpointId,
     affinityKey: call.affinityKey,
     unit: experiment === undefined ? "" : names.user || names.session,
-    isCanaryRed: canary !== undefined && active?.canaryState(canary.endpoint) === "red",
+    isCanaryRed: canary !== undefined && call.policy?.canaryState(canary.endpoint) === "red",
   };
   const callPlan = plan(
     facts,
@@ -126,13 +118,8 @@ function planned(
   return call.withPlan(model, decision, callPlan);
 }
 
-/** The policy's decision. @throws WeirError 403 if the policy denies this call */
-function decided(
-  { policies }: PlanDeps,
-  call: ReadCall,
-  model: Model,
-  inputTokens: number,
-): { readonly active: ActivePolicy | undefined; readonly decision: Decision } {
+/** The decision of the policy in force. @throws WeirError 403 if the policy denies this call */
+function decided({ policies }: PlanDeps, call: ReadCall, model: Model, inputTokens: number): Decision {
   const { key } = call;
   const { svc, facts } = call.request;
   const active = policies.of(key);
@@ -157,7 +144,7 @@ function decided(
         );
   call.decision = decision;
   if (decision.deny !== undefined) throw fail("denied_by_policy", decision.deny);
-  return { active, decision };
+  return decision;
 }
 
 /**

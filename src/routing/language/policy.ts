@@ -3,7 +3,12 @@
  * Defaults and rules are merged once; a call without options gets a frozen decision and nothing is allocated for it.
  */
 import type { Requirements, RouteOptions } from "../../base/route.ts";
-import { DEFAULT_DECISION, type Decision, type PolicyVersion } from "../planner/decision.ts";
+import {
+  type CanaryState,
+  DEFAULT_DECISION,
+  type Decision,
+  type PolicyVersion,
+} from "../planner/decision.ts";
 import type { PolicyBlock, PolicyDocument } from "./policy-document.ts";
 import { type PolicyFacts, Rule } from "./policy-match.ts";
 
@@ -12,6 +17,15 @@ export type { PolicyFacts } from "./policy-match.ts";
 export interface CompiledPolicy extends PolicyVersion {
   /** The decision for one call. Pure. */
   decide(facts: PolicyFacts, route: RouteOptions): Decision;
+}
+
+/** What a call needs from the policy in force for it: the compiled version, with the state of its canaries. */
+export interface ActivePolicy {
+  readonly compiled: CompiledPolicy;
+  /** Warming where the version has no such canary. */
+  canaryState(endpointId: string): CanaryState;
+  /** Reports the end of a call of the canary's share. May turn the canary red at once. Never throws. */
+  canaryResult(endpointId: string, failed: boolean): void;
 }
 
 /** Models whose matching rules are cached: more than any catalog has. */

@@ -7,23 +7,14 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { Store } from "../../store/store.ts";
-import { type CompiledPolicy, compilePolicy } from "../language/policy.ts";
+import { type ActivePolicy, type CompiledPolicy, compilePolicy } from "../language/policy.ts";
 import type { PolicyDocument } from "../language/policy-document.ts";
 import { blocksOf, type PolicyReading, type ReadingOptions, readPolicy } from "../language/policy-reading.ts";
-import { type Canary, type CanaryState, DEFAULT_DECISION, type Experiment } from "../planner/decision.ts";
+import { type Canary, DEFAULT_DECISION, type Experiment } from "../planner/decision.ts";
 import { Canaries, type CanaryDeps, type CanaryRed, redOf, type Trial } from "./canary/canary.ts";
 import { SharedCanaries } from "./canary/shared-canaries.ts";
 import { PolicyTables, type VersionKey, WHOLE_ORG } from "./policy-tables.ts";
 import type { ReadingTask } from "./reading-thread.ts";
-
-/** What a call needs from its policy. */
-export interface ActivePolicy {
-  readonly compiled: CompiledPolicy;
-  /** Warming where the version has no such canary. */
-  canaryState(endpointId: string): CanaryState;
-  /** Reports the end of a call of the canary's share. May turn the canary red at once. Never throws. */
-  canaryResult(endpointId: string, failed: boolean): void;
-}
 
 /** Org and project of a call. */
 export interface PolicyUser {

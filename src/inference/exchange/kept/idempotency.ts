@@ -16,7 +16,7 @@ import type { Store, Table } from "../../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../../store/tables/expiring-table.ts";
 import { PAST_IDS } from "../../../store/tables/key-order.ts";
 import type { ClientReply } from "../../client-reply.ts";
-import type { Call, NotKeptReason } from "../call.ts";
+import type { Call, IdempotencyLock, NotKeptReason } from "../call.ts";
 import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "../headers.ts";
 import type { Claimed, KeptAnswer, LostReason, SharedAnswers } from "./kept-rows.ts";
 
@@ -31,12 +31,12 @@ export const ANSWER_TABLES = {
 };
 
 export type Claim =
-  | { readonly kind: "first"; readonly lock: IdempotencyLock }
+  | { readonly kind: "first"; readonly lock: RecordingLock }
   | { readonly kind: "replay"; readonly answer: KeptAnswer }
   | { readonly kind: "refused"; readonly error: WeirError };
 
 /** The lock of the call that answers a key. It ends with `release`. */
-class IdempotencyLock {
+class RecordingLock implements IdempotencyLock {
   readonly recorder: RecordingReply;
   readonly #answers: IdempotentAnswers;
   readonly #owner: KeptOwner;
@@ -61,12 +61,8 @@ class IdempotencyLock {
     return answerBytes(this.recorder.bytesWith(last));
   }
 
-  /**
-   * Stores the answer; call it only inside a commit. @param last the bytes of the answer that are not sent yet
-   * @param notKept why the answer is stored without its bytes
-   */
   keep(
-    answer: { requestId: string; status: number; isStream: boolean },
+    answer: Pick<KeptAnswer, "requestId" | "status" | "isStream">,
     last: Buffer,
     notKept: NotKeptReason | undefined,
   ): void {
@@ -81,10 +77,6 @@ class IdempotencyLock {
     this.#answers.put(this.#id, { ...answer, ...kept, ...whose });
   }
 
-  /**
-   * From now on the key is answered by the stored answer, or free again. Call it again without harm.
-   * @returns a promise where other cells are told; it resolves once they know, or soon, and never rejects
-   */
   release(): Promise<void> | undefined {
     if (this.#isReleased) return undefined;
     this.#isReleased = true;
@@ -184,7 +176,7 @@ export class IdempotentAnswers {
     const recorder = new RecordingReply(call.incoming.reply, this.#deps.maxBytes);
     const { orgId, environment } = call.key;
     const owner: KeptOwner = { orgId, environment };
-    return { kind: "first", lock: new IdempotencyLock(this, { owner, id }, fingerprint, recorder) };
+    return { kind: "first", lock: new RecordingLock(this, { owner, id }, fingerprint, recorder) };
   }
 
   /** Call it only inside a commit. */
