@@ -7,7 +7,6 @@ import { after } from "../../base/maybe-promise.ts";
 import type { ClientRequest, History } from "../../wire/format.ts";
 import type { Bodies } from "./body/bodies.ts";
 import type { Call } from "./call.ts";
-import type { StoredResponse } from "./kept/kept-rows.ts";
 import type { StoredResponses } from "./kept/stored-responses.ts";
 
 export interface ContinueDeps {
@@ -89,31 +88,23 @@ async function itemsOfAll(
 }
 
 function withPrevious(
-  deps: ContinueDeps,
+  { bodies, responses, maxBodyBytes }: ContinueDeps,
   call: Call,
   request: ClientRequest,
   history: History,
 ): ClientRequest | Promise<ClientRequest> {
   const previous = history.previousOf(request);
   if (previous === undefined) return request;
-  return after(deps.responses.previous(call.key, previous), (stored) =>
-    continuing(deps, { call, request, history }, stored),
-  );
-}
-
-function continuing(
-  { bodies, maxBodyBytes }: ContinueDeps,
-  { call, request, history }: { call: Call; request: ClientRequest; history: History },
-  { items, endpointId, keyId, provider }: StoredResponse,
-): ClientRequest | Promise<ClientRequest> {
-  // That endpoint can read the content that it sealed, and has the prompt in its cache (T49).
-  call.preferred = { endpointId, keyId };
-  const body = history.expand(request, items);
-  if (body.length > maxBodyBytes) {
-    const details = { max_bytes: maxBodyBytes };
-    throw fail("payload_too_large", "The conversation so far is too large to go on.", { details });
-  }
-  return after(bodies.read(call.incoming.format, body), (whole) =>
-    history.continuing(whole, request, provider),
-  );
+  return after(responses.previous(call.key, previous), ({ items, endpointId, keyId, provider }) => {
+    // That endpoint can read the content that it sealed, and has the prompt in its cache (T49).
+    call.preferred = { endpointId, keyId };
+    const body = history.expand(request, items);
+    if (body.length > maxBodyBytes) {
+      const details = { max_bytes: maxBodyBytes };
+      throw fail("payload_too_large", "The conversation so far is too large to go on.", { details });
+    }
+    return after(bodies.read(call.incoming.format, body), (whole) =>
+      history.continuing(whole, request, provider),
+    );
+  });
 }

@@ -70,21 +70,12 @@ interface ExchangeCounts {
   readonly shadows: ShadowCounts;
 }
 
-export interface Exchange {
-  run(incoming: Incoming): void;
-  counts(): ExchangeCounts;
-  /** Refuses new calls; resolves when the running ones have ended. Ends them after `withinMs`. */
-  drain(withinMs: number): Promise<void>;
-}
-
 /** How often live calls are checked for silence and deadlines. */
 const TICK_MS = 1000;
 
-export function openExchange(deps: ExchangeDeps): Exchange {
-  return new LiveExchange(deps);
-}
+export const openExchange = (deps: ExchangeDeps): Exchange => new Exchange(deps);
 
-class LiveExchange implements Exchange {
+export class Exchange {
   readonly #deps: ExchangeDeps;
   readonly #attemptDeps: AttemptDeps;
   readonly #live = new Live<Attempts>();
@@ -220,6 +211,7 @@ class LiveExchange implements Exchange {
     };
   }
 
+  /** Refuses new calls; resolves when the running ones have ended. Ends them after `withinMs`. */
   async drain(withinMs: number): Promise<void> {
     this.#closing = true;
     const deadline = setTimeout(() => {

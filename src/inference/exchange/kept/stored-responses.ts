@@ -5,16 +5,16 @@
  */
 
 import type { KeyContext } from "../../../account/keyring.ts";
-import type { Clock } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import { after, type MaybePromise } from "../../../base/maybe-promise.ts";
 import { DAY_MS } from "../../../base/time.ts";
-import type { KeptBytes, KeptOwner } from "../../../credits/kept/kept-bytes.ts";
+import type { KeptOwner } from "../../../credits/kept/kept-bytes.ts";
 import type { KeptChange } from "../../../credits/kept/kept-counts.ts";
-import type { Store, Table } from "../../../store/store.ts";
+import type { Table } from "../../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../../store/tables/expiring-table.ts";
 import type { ClientRequest, History } from "../../../wire/format.ts";
 import type { Call } from "../call.ts";
+import type { IdempotencyDeps } from "./idempotency.ts";
 import type { SharedResponses, StoredResponse } from "./kept-rows.ts";
 
 const KEEP_DAYS = 30;
@@ -28,19 +28,12 @@ export type ResponseOwner = Pick<KeyContext, "projectId" | "environment">;
 const ownerOf = ({ projectId, environment }: ResponseOwner): string =>
   environment === "test" ? `${projectId}/test` : projectId;
 
-export interface StoredResponsesDeps {
-  readonly store: Store;
-  readonly clock: Clock;
-  /** Maximum bytes of response and items together; larger ones are not stored. */
-  readonly maxBytes: number;
-  /** The quota that responses count in. */
-  readonly kept: Pick<KeptBytes, "count">;
+/** `maxBytes`: of response and items together; larger ones are not stored. */
+export interface StoredResponsesDeps extends Omit<IdempotencyDeps, "shared"> {
   /** Port: the org of a project, deleted ones included; for rows of earlier releases. */
   readonly orgOf: (projectId: string) => string | undefined;
   /** Those of other cells; undefined in a gateway alone. */
   readonly shared?: SharedResponses | undefined;
-  /** Called with the error of a failed sweep. */
-  readonly onFailure: (error: unknown) => void;
 }
 
 export class StoredResponses {
@@ -69,16 +62,13 @@ export class StoredResponses {
 
   /** @throws WeirError 503 (as a rejection) where other cells may have it and cannot be asked */
   get(owner: ResponseOwner, id: string): MaybePromise<StoredResponse | undefined> {
-    return this.#find(ownerOf(owner), id);
-  }
-
-  #find(owner: string, id: string): MaybePromise<StoredResponse | undefined> {
     const { shared } = this.#deps;
-    if (shared === undefined) return this.#unexpired(this.own(owner, id));
-    if (shared.isForgotten(owner, id)) return undefined;
-    const own = this.own(owner, id);
+    const name = ownerOf(owner);
+    if (shared === undefined) return this.#unexpired(this.own(name, id));
+    if (shared.isForgotten(name, id)) return undefined;
+    const own = this.own(name, id);
     if (own !== undefined) return this.#unexpired(own);
-    return shared.get(owner, id).then((found) => this.#unexpired(found));
+    return shared.get(name, id).then((found) => this.#unexpired(found));
   }
 
   #unexpired(found: StoredResponse | undefined): StoredResponse | undefined {

@@ -3,7 +3,6 @@
  * is answered, charged and recorded as if there were no copy. Copies begin after the call's first attempt was started, are
  * limited in number, size and time, and are dropped if they would have to wait.
  */
-import type { Shadow } from "../../../routing/planner/decision.ts";
 import { LARGE_BODY_BYTES } from "../../../wire/neutral/contract.ts";
 import type { ReservedCall } from "../call.ts";
 import { Live } from "../live.ts";
@@ -28,22 +27,9 @@ export interface ShadowCounts {
   readonly dropped: number;
 }
 
-export interface Shadows {
-  /**
-   * Starts the copy of a call; call it right after the call's first attempt was started. Undefined if its plan has no shadow
-   * or no copy can be made now; otherwise `primaryEnded` of the run must be called when the call has ended. Never throws.
-   */
-  start(call: ReservedCall): ShadowRun | undefined;
-  /** Checks the copies' deadlines, once a second. @param nowMs monotonic */
-  tick(nowMs: number): void;
-  counts(): ShadowCounts;
-  /** Starts no more copies and ends those that run. Their cost so far is committed when the store closes. */
-  stop(): void;
-}
+export const openShadows = (deps: ShadowDeps): Shadows => new Shadows(deps);
 
-export const openShadows = (deps: ShadowDeps): Shadows => new BoundedShadows(deps);
-
-class BoundedShadows implements Shadows {
+export class Shadows {
   readonly #deps: ShadowDeps;
   readonly #live = new Live<Run>();
   #count = 0;
@@ -61,10 +47,15 @@ class BoundedShadows implements Shadows {
     this.#deps = deps;
   }
 
+  /**
+   * Starts the copy of a call; call it right after the call's first attempt was started. Undefined if its plan has no shadow
+   * or no copy can be made now; otherwise `primaryEnded` of the run must be called when the call has ended. Never throws.
+   */
   start(call: ReservedCall): ShadowRun | undefined {
     const { shadow: endpoint, decision } = call.plan;
     if (endpoint === undefined || decision.shadow === undefined) return undefined;
-    const task = { original: call, endpoint, bill: this.#billOf(decision.shadow) };
+    const bill = this.#deps.platformShadows ? decision.shadow.bill : "org";
+    const task: ShadowTask = { original: call, endpoint, bill };
     if (!this.#mayCopy(task)) {
       this.#dropped++;
       return undefined;
@@ -77,6 +68,7 @@ class BoundedShadows implements Shadows {
     return run;
   }
 
+  /** Checks the copies' deadlines, once a second. @param nowMs monotonic */
   tick(nowMs: number): void {
     for (const run of this.#live.all()) run.tick(nowMs);
   }
@@ -85,6 +77,7 @@ class BoundedShadows implements Shadows {
     return { live: this.#count, sent: this.#sent, dropped: this.#dropped };
   }
 
+  /** Starts no more copies and ends those that run. Their cost so far is committed when the store closes. */
   stop(): void {
     this.#isStopped = true;
     clearImmediate(this.#turn);
@@ -106,10 +99,6 @@ class BoundedShadows implements Shadows {
     if (bill === "platform" && call.ownKeys?.platformFallback(endpoint.provider.id) === false) return false;
     if (bill === "org" && this.#deps.isAwaited(call.key.orgId)) return false;
     return this.#deps.store.healthy();
-  }
-
-  #billOf({ bill }: Shadow): Shadow["bill"] {
-    return this.#deps.platformShadows ? bill : "org";
   }
 
   readonly #launchNext = (): void => {
