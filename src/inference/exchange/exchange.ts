@@ -54,7 +54,7 @@ export interface ExchangeDeps {
   readonly onEndpointMissed: (endpoint: Endpoint, orgId: string) => void;
 }
 
-interface ExchangeCounts {
+export interface ExchangeCounts {
   readonly live: number;
   readonly draining: number;
   /** Number of calls that wait for what other calls hold. */

@@ -1,9 +1,21 @@
-/** Asks providers about keys that calls make look refused, counts what is found, and tells the operator's log of refusals. */
+/**
+ * The gateway's own questions to providers about keys that calls make look refused: whether the provider accepts the key at an endpoint.
+ * One short sentence of the gateway's, one token of answer; it is no tenant's call, so nothing is charged, held or recorded for anybody.
+ */
+import type { Clock } from "../../../base/clock.ts";
 import type { Endpoint, ProviderKey } from "../../../base/endpoint.ts";
 import type { Health } from "../../../routing/health/health.ts";
-import { type KeyProbeDeps, probeKey } from "./probe.ts";
+import type { KeyResult } from "../../../routing/health/refused-keys.ts";
+import { FORMATS } from "../../../wire/formats.ts";
+import { passageTo } from "../../../wire/passages.ts";
+import { answerFailure } from "../../upstream/failure.ts";
+import type { Upstreams } from "../../upstream/upstreams.ts";
+import type { Bodies } from "../body/bodies.ts";
 
-export interface KeyProbesDeps extends KeyProbeDeps {
+export interface KeyProbesDeps {
+  readonly clock: Clock;
+  readonly bodies: Pick<Bodies, "read" | "write">;
+  readonly upstreams: Pick<Upstreams, "ask">;
   readonly health: Pick<Health, "onSuspicion" | "probed">;
   readonly log: { warn(fields: object, message: string): void };
 }
@@ -11,6 +23,7 @@ export interface KeyProbesDeps extends KeyProbeDeps {
 /** How many questions ended so since the start. */
 export type KeyProbeCounts = Record<"accepted" | "refused" | "unknown", number>;
 
+/** Asks whenever health suspects a key, tells it what was found, and the operator's log of refusals. */
 export function openKeyProbes(deps: KeyProbesDeps): { readonly counts: () => Readonly<KeyProbeCounts> } {
   const { health, log } = deps;
   const counts: KeyProbeCounts = { accepted: 0, refused: 0, unknown: 0 };
@@ -31,4 +44,42 @@ export function openKeyProbes(deps: KeyProbesDeps): { readonly counts: () => Rea
 
   health.onSuspicion((endpoint, key) => void ask(endpoint, key));
   return { counts: () => counts };
+}
+
+/** A provider that refuses a key says so at once. */
+const TIMEOUT_MS = 5_000;
+const WORD = "Hi";
+
+/** By what the endpoint is asked to do. */
+const QUESTIONS = {
+  generate: [FORMATS.chat, { messages: [{ role: "user", content: WORD }], max_tokens: 1 }],
+  embed: [FORMATS.embeddings, { input: WORD }],
+  rerank: [FORMATS.rerank, { query: WORD, documents: [WORD] }],
+} as const;
+
+/**
+ * @returns undefined where nothing was found out: no answer, or a failure that has nothing to do with the key
+ * @throws errors in writing the question
+ */
+async function probeKey(
+  { clock, bodies, upstreams }: KeyProbesDeps,
+  endpoint: Endpoint,
+  key: ProviderKey,
+): Promise<KeyResult | undefined> {
+  const [format, asked] = QUESTIONS[endpoint.task];
+  const passable = passageTo(format, endpoint);
+  if (passable === undefined) return undefined;
+  const body = Buffer.from(JSON.stringify({ model: endpoint.model, ...asked }));
+  const request = await bodies.read(format, body);
+  const { parts } = await bodies.write(format, passable, request, endpoint, "platform");
+  const act = endpoint.task === "generate" ? "call" : endpoint.task;
+  const question = { endpoint, key, dialect: passable.dialect, act, parts, headers: {} } as const;
+  const answer = await upstreams.ask({ ...question, timeoutMs: TIMEOUT_MS }).catch(() => undefined);
+  if (answer === undefined) return undefined;
+  const { status, headers, body: refusal } = answer;
+  if (status >= 200 && status < 300) return { outcome: "ok", errorClass: "", httpStatus: status };
+  const failed = answerFailure(status, headers, refusal, clock.now());
+  const { errorClass } = failed;
+  // A key that is told to wait, or whose request is at fault, was accepted.
+  return errorClass === "auth" || errorClass === "client" || errorClass === "capacity" ? failed : undefined;
 }
