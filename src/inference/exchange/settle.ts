@@ -27,7 +27,7 @@ import { type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
 import { type Ending, keepsText, type RecordDeps, recordOf } from "./record.ts";
 import { coveredAt, limitAt } from "./reservation/fit.ts";
-import { charging, type HoldDeps, releaseHolds } from "./reservation/holds.ts";
+import { charging, type HoldDeps, type Holds, releaseHolds } from "./reservation/holds.ts";
 
 export interface SettleDeps extends RecordDeps, HoldDeps {
   readonly clock: Clock;
@@ -164,7 +164,7 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settl
   call.admission?.release();
   if (payloadPool !== undefined)
     payloadPool.payloadBytes += (record.request?.length ?? 0) + (record.response?.length ?? 0);
-  const committed = charge(deps, call, metered, () => {
+  const committed = charge(deps, call.reservation?.holds, call, metered, () => {
     deps.outbox.put(prepared);
     storeReplay?.();
     storeResponse?.put();
@@ -195,12 +195,19 @@ function afterBoth(
   return Promise.all([first, second]).then(send);
 }
 
-/** Closes the holds, charges, and writes the record in one act, at once and in the order of the calls. */
-function charge(deps: SettleDeps, call: Call, metered: Metered, record: () => void): Promise<unknown> {
-  const { holds } = call.reservation ?? {};
+/**
+ * Closes the holds, charges the call, and writes its record in one act, at once and in the order of the calls.
+ * @param holds undefined where nothing is charged
+ */
+export function charge(
+  deps: HoldDeps & { readonly clock: Clock; readonly store: Pick<Store, "act"> },
+  holds: Holds | undefined,
+  { requestId }: Call,
+  { cost }: Metered,
+  record: () => void,
+): Promise<unknown> {
   if (holds === undefined) return deps.store.act(record, { isOwed: true });
-  const { requestId } = call;
-  const amountMicroUsd = metered.cost.total_micro_usd;
+  const amountMicroUsd = cost.total_micro_usd;
   const count = charging(deps, holds, { requestId, amountMicroUsd, atMs: deps.clock.now() });
   const act = () => {
     count();
@@ -273,7 +280,8 @@ const unsentOf = (outcome: Outcome): string => ("unsent" in outcome ? outcome.un
 const streamOf = (outcome: Outcome): AnswerStream | undefined =>
   "stream" in outcome ? outcome.stream : undefined;
 
-function factsOf(outcome: Outcome): ReplyFacts | undefined {
+/** What was read of the answer so far, as far as it was delivered; undefined if no upstream answered. */
+export function factsOf(outcome: Outcome): ReplyFacts | undefined {
   if (outcome.kind === "whole") return outcome.answer.facts;
   const facts = streamOf(outcome)?.facts;
   if (outcome.kind !== "exhausted" || facts === undefined) return facts;

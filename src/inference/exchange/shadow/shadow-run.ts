@@ -11,21 +11,14 @@ import type { Budgets } from "../../../credits/budgets/budgets.ts";
 import type { ErrorClass } from "../../../record/record.ts";
 import type { Shadow } from "../../../routing/planner/decision.ts";
 import type { Store } from "../../../store/store.ts";
-import type { ReplyFacts } from "../../../wire/neutral/contract.ts";
 import { type AttemptDeps, Attempts } from "../attempts.ts";
 import type { PlannedCall, ReservedCall } from "../call.ts";
 import type { Indexed } from "../live.ts";
 import { type CoveredTokens, type Metered, meter } from "../meter.ts";
 import type { Outcome } from "../outcome.ts";
 import { type BoundDeps, worstCaseOf } from "../reservation/cost-bound.ts";
-import {
-  charging,
-  type HoldDeps,
-  type Holds,
-  releaseHolds,
-  scopeOf,
-  takeHolds,
-} from "../reservation/holds.ts";
+import { type HoldDeps, type Holds, releaseHolds, scopeOf, takeHolds } from "../reservation/holds.ts";
+import { charge, factsOf } from "../settle.ts";
 import { copyDeps, copyOf } from "./shadow-copy.ts";
 import type { PrimaryEnding, ShadowRun } from "./shadow-ending.ts";
 
@@ -149,7 +142,8 @@ export class Run implements Indexed, ShadowRun {
     // The run's holds cover the longest answer, so the copy has none to extend.
     const reserved = planned.withReservation({ holds: undefined, ...coveredTokensOf(planned, endpoint) });
     if (!isOrgBilled || key.environment === "test") return reserved;
-    const microUsd = this.#worstCase(planned);
+    // That of the longest answer, also for a stream.
+    const microUsd = worstCaseOf(this.#deps, planned, { ...planned.request.facts, stream: false });
     // Checked first, because a refused hold is reported as an exhausted budget, which a copy without room is not.
     if (!this.#deps.budgets.wouldHold(scopeOf(key), microUsd)) return undefined;
     return after(takeHolds(this.#deps, key, microUsd), (holds) => {
@@ -157,11 +151,6 @@ export class Run implements Indexed, ShadowRun {
       this.#holds = holds;
       return reserved;
     });
-  }
-
-  /** The worst-case cost of the longest answer, also for a stream. Micro-USD. */
-  #worstCase(call: PlannedCall): number {
-    return worstCaseOf(this.#deps, call, { ...call.request.facts, stream: false });
   }
 
   #ended(call: ReservedCall, outcome: Outcome): void {
@@ -202,19 +191,11 @@ export class Run implements Indexed, ShadowRun {
     const copyResult = this.#copyResult;
     if (primary === undefined || copyResult === undefined) return;
     this.#copyResult = undefined;
-    const { store, clock, shadowRuns } = this.#deps;
+    const { call, metered } = copyResult;
     const holds = this.#holds;
     try {
-      const put = shadowRuns.prepare(rowOf(this.#task, primary, copyResult, holds !== undefined));
-      const { requestId } = copyResult.call;
-      const amountMicroUsd = copyResult.metered.cost.total_micro_usd;
-      const charge = { requestId, amountMicroUsd, atMs: clock.now() };
-      const count = holds && charging(this.#deps, holds, charge);
-      const act = () => {
-        count?.();
-        put();
-      };
-      const committed = store.act(act, { isOwed: true });
+      const row = rowOf(this.#task, primary, copyResult, holds !== undefined);
+      const committed = charge(this.#deps, holds, call, metered, this.#deps.shadowRuns.prepare(row));
       this.#holds = undefined;
       committed.catch((error: unknown) => this.#fault(error));
     } catch (error) {
@@ -265,11 +246,6 @@ const coveredTokensOf = ({ request: { facts } }: PlannedCall, endpoint: Endpoint
   inputTokens: Number.MAX_SAFE_INTEGER,
   outputTokens: (facts.maxTokens ?? endpoint.maxOutput) * facts.choices,
 });
-
-function factsOf(outcome: Outcome): ReplyFacts | undefined {
-  if (outcome.kind === "whole") return outcome.answer.facts;
-  return "stream" in outcome ? outcome.stream?.facts : undefined;
-}
 
 /** @param isSilent it took too long and no content was received: calls would fail at such an endpoint too */
 function statusOf(outcome: Outcome, isSilent: boolean): Pick<CopyResult, "status" | "errorClass"> {
