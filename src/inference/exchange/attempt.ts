@@ -120,7 +120,8 @@ export class Attempt implements RelayHost {
     try {
       this.#relay.attach(this.#deps.upstreams.call(sent, this.#relay));
     } catch (error) {
-      this.#fail({ ...failure("connect_error", "network"), upstream: reason(error) });
+      const upstream = { code: asWeirError(error).code, type: "", message: "" };
+      this.#fail(failure("connect_error", "network", 0, upstream));
     }
   }
 
@@ -256,5 +257,3 @@ const newRecord = ({ endpoint, key }: LaneLease, attempt: number, tsMs: number):
   durationMs: 0,
   outputTokens: 0,
 });
-
-const reason = (error: unknown) => ({ code: asWeirError(error).code, type: "", message: "" });

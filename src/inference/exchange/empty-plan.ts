@@ -18,22 +18,20 @@ import { neededAt } from "../../wire/needed-at.ts";
 import type { RequestFacts } from "../../wire/neutral/contract.ts";
 import type { ReadCall } from "./call.ts";
 
-/** All endpoints of the called model in the catalog. */
-export interface ModelEndpoints {
-  /** The endpoints that the plan was made from, including those reached by the org's own keys. */
-  readonly reached: readonly Endpoint[];
-  readonly unreachable: readonly Endpoint[];
-}
-
-/** @returns an error `upstream_all_out`, `capability_not_supported`, `context_length_exceeded` or `no_endpoint` */
+/**
+ * @param model with the endpoints that the plan was made from, including those reached by the org's own keys
+ * @param unreachable its other endpoints in the catalog
+ * @returns an error `upstream_all_out`, `capability_not_supported`, `context_length_exceeded` or `no_endpoint`
+ */
 export function emptyPlanError(
   plan: Plan,
   model: Model,
-  { reached, unreachable }: ModelEndpoints,
+  unreachable: readonly Endpoint[],
   call: ReadCall,
   asked: PlannedFor,
 ): WeirError {
   const { request } = call;
+  const { endpoints: reached } = model;
   const unreachableExcluded = unreachable
     .filter(({ id }) => !reached.some((endpoint) => endpoint.id === id))
     .map(unreachableExclusion);

@@ -113,7 +113,7 @@ function planned(
   if (callPlan.attempts.length === 0) {
     const unreachable = deps.catalog.current().unreachable(model.id);
     const asked = { facts, decision, route: request.svc.route };
-    throw emptyPlanError(callPlan, model, { reached: reachable.endpoints, unreachable }, call, asked);
+    throw emptyPlanError(callPlan, reachable, unreachable, call, asked);
   }
   return call.withPlan(model, decision, callPlan);
 }

@@ -138,7 +138,7 @@ function holdOtherwise(deps: ReserveDeps, wish: FullWish): MaybePromise<Reserved
   const mayWait = () => holdWaitMs > 0 && wish.couldBeMet();
   // Those that came before are served first.
   if (waits.hasLine(orgId) && mayWait()) {
-    if (!waits.hasRoom(orgId)) throw lineFull();
+    if (!waits.hasRoom(orgId)) throw fail("insufficient_credits", LINE_FULL);
     return wait();
   }
   return after(wish.take(), (taken) => {
@@ -153,11 +153,8 @@ function holdOtherwise(deps: ReserveDeps, wish: FullWish): MaybePromise<Reserved
   });
 }
 
-const lineFull = (): WeirError =>
-  fail(
-    "insufficient_credits",
-    "As many calls as may wait for credit or budgets already do (hold_wait_ms). Wait for some of them to end.",
-  );
+const LINE_FULL =
+  "As many calls as may wait for credit or budgets already do (hold_wait_ms). Wait for some of them to end.";
 
 /** The hold in full, which may be waited for. */
 class FullWish implements Wish {

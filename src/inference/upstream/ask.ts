@@ -3,7 +3,6 @@
  */
 import { fail, type WeirError } from "../../base/errors.ts";
 import { DispatchedCall, type UpstreamHandler } from "./call.ts";
-import type { UpstreamFailure } from "./failure.ts";
 import type { AnswerHeaders } from "./http/answer-head.ts";
 import type { ConnectionPool } from "./http/pool.ts";
 import { requestHead } from "./http/request.ts";
@@ -48,7 +47,8 @@ export function wholeAnswer(start: (call: DispatchedCall) => void, timeoutMs: nu
         over();
         resolve({ status, headers, body: Buffer.concat(chunks) });
       },
-      onFailure: (failed) => give(unanswered(failed)),
+      onFailure: ({ outcome }) =>
+        give(fail("upstream_error", `The provider could not be asked (${outcome}).`)),
     };
     const call = new DispatchedCall(handler);
     const timer = setTimeout(
@@ -62,9 +62,6 @@ export function wholeAnswer(start: (call: DispatchedCall) => void, timeoutMs: nu
     }
   });
 }
-
-const unanswered = ({ outcome }: UpstreamFailure): WeirError =>
-  fail("upstream_error", `The provider could not be asked (${outcome}).`);
 
 /** A POST that is not bound to an endpoint. */
 export const post = (

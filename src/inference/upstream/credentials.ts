@@ -9,9 +9,8 @@ import type { AccessTokens } from "./access-tokens.ts";
 import { regionOf } from "./paths.ts";
 import { signedHeaders } from "./sigv4.ts";
 
-/** The parts of a request that a signature covers. */
+/** The parts of a request, a POST, that a signature covers. */
 export interface Signable {
-  readonly method: string;
   readonly url: URL;
   /** Alternating names and values. */
   readonly headers: readonly string[];
@@ -40,8 +39,8 @@ export function callHeaders(
   const { auth } = endpoint.provider;
   if (typeof credential === "object" && credential.kind === "aws_keys") {
     const service = auth?.scheme === "aws_sigv4" ? auth.service : "bedrock";
-    const { method, url, headers, parts } = request;
-    const signing = { method, host: url.host, path: `${url.pathname}${url.search}`, headers };
+    const { url, headers, parts } = request;
+    const signing = { method: "POST", host: url.host, path: `${url.pathname}${url.search}`, headers };
     const sign = (bodyHash: string) => {
       const date = new Date(clock.now());
       return signedHeaders({ ...signing, bodyHash }, credential, regionOf(endpoint), service, date);
@@ -49,12 +48,7 @@ export function callHeaders(
     const bodyHash = sha256(parts);
     return typeof bodyHash === "string" ? sign(bodyHash) : bodyHash.then(sign);
   }
-  if (typeof credential === "object") return tokens.of(credential).then((token) => bearer(request, token));
+  if (typeof credential === "object")
+    return tokens.of(credential).then((token) => [...request.headers, "authorization", `Bearer ${token}`]);
   return [...request.headers];
 }
-
-const bearer = (request: Signable, token: string): string[] => [
-  ...request.headers,
-  "authorization",
-  `Bearer ${token}`,
-];

@@ -168,14 +168,11 @@ export const mayPass = (failed: UpstreamFailure): boolean =>
   failed.errorClass !== "auth" && !isTooLargeForTier(failed);
 
 /** `retry-after-ms`, else `Retry-After` in seconds or as a date; undefined where absent or past. */
-export function retryAfterOf(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-  nowMs: number,
-): number | undefined {
+function retryAfterOf(headers: AnswerHeaders, nowMs: number): number | undefined {
   const exact = Number(headers["retry-after-ms"] ?? Number.NaN);
   if (exact > 0) return Math.ceil(exact);
   const value = headers["retry-after"];
-  if (typeof value !== "string" || value === "") return undefined;
+  if (value === undefined || value === "") return undefined;
   const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
   return ms > 0 ? Math.ceil(ms) : undefined;
 }

@@ -92,7 +92,7 @@ export function openUpstreams({ connectTimeoutMs, clock = systemClock }: Upstrea
       else dispatch(template, own, parts, call);
       return;
     }
-    const signable = { method: "POST", url: template.url, headers: own, parts };
+    const signable = { url: template.url, headers: own, parts };
     const made = callHeaders(endpoint, key, signable, tokens, clock);
     if (Array.isArray(made)) {
       dispatch(template, made, parts, call);

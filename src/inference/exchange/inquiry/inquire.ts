@@ -3,7 +3,7 @@
  * charged and no record is stored; both count as requests against the key's limits.
  */
 
-import { asWeirError, fail, type WeirError } from "../../../base/errors.ts";
+import { asWeirError, fail } from "../../../base/errors.ts";
 import { type Limits, refusalError } from "../../../credits/limits/limits.ts";
 import { excludedWire } from "../../../routing/planner/eligibility.ts";
 import { estimatePromptTokens } from "../../../wire/estimate.ts";
@@ -49,18 +49,13 @@ export async function inquire(deps: InquireDeps, inquiry: Inquiry, incoming: Inc
   } catch (thrown) {
     const error = asWeirError(thrown);
     if (error.kind === "internal") deps.onFault(thrown, call.requestId);
-    refuse(deps, call, error);
+    const headers = answerHeaders(deps.limits, call) + retryHeaders(error);
+    reply.send(error.status, headers, format.errorBody(error, call.requestId));
     return;
   } finally {
     incoming.release();
   }
   reply.send(200, answerHeaders(deps.limits, call), answer);
-}
-
-function refuse(deps: InquireDeps, call: Call, error: WeirError): void {
-  const { reply, format } = call.incoming;
-  const headers = answerHeaders(deps.limits, call) + retryHeaders(error);
-  reply.send(error.status, headers, format.errorBody(error, call.requestId));
 }
 
 /**

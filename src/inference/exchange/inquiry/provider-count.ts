@@ -59,7 +59,8 @@ export async function countByProvider(
     }
     for (const key of keysFor(call, endpoint)) {
       const timeoutMs = Math.min(ASK_TIMEOUT_MS, endMs - deps.clock.monotonic());
-      if (asksLeft-- <= 0 || timeoutMs <= 0) throw failed ?? tooLate();
+      if (asksLeft-- <= 0 || timeoutMs <= 0)
+        throw failed ?? fail("upstream_timeout", "No provider counted the prompt in time.");
       const headers = route.isSplice ? call.incoming.passing : NO_HEADERS;
       const question = {
         endpoint,
@@ -195,5 +196,3 @@ function isNoRoute(status: number, { code, type, message }: UpstreamError): bool
   const isSilent = code === "" && type === "";
   return isSilent || type === "UnknownOperationException" || code === "unknown_url" || NO_ROUTE.test(message);
 }
-
-const tooLate = () => fail("upstream_timeout", "No provider counted the prompt in time.");

@@ -46,7 +46,8 @@ class RecordingLock implements IdempotencyLock {
 
   constructor(
     answers: IdempotentAnswers,
-    { owner, id }: { readonly owner: KeptOwner; readonly id: string },
+    owner: KeptOwner,
+    id: string,
     fingerprint: string,
     recorder: RecordingReply,
   ) {
@@ -174,9 +175,7 @@ export class IdempotentAnswers {
 
   #first(call: Call, id: string, fingerprint: string): Claim {
     const recorder = new RecordingReply(call.incoming.reply, this.#deps.maxBytes);
-    const { orgId, environment } = call.key;
-    const owner: KeptOwner = { orgId, environment };
-    return { kind: "first", lock: new RecordingLock(this, { owner, id }, fingerprint, recorder) };
+    return { kind: "first", lock: new RecordingLock(this, call.key, id, fingerprint, recorder) };
   }
 
   /** Call it only inside a commit. */

@@ -137,9 +137,12 @@ export class HoldQueue {
 
   #beginWait(waiter: Waiter, withinMs: number): void {
     const { call } = waiter;
-    call.incoming.reply.onGone(() => this.#fail(waiter, new ClientLeft()));
+    const { reply, format } = call.incoming;
+    reply.onGone(() => this.#fail(waiter, new ClientLeft()));
     if (waiter.isOver) return;
-    this.#begin(call);
+    reply.openStream(streamHeaders(this.#deps.limits, call), format.keepAlive);
+    call.streaming = true;
+    this.#send(call);
     const end = () => this.#fail(waiter, timeOver(waiter, withinMs));
     waiter.stopDeadline = this.#deps.timers.after(withinMs, end);
     this.#keepAlive(waiter);
@@ -174,13 +177,6 @@ export class HoldQueue {
       this.#lines.set(orgId, line);
     }
     return line;
-  }
-
-  #begin(call: Call): void {
-    const { reply, format } = call.incoming;
-    reply.openStream(streamHeaders(this.#deps.limits, call), format.keepAlive);
-    call.streaming = true;
-    this.#send(call);
   }
 
   #send(call: Call): void {
