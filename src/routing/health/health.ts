@@ -204,7 +204,7 @@ export class Health implements HealthView {
     else if (isLate) seen.failed(lane, nowMs, "timeout", orgId);
     else if (isEndpointsFault(result, key))
       seen.failed(lane, nowMs, errorClass, orgId, outcome === "connect_error");
-    else seen.endedOtherwise(lane);
+    else seen.endProbe(lane);
     this.#changed.add(endpoint.id);
     if (errorClass === "capacity" || errorClass === "auth") this.#onRefused?.(endpoint, key);
   }

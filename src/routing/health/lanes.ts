@@ -150,9 +150,8 @@ export class Lanes {
     if (least === undefined || leastKey === undefined) return undefined;
     if (!wish?.affinityKey || keys.length === 1) return this.#enter(endpoint, leastKey, least, nowMs);
     const most = least.inFlight + Math.max(SLACK_CALLS, least.inFlight * SLACK_SHARE);
-    const usable = (state: LaneState, key: ProviderKey) =>
-      this.#waitMs(state, key, nowMs, isLastResort) === 0;
-    const key = this.#byAffinity(at, endpoint.id, keys, wish.affinityKey, most, nowMs, usable) ?? leastKey;
+    const key =
+      this.#byAffinity(at, endpoint.id, keys, wish.affinityKey, most, nowMs, isLastResort) ?? leastKey;
     return this.#enter(endpoint, key, this.#state(at, endpoint.id, key, nowMs), nowMs);
   }
 
@@ -311,7 +310,7 @@ export class Lanes {
     affinityKey: string,
     mostInFlight: number,
     nowMs: number,
-    usable: (state: LaneState, key: ProviderKey) => boolean,
+    isLastResort: boolean,
   ): ProviderKey | undefined {
     const callerHash = hashOf(affinityKey);
     let best: ProviderKey | undefined;
@@ -319,7 +318,7 @@ export class Lanes {
     for (const key of keys) {
       const state = this.#state(at, endpointId, key, nowMs);
       if (state.inFlight > mostInFlight || state.isFull(nowMs)) continue;
-      if (!usable(state, key)) continue;
+      if (this.#waitMs(state, key, nowMs, isLastResort) !== 0) continue;
       const hash = mixed(callerHash ^ state.hash);
       if (hash <= bestHash) continue;
       best = key;

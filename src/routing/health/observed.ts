@@ -127,7 +127,7 @@ export class Observed {
     // A call that started before the trouble proves nothing about the time after it.
     if (this.#trouble.streak === 0 || lane.sinceMs <= this.#troubleSinceMs) return;
     this.#successesInRow += 1;
-    this.#probed(lane);
+    this.endProbe(lane);
     if (this.#successesInRow < RECOVERED_CALLS) return;
     this.#trouble.end();
     this.errors.forget();
@@ -139,20 +139,15 @@ export class Observed {
    */
   failed(lane: LaneLease, nowMs: number, errorClass: ErrorClass, orgId = "", isUnreached = false): void {
     if (this.#evidence.isContradicted(orgId, nowMs) && !isUnreached) {
-      this.endedOtherwise(lane);
+      this.endProbe(lane);
       return;
     }
     this.#failedFor = errorClass;
     this.errors.add(1, nowMs);
     this.#failuresInRow += 1;
-    const isProbe = this.#probed(lane);
+    const isProbe = this.endProbe(lane);
     const isRenewed = isProbe || (lane.sinceMs > this.#troubleSinceMs && !this.#trouble.isCooling(nowMs));
     if (this.#trouble.streak > 0 ? isRenewed : this.#isTrouble(nowMs)) this.#pause(nowMs);
-  }
-
-  /** It ended in a way that says nothing about the endpoint. */
-  endedOtherwise(lane: LaneLease): void {
-    this.#probed(lane);
   }
 
   snapshot(nowMs: number): ObservedSnapshot {
@@ -198,8 +193,8 @@ export class Observed {
     this.#trouble.start(nowMs, Math.min(FIRST_PAUSE_MS * 2 ** this.#trouble.streak, LONGEST_PAUSE_MS));
   }
 
-  /** Ends the probe if this call was it; the next call may probe. */
-  #probed(lane: LaneLease): boolean {
+  /** Ends the probe if this call was it, however it ended: the next call may probe. @returns whether it was */
+  endProbe(lane: LaneLease): boolean {
     if (lane !== this.#probe) return false;
     this.#probe = undefined;
     this.#trouble.probed();

@@ -16,12 +16,6 @@ import { SharedCanaries } from "./canary/shared-canaries.ts";
 import { PolicyTables, type VersionKey, WHOLE_ORG } from "./policy-tables.ts";
 import type { ReadingTask } from "./reading-thread.ts";
 
-/** Org and project of a call. */
-export interface PolicyUser {
-  readonly orgId: string;
-  readonly projectId: string;
-}
-
 export interface PoliciesOptions extends Pick<CanaryDeps, "clock" | "onCanaryRed" | "onFailure"> {
   readonly store: Store;
   /** Port: reads a document in a worker thread; see reading-thread.ts. */
@@ -95,7 +89,7 @@ export class Policies {
   }
 
   /** The project's active policy, else the org's; undefined without one. Two map look-ups. */
-  of({ orgId, projectId }: PolicyUser): ActivePolicy | undefined {
+  of({ orgId, projectId }: Readonly<Record<"orgId" | "projectId", string>>): ActivePolicy | undefined {
     const known = this.#inForce.get(orgId)?.get(projectId);
     return (known === undefined ? this.#load(orgId, projectId) : known) ?? undefined;
   }

@@ -11,17 +11,11 @@ const MAX_REPLAY_HOURS = 720;
 export const replaySchema = z
   .strictObject({
     hours: z
-      .number()
       .int()
       .min(1)
       .max(MAX_REPLAY_HOURS)
       .describe("How far back: the requests of so many hours before now."),
-    version: z
-      .number()
-      .int()
-      .min(1)
-      .optional()
-      .describe("The version to run; the dry run's own unless given."),
+    version: z.int().min(1).optional().describe("The version to run; the dry run's own unless given."),
     project_id: z
       .string()
       .min(1)

@@ -13,15 +13,15 @@ export class ReplayThread {
   /** Rejects when the thread ends before `end` was called. Never resolves. */
   readonly failure: Promise<never>;
   readonly #worker: Worker;
-  #fail: (error: Error) => void = () => {};
+  readonly #fail: (error: Error) => void;
   /** Resolves the pending task. */
   #answered: ((answer: ReplayAnswer) => void) | undefined;
   #ended: Promise<unknown> | undefined;
 
   constructor() {
-    this.failure = new Promise((_, reject) => {
-      this.#fail = reject;
-    });
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.failure = promise;
+    this.#fail = reject;
     // Nobody may be waiting any more: no unhandled rejection.
     this.failure.catch(() => {});
     this.#worker = new Worker(new URL("./replay-thread.ts", import.meta.url), {
