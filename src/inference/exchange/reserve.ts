@@ -56,51 +56,15 @@ export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<Rese
       outputTokens: Number.MAX_SAFE_INTEGER,
     });
   }
-  const outputTokens =
-    outputBound(plan.attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
-  const bound = promptTokenBound(facts.promptTokens);
-  const worst = worstCase(deps, call, plan.attempts, bound, outputTokens);
-  const available = request.hasOpaque ? Number.POSITIVE_INFINITY : deps.purse.askAvailable(call.key.orgId);
-  if (typeof available === "number" && available >= worst.microUsd * NEAR)
-    return hold(deps, call, bound, outputTokens, worst);
-  return after(available, (microUsd) =>
-    microUsd >= worst.microUsd * NEAR
-      ? hold(deps, call, bound, outputTokens, worst)
-      : holdCounted(deps, call, bound, outputTokens),
-  );
-}
-
-async function holdCounted(
-  deps: ReserveDeps,
-  call: PlannedCall,
-  bound: number,
-  outputTokens: number,
-): Promise<ReservedCall> {
-  const { plan, request } = call;
-  // The tokenizer counts the address of an image, not the image.
-  const images = request.facts.imageCount * IMAGE_TOKEN_BOUND;
-  const tokens = await deps.bodies.countPrompt(call.incoming.format, request).then(
-    (counted) => countedTokenBound(counted) + images,
-    () => bound,
-  );
-  const inputTokens = Math.min(bound, tokens);
-  const exact = worstCase(deps, call, plan.attempts, inputTokens, outputTokens);
-  return await hold(deps, call, inputTokens, outputTokens, exact);
-}
-
-function hold(
-  deps: ReserveDeps,
-  call: PlannedCall,
-  inputTokens: number,
-  outputTokens: number,
-  worst: WorstCase,
-): MaybePromise<ReservedCall> {
-  const { hold: mode = call.key.hold, holdWaitMs } = call.request.svc;
+  const outputTokens = outputBound(deps, plan.attempts, facts) * facts.choices;
+  const inputTokens = promptTokenBound(facts.promptTokens);
+  const worst = worstCase(deps, call, plan.attempts, inputTokens, outputTokens);
   const sized = { call, inputTokens, outputTokens, worst };
-  // What embeds or ranks has no output to limit.
-  const isFit = mode === "fit" && call.incoming.format.task === "generate";
-  if (!isFit && holdWaitMs === 0) return holdInFull(deps, sized);
-  return holdOtherwise(deps, isFit ? new FittedWish(deps, sized) : new FullWish(deps, sized));
+  const available = request.hasOpaque ? Number.POSITIVE_INFINITY : deps.purse.askAvailable(call.key.orgId);
+  if (typeof available === "number" && available >= worst.microUsd * NEAR) return hold(deps, sized);
+  return after(available, (microUsd) =>
+    microUsd >= worst.microUsd * NEAR ? hold(deps, sized) : holdCounted(deps, sized),
+  );
 }
 
 /** A call with what its hold in full is. */
@@ -109,6 +73,29 @@ interface SizedCall {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly worst: WorstCase;
+}
+
+async function holdCounted(deps: ReserveDeps, sized: SizedCall): Promise<ReservedCall> {
+  const { call, inputTokens: bound, outputTokens } = sized;
+  const { plan, request } = call;
+  // The tokenizer counts the address of an image, not the image.
+  const images = request.facts.imageCount * IMAGE_TOKEN_BOUND;
+  const tokens = await deps.bodies.countPrompt(call.incoming.format, request).then(
+    (counted) => countedTokenBound(counted) + images,
+    () => bound,
+  );
+  const inputTokens = Math.min(bound, tokens);
+  const worst = worstCase(deps, call, plan.attempts, inputTokens, outputTokens);
+  return await hold(deps, { call, inputTokens, outputTokens, worst });
+}
+
+function hold(deps: ReserveDeps, sized: SizedCall): MaybePromise<ReservedCall> {
+  const { call } = sized;
+  const { hold: mode = call.key.hold, holdWaitMs } = call.request.svc;
+  // What embeds or ranks has no output to limit.
+  const isFit = mode === "fit" && call.incoming.format.task === "generate";
+  if (!isFit && holdWaitMs === 0) return holdInFull(deps, sized);
+  return holdOtherwise(deps, isFit ? new FittedWish(deps, sized) : new FullWish(deps, sized));
 }
 
 function holdInFull(deps: ReserveDeps, sized: SizedCall): MaybePromise<ReservedCall> {

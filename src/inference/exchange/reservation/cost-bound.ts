@@ -28,7 +28,7 @@ export function worstCaseOf(
   facts: RequestFacts = call.request.facts,
 ): number {
   const { attempts } = call.plan;
-  const output = outputBound(attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
+  const output = outputBound(deps, attempts, facts) * facts.choices;
   const bound = promptTokenBound(facts.promptTokens);
   return worstCase(deps, call, attempts, bound, output, facts).microUsd;
 }
@@ -40,14 +40,13 @@ export interface WorstCase {
 }
 
 /**
- * Output tokens to hold. A stream's hold covers a usual answer and is extended; a whole answer cannot be stopped, so its
+ * Output tokens to hold for each choice. A stream's hold covers a usual answer and is extended; a whole answer cannot be stopped, so its
  * hold covers the longest one.
  */
 export function outputBound(
+  { defaultMaxTokens }: Pick<BoundDeps, "defaultMaxTokens">,
   endpoints: readonly Endpoint[],
-  maxTokens: number | undefined,
-  stream: boolean,
-  defaultMaxTokens: number,
+  { maxTokens, stream }: RequestFacts,
 ): number {
   if (maxTokens !== undefined) return maxTokens;
   let bound = 0;

@@ -72,7 +72,7 @@ export class Fitting {
 function answerAt(deps: FitDeps, call: PlannedCall, endpoint: Endpoint, inputTokens: number): Answer {
   const { incoming, request } = call;
   const { facts } = request;
-  const longest = outputBound([endpoint], facts.maxTokens, facts.stream, deps.defaultMaxTokens);
+  const longest = outputBound(deps, [endpoint], facts);
   const passable = passageTo(incoming.format, endpoint);
   const isLimited = passable !== undefined && takesLimit(endpoint, passable.dialect);
   const shortest = isLimited ? leastLimit(request, endpoint, passable, deps.minFitTokens) : longest;
