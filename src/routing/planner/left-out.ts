@@ -16,13 +16,11 @@ export interface PlannedFor {
   readonly route: RouteOptions;
 }
 
-export const SETTERS = ["organisation", "policy", "request", "policy_and_request", "key"] as const;
-
 /** A requirement that leaves out some of a model's endpoints. */
 export interface LeavesOut {
   /** As it is written where it is set: `data_policy.regions`, `require.zdr`, `only`, … */
   readonly filter: string;
-  readonly setBy: (typeof SETTERS)[number];
+  readonly setBy: keyof typeof SET_BY;
   /** Its value in short; empty where the name says all. */
   readonly value: string;
   /** How many endpoints it leaves out, whatever else does. */
@@ -68,13 +66,13 @@ export function leftOutText({ candidates, by }: LeftOut, model: string): string 
   return `${parts.join(", ")}.`;
 }
 
-const SET_BY: Readonly<Record<LeavesOut["setBy"], string>> = {
+const SET_BY = {
   organisation: "of the organisation",
   policy: "of the routing policy",
   request: "of the request",
   policy_and_request: "of the routing policy and the request together",
   key: "of the key",
-};
+} as const;
 
 const nameOf = ({ filter, value, setBy }: LeavesOut): string =>
   `${filter}${value === "" ? "" : ` ${value}`} ${SET_BY[setBy]}`;

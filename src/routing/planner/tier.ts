@@ -8,18 +8,6 @@ import type { EndpointHealth } from "../health/health.ts";
 import type { Decision } from "./decision.ts";
 import { listsEndpoint } from "./eligibility.ts";
 
-export type TierName =
-  | "ordered"
-  | "preferred"
-  | "canary"
-  | "arm"
-  | "weighted"
-  | "sorted"
-  | "alone"
-  | "full"
-  | "failing"
-  | "canary_outside";
-
 /** What was drawn for the call before its endpoints are ranked. */
 export interface Draws {
   /** Endpoint id of the canary whose share the call is in; empty: none. */
@@ -31,7 +19,7 @@ export interface Draws {
 }
 
 /** An order takes one rank per entry, from `ordered` on: 64 at most. */
-const RANKS: Readonly<Record<TierName, number>> = {
+const RANKS = {
   preferred: 0,
   canary: 1,
   arm: 2,
@@ -42,7 +30,9 @@ const RANKS: Readonly<Record<TierName, number>> = {
   full: 1002,
   failing: 1003,
   canary_outside: 1004,
-};
+} as const;
+
+export type TierName = keyof typeof RANKS;
 
 export interface Tier {
   readonly name: TierName;

@@ -19,18 +19,14 @@ import { expectedOutputTokens } from "../planner/sorts.ts";
 import type { ParsedVersion } from "./policies.ts";
 
 /** The facts of a call that a policy and the planner read. */
-export interface DryCall {
+export interface DryCall
+  extends Pick<RouteFacts, "environment" | "maxTokens" | "hasAudio" | "hasSchema" | "orgPolicy"> {
   readonly model: Model;
   readonly facts: PolicyFacts;
-  readonly environment: "live" | "test";
-  readonly maxTokens: number | undefined;
-  readonly hasAudio: boolean;
-  readonly hasSchema: boolean;
   /** Hashes of end user and session; empty where there is none. */
   readonly user: string;
   readonly session: string;
   readonly route: RouteOptions;
-  readonly orgPolicy: RouteFacts["orgPolicy"];
 }
 
 export const dryRunShape = {
