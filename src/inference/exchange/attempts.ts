@@ -217,7 +217,7 @@ export class Attempts implements AttemptHost, Indexed {
     this.#winner = attempt;
     attempt.adopt(this.#call);
     this.#stopHedge?.();
-    for (const other of [...this.#running]) if (other !== attempt) this.#closeLoser(other);
+    this.#cancelAllBut(attempt, true);
   }
 
   attemptEnds(attempt: Attempt, end: RelayEnd): void {
@@ -273,7 +273,7 @@ export class Attempts implements AttemptHost, Indexed {
   }
 
   #answered(attempt: Attempt, end: Extract<RelayEnd, { kind: "whole" | "streamed" }>): void {
-    for (const other of [...this.#running]) if (other !== attempt) this.#closeLoser(other);
+    this.#cancelAllBut(attempt, true);
     const { usage } = end.kind === "whole" ? end.answer.facts : end.stream.facts;
     this.#close(attempt, undefined, usage?.outputTokens ?? 0);
   }
@@ -354,18 +354,13 @@ export class Attempts implements AttemptHost, Indexed {
     return this.#running.find(({ hasBegun }) => hasBegun) ?? this.#running[0];
   }
 
-  #cancelAllBut(spared: Attempt | undefined): void {
+  /** @param hasAnswered the spared one answered first: how long the others were silent is reported to `health` */
+  #cancelAllBut(spared: Attempt | undefined, hasAnswered = false): void {
     for (const attempt of [...this.#running]) {
       if (attempt === spared) continue;
       attempt.cancel();
-      this.#close(attempt, CANCELLED);
+      this.#close(attempt, CANCELLED, 0, hasAnswered);
     }
-  }
-
-  /** Cancels an attempt because another one answered first. How long it was silent is reported to `health`. */
-  #closeLoser(attempt: Attempt): void {
-    attempt.cancel();
-    this.#close(attempt, CANCELLED, 0, true);
   }
 
   #close(attempt: Attempt, failed: UpstreamFailure | undefined, outputTokens = 0, isLoser = false): void {
