@@ -15,8 +15,7 @@ import type { JournalProgress } from "./journal/survey.ts";
 import { openBytes, packChecked, sealBytes, unpackChecked } from "./lmdb/checked.ts";
 import type { Lmdb } from "./lmdb/lmdb.ts";
 import type { JournaledStoreParts } from "./parts.ts";
-import { progressOf, putLayer } from "./recovery/recovery.ts";
-import { keptAll } from "./recovery/still.ts";
+import { keptAll, progressOf, putLayer } from "./recovery/recovery.ts";
 import { decoded, first } from "./rows.ts";
 import { Soon } from "./soon.ts";
 import { fits, keyText, type RowVersions, type Table } from "./tables/table.ts";
@@ -220,8 +219,7 @@ export class JournaledStore {
     const { applied, kept } = this.#reached;
     if (kept < this.#frame) return false;
     try {
-      const put = await this.#lmdb.transaction(() => this.#lmdb.putProgress({ applied, kept, segment: 0 }));
-      if ("error" in put) throw put.error;
+      await this.#lmdb.transaction(() => this.#lmdb.putProgress({ applied, kept, segment: 0 }));
       await this.#lmdb.flushed();
       return true;
     } catch (error) {
@@ -362,8 +360,7 @@ export class JournaledStore {
         // From here on LMDB may reach the disk at any moment, and must not be ahead of the journal there: a power
         // failure would leave a ledger entry without its record.
         await this.#journal.sync();
-        const written = await this.#lmdb.transaction(() => putLayer(this.#lmdb, this.#logs, layer));
-        if ("error" in written) throw written.error;
+        await this.#lmdb.transaction(() => putLayer(this.#lmdb, this.#logs, layer));
         this.#pending.drop(layer);
         this.#reached = progressOf(layer);
         this.#behind = false;
@@ -381,8 +378,7 @@ export class JournaledStore {
     if (!this.#logs.wait(all)) return false;
     try {
       const moved = await this.#lmdb.transaction(() => this.#logs.move(all, this.#reached.applied));
-      if ("error" in moved) throw moved.error;
-      moved.value();
+      moved();
       return true;
     } catch (error) {
       this.#behind = true;

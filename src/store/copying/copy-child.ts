@@ -10,9 +10,8 @@ import { flushToDisk } from "../../base/process/flush-to-disk.ts";
 import type { Progress } from "../journal/survey.ts";
 import { packChecked } from "../lmdb/checked.ts";
 import { PROGRESS, PROGRESS_KEY, readProgress } from "../lmdb/lmdb.ts";
-import { CLAIMS } from "../lmdb/lock.ts";
 import { MOST_TABLES } from "../recovery/inspection.ts";
-import { copyRows, RAW, type RawTable } from "./copy-rows.ts";
+import { copyTables, RAW, type RawTable } from "./copy-rows.ts";
 
 /** What the copy will have: all frames up to `applied`, of log rows all up to `kept`. */
 export interface CopyMoment {
@@ -44,16 +43,8 @@ function progressOf({ tables, transaction }: Seen): Progress {
   throw new Error("weir.lmdb records no progress of the journal");
 }
 
-function copy({ tables, transaction }: Seen, progress: Progress, to: string, isWanted: () => boolean): void {
-  // Pages are cleared before they are written: memory of the process never gets into the gaps.
-  const target = open({ path: to, maxDbs: MOST_TABLES, noMemInit: false, overlappingSync: false });
-  for (const [name, rows] of tables) {
-    // Whoever opens the copy claims it anew.
-    if (name === CLAIMS) continue;
-    const copies: RawTable = target.openDB<Buffer, Buffer>(name, RAW);
-    const count = copyRows(rows.getRange({ transaction }), target, copies, isWanted);
-    if (copies.getCount() !== count) throw new Error(`not every row of ${name} was copied`);
-  }
+function copy({ tables, transaction }: Seen, progress: Progress, to: string, pid: string): void {
+  const target = copyTables(tables, { transaction }, to, pid);
   const bare = target.openDB<Buffer, string>(PROGRESS, { encoding: "binary" });
   bare.putSync(
     PROGRESS_KEY,
@@ -62,8 +53,6 @@ function copy({ tables, transaction }: Seen, progress: Progress, to: string, isW
 }
 
 const [from = "", to = "", pid = ""] = process.argv.slice(2);
-/** After the death of its parent a process has another one. */
-const isWanted = (): boolean => process.ppid === Number(pid);
 
 try {
   process.umask(0o077);
@@ -73,7 +62,7 @@ try {
   const progress = progressOf(seen);
   const moment: CopyMoment = { applied: progress.applied, kept: progress.kept };
   process.stdout.write(`${JSON.stringify(moment)}\n`);
-  copy(seen, progress, to, isWanted);
+  copy(seen, progress, to, pid);
   flushToDisk(to, "r+");
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

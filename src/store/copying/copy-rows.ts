@@ -1,5 +1,7 @@
-/** Copies the rows of one table of LMDB into a new file, in transactions of bounded size, for the processes that do so. */
-import type { Database, RootDatabase } from "lmdb";
+/** Copies the tables of LMDB into a new file, in transactions of bounded size, for the processes that do so. */
+import { type Database, open, type RangeOptions, type RootDatabase } from "lmdb";
+import { CLAIMS } from "../lmdb/lock.ts";
+import { MOST_TABLES } from "../recovery/inspection.ts";
 
 /** Rows and bytes of one transaction; LMDB keeps its pages in memory until it ends. */
 const MOST_ROWS = 5000;
@@ -15,19 +17,40 @@ interface RawRow {
 }
 
 /**
- * @param rows in LMDB's order, none of which needs to stay valid behind its turn
- * @param isWanted asked before each transaction: whoever asked for the copy may have ended
- * @returns the number of rows
+ * Copies all but the claim: whoever opens the copy claims it anew.
+ * @param read of the tables: their transaction, where it is not the newest
+ * @param to path of the new file
+ * @param pid the process that asked for the copy: it may end before
+ * @returns the new file, open
  */
-export function copyRows(
+export function copyTables(
+  tables: Iterable<readonly [name: string, rows: RawTable]>,
+  read: Pick<RangeOptions, "transaction">,
+  to: string,
+  pid: string,
+): RootDatabase {
+  // After the death of its parent a process has another one.
+  const isWanted = (): boolean => process.ppid === Number(pid);
+  // Pages are cleared before they are written: memory of the process never gets into the gaps.
+  const target = open({ path: to, maxDbs: MOST_TABLES, noMemInit: false, overlappingSync: false });
+  for (const [name, rows] of tables) {
+    if (name === CLAIMS) continue;
+    const copies: RawTable = target.openDB<Buffer, Buffer>(name, RAW);
+    copyRows(rows.getRange({ ...read }), target, copies, isWanted);
+    if (copies.getCount() !== rows.getCount({ ...read }))
+      throw new Error(`not every row of ${name} was copied`);
+  }
+  return target;
+}
+
+function copyRows(
   rows: Iterable<RawRow>,
   target: RootDatabase,
   copies: RawTable,
   isWanted: () => boolean,
-): number {
+): void {
   let slice: { key: Buffer; value: Buffer }[] = [];
   let bytes = 0;
-  let count = 0;
   const put = () => {
     if (!isWanted()) throw new Error("the process that asked for it has ended");
     target.transactionSync(() => {
@@ -39,9 +62,7 @@ export function copyRows(
   for (const { key, value } of rows) {
     slice.push({ key: Buffer.from(key), value: Buffer.from(value) });
     bytes += key.length + value.length;
-    count++;
     if (slice.length === MOST_ROWS || bytes > MOST_BYTES) put();
   }
   put();
-  return count;
 }

@@ -75,6 +75,14 @@ const auditShape = z.object({
 
 const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
+const auditFilter = z.object({
+  actor: z.string().max(100).optional().describe("Id of the key, the person, …"),
+  act: z.string().max(100).optional().describe("Such as `key.update`; `key.*` for all acts on keys"),
+  target: z.string().max(100).optional().describe("Id of what was changed"),
+  since: time.optional().describe("Rows of this instant and later; ISO 8601 with its offset."),
+  until: time.optional().describe("Rows before this instant; ISO 8601 with its offset."),
+});
+
 export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) => ({
   listEvents: operation({
     summary: "What happened in the org in the last 30 days, newest first",
@@ -104,14 +112,7 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
     path: "/v1/audit",
     access: "read:org / admin",
     group: "Events",
-    query: z.object({
-      actor: z.string().max(100).optional().describe("Id of the key, the person, …"),
-      act: z.string().max(100).optional().describe("Such as `key.update`; `key.*` for all acts on keys"),
-      target: z.string().max(100).optional().describe("Id of what was changed"),
-      since: time.optional().describe("Rows of this instant and later; ISO 8601 with its offset."),
-      until: time.optional().describe("Rows before this instant; ISO 8601 with its offset."),
-      ...pageQuery(50, 200),
-    }),
+    query: auditFilter.extend(pageQuery(50, 200)),
     output: pageOf(auditShape),
     run({ query: { limit, cursor, ...filter } }, { orgId }) {
       return pageById({
@@ -126,15 +127,10 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
   }),
 });
 
-interface AuditFilter {
-  readonly actor?: string | undefined;
-  readonly act?: string | undefined;
-  readonly target?: string | undefined;
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
-}
-
-const isMatch = (row: AuditRow, { actor, act, target, since, until }: AuditFilter): boolean =>
+const isMatch = (
+  row: AuditRow,
+  { actor, act, target, since, until }: z.output<typeof auditFilter>,
+): boolean =>
   (actor === undefined || row.actor.id === actor) &&
   (act === undefined || row.act === act || (act.endsWith(".*") && row.act.startsWith(act.slice(0, -1)))) &&
   (target === undefined || row.target === target) &&

@@ -33,7 +33,7 @@ export class GivenUpCount {
   }
 
   #step(): void {
-    const keys = [...this.#tables.givenUpKeys(this.#last, SLICE)];
+    const keys = [...this.#tables.givenUpKeys(this.#last, { limit: SLICE + 1 })];
     this.#value += keys.length;
     this.#last = keys.at(-1) ?? this.#last;
     this.#hasAll = keys.length < SLICE;

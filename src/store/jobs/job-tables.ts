@@ -1,7 +1,7 @@
 /**
  * The rows of jobs and the indexes that must match them. Every method that writes must be called in an act.
  */
-import type { Store, Table } from "../store.ts";
+import type { Range, Store, Table } from "../store.ts";
 import { laneOf } from "./interruption.ts";
 import type { JobRow } from "./job.ts";
 
@@ -98,12 +98,9 @@ export class JobTables {
   }
 
   /** Newest first. @param before [given up at, kind, key] of the page before */
-  *givenUp(before?: readonly [number, string, string]): Generator<JobRow> {
-    const start = before === undefined ? {} : { start: [...before] };
-    for (const { key } of this.#givenUp.range({ ...start, reverse: true })) {
-      const [atMs, kind, id] = key as [number, string, string];
-      if (before !== undefined && atMs === before[0] && kind === before[1] && id === before[2]) continue;
-      const row = this.row(kind, id);
+  *givenUp(before?: GivenUpKey): Generator<JobRow> {
+    for (const [, kind, key] of this.givenUpKeys(before, { reverse: true })) {
+      const row = this.row(kind, key);
       if (row !== undefined) yield row;
     }
   }
@@ -133,10 +130,13 @@ export class JobTables {
     this.#givenUp.watch((key, row) => changed(key as unknown as GivenUpKey, row !== undefined));
   }
 
-  /** Oldest first. @param after the last one of the read before */
-  *givenUpKeys(after: GivenUpKey | undefined, limit: number): Generator<GivenUpKey> {
+  /** Oldest first unless the range says otherwise. @param after the last one of the read before; a limit counts it, too */
+  *givenUpKeys(
+    after: GivenUpKey | undefined,
+    range: Pick<Range, "limit" | "reverse">,
+  ): Generator<GivenUpKey> {
     const start = after === undefined ? {} : { start: [...after] };
-    for (const { key } of this.#givenUp.range({ ...start, limit: limit + 1 })) {
+    for (const { key } of this.#givenUp.range({ ...start, ...range })) {
       const found = key as unknown as GivenUpKey;
       if (after === undefined || found.some((part, i) => part !== after[i])) yield found;
     }

@@ -6,7 +6,7 @@ import { newId } from "../../base/ids.ts";
 import { GivenUpCount } from "./given-up-count.ts";
 import { afterInterruption, SuspectSlot } from "./interruption.ts";
 import type { JobHandler, JobKind, JobOrder, JobRow } from "./job.ts";
-import { JobTables } from "./job-tables.ts";
+import { type GivenUpKey, JobTables } from "./job-tables.ts";
 import { type KindCounts, RETRY_MS, Runner, type RunnerDeps, waitMs } from "./runner.ts";
 import { Turns } from "./turns.ts";
 
@@ -156,7 +156,7 @@ export class Jobs {
   }
 
   /** Given-up jobs, newest first. Read lazily. */
-  givenUp(before?: readonly [number, string, string]): Iterable<JobRow> {
+  givenUp(before?: GivenUpKey): Iterable<JobRow> {
     return this.#tables.givenUp(before);
   }
 

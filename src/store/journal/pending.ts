@@ -25,7 +25,9 @@ export class Layer {
   segment = 0;
 
   add(write: Write): void {
-    tableOf(this.tables, write.table).set(write.text, write);
+    const writes = this.tables.get(write.table);
+    if (writes === undefined) this.tables.set(write.table, new Map([[write.text, write]]));
+    else writes.set(write.text, write);
     this.size++;
   }
 
@@ -99,13 +101,4 @@ export class Pending {
     if (young.size === 0) return undefined;
     return overlaid(rows(), young.values(), range);
   }
-}
-
-function tableOf<V>(tables: Map<string, Map<string, V>>, name: string): Map<string, V> {
-  let table = tables.get(name);
-  if (table === undefined) {
-    table = new Map();
-    tables.set(name, table);
-  }
-  return table;
 }

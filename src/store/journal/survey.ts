@@ -73,11 +73,7 @@ export class JournalDamaged extends Error {
 function refusal({ faults, frames, reached }: Survey, progress: Progress | undefined): string {
   const [first, ...more] = faults;
   const applied = progress?.applied ?? 0;
-  const readable = Math.max(
-    applied,
-    progress?.kept ?? 0,
-    frames.length > 0 ? (frames.at(-1)?.readDoubleLE(0) ?? 0) : 0,
-  );
+  const readable = Math.max(applied, progress?.kept ?? 0, frames.at(-1)?.readDoubleLE(0) ?? 0);
   const stake =
     reached > readable
       ? `frames ${readable + 1} to ${reached} hold ledger entries or records that may be lost`
@@ -147,35 +143,29 @@ class Surveyor {
 
   read(file: File): void {
     const { path, number, content } = file;
+    const last = this.#last;
+    this.#last = file;
     this.#seen.add(number);
     if (content === undefined) {
       this.#faults.push({ file: path, byte: 0, what: "its head cannot be read", lost: undefined });
-      this.#last = file;
       return;
     }
-    this.#link(file, content);
+    this.#link(last, file, content);
     for (const frame of content.frames) this.#take(frame, path);
     const { bad } = content;
-    if (this.#isShort(file, content)) {
-      this.#last = file;
-      return;
-    }
-    if (bad !== undefined) {
-      this.#reached = Math.max(this.#reached, bad.reached);
-      const newest = this.#newest ?? 0;
-      if (bad.reached > newest) {
-        const what = "later frames lie behind what cannot be read";
-        const lost = { from: newest + 1, to: bad.reached };
-        this.#faults.push({ file: path, byte: bad.byte, what, lost });
-        this.#beyond.push(...bad.behind);
-      } else this.#torn = { file: path, byte: bad.byte, bytes: bad.bytes };
-    }
-    this.#last = file;
+    if (this.#isShort(file, content) || bad === undefined) return;
+    this.#reached = Math.max(this.#reached, bad.reached);
+    const newest = this.#newest ?? 0;
+    if (bad.reached > newest) {
+      const what = "later frames lie behind what cannot be read";
+      const lost = { from: newest + 1, to: bad.reached };
+      this.#faults.push({ file: path, byte: bad.byte, what, lost });
+      this.#beyond.push(...bad.behind);
+    } else this.#torn = { file: path, byte: bad.byte, bytes: bad.bytes };
   }
 
   /** A file must be the one that its predecessor names. */
-  #link(file: File, content: SegmentContent): void {
-    const last = this.#last;
+  #link(last: File | undefined, file: File, content: SegmentContent): void {
     const base = content.head?.base;
     if (last === undefined) {
       if (base !== undefined) this.#newest = base;

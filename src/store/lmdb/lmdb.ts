@@ -10,7 +10,6 @@ import type { JournalProgress, Progress } from "../journal/survey.ts";
 import { packChecked, unpackChecked } from "./checked.ts";
 
 export type Bytes = Database<Uint8Array, Key>;
-export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 export const PROGRESS = "journal";
 export const PROGRESS_KEY = "progress";
@@ -50,11 +49,13 @@ export class Lmdb {
   }
 
   /**
-   * Runs `act` in its own transaction; an exception is returned in the outcome, and writes before it are committed.
-   * @throws Error with LMDB's reason where the commit fails.
+   * Runs `act` in its own transaction. Where it throws, the writes before that are committed.
+   * @throws what `act` throws; Error with LMDB's reason where the commit fails.
    */
-  transaction<T>(act: () => T): Promise<Outcome<T>> {
-    return beforeEnd(() => this.#transaction(act));
+  async transaction<T>(act: () => T): Promise<T> {
+    const outcome = await beforeEnd(() => this.#transaction(act));
+    if ("error" in outcome) throw outcome.error;
+    return outcome.value;
   }
 
   async #transaction<T>(act: () => T): Promise<Outcome<T>> {
@@ -136,6 +137,8 @@ export function readProgress(bytes: Uint8Array): Progress {
   }
   return unpackChecked(PROGRESS, JSON.stringify(PROGRESS_KEY), bytes) as Progress;
 }
+
+type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 /** Catches exceptions, because LMDB hangs on a transaction whose action throws. A partial write is repeated later. */
 function caught<T>(act: () => T): Outcome<T> {

@@ -1,4 +1,4 @@
-/** Applies to LMDB what it lacks of the journal, in order. */
+/** Applies to LMDB what it lacks of the journal, in order, and makes it complete by itself. */
 import { type LogWrite, readFrame } from "../journal/frame.ts";
 import type { Logs } from "../journal/logs.ts";
 import { Layer } from "../journal/pending.ts";
@@ -69,4 +69,21 @@ export function recover(
     logs.restore(rows);
   });
   return layer.upTo;
+}
+
+/**
+ * LMDB then needs no file of the journal, as after a clean stop. Call it while no other transaction of the store runs, when LMDB has
+ * the tables of all frames up to `reached.applied`. Moves the rows of logs of those frames there, and records that. Rows of later
+ * frames stay in memory.
+ * @returns the progress. @throws Error where LMDB cannot take them
+ */
+export async function keptAll(lmdb: Lmdb, logs: Logs, reached: JournalProgress): Promise<JournalProgress> {
+  const { applied } = reached;
+  while ((logs.oldestFrame() ?? Number.POSITIVE_INFINITY) <= applied) {
+    const moved = await lmdb.transaction(() => logs.move(true, applied));
+    moved();
+  }
+  const progress = { ...reached, kept: applied };
+  await lmdb.transaction(() => lmdb.putProgress(progress));
+  return progress;
 }

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import { Journal } from "../../../../src/store/journal/journal.ts";
 import { HEAD_BYTES, TAIL_BYTES } from "../../../../src/store/journal/segment.ts";
 import { surveyJournal } from "../../../../src/store/journal/survey.ts";
-import { Lmdb, type Outcome } from "../../../../src/store/lmdb/lmdb.ts";
+import { Lmdb } from "../../../../src/store/lmdb/lmdb.ts";
 import { openStore } from "../../../../src/store/store.ts";
 
 /** Loaded anew behind the watch on flushes: other files have loaded it in this process before. */
@@ -112,7 +112,7 @@ test("nothing goes to LMDB before the journal has synced it", async () => {
     looks++;
     // Each row is a frame of its own.
     expect(synced).toBeGreaterThanOrEqual(Number(this.database("rows").getCount()));
-    return done as Outcome<T>;
+    return done as T;
   });
   for (let i = 0; i < 50; i++) {
     await store.act(() => rows.put(i, i));
