@@ -1,6 +1,6 @@
 /** SHA-256 of bodies and names. A large body takes tens of milliseconds, which other calls must not wait for (T54). */
 import { createHash, hash } from "node:crypto";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** Hashed in one go: less than a millisecond. */
 const SLICE_BYTES = 512 * 1024;
@@ -27,7 +27,7 @@ async function inSlices(parts: readonly Uint8Array[]): Promise<string> {
       from += slice.length;
       room -= slice.length;
       if (room > 0) continue;
-      await turn();
+      await nextTurn();
       room = SLICE_BYTES;
     }
   }

@@ -3,6 +3,7 @@
  * Nothing thrown here reaches the process.
  */
 import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BeginTrace } from "../analytics/telemetry/call-trace.ts";
 import type { Clock } from "../base/clock.ts";
 import { errorEnvelope, fail } from "../base/errors.ts";
@@ -205,7 +206,7 @@ const MAX_TURNS = 500;
 async function emptyQueue(clock: Clock): Promise<void> {
   for (let turns = 0; turns < MAX_TURNS; turns++) {
     const before = clock.monotonic();
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     if (turns > 0 && clock.monotonic() - before <= SHORT_TURN_MS) return;
   }
 }

@@ -1,5 +1,5 @@
 /** Pages of lists that are read row by row, newest first. */
-import { setImmediate } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import type { Cursors } from "./cursor.ts";
 import * as field from "./fields.ts";
@@ -99,6 +99,6 @@ export async function readPageInTurns<R, W>(
     if (data.length < limit || next_cursor === "" || shown.length === options.limit)
       return { data: shown, next_cursor };
     cursor = next_cursor;
-    await setImmediate();
+    await nextTurn();
   }
 }

@@ -6,7 +6,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, sep } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
 interface Manifest {
@@ -25,11 +25,11 @@ export async function loadPieces(name: string, from: string, depth = 2): Promise
   const { dependencies = {} } = JSON.parse(await readFile(manifest, "utf8")) as Manifest;
   if (depth > 0) for (const inner of Object.keys(dependencies)) await loadPieces(inner, manifest, depth - 1);
   for (const file of await modulesIn(join(folder, "lib"))) {
-    await turn();
+    await nextTurn();
     // What cannot be loaded alone says so when it is imported with the rest.
     await import(pathToFileURL(file).href).catch(() => undefined);
   }
-  await turn();
+  await nextTurn();
 }
 
 /** Undefined for a package that is not a folder of its own, such as one of Node's. */

@@ -3,7 +3,7 @@
  * after the start, in steps of a route each, between which calls are served: all at once they kept every call waiting for
  * as long as it took. Who asks earlier waits until they are there.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Once } from "../../base/once.ts";
 import type { OpenApiDocument } from "./openapi-types.ts";
 
@@ -44,7 +44,7 @@ async function inTurns<T>(steps: Generator<unknown, T>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value as T;
-    await turn();
+    await nextTurn();
   }
 }
 
@@ -52,7 +52,7 @@ async function joined(pieces: Iterable<string>): Promise<string> {
   const all: string[] = [];
   for (const piece of pieces) {
     all.push(piece);
-    await turn();
+    await nextTurn();
   }
   return all.join("");
 }

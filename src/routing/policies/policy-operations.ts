@@ -1,7 +1,7 @@
 /**
  * Operations on policies: write versions, check them, activate them. Checks and writes share one transaction.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
@@ -187,7 +187,7 @@ async function listVersions({ policies, accounts }: PolicyOperationDeps, { orgId
   const ofPolicy = currentActivations(tables, accounts, orgId).filter((a) => a.name === name);
   const active = Map.groupBy(ofPolicy, ({ version }) => version);
   const data: z.input<typeof summaryShape>[] = [];
-  for (let newest = versions; newest > 0; await turn()) {
+  for (let newest = versions; newest > 0; await nextTurn()) {
     const rows = tables.versionsOf(orgId, name, newest, VERSIONS_A_TURN);
     for (const row of rows) data.push(summaryWire(row, active.get(row.version) ?? []));
     newest = (rows.at(-1)?.version ?? 1) - 1;

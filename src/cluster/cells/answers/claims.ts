@@ -2,6 +2,7 @@
  * Claims of Idempotency-Keys: which call of all cells answers one. Claims of one moment share an exchange. A call that has no answer in
  * time is refused, and what was claimed for it meanwhile is given back: nobody guesses.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { systemTimers, type Timers } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import type { Claimed, KeptAnswer } from "../../../inference/exchange/kept/kept-rows.ts";
@@ -115,7 +116,7 @@ export class Claims {
     try {
       while (this.#asks.length > 0 || this.#ends.length > 0) {
         // Calls of one turn of the event loop go together.
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextTurn();
         await this.#exchange();
         this.#isStalled = false;
       }

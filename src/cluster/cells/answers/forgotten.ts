@@ -3,6 +3,7 @@
  * each cell removes its own of it, also one that was away. Redis is told by each too: it takes no harm of it.
  */
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../../base/clock.ts";
 import { DAY_MS } from "../../../base/time.ts";
 import type { OwnRows } from "../../../inference/exchange/kept/kept-rows.ts";
@@ -103,7 +104,7 @@ export class Forgotten {
   async #run(own: OwnRows): Promise<void> {
     while (this.#due.length > 0 && !this.#isStopped) {
       // Behind the act whose row this is.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       const keys = this.#due.splice(0, ROWS_AT_ONCE);
       try {
         await this.#forget(own, keys);

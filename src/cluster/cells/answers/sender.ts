@@ -2,6 +2,7 @@
  * Sends what this cell answered to Redis, where other cells find it. A row says what is still to be sent, and is written in the act that
  * stores the answer: so a process that was killed goes on after its start, and only then end the claims of its former lives.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type KeptAnswer,
   LEAST_ANSWER_MS,
@@ -127,7 +128,7 @@ export class Sender {
   async #run(own: OwnRows): Promise<void> {
     while (!this.#isStopped) {
       // What is answered in one turn of the event loop goes together.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       try {
         const keys = this.#next();
         if (keys.length > 0) await this.#send(own, keys);

@@ -4,6 +4,7 @@
  * it are undone and run again on newer rows. A cell whose acts were refused three times asks for the ticket, with which it commits
  * alone for a moment: so no act starves beside a thousand others.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import { Blobs, type Lane, NotSent, type Operation } from "../exchange/exchange.ts";
@@ -196,7 +197,7 @@ export class Committer {
   async #groups(): Promise<void> {
     const { follower } = this.#deps;
     // Acts of one turn of the event loop share the first group.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     while (this.#waiting.length > 0) {
       const hasTicket = this.#waiting.some(({ refusals }) => refusals >= REFUSALS_BEFORE_TICKET);
       if (hasTicket) await this.#takeTicket();

@@ -3,7 +3,7 @@
  * Bounded in number, rows and time; whatever happens, the thread ends with the replay.
  */
 
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../../base/clock.ts";
 import type { Endpoint, Model } from "../../../base/endpoint.ts";
 import { fail } from "../../../base/errors.ts";
@@ -201,7 +201,7 @@ async function sendModels(thread: ReplayThread, models: Iterable<Model>): Promis
     if (part.length < MODELS_A_TURN) continue;
     await thread.ask({ kind: "models", models: part });
     part = [];
-    await turn();
+    await nextTurn();
   }
   if (part.length > 0) await thread.ask({ kind: "models", models: part });
 }
