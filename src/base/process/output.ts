@@ -5,7 +5,7 @@
  */
 import { constants, fstatSync, openSync, write as writeInThread, writeSync } from "node:fs";
 import { isatty } from "node:tty";
-import { systemClock } from "../clock.ts";
+import { inTime, systemClock } from "../clock.ts";
 import { codeOf } from "../file-errors.ts";
 
 /** Maximum size of the queue; further lines are dropped. */
@@ -58,15 +58,10 @@ export class Output {
   }
 
   /** Resolves once everything is written or dropped, or after the timeout. */
-  flush(withinMs: number): Promise<void> {
-    if (this.#isIdle()) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, withinMs);
-      this.#idle.push(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
+  async flush(withinMs: number): Promise<void> {
+    if (this.#isIdle()) return;
+    const idle = new Promise<void>((resolve) => this.#idle.push(resolve));
+    await inTime(idle, withinMs, () => {});
   }
 
   /** Writes on this thread, and waits up to `LAST_WORDS_MS` for the reader: for fatal lines (pino calls it) and at exit. */

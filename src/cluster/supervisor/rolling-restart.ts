@@ -1,4 +1,5 @@
 /** Restarts cells one after the other, so that all but one serve. A cell that does not come up again ends it: the rest stay. */
+import { inTime } from "../../base/clock.ts";
 import type { CellProcess } from "./cell-process.ts";
 import type { CellsLog } from "./own-redis.ts";
 
@@ -68,11 +69,8 @@ export class RollingRestart {
 /** Whether a cell that was started serves; false once it died too often, or was told to stop. */
 export async function comesUp(cell: Restartable): Promise<boolean> {
   const before = cell.restarts;
-  const { promise: late, resolve } = Promise.withResolvers<false>();
-  const end = setTimeout(() => resolve(false), UP_MS);
+  const { promise: dead, resolve } = Promise.withResolvers<false>();
   const look = setInterval(() => cell.restarts - before >= MOST_DEATHS && resolve(false), LOOK_MS);
-  const up = await Promise.race([cell.isUp(), late]);
-  clearTimeout(end);
-  clearInterval(look);
-  return up;
+  const isUp = Promise.race([cell.isUp(), dead]);
+  return await inTime(isUp, UP_MS, () => false).finally(() => clearInterval(look));
 }

@@ -1,8 +1,8 @@
 /** The limits of keys over all cells of an installation. */
+import { inTime } from "../../../base/clock.ts";
 import type { LimitsRoom } from "../../../credits/limits/open.ts";
 import { placesOf } from "../../../credits/limits/open.ts";
 import type { Cell } from "../cell.ts";
-import { within } from "../within.ts";
 import { SharedLimits } from "./shared-limits.ts";
 
 /** Without Redis the stop does not wait longer: what the cell had counts until it has aged out. */
@@ -18,8 +18,9 @@ export function openLimitsOfCell(
     takePlace: placesOf(limits),
     leasedSlots: () => limits.leasedSlots(),
     async close() {
-      const isDone = await within(GIVE_BACK_MS, limits.close());
-      if (!isDone) log.warn("Redis is away: what this cell has of keys' limits is not given back");
+      await inTime(limits.close(), GIVE_BACK_MS, () =>
+        log.warn("Redis is away: what this cell has of keys' limits is not given back"),
+      );
     },
   };
 }
