@@ -66,10 +66,7 @@ const PERSONAL: Readonly<Record<string, { readonly blank: string; readonly isLef
 };
 
 export function analyticsErasure({ clickhouse, flush, clock }: AnalyticsErasureDeps): AnalyticsErasure {
-  const count = async (table: string, where: string): Promise<number> => {
-    const [row] = await clickhouse.rows<{ n: number }>(`SELECT count() AS n FROM ${table} WHERE ${where}`);
-    return row?.n ?? 0;
-  };
+  const count = (table: string, where: string) => countOf(clickhouse, table, where);
 
   /** Statements are started once: while one is under way, the rows that it changes are still counted. */
   async function change(table: string, statement: string, where: string): Promise<void> {
@@ -133,13 +130,17 @@ export function analyticsErasure({ clickhouse, flush, clock }: AnalyticsErasureD
 const namesOf = (tables: readonly string[]): string =>
   [...tables, ...tables.map(localOf)].map(quoted).join(", ");
 
-async function unfinished(clickhouse: Pick<ClickHouse, "rows">, tables: readonly string[]): Promise<number> {
-  const [row] = await clickhouse.rows<{ n: number }>(
-    `SELECT count() AS n FROM system.mutations
-     WHERE database = currentDatabase() AND table IN (${namesOf(tables)}) AND NOT is_done`,
-  );
+async function countOf(clickhouse: Pick<ClickHouse, "rows">, table: string, where: string): Promise<number> {
+  const [row] = await clickhouse.rows<{ n: number }>(`SELECT count() AS n FROM ${table} WHERE ${where}`);
   return row?.n ?? 0;
 }
+
+/** Condition over the tables of `system` that describe what these have. */
+const ofTables = (tables: readonly string[]): string =>
+  `database = currentDatabase() AND table IN (${namesOf(tables)})`;
+
+const unfinished = (clickhouse: Pick<ClickHouse, "rows">, tables: readonly string[]): Promise<number> =>
+  countOf(clickhouse, "system.mutations", `${ofTables(tables)} AND NOT is_done`);
 
 /**
  * Parts that a rewrite replaced stay for minutes, in case of a power failure. They are let go at once, and waited for: those of
@@ -152,13 +153,8 @@ async function partsGone(
   isLate: () => boolean,
 ): Promise<boolean> {
   const [now] = await clickhouse.rows<{ s: number }>("SELECT toUnixTimestamp(now()) AS s");
-  const left = async () => {
-    const [row] = await clickhouse.rows<{ n: number }>(
-      `SELECT count() AS n FROM system.parts WHERE database = currentDatabase() AND table IN (${namesOf(tables)})
-       AND NOT active AND toUnixTimestamp(remove_time) <= ${now?.s ?? 0}`,
-    );
-    return row?.n ?? 0;
-  };
+  const replaced = `${ofTables(tables)} AND NOT active AND toUnixTimestamp(remove_time) <= ${now?.s ?? 0}`;
+  const left = () => countOf(clickhouse, "system.parts", replaced);
   const each = async (statement: (table: string) => string, these = tables) => {
     for (const table of these) await clickhouse.command(statement(table));
   };

@@ -52,11 +52,8 @@ const rangeText = ({ first, bits }: Range): string =>
 
 /** The range's first address: the one given, with its host bits cleared. */
 function networkOf({ first, bits }: Range): Address {
-  const bytes = first.toByteArray().map((byte, at) => {
-    const kept = Math.min(8, Math.max(0, bits - at * 8));
-    return byte & (0xff << (8 - kept));
-  });
-  return ipaddr.fromByteArray(bytes);
+  const family = first instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6;
+  return family.networkAddressFromCIDR(`${first}/${bits}`);
 }
 
 const entryField = z

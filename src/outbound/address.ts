@@ -91,3 +91,8 @@ function classOf6(ip: ipaddr.IPv6): AddressClass {
 /** Carries an IPv4 address in its last bytes (RFC 5214, 6.1), whatever network it is in. */
 const isIsatap = ({ parts }: ipaddr.IPv6): boolean =>
   ((parts[4] as number) & 0xfdff) === 0 && parts[5] === 0x5efe;
+
+export const LOOPBACK = ["127.0.0.1", "::1"].flatMap((text) => readAddress(text) ?? []);
+
+/** These names mean loopback, whatever DNS says (RFC 6761, 6.3). */
+export const isLocalName = (name: string): boolean => name === "localhost" || name.endsWith(".localhost");

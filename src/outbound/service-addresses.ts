@@ -5,7 +5,7 @@
 import { lookup } from "node:dns/promises";
 import type { Timers } from "../base/clock.ts";
 import { codeOf } from "../base/file-errors.ts";
-import { type Address, readAddress } from "./address.ts";
+import { type Address, isLocalName, LOOPBACK, readAddress } from "./address.ts";
 import { isOwn, type OutboundRules } from "./rules.ts";
 
 export interface Service {
@@ -27,7 +27,6 @@ export interface ServiceAddressOptions {
 
 /** A change of DNS is seen after this time. */
 const LOOK_MS = 60_000;
-const LOOPBACK = ["127.0.0.1", "::1"].flatMap((text) => readAddress(text) ?? []);
 
 const systemLookUp: LookUp = async (name) =>
   (await lookup(name, { all: true })).map(({ address }) => address.replace(/%.*/, ""));
@@ -87,7 +86,7 @@ export class ServiceAddresses {
   #addressesOf({ host }: Service): readonly Address[] | undefined {
     const literal = readAddress(host);
     if (literal !== undefined) return [literal];
-    if (host === "localhost" || host.endsWith(".localhost")) return LOOPBACK;
+    if (isLocalName(host)) return LOOPBACK;
     return this.#known.get(host);
   }
 

@@ -3,7 +3,7 @@
  * change. Names are looked up later (`resolve.ts`); nothing here waits.
  */
 import { fail } from "../base/errors.ts";
-import { type Address, readAddress } from "./address.ts";
+import { type Address, isLocalName, LOOPBACK, readAddress } from "./address.ts";
 import { allowsPrivate, isAllowed, type OutboundRules } from "./rules.ts";
 
 export interface Target {
@@ -66,9 +66,6 @@ export function readTarget(text: string, rules: OutboundRules): Target | string 
 const areLoopback = (addresses: readonly Address[]): boolean =>
   addresses.every((address) => address.class === "loopback");
 
-/** These names mean loopback, whatever DNS says (RFC 6761, 6.3). */
-const LOOPBACK = ["127.0.0.1", "::1"].flatMap((text) => readAddress(text) ?? []);
-
 /** @returns undefined if the name has to be looked up, or why it is refused */
 function addressesIn(
   name: string,
@@ -82,7 +79,7 @@ function addressesIn(
     return isAllowed(literal, port, rules) ? [literal] : "Calls to this address and port are not allowed.";
   }
   if (!isHostName(name)) return "The host of the URL is not a valid name.";
-  if (name === "localhost" || name.endsWith(".localhost")) {
+  if (isLocalName(name)) {
     const allowed = LOOPBACK.filter((address) => isAllowed(address, port, rules));
     return allowed.length > 0 ? allowed : "Calls to this host and port are not allowed.";
   }

@@ -3,6 +3,7 @@
  * LMDB has them; LMDB follows in batches, one transaction at a time. docs/decisions.md explains why.
  */
 import type { Key } from "lmdb";
+import pLimit from "p-limit";
 import { fail } from "../base/errors.ts";
 import { attempt } from "./attempt.ts";
 import { FrameWriter } from "./journal/frame.ts";
@@ -52,7 +53,7 @@ export class JournaledStore {
   /** LMDB cannot apply the journal. */
   #behind = false;
   /** LMDB transactions run one after another, so that none overtakes a batch that is being retried. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = pLimit(1);
   #applyAsked = false;
   #closed = false;
   #idle: (() => void)[] = [];
@@ -308,12 +309,6 @@ export class JournaledStore {
       this.#onFailure(error);
       this.#syncSoon.ask();
     });
-  }
-
-  #inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const mine = this.#last.then(act);
-    this.#last = mine.catch(() => {});
-    return mine;
   }
 
   /** Applies the journal to LMDB, in one transaction however many calls it covers. */

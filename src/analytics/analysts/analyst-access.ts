@@ -1,5 +1,6 @@
 /** Keeps the database's users as the rows are: at the start, at each change of a row or an org, and each minute. */
 
+import pLimit from "p-limit";
 import { fail } from "../../base/errors.ts";
 import type { ClickHouse } from "../clickhouse/client.ts";
 import { type AnalystsSetting, type Confinement, probeConfinement } from "../engine/confinement.ts";
@@ -44,7 +45,7 @@ export function openAnalystAccess(options: AnalystAccessOptions): AnalystAccess 
   let known = "";
   const made = new Set<string>();
   // One at a time, so that an older list never follows a newer one.
-  let applying: Promise<void> = Promise.resolve();
+  const inTurn = pLimit(1);
 
   async function put(): Promise<void> {
     const rows: readonly AnalystRow[] = analysts.live(isOpen);
@@ -62,10 +63,7 @@ export function openAnalystAccess(options: AnalystAccessOptions): AnalystAccess 
     known = now;
   }
 
-  const apply = () => {
-    applying = applying.catch(() => {}).then(put);
-    return applying;
-  };
+  const apply = () => inTurn(put);
   const applyLater = () => {
     apply().catch((error: unknown) =>
       log.warn({ error: String(error) }, "analysts' users could not be updated"),

@@ -13,7 +13,7 @@ import { listOf } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
-import { CONFINEMENT_CURE, offText } from "../engine/confinement.ts";
+import { offText } from "../engine/confinement.ts";
 import { instant } from "../requests/request-filters.ts";
 import type { AnalystAccess } from "./analyst-access.ts";
 import { usernameOf } from "./analyst-server.ts";
@@ -175,7 +175,7 @@ async function make(
   };
   const confinement = await access.confinement();
   if (confinement?.kind === "off") {
-    throw fail("state", `${sentence(offText(confinement.reason))} ${CONFINEMENT_CURE}`);
+    throw fail("state", capitalised(offText(confinement.reason)));
   }
   const url = await access.url().catch((error: unknown) => {
     throw unavailable(error);
@@ -196,7 +196,7 @@ async function make(
   return { ...wire(row), password, url, database: access.database };
 }
 
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 const unavailable = (cause: unknown) =>
   fail(

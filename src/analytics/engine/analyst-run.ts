@@ -27,45 +27,34 @@ const FILE_IS_GONE = 107;
 /** Lists of parts are also read while there are no statements, so that nothing of a removed part stays in memory. */
 const IDLE_SYNC_MS = 60_000;
 
-export class AnalystRunner {
-  readonly #runner: EngineRunner;
-  readonly #records: AnalystRecords;
+/** @throws EngineError where the statement is refused or fails before its first row */
+export type AnalystRun = (statement: AnalystStatement) => Promise<Result>;
 
-  private constructor(runner: EngineRunner, records: AnalystRecords) {
-    this.#runner = runner;
-    this.#records = records;
-  }
-
-  /**
-   * @param folder of this engine alone, emptied by the caller: what it keeps there is made anew
-   * @param records folder of the engine whose tables are read
-   */
-  static async open(folder: string, records: string): Promise<AnalystRunner> {
-    const memory = `<max_server_memory_usage>${MEMORY_BYTES}</max_server_memory_usage>`;
-    const runner = await EngineRunner.open(folder, memory + recordDisks(records));
-    const run = (sql: string) => runner.asking(new Map(), async (ask) => void (await ask(sql)));
-    const tables = new AnalystRecords(folder, records, run);
-    await tables.sync();
-    setInterval(() => tables.sync().catch(() => {}), IDLE_SYNC_MS).unref();
-    return new AnalystRunner(runner, tables);
-  }
-
-  /** @throws EngineError where it is refused or fails before its first row */
-  async run(statement: AnalystStatement): Promise<Result> {
-    const { sql, format, settings, rowsOf } = statement;
+/**
+ * @param folder of this engine alone, emptied by the caller: what it keeps there is made anew
+ * @param recordsFolder of the engine whose tables are read
+ */
+export async function openAnalystRun(folder: string, recordsFolder: string): Promise<AnalystRun> {
+  const memory = `<max_server_memory_usage>${MEMORY_BYTES}</max_server_memory_usage>`;
+  const runner = await EngineRunner.open(folder, memory + recordDisks(recordsFolder));
+  const execute = (sql: string) => runner.asking(new Map(), async (ask) => void (await ask(sql)));
+  const records = new AnalystRecords(folder, recordsFolder, execute);
+  await records.sync();
+  setInterval(() => records.sync().catch(() => {}), IDLE_SYNC_MS).unref();
+  return async ({ sql, format, settings, rowsOf }) => {
     if (typeof rowsOf !== "string" || rowsOf === "") throw new Error("an analyst's statement names no org");
     // The parser asks for the values of parameters.
     const values = new Map([...settings].filter(([name]) => name.startsWith("param_")));
-    await this.#records.sync();
-    const checked = await this.#runner.asking(values, (ask) => checkedQuery(ask, sql, format));
-    const run = () => this.#runner.run({ sql: checked, database: "weir", format, settings, rowsOf });
+    await records.sync();
+    const checked = await runner.asking(values, (ask) => checkedQuery(ask, sql, format));
+    const run = () => runner.run({ sql: checked, database: "weir", format, settings, rowsOf });
     try {
       return await run();
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== FILE_IS_GONE) throw error;
-      this.#records.forget();
-      await this.#records.sync();
+      records.forget();
+      await records.sync();
       return await run();
     }
-  }
+  };
 }

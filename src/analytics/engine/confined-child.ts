@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { asEngineError } from "../statements/engine-error.ts";
-import { AnalystRunner } from "./analyst-run.ts";
+import { type AnalystRun, openAnalystRun } from "./analyst-run.ts";
 import { FORMAT_HEADER, READY, SOCKET, type WireError, type WireStatement } from "./confined-wire.ts";
 
 /** Gateway, engine and inserts come first where the processor is short. */
@@ -24,23 +24,19 @@ async function main(records: string): Promise<void> {
   process.stdin.resume().once("end", () => process.exit(0));
   for (const name of [ENGINE, SOCKET]) rmSync(name, { recursive: true, force: true });
   mkdirSync(ENGINE, { mode: 0o700 });
-  const runner = await AnalystRunner.open(join(process.cwd(), ENGINE), records);
+  const run = await openAnalystRun(join(process.cwd(), ENGINE), records);
   const server = createServer((request, response) => {
-    answer(runner, request, response).catch((error: unknown) => refuse(response, error));
+    answer(run, request, response).catch((error: unknown) => refuse(response, error));
   });
   server.requestTimeout = 0;
   server.listen(SOCKET, () => process.stdout.write(`${READY}\n`));
 }
 
-async function answer(
-  runner: AnalystRunner,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answer(run: AnalystRun, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   const given = JSON.parse(Buffer.concat(parts).toString()) as WireStatement;
-  const { format, chunks } = await runner.run({ ...given, settings: new Map(given.settings) });
+  const { format, chunks } = await run({ ...given, settings: new Map(given.settings) });
   response.setHeader(FORMAT_HEADER, format);
   await pipeline(Readable.from(chunks, { objectMode: false }), response);
 }

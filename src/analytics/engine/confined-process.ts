@@ -21,13 +21,7 @@ import {
   type Visible,
 } from "./confined-root.ts";
 import { FORMAT_HEADER, READY, SOCKET, type WireError, type WireStatement } from "./confined-wire.ts";
-import {
-  type AnalystsSetting,
-  CONFINEMENT_CURE,
-  type Confinement,
-  offText,
-  probeConfinement,
-} from "./confinement.ts";
+import { type AnalystsSetting, type Confinement, offText, probeConfinement } from "./confinement.ts";
 import type { Result } from "./engine-run.ts";
 import { nothingInherited } from "./inherited-descriptors.ts";
 
@@ -159,7 +153,7 @@ export class ConfinedProcess {
   async #assertAllowed(): Promise<void> {
     const confinement = await this.#allowed();
     if (confinement.kind !== "off") return;
-    throw exception(ANALYSTS_OFF, `${offText(confinement.reason)}. ${CONFINEMENT_CURE}`);
+    throw exception(ANALYSTS_OFF, offText(confinement.reason));
   }
 
   #allowed(): Promise<Confinement> {
@@ -214,21 +208,16 @@ export class ConfinedProcess {
 
   #send(child: ChildProcess, { settings, ...statement }: AnalystStatement): Promise<IncomingMessage> {
     const body = JSON.stringify({ ...statement, settings: [...settings] } satisfies WireStatement);
-    return new Promise((resolve, reject) => {
-      // Relative, because the path of a unix socket may have about 100 characters only.
-      const sent = request({ socketPath: SOCKET_FILE, method: "POST", agent: false }, (answer) => {
-        clearTimeout(timer);
-        resolve(answer);
-      });
-      const timer = setTimeout(() => {
-        child.kill("SIGKILL");
-        sent.destroy(new Error("it is silent"));
-      }, SILENT_MS);
-      sent.once("error", (error) => {
-        clearTimeout(timer);
-        reject(notRunning(error));
-      });
-      sent.end(body);
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    // Relative, because the path of a unix socket may have about 100 characters only.
+    const sent = request({ socketPath: SOCKET_FILE, method: "POST", agent: false }, resolve);
+    sent.once("error", (error) => reject(notRunning(error)));
+    sent.end(body);
+    return inTime(promise, SILENT_MS, () => {
+      child.kill("SIGKILL");
+      const silent = new Error("it is silent");
+      sent.destroy(silent);
+      throw notRunning(silent);
     });
   }
 }

@@ -80,13 +80,12 @@ export function confinementText(confinement: Confinement): string {
   }
   if (confinement.kind === "namespaces")
     return "analysts' statements run in a process confined by namespaces";
-  return `${offText(confinement.reason, confinement.detail)}. ${CONFINEMENT_CURE}`;
+  return offText(confinement.reason, confinement.detail);
 }
 
-/** @param detail what the system said, for the operator: analysts and tenants are not told that */
+/** With what the operator can do about it. @param detail what the system said, for the operator: analysts and tenants are not told that */
 export const offText = (reason: string, detail = ""): string =>
-  `analysts' users are off: ${reason}${detail === "" ? "" : ` (${detail})`}`;
+  `analysts' users are off: ${reason}${detail === "" ? "" : ` (${detail})`}. ${CURE}`;
 
-/** What the operator can do about it. */
-export const CONFINEMENT_CURE =
+const CURE =
   "The operator can allow the gateway user namespaces, set CLICKHOUSE_URL to a server, or set analytics.analysts: unconfined in weir.yaml (docs/operating.md).";

@@ -84,13 +84,7 @@ export class Analysts {
     this.#orgs.set(orgId, org);
     org.statements++;
     try {
-      const leave = await org.gate.enter();
-      try {
-        const exit = await this.#gate.enter();
-        await act().finally(exit);
-      } finally {
-        leave();
-      }
+      await org.gate.run(() => this.#gate.run(act));
     } finally {
       org.statements--;
       if (org.statements === 0) this.#orgs.delete(orgId);

@@ -124,12 +124,8 @@ async function answer(
   }
   running.add(queryId);
   try {
-    const exit = await (INSERT.test(statement.sql) ? gates.inserts : gates.questions).enter();
-    try {
-      await send(response, await runner.run(statement));
-    } finally {
-      exit();
-    }
+    const gate = INSERT.test(statement.sql) ? gates.inserts : gates.questions;
+    await gate.run(async () => send(response, await runner.run(statement)));
   } finally {
     running.delete(queryId);
   }

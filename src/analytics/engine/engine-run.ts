@@ -112,7 +112,7 @@ export class EngineRunner {
       await prepare(session, statement);
       if (statement.data !== undefined) {
         await this.#insert(session, statement.sql, statement.data);
-        return { format: statement.format, chunks: noChunks() };
+        return { format: statement.format, chunks: once(new Uint8Array()) };
       }
       const { head, format } = splitFormat(statement.sql);
       const wanted = format ?? statement.format;
@@ -258,8 +258,6 @@ async function* readThenDelete(file: string) {
 async function* once(bytes: Uint8Array) {
   if (bytes.length > 0) yield bytes;
 }
-
-async function* noChunks(): AsyncGenerator<Uint8Array> {}
 
 /** Blanks and semicolons. */
 const ENDING = /[\s;]/;

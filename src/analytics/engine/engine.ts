@@ -73,10 +73,12 @@ class Supervisor {
 
   start(): void {
     if (this.#port !== 0) this.#onListening(this.#port);
+    // Only what a process needs: provider credentials are not passed on.
+    const { PATH, HOME, TMPDIR, LANG, LD_LIBRARY_PATH, DYLD_LIBRARY_PATH } = process.env;
+    const env = { PATH, HOME, TMPDIR, LANG, LD_LIBRARY_PATH, DYLD_LIBRARY_PATH, UV_THREADPOOL_SIZE: "16" };
     const child = fork(fileURLToPath(new URL("./engine-child.ts", import.meta.url)), [], {
       execArgv: ["--disable-warning=ExperimentalWarning"],
-      // Only what a process needs: provider credentials are not passed on.
-      env: { ...systemEnv(), UV_THREADPOOL_SIZE: "16" },
+      env,
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     this.#child = child;
@@ -182,19 +184,9 @@ class Supervisor {
     const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
     child.ref();
     if (child.connected) child.send("stop");
-    const hard = setTimeout(() => child.kill("SIGKILL"), 3000);
+    await inTime(ended, 3000, () => child.kill("SIGKILL"));
     await ended;
-    clearTimeout(hard);
   }
-}
-
-function systemEnv(): NodeJS.ProcessEnv {
-  const env: NodeJS.ProcessEnv = {};
-  for (const name of ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"]) {
-    const value = process.env[name];
-    if (value !== undefined) env[name] = value;
-  }
-  return env;
 }
 
 function readConnection(file: string): { port: number; password: string } | undefined {

@@ -12,16 +12,18 @@ export class Gate {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** @returns a function that releases the place. @throws EngineError 202 if too many wait */
-  async enter(): Promise<() => void> {
+  /** Runs it in a place. @throws EngineError 202 if too many wait */
+  async run(act: () => Promise<void>): Promise<void> {
     if (this.#free > 0) this.#free--;
     else if (this.#waiting.length >= this.#maxWaiting) {
       throw exception(202, "Too many simultaneous queries.");
     } else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    return () => {
+    try {
+      await act();
+    } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#free++;
       else next();
-    };
+    }
   }
 }

@@ -16,18 +16,15 @@ const FIRST = 3;
 export function nothingInherited(): ("ignore" | number)[] {
   const open = descriptors().filter((fd) => fd >= FIRST && isInherited(fd));
   if (open.length === 0) return [];
-  const nothing = openNothing();
+  opened ??= openSync("/dev/null", "r+");
+  const nothing = opened;
   return Array.from({ length: Math.max(...open) - FIRST + 1 }, (_, at) =>
     open.includes(at + FIRST) ? nothing : "ignore",
   );
 }
 
+/** /dev/null. Stays open: one for all children. */
 let opened: number | undefined;
-/** Stays open: one for all children. */
-function openNothing(): number {
-  opened ??= openSync("/dev/null", "r+");
-  return opened;
-}
 
 function descriptors(): number[] {
   try {

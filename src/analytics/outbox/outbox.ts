@@ -95,14 +95,9 @@ class LmdbOutbox implements Batches {
 
   /** A pending record, or one acknowledged recently. Its payload is not yet redacted. */
   recent(requestId: string): CallRecord | undefined {
-    const bytes = this.recentBytes(requestId);
-    return bytes === undefined ? undefined : decodeRow(bytes);
-  }
-
-  /** The row of such a record. */
-  recentBytes(requestId: string): Uint8Array | undefined {
     const number = this.#numbers.get(requestId) ?? this.#spilled.get(requestId);
-    return number === undefined ? undefined : (this.#recents.get(number) ?? this.#queue.get(number));
+    const bytes = number === undefined ? undefined : (this.#recents.get(number) ?? this.#queue.get(number));
+    return bytes === undefined ? undefined : decodeRow(bytes);
   }
 
   nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined> {

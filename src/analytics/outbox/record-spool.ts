@@ -18,7 +18,6 @@ export interface RecordSpoolMetrics {
   /** Pending rows of the outbox. */
   readonly outboxRows: number;
   readonly insertedRows: number;
-  readonly insertedBatches: number;
   readonly insertFailures: number;
   /** Rows inserted without their payload because it could not be redacted. */
   readonly payloadsLost: number;
@@ -34,70 +33,47 @@ const BOUNDS: BatchBounds = { rows: 10_000, bytes: 16 * 1024 * 1024 };
 
 /** Runs until it is stopped. */
 export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
-  const { outbox } = deps;
-  const inserter = new RecordInserter(deps);
-  const spool = new Spool({
-    ...deps,
-    queue: outbox,
-    bounds: BOUNDS,
-    tokenPrefix: "weir",
-    what: "records",
-    insertBatch: (batch) => inserter.insertBatch(batch),
-  });
+  const { outbox, clickhouse, finisher, clock, log } = deps;
+  const writers = new BatchWriters();
+  let payloadsLost = 0;
+  let rowsSetApart = 0;
+  /** Rows of the batch that was tried last and is not inserted yet, kept because redaction takes long. */
+  let pending: { readonly token: string; readonly laidOut: LaidOut } | undefined;
+
+  async function laidOutOf({ batch, rows }: BatchRows): Promise<LaidOut> {
+    const mark = { run: batch.run, number: batch.number, isRepaired: false };
+    const laidOut = await layOut(rows, writers, finisher, mark);
+    const { damaged } = laidOut;
+    if (damaged.length > 0) {
+      await outbox.setApart(batch, damaged);
+      rowsSetApart += damaged.length;
+      log.warn({ rows: damaged.length }, "outbox rows cannot be decoded; set apart");
+    }
+    payloadsLost += laidOut.payloadsLost;
+    return laidOut;
+  }
+
+  async function insertBatch(batch: BatchRows): Promise<number> {
+    const { token } = batch.batch;
+    const laidOut = pending?.token === token ? pending.laidOut : await laidOutOf(batch);
+    pending = { token, laidOut };
+    const destinations = recordDestinations({ clickhouse, finisher, clock, batch, laidOut });
+    await deliver(clickhouse, { token, isDoubtful: !batch.isNew, destinations });
+    pending = undefined;
+    return laidOut.requests.rows;
+  }
+
+  const of = { queue: outbox, bounds: BOUNDS, tokenPrefix: "weir", what: "records" };
+  const spool = new Spool({ ...deps, ...of, insertBatch });
   spool.start();
   return {
     flush: (withinMs, options) => spool.flush(withinMs, options),
     stop: (withinMs) => spool.stop(withinMs),
     hold: (withinMs) => spool.hold(withinMs),
     metrics() {
-      const { rows, batches, failures } = spool.counts();
-      return {
-        outboxRows: outbox.pending(),
-        insertedRows: rows,
-        insertedBatches: batches,
-        insertFailures: failures,
-        payloadsLost: inserter.payloadsLost,
-        rowsSetApart: inserter.rowsSetApart,
-      };
+      const { rows, failures } = spool.counts();
+      const outboxRows = outbox.pending();
+      return { outboxRows, insertedRows: rows, insertFailures: failures, payloadsLost, rowsSetApart };
     },
   };
-}
-
-class RecordInserter {
-  payloadsLost = 0;
-  rowsSetApart = 0;
-  readonly #deps: RecordSpoolDeps;
-  readonly #writers = new BatchWriters();
-  /** Rows of the batch that was tried last and is not inserted yet, kept because redaction takes long. */
-  #pendingLayout: { readonly token: string; readonly laidOut: LaidOut } | undefined;
-
-  constructor(deps: RecordSpoolDeps) {
-    this.#deps = deps;
-  }
-
-  async insertBatch(batch: BatchRows): Promise<number> {
-    const { clickhouse, finisher, clock } = this.#deps;
-    const { token } = batch.batch;
-    const laidOut =
-      this.#pendingLayout?.token === token ? this.#pendingLayout.laidOut : await this.#layOut(batch);
-    this.#pendingLayout = { token, laidOut };
-    const destinations = recordDestinations({ clickhouse, finisher, clock, batch, laidOut });
-    await deliver(clickhouse, { token, isDoubtful: !batch.isNew, destinations });
-    this.#pendingLayout = undefined;
-    return laidOut.requests.rows;
-  }
-
-  async #layOut({ batch, rows }: BatchRows): Promise<LaidOut> {
-    const { outbox, finisher, log } = this.#deps;
-    const mark = { run: batch.run, number: batch.number, isRepaired: false };
-    const laidOut = await layOut(rows, this.#writers, finisher, mark);
-    const { damaged, payloadsLost } = laidOut;
-    if (damaged.length > 0) {
-      await outbox.setApart(batch, damaged);
-      this.rowsSetApart += damaged.length;
-      log.warn({ rows: damaged.length }, "outbox rows cannot be decoded; set apart");
-    }
-    this.payloadsLost += payloadsLost;
-    return laidOut;
-  }
 }

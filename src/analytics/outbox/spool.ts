@@ -4,6 +4,7 @@
  * doubles a row.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import pLimit from "p-limit";
 import { type Clock, inTime } from "../../base/clock.ts";
 import { requestId } from "../../base/ids.ts";
 import type { BatchBounds, Batches, BatchRows } from "./batch-queue.ts";
@@ -34,7 +35,6 @@ export interface SpoolOptions {
 /** Since the start. */
 interface SpoolCounts {
   readonly rows: number;
-  readonly batches: number;
   readonly failures: number;
 }
 
@@ -70,9 +70,9 @@ export class Spool {
   #wake: (() => void) | undefined;
   #waiters: Waiter[] = [];
   #lastBatchMs = 0;
-  readonly #counts = { rows: 0, batches: 0, failures: 0 };
+  readonly #counts = { rows: 0, failures: 0 };
   /** Batches and holds, one after the other. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = pLimit(1);
 
   constructor(options: SpoolOptions) {
     this.#options = options;
@@ -119,12 +119,6 @@ export class Spool {
       isLate = true;
       throw new Error(`${this.#options.what} are still being inserted`);
     });
-  }
-
-  #inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(act);
-    this.#turn = mine.catch(() => {});
-    return mine;
   }
 
   /**
@@ -191,7 +185,6 @@ export class Spool {
     const rows = await insertBatch(next);
     await queue.acknowledge(next.batch);
     this.#counts.rows += rows;
-    this.#counts.batches++;
     return true;
   }
 

@@ -4,9 +4,9 @@
  */
 import { z } from "zod";
 import type { Cursors } from "../../base/operation/cursor.ts";
-import * as field from "../../base/operation/fields.ts";
 import { INCOMPLETE_SINCE, incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { operation } from "../../base/operation/operation.ts";
+import { listOf, pageQuery } from "../../base/operation/page.ts";
 import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
 import { type FeedDeps, type FeedPosition, feedPages } from "./feed-pages.ts";
 import { FILTERS } from "./request-filters.ts";
@@ -17,11 +17,7 @@ export interface RequestsDeps extends FeedDeps {
   readonly waitForInserts: WaitForInserts;
 }
 
-const query = z.object({
-  ...FILTERS,
-  limit: z.coerce.number().int().min(1).max(500).default(50).describe("So many at most."),
-  cursor: z.string().optional().describe("`next_cursor` of the page before."),
-});
+const query = z.object({ ...FILTERS, ...pageQuery(50, 500) });
 
 export function requestsOperations(deps: RequestsDeps) {
   const { cursors, waitForInserts } = deps;
@@ -33,9 +29,7 @@ export function requestsOperations(deps: RequestsDeps) {
     access: "read:usage / viewer",
     group: "Usage",
     query,
-    output: z.object({
-      object: field.objectOf("list"),
-      data: z.array(requestSchema).describe("What is listed."),
+    output: listOf(requestSchema).extend({
       next_cursor: z.string().describe("Empty on the last page."),
       ...INCOMPLETE_SINCE,
     }),

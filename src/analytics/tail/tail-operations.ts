@@ -87,13 +87,16 @@ export function tailOperations(deps: TailDeps) {
       if (seen === undefined) {
         await watch();
         listener.begin();
-      } else await new Resumption(deps, limit, { caller, filters, events, listener, watch }).run(seen);
+      } else await resume({ deps, limit, caller, filters, events, listener, watch }, seen);
     },
   });
   return { tailRequests };
 }
 
 interface Resumed {
+  readonly deps: TailDeps;
+  /** For reads: so many at once. */
+  readonly limit: LimitFunction;
   readonly caller: Caller;
   readonly filters: RequestFilters;
   readonly events: EventSink;
@@ -102,58 +105,47 @@ interface Resumed {
 }
 
 /** Sends what was settled since a call, then lets the listener begin where that ends. */
-class Resumption {
-  readonly #deps: TailDeps;
-  readonly #limit: LimitFunction;
-  readonly #resumed: Resumed;
-
-  constructor(deps: TailDeps, limit: LimitFunction, resumed: Resumed) {
-    this.#deps = deps;
-    this.#limit = limit;
-    this.#resumed = resumed;
-  }
-
-  async run(seen: string): Promise<void> {
-    const { caller, events, listener, watch } = this.#resumed;
-    const start = REQUEST_ID.test(seen)
-      ? await this.#limit(() => positionOf(this.#deps, caller, seen))
-      : undefined;
-    if (start === undefined) {
-      await watch();
-      events.send({ missed: null, first: "", last: "" }, { event: "gap" });
-      return listener.begin();
-    }
-    listener.startAfter(start);
-    const sent = new Set<string>();
-    // Most of it before calls begin to wait for the listener: it may be a day's.
-    const near = await this.#sendAfter(start, sent);
-    if (listener.isOver) return;
+async function resume(resumed: Resumed, seen: string): Promise<void> {
+  const { deps, limit, caller, events, listener, watch } = resumed;
+  const start = REQUEST_ID.test(seen) ? await limit(() => positionOf(deps, caller, seen)) : undefined;
+  if (start === undefined) {
     await watch();
-    if (!(await this.#deps.flush(FLUSH_MS)))
-      throw fail("analytics_unavailable", "What was missed cannot be read now; connect again.", {
-        retryAfterMs: FLUSH_MS,
-      });
-    await this.#sendAfter(near, sent);
-    listener.begin(sent);
+    events.send({ missed: null, first: "", last: "" }, { event: "gap" });
+    return listener.begin();
   }
+  listener.startAfter(start);
+  const sent = new Set<string>();
+  // Most of it before calls begin to wait for the listener: it may be a day's.
+  const near = await sendAfter(resumed, start, sent);
+  if (listener.isOver) return;
+  await watch();
+  if (!(await deps.flush(FLUSH_MS)))
+    throw fail("analytics_unavailable", "What was missed cannot be read now; connect again.", {
+      retryAfterMs: FLUSH_MS,
+    });
+  await sendAfter(resumed, near, sent);
+  listener.begin(sent);
+}
 
-  /** @param sent is given the ids of what was sent last. @returns where it ended */
-  async #sendAfter(start: TailPosition, sent: Set<string>): Promise<TailPosition> {
-    const { caller, filters, events, listener } = this.#resumed;
-    let position = start;
-    while (!listener.isOver) {
-      const { rows, isLast } = await this.#limit(() => rowsAfter(this.#deps, caller, filters, position));
-      const last = rows.at(-1);
-      if (last !== undefined) {
-        position = { settledAtUs: last.settledAtUs, requestId: last.item.request_id };
-        events.sendText(rows.map(({ text }) => text).join(""));
-        note(sent, rows);
-        await new Promise<void>((ready) => listener.onReady(ready));
-      }
-      if (isLast) break;
+/** @param sent is given the ids of what was sent last. @returns where it ended */
+async function sendAfter(
+  { deps, limit, caller, filters, events, listener }: Resumed,
+  start: TailPosition,
+  sent: Set<string>,
+): Promise<TailPosition> {
+  let position = start;
+  while (!listener.isOver) {
+    const { rows, isLast } = await limit(() => rowsAfter(deps, caller, filters, position));
+    const last = rows.at(-1);
+    if (last !== undefined) {
+      position = { settledAtUs: last.settledAtUs, requestId: last.item.request_id };
+      events.sendText(rows.map(({ text }) => text).join(""));
+      note(sent, rows);
+      await new Promise<void>((ready) => listener.onReady(ready));
     }
-    return position;
+    if (isLast) break;
   }
+  return position;
 }
 
 /** Notes ids of calls that were sent. Only the newest are kept: the tail hands on no older call. */

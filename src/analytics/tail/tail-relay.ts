@@ -5,19 +5,12 @@
 import { z } from "zod";
 import type { Clock, Timers } from "../../base/clock.ts";
 import type { Signals } from "../requests/other-cells.ts";
-import { TailRow } from "./tail-feed.ts";
+import { type TailFeed, TailRow } from "./tail-feed.ts";
 
 export interface TailRelayDeps {
   readonly signals: Signals;
   readonly clock: Pick<Clock, "monotonic">;
   readonly timers: Timers;
-}
-
-/** Who watches at this cell. */
-export interface TailReceiver {
-  receive(row: TailRow): void;
-  /** Calls that did not arrive. */
-  miss(orgId: string, count: number): void;
 }
 
 /** What one other cell is passed of one org. */
@@ -48,7 +41,8 @@ const rowsMessage = z.object({
 
 export class TailRelay {
   readonly #deps: TailRelayDeps;
-  readonly #receiver: TailReceiver;
+  /** Who watches at this cell. */
+  readonly #receiver: Pick<TailFeed, "receive" | "miss">;
   /** Orgs that this cell's own clients watch. */
   readonly #own = new Set<string>();
   /** Org id → cells that watch it. */
@@ -57,7 +51,7 @@ export class TailRelay {
   readonly #known = new Map<string, number>();
   #isTelling = false;
 
-  constructor(deps: TailRelayDeps, receiver: TailReceiver) {
+  constructor(deps: TailRelayDeps, receiver: Pick<TailFeed, "receive" | "miss">) {
     this.#deps = deps;
     this.#receiver = receiver;
     const { signals } = deps;

@@ -3,7 +3,8 @@
  * sound and documents is told, or their address.
  */
 import type { Attributes } from "@opentelemetry/api";
-import type { RecordedCandidate, RecordedContent } from "./contract.ts";
+import type { Candidate } from "../requests/answer.ts";
+import type { RecordedContent } from "./contract.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -40,7 +41,7 @@ function inputOf(request: Json | undefined): Message[] {
   return parts.length === 0 ? [] : [{ role: "user", parts }];
 }
 
-const outputOf = ({ content, stop }: RecordedCandidate): Json => ({
+const outputOf = ({ content, stop }: Candidate): Json => ({
   role: "assistant",
   parts: content.map(partOf),
   finish_reason: stop.reason,

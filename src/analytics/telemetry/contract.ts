@@ -1,6 +1,7 @@
 /** What the gateway sees of OpenTelemetry, and what it must provide. Knows nothing of the SDK. */
 
 import type { CallRecord } from "../../record/record.ts";
+import type { Candidate } from "../requests/answer.ts";
 import type { BeginTrace, CallTrace } from "./call-trace.ts";
 
 export interface Telemetry {
@@ -20,12 +21,7 @@ export type DropReason = "queue_full" | "export_failed";
 export interface RecordedContent {
   /** The request in canonical form; undefined if it cannot be read. */
   readonly request: Readonly<Record<string, unknown>> | undefined;
-  readonly candidates: readonly RecordedCandidate[];
-}
-
-export interface RecordedCandidate {
-  readonly content: readonly Readonly<Record<string, unknown>>[];
-  readonly stop: { readonly reason: string };
+  readonly candidates: readonly Candidate[];
 }
 
 export interface TelemetryDeps {

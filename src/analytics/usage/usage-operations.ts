@@ -39,7 +39,8 @@ export interface UsageDeps {
 
 const granularityField = z.enum(["hour", "day"]).describe("The length of each item of the series.");
 
-const query = z.object({
+/** The parameters of usage, also of its export. */
+export const USAGE_QUERY = z.object({
   ...RANGE_FIELDS,
   granularity: granularityField.optional(),
   group_by: z
@@ -54,10 +55,7 @@ const query = z.object({
   provider: FILTERS.provider,
 });
 
-type Query = z.output<typeof query>;
-
-/** The parameters of usage, also of its export. */
-export const USAGE_QUERY = query;
+type Query = z.output<typeof USAGE_QUERY>;
 
 const usageSchema = z.object({
   object: field.objectOf("usage"),
@@ -100,7 +98,7 @@ export function usageOperations({ budget, clock, waitForInserts }: UsageDeps) {
     path: "/v1/usage",
     access: "read:usage / viewer",
     group: "Usage",
-    query,
+    query: USAGE_QUERY,
     output: usageSchema,
     errors: ["query_too_large", "concurrency", "analytics_unavailable"],
     async run({ query: q }, caller) {

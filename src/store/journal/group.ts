@@ -11,7 +11,8 @@ export class Group {
   readonly logWrites: LogWrite[] = [];
   /** Shared by all acts of the group. It never rejects: a failed append is retried. */
   readonly committed: Promise<void>;
-  #resolve: () => void = () => {};
+  /** All its writes are committed. */
+  readonly done: () => void;
   /**
    * Index of the newest write per table and key, for a limited number of writes: most acts read nothing that is
    * uncommitted.
@@ -26,9 +27,7 @@ export class Group {
   /** @param undoAppend called for each log row appended by an act that is dropped */
   constructor(undoAppend: (write: LogWrite) => void) {
     this.#undoAppend = undoAppend;
-    this.committed = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
+    ({ promise: this.committed, resolve: this.done } = Promise.withResolvers<void>());
   }
 
   get size(): number {
@@ -79,10 +78,6 @@ export class Group {
       else rows.set(write.text, write);
     }
     return this.#newest.get(table);
-  }
-
-  done(): void {
-    this.#resolve();
   }
 
   #drop(writes: number, logWrites: number): void {

@@ -46,6 +46,17 @@ export interface LmdbRow {
   readonly value: Buffer;
 }
 
+/** What is read of one tree. */
+interface Walk {
+  readonly table: string;
+  readonly depth: number;
+  /** Values on pages of their own are read, too. */
+  readonly values: boolean;
+  /** The kind of its rows. */
+  readonly flag: number;
+  readonly count: { branches: number; leaves: number; overflows: number; entries: number };
+}
+
 export class DamagedLmdb extends Error {}
 
 /** Undefined where the file is missing or empty. @throws DamagedLmdb for a file that LMDB must not map. */
@@ -156,7 +167,7 @@ export class LmdbFile {
     let before: Buffer | undefined;
     this.#bound = undefined;
     if (tree.root !== undefined) {
-      for (const row of this.#page(table, tree.root, 1, tree.depth, count, values, flag)) {
+      for (const row of this.#page({ table, depth: tree.depth, values, flag, count }, tree.root, 1)) {
         // In the file's own order; the free list is ordered by number.
         if (
           before !== undefined &&
@@ -184,15 +195,8 @@ export class LmdbFile {
     }
   }
 
-  *#page(
-    table: string,
-    number: number,
-    level: number,
-    depth: number,
-    count: { branches: number; leaves: number; overflows: number; entries: number },
-    values: boolean,
-    flag: number,
-  ): Generator<LmdbRow> {
+  *#page(walk: Walk, number: number, level: number): Generator<LmdbRow> {
+    const { table, depth, flag, count } = walk;
     const page = this.#read(table, number, 1);
     const flags = page.readUInt16LE(18) & 0xff;
     const isLeaf = level === depth;
@@ -208,14 +212,14 @@ export class LmdbFile {
         // The first child of a page has no key of its own.
         if (keyBytes > 0) this.#bound = page.subarray(at + NODE_HEADER, keyEnd);
         const child = low + high * 0x1_0000 + nodeFlags * 0x1_0000_0000;
-        yield* this.#page(table, child, level + 1, depth, count, values, flag);
+        yield* this.#page(walk, child, level + 1);
         continue;
       }
       count.entries++;
       const bytes = low + high * 0x1_0000;
       const key = page.subarray(at + NODE_HEADER, keyEnd);
       if (nodeFlags === BIG_DATA) {
-        const value = this.#overflow(table, number, page, keyEnd, bytes, count, values);
+        const value = this.#overflow(walk, number, page, keyEnd, bytes);
         if (value !== undefined) yield { table, key, value };
       } else {
         if (nodeFlags !== flag) throw this.#bad(table, number, "has a row of an unknown kind");
@@ -241,15 +245,8 @@ export class LmdbFile {
     });
   }
 
-  #overflow(
-    table: string,
-    from: number,
-    page: Buffer,
-    at: number,
-    bytes: number,
-    count: { overflows: number },
-    values: boolean,
-  ): Buffer | undefined {
+  #overflow(walk: Walk, from: number, page: Buffer, at: number, bytes: number): Buffer | undefined {
+    const { table, values, count } = walk;
     if (at + 8 > page.length) throw this.#bad(table, from, "has a value that goes beyond it");
     const number = Number(page.readBigUInt64LE(at));
     const pages = Math.ceil((bytes + PAGE_HEADER) / this.#meta.psize);
