@@ -193,7 +193,10 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   const confine = options.confine ?? CONFINE;
   const analystAccess = openAnalystAccess({ ...options, analysts, clickhouse, engine, server, confine });
   const { retentionDays = () => Number.POSITIVE_INFINITY, simulated = () => [] } = options;
-  const flush = others === undefined ? (withinMs: number) => spool.flush(withinMs) : flushAll(spool, others);
+  const flush = async (withinMs: number): Promise<boolean> => {
+    const [isFlushed, flushed] = await Promise.all([spool.flush(withinMs), others?.flush(withinMs)]);
+    return isFlushed && flushed?.isDone !== false;
+  };
   return {
     operations: operationsOf(options, { clickhouse, budget, retentionDays, waitForInserts, flush }),
     ...figuresOf({ clickhouse, clock, simulated, waitForInserts }),
@@ -260,13 +263,6 @@ function inserts({ spool, others, clickhouse, own, waitMs, answered }: InsertsDe
     return known.length === 0 ? undefined : Math.min(...known);
   };
 }
-
-const flushAll =
-  (spool: Pick<RecordSpool, "flush">, others: OtherCells) =>
-  async (withinMs: number): Promise<boolean> => {
-    const [isFlushed, { isDone }] = await Promise.all([spool.flush(withinMs), others.flush(withinMs)]);
-    return isFlushed && isDone;
-  };
 
 /** Undefined: a server. */
 function engineOf(options: AnalyticsOptions): Engine | undefined {

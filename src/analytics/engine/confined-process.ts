@@ -125,17 +125,17 @@ export class ConfinedProcess {
 
   /** @throws EngineError before the first row: refused by the engine, or analysts are off, or the process does not run */
   async run(statement: AnalystStatement): Promise<Result> {
-    await this.#assertAllowed();
+    const confinement = await this.#allowed();
+    if (confinement.kind === "off") throw exception(ANALYSTS_OFF, offText(confinement.reason));
     if (!this.#isWanted) throw notRunning(new Error("there are no analysts"));
-    const { child, ready } = await this.#ensure().catch((error: unknown) => {
+    const failed = (error: unknown): never => {
       throw notRunning(error);
-    });
+    };
+    const { child, ready } = await this.#ensure().catch(failed);
     const late = () => {
       throw new Error("it does not start in time");
     };
-    await inTime(ready, START_MS, late).catch((error: unknown) => {
-      throw notRunning(error);
-    });
+    await inTime(ready, START_MS, late).catch(failed);
     const answer = await this.#send(child, statement);
     if (answer.statusCode !== 200) throw await errorOf(answer);
     return { format: String(answer.headers[FORMAT_HEADER] ?? "").replace(/\W/g, ""), chunks: answer };
@@ -148,12 +148,6 @@ export class ConfinedProcess {
     this.#running?.then(({ child }) => child.kill("SIGKILL")).catch(() => {});
     this.#running = undefined;
     this.#start++;
-  }
-
-  async #assertAllowed(): Promise<void> {
-    const confinement = await this.#allowed();
-    if (confinement.kind !== "off") return;
-    throw exception(ANALYSTS_OFF, offText(confinement.reason));
   }
 
   #allowed(): Promise<Confinement> {

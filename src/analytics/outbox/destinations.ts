@@ -4,6 +4,7 @@ import { PAYLOAD_COLUMNS } from "../../record/columns.ts";
 import type { ClickHouse, Target } from "../clickhouse/client.ts";
 import { insertMonths, missingMonths, ROLL_UPS, type RollUp } from "../clickhouse/rollups.ts";
 import {
+  type BatchMark,
   BatchWriters,
   type IdentifiedRow,
   identified,
@@ -27,73 +28,61 @@ export interface RecordDelivery {
 
 /** Payloads first: once a record is visible, its payload is too. Roll-ups last: they are computed from the records. */
 export function recordDestinations(delivery: RecordDelivery): Destination[] {
+  const { clock, batch } = delivery;
   let identifiedRows: Promise<IdentifiedRow[]> | undefined;
   const rows = async () => {
-    identifiedRows ??= identified(delivery.batch.rows);
-    return withinRetention(await identifiedRows, delivery.clock.now());
+    identifiedRows ??= identified(batch.rows);
+    return withinRetention(await identifiedRows, clock.now());
   };
+  const unexpired = async () => {
+    const nowMs = clock.now();
+    return (await rows()).filter(({ expiresMs = 0 }) => expiresMs > nowMs);
+  };
+  // The views skip these rows: only the roll-up itself shows whether it has counted them already.
+  const repaired = { run: batch.batch.run, number: batch.batch.number, isRepaired: true };
   return [
-    payloadsOf(delivery, rows),
-    requestsOf(delivery, rows),
+    recordsInto("payloads", PAYLOAD_COLUMNS, delivery, unexpired, UNMARKED),
+    recordsInto("requests", MARKED_COLUMNS, delivery, rows, repaired),
     ...ROLL_UPS.map((rollUp) => rollUpOf(delivery, rollUp, rows)),
   ];
 }
 
+/** Only rows of `requests` have mark columns. */
+const UNMARKED: BatchMark = { run: "", number: 0, isRepaired: false };
+
 type Rows = () => Promise<IdentifiedRow[]>;
 
-/** @returns whether there was anything to insert */
-async function insert(
-  clickhouse: ClickHouse,
-  [table, columns]: readonly [string, readonly string[]],
-  { parts, rows }: TableRows,
-  target: Target,
-): Promise<boolean> {
-  if (rows > 0) await clickhouse.insert(table, columns, parts, target);
-  return rows > 0;
-}
-
-const PAYLOADS = ["payloads", PAYLOAD_COLUMNS] as const;
-const REQUESTS = ["requests", MARKED_COLUMNS] as const;
-
-function payloadsOf({ clickhouse, finisher, clock, laidOut }: RecordDelivery, rows: Rows): Destination {
+/**
+ * @param rows those of the batch that belong into the table
+ * @param mark of missing rows
+ */
+function recordsInto(
+  table: "payloads" | "requests",
+  columns: readonly string[],
+  { clickhouse, finisher, laidOut }: RecordDelivery,
+  rows: Rows,
+  mark: BatchMark,
+): Destination {
+  /** @returns whether there was anything to insert */
+  const insert = async (laid: TableRows, target: Target) => {
+    if (laid.rows > 0) await clickhouse.insert(table, columns, laid.parts, target);
+    return laid.rows > 0;
+  };
   return {
-    table: "payloads",
-    insert: async (target) => void (await insert(clickhouse, PAYLOADS, laidOut.payloads, target)),
+    table,
+    insert: async (target) => void (await insert(laidOut[table], target)),
     async missing() {
-      const nowMs = clock.now();
-      const unexpired = (await rows()).filter(({ expiresMs = 0 }) => expiresMs > nowMs);
-      const missing = await rowsNotIn(clickhouse, "payloads", "request_id", unexpired);
+      const missing = await rowsNotIn(clickhouse, table, "request_id", await rows());
       if (missing.length === 0) return undefined;
       return async (target) => {
+        const bytes = missing.map((row) => row.bytes);
         // A payload that cannot be redacted is left out.
-        const repaired = await layOut(missing.map(bytesOf), new BatchWriters(), finisher, UNMARKED);
-        return await insert(clickhouse, PAYLOADS, repaired.payloads, target);
+        const repaired = await layOut(bytes, new BatchWriters(), finisher, mark);
+        return await insert(repaired[table], target);
       };
     },
   };
 }
-
-/** Only rows of `requests` have mark columns. */
-const UNMARKED = { run: "", number: 0, isRepaired: false };
-
-function requestsOf({ clickhouse, finisher, batch, laidOut }: RecordDelivery, rows: Rows): Destination {
-  return {
-    table: "requests",
-    insert: async (target) => void (await insert(clickhouse, REQUESTS, laidOut.requests, target)),
-    async missing() {
-      const missing = await rowsNotIn(clickhouse, "requests", "request_id", await rows());
-      if (missing.length === 0) return undefined;
-      return async (target) => {
-        // The views skip these rows: only the roll-up itself shows whether it has counted them already.
-        const mark = { run: batch.batch.run, number: batch.batch.number, isRepaired: true };
-        const repaired = await layOut(missing.map(bytesOf), new BatchWriters(), finisher, mark);
-        return await insert(clickhouse, REQUESTS, repaired.requests, target);
-      };
-    },
-  };
-}
-
-const bytesOf = ({ bytes }: IdentifiedRow): Uint8Array => bytes;
 
 function rollUpOf({ clickhouse, batch: { batch } }: RecordDelivery, rollUp: RollUp, rows: Rows): Destination {
   return {

@@ -9,18 +9,20 @@ import { quoted } from "../statements/literal.ts";
 
 export type OrgEntry = LedgerEntry & { readonly orgId: string };
 
-/** In the order of {@link insertable}. */
-export const LEDGER_COLUMNS: readonly string[] = [
-  "org_id",
-  "seq",
-  "kind",
-  "amount_micro",
-  "balance_micro",
-  "ts",
-  "request_id",
-  "ref_type",
-  "ref_id",
+type Column = readonly [name: string, write: (out: RowBinaryWriter, entry: OrgEntry) => void];
+
+const COLUMNS: readonly Column[] = [
+  ["org_id", (out, entry) => out.text(entry.orgId)],
+  ["seq", (out, entry) => out.u64(entry.seq)],
+  ["kind", (out, entry) => out.text(entry.kind)],
+  ["amount_micro", (out, entry) => out.i64(entry.amountMicroUsd)],
+  ["balance_micro", (out, entry) => out.i64(entry.balanceMicroUsd)],
+  ["ts", (out, entry) => out.time(entry.createdAtMs)],
+  ["request_id", (out, entry) => out.text(entry.kind === "settle" ? entry.requestId : "")],
+  ["ref_type", (out, entry) => out.text(entry.kind === "settle" ? "" : entry.refType)],
+  ["ref_id", (out, entry) => out.text(entry.kind === "settle" ? "" : entry.refId)],
 ];
+export const LEDGER_COLUMNS: readonly string[] = COLUMNS.map(([name]) => name);
 
 /** @throws RangeError for a number that is no safe integer, or an entry without an org: it could not be read again */
 export function encodeEntry(entry: OrgEntry): Uint8Array {
@@ -48,18 +50,7 @@ export function decodedEntry(bytes: Uint8Array): OrgEntry | undefined {
 /** The entries as `INSERT INTO ledger (…) FORMAT RowBinary` takes them. */
 export function insertable(entries: readonly OrgEntry[]): Uint8Array {
   const out = new RowBinaryWriter(entries.length * BYTES_A_ROW);
-  for (const entry of entries) {
-    const isSettle = entry.kind === "settle";
-    out.text(entry.orgId);
-    out.u64(entry.seq);
-    out.text(entry.kind);
-    out.i64(entry.amountMicroUsd);
-    out.i64(entry.balanceMicroUsd);
-    out.time(entry.createdAtMs);
-    out.text(isSettle ? entry.requestId : "");
-    out.text(isSettle ? "" : entry.refType);
-    out.text(isSettle ? "" : entry.refId);
-  }
+  for (const entry of entries) for (const [, write] of COLUMNS) write(out, entry);
   return out.take();
 }
 

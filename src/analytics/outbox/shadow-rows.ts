@@ -40,32 +40,35 @@ export interface ShadowRow {
   readonly shadowOutputTokens: number;
 }
 
-/** In the order of {@link writeRow}. */
-export const SHADOW_COLUMNS: readonly string[] = [
-  "org_id",
-  "ts",
-  "request_id",
-  "shadow_request_id",
-  "policy",
-  "policy_version",
-  "primary_endpoint",
-  "shadow_endpoint",
-  "bill",
-  "charged",
-  "primary_status",
-  "shadow_status",
-  "shadow_error_class",
-  "primary_cost_micro",
-  "shadow_cost_micro",
-  "primary_ttft_ms",
-  "shadow_ttft_ms",
-  "primary_stop_reason",
-  "shadow_stop_reason",
-  "stop_mismatch",
-  "primary_output_tokens",
-  "shadow_output_tokens",
-  "stream",
+type Column = readonly [name: string, write: (o: RowBinaryWriter, r: Partial<ShadowRow>) => void];
+
+const COLUMNS: readonly Column[] = [
+  ["org_id", (o, r) => o.text(r.orgId)],
+  ["ts", (o, r) => o.time(r.tsMs)],
+  ["request_id", (o, r) => o.text(r.requestId)],
+  ["shadow_request_id", (o, r) => o.text(r.shadowRequestId)],
+  ["policy", (o, r) => o.text(r.policy)],
+  ["policy_version", (o, r) => o.u32(r.policyVersion)],
+  ["primary_endpoint", (o, r) => o.text(r.primaryEndpoint)],
+  ["shadow_endpoint", (o, r) => o.text(r.shadowEndpoint)],
+  ["bill", (o, r) => o.text(r.bill)],
+  ["charged", (o, r) => o.bool(r.charged)],
+  ["primary_status", (o, r) => o.text(r.primaryStatus)],
+  ["shadow_status", (o, r) => o.text(r.shadowStatus)],
+  ["shadow_error_class", (o, r) => o.text(r.shadowErrorClass)],
+  ["primary_cost_micro", (o, r) => o.u64(r.primaryCostMicroUsd)],
+  ["shadow_cost_micro", (o, r) => o.u64(r.shadowCostMicroUsd)],
+  ["primary_ttft_ms", (o, r) => o.u32(r.primaryTtftMs)],
+  ["shadow_ttft_ms", (o, r) => o.u32(r.shadowTtftMs)],
+  ["primary_stop_reason", (o, r) => o.text(r.primaryStopReason)],
+  ["shadow_stop_reason", (o, r) => o.text(r.shadowStopReason)],
+  ["stop_mismatch", (o, r) => o.bool(isMismatch(r))],
+  ["primary_output_tokens", (o, r) => o.u32(r.primaryOutputTokens)],
+  ["shadow_output_tokens", (o, r) => o.u32(r.shadowOutputTokens)],
+  // An earlier release did not write this member: such a row counts as a stream, as it did there.
+  ["stream", (o, r) => o.bool(r.stream !== false)],
 ];
+export const SHADOW_COLUMNS: readonly string[] = COLUMNS.map(([name]) => name);
 
 export const encodeRow = (row: ShadowRow): Uint8Array => Buffer.from(JSON.stringify(row));
 
@@ -91,7 +94,7 @@ export function identified(bytes: Uint8Array): IdentifiedRun | undefined {
 /** The runs as `INSERT INTO shadow_runs (…) FORMAT RowBinary` takes them. */
 export function insertable(rows: readonly IdentifiedRun[]): Uint8Array {
   const out = new RowBinaryWriter(rows.length * BYTES_A_ROW);
-  for (const { run } of rows) writeRow(out, run);
+  for (const { run } of rows) for (const [, write] of COLUMNS) write(out, run);
   return out.take();
 }
 
@@ -102,33 +105,6 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 function decoded(bytes: Uint8Array): Partial<ShadowRow> | undefined {
   const value = jsonIn(Buffer.from(bytes).toString("utf8"));
   return typeof value === "object" && value !== null ? value : undefined;
-}
-
-function writeRow(o: RowBinaryWriter, r: Partial<ShadowRow>): void {
-  o.text(r.orgId);
-  o.time(r.tsMs);
-  o.text(r.requestId);
-  o.text(r.shadowRequestId);
-  o.text(r.policy);
-  o.u32(r.policyVersion);
-  o.text(r.primaryEndpoint);
-  o.text(r.shadowEndpoint);
-  o.text(r.bill);
-  o.bool(r.charged);
-  o.text(r.primaryStatus);
-  o.text(r.shadowStatus);
-  o.text(r.shadowErrorClass);
-  o.u64(r.primaryCostMicroUsd);
-  o.u64(r.shadowCostMicroUsd);
-  o.u32(r.primaryTtftMs);
-  o.u32(r.shadowTtftMs);
-  o.text(r.primaryStopReason);
-  o.text(r.shadowStopReason);
-  o.bool(isMismatch(r));
-  o.u32(r.primaryOutputTokens);
-  o.u32(r.shadowOutputTokens);
-  // An earlier release did not write this member: such a row counts as a stream, as it did there.
-  o.bool(r.stream !== false);
 }
 
 /** Only answers that both ended normally can have different stop reasons. */

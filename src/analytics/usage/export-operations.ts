@@ -125,22 +125,20 @@ interface Query {
   readonly params: Record<string, unknown>;
 }
 
-/** @returns a function that gives the places back */
-async function enter(takePlace: TakePlace, orgId: string): Promise<() => void> {
-  const ofOrg = await takePlace(`exports:${orgId}`, AT_ONCE_OF_ORG);
-  if (ofOrg === undefined) throw tooMany();
-  let ofAll: Awaited<ReturnType<TakePlace>>;
+/** Takes its place once it is read, and gives it back however it ends. */
+async function* inPlace<T>(
+  takePlace: TakePlace,
+  name: string,
+  most: number,
+  body: () => AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const exit = await takePlace(name, most);
+  if (exit === undefined) throw tooMany();
   try {
-    ofAll = await takePlace("exports", AT_ONCE);
-    if (ofAll === undefined) throw tooMany();
-  } catch (error) {
-    ofOrg();
-    throw error;
+    yield* body();
+  } finally {
+    exit();
   }
-  return () => {
-    ofOrg();
-    ofAll?.();
-  };
 }
 
 export function analyticsExportOperations(deps: ExportDeps) {
@@ -153,23 +151,16 @@ export function analyticsExportOperations(deps: ExportDeps) {
       const message = `The export would have ${rows} rows; one has ${mostRows} at most. Ask for less with the filters.`;
       throw fail("invalid_value", message);
     }
-    const { type, clickhouse: written } = FORMATS[of];
+    const { type, clickhouse: format } = FORMATS[of];
     const leaving = new AbortController();
-    /** Takes its place once it is read, so that it gives the place back however it ends. */
-    async function* body() {
-      const exit = await enter(takePlace, caller.orgId);
-      try {
-        yield* await clickhouse.stream(sql, params, {
-          format: written,
-          signal: leaving.signal,
-          limits: EXPORT_LIMITS,
-        });
-      } finally {
-        exit();
-      }
+    async function* written() {
+      const as = { format, signal: leaving.signal, limits: EXPORT_LIMITS };
+      yield* await clickhouse.stream(sql, params, as);
     }
+    const ofAll = () => inPlace(takePlace, "exports", AT_ONCE, written);
+    const body = inPlace(takePlace, `exports:${caller.orgId}`, AT_ONCE_OF_ORG, ofAll);
     const headers = headersOf(rows, mostRows, missingSinceMs);
-    const stream = { type, body: body(), stop: () => leaving.abort() };
+    const stream = { type, body, stop: () => leaving.abort() };
     return download(stream, { name: `${name}.${of}`, headers });
   }
 

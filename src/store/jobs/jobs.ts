@@ -123,7 +123,14 @@ export class Jobs {
     if (this.#isStarted || this.#runners.has(kind.name))
       throw new Error(`${kind.name} has a handler already`);
     // The payload's type is erased here; the runner checks each payload by the kind's schema.
-    const runner = new Runner(this.#deps(), kind as JobKind, handler as JobHandler<unknown>);
+    const deps: RunnerDeps = {
+      ...this.#options,
+      tables: this.#tables,
+      suspectSlot: this.#suspectSlot,
+      turns: this.#turns,
+      onRoom: () => this.#look(),
+    };
+    const runner = new Runner(deps, kind as JobKind, handler as JobHandler<unknown>);
     this.#runners.set(kind.name, runner);
   }
 
@@ -210,16 +217,6 @@ export class Jobs {
       lanes: runners.reduce((sum, runner) => sum + runner.lanes.size, 0),
       givenUp: this.#givenUp.value,
       byKind: new Map(runners.map(({ kind, counts }) => [kind.name, counts])),
-    };
-  }
-
-  #deps(): RunnerDeps {
-    return {
-      ...this.#options,
-      tables: this.#tables,
-      suspectSlot: this.#suspectSlot,
-      turns: this.#turns,
-      onRoom: () => this.#look(),
     };
   }
 
